@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: GPL-2.0
+/* codetag audit: let the kernel recount every page and object. */
+#include <argp.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "audit.h"
+#include "command.h"
+#include "debugfs.h"
+#include "input.h"
+#include "json.h"
+#include "message.h"
+#include "number.h"
+#include "output.h"
+#include "table.h"
+
+struct options {
+	struct debugfs_file file;
+	struct output output;
+};
+
+static const struct argp_option options[] = {
+	{ "audit", 'f', "FILE", 0,
+	  "Read FILE, '-' is standard input (default: " DEBUGFS_DIR "/audit)", 1 },
+	{ 0 }
+};
+
+static const struct argp_child children[] = {
+	{ &output_argp, 0, NULL, 2 },
+	{ 0 }
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct options *o = state->input;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &o->output;
+		return 0;
+	case 'f':
+	case ARGP_KEY_ARG:
+		debugfs_argument(&o->file, arg, state);
+		return 0;
+	}
+	return ARGP_ERR_UNKNOWN;
+}
+
+static const struct argp argp = {
+	options, parse, "[FILE]",
+	"Lets the kernel recount every page and every slab object and compare the "
+	"result with its counters. Needs a kernel with codetag and takes a while "
+	"on a large machine."
+	"\vExamples:\n"
+	"  codetag audit && echo the counters are right\n"
+	"  codetag audit --json saved-audit.txt\n\n"
+	"Exit status: 0 no mismatch, 1 there are mismatches, 2 trouble.",
+	children, NULL, NULL
+};
+
+static void print_json(const struct audit *audit)
+{
+	struct json json = { .out = stdout };
+
+	json_object(&json, NULL);
+	json_int(&json, "tags", audit->tags);
+	json_int(&json, "pages", audit->pages);
+	json_int(&json, "objects", audit->objects);
+	json_int(&json, "mismatches", audit->mismatches);
+	json_bool(&json, "complete", audit->finished && !audit->bad_lines);
+	json_array(&json, "rows");
+	for (size_t i = 0; i < audit->count; i++) {
+		const struct mismatch *m = &audit->mismatch[i];
+
+		json_object(&json, NULL);
+		json_int(&json, "id", m->id);
+		json_int(&json, "counted_size", m->counted_bytes);
+		json_int(&json, "counted_calls", m->counted_calls);
+		json_int(&json, "found_size", m->found_bytes);
+		json_int(&json, "found_calls", m->found_calls);
+		json_string(&json, "name", m->tag);
+		json_end_object(&json);
+	}
+	json_end_array(&json);
+	json_end_object(&json);
+}
+
+static void print_table(const struct audit *audit, const struct output *output)
+{
+	static const struct table_column columns[] = {
+		{ "COUNTED", true }, { "CALLS", true }, { "FOUND", true },
+		{ "CALLS", true }, { "ID", true }, { "NAME", false },
+	};
+	struct table table = {
+		.column = columns,
+		.columns = sizeof(columns) / sizeof(*columns),
+	};
+	bool human = output_human(output);
+	char number[SIZE_TEXT];
+
+	for (size_t i = 0; i < audit->count; i++) {
+		const struct mismatch *m = &audit->mismatch[i];
+
+		table_cell(&table, size_format(number, m->counted_bytes, human));
+		table_cell(&table, size_format(number, m->counted_calls, false));
+		table_cell(&table, size_format(number, m->found_bytes, human));
+		table_cell(&table, size_format(number, m->found_calls, false));
+		table_cell(&table, size_format(number, m->id, false));
+		table_cell(&table, m->tag);
+	}
+	if (audit->count)
+		table_print(&table, stdout, !output->no_headings, output_colour());
+	table_free(&table);
+	if (audit->finished && !output->no_headings)
+		printf("audit: %" PRId64 " tags, %" PRId64 " pages, %" PRId64
+		       " objects, %" PRId64 " mismatches\n", audit->tags,
+		       audit->pages, audit->objects, audit->mismatches);
+}
+
+int cmd_audit(int argc, char **argv)
+{
+	struct options o = { .file = DEBUGFS_FILE("audit") };
+	struct audit audit;
+	int status = STATUS_OK;
+	size_t len;
+	char *text;
+
+	argp_parse(&argp, argc, argv, 0, NULL, &o);
+	if (!input_read(o.file.path, &text, &len)) {
+		debugfs_complain(&o.file, errno);
+		return STATUS_TROUBLE;
+	}
+	audit_parse(&audit, text, len);
+	if (o.output.json)
+		print_json(&audit);
+	else
+		print_table(&audit, &o.output);
+
+	if (audit.mismatches || audit.count)
+		status = STATUS_FOUND;
+	if (audit.bad_lines) {
+		warning("%s: %zu of its lines not understood",
+			input_name(o.file.path), audit.bad_lines);
+		status = STATUS_TROUBLE;
+	}
+	if (!audit.finished) {
+		warning("%s ends without the line that sums it up",
+			input_name(o.file.path));
+		status = STATUS_TROUBLE;
+	} else if ((size_t)audit.mismatches != audit.count) {
+		warning("%s speaks of %" PRId64 " mismatches and lists %zu",
+			input_name(o.file.path), audit.mismatches, audit.count);
+	}
+	audit_free(&audit);
+	return status;
+}

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: GPL-2.0
+/* codetag: which lines of kernel code hold the memory. */
+#include <argp.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "command.h"
+#include "memory.h"
+#include "message.h"
+
+static const struct command {
+	const char *name;
+	int (*run)(int argc, char **argv);
+	const char *summary;
+} commands[] = {
+	{ "top", cmd_top, "the call sites that hold the most memory" },
+	{ "report", cmd_report, "one snapshot: filtered, grouped, sorted" },
+	{ "stats", cmd_stats, "what the profiler itself is doing and costs" },
+	{ "audit", cmd_audit, "let the kernel recount every page and object" },
+};
+
+const char *argp_program_version = "codetag " CODETAG_VERSION "\nFeatures: " CODETAG_FEATURES;
+
+static void usage(FILE *out)
+{
+	fputs("Usage: codetag COMMAND [OPTION…] [ARGUMENT…]\n"
+	      "Shows which lines of kernel code hold the memory of a machine.\n\n"
+	      "Commands:\n", out);
+	for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++)
+		fprintf(out, "  %-10s %s\n", commands[i].name,
+			commands[i].summary);
+	fputs("\nOptions:\n"
+	      "  --help     this text; after a command, its options\n"
+	      "  --version  version and the features compiled in\n\n"
+	      "Examples:\n"
+	      "  codetag top --once -n 15\n"
+	      "  codetag report --group dir:2\n"
+	      "  codetag report saved.txt file 'fs/*' module ext4\n\n"
+	      "Exit status: 0 success, 1 the answer is bad news (see the command), 2 trouble.\n",
+	      out);
+}
+
+/* Output that did not reach its file is a failure like any other. */
+static void check_stdout(void)
+{
+	if (fflush(stdout) || ferror(stdout)) {
+		if (errno == EPIPE)	/* the reader has seen enough */
+			_exit(STATUS_TROUBLE);
+		fprintf(stderr, "%s: cannot write the output: %s\n",
+			message_name, strerror(errno));
+		_exit(STATUS_TROUBLE);
+	}
+}
+
+static int run(const struct command *command, int argc, char **argv)
+{
+	size_t room = strlen(command->name) + sizeof("codetag ");
+	char *name = xmalloc(room);
+	int status;
+
+	snprintf(name, room, "codetag %s", command->name);
+	message_name = name;
+	argv[0] = name;
+	status = command->run(argc, argv);
+	message_name = "codetag";
+	free(name);
+	return status;
+}
+
+int main(int argc, char **argv)
+{
+	const char *word = argc > 1 ? argv[1] : "";
+
+	atexit(check_stdout);
+	argp_err_exit_status = STATUS_TROUBLE;
+
+	if (!strcmp(word, "--help") || !strcmp(word, "-?") || !strcmp(word, "help")) {
+		usage(stdout);
+		return STATUS_OK;
+	}
+	if (!strcmp(word, "--version") || !strcmp(word, "-V")) {
+		puts(argp_program_version);
+		return STATUS_OK;
+	}
+	for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++)
+		if (!strcmp(word, commands[i].name))
+			return run(&commands[i], argc - 1, argv + 1);
+	if (*word)
+		warning("there is no command '%s'", word);
+	else
+		warning("a command is missing");
+	hint("Try 'codetag --help'.");
+	return STATUS_TROUBLE;
+}

@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "columns.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "json.h"
+#include "number.h"
+#include "table.h"
+
+static const struct {
+	const char *name, *heading;
+	bool right;
+} properties[COLUMNS] = {
+	[COL_SIZE] = { "size", "SIZE", true },
+	[COL_CALLS] = { "calls", "CALLS", true },
+	[COL_AVG] = { "avg", "AVG", true },
+	[COL_SHARE] = { "share", "SHARE", true },
+	[COL_ROWS] = { "rows", "ROWS", true },
+	[COL_FLAGS] = { "flags", "FLAGS", false },
+	[COL_NAME] = { "name", "NAME", false },
+	[COL_FILE] = { "file", "FILE", false },
+	[COL_LINE] = { "line", "LINE", true },
+	[COL_MODULE] = { "module", "MODULE", false },
+	[COL_FUNC] = { "func", "FUNC", false },
+};
+
+bool columns_parse(struct columns *columns, const char *list, const char **bad)
+{
+	columns->count = 0;
+	for (;;) {
+		size_t len = strcspn(list, ","), c = 0;
+
+		while (c < COLUMNS && (strlen(properties[c].name) != len ||
+				       memcmp(properties[c].name, list, len)))
+			c++;
+		*bad = list;
+		if (c == COLUMNS || columns->count == COLUMNS)
+			return false;
+		columns->column[columns->count++] = c;
+		if (!list[len])
+			return true;
+		list += len + 1;
+	}
+}
+
+/* What a cell holds, before it is text or JSON. */
+struct value {
+	enum { NONE, NUMBER, SIZE, PERCENT, STRING, WORDS } kind;
+	int64_t number;
+	double real;
+	const char *string;
+};
+
+static struct value number(int64_t n)
+{
+	return (struct value){ .kind = NUMBER, .number = n };
+}
+
+static struct value size(int64_t n)
+{
+	return (struct value){ .kind = SIZE, .number = n };
+}
+
+static struct value string(const char *s)
+{
+	return (struct value){ .kind = s ? STRING : NONE, .string = s };
+}
+
+static const char *flags_text(struct text *text, const struct groups *groups,
+			      const struct group *group)
+{
+	text_clear(text);
+	/* One row: its notes as they were read, also those not known here. */
+	if (group->site && group->site->notes && group->now.rows == 1 &&
+	    (groups->by.by == BY_SITE || groups->by.by == BY_ROW)) {
+		text_puts(text, group->site->notes);
+		return text->s;
+	}
+	if (group->flags & SITE_INACCURATE)
+		text_puts(text, " accurate:no");
+	if (group->flags & SITE_UNLOADED)
+		text_puts(text, " unloaded:yes");
+	if (group->flags & SITE_DISABLED)
+		text_puts(text, " disabled:yes");
+	return text->len ? text->s + 1 : "";
+}
+
+/* Whether all rows of a group have the same @column. */
+static bool makes_sense(enum column column, enum group_by by)
+{
+	bool site = by == BY_SITE || by == BY_ROW;
+
+	switch (column) {
+	case COL_FILE:
+		return site || by == BY_FILE;
+	case COL_LINE:
+		return site;
+	case COL_MODULE:
+		return site || by == BY_MODULE;
+	case COL_FUNC:
+		return site || by == BY_FUNC;
+	default:
+		return true;
+	}
+}
+
+static struct value value_of(enum column column, const struct groups *groups,
+			     const struct group *group, struct text *scratch)
+{
+	if (!makes_sense(column, groups->by.by))
+		return (struct value){ .kind = NONE };
+	switch (column) {
+	case COL_SIZE:
+		return size(group->now.bytes);
+	case COL_CALLS:
+		return number(group->now.calls);
+	case COL_AVG:
+		return size(sum_average(&group->now));
+	case COL_SHARE:
+		return (struct value){
+			.kind = PERCENT,
+			.real = percent(group->now.bytes, groups->now.bytes)
+		};
+	case COL_ROWS:
+		return number(group->now.rows);
+	case COL_FLAGS:
+		return (struct value){
+			.kind = WORDS,
+			.string = flags_text(scratch, groups, group)
+		};
+	case COL_NAME:
+		return string(group->name);
+	case COL_FILE:
+		return string(group->site->file);
+	case COL_LINE:
+		return number(group->site->line);
+	case COL_MODULE:
+		return string(group->site->module);
+	case COL_FUNC:
+		return string(group->site->func);
+	case COLUMNS:
+		break;
+	}
+	return (struct value){ .kind = NONE };
+}
+
+static void add_cell(struct table *table, struct value value, bool human)
+{
+	char number_text[SIZE_TEXT];
+
+	switch (value.kind) {
+	case NONE:
+		table_cell(table, "");
+		break;
+	case NUMBER:
+		table_cell(table, size_format(number_text, value.number, false));
+		break;
+	case SIZE:
+		table_cell(table, size_format(number_text, value.number, human));
+		break;
+	case PERCENT:
+		/* Adding 0 makes a rounded -0.0 positive. */
+		snprintf(number_text, sizeof(number_text), "%.1f%%",
+			 nearbyint(value.real * 10) / 10 + 0.0);
+		table_cell(table, number_text);
+		break;
+	case STRING:
+	case WORDS:
+		table_cell(table, value.string);
+		break;
+	}
+}
+
+static void json_words(struct json *json, const char *words)
+{
+	struct text word = { 0 };
+
+	while (*words) {
+		size_t len = strcspn(words, " ");
+
+		text_clear(&word);
+		text_add(&word, words, len);
+		json_string(json, NULL, word.s);
+		words += len;
+		words += strspn(words, " ");
+	}
+	text_free(&word);
+}
+
+static void add_json(struct json *json, const char *key, struct value value)
+{
+	switch (value.kind) {
+	case NONE:
+		json_null(json, key);
+		break;
+	case NUMBER:
+	case SIZE:
+		json_int(json, key, value.number);
+		break;
+	case PERCENT:
+		json_real(json, key, value.real);
+		break;
+	case STRING:
+		json_string(json, key, value.string);
+		break;
+	case WORDS:
+		json_array(json, key);
+		json_words(json, value.string);
+		json_end_array(json);
+		break;
+	}
+}
+
+void columns_table(const struct columns *columns, const struct groups *groups,
+		   size_t count, const struct output *output)
+{
+	struct table_column head[COLUMNS];
+	struct table table = { .column = head, .columns = columns->count };
+	struct text scratch = { 0 };
+	bool human = output_human(output);
+
+	for (size_t c = 0; c < columns->count; c++)
+		head[c] = (struct table_column){
+			properties[columns->column[c]].heading,
+			properties[columns->column[c]].right
+		};
+	for (size_t i = 0; i < count; i++)
+		for (size_t c = 0; c < columns->count; c++)
+			add_cell(&table,
+				 value_of(columns->column[c], groups,
+					  &groups->group[i], &scratch),
+				 human);
+	table_print(&table, stdout, !output->no_headings, output_colour());
+	table_free(&table);
+	text_free(&scratch);
+}
+
+void columns_json(const struct columns *columns, const struct groups *groups,
+		  size_t count, struct json *json, const char *key)
+{
+	struct columns all = { .count = 0 };
+	struct text scratch = { 0 };
+
+	if (!columns->count) {
+		for (enum column c = 0; c < COLUMNS; c++)
+			if (makes_sense(c, groups->by.by))
+				all.column[all.count++] = c;
+		columns = &all;
+	}
+	json_array(json, key);
+	for (size_t i = 0; i < count; i++) {
+		json_object(json, NULL);
+		for (size_t c = 0; c < columns->count; c++)
+			add_json(json, properties[columns->column[c]].name,
+				 value_of(columns->column[c], groups,
+					  &groups->group[i], &scratch));
+		json_end_object(json);
+	}
+	json_end_array(json);
+	text_free(&scratch);
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The columns of a table of groups; their names are the JSON fields too. */
+#ifndef CODETAG_COLUMNS_H
+#define CODETAG_COLUMNS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "group.h"
+#include "output.h"
+
+enum column {
+	COL_SIZE, COL_CALLS, COL_AVG, COL_SHARE, COL_ROWS, COL_FLAGS,
+	COL_NAME, COL_FILE, COL_LINE, COL_MODULE, COL_FUNC,
+	COLUMNS
+};
+
+struct columns {
+	enum column column[COLUMNS];
+	size_t count;
+};
+
+/* "size,calls,name"; false and *@bad at what is no column. */
+bool columns_parse(struct columns *columns, const char *list, const char **bad);
+
+/* Prints the first @count groups. */
+void columns_table(const struct columns *columns, const struct groups *groups,
+		   size_t count, const struct output *output);
+
+struct json;
+
+/* The same as an array @key. No columns at all: every one that makes sense. */
+void columns_json(const struct columns *columns, const struct groups *groups,
+		  size_t count, struct json *json, const char *key);
+
+/* All names, as a help text. */
+#define COLUMN_NAMES \
+	"size, calls, avg, share, rows, flags, name, file, line, module, func"
+
+#endif

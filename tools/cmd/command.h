@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The subcommands: each is one file and one function here. */
+#ifndef CODETAG_COMMAND_H
+#define CODETAG_COMMAND_H
+
+int cmd_audit(int argc, char **argv);
+int cmd_report(int argc, char **argv);
+int cmd_stats(int argc, char **argv);
+int cmd_top(int argc, char **argv);
+
+#endif

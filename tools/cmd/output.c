@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "output.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const struct argp_option options[] = {
+	{ "json", 'j', NULL, 0, "Write JSON", 10 },
+	{ "bytes", 'b', NULL, 0, "Sizes as plain numbers of bytes", 10 },
+	{ "human", 'H', NULL, 0,
+	  "Sizes as 1.5K, 2.0M … (the default on a terminal)", 10 },
+	{ "noheadings", 'N', NULL, 0, "No column headings and no summary", 10 },
+	{ 0 }
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct output *output = state->input;
+
+	(void)arg;
+	switch (key) {
+	case 'j':
+		output->json = true;
+		return 0;
+	case 'b':
+		output->bytes = true;
+		output->human = false;
+		return 0;
+	case 'H':
+		output->human = true;
+		output->bytes = false;
+		return 0;
+	case 'N':
+		output->no_headings = true;
+		return 0;
+	}
+	return ARGP_ERR_UNKNOWN;
+}
+
+const struct argp output_argp = { options, parse, NULL, NULL, NULL, NULL, NULL };
+
+bool output_human(const struct output *output)
+{
+	return output->human || (!output->bytes && isatty(STDOUT_FILENO));
+}
+
+bool output_colour(void)
+{
+	const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
+
+	return !(no_color && *no_color) && term && strcmp(term, "dumb") &&
+	       isatty(STDOUT_FILENO);
+}

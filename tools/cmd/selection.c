@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "selection.h"
+
+#include <string.h>
+
+#include "message.h"
+#include "number.h"
+
+enum { KEY_ALLOCINFO = 0x100, KEY_MIN, KEY_MAX };
+
+static const struct argp_option options[] = {
+	{ "allocinfo", KEY_ALLOCINFO, "FILE", 0,
+	  "Read FILE, '-' is standard input (default: " ALLOCINFO_PATH ")", 1 },
+	{ "sort", 's', "KEY", 0,
+	  "Sort by size, calls, avg or name (default: size)", 2 },
+	{ "top", 'n', "N", 0, "Only the first N", 2 },
+	{ "group", 'g', "BY", 0,
+	  "Sum by site, row, func, file, dir[:DEPTH], module or subsystem "
+	  "(default: site; row shows each row of the input apart)", 2 },
+	{ "min", KEY_MIN, "SIZE", 0, "Only what holds at least SIZE (4k, 1.5M …)", 2 },
+	{ "max", KEY_MAX, "SIZE", 0, "Only what holds at most SIZE", 2 },
+	{ "all", 'a', NULL, 0, "Also what holds nothing", 2 },
+	{ "nonzero", 'z', NULL, 0, "Only what holds something (default)", 2 },
+	{ "columns", 'o', "LIST", 0, "Columns: " COLUMN_NAMES, 9 },
+	{ 0 }
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct selection *selection = state->input;
+	const char *bad;
+	int64_t number;
+
+	switch (key) {
+	case KEY_ALLOCINFO:
+		selection->path = arg;
+		selection->path_given = true;
+		return 0;
+	case 's':
+		if (!order_parse(&selection->order, arg))
+			argp_error(state, "cannot sort by '%s'", arg);
+		return 0;
+	case 'n':
+		bad = arg;
+		if (!number_read(&bad, &number) || *bad || number < 1)
+			argp_error(state, "'%s' is not a number of lines", arg);
+		selection->top = number;
+		return 0;
+	case 'g':
+		if (!grouping_parse(&selection->by, arg))
+			argp_error(state, "cannot group by '%s'", arg);
+		return 0;
+	case KEY_MIN:
+	case KEY_MAX:
+		if (!size_parse(arg, &number))
+			argp_error(state, "'%s' is not a size", arg);
+		if (key == KEY_MIN) {
+			selection->has_min = true;
+			selection->min = number;
+		} else {
+			selection->has_max = true;
+			selection->max = number;
+		}
+		return 0;
+	case 'a':
+		selection->all = true;
+		return 0;
+	case 'z':
+		selection->all = false;
+		return 0;
+	case 'o':
+		if (!columns_parse(&selection->columns, arg, &bad))
+			argp_error(state, "'%.*s' is not a column or one too many (there are: %s)",
+				   (int)strcspn(bad, ","), bad, COLUMN_NAMES);
+		return 0;
+	}
+	return ARGP_ERR_UNKNOWN;
+}
+
+const struct argp selection_argp = { options, parse, NULL, NULL, NULL, NULL, NULL };
+
+bool selection_argument(struct selection *selection, const char *word)
+{
+	struct text *text = &selection->query_text;
+
+	if (text->len || query_keyword(word, strcspn(word, " \t;\n"))) {
+		if (text->len)
+			text_puts(text, " ");
+		text_puts(text, word);
+		return true;
+	}
+	if (selection->path_given)
+		return false;
+	selection->path = word;
+	selection->path_given = true;
+	return true;
+}
+
+void selection_finish(struct selection *selection, struct argp_state *state)
+{
+	const char *text = selection->query_text.len ? selection->query_text.s : "";
+	struct query_error error;
+
+	selection->query = query_parse(text, &error);
+	if (!selection->query) {
+		if (error.len)
+			argp_error(state, "in the query, '%.*s': %s",
+				   (int)error.len, text + error.at, error.why);
+		else
+			argp_error(state, "at the end of the query: %s", error.why);
+	}
+	if (query_has_id(selection->query))
+		argp_error(state, "this data has no ids: select by file, func, module or line");
+}
+
+bool selection_read(const struct selection *selection, struct allocinfo *info,
+		    struct groups *groups)
+{
+	if (!allocinfo_read(info, selection->path))
+		return false;
+	*groups = (struct groups){ .by = selection->by };
+	groups_add(groups, info, selection->query);
+	return true;
+}
+
+static bool shown(const struct selection *selection, const struct group *group)
+{
+	if (selection->has_min && group->now.bytes < selection->min)
+		return false;
+	if (selection->has_max && group->now.bytes > selection->max)
+		return false;
+	return selection->all || group->now.bytes || group->now.calls;
+}
+
+size_t selection_apply(const struct selection *selection, struct groups *groups)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < groups->count; i++)
+		if (shown(selection, &groups->group[i]))
+			groups->group[kept++] = groups->group[i];
+	groups->count = kept;
+	groups_sort(groups, selection->order);
+	return selection->top && selection->top < kept ? selection->top : kept;
+}
+
+void selection_free(struct selection *selection)
+{
+	query_free(selection->query);
+	text_free(&selection->query_text);
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The options about which sites to show, grouped and sorted how. */
+#ifndef CODETAG_SELECTION_H
+#define CODETAG_SELECTION_H
+
+#include <argp.h>
+#include <stdbool.h>
+
+#include "columns.h"
+#include "group.h"
+#include "query.h"
+#include "text.h"
+
+struct selection {
+	const char *path;	/* of the allocinfo */
+	bool path_given;
+	struct text query_text;
+	struct query *query;
+	struct grouping by;
+	enum order order;
+	size_t top;		/* 0: all */
+	bool all;		/* groups that hold nothing, too */
+	bool has_min, has_max;
+	int64_t min, max;
+	struct columns columns;
+};
+
+/* An argp child: its input is a struct selection. */
+extern const struct argp selection_argp;
+
+#define SELECTION_INIT { .path = ALLOCINFO_PATH }
+
+/*
+ * A positional argument: from the first query keyword on the words are a
+ * query, the one before it is a file. Returns false if it is one too many.
+ */
+bool selection_argument(struct selection *selection, const char *word);
+
+/* Turns the words into a query; ends the program if they are none. */
+void selection_finish(struct selection *selection, struct argp_state *state);
+
+/* Reads what is selected and groups it; false after a message. */
+bool selection_read(const struct selection *selection, struct allocinfo *info,
+		    struct groups *groups);
+
+/* Sorts, drops what is not to be shown, returns how many are left. */
+size_t selection_apply(const struct selection *selection, struct groups *groups);
+
+void selection_free(struct selection *selection);
+
+#endif

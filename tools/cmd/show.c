@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "show.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "number.h"
+
+static size_t count_module_rows(const struct allocinfo *info,
+				const struct query *query)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < info->count; i++)
+		count += info->site[i].module && query_match(query, &info->site[i]);
+	return count;
+}
+
+static size_t count_flagged(const struct groups *groups, unsigned int flag)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < groups->count; i++)
+		count += (groups->group[i].flags & flag) != 0;
+	return count;
+}
+
+void show_summary(const struct groups *groups, const struct allocinfo *info,
+		  const struct selection *selection, const struct output *output)
+{
+	size_t inaccurate = count_flagged(groups, SITE_INACCURATE);
+	char total[SIZE_TEXT];
+
+	printf("%zu call sites, %zu of them in modules, hold %s%s in %" PRId64 " allocations\n",
+	       groups->now.rows, count_module_rows(info, selection->query),
+	       size_format(total, groups->now.bytes, output_human(output)),
+	       output_human(output) ? "" : " bytes", groups->now.calls);
+	if (inaccurate)
+		printf("inaccurate, because the kernel could not count all of their memory: %zu\n",
+		       inaccurate);
+}
+
+void show_table(const struct groups *groups, size_t count,
+		const struct selection *selection, const struct output *output)
+{
+	struct columns columns = selection->columns;
+	bool flags = false;
+
+	for (size_t i = 0; i < count && !flags; i++)
+		flags = groups->group[i].flags ||
+			(groups->group[i].site && groups->group[i].site->notes);
+	if (!columns.count) {
+		static const enum column usual[] = {
+			COL_SIZE, COL_CALLS, COL_AVG, COL_SHARE
+		};
+
+		for (size_t i = 0; i < sizeof(usual) / sizeof(*usual); i++)
+			columns.column[columns.count++] = usual[i];
+		if (flags)
+			columns.column[columns.count++] = COL_FLAGS;
+		columns.column[columns.count++] = COL_NAME;
+	}
+	columns_table(&columns, groups, count, output);
+}
+
+void show_json(struct json *json, const struct groups *groups, size_t count,
+	       const struct allocinfo *info, const struct selection *selection)
+{
+	char version[32];
+
+	snprintf(version, sizeof(version), "%u.%u", info->major, info->minor);
+	json_object(json, NULL);
+	json_string(json, "source", selection->path);
+	json_string(json, "version", version);
+	json_string(json, "group", grouping_name(groups->by.by));
+	json_object(json, "total");
+	json_int(json, "size", groups->now.bytes);
+	json_int(json, "calls", groups->now.calls);
+	json_int(json, "rows", groups->now.rows);
+	json_int(json, "module_rows", count_module_rows(info, selection->query));
+	json_int(json, "not_understood", info->bad_lines);
+	json_end_object(json);
+	json_int(json, "groups", groups->count);
+	columns_json(&selection->columns, groups, count, json, "rows");
+}

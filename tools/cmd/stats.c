@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: GPL-2.0
+/* codetag stats: what the profiler itself is doing and costs. */
+#include <argp.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "command.h"
+#include "debugfs.h"
+#include "fields.h"
+#include "input.h"
+#include "json.h"
+#include "message.h"
+#include "number.h"
+#include "output.h"
+#include "table.h"
+
+struct options {
+	struct debugfs_file file;
+	struct output output;
+};
+
+static const struct argp_option options[] = {
+	{ "stats", 'f', "FILE", 0,
+	  "Read FILE, '-' is standard input (default: " DEBUGFS_DIR "/stats)", 1 },
+	{ 0 }
+};
+
+static const struct argp_child children[] = {
+	{ &output_argp, 0, NULL, 2 },
+	{ 0 }
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct options *o = state->input;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &o->output;
+		return 0;
+	case 'f':
+	case ARGP_KEY_ARG:
+		debugfs_argument(&o->file, arg, state);
+		return 0;
+	}
+	return ARGP_ERR_UNKNOWN;
+}
+
+static const struct argp argp = {
+	options, parse, "[FILE]",
+	"Shows what the profiler does and costs: the page reference store in use, "
+	"ids used and free, memory by kind, everything it had to drop."
+	"\vExamples:\n"
+	"  codetag stats\n"
+	"  codetag stats --json | jq .store\n\n"
+	"Exit status: 0 success, 2 trouble.",
+	children, NULL, NULL
+};
+
+static bool is_memory(const struct field *field)
+{
+	return field->is_number && !strncmp(field->name, "mem_", 4);
+}
+
+static int64_t total_memory(const struct fields *fields)
+{
+	int64_t total = 0;
+
+	for (size_t i = 0; i < fields->count; i++)
+		if (is_memory(&fields->field[i]))
+			total = add64(total, fields->field[i].number);
+	return total;
+}
+
+static void print_json(const struct fields *fields)
+{
+	struct json json = { .out = stdout };
+
+	json_object(&json, NULL);
+	for (size_t i = 0; i < fields->count; i++) {
+		const struct field *field = &fields->field[i];
+
+		if (field->is_number)
+			json_int(&json, field->name, field->number);
+		else
+			json_string(&json, field->name, field->value);
+	}
+	json_end_object(&json);
+}
+
+static void print_table(const struct fields *fields, const struct output *output)
+{
+	static const struct table_column columns[] = {
+		{ "NAME", false }, { "VALUE", true },
+	};
+	struct table table = { .column = columns, .columns = 2 };
+	bool human = output_human(output);
+	char number[SIZE_TEXT];
+
+	for (size_t i = 0; i < fields->count; i++) {
+		const struct field *field = &fields->field[i];
+
+		table_cell(&table, field->name);
+		table_cell(&table, is_memory(field) && human ?
+			   size_format(number, field->number, true) : field->value);
+	}
+	if (!output->no_headings && !fields_find(fields, "mem_total")) {
+		table_cell(&table, "all mem_");
+		table_cell(&table, size_format(number, total_memory(fields), human));
+	}
+	table_print(&table, stdout, false, false);
+	table_free(&table);
+}
+
+int cmd_stats(int argc, char **argv)
+{
+	struct options o = { .file = DEBUGFS_FILE("stats") };
+	struct fields fields;
+	int status = STATUS_OK;
+
+	argp_parse(&argp, argc, argv, 0, NULL, &o);
+	if (!fields_read(&fields, o.file.path)) {
+		debugfs_complain(&o.file, errno);
+		return STATUS_TROUBLE;
+	}
+	if (fields.count && o.output.json)
+		print_json(&fields);
+	else if (fields.count)
+		print_table(&fields, &o.output);
+	if (fields.bad_lines || !fields.count) {
+		warning("%s: %s", input_name(o.file.path), fields.count ?
+			"some of its lines not understood" :
+			"nothing that looks like 'name: value'");
+		status = STATUS_TROUBLE;
+	}
+	fields_free(&fields);
+	return status;
+}

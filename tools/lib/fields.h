@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Files of one value a line: "name: value" (the stats file of codetag),
+ * "Name:   value kB" (/proc/meminfo), "name value" (/proc/vmstat).
+ */
+#ifndef CODETAG_FIELDS_H
+#define CODETAG_FIELDS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct field {
+	const char *name;
+	const char *value;	/* as read, without a unit of kB */
+	bool is_number;
+	int64_t number;		/* in bytes if the unit was kB */
+};
+
+struct fields {
+	struct field *field;
+	size_t count, room;
+	size_t bad_lines;
+	char *text;
+};
+
+/* Takes over @text; @fields then always has to be freed. */
+void fields_parse(struct fields *fields, char *text, size_t len);
+
+/* False with errno if @path cannot be read. */
+bool fields_read(struct fields *fields, const char *path);
+
+const struct field *fields_find(const struct fields *fields, const char *name);
+
+/* 0 if it is not there or no number. */
+int64_t fields_number(const struct fields *fields, const char *name);
+void fields_free(struct fields *fields);
+
+#endif

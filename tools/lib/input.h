@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Whole files in memory; "-" is standard input. */
+#ifndef CODETAG_INPUT_H
+#define CODETAG_INPUT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/*
+ * Reads @path to its end and adds a NUL. The caller frees *@text. On failure
+ * errno is set and nothing is to be freed. Files under /proc and debugfs have
+ * no size and are read until they end.
+ */
+bool input_read(const char *path, char **text, size_t *len);
+
+/* As messages call it. */
+const char *input_name(const char *path);
+
+/*
+ * The next line of the text that ends at @end: starts at *@at, is terminated
+ * in place, and *@at moves behind it. *@complete tells whether a newline was
+ * there. NULL at the end.
+ */
+char *input_line(char **at, char *end, size_t *len, bool *complete);
+
+#endif

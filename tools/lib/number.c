@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "number.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int64_t add64(int64_t a, int64_t b)
+{
+	int64_t sum;
+
+	if (__builtin_add_overflow(a, b, &sum))
+		return b < 0 ? INT64_MIN : INT64_MAX;
+	return sum;
+}
+
+int64_t sub64(int64_t a, int64_t b)
+{
+	int64_t difference;
+
+	if (__builtin_sub_overflow(a, b, &difference))
+		return b > 0 ? INT64_MIN : INT64_MAX;
+	return difference;
+}
+
+int64_t mul64(int64_t a, int64_t b)
+{
+	int64_t product;
+
+	if (__builtin_mul_overflow(a, b, &product))
+		return (a < 0) == (b < 0) ? INT64_MAX : INT64_MIN;
+	return product;
+}
+
+bool number_read(const char **s, int64_t *value)
+{
+	const char *at = *s;
+	bool negative = *at == '-';
+	uint64_t number = 0;
+
+	at += negative;
+	if (!isdigit((unsigned char)*at))
+		return false;
+	for (; isdigit((unsigned char)*at); at++)
+		if (__builtin_mul_overflow(number, 10, &number) ||
+		    __builtin_add_overflow(number, (uint64_t)(*at - '0'), &number))
+			return false;
+	if (negative && number > (uint64_t)INT64_MAX + 1)
+		return false;
+	*value = (int64_t)(negative ? -number : number);
+	*s = at;
+	return true;
+}
+
+static const char prefixes[] = "KMGTPE";
+
+bool size_parse(const char *s, int64_t *value)
+{
+	char *end;
+	double number;
+
+	if (!isdigit((unsigned char)*s))
+		return false;
+	errno = 0;
+	number = strtod(s, &end);
+	if (errno)
+		return false;
+	if (*end) {
+		const char *prefix = strchr(prefixes, toupper((unsigned char)*end));
+
+		if (prefix) {
+			number = ldexp(number, 10 * (int)(prefix - prefixes + 1));
+			end++;
+			if (*end == 'i')
+				end++;
+		}
+		if (*end == 'B')
+			end++;
+	}
+	if (*end || !(number < 9.2e18))
+		return false;
+	*value = (int64_t)number;
+	return true;
+}
+
+char *size_format(char out[SIZE_TEXT], int64_t value, bool human)
+{
+	double number = fabs((double)value);
+	size_t i = 0;
+
+	if (!human || number < 1024) {
+		snprintf(out, SIZE_TEXT, "%" PRId64, value);
+		return out;
+	}
+	number /= 1024;
+	/* 1023.95 would print as 1024.0: take the next prefix from there. */
+	while (number >= 1023.95 && prefixes[i + 1]) {
+		number /= 1024;
+		i++;
+	}
+	snprintf(out, SIZE_TEXT, "%s%.1f%c", value < 0 ? "-" : "", number,
+		 prefixes[i]);
+	return out;
+}
+
+double percent(int64_t part, int64_t whole)
+{
+	return part && whole ? 100.0 * (double)part / (double)whole : 0;
+}

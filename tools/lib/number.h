@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Sums that cannot overflow, and numbers in text. */
+#ifndef CODETAG_NUMBER_H
+#define CODETAG_NUMBER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Broken input can hold anything: sums stop at the ends of the range. */
+int64_t add64(int64_t a, int64_t b);
+int64_t sub64(int64_t a, int64_t b);
+int64_t mul64(int64_t a, int64_t b);
+
+/*
+ * Reads a decimal number at *@s and moves *@s behind it. A value from 2^63 to
+ * 2^64-1 is what the kernel prints for a negative counter with %llu and is
+ * read as that negative number. False if there is no number or it is larger.
+ */
+bool number_read(const char **s, int64_t *value);
+
+/* "4k", "1.5M", "2GiB", "100": sizes as users type them. */
+bool size_parse(const char *s, int64_t *value);
+
+#define SIZE_TEXT 24
+
+/* 1536 is "1.5K" if @human, else "1536"; returns @out. */
+char *size_format(char out[SIZE_TEXT], int64_t value, bool human);
+
+/* @part of @whole in per cent; 0 when @whole is. */
+double percent(int64_t part, int64_t whole);
+
+#endif

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "table.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void table_cell(struct table *table, const char *s)
+{
+	GROW(table->cell, table->count, table->room);
+	table->cell[table->count++] = arena_copy(&table->strings, s, strlen(s));
+}
+
+size_t display_width(const char *s)
+{
+	size_t width = 0;
+
+	for (; *s; s++)
+		width += (*s & 0xc0) != 0x80;
+	return width;
+}
+
+static void print_cell(FILE *out, const char *s, size_t width, bool right,
+		       bool last)
+{
+	size_t own = display_width(s);
+	int fill = own < width ? (int)(width - own) : 0;
+
+	if (right)
+		fprintf(out, "%*s", fill, "");
+	fputs(s, out);
+	if (!right && !last)
+		fprintf(out, "%*s", fill, "");
+	if (!last)
+		fputs("  ", out);
+}
+
+void table_print(const struct table *table, FILE *out, bool headings, bool bold)
+{
+	size_t *width = xcalloc(table->columns, sizeof(*width));
+	size_t last = table->columns - 1;
+
+	for (size_t c = 0; c < table->columns && headings; c++)
+		width[c] = display_width(table->column[c].heading);
+	for (size_t i = 0; i < table->count; i++) {
+		size_t own = display_width(table->cell[i]);
+
+		if (own > width[i % table->columns])
+			width[i % table->columns] = own;
+	}
+	if (headings) {
+		if (bold)
+			fputs("\033[1m", out);
+		for (size_t c = 0; c < table->columns; c++)
+			print_cell(out, table->column[c].heading, width[c],
+				   table->column[c].right, c == last);
+		fputs(bold ? "\033[0m\n" : "\n", out);
+	}
+	for (size_t i = 0; i < table->count; i++) {
+		size_t c = i % table->columns;
+
+		print_cell(out, table->cell[i], width[c],
+			   table->column[c].right, c == last);
+		if (c == last)
+			putc('\n', out);
+	}
+	free(width);
+}
+
+void table_free(struct table *table)
+{
+	free(table->cell);
+	arena_free(&table->strings);
+	table->cell = NULL;
+	table->count = table->room = 0;
+}

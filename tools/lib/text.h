@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* A string that grows. Always NUL-terminated once something was added. */
+#ifndef CODETAG_TEXT_H
+#define CODETAG_TEXT_H
+
+#include <stddef.h>
+
+struct text {
+	char *s;
+	size_t len, room;
+};
+
+void text_add(struct text *text, const char *s, size_t len);
+void text_puts(struct text *text, const char *s);
+void text_printf(struct text *text, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+void text_clear(struct text *text);
+void text_free(struct text *text);
+
+#endif

@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: GPL-2.0
+# The ways the command is built.
+
+static_build() {
+	local dir=$build/static
+	nice -n 5 make -s -C .. O="$dir" STATIC=1 || return 1
+	! readelf -d "$dir/codetag" | grep NEEDED || return 1
+	"$dir/codetag" top --once data/handmade-v2.allocinfo >/dev/null
+}
+
+clang_build() {
+	nice -n 5 make -s -C .. O="$build/clang" CC=clang
+}
+
+# With O= the source tree stays as it was.
+no_objects_in_source() {
+	local found
+	found=$(cd .. && find lib cmd tests -name '*.o' -o -name '*.d' -o -name '*.a')
+	[ -z "$found" ] || { echo "$found"; return 1; }
+}
+
+full_disk() {
+	! "$codetag" report data/handmade-v2.allocinfo >/dev/full
+}
+
+# Human units only on a terminal, where script(1) makes one.
+units_follow_terminal() {
+	"$codetag" report data/handmade-v1.allocinfo | grep -q '^4096 ' || return 1
+	TERM=dumb script -qec "$codetag report data/handmade-v1.allocinfo" /dev/null |
+		grep -q '^4.0K '
+}
+
+check build/static static_build
+check build/clang clang_build
+check build/source-clean no_objects_in_source
+check output/full-disk full_disk
+check output/units units_follow_terminal

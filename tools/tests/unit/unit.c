@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "unit.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+static int failures;
+
+void expect(bool good, const char *fmt, ...)
+{
+	va_list args;
+
+	failures += !good;
+	fputs(good ? "ok " : "not ok ", stdout);
+	va_start(args, fmt);
+	vprintf(fmt, args);
+	va_end(args);
+	putchar('\n');
+}
+
+int main(void)
+{
+	test_number();
+	test_query();
+	test_allocinfo();
+	return failures != 0;
+}

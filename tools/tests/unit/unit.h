@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Tests of the library: each expectation is one line of output. */
+#ifndef CODETAG_UNIT_H
+#define CODETAG_UNIT_H
+
+#include <stdbool.h>
+
+void expect(bool good, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+void test_allocinfo(void);
+void test_number(void);
+void test_query(void);
+
+#endif
