@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash disable=SC2034,SC2154
+# What run-qemu and run-uml share: options, the files a guest gets, the verdict.
+# To be sourced after lib.sh.
+
+guest_options="  -c COMMAND       run this shell command in the guest
+  --append WORDS   more kernel command line
+  --name NAME      name of the logs (default: the flavour)
+  --mem SIZE       memory (default 512M)
+  --cpus N         processors (default 2; always 1 on UML)
+  --disk SIZE      size of the ext4 disk (default 256M, 0 for none)
+  --timeout SEC    end the guest after so long (default 120)
+  --allow REGEX    a warning in the kernel log that is expected
+  --shell          an interactive prompt instead
+  --verbose        show the kernel log while it runs
+  -h, --help       this text
+
+The script or command runs as root in the guest; what it prints to stdout is
+printed here, and its exit status is the result. The guest panics on a kernel
+warning. A panic, a warning in the kernel log, a time-out and a guest that does
+not say how it ended are failures (status 125, 124 for the time-out)."
+
+guest_parse()
+{
+	append='' name='' mem=512M cpus=2 disk_size=256M limit=120 allow='' shell='' verbose=''
+	flavour='' script='' command=''
+	script_args=()
+	while [ $# -gt 0 ]; do
+		case $1 in
+		-c) command=${2?"-c needs a command"}; shift ;;
+		--append) append+=" ${2?}"; shift ;;
+		--name) name=${2?}; shift ;;
+		--mem) mem=${2?}; shift ;;
+		--cpus) cpus=${2?}; shift ;;
+		--disk) disk_size=${2?}; shift ;;
+		--timeout) limit=${2?}; shift ;;
+		--allow) allow=${2?}; shift ;;
+		--shell) shell=1 ;;
+		--verbose) verbose=1 ;;
+		-h|--help) usage_exit "$usage" 0 ;;
+		-*) usage_exit "$usage" 2 ;;
+		*)
+			if [ -z "$flavour" ]; then
+				flavour=$1
+			else
+				script=$1
+				shift
+				script_args=("$@")
+				break
+			fi ;;
+		esac
+		shift
+	done
+	[ -n "$flavour" ] || usage_exit "$usage" 2
+	[ -n "$script$command$shell" ] || usage_exit "$usage" 2
+	[ -z "$script" ] || [ -f "$script" ] || die "no such script: $script"
+	name=${name:-$flavour}
+	obj=$(flavour_obj "$flavour")
+	initramfs=$obj/initramfs.cpio
+	[ -f "$initramfs" ] || die "no initramfs of flavour $flavour" \
+		"run: scripts/build-kernel $flavour && scripts/mkinitramfs $flavour"
+	console=$LOGS/$name.console
+	result=$LOGS/$name.result
+	: >"$console"
+	: >"$result"
+	work=$(mktemp -d "$CACHE/run/$name.XXXXXX")
+	trap 'rm -rf "$work"' EXIT
+	guest_initramfs
+	guest_disk
+}
+
+# The script to run is an archive of its own behind the initramfs.
+guest_initramfs()
+{
+	mkdir -p "$work/root/guest"
+	if [ -n "$command" ]; then
+		printf '%s\n' "$command" >"$work/root/guest/run"
+	elif [ -n "$script" ]; then
+		cp "$script" "$work/root/guest/script"
+		chmod 755 "$work/root/guest/script"
+		{
+			printf 'exec /guest/script'
+			[ ${#script_args[@]} -eq 0 ] || printf ' %q' "${script_args[@]}"
+			echo
+		} >"$work/root/guest/run"
+	fi
+	{
+		cat "$initramfs"
+		(cd "$work/root" && find . | sort |
+			cpio --create --format=newc --owner=+0:+0 --quiet)
+	} >"$work/initramfs"
+}
+
+guest_disk()
+{
+	disk=
+	[ "$disk_size" != 0 ] || return 0
+	disk=$work/disk
+	truncate -s "$disk_size" "$disk"
+	mkfs.ext4 -q -F -E lazy_itable_init=1,lazy_journal_init=1 "$disk" 2>/dev/null ||
+		die "mkfs.ext4 failed" "run: scripts/install-packages"
+}
+
+# What a kernel in trouble prints. OOM kills and failed allocations are not in
+# it: tests provoke them.
+console_trouble()
+{
+	grep -E 'WARNING: |BUG: |BUG at |kernel BUG|Oops|Kernel panic|general protection|INFO: (possible|task|rcu|trying|lockdep|NMI)|rcu: INFO|soft lockup|hung_task|possible (circular|recursive|irq lock)|suspicious RCU|unreferenced object|UBSAN:|KASAN|KFENCE: .*error|double fault|Segmentation fault|segfault at|Unable to mount root' "$1" |
+		grep -v -E 'KernelAddressSanitizer initialized|KASAN: Memory|kfence: initialized' |
+		{ [ -z "$2" ] && cat || grep -v -E "$2"; } || true
+}
+
+# guest_verdict STATUS: print the result, judge the run, and exit
+guest_verdict()
+{
+	local trouble status
+
+	tr -d '\r' <"$result" | sed '/^guest: exit [0-9]*$/d'
+	status=$(tr -d '\r' <"$result" | sed -n 's/^guest: exit //p' | tail -n 1)
+	trouble=$(console_trouble "$console" "$allow")
+	if [ "$1" -eq 124 ] || [ "$1" -eq 137 ]; then
+		printf '%s: the guest did not end within %s s\n' "${0##*/}" "$limit" >&2
+		guest_tail
+		exit 124
+	fi
+	if [ -n "$trouble" ]; then
+		printf '%s: trouble in the kernel log:\n' "${0##*/}" >&2
+		head -n 10 <<<"$trouble" | sed 's/^/  /' >&2
+		printf '  whole log: %s\n' "$console" >&2
+		exit 125
+	fi
+	if [ -z "$status" ]; then
+		printf '%s: the guest ended without a result\n' "${0##*/}" >&2
+		guest_tail
+		exit 125
+	fi
+	if [ "$status" -ne 0 ]; then
+		printf '%s: status %s in the guest; kernel log: %s\n' "${0##*/}" "$status" "$console" >&2
+	fi
+	exit "$status"
+}
+
+guest_tail()
+{
+	tail -n 12 "$console" | tr -d '\r' | sed 's/^/  | /' >&2
+	printf '  whole kernel log: %s\n' "$console" >&2
+}

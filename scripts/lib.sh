@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash disable=SC2034
+# What the scripts beside this file share: places, messages, flavours.
+# To be sourced, not run.
+
+ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
+SCRIPTS=$ROOT/scripts
+OVERLAY=$ROOT/codetag
+
+KVER=6.12
+PATCHES=$ROOT/kernel-patches/$KVER
+TARBALL=/usr/src/linux-source-$KVER.tar.xz
+
+# Everything that is made is made below CACHE, nothing in the repository.
+CACHE=${CODETAG_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/codetag}
+mkdir -p "$CACHE"/{src,tree,obj,log,ccache,run}
+CACHE=$(cd "$CACHE" && pwd -P)
+LOGS=$CACHE/log
+
+# A tree of the user's own gets a patched copy and object directories of its own.
+KSRC=${KSRC:-}
+if [ -n "$KSRC" ]; then
+	KSRC=$(cd "$KSRC" && pwd -P)
+	KEY=ksrc-$(printf %s "$KSRC" | cksum | cut -d' ' -f1)
+	PRISTINE=$KSRC
+	TREE=$CACHE/tree/$KEY
+	OBJ=$CACHE/obj/$KEY
+	mkdir -p "$OBJ"
+else
+	PRISTINE=$CACHE/src/linux-source-$KVER
+	TREE=$CACHE/tree/$KVER
+	OBJ=$CACHE/obj
+fi
+
+JOBS=${JOBS:-$(nproc)}
+PATH=$PATH:/usr/sbin:/sbin
+
+# ccache answers with objects of other object directories too.
+export CCACHE_DIR=$CACHE/ccache CCACHE_NOHASHDIR=1 CCACHE_MAXSIZE=${CCACHE_MAXSIZE:-5G}
+# The same sources give the same kernel, whoever builds them and when.
+export KBUILD_BUILD_USER=codetag KBUILD_BUILD_HOST=codetag
+export KBUILD_BUILD_TIMESTAMP='Thu Jan  1 00:00:00 UTC 1970'
+export PYTHONDONTWRITEBYTECODE=1 LC_ALL=C
+# The makes below are not part of a make that called us.
+unset MAKEFLAGS MFLAGS MAKELEVEL
+
+die()
+{
+	printf '%s: %s\n' "${0##*/}" "$1" >&2
+	shift
+	[ $# -eq 0 ] || printf '  %s\n' "$@" >&2
+	exit 1
+}
+
+# usage TEXT STATUS: help to stdout, or to stderr when it was asked for wrongly
+usage_exit()
+{
+	if [ "$2" -eq 0 ]; then
+		printf '%s\n' "$1"
+	else
+		printf '%s\n' "$1" >&2
+	fi
+	exit "$2"
+}
+
+# fragment NAME: the file of a configuration fragment
+fragment()
+{
+	local file=$SCRIPTS/configs/$1.config
+
+	[ -f "$file" ] || die "no such configuration: $1" \
+		"known: $(cd "$SCRIPTS/configs" && echo *.config | sed 's/\.config//g')"
+	printf '%s\n' "$file"
+}
+
+# fragments NAME: the fragments of a flavour, the lowest first. A fragment says
+# with a line "# on: NAME" what it is put on top of.
+fragments()
+{
+	local file below
+
+	file=$(fragment "$1") || exit 1
+	below=$(sed -n 's/^# on: //p' "$file")
+	[ -z "$below" ] || fragments "$below"
+	printf '%s\n' "$file"
+}
+
+# A flavour is the name of a fragment, built from the patched tree, or from the
+# tree without our changes when it is called plain-NAME.
+flavour_config() { printf '%s\n' "${1#plain-}"; }
+flavour_obj() { printf '%s\n' "$OBJ/$1"; }
+flavour_tree()
+{
+	case $1 in
+	plain-*) printf '%s\n' "$PRISTINE" ;;
+	*) printf '%s\n' "$TREE" ;;
+	esac
+}
+
+# make arguments a flavour needs: lines "# make: …" of its fragments
+flavour_make_args()
+{
+	local list
+
+	list=$(fragments "$(flavour_config "$1")") || exit 1
+	# shellcheck disable=SC2086
+	sed -n 's/^# make: //p' $list
+}
+
+flavour_arch()
+{
+	case " $(flavour_make_args "$1" | tr '\n' ' ')" in
+	*" ARCH=um "*) echo um ;;
+	*) echo x86_64 ;;
+	esac
+}
+
+# kmake FLAVOUR ARGS…: make in the flavour's tree and object directory
+kmake()
+{
+	local flavour=$1 args obj
+	local -a cc=("CC=ccache gcc" "HOSTCC=ccache gcc")
+
+	shift
+	obj=$(flavour_obj "$flavour")
+	args=$(flavour_make_args "$flavour") || exit 1
+	case $args in
+	*LLVM=*) cc=() ;;
+	esac
+	command -v ccache >/dev/null || cc=()
+	# shellcheck disable=SC2086
+	make -C "$(flavour_tree "$flavour")" -s -j"$JOBS" O="$obj" \
+		"${cc[@]}" $args "$@"
+}
