@@ -1,0 +1,505 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Cases of the slab allocator. Every allocation has its own line.
+ */
+#include <linux/module.h>
+#include <linux/sched.h>
+#include <linux/slab.h>
+#include <linux/smp.h>
+#include <linux/string.h>
+
+#include "codetag_test.h"
+
+/* How many objects the cases hold that allocate in a loop. */
+#define OBJECTS	40
+
+static int keep_kmalloc(struct ct_case *c, void *p, size_t size)
+{
+	return ct_keep_slab(c->row, ct_free_kfree, p, 0,
+			    ct_kmalloc_cache(size)) ? 0 : -ENOMEM;
+}
+
+static int keep_large(struct ct_case *c, void *p, size_t size)
+{
+	return ct_keep(c->row, ct_free_kfree, p, 0,
+		       PAGE_SIZE << get_order(size), 1) ? 0 : -ENOMEM;
+}
+
+/* Sizes that the compiler knows: kmalloc() picks the cache at build time. */
+static int hold_kmalloc(struct ct_case *c)
+{
+	int err = 0;
+	int i;
+
+	for (i = 0; i < 5; i++) {
+		err = err ?: keep_kmalloc(c, ct_site(c, kmalloc(8, GFP_KERNEL)), 8);
+		err = err ?: keep_kmalloc(c, ct_site(c, kmalloc(16, GFP_KERNEL)), 16);
+		err = err ?: keep_kmalloc(c, ct_site(c, kmalloc(32, GFP_KERNEL)), 32);
+		err = err ?: keep_kmalloc(c, ct_site(c, kmalloc(64, GFP_KERNEL)), 64);
+		err = err ?: keep_kmalloc(c, ct_site(c, kmalloc(96, GFP_KERNEL)), 96);
+		err = err ?: keep_kmalloc(c, ct_site(c, kmalloc(128, GFP_KERNEL)), 128);
+		err = err ?: keep_kmalloc(c, ct_site(c, kmalloc(192, GFP_KERNEL)), 192);
+		err = err ?: keep_kmalloc(c, ct_site(c, kmalloc(256, GFP_KERNEL)), 256);
+		err = err ?: keep_kmalloc(c, ct_site(c, kmalloc(512, GFP_KERNEL)), 512);
+		err = err ?: keep_kmalloc(c, ct_site(c, kmalloc(1024, GFP_KERNEL)), 1024);
+		err = err ?: keep_kmalloc(c, ct_site(c, kmalloc(2048, GFP_KERNEL)), 2048);
+		err = err ?: keep_kmalloc(c, ct_site(c, kmalloc(4096, GFP_KERNEL)), 4096);
+		err = err ?: keep_kmalloc(c, ct_site(c, kmalloc(8192, GFP_KERNEL)), 8192);
+		err = err ?: keep_kmalloc(c, ct_site(c, kmalloc(1, GFP_KERNEL)), 1);
+		err = err ?: keep_kmalloc(c, ct_site(c, kmalloc(100, GFP_KERNEL)), 100);
+		err = err ?: keep_kmalloc(c, ct_site(c, kmalloc(5000, GFP_KERNEL)), 5000);
+	}
+	return err;
+}
+
+/* Sizes that only the running kernel knows, two of them at one line. */
+static int hold_kmalloc_variable(struct ct_case *c)
+{
+	static const size_t sizes[] = { 30, 700 };
+	int err = 0;
+	int i;
+
+	for (i = 0; i < OBJECTS; i++) {
+		const size_t size = READ_ONCE(sizes[i % 2]);
+
+		err = err ?: keep_kmalloc(c, ct_site(c, kmalloc(size, GFP_KERNEL)), size);
+	}
+	return err;
+}
+
+static int hold_kmalloc_family(struct ct_case *c)
+{
+	const int nid = numa_node_id();
+	int err = 0;
+	int i;
+
+	for (i = 0; i < 4; i++) {
+		err = err ?: keep_kmalloc(c, ct_site(c, kzalloc(72, GFP_KERNEL)), 72);
+		err = err ?: keep_kmalloc(c, ct_site(c, kmalloc_array(7, 40, GFP_KERNEL)), 280);
+		err = err ?: keep_kmalloc(c, ct_site(c, kcalloc(9, 10, GFP_KERNEL)), 90);
+		err = err ?: keep_kmalloc(c, ct_site(c, kmalloc_node(300, GFP_KERNEL, nid)), 300);
+		err = err ?: keep_kmalloc(c, ct_site(c, kzalloc_node(20, GFP_KERNEL, nid)), 20);
+		err = err ?: keep_kmalloc(c, ct_site(c, kmalloc_track_caller(50, GFP_KERNEL)), 50);
+		err = err ?: keep_kmalloc(c, ct_site(c, kmalloc(60, GFP_ATOMIC)), 60);
+		err = err ?: keep_kmalloc(c, ct_site(c, kmalloc(60, GFP_NOWAIT)), 60);
+	}
+	return err;
+}
+
+static int hold_kmalloc_account(struct ct_case *c)
+{
+	const gfp_t gfp = GFP_KERNEL_ACCOUNT;
+	void *p;
+	int i;
+
+	for (i = 0; i < OBJECTS; i++) {
+		p = ct_site(c, kmalloc(64, gfp));
+		if (!ct_keep_slab(c->row, ct_free_kfree, p, 0, ct_kmalloc_cg_cache(64)))
+			return -ENOMEM;
+		p = ct_site(c, kmalloc(192, gfp));
+		if (!ct_keep_slab(c->row, ct_free_kfree, p, 0, ct_kmalloc_cg_cache(192)))
+			return -ENOMEM;
+		p = ct_site(c, kzalloc(1000, gfp));
+		if (!ct_keep_slab(c->row, ct_free_kfree, p, 0, ct_kmalloc_cg_cache(1000)))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* Above the largest cache kmalloc() takes whole pages. */
+static int hold_kmalloc_large(struct ct_case *c)
+{
+	const gfp_t gfp = GFP_KERNEL;
+	size_t size = 9000;
+	int err = 0;
+
+	OPTIMIZER_HIDE_VAR(size);
+	err = err ?: keep_large(c, ct_site(c, kmalloc(8193, gfp)), 8193);
+	err = err ?: keep_large(c, ct_site(c, kmalloc(20000, gfp)), 20000);
+	err = err ?: keep_large(c, ct_site(c, kmalloc(65536, gfp)), 65536);
+	err = err ?: keep_large(c, ct_site(c, kmalloc(size, gfp)), size);
+	err = err ?: keep_large(c, ct_site(c, kzalloc(100000, gfp)), 100000);
+	err = err ?: keep_large(c, ct_site(c, kmalloc(20000, GFP_KERNEL_ACCOUNT)), 20000);
+	return err;
+}
+
+static int hold_krealloc(struct ct_case *c)
+{
+	struct ct_row *from;
+	void *p, *q;
+
+	/* From nothing: the line of krealloc() has it. */
+	p = ct_site(c, krealloc(NULL, 100, GFP_KERNEL));
+	if (keep_kmalloc(c, p, 100))
+		return -ENOMEM;
+
+	/* Within the object: the line that allocated it keeps it. */
+	p = ct_site(c, kmalloc(50, GFP_KERNEL));
+	from = c->row;
+	q = ct_site(c, krealloc(p, 60, GFP_KERNEL));
+	c->row = from;
+	if (q != p || keep_kmalloc(c, q, 64))
+		return -EINVAL;
+
+	/* Growing: the new object belongs to the line of krealloc(). */
+	p = ct_site(c, kmalloc(50, GFP_KERNEL));
+	q = ct_site(c, krealloc(p, 600, GFP_KERNEL));
+	if (keep_kmalloc(c, q, 600))
+		return -ENOMEM;
+
+	/* Shrinking stays within the object. */
+	p = ct_site(c, kmalloc(600, GFP_KERNEL));
+	from = c->row;
+	q = ct_site(c, krealloc(p, 100, GFP_KERNEL));
+	c->row = from;
+	if (q != p || keep_kmalloc(c, q, 600))
+		return -EINVAL;
+
+	/* From an object to pages, and to more pages. */
+	p = ct_site(c, kmalloc(3000, GFP_KERNEL));
+	p = ct_site(c, krealloc(p, 20000, GFP_KERNEL));
+	q = ct_site(c, krealloc(p, 40000, GFP_KERNEL));
+	if (keep_large(c, q, 40000))
+		return -ENOMEM;
+
+	p = ct_site(c, kmalloc(3000, GFP_KERNEL));
+	q = ct_site(c, krealloc_array(p, 50, 100, GFP_KERNEL));
+	if (keep_kmalloc(c, q, 5000))
+		return -ENOMEM;
+
+	/* To nothing. */
+	p = ct_site(c, kmalloc(200, GFP_KERNEL));
+	q = ct_site(c, krealloc(p, 0, GFP_KERNEL));
+	return ZERO_OR_NULL_PTR(q) ? 0 : -EINVAL;
+}
+
+static void construct(void *object)
+{
+	memset(object, 0x5a, 16);
+}
+
+enum {
+	CT_PLAIN, CT_HWALIGN, CT_CTOR, CT_RCU, CT_ACCOUNT, CT_ACCOUNT_RCU,
+	CT_24, CT_40, CT_72, CT_136, CT_1000, CT_3000, CT_5000, CT_8, CT_BULK,
+	CT_CACHES
+};
+
+static struct {
+	const char *name;
+	unsigned int size;
+	slab_flags_t flags;
+	void (*ctor)(void *object);
+	struct kmem_cache *cache;
+} caches[CT_CACHES] = {
+	[CT_PLAIN] = { "ct_plain", 200 },
+	[CT_HWALIGN] = { "ct_hwalign", 200, SLAB_HWCACHE_ALIGN },
+	[CT_CTOR] = { "ct_ctor", 200, 0, construct },
+	[CT_RCU] = { "ct_rcu", 200, SLAB_TYPESAFE_BY_RCU },
+	[CT_ACCOUNT] = { "ct_account", 200, SLAB_ACCOUNT },
+	[CT_ACCOUNT_RCU] = {
+		"ct_account_rcu", 56, SLAB_ACCOUNT | SLAB_TYPESAFE_BY_RCU
+	},
+	[CT_24] = { "ct_24", 24 },
+	[CT_40] = { "ct_40", 40 },
+	[CT_72] = { "ct_72", 72 },
+	[CT_136] = { "ct_136", 136 },
+	[CT_1000] = { "ct_1000", 1000 },
+	[CT_3000] = { "ct_3000", 3000 },
+	[CT_5000] = { "ct_5000", 5000 },
+	[CT_8] = { "ct_8", 8 },
+	[CT_BULK] = { "ct_bulk", 120 },
+};
+
+/* All on one line, which is the line of the caller. */
+#define hold_cache(c, id, gfp)						\
+({									\
+	const unsigned int _id = (id);					\
+	struct ct_case *_case = (c);					\
+	int _i, _err = 0;						\
+	void *_p;							\
+	for (_i = 0; _i < OBJECTS && !_err; _i++) {			\
+		_p = ct_site(_case, kmem_cache_alloc(caches[_id].cache, gfp)); \
+		_err = keep_cached(_case, _p, _id);			\
+	}								\
+	_err;								\
+})
+
+static int keep_cached(struct ct_case *c, void *p, unsigned int id)
+{
+	return ct_keep_slab(c->row, ct_free_cache, p,
+			    (unsigned long)caches[id].cache,
+			    caches[id].name) ? 0 : -ENOMEM;
+}
+
+static int hold_caches(struct ct_case *c)
+{
+	int err = 0;
+
+	err = err ?: hold_cache(c, CT_PLAIN, GFP_KERNEL);
+	err = err ?: hold_cache(c, CT_HWALIGN, GFP_KERNEL);
+	err = err ?: hold_cache(c, CT_CTOR, GFP_KERNEL);
+	err = err ?: hold_cache(c, CT_RCU, GFP_KERNEL);
+	err = err ?: hold_cache(c, CT_ACCOUNT, GFP_KERNEL);
+	err = err ?: hold_cache(c, CT_ACCOUNT_RCU, GFP_KERNEL);
+	err = err ?: hold_cache(c, CT_PLAIN, GFP_KERNEL | __GFP_ZERO);
+	err = err ?: hold_cache(c, CT_PLAIN, GFP_KERNEL_ACCOUNT);
+	return err;
+}
+
+static int hold_cache_sizes(struct ct_case *c)
+{
+	int err = 0;
+
+	err = err ?: hold_cache(c, CT_8, GFP_KERNEL);
+	err = err ?: hold_cache(c, CT_24, GFP_KERNEL);
+	err = err ?: hold_cache(c, CT_40, GFP_KERNEL);
+	err = err ?: hold_cache(c, CT_72, GFP_KERNEL);
+	err = err ?: hold_cache(c, CT_136, GFP_KERNEL);
+	err = err ?: hold_cache(c, CT_1000, GFP_KERNEL);
+	err = err ?: hold_cache(c, CT_3000, GFP_KERNEL);
+	err = err ?: hold_cache(c, CT_5000, GFP_KERNEL);
+	return err;
+}
+
+static int hold_cache_node(struct ct_case *c)
+{
+	struct kmem_cache *cache = caches[CT_PLAIN].cache;
+	const int nid = numa_node_id();
+	void *p;
+	int i;
+
+	for (i = 0; i < OBJECTS; i++) {
+		p = ct_site(c, kmem_cache_alloc_node(cache, GFP_KERNEL, nid));
+		if (!ct_keep_slab(c->row, ct_free_cache, p, (unsigned long)cache, "ct_plain"))
+			return -ENOMEM;
+		p = ct_site(c, kmem_cache_zalloc(cache, GFP_KERNEL));
+		if (!ct_keep_slab(c->row, ct_free_cache, p, (unsigned long)cache, "ct_plain"))
+			return -ENOMEM;
+		p = ct_site(c, kmem_cache_alloc_lru(cache, NULL, GFP_KERNEL));
+		if (!ct_keep_slab(c->row, ct_free_cache, p, (unsigned long)cache, "ct_plain"))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int hold_cache_bulk(struct ct_case *c)
+{
+	struct kmem_cache *cache = caches[CT_BULK].cache;
+	void *vec[CT_VEC];
+	int round, nr, i;
+
+	for (round = 0; round < 4; round++) {
+		/* Bulk to bulk. */
+		nr = ct_site(c, kmem_cache_alloc_bulk(cache, GFP_KERNEL, CT_VEC - round, vec));
+		if (!ct_keep_vec(c->row, ct_free_cache_bulk, vec, nr,
+				 (unsigned long)cache, "ct_bulk"))
+			return -ENOMEM;
+	}
+
+	/* Bulk to single. */
+	nr = ct_site(c, kmem_cache_alloc_bulk(cache, GFP_KERNEL_ACCOUNT, 33, vec));
+	for (i = 0; i < nr; i++)
+		ct_keep_slab(c->row, ct_free_cache, vec[i], (unsigned long)cache, "ct_bulk");
+	if (!nr)
+		return -ENOMEM;
+
+	/* Single to bulk. */
+	for (i = 0; i < CT_VEC; i++) {
+		vec[i] = ct_site(c, kmem_cache_alloc(cache, GFP_KERNEL));
+		if (!vec[i])
+			break;
+	}
+	return ct_keep_vec(c->row, ct_free_cache_bulk, vec, i,
+			   (unsigned long)cache, "ct_bulk") ? 0 : -ENOMEM;
+}
+
+static int hold_kfree_bulk(struct ct_case *c)
+{
+	void *vec[OBJECTS];
+	int i;
+
+	for (i = 0; i < OBJECTS; i++) {
+		vec[i] = ct_site(c, kmalloc(80, GFP_KERNEL));
+		if (!vec[i])
+			break;
+	}
+	return ct_keep_vec(c->row, ct_free_kfree_bulk, vec, i, 0,
+			   ct_kmalloc_cache(80)) ? 0 : -ENOMEM;
+}
+
+static int hold_kfree_rcu(struct ct_case *c)
+{
+	void *p;
+	int i;
+
+	for (i = 0; i < OBJECTS; i++) {
+		p = ct_site(c, kmalloc(250, GFP_KERNEL));
+		if (!ct_keep_slab(c->row, ct_free_kfree_rcu, p, 0, ct_kmalloc_cache(250)))
+			return -ENOMEM;
+		p = ct_site(c, kmalloc(500, GFP_KERNEL));
+		if (!ct_keep_slab(c->row, ct_free_kfree_rcu_sleep, p, 0, ct_kmalloc_cache(500)))
+			return -ENOMEM;
+	}
+	p = ct_site(c, kmalloc(20000, GFP_KERNEL));
+	if (!ct_keep(c->row, ct_free_kfree_rcu, p, 0, 32768, 1))
+		return -ENOMEM;
+	return 0;
+}
+
+static int hold_memdup(struct ct_case *c)
+{
+	const gfp_t gfp = GFP_KERNEL;
+	static const char text[] = "forty-one characters without the last one";
+	int err = 0;
+	int i;
+
+	for (i = 0; i < OBJECTS; i++) {
+		err = err ?: keep_kmalloc(c, ct_site(c, kmemdup(text, 42, gfp)), 42);
+		err = err ?: keep_kmalloc(c, ct_site(c, kmemdup(text, 7, gfp)), 7);
+	}
+	return err;
+}
+
+static struct ct_row *inner_row(struct ct_case *c, const char *func)
+{
+	return ct_row(&(struct ct_where) {
+		.group = c->name, .module = "-", .file = "-", .func = func,
+	});
+}
+
+/*
+ * These have their line inside, in mm/util.c. The shell looks at the
+ * difference, for the kernel uses them as well.
+ */
+static int hold_strdup(struct ct_case *c)
+{
+	static const char text[] = "forty-one characters without the last one";
+	int err = 0;
+	int i;
+
+	for (i = 0; i < OBJECTS && !err; i++) {
+		c->row = inner_row(c, "kstrdup");
+		err = err ?: keep_kmalloc(c, kstrdup(text, GFP_KERNEL), 42);
+		c->row = inner_row(c, "kstrndup");
+		err = err ?: keep_kmalloc(c, kstrndup(text, 20, GFP_KERNEL), 21);
+		c->row = inner_row(c, "kmemdup_nul");
+		err = err ?: keep_kmalloc(c, kmemdup_nul(text, 33, GFP_KERNEL), 34);
+	}
+	return err;
+}
+
+/* Allocate in a hardware interrupt, in the middle of somebody's allocation. */
+struct interrupted {
+	unsigned int line[3];
+	void *object[OBJECTS];
+	struct page *page[4];
+	void *cached[4];
+};
+
+/* The row needs memory, and is made when the interrupt is over. */
+#define note_line(x, i, call)						\
+({									\
+	(x)->line[i] = __LINE__;					\
+	(call);								\
+})
+
+static void from_interrupt(void *arg)
+{
+	struct kmem_cache *cache = caches[CT_PLAIN].cache;
+	const gfp_t gfp = GFP_ATOMIC;
+	struct interrupted *x = arg;
+	int i;
+
+	for (i = 0; i < OBJECTS; i++)
+		x->object[i] = note_line(x, 0, kmalloc(130, gfp));
+	for (i = 0; i < 4; i++)
+		x->page[i] = note_line(x, 1, alloc_pages(gfp | __GFP_COMP, 1));
+	for (i = 0; i < 4; i++)
+		x->cached[i] = note_line(x, 2, kmem_cache_alloc(cache, gfp));
+}
+
+static struct ct_row *interrupt_row(struct ct_case *c, unsigned int line)
+{
+	return ct_row(&(struct ct_where) {
+		.group = c->name, .module = KBUILD_MODNAME, .file = __FILE__,
+		.func = "from_interrupt", .line = line,
+	});
+}
+
+static int hold_interrupt(struct ct_case *c)
+{
+	static struct interrupted x;
+	bool complete = true;
+	struct ct_row *row;
+	int cpu, i;
+
+	memset(&x, 0, sizeof(x));
+	cpu = cpumask_any_but(cpu_online_mask, raw_smp_processor_id());
+	if (cpu >= nr_cpu_ids)
+		cpu = raw_smp_processor_id();
+	smp_call_function_single(cpu, from_interrupt, &x, 1);
+
+	row = interrupt_row(c, x.line[0]);
+	for (i = 0; i < OBJECTS; i++)
+		complete &= !!ct_keep_slab(row, ct_free_kfree, x.object[i], 0,
+					   ct_kmalloc_cache(130));
+	row = interrupt_row(c, x.line[1]);
+	for (i = 0; i < 4; i++)
+		complete &= !!ct_keep(row, ct_free_pages, x.page[i], 1,
+				      PAGE_SIZE << 1, 1);
+	row = interrupt_row(c, x.line[2]);
+	for (i = 0; i < 4; i++)
+		complete &= !!ct_keep_slab(row, ct_free_cache, x.cached[i],
+					   (unsigned long)caches[CT_PLAIN].cache,
+					   "ct_plain");
+	return complete ? 0 : -ENOMEM;
+}
+
+struct ct_case ct_slab_cases[] = {
+	{ "kmalloc", hold_kmalloc },
+	{ "kmalloc_variable", hold_kmalloc_variable },
+	{ "kmalloc_family", hold_kmalloc_family },
+	{ "kmalloc_account", hold_kmalloc_account },
+	{ "kmalloc_large", hold_kmalloc_large },
+	{ "krealloc", hold_krealloc },
+	{ "kmem_cache", hold_caches },
+	{ "kmem_cache_sizes", hold_cache_sizes },
+	{ "kmem_cache_variants", hold_cache_node },
+	{ "kmem_cache_bulk", hold_cache_bulk },
+	{ "kfree_bulk", hold_kfree_bulk },
+	{ "kfree_rcu", hold_kfree_rcu },
+	{ "kmemdup", hold_memdup },
+	{ "kstrdup", hold_strdup },
+	{ "interrupt", hold_interrupt },
+	{}
+};
+
+int ct_slab_cases_init(void)
+{
+	struct kmem_cache *cache;
+	int i;
+
+	for (i = 0; i < CT_CACHES; i++) {
+		/* Merged caches would not be in /proc/slabinfo. */
+		cache = kmem_cache_create(caches[i].name, caches[i].size, 0,
+					  caches[i].flags | SLAB_NO_MERGE,
+					  caches[i].ctor);
+		if (!cache) {
+			ct_slab_cases_exit();
+			return -ENOMEM;
+		}
+		caches[i].cache = cache;
+	}
+	return 0;
+}
+
+void ct_slab_cases_exit(void)
+{
+	int i;
+
+	rcu_barrier();
+	for (i = 0; i < CT_CACHES; i++) {
+		kmem_cache_destroy(caches[i].cache);
+		caches[i].cache = NULL;
+	}
+}
