@@ -18,6 +18,7 @@ static const struct command {
 } commands[] = {
 	{ "top", cmd_top, "the call sites that hold the most memory" },
 	{ "report", cmd_report, "one snapshot: filtered, grouped, sorted" },
+	{ "diff", cmd_diff, "what grew and shrank between two snapshots" },
 	{ "stats", cmd_stats, "what the profiler itself is doing and costs" },
 	{ "audit", cmd_audit, "let the kernel recount every page and object" },
 };

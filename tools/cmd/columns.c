@@ -19,6 +19,11 @@ static const struct {
 	[COL_SHARE] = { "share", "SHARE", true },
 	[COL_ROWS] = { "rows", "ROWS", true },
 	[COL_FLAGS] = { "flags", "FLAGS", false },
+	[COL_BEFORE] = { "before", "BEFORE", true },
+	[COL_GROWTH] = { "growth", "GROWTH", true },
+	[COL_CALLS_BEFORE] = { "calls_before", "BEFORE", true },
+	[COL_CALLS_GROWTH] = { "calls_growth", "CALLS", true },
+	[COL_STATE] = { "state", "STATE", false },
 	[COL_NAME] = { "name", "NAME", false },
 	[COL_FILE] = { "file", "FILE", false },
 	[COL_LINE] = { "line", "LINE", true },
@@ -47,7 +52,7 @@ bool columns_parse(struct columns *columns, const char *list, const char **bad)
 
 /* What a cell holds, before it is text or JSON. */
 struct value {
-	enum { NONE, NUMBER, SIZE, PERCENT, STRING, WORDS } kind;
+	enum { NONE, NUMBER, SIZE, GROWTH, PERCENT, STRING, WORDS } kind;
 	int64_t number;
 	double real;
 	const char *string;
@@ -61,6 +66,11 @@ static struct value number(int64_t n)
 static struct value size(int64_t n)
 {
 	return (struct value){ .kind = SIZE, .number = n };
+}
+
+static struct value growth(int64_t now, int64_t before)
+{
+	return (struct value){ .kind = GROWTH, .number = sub64(now, before) };
 }
 
 static struct value string(const char *s)
@@ -87,12 +97,29 @@ static const char *flags_text(struct text *text, const struct groups *groups,
 	return text->len ? text->s + 1 : "";
 }
 
-/* Whether all rows of a group have the same @column. */
-static bool makes_sense(enum column column, enum group_by by)
+static const char *group_state(const struct group *group)
 {
+	if (!group->before.rows)
+		return "new";
+	if (!group->now.rows)
+		return "gone";
+	return group->now.bytes == group->before.bytes &&
+	       group->now.calls == group->before.calls ? "same" : "changed";
+}
+
+/* Whether all rows of a group have the same @column. */
+static bool makes_sense(enum column column, const struct groups *groups)
+{
+	enum group_by by = groups->by.by;
 	bool site = by == BY_SITE || by == BY_ROW;
 
 	switch (column) {
+	case COL_BEFORE:
+	case COL_GROWTH:
+	case COL_CALLS_BEFORE:
+	case COL_CALLS_GROWTH:
+	case COL_STATE:
+		return groups->compared;
 	case COL_FILE:
 		return site || by == BY_FILE;
 	case COL_LINE:
@@ -109,7 +136,7 @@ static bool makes_sense(enum column column, enum group_by by)
 static struct value value_of(enum column column, const struct groups *groups,
 			     const struct group *group, struct text *scratch)
 {
-	if (!makes_sense(column, groups->by.by))
+	if (!makes_sense(column, groups))
 		return (struct value){ .kind = NONE };
 	switch (column) {
 	case COL_SIZE:
@@ -130,6 +157,16 @@ static struct value value_of(enum column column, const struct groups *groups,
 			.kind = WORDS,
 			.string = flags_text(scratch, groups, group)
 		};
+	case COL_BEFORE:
+		return size(group->before.bytes);
+	case COL_GROWTH:
+		return growth(group->now.bytes, group->before.bytes);
+	case COL_CALLS_BEFORE:
+		return number(group->before.calls);
+	case COL_CALLS_GROWTH:
+		return growth(group->now.calls, group->before.calls);
+	case COL_STATE:
+		return string(group_state(group));
 	case COL_NAME:
 		return string(group->name);
 	case COL_FILE:
@@ -148,7 +185,7 @@ static struct value value_of(enum column column, const struct groups *groups,
 
 static void add_cell(struct table *table, struct value value, bool human)
 {
-	char number_text[SIZE_TEXT];
+	char number_text[SIZE_TEXT + 1];
 
 	switch (value.kind) {
 	case NONE:
@@ -159,6 +196,12 @@ static void add_cell(struct table *table, struct value value, bool human)
 		break;
 	case SIZE:
 		table_cell(table, size_format(number_text, value.number, human));
+		break;
+	case GROWTH:
+		if (value.number > 0)
+			number_text[0] = '+';
+		size_format(number_text + (value.number > 0), value.number, human);
+		table_cell(table, number_text);
 		break;
 	case PERCENT:
 		/* Adding 0 makes a rounded -0.0 positive. */
@@ -197,6 +240,7 @@ static void add_json(struct json *json, const char *key, struct value value)
 		break;
 	case NUMBER:
 	case SIZE:
+	case GROWTH:
 		json_int(json, key, value.number);
 		break;
 	case PERCENT:
@@ -245,7 +289,7 @@ void columns_json(const struct columns *columns, const struct groups *groups,
 
 	if (!columns->count) {
 		for (enum column c = 0; c < COLUMNS; c++)
-			if (makes_sense(c, groups->by.by))
+			if (makes_sense(c, groups))
 				all.column[all.count++] = c;
 		columns = &all;
 	}

@@ -11,6 +11,7 @@
 
 enum column {
 	COL_SIZE, COL_CALLS, COL_AVG, COL_SHARE, COL_ROWS, COL_FLAGS,
+	COL_BEFORE, COL_GROWTH, COL_CALLS_BEFORE, COL_CALLS_GROWTH, COL_STATE,
 	COL_NAME, COL_FILE, COL_LINE, COL_MODULE, COL_FUNC,
 	COLUMNS
 };
@@ -35,6 +36,7 @@ void columns_json(const struct columns *columns, const struct groups *groups,
 
 /* All names, as a help text. */
 #define COLUMN_NAMES \
-	"size, calls, avg, share, rows, flags, name, file, line, module, func"
+	"size, calls, avg, share, rows, flags, name, file, line, module, func; of " \
+	"two snapshots also before, growth, calls_before, calls_growth, state"
 
 #endif

@@ -4,6 +4,7 @@
 #define CODETAG_COMMAND_H
 
 int cmd_audit(int argc, char **argv);
+int cmd_diff(int argc, char **argv);
 int cmd_report(int argc, char **argv);
 int cmd_stats(int argc, char **argv);
 int cmd_top(int argc, char **argv);

@@ -3,28 +3,55 @@
 #include <stdio.h>
 
 #include "command.h"
+#include "memory_view.h"
 #include "message.h"
+#include "number.h"
 #include "show.h"
+#include "tree_view.h"
 
 struct report {
 	struct selection selection;
+	struct machine_files files;
 	struct output output;
+	bool tree;
+	unsigned int depth;
+};
+
+enum { KEY_TREE = 0x200 };
+
+static const struct argp_option options[] = {
+	{ "tree", KEY_TREE, "DEPTH", OPTION_ARG_OPTIONAL,
+	  "Directories and files with the totals of all below, DEPTH levels of them "
+	  "(default: all); --top and --min then apply to each directory", 2 },
+	{ 0 }
 };
 
 static const struct argp_child children[] = {
 	{ &selection_argp, 0, NULL, 1 },
-	{ &output_argp, 0, NULL, 2 },
+	{ &machine_argp, 0, NULL, 3 },
+	{ &output_argp, 0, NULL, 9 },
 	{ 0 }
 };
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct report *report = state->input;
+	const char *end = arg;
+	int64_t depth;
 
 	switch (key) {
 	case ARGP_KEY_INIT:
 		state->child_inputs[0] = &report->selection;
-		state->child_inputs[1] = &report->output;
+		state->child_inputs[1] = &report->files;
+		state->child_inputs[2] = &report->output;
+		return 0;
+	case KEY_TREE:
+		report->tree = true;
+		if (!arg)
+			return 0;
+		if (!number_read(&end, &depth) || *end || depth < 1 || depth > 99)
+			argp_error(state, "'%s' is not a depth", arg);
+		report->depth = depth;
 		return 0;
 	case ARGP_KEY_ARG:
 		if (!selection_argument(&report->selection, arg))
@@ -38,47 +65,101 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp argp = {
-	NULL, parse, "[FILE] [QUERY…]",
-	"Reports which call sites hold how much memory."
+	options, parse, "[FILE] [QUERY…]",
+	"Reports which call sites hold how much memory. At its end the report of a "
+	"whole machine says which part of the memory in use the call sites explain."
 	"\vQUERY is like \"file fs/* module ext4\", see codetag(1).\n\n"
 	"Examples:\n"
 	"  codetag report --group dir:2 --top 10\n"
+	"  codetag report --tree=2 --min 1M\n"
 	"  codetag report saved.txt file 'fs/*' module ext4\n"
+	"  codetag report saved.txt --meminfo saved-meminfo.txt\n"
 	"  codetag report --json --min 1M | jq .rows[].name\n\n"
 	"Exit status: 0 success, 2 trouble.",
 	children, NULL, NULL
 };
 
+struct data {
+	struct allocinfo info;
+	struct groups groups;
+	struct tree tree;
+	bool has_memory;
+	struct reconciliation memory;
+};
+
+static void print(const struct report *report, struct data *data)
+{
+	const struct selection *selection = &report->selection;
+	const struct output *output = &report->output;
+	size_t count = selection_apply(selection, &data->groups);
+
+	if (output->json) {
+		struct json json = { .out = stdout };
+
+		if (report->tree)
+			count = 0;
+		show_json(&json, &data->groups, count, &data->info, selection);
+		if (report->tree)
+			tree_json(&data->tree, report->depth, selection, &json);
+		if (data->has_memory)
+			memory_json(&data->memory, &json);
+		json_end_object(&json);
+		return;
+	}
+	if (report->tree)
+		tree_view(&data->tree, report->depth, selection, output);
+	else
+		show_table(&data->groups, count, selection, output);
+	if (output->no_headings)
+		return;
+	putchar('\n');
+	show_summary(&data->groups, &data->info, selection, output);
+	if (data->has_memory) {
+		putchar('\n');
+		memory_view(&data->memory, output);
+	}
+}
+
+/* Only a report of everything is worth comparing with the whole machine. */
+static bool add_memory(const struct report *report, struct data *data)
+{
+	const struct selection *selection = &report->selection;
+	bool live = !selection->path_given && !selection->query_text.len;
+	struct machine machine;
+	bool good = machine_read(&machine, &report->files, live, &data->has_memory);
+
+	if (good && data->has_memory) {
+		good = reconcile(&data->memory, &data->info, &machine);
+		data->has_memory = good;
+		if (!good)
+			warning("the meminfo has no MemTotal or no MemFree");
+	}
+	machine_free(&machine);
+	return good;
+}
+
 int cmd_report(int argc, char **argv)
 {
 	struct report report = { .selection = SELECTION_INIT };
 	const struct selection *selection = &report.selection;
-	struct allocinfo info;
-	struct groups groups;
-	bool complete;
-	size_t count;
+	struct data data = { 0 };
+	int status = STATUS_TROUBLE;
 
 	argp_parse(&argp, argc, argv, 0, NULL, &report);
-	if (!selection_read(selection, &info, &groups)) {
-		selection_free(&report.selection);
-		return STATUS_TROUBLE;
-	}
-	count = selection_apply(selection, &groups);
-	if (report.output.json) {
-		struct json json = { .out = stdout };
+	if (selection_read(selection, &data.info, &data.groups)) {
+		bool good = add_memory(&report, &data);
 
-		show_json(&json, &groups, count, &info, selection);
-		json_end_object(&json);
-	} else {
-		show_table(&groups, count, selection, &report.output);
-		if (!report.output.no_headings) {
-			putchar('\n');
-			show_summary(&groups, &info, selection, &report.output);
+		if (report.tree) {
+			tree_add_sites(&data.tree, &data.info, selection->query);
+			tree_sort(&data.tree, selection->order);
 		}
+		print(&report, &data);
+		if (allocinfo_complete(&data.info, selection->path) && good)
+			status = STATUS_OK;
+		tree_free(&data.tree);
+		groups_free(&data.groups);
+		allocinfo_free(&data.info);
 	}
-	complete = allocinfo_complete(&info, selection->path);
-	groups_free(&groups);
-	allocinfo_free(&info);
 	selection_free(&report.selection);
-	return complete ? STATUS_OK : STATUS_TROUBLE;
+	return status;
 }

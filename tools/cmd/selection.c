@@ -12,7 +12,8 @@ static const struct argp_option options[] = {
 	{ "allocinfo", KEY_ALLOCINFO, "FILE", 0,
 	  "Read FILE, '-' is standard input (default: " ALLOCINFO_PATH ")", 1 },
 	{ "sort", 's', "KEY", 0,
-	  "Sort by size, calls, avg or name (default: size)", 2 },
+	  "Sort by size, calls, avg, name or growth (default: size, of two "
+	  "snapshots growth)", 2 },
 	{ "top", 'n', "N", 0, "Only the first N", 2 },
 	{ "group", 'g', "BY", 0,
 	  "Sum by site, row, func, file, dir[:DEPTH], module or subsystem "
@@ -89,10 +90,14 @@ bool selection_argument(struct selection *selection, const char *word)
 		text_puts(text, word);
 		return true;
 	}
-	if (selection->path_given)
+	if (!selection->path_given) {
+		selection->path = word;
+		selection->path_given = true;
+		return true;
+	}
+	if (!selection->compare || selection->newer)
 		return false;
-	selection->path = word;
-	selection->path_given = true;
+	selection->newer = word;
 	return true;
 }
 
@@ -125,11 +130,19 @@ bool selection_read(const struct selection *selection, struct allocinfo *info,
 
 static bool shown(const struct selection *selection, const struct group *group)
 {
-	if (selection->has_min && group->now.bytes < selection->min)
+	int64_t bytes = group->now.bytes;
+	int64_t calls = group->now.calls;
+
+	if (selection->compare) {
+		bytes = sub64(bytes, group->before.bytes);
+		bytes = bytes < 0 ? sub64(0, bytes) : bytes;
+		calls = sub64(calls, group->before.calls);
+	}
+	if (selection->has_min && bytes < selection->min)
 		return false;
-	if (selection->has_max && group->now.bytes > selection->max)
+	if (selection->has_max && bytes > selection->max)
 		return false;
-	return selection->all || group->now.bytes || group->now.calls;
+	return selection->all || bytes || calls;
 }
 
 size_t selection_apply(const struct selection *selection, struct groups *groups)

@@ -13,7 +13,9 @@
 
 struct selection {
 	const char *path;	/* of the allocinfo */
+	const char *newer;	/* of the one to compare it with */
 	bool path_given;
+	bool compare;		/* two snapshots: growth is what counts */
 	struct text query_text;
 	struct query *query;
 	struct grouping by;
@@ -39,7 +41,7 @@ bool selection_argument(struct selection *selection, const char *word);
 /* Turns the words into a query; ends the program if they are none. */
 void selection_finish(struct selection *selection, struct argp_state *state);
 
-/* Reads what is selected and groups it; false after a message. */
+/* Reads @path, groups what is selected; false after a message. */
 bool selection_read(const struct selection *selection, struct allocinfo *info,
 		    struct groups *groups);
 

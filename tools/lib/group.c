@@ -133,6 +133,7 @@ static void add(struct groups *groups, const struct allocinfo *info,
 {
 	struct text name = { 0 };
 
+	groups->compared |= before;
 	if (groups->times)
 		memset(groups->times, 0,
 		       groups->times_room * sizeof(*groups->times));

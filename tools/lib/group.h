@@ -48,6 +48,7 @@ struct groups {
 	struct group *group;	/* in the order in which they were first seen */
 	size_t count, room;
 	struct sum now, before;	/* of all groups */
+	bool compared;		/* there is a before */
 	struct strmap names;
 	struct strmap seen;	/* BY_ROW: how often each site came up … */
 	size_t *times;		/* … in the snapshot that is being added */
@@ -63,7 +64,7 @@ void group_name(struct text *name, struct grouping by, const struct site *site);
 
 struct query;
 
-/* Adds the sites of @info that @query (may be NULL) selects. */
+/* Adds the sites of @info that @query (may be NULL) selects; @info has to stay. */
 void groups_add(struct groups *groups, const struct allocinfo *info,
 		const struct query *query);
 void groups_add_before(struct groups *groups, const struct allocinfo *info,

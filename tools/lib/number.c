@@ -87,6 +87,14 @@ bool size_parse(const char *s, int64_t *value)
 	return true;
 }
 
+bool seconds_parse(const char *s, double *seconds)
+{
+	char *end;
+
+	*seconds = strtod(s, &end);
+	return end != s && !*end && *seconds > 0 && *seconds < 1e9;
+}
+
 char *size_format(char out[SIZE_TEXT], int64_t value, bool human)
 {
 	double number = fabs((double)value);

@@ -22,6 +22,9 @@ bool number_read(const char **s, int64_t *value);
 /* "4k", "1.5M", "2GiB", "100": sizes as users type them. */
 bool size_parse(const char *s, int64_t *value);
 
+/* "0.5", "10": more than 0. */
+bool seconds_parse(const char *s, double *seconds);
+
 #define SIZE_TEXT 24
 
 /* 1536 is "1.5K" if @human, else "1536"; returns @out. */

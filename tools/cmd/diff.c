@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: GPL-2.0
+/* codetag diff: what grew and what shrank between two snapshots. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "command.h"
+#include "json.h"
+#include "message.h"
+#include "number.h"
+#include "selection.h"
+
+struct diff {
+	struct selection selection;
+	struct output output;
+	double live;	/* seconds between the snapshots, 0: two files */
+};
+
+enum { KEY_LIVE = 0x200 };
+
+static const struct argp_option options[] = {
+	{ "live", KEY_LIVE, "SEC", 0,
+	  "Compare this machine now with itself SEC seconds later", 1 },
+	{ 0 }
+};
+
+static const struct argp_child children[] = {
+	{ &selection_argp, 0, NULL, 1 },
+	{ &output_argp, 0, NULL, 9 },
+	{ 0 }
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct diff *diff = state->input;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &diff->selection;
+		state->child_inputs[1] = &diff->output;
+		return 0;
+	case KEY_LIVE:
+		if (!seconds_parse(arg, &diff->live))
+			argp_error(state, "'%s' is not a number of seconds", arg);
+		return 0;
+	case ARGP_KEY_ARG:
+		if (!selection_argument(&diff->selection, arg))
+			argp_error(state, "two files at most, '%s' is a third one", arg);
+		return 0;
+	case ARGP_KEY_END:
+		selection_finish(&diff->selection, state);
+		if (diff->live != 0 && diff->selection.newer)
+			argp_error(state, "--live takes no second file");
+		else if (diff->live == 0 && !diff->selection.newer)
+			argp_error(state, "two files are needed, or --live SEC");
+		return 0;
+	}
+	return ARGP_ERR_UNKNOWN;
+}
+
+static const struct argp argp = {
+	options, parse, "OLD NEW [QUERY…]\n--live SEC [QUERY…]",
+	"Compares two snapshots of /proc/allocinfo, matched by tag, not by row."
+	"\vShown is what changed, the largest change first; --min and --max are about the "
+	"change. QUERY is like \"file fs/* module ext4\", see codetag(1).\n\n"
+	"Examples:\n"
+	"  codetag diff monday.txt friday.txt --group subsystem\n"
+	"  codetag diff --live 10 -n 20 module ext4\n\n"
+	"Exit status: 0 success, 2 trouble.",
+	children, NULL, NULL
+};
+
+/* The modules with code in memory; those of "unloaded" rows are gone. */
+static void collect_modules(struct strmap *modules, const struct allocinfo *info)
+{
+	for (size_t i = 0; i < info->count; i++) {
+		const struct site *site = &info->site[i];
+
+		if (site->module && !(site->flags & SITE_UNLOADED))
+			strmap_add(modules, site->module, strlen(site->module));
+	}
+}
+
+struct modules {
+	struct strmap old, new;
+};
+
+static bool lacks(const struct strmap *set, const char *name)
+{
+	return strmap_find(set, name, strlen(name)) == STRMAP_NONE;
+}
+
+static void print_modules(const struct strmap *have, const struct strmap *lack,
+			  const char *label)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < have->count; i++) {
+		if (!lacks(lack, have->entry[i].key))
+			continue;
+		printf("%s%s", any ? " " : label, have->entry[i].key);
+		any = true;
+	}
+	if (any)
+		putchar('\n');
+}
+
+static void json_modules(struct json *json, const char *key,
+			 const struct strmap *have, const struct strmap *lack)
+{
+	json_array(json, key);
+	for (size_t i = 0; i < have->count; i++)
+		if (lacks(lack, have->entry[i].key))
+			json_string(json, NULL, have->entry[i].key);
+	json_end_array(json);
+}
+
+static void print_json(const struct diff *diff, const struct groups *groups,
+		       size_t count, const struct modules *modules)
+{
+	const struct selection *selection = &diff->selection;
+	struct json json = { .out = stdout };
+
+	json_object(&json, NULL);
+	json_string(&json, "old", selection->path);
+	json_string(&json, "new", selection->newer ? selection->newer : selection->path);
+	if (diff->live > 0)
+		json_real(&json, "seconds", diff->live);
+	json_string(&json, "group", grouping_name(groups->by.by));
+	json_object(&json, "total");
+	json_int(&json, "size", groups->now.bytes);
+	json_int(&json, "calls", groups->now.calls);
+	json_int(&json, "before", groups->before.bytes);
+	json_int(&json, "calls_before", groups->before.calls);
+	json_int(&json, "growth", sub64(groups->now.bytes, groups->before.bytes));
+	json_int(&json, "calls_growth",
+		 sub64(groups->now.calls, groups->before.calls));
+	json_end_object(&json);
+	json_modules(&json, "modules_came", &modules->new, &modules->old);
+	json_modules(&json, "modules_went", &modules->old, &modules->new);
+	json_int(&json, "groups", groups->count);
+	columns_json(&selection->columns, groups, count, &json, "rows");
+	json_end_object(&json);
+}
+
+static void print_table(const struct diff *diff, const struct groups *groups,
+			size_t count, const struct modules *modules)
+{
+	static const struct columns usual = {
+		{ COL_GROWTH, COL_CALLS_GROWTH, COL_BEFORE, COL_SIZE, COL_STATE,
+		  COL_NAME }, 6
+	};
+	const struct columns *columns = diff->selection.columns.count ?
+					&diff->selection.columns : &usual;
+	bool human = output_human(&diff->output);
+	int64_t growth = sub64(groups->now.bytes, groups->before.bytes);
+	char before[SIZE_TEXT], now[SIZE_TEXT], change[SIZE_TEXT];
+
+	if (count)
+		columns_table(columns, groups, count, &diff->output);
+	if (diff->output.no_headings)
+		return;
+	if (count)
+		putchar('\n');
+	printf("%s -> %s, %s%s in %+" PRId64 " allocations",
+	       size_format(before, groups->before.bytes, human),
+	       size_format(now, groups->now.bytes, human), growth > 0 ? "+" : "",
+	       size_format(change, growth, human),
+	       sub64(groups->now.calls, groups->before.calls));
+	if (diff->live > 0)
+		printf(", %s per second",
+		       size_format(change, (int64_t)((double)growth / diff->live),
+				   human));
+	if (!count)
+		printf("; no change in any %s", grouping_name(groups->by.by));
+	putchar('\n');
+	print_modules(&modules->new, &modules->old, "modules that came: ");
+	print_modules(&modules->old, &modules->new, "modules that went: ");
+}
+
+static void wait_seconds(double seconds)
+{
+	struct timespec left = {
+		.tv_sec = (time_t)seconds,
+		.tv_nsec = (long)((seconds - (double)(time_t)seconds) * 1e9),
+	};
+
+	while (nanosleep(&left, &left))
+		;
+}
+
+static bool compare(const struct diff *diff, struct allocinfo *old,
+		    struct allocinfo *new)
+{
+	const struct selection *selection = &diff->selection;
+	struct groups groups = { .by = selection->by };
+	struct modules modules = { 0 };
+	const char *newer = selection->newer ? selection->newer : selection->path;
+	bool complete;
+	size_t count;
+
+	groups_add_before(&groups, old, selection->query);
+	groups_add(&groups, new, selection->query);
+	collect_modules(&modules.old, old);
+	collect_modules(&modules.new, new);
+	count = selection_apply(selection, &groups);
+	if (diff->output.json)
+		print_json(diff, &groups, count, &modules);
+	else
+		print_table(diff, &groups, count, &modules);
+	complete = allocinfo_complete(old, selection->path);
+	complete = allocinfo_complete(new, newer) && complete;
+	strmap_free(&modules.old);
+	strmap_free(&modules.new);
+	groups_free(&groups);
+	return complete;
+}
+
+int cmd_diff(int argc, char **argv)
+{
+	struct diff diff = { .selection = SELECTION_INIT };
+	struct selection *selection = &diff.selection;
+	struct allocinfo old, new;
+	int status = STATUS_TROUBLE;
+
+	selection->compare = true;
+	selection->order = ORDER_GROWTH;
+	argp_parse(&argp, argc, argv, 0, NULL, &diff);
+	if (allocinfo_read(&old, selection->path)) {
+		if (diff.live > 0)
+			wait_seconds(diff.live);
+		if (allocinfo_read(&new, selection->newer ? selection->newer :
+							    selection->path)) {
+			if (compare(&diff, &old, &new))
+				status = STATUS_OK;
+			allocinfo_free(&new);
+		}
+		allocinfo_free(&old);
+	}
+	selection_free(selection);
+	return status;
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* report --tree: directories and files, indented, with the sums of all below. */
+#ifndef CODETAG_TREE_VIEW_H
+#define CODETAG_TREE_VIEW_H
+
+#include "json.h"
+#include "output.h"
+#include "selection.h"
+#include "tree.h"
+
+/*
+ * @depth levels of directories, 0: all, and of those only what @selection
+ * shows: what is left out is summed up in a line of its own.
+ */
+void tree_view(const struct tree *tree, unsigned int depth,
+	       const struct selection *selection, const struct output *output);
+void tree_json(const struct tree *tree, unsigned int depth,
+	       const struct selection *selection, struct json *json);
+
+#endif
