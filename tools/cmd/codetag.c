@@ -19,6 +19,7 @@ static const struct command {
 	{ "top", cmd_top, "the call sites that hold the most memory" },
 	{ "report", cmd_report, "one snapshot: filtered, grouped, sorted" },
 	{ "diff", cmd_diff, "what grew and shrank between two snapshots" },
+	{ "export", cmd_export, "for flame graphs, pprof, speedscope, Prometheus, CSV, JSON" },
 	{ "stats", cmd_stats, "what the profiler itself is doing and costs" },
 	{ "audit", cmd_audit, "let the kernel recount every page and object" },
 };

@@ -27,6 +27,7 @@ static const struct argp_option options[] = {
 
 static const struct argp_child children[] = {
 	{ &selection_argp, 0, NULL, 1 },
+	{ &columns_argp, 0, NULL, 9 },
 	{ &output_argp, 0, NULL, 9 },
 	{ 0 }
 };
@@ -38,7 +39,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	switch (key) {
 	case ARGP_KEY_INIT:
 		state->child_inputs[0] = &diff->selection;
-		state->child_inputs[1] = &diff->output;
+		state->child_inputs[1] = &diff->selection;
+		state->child_inputs[2] = &diff->output;
 		return 0;
 	case KEY_LIVE:
 		if (!seconds_parse(arg, &diff->live))

@@ -28,6 +28,7 @@ static const struct argp_option options[] = {
 
 static const struct argp_child children[] = {
 	{ &selection_argp, 0, NULL, 1 },
+	{ &columns_argp, 0, NULL, 9 },
 	{ &machine_argp, 0, NULL, 3 },
 	{ &output_argp, 0, NULL, 9 },
 	{ 0 }
@@ -42,8 +43,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	switch (key) {
 	case ARGP_KEY_INIT:
 		state->child_inputs[0] = &report->selection;
-		state->child_inputs[1] = &report->files;
-		state->child_inputs[2] = &report->output;
+		state->child_inputs[1] = &report->selection;
+		state->child_inputs[2] = &report->files;
+		state->child_inputs[3] = &report->output;
 		return 0;
 	case KEY_TREE:
 		report->tree = true;

@@ -22,7 +22,6 @@ static const struct argp_option options[] = {
 	{ "max", KEY_MAX, "SIZE", 0, "Only what holds at most SIZE", 2 },
 	{ "all", 'a', NULL, 0, "Also what holds nothing", 2 },
 	{ "nonzero", 'z', NULL, 0, "Only what holds something (default)", 2 },
-	{ "columns", 'o', "LIST", 0, "Columns: " COLUMN_NAMES, 9 },
 	{ 0 }
 };
 
@@ -69,16 +68,33 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case 'z':
 		selection->all = false;
 		return 0;
-	case 'o':
-		if (!columns_parse(&selection->columns, arg, &bad))
-			argp_error(state, "'%.*s' is not a column or one too many (there are: %s)",
-				   (int)strcspn(bad, ","), bad, COLUMN_NAMES);
-		return 0;
 	}
 	return ARGP_ERR_UNKNOWN;
 }
 
 const struct argp selection_argp = { options, parse, NULL, NULL, NULL, NULL, NULL };
+
+static const struct argp_option columns_options[] = {
+	{ "columns", 'o', "LIST", 0, "Columns: " COLUMN_NAMES, 9 },
+	{ 0 }
+};
+
+static error_t parse_columns(int key, char *arg, struct argp_state *state)
+{
+	struct selection *selection = state->input;
+	const char *bad;
+
+	if (key != 'o')
+		return ARGP_ERR_UNKNOWN;
+	if (!columns_parse(&selection->columns, arg, &bad))
+		argp_error(state, "'%.*s' is not a column or one too many (there are: %s)",
+			   (int)strcspn(bad, ","), bad, COLUMN_NAMES);
+	return 0;
+}
+
+const struct argp columns_argp = {
+	columns_options, parse_columns, NULL, NULL, NULL, NULL, NULL
+};
 
 bool selection_argument(struct selection *selection, const char *word)
 {

@@ -27,8 +27,9 @@ struct selection {
 	struct columns columns;
 };
 
-/* An argp child: its input is a struct selection. */
+/* Argp children: their input is a struct selection. */
 extern const struct argp selection_argp;
+extern const struct argp columns_argp;	/* for commands that print tables */
 
 #define SELECTION_INIT { .path = ALLOCINFO_PATH }
 

@@ -21,6 +21,7 @@ static const struct argp_option options[] = {
 
 static const struct argp_child children[] = {
 	{ &selection_argp, 0, NULL, 1 },
+	{ &columns_argp, 0, NULL, 9 },
 	{ &output_argp, 0, NULL, 2 },
 	{ 0 }
 };
@@ -32,7 +33,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	switch (key) {
 	case ARGP_KEY_INIT:
 		state->child_inputs[0] = &top->selection;
-		state->child_inputs[1] = &top->output;
+		state->child_inputs[1] = &top->selection;
+		state->child_inputs[2] = &top->output;
 		return 0;
 	case KEY_ONCE:
 		top->once = true;

@@ -10,10 +10,6 @@ groups_add_up() {
 	[ "$want" = "$got" ] || { echo "input: $want, groups: $got"; return 1; }
 }
 
-json_is_valid() {
-	"$@" | python3 -m json.tool >/dev/null
-}
-
 for file in data/*-v?.allocinfo data/recorded-*.allocinfo; do
 	[ -e "$file" ] || continue
 	for by in site row func file dir dir:1 dir:2 module subsystem; do

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: GPL-2.0
+/* codetag export: a snapshot in the formats of other tools. */
+#include "export.h"
+
+#include <argp.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "command.h"
+#include "input.h"
+#include "message.h"
+#include "outfile.h"
+#include "selection.h"
+#include "show.h"
+
+static const struct format {
+	const char *name;
+	void (*write)(struct export *export, FILE *out);	/* NULL: JSON */
+	bool binary;
+} formats[] = {
+	{ "folded", export_folded, false },
+	{ "pprof", export_pprof, true },
+	{ "speedscope", export_speedscope, false },
+	{ "prometheus", export_prometheus, false },
+	{ "csv", export_csv, false },
+	{ "json", NULL, false },
+};
+
+struct options {
+	struct selection selection;
+	const struct format *format;
+	const char *output;
+	bool calls;
+};
+
+enum { KEY_FORMAT = 0x200, KEY_ATTR };
+
+static const struct argp_option options[] = {
+	{ "format", KEY_FORMAT, "FORMAT", 0,
+	  "folded, pprof, speedscope, prometheus, csv or json", 0 },
+	{ "output", 'o', "FILE", 0,
+	  "Write FILE, which appears complete or not at all (default: standard output)", 0 },
+	{ "attr", KEY_ATTR, "ATTR", 0,
+	  "Weigh stacks by size or calls (default: size)", 0 },
+	{ 0 }
+};
+
+static const struct argp_child children[] = {
+	{ &selection_argp, 0, NULL, 1 },
+	{ 0 }
+};
+
+static const struct format *find_format(const char *name)
+{
+	for (size_t i = 0; i < sizeof(formats) / sizeof(*formats); i++)
+		if (!strcmp(formats[i].name, name))
+			return &formats[i];
+	return NULL;
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct options *o = state->input;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &o->selection;
+		return 0;
+	case KEY_FORMAT:
+		o->format = find_format(arg);
+		if (!o->format)
+			argp_error(state, "there is no format '%s'", arg);
+		return 0;
+	case 'o':
+		o->output = arg;
+		return 0;
+	case KEY_ATTR:
+		o->calls = !strcmp(arg, "calls");
+		if (!o->calls && strcmp(arg, "size"))
+			argp_error(state, "'%s' is neither size nor calls", arg);
+		return 0;
+	case ARGP_KEY_ARG:
+		if (!selection_argument(&o->selection, arg))
+			argp_error(state, "one file at a time, '%s' is a second one", arg);
+		return 0;
+	case ARGP_KEY_END:
+		selection_finish(&o->selection, state);
+		if (!o->format)
+			argp_error(state, "--format is missing");
+		else if (o->format->binary && !o->output && isatty(STDOUT_FILENO))
+			argp_error(state, "%s is not for terminals: give --output FILE",
+				   o->format->name);
+		else if (o->selection.by.by == BY_ROW &&
+			 o->format->write == export_prometheus)
+			argp_error(state, "prometheus takes no repeated rows: use --group site");
+		return 0;
+	}
+	return ARGP_ERR_UNKNOWN;
+}
+
+static const struct argp argp = {
+	options, parse, "--format FORMAT [FILE] [QUERY…]",
+	"Writes a snapshot in the format of another tool."
+	"\vThe stack of a call site is its path and its function. Prometheus text "
+	"has the 200 largest groups, or --top N, and the sum of the others.\n\n"
+	"Examples:\n"
+	"  codetag export --format folded | flamegraph.pl --countname bytes >memory.svg\n"
+	"  codetag export --format pprof -o memory.pb.gz && pprof -top memory.pb.gz\n"
+	"  codetag export --format prometheus -o /var/lib/prometheus/node-exporter/codetag.prom\n\n"
+	"Exit status: 0 success, 2 trouble.",
+	children, NULL, NULL
+};
+
+/* When the file was written is when the snapshot was taken, or close to it. */
+static int64_t time_of(const struct selection *selection)
+{
+	struct timespec now;
+	struct stat st;
+
+	if (selection->path_given) {
+		if (!strcmp(selection->path, "-") || stat(selection->path, &st) ||
+		    !S_ISREG(st.st_mode))
+			return 0;
+		now = st.st_mtim;
+	} else {
+		clock_gettime(CLOCK_REALTIME, &now);
+	}
+	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+static bool write_file(struct options *o, const struct allocinfo *info,
+		       struct groups *groups)
+{
+	struct export export = {
+		.groups = groups,
+		.count = selection_apply(&o->selection, groups),
+		.calls = o->calls,
+		.time_ns = time_of(&o->selection),
+	};
+	struct outfile file;
+
+	if (!outfile_open(&file, o->output)) {
+		warning("cannot create %s: %s", o->output, strerror(errno));
+		return false;
+	}
+	if (o->format->write) {
+		o->format->write(&export, file.stream);
+	} else {
+		struct json json = { .out = file.stream };
+
+		show_json(&json, groups, export.count, info, &o->selection);
+		json_end_object(&json);
+	}
+	if (!outfile_finish(&file)) {
+		warning("cannot write %s: %s", o->output, strerror(errno));
+		return false;
+	}
+	if (export.left_out)
+		warning("left out, because %s cannot hold what is negative: %zu",
+			o->format->name, export.left_out);
+	return true;
+}
+
+int cmd_export(int argc, char **argv)
+{
+	struct options o = { .selection = SELECTION_INIT };
+	struct allocinfo info;
+	struct groups groups;
+	int status = STATUS_TROUBLE;
+
+	argp_parse(&argp, argc, argv, 0, NULL, &o);
+	if (!o.selection.top && o.format->write == export_prometheus)
+		o.selection.top = 200;
+	if (selection_read(&o.selection, &info, &groups)) {
+		if (write_file(&o, &info, &groups) &&
+		    allocinfo_complete(&info, o.selection.path))
+			status = STATUS_OK;
+		groups_free(&groups);
+		allocinfo_free(&info);
+	}
+	selection_free(&o.selection);
+	return status;
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* A file that appears complete under its name or not at all. */
+#ifndef CODETAG_OUTFILE_H
+#define CODETAG_OUTFILE_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+struct outfile {
+	FILE *stream;
+	char *path;		/* NULL: standard output */
+	char *temporary;	/* beside it */
+};
+
+/* @path NULL or "-" is standard output. False with errno. */
+bool outfile_open(struct outfile *file, const char *path);
+
+/* Gives it its name if all could be written; false with errno if not. */
+bool outfile_finish(struct outfile *file);
+
+#endif

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: GPL-2.0
+# The formats of other tools, read back by other means.
+
+# The stacks of pprof are those of the folded format, with the same weights.
+pprof_like_folded() {
+	local file=$1
+	"$codetag" export --format pprof -o "$scratch/x.pb.gz" "$file" || return 1
+	gzip -t "$scratch/x.pb.gz" || return 1
+	python3 decode-pprof.py "$scratch/x.pb.gz" >"$scratch/decoded" || return 1
+	awk '$NF > 0 { $(NF - 1) = ""; sub("  ", " "); print }' "$scratch/decoded" |
+		sort >"$scratch/pprof"
+	"$codetag" export --format folded "$file" 2>/dev/null | sort |
+		diff - "$scratch/pprof"
+}
+
+folded_adds_up() {
+	local file=$1 attr=$2 column=$3 want got
+	want=$(awk -v c="$column" 'NR > 2 && $c > 0 { s += $c } END { print s }' "$file")
+	got=$("$codetag" export --format folded --attr "$attr" "$file" 2>/dev/null |
+		awk '{ s += $NF } END { print s }')
+	[ "$want" = "$got" ] || { echo "file: $want, stacks: $got"; return 1; }
+}
+
+speedscope_is_sound() {
+	"$codetag" export --format speedscope "$1" 2>/dev/null | python3 -c '
+import json, sys
+s = json.load(sys.stdin)
+frames, profile = s["shared"]["frames"], s["profiles"][0]
+assert len(profile["samples"]) == len(profile["weights"])
+assert all(0 <= f < len(frames) for stack in profile["samples"] for f in stack)
+assert sum(profile["weights"]) == profile["endValue"]'
+}
+
+csv_adds_up() {
+	local want
+	want=$(awk 'NR > 2 { s += $1 } END { print s }' "$1")
+	"$codetag" export --format csv "$1" | python3 -c '
+import csv, sys
+rows = list(csv.DictReader(sys.stdin, strict=True))
+assert sum(int(r["size"]) for r in rows) == int(sys.argv[1])' "$want"
+}
+
+# Listed groups and the others add up to the total, however many are listed.
+prometheus_adds_up() {
+	"$codetag" export --format prometheus --top "$2" "$1" | awk '
+		/^codetag_allocated_bytes[{]/ { s += $NF; n++ }
+		/^codetag_other_allocated_bytes / { s += $NF }
+		/^codetag_total_allocated_bytes / { t = $NF }
+		END { exit !(s == t && n <= '"$2"') }'
+}
+
+prometheus_is_valid() {
+	"$codetag" export --format prometheus "$1" | promtool check metrics
+}
+
+# A failed export leaves neither a file nor a temporary one.
+atomic() {
+	local dir=$scratch/atomic
+	mkdir -p "$dir" && : >"$dir/old.prom"
+	"$codetag" export --format prometheus -o "$dir/new.prom" data/handmade-v2.allocinfo || return 1
+	[ "$(ls -A "$dir")" = "$(printf 'new.prom\nold.prom')" ] || return 1
+	"$codetag" export --format csv -o "$dir/missing/x" data/handmade-v2.allocinfo && return 1
+	(ulimit -f 0; trap '' XFSZ
+	 "$codetag" export --format csv -o "$dir/new.prom" data/handmade-v2.allocinfo) && return 1
+	[ "$(ls -A "$dir")" = "$(printf 'new.prom\nold.prom')" ] &&
+		grep -q '^# HELP' "$dir/new.prom"
+}
+
+for file in data/handmade-v2.allocinfo data/recorded-*.allocinfo; do
+	base=${file##*/}
+	check "export/pprof/$base" pprof_like_folded "$file"
+	check "export/folded/$base" folded_adds_up "$file" size 1
+	check "export/folded-calls/$base" folded_adds_up "$file" calls 2
+	check "export/speedscope/$base" speedscope_is_sound "$file"
+	check "export/csv/$base" csv_adds_up "$file"
+	check "export/prometheus/$base" prometheus_adds_up "$file" 3
+	check "export/json/$base" json_is_valid "$codetag" export --format json "$file"
+	command -v promtool >/dev/null &&
+		check "export/promtool/$base" prometheus_is_valid "$file"
+done
+check export/atomic atomic

@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: GPL-2.0
+# A short run of each fuzzer, so that a broken one is noticed; make fuzz is longer.
+fuzz() {
+	../tests/run-fuzz "$build" "${FUZZ_SECONDS:-2}" "$1"
+}
+
+if command -v clang >/dev/null; then
+	for file in fuzz/*.c; do
+		name=${file##*/}
+		check "fuzz/${name%.c}" fuzz "${name%.c}"
+	done
+fi

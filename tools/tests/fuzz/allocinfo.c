@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Any text through the parser and everything that reads its result. The first
+ * line is the grouping and the query, so those are fuzzed as well.
+ */
+#include "allocinfo.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "export.h"
+#include "group.h"
+#include "query.h"
+#include "tree.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void read_all(const struct allocinfo *info, struct grouping by,
+		     const struct query *query)
+{
+	struct groups groups = { .by = by };
+	struct tree tree = { 0 };
+	struct export export = { .groups = &groups };
+	FILE *out = fopen("/dev/null", "w");
+
+	groups_add(&groups, info, query);
+	groups_add_before(&groups, info, query);
+	/* The same snapshot twice is no change. */
+	for (size_t i = 0; i < groups.count; i++)
+		if (groups.group[i].now.bytes != groups.group[i].before.bytes ||
+		    groups.group[i].now.rows != groups.group[i].before.rows)
+			abort();
+	groups_sort(&groups, ORDER_SIZE);
+	export.count = groups.count;
+	export_folded(&export, out);
+	export_speedscope(&export, out);
+	export_pprof(&export, out);
+	export_prometheus(&export, out);
+	export_csv(&export, out);
+	tree_add_sites(&tree, info, query);
+	tree_sort(&tree, ORDER_NAME);
+	fclose(out);
+	tree_free(&tree);
+	groups_free(&groups);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	char *text = xmalloc(size + 1), *body, *rest;
+	struct grouping by = { BY_SITE, 0 };
+	struct query *query = NULL;
+	struct query_error error;
+	struct allocinfo info;
+
+	memcpy(text, data, size);
+	text[size] = '\0';
+	body = memchr(text, '\n', size);
+	body = body ? body + 1 : text;
+	if (body > text) {
+		body[-1] = '\0';
+		rest = strchr(text, ' ');
+		if (rest) {
+			*rest++ = '\0';
+			query = query_parse(rest, &error);
+		}
+		grouping_parse(&by, text);
+	}
+	/* The parser takes over what it gets. */
+	size -= body - text;
+	allocinfo_parse(&info, memcpy(xcalloc(size + 1, 1), body, size), size);
+	read_all(&info, by, query);
+	allocinfo_free(&info);
+	query_free(query);
+	free(text);
+	return 0;
+}
