@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: GPL-2.0
+# Entry points. Each is a script in scripts/ that explains itself with --help.
+
+help:
+	@echo 'Targets:'
+	@echo '  make run            build a kernel with the profiler, boot it, show what holds its memory'
+	@echo '  make shell          the same kernel with a prompt'
+	@echo '  make test           all tests; T=GROUP runs one group, T=list names them'
+	@echo '  make series OUT=DIR write the complete patch series, ready for git am'
+	@echo '  make packages       install the Debian packages that are missing'
+	@echo '  make tree           make the patched kernel tree and print its path'
+	@echo '  make clean          remove what was built (sources and compiler cache stay)'
+	@echo '  make distclean      remove the whole cache'
+	@echo
+	@echo 'Variables:'
+	@echo '  ARCH=um             run and shell: user-mode Linux instead of QEMU'
+	@echo '  FLAVOUR=NAME        run and shell: a configuration of scripts/configs/ (default base)'
+	@echo '  KSRC=DIR            a Linux 6.12 tree of your own, which is never written to'
+	@echo '  ACCEL=kvm|tcg       accelerator of QEMU (default: KVM where it works)'
+	@echo '  APPEND=WORDS        run and shell: more kernel command line'
+	@echo '  CODETAG_CACHE=DIR   where everything is made (default $${XDG_CACHE_HOME:-~/.cache}/codetag)'
+
+export KSRC ACCEL FLAVOUR APPEND T
+
+# ARCH is for our scripts; a kernel's make is told by them.
+run shell:
+	@ARCH='$(ARCH)' scripts/run-demo $@
+
+test:
+	@scripts/run-tests $(T)
+
+series:
+	@scripts/export-series '$(OUT)'
+
+packages:
+	@scripts/install-packages
+
+tree:
+	@scripts/kernel-tree
+
+clean distclean:
+	@scripts/clean $@
+
+.PHONY: help run shell test series packages tree clean distclean
