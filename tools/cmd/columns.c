@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "columns.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -204,10 +203,7 @@ static void add_cell(struct table *table, struct value value, bool human)
 		table_cell(table, number_text);
 		break;
 	case PERCENT:
-		/* Adding 0 makes a rounded -0.0 positive. */
-		snprintf(number_text, sizeof(number_text), "%.1f%%",
-			 nearbyint(value.real * 10) / 10 + 0.0);
-		table_cell(table, number_text);
+		table_cell(table, percent_format(number_text, value.real));
 		break;
 	case STRING:
 	case WORDS:

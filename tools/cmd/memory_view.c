@@ -87,8 +87,7 @@ static void add_line(struct table *table, const char *label, int64_t bytes,
 
 	table_cell(table, label);
 	table_cell(table, size_format(text, bytes, human));
-	snprintf(text, sizeof(text), "%.1f%%", percent(bytes, r->used));
-	table_cell(table, text);
+	table_cell(table, percent_format(text, percent(bytes, r->used)));
 }
 
 void memory_view(const struct reconciliation *r, const struct output *output)

@@ -1,21 +1,31 @@
 // SPDX-License-Identifier: GPL-2.0
 /* codetag top: the call sites that hold the most memory. */
+#include <errno.h>
 #include <stdio.h>
+#include <string.h>
+#include <time.h>
 
 #include "command.h"
+#include "input.h"
+#include "live.h"
 #include "message.h"
+#include "number.h"
 #include "show.h"
 
 struct top {
 	struct selection selection;
 	struct output output;
 	bool once;
+	double delay;
 };
 
 enum { KEY_ONCE = 0x200 };
 
 static const struct argp_option options[] = {
 	{ "once", KEY_ONCE, NULL, 0, "Print one table and end", 0 },
+#ifdef HAVE_NCURSES
+	{ "delay", 'd', "SEC", 0, "Refresh every SEC seconds (default: 2)", 0 },
+#endif
 	{ 0 }
 };
 
@@ -39,26 +49,34 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case KEY_ONCE:
 		top->once = true;
 		return 0;
+	case 'd':
+		if (!seconds_parse(arg, &top->delay))
+			argp_error(state, "'%s' is not a number of seconds", arg);
+		return 0;
 	case ARGP_KEY_ARG:
 		if (!selection_argument(&top->selection, arg))
 			argp_error(state, "one file at a time, '%s' is a second one", arg);
 		return 0;
 	case ARGP_KEY_END:
 		selection_finish(&top->selection, state);
+#ifndef HAVE_NCURSES
 		if (!top->once)
-			argp_error(state, "only --once is built in");
+			argp_error(state, "this build has only --once");
+#endif
 		return 0;
 	}
 	return ARGP_ERR_UNKNOWN;
 }
 
 static const struct argp argp = {
-	options, parse, "--once [FILE] [QUERY…]",
-	"Shows the call sites that hold the most memory, the 20 largest by default."
+	options, parse, "[FILE] [QUERY…]\n--once [FILE] [QUERY…]",
+	"Shows the call sites that hold the most memory: on a terminal as a table "
+	"that is refreshed (h is help), with --once the 20 largest of now."
 	"\vQUERY is like \"file fs/* module ext4\", see codetag(1).\n\n"
 	"Examples:\n"
 	"  codetag top --once -n 15\n"
-	"  codetag top --once -s calls file 'net/*'\n\n"
+	"  codetag top --once -s calls file 'net/*'\n"
+	"  codetag top -d 0.5 -s growth module ext4\n\n"
 	"Exit status: 0 success, 2 trouble.",
 	children, NULL, NULL
 };
@@ -90,14 +108,64 @@ static int once(const struct top *top)
 	return complete ? STATUS_OK : STATUS_TROUBLE;
 }
 
+#ifdef HAVE_NCURSES
+struct machine_now {
+	struct snapshots snapshots;
+	const char *path;
+	char why[160];
+};
+
+static bool read_now(struct snapshots *from, int step, struct allocinfo *info,
+		     int64_t *time_ms, const char **why)
+{
+	struct machine_now *now = (struct machine_now *)from;
+	struct timespec t;
+	size_t len;
+	char *text;
+
+	(void)step;
+	clock_gettime(CLOCK_REALTIME, &t);
+	*time_ms = (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+	*why = now->why;
+	if (!input_read(now->path, &text, &len)) {
+		snprintf(now->why, sizeof(now->why), "cannot read %s: %s",
+			 now->path, strerror(errno));
+		return false;
+	}
+	allocinfo_parse(info, text, len);
+	if (info->count)
+		return true;
+	snprintf(now->why, sizeof(now->why), "%s is not in the format of "
+		 ALLOCINFO_PATH, now->path);
+	allocinfo_free(info);
+	return false;
+}
+
+static int live(struct top *top)
+{
+	struct machine_now now = {
+		.snapshots = { .read = read_now, .title = "codetag top" },
+		.path = top->selection.path,
+	};
+
+	return live_run(&now.snapshots, &top->selection, &top->output, top->delay);
+}
+#else
+static int live(struct top *top)
+{
+	return once(top);
+}
+#endif
+
 int cmd_top(int argc, char **argv)
 {
-	struct top top = { .selection = SELECTION_INIT };
+	struct top top = { .selection = SELECTION_INIT, .delay = 2 };
 	int status;
 
-	top.selection.top = 20;
 	argp_parse(&argp, argc, argv, 0, NULL, &top);
-	status = once(&top);
+	if (top.once && !top.selection.top)
+		top.selection.top = 20;
+	status = top.once ? once(&top) : live(&top);
 	selection_free(&top.selection);
 	return status;
 }

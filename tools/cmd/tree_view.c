@@ -31,9 +31,9 @@ static void add_row(struct view *view, const struct sum *sum, const char *label)
 
 	table_cell(&view->table, size_format(text, sum->bytes, view->human));
 	table_cell(&view->table, size_format(text, sum->calls, false));
-	snprintf(text, sizeof(text), "%.1f%%",
-		 percent(sum->bytes, view->tree->node[0].sum.bytes));
-	table_cell(&view->table, text);
+	table_cell(&view->table,
+		   percent_format(text, percent(sum->bytes,
+						view->tree->node[0].sum.bytes)));
 	table_cell(&view->table, label);
 }
 

@@ -115,6 +115,13 @@ char *size_format(char out[SIZE_TEXT], int64_t value, bool human)
 	return out;
 }
 
+char *percent_format(char out[SIZE_TEXT], double value)
+{
+	/* Adding 0 makes a rounded -0.0 positive. */
+	snprintf(out, SIZE_TEXT, "%.1f%%", nearbyint(value * 10) / 10 + 0.0);
+	return out;
+}
+
 double percent(int64_t part, int64_t whole)
 {
 	return part && whole ? 100.0 * (double)part / (double)whole : 0;

@@ -33,4 +33,7 @@ char *size_format(char out[SIZE_TEXT], int64_t value, bool human);
 /* @part of @whole in per cent; 0 when @whole is. */
 double percent(int64_t part, int64_t whole);
 
+/* "64.0%"; returns @out. */
+char *percent_format(char out[SIZE_TEXT], double value);
+
 #endif

@@ -1,0 +1,501 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "live.h"
+
+#include <curses.h>
+#include <inttypes.h>
+#include <locale.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "message.h"
+#include "number.h"
+
+/* Lines above the table: summary, change, message, headings. */
+#define HEAD 4
+
+enum { PAIR_GROWN = 1, PAIR_SHRUNK, PAIR_MESSAGE };
+
+struct snapshot {
+	struct allocinfo info;
+	int64_t time;
+	bool valid;
+};
+
+struct live {
+	struct snapshots *from;
+	struct selection *selection;
+	bool human;
+	double delay;
+	bool frozen, help;
+	struct snapshot now, before;
+	struct groups groups;
+	size_t first, cursor;	/* of the rows */
+	char message[160];
+};
+
+static const struct {
+	int key;
+	const char *name, *what;
+} keys[] = {
+	{ 's', "s c a n g", "sort by size, calls, average, name, growth" },
+	{ '/', "/", "filter by a query, such as file fs/* module ext4" },
+	{ 'b', "b", "group by site, func, file, dir, module, subsystem" },
+	{ 'z', "z", "show also what holds nothing" },
+	{ ' ', "space", "freeze and go on" },
+	{ 'u', "u", "human units or bytes" },
+	{ '+', "+ -", "refresh less and more often" },
+	{ KEY_UP, "arrows, pages", "scroll" },
+	{ KEY_LEFT, "< >", "one snapshot back and forth (replay)" },
+	{ 'h', "h", "this help" },
+	{ 'q', "q", "quit" },
+};
+
+static void set_message(struct live *live, const char *text)
+{
+	snprintf(live->message, sizeof(live->message), "%s", text);
+}
+
+/* The growth is since the last refresh, also of sites that are new or gone. */
+static void regroup(struct live *live)
+{
+	struct selection *selection = live->selection;
+
+	groups_free(&live->groups);
+	live->groups = (struct groups){ .by = selection->by };
+	if (live->before.valid)
+		groups_add_before(&live->groups, &live->before.info,
+				  selection->query);
+	if (live->now.valid)
+		groups_add(&live->groups, &live->now.info, selection->query);
+	selection_apply(selection, &live->groups);
+}
+
+static void take(struct live *live, int step)
+{
+	struct snapshot next = { .valid = true };
+	const char *why;
+
+	if (!live->from->read(live->from, step, &next.info, &next.time, &why)) {
+		if (why)
+			set_message(live, why);
+		else
+			set_message(live, step < 0 ? "this is the first snapshot" :
+						     "this is the last snapshot");
+		if (live->from->recorded)
+			live->frozen = true;
+		return;
+	}
+	if (live->before.valid)
+		allocinfo_free(&live->before.info);
+	live->before = live->now;
+	live->now = next;
+	if (live->now.info.bad_lines || live->now.info.cut)
+		set_message(live, "some lines were not understood and are not shown");
+	regroup(live);
+}
+
+static double elapsed(const struct live *live)
+{
+	return live->before.valid ?
+		(double)(live->now.time - live->before.time) / 1000 : 0;
+}
+
+static void put_size(int width, int64_t value, bool human, bool sign)
+{
+	char text[SIZE_TEXT + 1] = "+";
+	bool plus = sign && value > 0;
+
+	size_format(text + plus, value, human);
+	printw("%*s ", width, text);
+}
+
+/*
+ * Where a site does not fit, its directories go first. Whatever else does not
+ * fit: the end of a path tells more than its start.
+ */
+static void put_name(const struct live *live, const struct group *group, int room)
+{
+	const struct site *site = group->site;
+	const char *name = group->name, *slash = strrchr(site->file, '/');
+	bool one = live->groups.by.by == BY_SITE || live->groups.by.by == BY_ROW;
+	int len = (int)strlen(name);
+	char text[256];
+
+	if (room < 2)
+		return;
+	if (len <= room) {
+		addstr(name);
+	} else if (one) {
+		snprintf(text, sizeof(text), "%s:%u%s%s%s %s",
+			 slash ? slash + 1 : site->file, site->line,
+			 site->module ? " [" : "", site->module ? site->module : "",
+			 site->module ? "]" : "", site->func);
+		printw("%.*s", room, text);
+	} else {
+		printw("<%s", name + len - room + 1);
+	}
+}
+
+struct widths {
+	int size, calls, average, change;
+};
+
+static struct widths widths_of(const struct live *live)
+{
+	return live->human ? (struct widths){ 7, 8, 7, 8 } :
+			     (struct widths){ 12, 10, 8, 12 };
+}
+
+static void draw_row(const struct live *live, const struct group *group, int y)
+{
+	int64_t growth = sub64(group->now.bytes, group->before.bytes);
+	struct widths width = widths_of(live);
+	double seconds = elapsed(live);
+	char share[SIZE_TEXT];
+	chtype colour = 0;
+
+	if (!live->before.valid)
+		growth = 0;
+	if (growth)
+		colour = COLOR_PAIR(growth > 0 ? PAIR_GROWN : PAIR_SHRUNK);
+	move(y, 0);
+	put_size(width.size, group->now.bytes, live->human, false);
+	put_size(width.calls, group->now.calls, false, false);
+	put_size(width.average, sum_average(&group->now), live->human, false);
+	attron(colour);
+	put_size(width.change, growth, live->human, true);
+	if (COLS >= 76)
+		put_size(width.change, seconds != 0 ? (int64_t)((double)growth / seconds) : 0,
+			 live->human, true);
+	attroff(colour);
+	percent_format(share, percent(group->now.bytes, live->groups.now.bytes));
+	printw("%6s ", share);
+	put_name(live, group, COLS - getcurx(stdscr));
+}
+
+static void draw_headings(const struct live *live)
+{
+	struct widths width = widths_of(live);
+
+	attron(A_REVERSE);
+	mvprintw(HEAD - 1, 0, "%*s %*s %*s %*s ", width.size, "SIZE", width.calls,
+		 "CALLS", width.average, "AVG", width.change, "CHANGE");
+	if (COLS >= 76)
+		printw("%*s ", width.change, "PER SEC");
+	printw("%6s %-*s", "SHARE", COLS, "NAME");
+	attroff(A_REVERSE);
+}
+
+static void draw_head(const struct live *live)
+{
+	static const char *const orders[] = {
+		[ORDER_SIZE] = "size", [ORDER_CALLS] = "calls",
+		[ORDER_AVERAGE] = "average", [ORDER_NAME] = "name",
+		[ORDER_GROWTH] = "growth",
+	};
+	const struct groups *groups = &live->groups;
+	char clock[32] = "", total[SIZE_TEXT];
+	time_t seconds = live->now.time / 1000;
+	struct tm tm;
+
+	if (localtime_r(&seconds, &tm))
+		strftime(clock, sizeof(clock), "%H:%M:%S", &tm);
+	mvprintw(0, 0, "%.40s  %s  %zu sites hold %s in %" PRId64 " allocations%s",
+		 live->from->title, clock, groups->now.rows,
+		 size_format(total, groups->now.bytes, live->human),
+		 groups->now.calls, live->frozen ? "  FROZEN" : "");
+	mvprintw(1, 0, "by %s, sorted by %s, every %.1f s",
+		 grouping_name(groups->by.by), orders[live->selection->order],
+		 live->delay);
+	if (live->selection->query_text.len)
+		printw(", filter: %.60s", live->selection->query_text.s);
+	if (live->message[0]) {
+		attron(COLOR_PAIR(PAIR_MESSAGE));
+		mvprintw(2, 0, "%.*s", COLS, live->message);
+		attroff(COLOR_PAIR(PAIR_MESSAGE));
+	} else {
+		mvprintw(2, 0, "q quit, h help");
+	}
+}
+
+static void draw_help(void)
+{
+	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++)
+		mvprintw(HEAD + (int)i, 2, "%-15s %s", keys[i].name, keys[i].what);
+}
+
+static void draw(struct live *live)
+{
+	size_t room = LINES > HEAD ? LINES - HEAD : 0;
+	size_t count = live->groups.count;
+
+	if (live->selection->top && live->selection->top < count)
+		count = live->selection->top;
+	if (live->cursor >= count)
+		live->cursor = count ? count - 1 : 0;
+	if (live->cursor < live->first)
+		live->first = live->cursor;
+	if (room && live->cursor >= live->first + room)
+		live->first = live->cursor - room + 1;
+
+	erase();
+	draw_head(live);
+	draw_headings(live);
+	if (live->help) {
+		draw_help();
+	} else {
+		for (size_t i = 0; i < room && live->first + i < count; i++) {
+			bool here = live->first + i == live->cursor;
+
+			attron(here ? A_BOLD : 0);
+			draw_row(live, &live->groups.group[live->first + i],
+				 HEAD + (int)i);
+			attroff(here ? A_BOLD : 0);
+		}
+	}
+	refresh();
+}
+
+/* Asks for a query; a bad one changes nothing. */
+static void ask_filter(struct live *live)
+{
+	struct query_error error;
+	struct query *query;
+	char text[256] = "";
+	int got;
+
+	move(2, 0);
+	clrtoeol();
+	addstr("filter: ");
+	echo();
+	curs_set(1);
+	timeout(-1);
+	got = getnstr(text, sizeof(text) - 1);
+	noecho();
+	curs_set(0);
+	live->message[0] = '\0';
+	if (got == ERR || got == KEY_RESIZE)
+		return;
+	query = query_parse(text, &error);
+	if (!query || query_has_id(query)) {
+		snprintf(live->message, sizeof(live->message),
+			 "bad query, at '%.*s': %s", query ? 2 : (int)error.len,
+			 query ? "id" : text + error.at,
+			 query ? "this data has no ids" : error.why);
+		query_free(query);
+		return;
+	}
+	query_free(live->selection->query);
+	live->selection->query = query;
+	text_clear(&live->selection->query_text);
+	text_puts(&live->selection->query_text, text);
+	live->cursor = live->first = 0;
+	regroup(live);
+}
+
+static void next_grouping(struct live *live)
+{
+	static const enum group_by next[] = {
+		[BY_SITE] = BY_FUNC, [BY_ROW] = BY_SITE, [BY_FUNC] = BY_FILE,
+		[BY_FILE] = BY_DIR, [BY_DIR] = BY_MODULE,
+		[BY_MODULE] = BY_SUBSYSTEM, [BY_SUBSYSTEM] = BY_SITE,
+	};
+
+	live->selection->by.by = next[live->selection->by.by];
+	live->cursor = live->first = 0;
+	regroup(live);
+}
+
+static void sort_by(struct live *live, enum order order)
+{
+	live->selection->order = order;
+	live->cursor = live->first = 0;
+	regroup(live);
+}
+
+static void scroll_by(struct live *live, int rows)
+{
+	if (rows < 0 && live->cursor < (size_t)-rows)
+		live->cursor = 0;
+	else
+		live->cursor += rows;
+}
+
+static void change_delay(struct live *live, double factor)
+{
+	double delay = live->delay * factor;
+
+	if (delay >= 0.1 && delay <= 3600)
+		live->delay = delay;
+}
+
+/* False to quit. */
+static bool handle_key(struct live *live, int key)
+{
+	int page = LINES > HEAD + 1 ? LINES - HEAD - 1 : 1;
+
+	live->message[0] = '\0';
+	switch (key) {
+	case 'q':
+		return false;
+	case 's':
+		sort_by(live, ORDER_SIZE);
+		break;
+	case 'c':
+		sort_by(live, ORDER_CALLS);
+		break;
+	case 'a':
+		sort_by(live, ORDER_AVERAGE);
+		break;
+	case 'n':
+		sort_by(live, ORDER_NAME);
+		break;
+	case 'g':
+		sort_by(live, ORDER_GROWTH);
+		break;
+	case 'b':
+		next_grouping(live);
+		break;
+	case 'z':
+		live->selection->all = !live->selection->all;
+		regroup(live);
+		break;
+	case 'u':
+		live->human = !live->human;
+		break;
+	case 'h':
+	case '?':
+		live->help = !live->help;
+		break;
+	case ' ':
+	case 'f':
+		live->frozen = !live->frozen;
+		break;
+	case '+':
+		change_delay(live, 2);
+		break;
+	case '-':
+		change_delay(live, 0.5);
+		break;
+	case '/':
+		ask_filter(live);
+		break;
+	case '>':
+	case KEY_RIGHT:
+	case '<':
+	case KEY_LEFT:
+		if (live->from->recorded) {
+			live->frozen = true;
+			take(live, key == '>' || key == KEY_RIGHT ? 1 : -1);
+		}
+		break;
+	case KEY_UP:
+	case 'k':
+		scroll_by(live, -1);
+		break;
+	case KEY_DOWN:
+	case 'j':
+		scroll_by(live, 1);
+		break;
+	case KEY_PPAGE:
+		scroll_by(live, -page);
+		break;
+	case KEY_NPAGE:
+		scroll_by(live, page);
+		break;
+	case KEY_HOME:
+		live->cursor = 0;
+		break;
+	}
+	return true;
+}
+
+static int64_t clock_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+static void loop(struct live *live)
+{
+	int64_t due = clock_ms() + (int64_t)(live->delay * 1000);
+
+	for (;;) {
+		int64_t left;
+		int key;
+
+		draw(live);
+		left = due - clock_ms();
+		if (left < 0)
+			left = 0;
+		/* Frozen: wait for a key only. */
+		timeout(live->frozen ? -1 : (int)left);
+		key = getch();
+		if (key != ERR) {
+			if (!handle_key(live, key))
+				return;
+			/* A changed delay counts from the last refresh. */
+			if (due > clock_ms() + (int64_t)(live->delay * 1000))
+				due = clock_ms() + (int64_t)(live->delay * 1000);
+		}
+		if (!live->frozen && clock_ms() >= due) {
+			take(live, 1);
+			due = clock_ms() + (int64_t)(live->delay * 1000);
+		} else if (key == ERR && live->frozen) {
+			return;	/* the terminal is gone */
+		}
+	}
+}
+
+static void start_curses(void)
+{
+	initscr();
+	cbreak();
+	noecho();
+	keypad(stdscr, TRUE);
+	curs_set(0);
+	if (output_colour() && has_colors()) {
+		start_color();
+		use_default_colors();
+		init_pair(PAIR_GROWN, COLOR_RED, -1);
+		init_pair(PAIR_SHRUNK, COLOR_GREEN, -1);
+		init_pair(PAIR_MESSAGE, COLOR_YELLOW, -1);
+	}
+}
+
+int live_run(struct snapshots *from, struct selection *selection,
+	     const struct output *output, double delay)
+{
+	struct live live = {
+		.from = from,
+		.selection = selection,
+		.human = output_human(output),
+		.delay = delay,
+	};
+	const char *term = getenv("TERM");
+
+	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO) || !term || !*term ||
+	    !strcmp(term, "dumb")) {
+		warning("this is not a terminal that a table can be drawn on");
+		hint("Use 'codetag top --once' or 'codetag report'.");
+		return STATUS_TROUBLE;
+	}
+	take(&live, 0);
+	if (!live.now.valid) {
+		warning("%s", live.message);
+		return STATUS_TROUBLE;
+	}
+	setlocale(LC_ALL, "");
+	start_curses();
+	loop(&live);
+	endwin();
+	groups_free(&live.groups);
+	allocinfo_free(&live.now.info);
+	if (live.before.valid)
+		allocinfo_free(&live.before.info);
+	return STATUS_OK;
+}

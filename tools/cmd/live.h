@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The table on the whole terminal that top and replay show. */
+#ifndef CODETAG_LIVE_H
+#define CODETAG_LIVE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "allocinfo.h"
+#include "output.h"
+#include "selection.h"
+
+/* Where the snapshots come from: this machine or a recording. */
+struct snapshots {
+	/*
+	 * Reads the snapshot @step after (before, if negative) the last one
+	 * and its time in milliseconds since 1970. False if there is none;
+	 * *why is then a text, or NULL at the end of a recording.
+	 */
+	bool (*read)(struct snapshots *from, int step, struct allocinfo *info,
+		     int64_t *time, const char **why);
+	const char *title;
+	bool recorded;	/* steps backwards, too */
+};
+
+/* Returns an exit status. @delay is in seconds. */
+int live_run(struct snapshots *from, struct selection *selection,
+	     const struct output *output, double delay);
+
+#endif

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: GPL-2.0
+# top on a terminal of 80x24, driven through tmux.
+
+tmux_top() { tmux -L "codetag-test-$$" "$@"; }
+
+# screen_has TEXT: waits for it, at most 5 s
+screen_has() {
+	local i
+	for ((i = 0; i < 50; i++)); do
+		tmux_top capture-pane -p | grep -qF -- "$1" && return 0
+		sleep 0.1
+	done
+	echo "not on the screen: $1"
+	tmux_top capture-pane -p
+	return 1
+}
+
+live_top() {
+	local file=$scratch/live.allocinfo
+	cp data/handmade-v2.allocinfo "$file"
+	tmux_top kill-server 2>/dev/null
+	tmux_top -f /dev/null new-session -d -x 80 -y 24 \
+		"$codetag top -b -d 0.3 $file 2>$scratch/top.err; echo left \$?; sleep 60"
+	live_steps "$file"
+	local status=$?
+	tmux_top kill-server
+	cat "$scratch/top.err"
+	return $status
+}
+
+live_steps() {
+	local file=$1
+	screen_has '13 sites hold 1638496 in 439 allocations' || return 1
+	screen_has 'by site, sorted by size, every 0.3 s' || return 1
+	screen_has ' filemap.c:1950' || return 1
+	# The file changes: growth, and its rate, show up for one refresh.
+	tmux_top send-keys g
+	screen_has 'sorted by growth' || return 1
+	sed 's/1048576 /9048576 /' data/handmade-v2.allocinfo >"$file"
+	screen_has '+8000000' || return 1
+	screen_has '9638496 in 439' || return 1
+	tmux_top send-keys s / 'module ext4' Enter
+	screen_has '3 sites hold 36864 in 9 allocations' || return 1
+	screen_has 'filter: module ext4' || return 1
+	tmux_top send-keys / 'bad x' Enter
+	screen_has "bad query, at 'bad'" || return 1
+	tmux_top send-keys / Enter b b b b
+	screen_has 'by module, sorted' || return 1
+	screen_has 'vmlinux' || return 1
+	tmux_top send-keys ' '
+	screen_has 'FROZEN' || return 1
+	tmux_top send-keys h
+	screen_has 'this help' || return 1
+	tmux_top send-keys h u
+	screen_has '9.2M' || return 1
+	tmux_top resize-window -x 40 -y 10
+	screen_has 'SIZE' || return 1
+	tmux_top resize-window -x 5 -y 2
+	sleep 0.3
+	tmux_top resize-window -x 120 -y 30
+	screen_has 'vmlinux' || return 1
+	tmux_top send-keys q
+	screen_has 'left 0'
+}
+
+if command -v tmux >/dev/null && "$codetag" --version | grep -q ncurses; then
+	check top/live live_top
+fi
