@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+# What test-selftest and test-storm share. A self-test says in comments at its
+# top what it needs: "# boot: PARAMETERS", "# guest: own", "# mem: SIZE",
+# "# disk: SIZE", "# timeout: SECONDS". To be sourced after lib.sh.
+
+SELFTESTS=$OVERLAY/tools/testing/selftests/codetag
+
+# needs PROGRAM NAME: the values, one a line, from the comments at the top
+needs()
+{
+	sed -n -e '/^[^#]/q' -e "s/^# $2: *//p" "$SELFTESTS/$1"
+}
+
+# bytes SIZE: of 512M, 3G, 64K
+bytes()
+{
+	numfmt --from=iec "$1"
+}
+
+# largest DEFAULT NAME PROGRAM…: the largest size asked for
+largest()
+{
+	local most=$1 name=$2 program size
+
+	shift 2
+	for program in "$@"; do
+		for size in $(needs "$program" "$name"); do
+			[ "$(bytes "$size")" -le "$(bytes "$most")" ] || most=$size
+		done
+	done
+	printf '%s\n' "$most"
+}
+
+# total_time PROGRAM…: seconds they may take together, and the boot
+total_time()
+{
+	local total=60 program limit
+
+	for program in "$@"; do
+		limit=$(needs "$program" timeout)
+		total=$((total + ${limit:-120}))
+	done
+	printf '%s\n' "$total"
+}
+
+# guest NAME FLAVOUR APPEND FIRST SLOWDOWN PROGRAM…: run these in one guest
+guest()
+{
+	local name=$1 flavour=$2 append=$3 first=$4 slowdown=$5 status=0
+
+	shift 5
+	"$SCRIPTS/run-qemu" --name "$name" --append "$append" \
+		--mem "$(largest "${GUEST_MEM:-512M}" mem "$@")" \
+		--disk "$(largest 256M disk "$@")" \
+		--timeout $(($(total_time "$@") * slowdown)) \
+		"$flavour" "$SCRIPTS/guest/selftests.sh" "$first" "$@" || status=$?
+	if [ "$status" -ne 0 ]; then
+		echo "# the guest failed with status $status; its kernel log: $LOGS/$name.console"
+	fi
+	return "$status"
+}
+
+# build FLAVOUR: the kernel, the self-tests and the initramfs
+build()
+{
+	"$SCRIPTS/build-kernel" "$1" >/dev/null &&
+		"$SCRIPTS/build-selftests" "$1" &&
+		"$SCRIPTS/mkinitramfs" "$1" >/dev/null
+}
+
+indent() { sed 's/^/  /'; }
+
+# result STATUS NUMBER NAME
+result()
+{
+	if [ "$1" -eq 0 ]; then
+		printf 'ok %s %s\n' "$2" "$3"
+	else
+		printf 'not ok %s %s\n' "$2" "$3"
+	fi
+}
