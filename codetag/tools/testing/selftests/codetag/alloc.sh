@@ -43,7 +43,7 @@ fi
 # Inside of a memory cgroup: accounted memory has both its owner and its tag.
 cg=/tmp/cgroup
 mkdir -p $cg
-if grep -q memory /proc/cgroups && { mountpoint -q $cg || mount -t cgroup2 none $cg; } &&
+if grep -q memory /proc/cgroups && { mounted $cg || mount -t cgroup2 none $cg; } &&
    echo +memory >$cg/cgroup.subtree_control && mkdir -p $cg/codetag; then
 	echo $$ >$cg/codetag/cgroup.procs
 	three "in a memory cgroup" -1 -1

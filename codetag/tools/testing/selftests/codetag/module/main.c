@@ -12,12 +12,15 @@
  *		cpu N		do the following on this CPU, -1: wherever
  *		churn start	threads that allocate and free at random
  *		churn stop	stop them and free everything
+ *		misuse page	free half of a page of order 1, for the audit to
+ *				find: the line of misuse() is wrong from then on
  *	cases	the cases: name, result of the last hold, reason
  *	expect	what /proc/allocinfo has to show, see ct_ledger_show()
  *	churn	whether the threads run and how much they did
  */
 #include <linux/cpu.h>
 #include <linux/debugfs.h>
+#include <linux/gfp.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
 #include <linux/rcupdate.h>
@@ -64,6 +67,20 @@ static int hold(const char *what)
 	return found ? 0 : -ENOENT;
 }
 
+/*
+ * An order-1 page that is freed as a single one: the other half is lost, and
+ * so are its bytes.
+ */
+static int misuse(void)
+{
+	struct page *page = alloc_pages(GFP_KERNEL, 1);
+
+	if (!page)
+		return -ENOMEM;
+	__free_page(page);
+	return 0;
+}
+
 static int command(void *arg)
 {
 	struct ct_command *cmd = arg;
@@ -81,6 +98,8 @@ static int command(void *arg)
 		return ct_churn_start();
 	if (!strcmp(cmd->verb, "churn") && !strcmp(cmd->what, "stop"))
 		return ct_churn_stop();
+	if (!strcmp(cmd->verb, "misuse"))
+		return misuse();
 	return -EINVAL;
 }
 

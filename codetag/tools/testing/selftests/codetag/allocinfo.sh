@@ -1,0 +1,68 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# The text of /proc/allocinfo, version 2.0.
+. "$(dirname "$0")/codetag.inc"
+
+prepare
+plan 13
+[ -r $ALLOCINFO ] || bail "no $ALLOCINFO"
+cat $ALLOCINFO >"$WORK/text"
+
+equal "mode" "-r--------" "$(ls -l $ALLOCINFO | cut -c 1-10)"
+equal "first line" "allocinfo - version: 2.0" "$(sed -n 1p "$WORK/text")"
+equal "second line" "#     <size>  <calls> <tag info>" "$(sed -n 2p "$WORK/text")"
+
+[ "$(wc -l <"$WORK/text")" -gt 500 ]
+check "has many lines" $? "only $(wc -l <"$WORK/text")"
+
+# Everything after the header: right-aligned size and calls, file:line, perhaps
+# a module, the function, perhaps attributes, one trailing space.
+form='^ *-?[0-9]+ +[0-9]+ [^ ]+:[0-9]+( \[[^] ]+\])? func:[^ ]+( accurate:no)?( unloaded:yes)? $'
+bad=$(tail -n +3 "$WORK/text" | grep -v -E "$form")
+equal "every line parses" "" "$bad"
+bad=$(tail -n +3 "$WORK/text" | grep -v -E '^(............|[0-9-]{13,}) (........|[0-9]{9,}) [^ ]')
+equal "columns are as wide as they should" "" "$bad"
+bad=$(awk 'NR > 2 && ($1 < 0 || $2 < 0)' "$WORK/text")
+equal "no negative numbers" "" "$bad"
+# A line that is in use can be caught between its two numbers, not three times.
+halves()
+{
+	awk 'NR > 2 && ($1 != 0) != ($2 != 0) { print $3, $4, $5 }' $ALLOCINFO | sort
+}
+halves >"$WORK/h1"
+sleep 1
+halves | comm -12 - "$WORK/h1" >"$WORK/h2"
+sleep 1
+bad=$(halves | comm -12 - "$WORK/h2")
+equal "bytes and calls go together" "" "$bad"
+bad=$(awk 'NR > 2 && $1 > 1e12' "$WORK/text")
+equal "no absurd numbers" "" "$bad"
+bad=$(tail -n +3 "$WORK/text" | grep ' accurate:no' | head -n 5)
+equal "every line is accurate" "" "$bad"
+
+if have_engine; then
+	want="codetag:1 func:not_representable codetag:2 func:early codetag:3 func:unloaded codetag:4 func:untagged"
+	got=$(awk '$3 ~ /^codetag:/ { printf("%s%s %s", sep, $3, $4); sep = " " }' "$WORK/text")
+	equal "reserved lines" "$want" "$got"
+else
+	skip "reserved lines" "not this profiler"
+fi
+
+# In the small pieces in which seq_file gives it out, nothing is lost or twice.
+sites()
+{
+	awk 'NR > 2 { $1 = ""; $2 = ""; print }' "$1"
+}
+dd if=$ALLOCINFO of="$WORK/small" bs=61 2>/dev/null
+sites "$WORK/text" >"$WORK/a"
+sites "$WORK/small" >"$WORK/b"
+check "the same in small pieces" "$(cmp -s "$WORK/a" "$WORK/b"; echo $?)" \
+	"$(wc -l "$WORK/a" "$WORK/b")"
+
+# The sum is not more than the memory there is, and not next to nothing.
+sum=$(awk 'NR > 2 { n += $1 } END { printf("%d", n / 1024) }' "$WORK/text")
+total=$(awk '$1 == "MemTotal:" { print $2 }' /proc/meminfo)
+[ "$sum" -gt 1024 ] && [ "$sum" -lt "$total" ]
+check "the sum is plausible" $? "$sum kB of $total kB"
+
+finish

@@ -1,0 +1,43 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# Contiguous ranges of the CMA allocator: what is in the way is moved, and
+# stays with the line that allocated it.
+# boot: cma=64M
+. "$(dirname "$0")/codetag.inc"
+
+MB=$((1024 * 1024))
+
+prepare
+cma=
+for d in $DEBUGFS/cma/*; do
+	[ -w "$d/alloc" ] && cma=$d && break
+done
+if [ -z "$cma" ]; then
+	cleanup
+	skip_all "no $DEBUGFS/cma/*/alloc, boot with cma=64M"
+fi
+plan 9
+
+base shmem ' mm/shmem.c:[0-9]* func:shmem_alloc_folio'
+base cma ' mm/cma.c:[0-9]* func:.*cma_alloc'
+# So much that the area is used for it as well.
+half=$(awk '$1 == "MemFree:" { print int($2 / 1024 * 0.85) }' /proc/meminfo)
+helper shared "$half"
+equal "shared pages held" "$((half * MB)) $((half * 256))" "$(grown shmem)"
+moved=$(vmstat pgmigrate_success)
+echo 8000 >"$cma/alloc"
+equal "contiguous range held" "$((8000 * 4096)) 8000" "$(grown cma)"
+moved=$(($(vmstat pgmigrate_success) - moved))
+[ "$moved" -gt 100 ]
+check "pages were in the way" $? "$moved"
+equal "pages that were in the way" "$((half * MB)) $((half * 256))" "$(grown shmem)"
+audited "audit while it is held"
+echo 3000 >"$cma/free"
+equal "part of the range freed" "$((5000 * 4096)) 5000" "$(grown cma)"
+echo 5000 >"$cma/free"
+equal "contiguous range freed" "0 0" "$(grown cma)"
+helper_end
+drain
+equal "shared pages freed" "0 0" "$(grown shmem)"
+audited "audit"
+finish

@@ -1,0 +1,50 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# Pages move between nodes and stay with the line that allocated them.
+# boot: numa=fake=2
+. "$(dirname "$0")/codetag.inc"
+
+MB=$((1024 * 1024))
+thp=/sys/kernel/mm/transparent_hugepage
+
+prepare
+if [ ! -d /sys/devices/system/node/node1 ]; then
+	cleanup
+	skip_all "only one node"
+fi
+plan 16
+
+[ ! -e $thp/enabled ] || echo madvise >$thp/enabled
+
+base shmem ' mm/shmem.c:[0-9]* func:shmem_alloc_folio'
+base moved ' mm/(migrate|mempolicy).c:[0-9]* func:(alloc_migration_target|alloc_misplaced_dst_folio)'
+helper shared 16
+equal "shared pages held" "$((16 * MB)) 4096" "$(grown shmem)"
+for node in 1 0 1; do
+	tell move $node
+	equal "all pages move to node $node" "move 4096" "$answer"
+	equal "they stay where they belong: $node" "$((16 * MB)) 4096" "$(grown shmem)"
+done
+equal "and not with those who moved them" "0 0" "$(grown moved)"
+helper_end
+drain
+equal "shared pages freed" "0 0" "$(grown shmem)"
+
+base thp ' mm/huge_memory.c:'
+if [ -e $thp/enabled ]; then
+	helper huge 16
+	equal "huge pages held" "$((16 * MB)) 8" "$(grown thp)"
+	tell move 1
+	equal "huge pages move" "move 4096" "$answer"
+	equal "they move as a whole" "$((16 * MB)) 8" "$(grown thp)"
+	tell move 0
+	equal "and back" "$((16 * MB)) 8" "$(grown thp)"
+	equal "nobody else has them" "0 0" "$(grown moved)"
+	helper_end
+	drain
+	equal "huge pages freed" "0 0" "$(grown thp)"
+else
+	skip_rest 6 "no transparent huge pages" "huge pages"
+fi
+audited "audit"
+finish

@@ -1,0 +1,115 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# Pages of user space: transparent huge pages and their splits, compaction,
+# hugetlb. The line that allocated a page keeps it.
+. "$(dirname "$0")/codetag.inc"
+
+MB=$((1024 * 1024))
+thp=/sys/kernel/mm/transparent_hugepage
+hugetlb=/sys/kernel/mm/hugepages/hugepages-2048kB
+
+prepare
+plan 22
+
+# Nobody but the helper shall have huge pages.
+[ ! -e $thp/enabled ] || echo madvise >$thp/enabled
+[ ! -e $thp/khugepaged/defrag ] || echo 0 >$thp/khugepaged/defrag
+
+# Transparent huge pages.
+base thp ' mm/huge_memory.c:'
+if [ ! -e $thp/enabled ]; then
+	skip_rest 8 "no transparent huge pages" "huge pages"
+else
+	helper huge 16
+	equal "huge pages held" "$((16 * MB)) 8" "$(grown thp)"
+	# shellcheck disable=SC2086
+	set -- $answer
+	if [ -w $DEBUGFS/split_huge_pages ]; then
+		drain
+		echo "$helper_pid,$2,$3,4" >$DEBUGFS/split_huge_pages
+		equal "huge pages split to order 4" "$((16 * MB)) 256" "$(grown thp)"
+		echo "$helper_pid,$2,$3,2" >$DEBUGFS/split_huge_pages
+		equal "split further to order 2" "$((16 * MB)) 1024" "$(grown thp)"
+		echo "$helper_pid,$2,$3" >$DEBUGFS/split_huge_pages
+		equal "split further to single pages" "$((16 * MB)) 4096" "$(grown thp)"
+		tell free 0 1280
+		drain
+		equal "some of the parts freed" "$((11 * MB)) 2816" "$(grown thp)"
+		helper_end
+		drain
+		equal "the other parts freed" "0 0" "$(grown thp)"
+	else
+		helper_end
+		skip_rest 5 "no $DEBUGFS/split_huge_pages" "split"
+	fi
+	helper huge 8
+	equal "huge pages again" "$((8 * MB)) 4" "$(grown thp)"
+	helper_end
+	drain
+	equal "huge pages freed whole" "0 0" "$(grown thp)"
+fi
+
+# Compaction moves pages; the line of shmem keeps them.
+base shmem ' mm/shmem.c:[0-9]* func:shmem_alloc_folio'
+helper shared 48
+equal "shared pages held" "$((48 * MB)) 12288" "$(grown shmem)"
+moved=$(vmstat pgmigrate_success)
+tell thin
+drain
+equal "every second page freed" "$((24 * MB)) 6144" "$(grown shmem)"
+if [ -w /proc/sys/vm/compact_memory ] && [ -n "$moved" ]; then
+	for i in 1 2 3; do
+		echo 1 >/proc/sys/vm/compact_memory
+	done
+	moved=$(($(vmstat pgmigrate_success) - moved))
+	diag "compaction moved $moved pages"
+	[ "$moved" -gt 100 ]
+	check "compaction moves pages" $? "only $moved pages were moved"
+	equal "pages moved by compaction" "$((24 * MB)) 6144" "$(grown shmem)"
+else
+	skip_rest 2 "no compaction" "compaction"
+fi
+tell touch
+equal "the other half again" "$((48 * MB)) 12288" "$(grown shmem)"
+
+helper_end
+drain
+equal "shared pages freed" "0 0" "$(grown shmem)"
+
+# hugetlb
+base hugetlb ' mm/hugetlb.c:[0-9]* func:(alloc_buddy_hugetlb_folio|alloc_gigantic_folio) '
+if [ -w $hugetlb/nr_hugepages ]; then
+	echo 12 >$hugetlb/nr_hugepages
+	nr=$(cat $hugetlb/nr_hugepages)
+	equal "hugetlb pages" 12 "$nr"
+	equal "hugetlb pages held" "$((2 * MB * nr)) $nr" "$(grown hugetlb)"
+	helper hugetlb 8
+	equal "hugetlb pages in use" "$((2 * MB * nr)) $nr" "$(grown hugetlb)"
+	helper_end
+	echo 5 >$hugetlb/nr_hugepages
+	equal "some hugetlb pages freed" "$((10 * MB)) 5" "$(grown hugetlb)"
+	echo 0 >$hugetlb/nr_hugepages
+	equal "hugetlb pages freed" "0 0" "$(grown hugetlb)"
+else
+	skip_rest 5 "no hugetlb" "hugetlb"
+fi
+
+# The same while the memory map of huge pages is given back.
+vmemmap=/proc/sys/vm/hugetlb_optimize_vmemmap
+base maps ' mm/hugetlb_vmemmap.c:'
+if [ -w $hugetlb/nr_hugepages ] && [ -w $vmemmap ]; then
+	old=$(cat $vmemmap)
+	echo 1 >$vmemmap
+	echo 9 >$hugetlb/nr_hugepages
+	equal "hugetlb pages without their memory map" "$((18 * MB)) 9" "$(grown hugetlb)"
+	echo 0 >$hugetlb/nr_hugepages
+	equal "freed with their memory map again" "0 0" "$(grown hugetlb)"
+	echo "$old" >$vmemmap
+	diag "the memory map has grown by $(grown maps)"
+else
+	skip_rest 2 "no hugetlb_optimize_vmemmap" "memory map"
+fi
+
+[ ! -e $thp/khugepaged/defrag ] || echo 1 >$thp/khugepaged/defrag
+audited "audit"
+finish

@@ -1,0 +1,49 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# The stores that can be asked for: the one that was asked for is in use, or a
+# warning says that it is not possible here. Memory of the time before the
+# switch to it is right as well.
+# boot: codetag.page_ref=auto
+# boot: codetag.page_ref=flags
+# boot: codetag.page_ref=slot
+# boot: codetag.page_ref=page_ext
+. "$(dirname "$0")/codetag.inc"
+
+driver
+have_engine || { unload codetag_test; skip_all "not this profiler"; }
+plan 8
+asked=$(sed -n 's/.*codetag\.page_ref=\([^ ]*\).*/\1/p' /proc/cmdline)
+store=$(stat_value store)
+audited "audit of the boot"
+warnings=$(dmesg | grep -c 'codetag.page_ref=.* is not possible here')
+case $asked in
+flags|slot|page_ext)
+	if [ "$store" = "$asked" ]; then
+		pass "$asked is in use"
+		equal "no warning" 0 "$warnings"
+	elif [ "$asked" = flags ]; then
+		[ "$store" = slot ] || [ "$store" = page_ext ]
+		check "$store is in use instead of flags" $?
+		equal "a warning" 1 "$warnings"
+	else
+		fail "$asked is in use" "$store"
+		fail "no warning" "$warnings"
+	fi ;;
+*)
+	case $store in
+	flags|slot|page_ext) pass "a store is in use" ;;
+	*) fail "a store is in use" "$store" ;;
+	esac
+	equal "no warning" 0 "$warnings" ;;
+esac
+equal "no page was without a store" 0 "$(stat_value pages_without_store)"
+early=$(awk '$3 == "codetag:2" { print $1 }' $ALLOCINFO)
+[ "$early" -lt 1000000 ]
+check "little was allocated before the ids" $? "$early"
+run hold all
+compared "everything is exact"
+run drop all
+compared "and nothing is left"
+audited "audit"
+unload codetag_test
+finish
