@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * hog MEGABYTES SECONDS - have memory and use it, all of it once and then until
+ * the time is over, or until the kernel says that it is enough: it is the first
+ * to be killed. After 30 seconds it ends in any case.
+ */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#define PAGE	4096UL
+
+int main(int argc, char **argv)
+{
+	time_t end, last = time(NULL) + 30;
+	unsigned long size, i;
+	char *area;
+	FILE *f;
+
+	if (argc != 3)
+		return 2;
+	size = strtoul(argv[1], NULL, 0) << 20;
+	end = time(NULL) + strtol(argv[2], NULL, 0);
+	f = fopen("/proc/self/oom_score_adj", "w");
+	if (!f || fprintf(f, "1000\n") < 0 || fclose(f))
+		return 1;
+	area = mmap(NULL, size, PROT_READ | PROT_WRITE,
+		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (area == MAP_FAILED)
+		return 1;
+	for (i = 0; i < size && time(NULL) < last; i += PAGE)
+		area[i] = 1;
+	while (time(NULL) < end)
+		for (i = 0; i < size && time(NULL) < end; i += PAGE)
+			area[i]++;
+	return 0;
+}

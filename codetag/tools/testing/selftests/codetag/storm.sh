@@ -1,0 +1,330 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# Everything at once for a while, and then a recount of all pages and objects:
+# processes, files on tmpfs and on ext4, compaction, huge pages, CPU hotplug,
+# modules that unload with live memory, memory pressure up to the OOM killer in
+# a memory cgroup and everywhere, and, with TOGGLE=1 or the kernel parameter
+# storm.toggle, switching vm.mem_profiling (see "tcg: single" in README.rst).
+# guest: own
+# disk: 256M
+# timeout: 300
+# args: STORM_SECONDS=60 TOGGLE=0
+. "$(dirname "$0")/codetag.inc"
+
+words=$(cat /proc/cmdline)
+for w in $words; do
+	case $w in
+	storm.seconds=*) STORM_SECONDS=${w#*=} ;;
+	storm.toggle) TOGGLE=1 ;;
+	esac
+done
+STORM_SECONDS=${STORM_SECONDS:-60}
+TOGGLE=${TOGGLE:-0}
+
+# ---- what goes on: each of these runs until $WORK/go is gone -----------------
+
+going()
+{
+	[ -e "$WORK/go" ]
+}
+
+# did NAME: count one round
+did()
+{
+	eval "n_$1=\$((n_$1 + 1)); echo \$n_$1 >\"\$WORK/n.$1\""
+}
+
+processes()
+{
+	while going; do
+		for i in 1 2 3 4 5 6 7 8; do
+			(/bin/busybox true; ls /proc/self/fd | wc -l) >/dev/null &
+		done
+		wait
+		seq 1 200 | sort -r | grep 7 | wc -l >/dev/null
+		did processes
+	done
+}
+
+# files NAME DIRECTORY
+files()
+{
+	n=0
+	while going; do
+		n=$((n + 1))
+		d=$2/$((n % 5))
+		mkdir -p "$d"
+		for i in 1 2 3 4 5 6 7 8 9 10 11 12; do
+			dd if=/dev/zero of="$d/$i" bs=7000 count=$((i * 3)) 2>/dev/null
+			: >"$d/small.$i"
+			ln "$d/$i" "$d/link.$i" 2>/dev/null
+		done
+		cat "$d"/* >/dev/null 2>&1
+		mv "$d/1" "$d/1.moved" 2>/dev/null
+		[ "$1" = tmpfs ] || sync
+		find "$2" -type f | wc -l >/dev/null
+		rm -rf "$2/$(((n + 2) % 5))"
+		did "$1"
+	done
+	rm -rf "${2:?}"/[0-4]
+}
+
+compaction()
+{
+	while going; do
+		echo 1 >/proc/sys/vm/compact_memory
+		did compaction
+		sleep 0.3
+		echo 3 >/proc/sys/vm/drop_caches
+		sleep 0.2
+	done
+}
+
+huge()
+{
+	hugetlb=/sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages
+	n=0
+	while going; do
+		n=$((n + 1))
+		"$BIN/pages" huge 12 </dev/null >/dev/null 2>&1 &
+		sleep 0.1
+		[ ! -w $DEBUGFS/split_huge_pages ] || echo 1 >$DEBUGFS/split_huge_pages
+		"$BIN/pages" huge 6 </dev/null >/dev/null 2>&1
+		if [ -w $hugetlb ]; then
+			echo $((n % 7 + 1)) >$hugetlb
+			"$BIN/pages" hugetlb 2 </dev/null >/dev/null 2>&1
+			echo 0 >$hugetlb
+		fi
+		wait
+		did huge
+	done
+	[ ! -w $hugetlb ] || echo 0 >$hugetlb
+}
+
+cpus()
+{
+	cpu=/sys/devices/system/cpu/cpu1/online
+	while going && [ -w $cpu ]; do
+		echo 0 >$cpu 2>/dev/null && did cpus
+		sleep 0.4
+		echo 1 >$cpu 2>/dev/null
+		sleep 0.7
+	done
+	[ ! -w $cpu ] || echo 1 >$cpu 2>/dev/null
+}
+
+# Without memory a module may fail to load; that is no error here.
+modules()
+{
+	pieces=0
+	have_engine && pieces=3
+	n=0
+	while going; do
+		n=$((n + 1))
+		if load codetag_victim pieces=$pieces group=storm$n 2>/dev/null; then
+			unload codetag_victim && did modules
+		fi
+		[ $((n % 3)) -ne 0 ] || {
+			load codetag_many 2>/dev/null && unload codetag_many
+		}
+		run drop storm$((n - 2)) 2>/dev/null
+		sleep 0.1
+	done
+}
+
+# In a memory cgroup with less memory than it wants.
+cgroup()
+{
+	while going; do
+		(
+			echo 0 >/tmp/cgroup/storm/cgroup.procs
+			dd if=/dev/zero of="$WORK/tmpfs/cgroup" bs=1M count=10 2>/dev/null
+			"$BIN/hog" 60 2
+			cat "$WORK"/tmpfs/[0-9]/* >/dev/null 2>&1
+			rm -f "$WORK/tmpfs/cgroup"
+		) >/dev/null 2>&1
+		did cgroup
+		sleep 0.2
+	done
+}
+
+# More than there is.
+pressure()
+{
+	while going; do
+		sleep 2
+		free=$(awk '$1 ~ /^(MemFree|SwapFree|Cached):/ { n += $2 } END { print int(n / 1024) }' /proc/meminfo)
+		"$BIN/hog" $((free + 40)) 4 >/dev/null 2>&1
+		did pressure
+	done
+}
+
+driven()
+{
+	while going; do
+		run hold all
+		run cpu 1 2>/dev/null
+		run thin all
+		run cpu -1
+		for c in $(cases); do
+			run drop "$c" 2>/dev/null
+		done
+		did driven
+	done
+}
+
+reading()
+{
+	while going; do
+		cat $ALLOCINFO >"$WORK/read"
+		[ "$(wc -l <"$WORK/read")" -gt 500 ] || echo short >>"$WORK/bad"
+		awk 'NR > 2 && ($1 < 0 || $2 < 0)' "$WORK/read" >>"$WORK/bad"
+		[ ! -r $STATS ] || cat $STATS >/dev/null
+		did reading
+		sleep 0.5
+	done
+}
+
+toggling()
+{
+	while going; do
+		echo 0 >$SWITCH
+		sleep 0.1
+		echo 1 >$SWITCH
+		sleep 0.3
+		did toggling
+	done
+	echo 1 >$SWITCH
+}
+
+# ---- all together ----------------------------------------------------------
+
+driver
+echo "-1000" >/proc/self/oom_score_adj
+# A counter page of its own for each, before there is pressure.
+mkdir -p "$WORK/tmpfs" "$WORK/disk" /tmp/cgroup
+mount -t tmpfs -o size=48M tmpfs "$WORK/tmpfs" || bail "no tmpfs"
+
+disk=
+for d in /dev/vda /dev/ubda; do
+	[ ! -b $d ] || disk=$d
+done
+if [ -n "$disk" ] && ! mount -t ext4 "$disk" "$WORK/disk" 2>/dev/null; then
+	mke2fs "$disk" >/dev/null 2>&1
+	mount -t ext4 "$disk" "$WORK/disk" 2>/dev/null || disk=
+fi
+have_cgroup=
+if { mounted /tmp/cgroup || mount -t cgroup2 none /tmp/cgroup; } &&
+   echo +memory >/tmp/cgroup/cgroup.subtree_control && mkdir -p /tmp/cgroup/storm &&
+   echo 24M >/tmp/cgroup/storm/memory.max; then
+	have_cgroup=1
+	echo 4M 2>/dev/null >/tmp/cgroup/storm/memory.swap.max
+fi
+# A little swap, where there is a zram to be had.
+swap=
+if modprobe zram 2>/dev/null && echo 32M >/sys/block/zram0/disksize 2>/dev/null &&
+   mkswap /dev/zram0 >/dev/null 2>&1 && swapon /dev/zram0 2>/dev/null; then
+	swap=1
+fi
+thp=/sys/kernel/mm/transparent_hugepage/enabled
+[ ! -e $thp ] || echo always >$thp
+echo 0 >/proc/sys/vm/panic_on_oom
+dmesg -n 1 2>/dev/null
+
+workers="processes tmpfs ext4 compaction huge cpus modules cgroup pressure driven reading toggling"
+# shellcheck disable=SC2086
+plan $(($(echo $workers | wc -w) + 8))
+kills=$(vmstat oom_kill)
+steals=$(vmstat pgsteal_direct)
+swapped=$(vmstat pswpout)
+audited "audit before the storm"
+
+echo go >"$WORK/go"
+run churn start
+pids=
+for w in $workers; do
+	echo 0 >"$WORK/n.$w"
+	case $w in
+	tmpfs) files tmpfs "$WORK/tmpfs" & ;;
+	ext4) [ -n "$disk" ] || continue; files ext4 "$WORK/disk" & ;;
+	cgroup) [ -n "$have_cgroup" ] || continue; cgroup & ;;
+	toggling) [ "$TOGGLE" = 1 ] || continue; toggling & ;;
+	*) $w & ;;
+	esac
+	pids="$pids $!"
+done
+
+# In the middle of it, when nothing is switched, the audit has to hold as well.
+sleep $((STORM_SECONDS / 2))
+audited "audit in the storm"
+now=$(date +%s)
+sleep $((STORM_SECONDS - STORM_SECONDS / 2))
+rm "$WORK/go"
+
+# Whoever does not come to an end within a minute is stuck.
+(
+	sleep 60
+	echo "stuck" >"$WORK/stuck"
+	# shellcheck disable=SC2086
+	kill -9 $pids
+) 2>/dev/null &
+watchdog=$!
+# shellcheck disable=SC2086
+wait $pids 2>/dev/null
+kill $watchdog 2>/dev/null
+wait $watchdog 2>/dev/null
+killall -q hog
+diag "over after $(($(date +%s) - now + STORM_SECONDS / 2)) s"
+
+for w in $workers; do
+	n=$(cat "$WORK/n.$w")
+	case $w in
+	ext4) [ -n "$disk" ] || { skip "$w" "no disk"; continue; } ;;
+	cpus) [ -w /sys/devices/system/cpu/cpu1/online ] || { skip "$w" "only one CPU"; continue; } ;;
+	cgroup) [ -n "$have_cgroup" ] || { skip "$w" "no memory cgroups"; continue; } ;;
+	toggling) [ "$TOGGLE" = 1 ] || { skip "$w" "not asked for"; continue; } ;;
+	esac
+	diag "$w: $n rounds"
+	[ "$n" -gt 0 ]
+	check "$w" $? "did nothing"
+done
+[ ! -e "$WORK/stuck" ]
+check "all came to an end" $?
+
+kills=$(($(vmstat oom_kill) - kills))
+steals=$(($(vmstat pgsteal_direct) - steals))
+[ -z "$swap" ] || swapped=$(($(vmstat pswpout) - swapped))
+diag "the OOM killer killed $kills, $steals pages were reclaimed, ${swapped:-0} went to swap"
+[ "$kills" -gt 0 ] && [ "$steals" -gt 0 ]
+check "memory was short" $? "$kills kills, $steals pages reclaimed"
+
+run churn stop
+run drop all 2>/dev/null
+! have_module codetag_victim || unload codetag_victim
+! have_module codetag_many || unload codetag_many
+if [ -n "$swap" ]; then
+	swapoff /dev/zram0
+	echo 1 >/sys/block/zram0/reset
+	rmmod zram 2>/dev/null
+fi
+umount "$WORK/tmpfs"
+[ -z "$disk" ] || umount "$WORK/disk"
+[ -z "$have_cgroup" ] || rmdir /tmp/cgroup/storm
+sync
+echo 3 >/proc/sys/vm/drop_caches
+
+# The kernel uses the lines of kstrdup as well.
+compare >/dev/null
+equal "nothing is left of the storm" "" "$(grep -v '^kstrdup: ' "$WORK/diff")"
+negative=$(cat "$WORK/bad" 2>/dev/null; awk 'NR > 2 && ($1 < 0 || $2 < 0)' $ALLOCINFO)
+equal "no negative numbers" "" "$(echo "$negative" | head -n 10)"
+if have_engine; then
+	diag "$(tr '\n' ' ' <$STATS)"
+	equal "no page was without a store" 0 "$(stat_value pages_without_store)"
+else
+	skip "no page was without a store" "not this profiler"
+fi
+audited "audit after the storm"
+[ ! -s "$WORK/audit" ] || diag "$(tail -n 1 "$WORK/audit")"
+unload codetag_test
+finish
