@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Allocation tags: charging memory to the call site that allocated it.
+ *
+ * alloc_hooks() wraps an allocation: it defines the tag of the call site and
+ * leaves it in current->alloc_tag for as long as the allocator runs. The
+ * allocator takes the id from there, stores it with the page or object, and
+ * adds to the id's counters. The free finds the id where it was stored and
+ * takes away again what was added, whatever was switched in between.
+ */
+#ifndef _LINUX_ALLOC_TAG_H
+#define _LINUX_ALLOC_TAG_H
+
+#include <linux/codetag.h>
+#include <linux/percpu-defs.h>
+#include <asm/percpu.h>
+#include <linux/static_key.h>
+
+/**
+ * struct alloc_tag_counters - what a tag holds, on one CPU
+ * @bytes:	allocated minus freed
+ * @calls:	allocations minus frees
+ *
+ * Memory is freed on other CPUs than it was allocated on: only the sum over
+ * all possible CPUs means anything. Unsigned wrap-around is intended.
+ */
+struct alloc_tag_counters {
+	u64 bytes;
+	u64 calls;
+};
+
+struct alloc_tag {
+	struct codetag ct;
+};
+
+#ifdef CONFIG_MEM_ALLOC_PROFILING
+
+/*
+ * The counters of built-in tags are one per-CPU array with the id as its
+ * index. Nothing sizes it but the linker: each tag that is linked into the
+ * kernel adds an element, in no particular order.
+ */
+#ifdef MODULE
+#define DEFINE_ALLOC_TAG_COUNTERS(_name)
+#else
+#define DEFINE_ALLOC_TAG_COUNTERS(_name)					\
+	static struct alloc_tag_counters _name __used				\
+	__section(PER_CPU_BASE_SECTION "..alloc_tags")
+#endif
+
+#define DEFINE_ALLOC_TAG(_alloc_tag)						\
+	DEFINE_ALLOC_TAG_COUNTERS(_alloc_tag##_counters);			\
+	static struct alloc_tag _alloc_tag __used __aligned(8)			\
+	__section("alloc_tags") = {						\
+		.ct = CODE_TAG_INIT,						\
+	};
+
+/* What current->alloc_tag is wherever no alloc_hooks() is in progress. */
+extern struct alloc_tag alloc_tag_untagged;
+
+/*
+ * New allocations are charged. Changes at run time.
+ */
+DECLARE_STATIC_KEY_MAYBE(CONFIG_MEM_ALLOC_PROFILING_ENABLED_BY_DEFAULT,
+			 mem_alloc_profiling_key);
+
+/*
+ * Some page or object may hold an id: set before the first is charged, and
+ * from then on for good.
+ */
+DECLARE_STATIC_KEY_MAYBE(CONFIG_MEM_ALLOC_PROFILING_ENABLED_BY_DEFAULT,
+			 alloc_tag_refs_key);
+
+static __always_inline bool mem_alloc_profiling_enabled(void)
+{
+	return static_branch_maybe(CONFIG_MEM_ALLOC_PROFILING_ENABLED_BY_DEFAULT,
+				   &mem_alloc_profiling_key);
+}
+
+static __always_inline bool alloc_tag_refs_exist(void)
+{
+	return static_branch_maybe(CONFIG_MEM_ALLOC_PROFILING_ENABLED_BY_DEFAULT,
+				   &alloc_tag_refs_key);
+}
+
+DECLARE_PER_CPU(struct alloc_tag_counters, builtin_alloc_tag_counters[]);
+
+/* One above the highest id of built-in code. */
+extern u32 codetag_builtin_end;
+
+#ifdef CONFIG_MODULES
+
+/* Module ids come in blocks: a block belongs to one module. */
+#define CODETAG_BLOCK_SHIFT	5
+#define CODETAG_BLOCK_SIZE	(1 << CODETAG_BLOCK_SHIFT)
+#define CODETAG_NR_BLOCKS	((CODETAG_ID_MAX + 1) >> CODETAG_BLOCK_SHIFT)
+
+/*
+ * By block, where the counters of id 0 would be if the array that holds the
+ * block's began there.
+ */
+extern struct alloc_tag_counters __percpu *module_alloc_tag_counters[];
+
+static __always_inline struct alloc_tag_counters __percpu *
+alloc_tag_counters_of(unsigned int id)
+{
+	if (likely(id < codetag_builtin_end))
+		return builtin_alloc_tag_counters + id;
+
+	return module_alloc_tag_counters[id >> CODETAG_BLOCK_SHIFT] + id;
+}
+
+#else
+
+static __always_inline struct alloc_tag_counters __percpu *
+alloc_tag_counters_of(unsigned int id)
+{
+	return builtin_alloc_tag_counters + id;
+}
+
+#endif /* CONFIG_MODULES */
+
+/**
+ * alloc_tag_charge - count memory that a page or object with this id holds
+ * @id:		a tag's id, not CODETAG_ID_NONE
+ * @bytes:	size of the memory
+ * @calls:	number of allocations this is
+ *
+ * Context: Any but NMI. Never sleeps, fails or allocates.
+ */
+static __always_inline void alloc_tag_charge(unsigned int id, size_t bytes, size_t calls)
+{
+	struct alloc_tag_counters __percpu *counters = alloc_tag_counters_of(id);
+
+	this_cpu_add(counters->bytes, bytes);
+	this_cpu_add(counters->calls, calls);
+}
+
+/**
+ * alloc_tag_uncharge - the reverse of alloc_tag_charge()
+ * @id:		the id the memory was charged to
+ * @bytes:	size of the memory
+ * @calls:	number of allocations this is
+ *
+ * Bytes go first and calls last: who reads no bytes and after that no calls
+ * of an id that nothing is charged to any more knows that no uncharge is left
+ * half done.
+ *
+ * Context: Any but NMI. Never sleeps, fails or allocates.
+ */
+static __always_inline void alloc_tag_uncharge(unsigned int id, size_t bytes, size_t calls)
+{
+	struct alloc_tag_counters __percpu *counters = alloc_tag_counters_of(id);
+
+	this_cpu_sub(counters->bytes, bytes);
+	this_cpu_sub(counters->calls, calls);
+}
+
+/* The id that what the current task allocates now is charged to. */
+#define alloc_tag_current_id()	(current->alloc_tag->ct.id)
+
+bool mem_alloc_profiling_permanently_disabled(void);
+void alloc_tag_show_mem(void);
+
+#define alloc_tag_record(p)	((p) = current->alloc_tag)
+
+#else /* CONFIG_MEM_ALLOC_PROFILING */
+
+#define DEFINE_ALLOC_TAG(_alloc_tag)
+static inline bool mem_alloc_profiling_enabled(void) { return false; }
+static inline bool mem_alloc_profiling_permanently_disabled(void) { return true; }
+static inline void alloc_tag_show_mem(void) {}
+#define alloc_tag_record(p)	do {} while (0)
+
+#endif /* CONFIG_MEM_ALLOC_PROFILING */
+
+#define alloc_hooks_tag(_tag, _do_alloc)				\
+({									\
+	struct alloc_tag * __maybe_unused _old = alloc_tag_save(_tag);	\
+	typeof(_do_alloc) _res = _do_alloc;				\
+	alloc_tag_restore(_tag, _old);					\
+	_res;								\
+})
+
+#define alloc_hooks(_do_alloc)						\
+({									\
+	DEFINE_ALLOC_TAG(_alloc_tag);					\
+	alloc_hooks_tag(&_alloc_tag, _do_alloc);			\
+})
+
+#endif /* _LINUX_ALLOC_TAG_H */

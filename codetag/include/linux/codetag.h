@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Code tags: what identifies a call site.
+ *
+ * Every tagged call site emits one struct codetag into the ELF section
+ * "alloc_tags" of the kernel or of its module. At run time a tag is known by a
+ * 16-bit id, so that whatever the site hands out (a page, a slab object) can
+ * remember its tag in two bytes.
+ */
+#ifndef _LINUX_CODETAG_H
+#define _LINUX_CODETAG_H
+
+#include <linux/build_bug.h>
+#include <linux/types.h>
+
+struct module;
+
+/*
+ * The lowest ids name no call site:
+ *
+ * NONE			not profiled; what every free page and object holds
+ * UNREPRESENTABLE	the ids, or the bits that hold them, are used up
+ * EARLY		allocated before the ids were given out
+ * UNLOADED		a module's site whose names could not be kept
+ * UNTAGGED		allocated through no alloc_hooks() at all
+ * TAIL + order		not a charge: held by the second page of a non-compound
+ *			allocation, which has nowhere else to note its order
+ *
+ * The first five are rows of /proc/allocinfo, except NONE.
+ */
+enum codetag_id {
+	CODETAG_ID_NONE,
+	CODETAG_ID_UNREPRESENTABLE,
+	CODETAG_ID_EARLY,
+	CODETAG_ID_UNLOADED,
+	CODETAG_ID_UNTAGGED,
+	CODETAG_ID_NR_RESERVED,
+
+	CODETAG_ID_TAIL		= 8,
+	CODETAG_ID_FIRST	= 32,
+	CODETAG_ID_MAX		= 65535,
+};
+
+/* Bits of codetag.state */
+#define CODETAG_INACCURATE	0x01	/* charges of the site went to a reserved id */
+
+/**
+ * struct codetag - one call site
+ * @id:		the site's id, see enum codetag_id. Written once, before the
+ *		site can run; until then what the site allocates is charged to
+ *		the reserved id that CODE_TAG_INIT names.
+ * @state:	CODETAG_* bits. Only ever set, so they need no lock.
+ * @lineno:	line of the site
+ * @modname:	module of the site, NULL for built-in code
+ * @function:	function the site is in
+ * @filename:	source file, as the compiler was given it
+ *
+ * An array of these is what the section holds: the size is part of how an id
+ * is turned into a tag.
+ */
+struct codetag {
+	u16 id;
+	u8 state;
+	unsigned int lineno;
+	const char *modname;
+	const char *function;
+	const char *filename;
+} __aligned(8);
+static_assert(sizeof(struct codetag) <= 32);
+
+#ifdef MODULE
+#define CT_MODULE_NAME	KBUILD_MODNAME
+#define CT_INITIAL_ID	CODETAG_ID_UNREPRESENTABLE
+#else
+#define CT_MODULE_NAME	NULL
+#define CT_INITIAL_ID	CODETAG_ID_EARLY
+#endif
+
+#define CODE_TAG_INIT {					\
+	.id		= CT_INITIAL_ID,		\
+	.lineno		= __LINE__,			\
+	.modname	= CT_MODULE_NAME,		\
+	.function	= __func__,			\
+	.filename	= __FILE__,			\
+}
+
+#ifdef CONFIG_CODE_TAGGING
+void codetag_init(void);
+#else
+static inline void codetag_init(void) {}
+#endif
+
+#if defined(CONFIG_CODE_TAGGING) && defined(CONFIG_MODULES)
+void codetag_load_module(struct module *mod);
+void codetag_unload_module(struct module *mod);
+#else
+static inline void codetag_load_module(struct module *mod) {}
+static inline void codetag_unload_module(struct module *mod) {}
+#endif
+
+#endif /* _LINUX_CODETAG_H */

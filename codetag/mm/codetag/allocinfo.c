@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Reports: /proc/allocinfo, and the largest call sites for show_mem().
+ */
+#include <linux/init.h>
+#include <linux/printk.h>
+#include <linux/proc_fs.h>
+#include <linux/seq_file.h>
+#include <linux/string_helpers.h>
+#include "internal.h"
+
+/* ---- /proc/allocinfo ------------------------------------------------------ */
+
+/*
+ * Position 0 is the header, a tag has the position that codetag_next() gives
+ * it: id 0 is no tag.
+ */
+static void *allocinfo_find(struct seq_file *m, loff_t *pos)
+{
+	struct codetag_info *info = m->private;
+	unsigned long at = *pos;
+
+	if (!codetag_next(&at, info))
+		return NULL;
+	*pos = at;
+	return info;
+}
+
+static void *allocinfo_start(struct seq_file *m, loff_t *pos)
+{
+	codetag_lock();
+	return *pos ? allocinfo_find(m, pos) : SEQ_START_TOKEN;
+}
+
+static void *allocinfo_next(struct seq_file *m, void *v, loff_t *pos)
+{
+	(*pos)++;
+	return allocinfo_find(m, pos);
+}
+
+static void allocinfo_stop(struct seq_file *m, void *v)
+{
+	codetag_unlock();
+}
+
+static int allocinfo_show(struct seq_file *m, void *v)
+{
+	const struct codetag_info *info = v;
+	const struct codetag *ct;
+
+	if (v == SEQ_START_TOKEN) {
+		seq_puts(m, "allocinfo - version: 2.0\n");
+		seq_puts(m, "#     <size>  <calls> <tag info>\n");
+		return 0;
+	}
+
+	ct = info->ct;
+	seq_printf(m, "%12lli %8llu %s:%u ", info->bytes, info->calls, ct->filename, ct->lineno);
+	if (ct->modname)
+		seq_printf(m, "[%s] ", ct->modname);
+	seq_printf(m, "func:%s", ct->function);
+	/* Some or all of what the site holds is charged to a reserved id. */
+	if (info->without_id || ct->state & CODETAG_INACCURATE)
+		seq_puts(m, " accurate:no");
+	if (info->unloaded)
+		seq_puts(m, " unloaded:yes");
+	seq_puts(m, " \n");
+	return 0;
+}
+
+static const struct seq_operations allocinfo_ops = {
+	.start	= allocinfo_start,
+	.next	= allocinfo_next,
+	.stop	= allocinfo_stop,
+	.show	= allocinfo_show,
+};
+
+static int __init allocinfo_init(void)
+{
+	if (mem_alloc_profiling_permanently_disabled())
+		return 0;
+
+	if (!proc_create_seq_private("allocinfo", 0400, NULL, &allocinfo_ops,
+				     sizeof(struct codetag_info), NULL))
+		pr_warn("codetag: cannot create /proc/allocinfo\n");
+	return 0;
+}
+fs_initcall(allocinfo_init);
+
+/* ---- show_mem() ----------------------------------------------------------- */
+
+#define NR_TOP	10
+
+static void show_top(const struct codetag_info *info)
+{
+	const struct codetag *ct = info->ct;
+	char bytes[16];
+
+	string_get_size(max(info->bytes, 0LL), 1, STRING_UNITS_2, bytes, sizeof(bytes));
+	pr_notice("%12s %8llu %s:%u %s%s%sfunc:%s\n", bytes, info->calls,
+		  ct->filename, ct->lineno, ct->modname ? "[" : "", ct->modname ?: "",
+		  ct->modname ? "] " : "", ct->function);
+}
+
+/**
+ * alloc_tag_show_mem - print the call sites that hold the most memory
+ *
+ * Says nothing when tags come or go at this moment: who calls this may not
+ * wait.
+ *
+ * Context: Any but interrupt. Out of memory, more often than not.
+ */
+void alloc_tag_show_mem(void)
+{
+	struct codetag_info top[NR_TOP], info;
+	unsigned long pos = 0;
+	int i, nr = 0;
+
+	if (mem_alloc_profiling_permanently_disabled() || in_interrupt() || !codetag_trylock())
+		return;
+
+	for (; codetag_next(&pos, &info); pos++) {
+		for (i = nr; i && top[i - 1].bytes < info.bytes; i--)
+			if (i < NR_TOP)
+				top[i] = top[i - 1];
+		if (i < NR_TOP) {
+			top[i] = info;
+			nr = min(nr + 1, NR_TOP);
+		}
+	}
+
+	pr_notice("Memory allocations:\n");
+	for (i = 0; i < nr; i++)
+		show_top(&top[i]);
+	codetag_unlock();
+}

@@ -1,0 +1,623 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The registry of code tags: who has which id, and who had.
+ *
+ * The tags of built-in code are one array, so are their ids and counters. A
+ * module gets a range of ids, its own counters and, as the tags themselves
+ * are in the module's memory, goes through struct codetag_range. The range
+ * outlives the module for as long as memory is charged to it: then it holds
+ * copies of the names. Its ids are given out again only after that.
+ */
+#define pr_fmt(fmt) "codetag: " fmt
+
+#include <linux/bitmap.h>
+#include <linux/export.h>
+#include <linux/init.h>
+#include <linux/list.h>
+#include <linux/module.h>
+#include <linux/percpu.h>
+#include <linux/rwsem.h>
+#include <linux/slab.h>
+#include "internal.h"
+
+/* Ids in one range: what one per-CPU allocation can count. */
+#define CODETAG_RANGE_MAX	(PCPU_MIN_UNIT_SIZE / sizeof(struct alloc_tag_counters))
+
+extern struct alloc_tag __start_alloc_tags[], __stop_alloc_tags[];
+
+u32 codetag_builtin_end __ro_after_init = CODETAG_ID_FIRST;
+
+/* One above the highest id that may be given out, codetag.max_ids= lowers it. */
+static u32 codetag_id_end __ro_after_init = CODETAG_ID_MAX + 1;
+
+/*
+ * The counters of the reserved ids come first in builtin_alloc_tag_counters[],
+ * or rather as many elements as there are reserved ids: all are the same.
+ */
+static struct alloc_tag_counters reserved_counters[CODETAG_ID_FIRST] __used
+	__section(PER_CPU_BASE_SECTION "..alloc_tags");
+
+#define RESERVED_TAG(_id, _name)			\
+	[_id] = { .ct = {				\
+		.id		= _id,			\
+		.lineno		= _id,			\
+		.function	= _name,		\
+		.filename	= "codetag",		\
+	} }
+
+static struct alloc_tag reserved_tags[CODETAG_ID_UNTAGGED] = {
+	RESERVED_TAG(CODETAG_ID_UNREPRESENTABLE, "not_representable"),
+	RESERVED_TAG(CODETAG_ID_EARLY, "early"),
+	RESERVED_TAG(CODETAG_ID_UNLOADED, "unloaded"),
+};
+
+struct alloc_tag alloc_tag_untagged = {
+	.ct = {
+		.id		= CODETAG_ID_UNTAGGED,
+		.lineno		= CODETAG_ID_UNTAGGED,
+		.function	= "untagged",
+		.filename	= "codetag",
+	},
+};
+
+static struct codetag *reserved_tag(u16 id)
+{
+	return id == CODETAG_ID_UNTAGGED ? &alloc_tag_untagged.ct : &reserved_tags[id].ct;
+}
+
+/**
+ * struct codetag_range - up to CODETAG_RANGE_MAX tags of one module
+ * @list:	in codetag_ranges, in the order of loading
+ * @mod:	the module, NULL once it is unloaded
+ * @tags:	the module's tags; when it is unloaded the copies, in which a tag
+ *		without a function holds nothing; NULL if there is no memory for
+ *		the copies
+ * @nr:		number of tags
+ * @first:	id of the first tag, 0 if the range has no ids
+ * @counters:	counters of the tags
+ * @modname:	what copies of tags have as their module's name
+ *
+ * Everything but the counters is protected by codetag_sem.
+ */
+struct codetag_range {
+	struct list_head list;
+	struct module *mod;
+	struct alloc_tag *tags;
+	unsigned int nr;
+	u16 first;
+	struct alloc_tag_counters __percpu *counters;
+	char modname[MODULE_NAME_LEN];
+};
+
+/* Protects the ranges, the blocks and what reports show of them. */
+static DECLARE_RWSEM(codetag_sem);
+
+static LIST_HEAD(codetag_ranges);
+
+/* Events that cost names or ids. Written under codetag_sem. */
+static unsigned long codetag_modules_without_id;
+static unsigned long codetag_names_lost;
+
+#ifdef CONFIG_MODULES
+
+/* The range that a block of ids belongs to. Written under codetag_sem. */
+static struct codetag_range *codetag_blocks[CODETAG_NR_BLOCKS];
+static DECLARE_BITMAP(codetag_blocks_used, CODETAG_NR_BLOCKS);
+
+/*
+ * Read without a lock: whoever has an id to look up holds memory charged to
+ * it, for as long as which the block stays as it is.
+ */
+struct alloc_tag_counters __percpu *module_alloc_tag_counters[CODETAG_NR_BLOCKS];
+
+static struct codetag_range *range_of(unsigned int id)
+{
+	struct codetag_range *range = codetag_blocks[id >> CODETAG_BLOCK_SHIFT];
+
+	return range && id - range->first < range->nr ? range : NULL;
+}
+
+/* The first id from @id on that may have a range; CODETAG_ID_MAX + 1 if none. */
+static unsigned int next_module_id(unsigned int id)
+{
+	unsigned int block = id >> CODETAG_BLOCK_SHIFT;
+	struct codetag_range *range;
+
+	for_each_set_bit_from(block, codetag_blocks_used, CODETAG_NR_BLOCKS) {
+		id = max(id, block << CODETAG_BLOCK_SHIFT);
+		range = codetag_blocks[block];
+		if (range && id - range->first < range->nr)
+			return id;
+	}
+	return CODETAG_ID_MAX + 1;
+}
+
+#else
+
+static struct codetag_range *range_of(unsigned int id) { return NULL; }
+static unsigned int next_module_id(unsigned int id) { return CODETAG_ID_MAX + 1; }
+
+#endif /* CONFIG_MODULES */
+
+/* ---- reading ------------------------------------------------------------ */
+
+/**
+ * codetag_lock - keep the tags as they are
+ *
+ * Context: Process. Holds codetag_sem for reading until codetag_unlock().
+ */
+void codetag_lock(void) __acquires(&codetag_sem)
+{
+	down_read(&codetag_sem);
+}
+
+/**
+ * codetag_trylock - codetag_lock() for those who may not wait
+ *
+ * Context: Any but interrupt.
+ * Return: Whether the lock is held.
+ */
+bool codetag_trylock(void)
+{
+	return down_read_trylock(&codetag_sem);
+}
+
+/**
+ * codetag_unlock - the end of codetag_lock()
+ */
+void codetag_unlock(void) __releases(&codetag_sem)
+{
+	up_read(&codetag_sem);
+}
+
+/**
+ * alloc_tag_read - sum up the counters of an id
+ * @id: an id with counters: a reserved, a built-in or a module's id
+ *
+ * Context: Any. For a module's id, with codetag_lock() held.
+ * Return: The sum over all possible CPUs, each read once, one after another.
+ */
+struct alloc_tag_counters alloc_tag_read(u16 id)
+{
+	struct alloc_tag_counters __percpu *counters = alloc_tag_counters_of(id);
+	struct alloc_tag_counters sum = {};
+	int cpu;
+
+	/* All bytes first: see alloc_tag_uncharge(). */
+	for_each_possible_cpu(cpu)
+		sum.bytes += READ_ONCE(per_cpu_ptr(counters, cpu)->bytes);
+	smp_rmb();
+	for_each_possible_cpu(cpu)
+		sum.calls += READ_ONCE(per_cpu_ptr(counters, cpu)->calls);
+	return sum;
+}
+
+/**
+ * codetag_from_id - the tag that has an id
+ * @id: any id
+ *
+ * Context: Any. For a module's id, with codetag_lock() held.
+ * Return: The tag, NULL if no tag has this id.
+ */
+struct codetag *codetag_from_id(u16 id)
+{
+	struct codetag_range *range;
+
+	if (id < CODETAG_ID_FIRST)
+		return id && id < CODETAG_ID_NR_RESERVED ? reserved_tag(id) : NULL;
+	if (id < codetag_builtin_end)
+		return &__start_alloc_tags[id - CODETAG_ID_FIRST].ct;
+
+	range = range_of(id);
+	if (!range)
+		return NULL;
+	if (!range->tags)
+		return reserved_tag(CODETAG_ID_UNLOADED);
+	return &range->tags[id - range->first].ct;
+}
+
+/*
+ * Positions: ids come first, each at the position of its number. Tags without
+ * an id follow, built-in ones first.
+ */
+static bool tag_without_id(unsigned long n, struct codetag_info *info)
+{
+	unsigned long nr_builtin = __stop_alloc_tags - __start_alloc_tags;
+	unsigned long nr_with_id = codetag_builtin_end - CODETAG_ID_FIRST;
+	struct codetag_range *range;
+
+	*info = (struct codetag_info) {
+		.id = CODETAG_ID_UNREPRESENTABLE,
+		.without_id = true,
+	};
+	if (n < nr_builtin - nr_with_id) {
+		info->ct = &__start_alloc_tags[nr_with_id + n].ct;
+		return true;
+	}
+
+	n -= nr_builtin - nr_with_id;
+	list_for_each_entry(range, &codetag_ranges, list) {
+		if (range->first)
+			continue;
+		if (n < range->nr) {
+			info->ct = &range->tags[n].ct;
+			return true;
+		}
+		n -= range->nr;
+	}
+	return false;
+}
+
+/**
+ * codetag_next - go through all tags
+ * @pos:	where to look; on return where the tag was found. Begin with 0,
+ *		go on with the last position plus 1. Positions stay valid while
+ *		no codetag_lock() is held: what is there the whole time is found
+ *		exactly once.
+ * @info:	on return what is there
+ *
+ * Context: Process, with codetag_lock() held.
+ * Return: false if there is no tag at or after @pos.
+ */
+bool codetag_next(unsigned long *pos, struct codetag_info *info)
+{
+	struct alloc_tag_counters sum;
+	struct codetag_range *range;
+
+	for (; *pos <= CODETAG_ID_MAX; (*pos)++) {
+		if (*pos >= codetag_builtin_end) {
+			*pos = next_module_id(*pos);
+			if (*pos > CODETAG_ID_MAX)
+				break;
+		}
+
+		*info = (struct codetag_info) {
+			.ct = codetag_from_id(*pos),
+			.id = *pos,
+		};
+		if (!info->ct)
+			continue;
+
+		sum = alloc_tag_read(*pos);
+		info->bytes = sum.bytes;
+		info->calls = sum.calls;
+
+		range = *pos < codetag_builtin_end ? NULL : range_of(*pos);
+		if (!range || range->mod)
+			return true;
+
+		/* Of an unloaded module show just what it still holds. */
+		info->unloaded = true;
+		if (sum.bytes || sum.calls)
+			return true;
+	}
+
+	return tag_without_id(*pos - (CODETAG_ID_MAX + 1), info);
+}
+
+/**
+ * codetag_id_use - how the ids are used
+ * @use: filled in
+ *
+ * Context: Process, with codetag_lock() held.
+ */
+void codetag_id_use(struct codetag_id_use *use)
+{
+	unsigned int nr_builtin = __stop_alloc_tags - __start_alloc_tags;
+	struct codetag_range *range;
+
+	*use = (struct codetag_id_use) {
+		.builtin = codetag_builtin_end - CODETAG_ID_FIRST,
+		.modules_without_id = codetag_modules_without_id,
+		.names_lost = codetag_names_lost,
+		.tag_bytes = nr_builtin * sizeof(struct alloc_tag) +
+			     sizeof(reserved_tags) + sizeof(alloc_tag_untagged),
+		.counter_bytes = (nr_builtin + CODETAG_ID_FIRST) * num_possible_cpus() *
+				 sizeof(struct alloc_tag_counters),
+	};
+	use->without_id = nr_builtin - use->builtin;
+
+	list_for_each_entry(range, &codetag_ranges, list) {
+		if (!range->first)
+			use->without_id += range->nr;
+		else if (range->mod)
+			use->modules += range->nr;
+		else
+			use->unloaded += range->nr;
+
+		use->tag_bytes += sizeof(*range);
+		if (range->tags)
+			use->tag_bytes += range->nr * sizeof(*range->tags);
+		if (range->first)
+			use->counter_bytes += range->nr * num_possible_cpus() *
+					      sizeof(*range->counters);
+	}
+
+#ifdef CONFIG_MODULES
+	use->tag_bytes += sizeof(codetag_blocks) + sizeof(codetag_blocks_used) +
+			  sizeof(module_alloc_tag_counters);
+	use->free = (codetag_id_end >> CODETAG_BLOCK_SHIFT) -
+		    bitmap_weight(codetag_blocks_used, codetag_id_end >> CODETAG_BLOCK_SHIFT);
+	use->free <<= CODETAG_BLOCK_SHIFT;
+#endif
+}
+
+/* ---- modules -------------------------------------------------------------- */
+
+#ifdef CONFIG_MODULES
+
+static void free_copied_tags(struct codetag_range *range)
+{
+	unsigned int i;
+
+	for (i = 0; range->tags && i < range->nr; i++) {
+		kfree_const(range->tags[i].ct.function);
+		kfree_const(range->tags[i].ct.filename);
+	}
+	kvfree(range->tags);
+}
+
+static void free_range(struct codetag_range *range)
+{
+	unsigned int block;
+
+	if (!range->mod)
+		free_copied_tags(range);
+	for (block = range->first >> CODETAG_BLOCK_SHIFT;
+	     range->first && block <= (range->first + range->nr - 1) >> CODETAG_BLOCK_SHIFT;
+	     block++) {
+		module_alloc_tag_counters[block] = NULL;
+		codetag_blocks[block] = NULL;
+		__clear_bit(block, codetag_blocks_used);
+	}
+	free_percpu(range->counters);
+	list_del(&range->list);
+	kfree(range);
+}
+
+/*
+ * Nothing can be charged to an unloaded module's ids any more, so bytes only
+ * become fewer. Each CPU's counter is then at least what it was when the last
+ * one was read, and no bytes in all is the truth, whatever is freed meanwhile.
+ */
+static bool range_holds_memory(struct codetag_range *range)
+{
+	struct alloc_tag_counters sum;
+	unsigned int i;
+
+	for (i = 0; range->first && i < range->nr; i++) {
+		sum = alloc_tag_read(range->first + i);
+		if (sum.bytes || sum.calls)
+			return true;
+	}
+	return false;
+}
+
+/* Free the ids of unloaded modules that hold nothing any more. */
+static void reap_ranges(void)
+{
+	struct codetag_range *range, *next;
+
+	lockdep_assert_held_write(&codetag_sem);
+	list_for_each_entry_safe(range, next, &codetag_ranges, list)
+		if (!range->mod && !range_holds_memory(range))
+			free_range(range);
+}
+
+/* Take over the names of what still holds memory. */
+static void keep_names(struct codetag_range *range)
+{
+	struct alloc_tag *copies = kvcalloc(range->nr, sizeof(*copies), GFP_KERNEL);
+	struct alloc_tag_counters sum;
+	unsigned int i;
+
+	for (i = 0; i < range->nr; i++) {
+		struct codetag *ct = &range->tags[i].ct;
+
+		sum = alloc_tag_read(range->first + i);
+		if (!sum.bytes && !sum.calls)
+			continue;
+		if (!copies) {
+			codetag_names_lost++;
+			continue;
+		}
+
+		copies[i].ct = *ct;
+		copies[i].ct.modname = range->modname;
+		copies[i].ct.function = kstrdup(ct->function, GFP_KERNEL);
+		copies[i].ct.filename = kstrdup(ct->filename, GFP_KERNEL);
+		if (!copies[i].ct.function || !copies[i].ct.filename) {
+			kfree(copies[i].ct.function);
+			kfree(copies[i].ct.filename);
+			copies[i].ct.function = reserved_tag(CODETAG_ID_UNLOADED)->function;
+			copies[i].ct.filename = reserved_tag(CODETAG_ID_UNLOADED)->filename;
+			codetag_names_lost++;
+		}
+	}
+	range->tags = copies;
+}
+
+/* Find @nr free ids, in whole blocks. Returns the first one, 0 if there are none. */
+static u16 find_ids(unsigned int nr)
+{
+	unsigned long end = codetag_id_end >> CODETAG_BLOCK_SHIFT;
+	unsigned long block;
+
+	nr = DIV_ROUND_UP(nr, CODETAG_BLOCK_SIZE);
+	block = bitmap_find_next_zero_area(codetag_blocks_used, end, 0, nr, 0);
+	return block < end ? block << CODETAG_BLOCK_SHIFT : 0;
+}
+
+/*
+ * Register @nr tags of a module. Without ids or counters for them they keep
+ * the id that they were compiled with, and are just listed. Returns whether
+ * they have ids.
+ */
+static bool register_tags(struct module *mod, struct alloc_tag *tags, unsigned int nr)
+{
+	struct codetag_range *range = kzalloc(sizeof(*range), GFP_KERNEL);
+	unsigned int i;
+
+	if (!range)
+		return false;
+
+	range->mod = mod;
+	range->tags = tags;
+	range->nr = nr;
+	strscpy(range->modname, mod->name);
+	list_add_tail(&range->list, &codetag_ranges);
+
+	range->first = find_ids(nr);
+	if (!range->first) {
+		reap_ranges();
+		range->first = find_ids(nr);
+	}
+	if (!range->first)
+		return false;
+
+	range->counters = __alloc_percpu(nr * sizeof(*range->counters),
+					 sizeof(*range->counters));
+	if (!range->counters) {
+		range->first = 0;
+		return false;
+	}
+
+	for (i = 0; i < nr; i += CODETAG_BLOCK_SIZE) {
+		unsigned int block = (range->first + i) >> CODETAG_BLOCK_SHIFT;
+
+		__set_bit(block, codetag_blocks_used);
+		codetag_blocks[block] = range;
+		module_alloc_tag_counters[block] = range->counters - range->first;
+	}
+	for (i = 0; i < nr; i++)
+		tags[i].ct.id = range->first + i;
+	return true;
+}
+
+/**
+ * codetag_load_module - give the tags of a module their ids
+ * @mod: the module, relocated, none of whose code has run yet
+ *
+ * Whatever is short (ids, memory), the module works: what its sites allocate
+ * is then charged to CODETAG_ID_UNREPRESENTABLE.
+ *
+ * Context: Process.
+ */
+void codetag_load_module(struct module *mod)
+{
+	unsigned int done, nr, without_id = 0;
+
+	if (!mod->num_alloc_tags || mem_alloc_profiling_permanently_disabled())
+		return;
+
+	down_write(&codetag_sem);
+	for (done = 0; done < mod->num_alloc_tags; done += nr) {
+		nr = min_t(unsigned int, mod->num_alloc_tags - done, CODETAG_RANGE_MAX);
+		if (!register_tags(mod, mod->alloc_tags + done, nr))
+			without_id += nr;
+	}
+	if (without_id)
+		codetag_modules_without_id++;
+	up_write(&codetag_sem);
+
+	if (without_id)
+		pr_warn("no ids for %u of the %u call sites of module %s: their memory is charged to codetag:%d func:not_representable\n",
+			without_id, mod->num_alloc_tags, mod->name,
+			CODETAG_ID_UNREPRESENTABLE);
+}
+
+/**
+ * codetag_unload_module - let a module go, but not what it still holds
+ * @mod: the module, none of whose code will run any more
+ *
+ * Context: Process.
+ */
+void codetag_unload_module(struct module *mod)
+{
+	struct codetag_range *range, *next;
+
+	if (!mod->num_alloc_tags || mem_alloc_profiling_permanently_disabled())
+		return;
+
+	/* What the module gave to kfree_rcu() need not look like a leak. */
+	kvfree_rcu_barrier();
+
+	down_write(&codetag_sem);
+	list_for_each_entry_safe(range, next, &codetag_ranges, list) {
+		if (range->mod != mod)
+			continue;
+		if (range_holds_memory(range)) {
+			keep_names(range);
+			range->mod = NULL;
+		} else {
+			free_range(range);
+		}
+	}
+	reap_ranges();
+	up_write(&codetag_sem);
+}
+
+#endif /* CONFIG_MODULES */
+
+/**
+ * codetag_reap - free the ids of unloaded modules that hold nothing any more
+ *
+ * Context: Process.
+ */
+void codetag_reap(void)
+{
+#ifdef CONFIG_MODULES
+	down_write(&codetag_sem);
+	reap_ranges();
+	up_write(&codetag_sem);
+#endif
+}
+
+/* ---- boot ----------------------------------------------------------------- */
+
+static int __init codetag_max_ids_param(char *arg)
+{
+	unsigned int max;
+
+	if (!arg || kstrtouint(arg, 0, &max) || max > CODETAG_ID_MAX - CODETAG_ID_FIRST + 1) {
+		pr_warn("codetag.max_ids=%s: not a number from 0 to %u; ignored\n",
+			arg ?: "", CODETAG_ID_MAX - CODETAG_ID_FIRST + 1);
+		return 0;
+	}
+	codetag_id_end = CODETAG_ID_FIRST + max;
+	return 0;
+}
+early_param("codetag.max_ids", codetag_max_ids_param);
+
+/**
+ * codetag_init - give the tags of built-in code their ids
+ *
+ * Context: Boot, before the first page or slab object is allocated.
+ */
+void __init codetag_init(void)
+{
+	unsigned int i, nr = __stop_alloc_tags - __start_alloc_tags;
+
+	if (mem_alloc_profiling_permanently_disabled())
+		return;
+
+	if (nr > codetag_id_end - CODETAG_ID_FIRST) {
+		pr_warn("ids for only %u of the %u call sites of the kernel\n",
+			codetag_id_end - CODETAG_ID_FIRST, nr);
+		nr = codetag_id_end - CODETAG_ID_FIRST;
+	}
+
+	for (i = 0; i < nr; i++)
+		__start_alloc_tags[i].ct.id = CODETAG_ID_FIRST + i;
+	for (; i < __stop_alloc_tags - __start_alloc_tags; i++)
+		__start_alloc_tags[i].ct.id = CODETAG_ID_UNREPRESENTABLE;
+	codetag_builtin_end = CODETAG_ID_FIRST + nr;
+
+#ifdef CONFIG_MODULES
+	bitmap_set(codetag_blocks_used, 0,
+		   DIV_ROUND_UP(codetag_builtin_end, CODETAG_BLOCK_SIZE));
+#endif
+
+	page_ref_init();
+	pcpu_codetag_init();
+}

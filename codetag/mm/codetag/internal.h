@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What the rooms of mm/codetag/ know of one another. core.c is the lowest: it
+ * calls none of the others but to initialise them.
+ */
+#ifndef _MM_CODETAG_INTERNAL_H
+#define _MM_CODETAG_INTERNAL_H
+
+#include <linux/alloc_tag.h>
+
+struct dentry;
+struct page;
+struct seq_file;
+
+/* core.c: the registry of tags */
+
+/**
+ * struct codetag_info - a tag as reports see it
+ * @ct:		names of the site, valid until codetag_unlock()
+ * @id:		id that the site is charged by, CODETAG_ID_UNREPRESENTABLE when
+ *		it has none of its own
+ * @without_id:	the site has no id of its own
+ * @unloaded:	the site's module is gone, its memory is not
+ * @bytes:	bytes held, see struct alloc_tag_counters
+ * @calls:	allocations held
+ */
+struct codetag_info {
+	const struct codetag *ct;
+	u16 id;
+	bool without_id;
+	bool unloaded;
+	s64 bytes;
+	u64 calls;
+};
+
+/**
+ * struct codetag_id_use - how the ids are used
+ * @builtin:	tags of built-in code with an id
+ * @modules:	tags of loaded modules with an id
+ * @unloaded:	tags of unloaded modules whose ids are not free yet
+ * @free:	ids that modules can still get
+ * @without_id:	tags that have no id, of built-in code and loaded modules
+ * @modules_without_id: modules loaded so far that got too few ids
+ * @names_lost:	sites of unloaded modules whose names could not be kept
+ * @tag_bytes:	memory for tags and what finds them by id
+ * @counter_bytes: memory for counters on all possible CPUs
+ */
+struct codetag_id_use {
+	unsigned int builtin;
+	unsigned int modules;
+	unsigned int unloaded;
+	unsigned int free;
+	unsigned int without_id;
+	unsigned long modules_without_id;
+	unsigned long names_lost;
+	size_t tag_bytes;
+	size_t counter_bytes;
+};
+
+void codetag_lock(void);
+bool codetag_trylock(void);
+void codetag_unlock(void);
+bool codetag_next(unsigned long *pos, struct codetag_info *info);
+struct codetag *codetag_from_id(u16 id);
+struct alloc_tag_counters alloc_tag_read(u16 id);
+void codetag_reap(void);
+void codetag_id_use(struct codetag_id_use *use);
+
+/* page_ref.c: the page stores */
+void page_ref_init(void);
+void page_ref_show_stats(struct seq_file *m);
+
+/* slab_ref.c, ../percpu.c: the references of slab and percpu objects */
+void codetag_slab_show_stats(struct seq_file *m);
+void pcpu_codetag_init(void);
+void pcpu_codetag_show_stats(struct seq_file *m);
+
+/* stats.c: the debugfs directory */
+struct dentry *codetag_debugfs_dir(void);
+
+/* audit.c: what a recount found, by id */
+struct codetag_recount {
+	struct alloc_tag_counters *found;
+	unsigned long pages;
+	unsigned long objects;
+};
+
+/**
+ * codetag_recount_add - note a reference that the recount has come across
+ * @rc:		the recount
+ * @id:		the id found
+ * @bytes:	size of the memory that holds it
+ */
+static inline void codetag_recount_add(struct codetag_recount *rc, u16 id, size_t bytes)
+{
+	rc->found[id].bytes += bytes;
+	rc->found[id].calls++;
+}
+
+bool codetag_slab_recount_prepare(void);
+void codetag_slab_recount_done(void);
+void codetag_slab_recount(struct codetag_recount *rc, struct page *page);
+void pcpu_codetag_recount(struct codetag_recount *rc);
+
+#endif /* _MM_CODETAG_INTERNAL_H */
