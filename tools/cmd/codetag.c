@@ -20,6 +20,11 @@ static const struct command {
 	{ "report", cmd_report, "one snapshot: filtered, grouped, sorted" },
 	{ "diff", cmd_diff, "what grew and shrank between two snapshots" },
 	{ "export", cmd_export, "for flame graphs, pprof, speedscope, Prometheus, CSV, JSON" },
+	{ "leaks", cmd_leaks, "call sites that grow steadily, and why that is suspicious" },
+#ifdef HAVE_SQLITE
+	{ "record", cmd_record, "snapshots over time into one file" },
+	{ "replay", cmd_replay, "a recording as a table, or one of its snapshots" },
+#endif
 	{ "stats", cmd_stats, "what the profiler itself is doing and costs" },
 	{ "audit", cmd_audit, "let the kernel recount every page and object" },
 };

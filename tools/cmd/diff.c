@@ -3,9 +3,9 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "command.h"
+#include "interval.h"
 #include "json.h"
 #include "message.h"
 #include "number.h"
@@ -181,17 +181,6 @@ static void print_table(const struct diff *diff, const struct groups *groups,
 	print_modules(&modules->old, &modules->new, "modules that went: ");
 }
 
-static void wait_seconds(double seconds)
-{
-	struct timespec left = {
-		.tv_sec = (time_t)seconds,
-		.tv_nsec = (long)((seconds - (double)(time_t)seconds) * 1e9),
-	};
-
-	while (nanosleep(&left, &left))
-		;
-}
-
 static bool compare(const struct diff *diff, struct allocinfo *old,
 		    struct allocinfo *new)
 {
@@ -223,17 +212,19 @@ int cmd_diff(int argc, char **argv)
 {
 	struct diff diff = { .selection = SELECTION_INIT };
 	struct selection *selection = &diff.selection;
+	struct interval interval;
 	struct allocinfo old, new;
 	int status = STATUS_TROUBLE;
 
 	selection->compare = true;
 	selection->order = ORDER_GROWTH;
 	argp_parse(&argp, argc, argv, 0, NULL, &diff);
+	if (diff.live > 0)
+		interval_start(&interval, diff.live);
 	if (allocinfo_read(&old, selection->path)) {
-		if (diff.live > 0)
-			wait_seconds(diff.live);
-		if (allocinfo_read(&new, selection->newer ? selection->newer :
-							    selection->path)) {
+		if ((diff.live <= 0 || interval_wait(&interval)) &&
+		    allocinfo_read(&new, selection->newer ? selection->newer :
+							 selection->path)) {
 			if (compare(&diff, &old, &new))
 				status = STATUS_OK;
 			allocinfo_free(&new);

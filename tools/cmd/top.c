@@ -3,10 +3,10 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "command.h"
 #include "input.h"
+#include "interval.h"
 #include "live.h"
 #include "message.h"
 #include "number.h"
@@ -119,13 +119,11 @@ static bool read_now(struct snapshots *from, int step, struct allocinfo *info,
 		     int64_t *time_ms, const char **why)
 {
 	struct machine_now *now = (struct machine_now *)from;
-	struct timespec t;
 	size_t len;
 	char *text;
 
 	(void)step;
-	clock_gettime(CLOCK_REALTIME, &t);
-	*time_ms = (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+	*time_ms = wall_clock();
 	*why = now->why;
 	if (!input_read(now->path, &text, &len)) {
 		snprintf(now->why, sizeof(now->why), "cannot read %s: %s",

@@ -18,7 +18,7 @@ static const struct {
 	{ "disabled:yes", SITE_DISABLED },
 };
 
-static unsigned int flags_of_notes(const char *notes)
+unsigned int site_flags(const char *notes)
 {
 	unsigned int flags = 0;
 
@@ -100,7 +100,7 @@ static const char *parse_tag(struct site *site, char *s)
 			end[--len] = '\0';
 		if (*end) {
 			site->notes = end;
-			site->flags = flags_of_notes(end);
+			site->flags = site_flags(end);
 		}
 	}
 	site->func = func;

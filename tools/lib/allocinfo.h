@@ -69,6 +69,9 @@ bool allocinfo_complete(const struct allocinfo *info, const char *path);
 
 void allocinfo_free(struct allocinfo *info);
 
+/* The flags that are in @notes. */
+unsigned int site_flags(const char *notes);
+
 /* Rows of the profiler itself: memory that it cannot give to a line of code. */
 bool site_reserved(const struct site *site);
 

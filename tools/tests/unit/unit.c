@@ -23,5 +23,6 @@ int main(void)
 	test_number();
 	test_query();
 	test_allocinfo();
+	test_trend();
 	return failures != 0;
 }

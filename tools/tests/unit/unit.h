@@ -11,5 +11,6 @@ void expect(bool good, const char *fmt, ...)
 void test_allocinfo(void);
 void test_number(void);
 void test_query(void);
+void test_trend(void);
 
 #endif

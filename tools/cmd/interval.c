@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "interval.h"
+
+#include <errno.h>
+#include <signal.h>
+
+static volatile sig_atomic_t interrupted;
+
+static void interrupt(int signal)
+{
+	(void)signal;
+	interrupted = 1;
+}
+
+void interval_start(struct interval *interval, double seconds)
+{
+	struct sigaction action = { .sa_handler = interrupt };
+
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+	interval->seconds = seconds;
+	clock_gettime(CLOCK_MONOTONIC, &interval->next);
+}
+
+bool interval_wait(struct interval *interval)
+{
+	struct timespec *next = &interval->next;
+	time_t whole = (time_t)interval->seconds;
+
+	next->tv_sec += whole;
+	next->tv_nsec += (long)((interval->seconds - (double)whole) * 1e9);
+	if (next->tv_nsec >= 1000000000) {
+		next->tv_nsec -= 1000000000;
+		next->tv_sec++;
+	}
+	while (!interrupted &&
+	       clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, next, NULL) == EINTR)
+		;
+	return !interrupted;
+}
+
+int64_t wall_clock(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}

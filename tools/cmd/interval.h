@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* A steady beat that ends when the user interrupts it. */
+#ifndef CODETAG_INTERVAL_H
+#define CODETAG_INTERVAL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <time.h>
+
+struct interval {
+	struct timespec next;
+	double seconds;
+};
+
+/* From now on SIGINT and SIGTERM only end interval_wait(). */
+void interval_start(struct interval *interval, double seconds);
+
+/* Sleeps until the next beat; false after a signal. */
+bool interval_wait(struct interval *interval);
+
+/* Milliseconds since 1970. */
+int64_t wall_clock(void);
+
+#endif

@@ -1,0 +1,395 @@
+// SPDX-License-Identifier: GPL-2.0
+/* codetag leaks: which call sites grow steadily, and why that is suspicious. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "command.h"
+#include "interval.h"
+#include "json.h"
+#include "message.h"
+#include "number.h"
+#include "selection.h"
+#include "trend.h"
+#ifdef HAVE_SQLITE
+#include "recording.h"
+#endif
+
+struct leaks {
+	struct selection selection;
+	struct output output;
+	bool live;
+	double interval;
+	int64_t count;
+};
+
+enum { KEY_LIVE = 0x200 };
+
+static const struct argp_option options[] = {
+	{ "live", KEY_LIVE, NULL, 0, "Watch this machine instead of a recording", 0 },
+	{ "interval", 'i', "SEC", 0, "Live: time between snapshots (default: 2)", 0 },
+	{ "count", 'c', "COUNT", 0, "Live: snapshots, 6 to 128 (default: 15)", 0 },
+	{ 0 }
+};
+
+static const struct argp_child children[] = {
+	{ &selection_argp, 0, NULL, 1 },
+	{ &output_argp, 0, NULL, 9 },
+	{ 0 }
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct leaks *leaks = state->input;
+	const char *end = arg;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &leaks->selection;
+		state->child_inputs[1] = &leaks->output;
+		return 0;
+	case KEY_LIVE:
+		leaks->live = true;
+		return 0;
+	case 'i':
+		if (!seconds_parse(arg, &leaks->interval))
+			argp_error(state, "'%s' is not a number of seconds", arg);
+		return 0;
+	case 'c':
+		if (!number_read(&end, &leaks->count) || *end ||
+		    leaks->count < TREND_MIN || leaks->count > TREND_MAX)
+			argp_error(state, "'%s' is not a number from %d to %d", arg,
+				   TREND_MIN, TREND_MAX);
+		return 0;
+	case ARGP_KEY_ARG:
+		if (!selection_argument(&leaks->selection, arg))
+			argp_error(state, "one recording at a time, '%s' is a second one", arg);
+		return 0;
+	case ARGP_KEY_END:
+		selection_finish(&leaks->selection, state);
+#ifdef HAVE_SQLITE
+		if (!leaks->live && !leaks->selection.path_given)
+			argp_error(state, "give a recording, or --live");
+#else
+		if (!leaks->live)
+			argp_error(state, "this build has only --live");
+#endif
+		return 0;
+	}
+	return ARGP_ERR_UNKNOWN;
+}
+
+static const struct argp argp = {
+	options, parse, "FILE [QUERY…]\n--live [QUERY…]",
+	"Ranks call sites, or groups of them, by steady growth and says in words why each "
+	"is suspected. What grew once, stopped growing or is freed again from time to "
+	"time is told apart; --all lists that, too."
+	"\vThe rate is the median over all pairs of snapshots, with its 95 % confidence "
+	"interval; what grew by less than 4K, or --min, is left out. At most 128 snapshots of a "
+	"recording are used, evenly spread.\n\n"
+	"Examples:\n"
+	"  codetag leaks night.db\n"
+	"  codetag leaks night.db --group subsystem --all\n"
+	"  codetag leaks --live -i 5 -c 20 module ext4\n\n"
+	"Exit status: 0 no suspect, 1 there are suspects, 2 trouble.",
+	children, NULL, NULL
+};
+
+/* One value per snapshot for each group. */
+struct series {
+	struct strmap names;
+	double (*bytes)[TREND_MAX];
+	double (*calls)[TREND_MAX];
+	size_t room;
+	double time[TREND_MAX];
+	size_t count;
+};
+
+static void add_snapshot(struct series *series, const struct leaks *leaks,
+			 const struct allocinfo *info, int64_t time)
+{
+	struct groups groups = { .by = leaks->selection.by };
+
+	groups_add(&groups, info, leaks->selection.query);
+	for (size_t g = 0; g < groups.count; g++) {
+		const struct group *group = &groups.group[g];
+		size_t i = strmap_add(&series->names, group->name,
+				      strlen(group->name));
+
+		if (i >= series->room) {
+			size_t old = series->room;
+
+			series->room = old ? 2 * old : 256;
+			series->bytes = xreallocarray(series->bytes, series->room,
+						      sizeof(*series->bytes));
+			series->calls = xreallocarray(series->calls, series->room,
+						      sizeof(*series->calls));
+			memset(series->bytes + old, 0,
+			       (series->room - old) * sizeof(*series->bytes));
+			memset(series->calls + old, 0,
+			       (series->room - old) * sizeof(*series->calls));
+		}
+		series->bytes[i][series->count] = (double)group->now.bytes;
+		series->calls[i][series->count] = (double)group->now.calls;
+	}
+	series->time[series->count++] = (double)time / 1000;
+	groups_free(&groups);
+}
+
+static void series_free(struct series *series)
+{
+	free(series->bytes);
+	free(series->calls);
+	strmap_free(&series->names);
+}
+
+static bool watch(struct series *series, const struct leaks *leaks)
+{
+	struct interval interval;
+
+	interval_start(&interval, leaks->interval);
+	do {
+		struct allocinfo info;
+		bool complete;
+
+		if (!allocinfo_read(&info, leaks->selection.path))
+			return false;
+		add_snapshot(series, leaks, &info, wall_clock());
+		complete = allocinfo_complete(&info, leaks->selection.path);
+		allocinfo_free(&info);
+		if (!complete)
+			return false;
+	} while ((int64_t)series->count < leaks->count && interval_wait(&interval));
+	return true;
+}
+
+#ifdef HAVE_SQLITE
+static bool load(struct series *series, const struct leaks *leaks)
+{
+	struct store *store = recording_open(leaks->selection.path);
+	bool good = store != NULL;
+	size_t have, take;
+
+	if (!store)
+		return false;
+	have = store_count(store);
+	take = have < TREND_MAX ? have : TREND_MAX;
+	for (size_t k = 0; k < take && good; k++) {
+		size_t i = take > 1 ? k * (have - 1) / (take - 1) : 0;
+		struct allocinfo info;
+
+		good = store_load(store, i, &info);
+		if (!good) {
+			warning("cannot read snapshot %zu: %s", i + 1,
+				store_error(store));
+			break;
+		}
+		add_snapshot(series, leaks, &info, store_time(store, i));
+		allocinfo_free(&info);
+	}
+	store_close(store);
+	return good;
+}
+#else
+static bool load(struct series *series, const struct leaks *leaks)
+{
+	(void)series;
+	(void)leaks;
+	return false;
+}
+#endif
+
+struct finding {
+	const char *name;
+	struct trend trend;
+	double now, calls_growth;
+};
+
+/* Leaks first, those that are certain to grow most at the top. */
+static int compare(const void *a, const void *b)
+{
+	const struct finding *x = a, *y = b;
+
+	if (x->trend.verdict != y->trend.verdict)
+		return x->trend.verdict < y->trend.verdict ? -1 : 1;
+	if (x->trend.verdict == TREND_LEAK && x->trend.low != y->trend.low)
+		return x->trend.low < y->trend.low ? 1 : -1;
+	if (x->trend.growth != y->trend.growth)
+		return x->trend.growth < y->trend.growth ? 1 : -1;
+	return strcmp(x->name, y->name);
+}
+
+static struct finding *find(const struct series *series, const struct leaks *leaks,
+			    size_t *found)
+{
+	struct finding *finding = xcalloc(series->names.count, sizeof(*finding));
+	double min = leaks->selection.has_min ? (double)leaks->selection.min : 4096;
+	size_t last = series->count - 1;
+
+	*found = 0;
+	for (size_t i = 0; i < series->names.count; i++) {
+		struct finding *f = &finding[*found];
+
+		trend_find(&f->trend, series->time, series->bytes[i], series->count);
+		if (f->trend.verdict == TREND_NONE || f->trend.risen < min)
+			continue;
+		f->name = series->names.entry[i].key;
+		f->now = series->bytes[i][last];
+		f->calls_growth = series->calls[i][last] - series->calls[i][0];
+		++*found;
+	}
+	qsort(finding, *found, sizeof(*finding), compare);
+	return finding;
+}
+
+static const char *size(char out[SIZE_TEXT], double value, bool human)
+{
+	return size_format(out, (int64_t)value, human);
+}
+
+/* Why this one. */
+static void print_reason(const struct finding *f, bool human)
+{
+	const struct trend *t = &f->trend;
+	char a[SIZE_TEXT], b[SIZE_TEXT];
+
+	switch (t->verdict) {
+	case TREND_LEAK:
+		printf("It grew in %zu of %zu steps", t->ups, t->steps);
+		if (t->downs)
+			printf(" and gave back %.0f %% of what it took.",
+			       100 * t->fallen / t->risen);
+		else
+			fputs(" and never shrank.", stdout);
+		if (f->calls_growth > 0)
+			printf(" There are %.0f more allocations: new ones are made and not freed.\n",
+			       f->calls_growth);
+		else
+			fputs(" There are not more allocations than before: they became larger.\n",
+			      stdout);
+		break;
+	case TREND_SAWTOOTH:
+		printf("It grew by %s in %zu steps and gave back %s in %zu: it is freed from time to time.\n",
+		       size(a, t->risen, human), t->ups,
+		       size(b, t->fallen, human), t->downs);
+		break;
+	case TREND_STEP:
+		printf("One step made %.0f %% of the growth: something was set up once.\n",
+		       100 * t->largest / t->risen);
+		break;
+	case TREND_STOPPED:
+		fputs("It grew at first and hardly does so since half of the time.\n", stdout);
+		break;
+	case TREND_NONE:
+		break;
+	}
+}
+
+static void print_finding(size_t number, const struct finding *f, bool human)
+{
+	const struct trend *t = &f->trend;
+	char rate[SIZE_TEXT], low[SIZE_TEXT], high[SIZE_TEXT];
+	char growth[SIZE_TEXT], now[SIZE_TEXT];
+
+	printf("%2zu. %s\n", number, f->name);
+	printf("    %s: %s%s to %s", trend_word(t->verdict),
+	       t->growth > 0 ? "+" : "", size(growth, t->growth, human),
+	       size(now, f->now, human));
+	if (t->verdict == TREND_LEAK)
+		printf(", %s per minute (95 %% sure: %s to %s)",
+		       size(rate, t->slope * 60, human), size(low, t->low * 60, human),
+		       size(high, t->high * 60, human));
+	fputs("\n    ", stdout);
+	print_reason(f, human);
+}
+
+static void print_text(const struct leaks *leaks, const struct series *series,
+		       const struct finding *finding, size_t found, size_t suspects)
+{
+	size_t shown = leaks->selection.all ? found : suspects, by[TREND_NONE] = { 0 };
+	double seconds = series->time[series->count - 1] - series->time[0];
+
+	if (leaks->selection.top && leaks->selection.top < shown)
+		shown = leaks->selection.top;
+	for (size_t i = 0; i < shown; i++)
+		print_finding(i + 1, &finding[i], output_human(&leaks->output));
+	for (size_t i = 0; i < found; i++)
+		by[finding[i].trend.verdict]++;
+	if (leaks->output.no_headings)
+		return;
+	printf("%ssuspects: %zu, in %zu snapshots over %.0f s; not suspected: %zu sawtooth, %zu grown once, %zu that stopped growing\n",
+	       shown ? "\n" : "", suspects, series->count, seconds,
+	       by[TREND_SAWTOOTH], by[TREND_STEP], by[TREND_STOPPED]);
+}
+
+static void print_json(const struct leaks *leaks, const struct series *series,
+		       const struct finding *finding, size_t found, size_t suspects)
+{
+	size_t shown = leaks->selection.all ? found : suspects;
+	struct json json = { .out = stdout };
+
+	if (leaks->selection.top && leaks->selection.top < shown)
+		shown = leaks->selection.top;
+	json_object(&json, NULL);
+	json_string(&json, "group", grouping_name(leaks->selection.by.by));
+	json_int(&json, "snapshots", series->count);
+	json_real(&json, "seconds", series->time[series->count - 1] - series->time[0]);
+	json_int(&json, "suspects", suspects);
+	json_array(&json, "rows");
+	for (size_t i = 0; i < shown; i++) {
+		const struct trend *t = &finding[i].trend;
+
+		json_object(&json, NULL);
+		json_string(&json, "name", finding[i].name);
+		json_string(&json, "verdict", trend_word(t->verdict));
+		json_int(&json, "size", (int64_t)finding[i].now);
+		json_int(&json, "growth", (int64_t)t->growth);
+		json_int(&json, "calls_growth", (int64_t)finding[i].calls_growth);
+		json_real(&json, "rate", t->slope);
+		json_real(&json, "rate_low", t->low);
+		json_real(&json, "rate_high", t->high);
+		json_real(&json, "chance", t->chance);
+		json_int(&json, "risen", (int64_t)t->risen);
+		json_int(&json, "fallen", (int64_t)t->fallen);
+		json_int(&json, "steps", t->steps);
+		json_int(&json, "steps_up", t->ups);
+		json_int(&json, "steps_down", t->downs);
+		json_end_object(&json);
+	}
+	json_end_array(&json);
+	json_end_object(&json);
+}
+
+int cmd_leaks(int argc, char **argv)
+{
+	struct leaks leaks = {
+		.selection = SELECTION_INIT, .interval = 2, .count = 15,
+	};
+	struct series series = { 0 };
+	int status = STATUS_TROUBLE;
+
+	argp_parse(&argp, argc, argv, 0, NULL, &leaks);
+	if (!(leaks.live ? watch(&series, &leaks) : load(&series, &leaks))) {
+		/* said why */
+	} else if (series.count < TREND_MIN) {
+		warning("%zu snapshots are too few to see a trend, it takes %d",
+			series.count, TREND_MIN);
+	} else {
+		size_t found, suspects = 0;
+		struct finding *finding = find(&series, &leaks, &found);
+
+		while (suspects < found &&
+		       finding[suspects].trend.verdict == TREND_LEAK)
+			suspects++;
+		if (leaks.output.json)
+			print_json(&leaks, &series, finding, found, suspects);
+		else
+			print_text(&leaks, &series, finding, found, suspects);
+		status = suspects ? STATUS_FOUND : STATUS_OK;
+		free(finding);
+	}
+	series_free(&series);
+	selection_free(&leaks.selection);
+	return status;
+}

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: GPL-2.0
+/* codetag record: snapshots over time into one file. */
+#include <argp.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "allocinfo.h"
+#include "command.h"
+#include "interval.h"
+#include "message.h"
+#include "number.h"
+#include "store.h"
+
+struct record {
+	const char *output;
+	const char *allocinfo, *meminfo, *vmstat, *slabinfo;
+	double interval;
+	int64_t count;
+	bool append, quiet;
+};
+
+enum { KEY_APPEND = 0x200, KEY_ALLOCINFO, KEY_MEMINFO, KEY_VMSTAT, KEY_SLABINFO };
+
+static const struct argp_option options[] = {
+	{ "output", 'o', "FILE", 0, "The recording", 0 },
+	{ "interval", 'i', "SEC", 0, "Time between snapshots (default: 10)", 0 },
+	{ "count", 'c', "COUNT", 0, "End after COUNT snapshots (default: at Ctrl-C)", 0 },
+	{ "append", KEY_APPEND, NULL, 0, "Go on with a recording that exists", 0 },
+	{ "quiet", 'q', NULL, 0, "Say nothing at the end", 0 },
+	{ "allocinfo", KEY_ALLOCINFO, "FILE", 0,
+	  "Read FILE instead of " ALLOCINFO_PATH, 1 },
+	{ "meminfo", KEY_MEMINFO, "FILE", 0, "Likewise for /proc/meminfo", 1 },
+	{ "vmstat", KEY_VMSTAT, "FILE", 0, "Likewise for /proc/vmstat", 1 },
+	{ "slabinfo", KEY_SLABINFO, "FILE", 0, "Likewise for /proc/slabinfo", 1 },
+	{ 0 }
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct record *record = state->input;
+	const char *end = arg;
+
+	switch (key) {
+	case 'o':
+		record->output = arg;
+		return 0;
+	case 'i':
+		if (!seconds_parse(arg, &record->interval))
+			argp_error(state, "'%s' is not a number of seconds", arg);
+		return 0;
+	case 'c':
+		if (!number_read(&end, &record->count) || *end || record->count < 1)
+			argp_error(state, "'%s' is not a number of snapshots", arg);
+		return 0;
+	case KEY_APPEND:
+		record->append = true;
+		return 0;
+	case 'q':
+		record->quiet = true;
+		return 0;
+	case KEY_ALLOCINFO:
+		record->allocinfo = arg;
+		return 0;
+	case KEY_MEMINFO:
+		record->meminfo = arg;
+		return 0;
+	case KEY_VMSTAT:
+		record->vmstat = arg;
+		return 0;
+	case KEY_SLABINFO:
+		record->slabinfo = arg;
+		return 0;
+	case ARGP_KEY_ARG:
+		argp_error(state, "'%s' is one argument too many", arg);
+		return 0;
+	case ARGP_KEY_END:
+		if (!record->output)
+			argp_error(state, "--output FILE is missing");
+		return 0;
+	}
+	return ARGP_ERR_UNKNOWN;
+}
+
+static const struct argp argp = {
+	options, parse, "-o FILE",
+	"Writes snapshots of allocinfo, meminfo, vmstat and slabinfo into one SQLite "
+	"file, for replay, leaks and chart. Only changes are stored. Whatever ends it, "
+	"at most the last snapshot is missing."
+	"\vThe tables are described in codetag-record(5).\n\n"
+	"Examples:\n"
+	"  codetag record -o night.db -i 60\n"
+	"  codetag record -o boot.db -i 0.5 -c 120\n\n"
+	"Exit status: 0 success, 2 trouble.",
+	NULL, NULL, NULL
+};
+
+/* What is not given is of this machine, unless the allocinfo is not. */
+static const char *of_machine(const struct record *record, const char *given,
+			      const char *own)
+{
+	if (given)
+		return given;
+	return strcmp(record->allocinfo, ALLOCINFO_PATH) ? "/dev/null" : own;
+}
+
+/* These files may be missing: not every kernel has, nor lets everyone read, all. */
+static bool take(struct store *store, const struct record *record)
+{
+	struct moment moment = { .time = wall_clock() };
+	struct fields meminfo, vmstat;
+	struct slabinfo slabinfo;
+	struct allocinfo info;
+	bool good;
+
+	if (!allocinfo_read(&info, record->allocinfo))
+		return false;
+	fields_read(&meminfo, of_machine(record, record->meminfo, "/proc/meminfo"));
+	fields_read(&vmstat, of_machine(record, record->vmstat, "/proc/vmstat"));
+	slabinfo_read(&slabinfo,
+		      of_machine(record, record->slabinfo, "/proc/slabinfo"));
+	moment.info = &info;
+	moment.meminfo = &meminfo;
+	moment.vmstat = &vmstat;
+	moment.slabinfo = &slabinfo;
+	good = store_add(store, &moment);
+	if (!good)
+		warning("cannot write %s: %s", record->output, store_error(store));
+	good = allocinfo_complete(&info, record->allocinfo) && good;
+	allocinfo_free(&info);
+	fields_free(&meminfo);
+	fields_free(&vmstat);
+	slabinfo_free(&slabinfo);
+	return good;
+}
+
+static bool run(struct store *store, const struct record *record)
+{
+	struct interval interval;
+	int64_t done = 0;
+
+	interval_start(&interval, record->interval);
+	do {
+		if (!take(store, record))
+			return false;
+	} while (++done != record->count && interval_wait(&interval));
+	if (!record->quiet)
+		printf("%s: %" PRId64 " snapshots%s\n", record->output, done,
+		       record->append ? " added" : "");
+	return true;
+}
+
+int cmd_record(int argc, char **argv)
+{
+	struct record record = {
+		.allocinfo = ALLOCINFO_PATH,
+		.interval = 10,
+	};
+	int status = STATUS_TROUBLE;
+	struct utsname kernel = { 0 };
+	struct store *store;
+
+	argp_parse(&argp, argc, argv, 0, NULL, &record);
+	if (!access(record.output, F_OK) && !record.append) {
+		warning("%s exists", record.output);
+		hint("Take another name, or --append to go on with it.");
+		return STATUS_TROUBLE;
+	}
+	/* A file of another machine does not tell its kernel. */
+	if (!strcmp(record.allocinfo, ALLOCINFO_PATH))
+		uname(&kernel);
+	store = store_create(record.output, kernel.release, record.append);
+	if (store_error(store))
+		warning("%s: %s", record.output, store_error(store));
+	else if (run(store, &record))
+		status = STATUS_OK;
+	store_close(store);
+	return status;
+}

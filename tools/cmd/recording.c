@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "recording.h"
+
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "message.h"
+
+struct store *recording_open(const char *path)
+{
+	struct store *store;
+
+	if (access(path, R_OK)) {
+		warning("cannot read %s: %s", path, strerror(errno));
+		return NULL;
+	}
+	store = store_open(path);
+	if (store_error(store)) {
+		warning("%s: %s", path, store_error(store));
+		hint("Recordings are made by 'codetag record'.");
+	} else if (!store_count(store)) {
+		warning("%s: there is no snapshot in it", path);
+	} else {
+		return store;
+	}
+	store_close(store);
+	return NULL;
+}
+
+char *time_format(char out[TIME_TEXT], int64_t ms)
+{
+	time_t seconds = ms / 1000;
+	struct tm tm;
+
+	out[0] = '\0';
+	if (localtime_r(&seconds, &tm))
+		strftime(out, TIME_TEXT, "%Y-%m-%d %H:%M:%S", &tm);
+	return out;
+}

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: GPL-2.0
+/* codetag replay: a recording in the table of top, or one of its snapshots. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "command.h"
+#include "json.h"
+#include "live.h"
+#include "message.h"
+#include "number.h"
+#include "recording.h"
+#include "selection.h"
+#include "table.h"
+
+struct replay {
+	struct selection selection;
+	struct output output;
+	bool list;
+	int64_t text;	/* the snapshot to print, 0: none */
+	double delay;
+};
+
+enum { KEY_LIST = 0x200, KEY_TEXT };
+
+static const struct argp_option options[] = {
+	{ "list", KEY_LIST, NULL, 0, "List the snapshots", 0 },
+	{ "text", KEY_TEXT, "N", 0,
+	  "Print snapshot N (-1 is the last) in the format of " ALLOCINFO_PATH, 0 },
+#ifdef HAVE_NCURSES
+	{ "delay", 'd', "SEC", 0, "Show the next snapshot every SEC seconds (default: 1)", 0 },
+#endif
+	{ 0 }
+};
+
+static const struct argp_child children[] = {
+	{ &selection_argp, 0, NULL, 1 },
+	{ &output_argp, 0, NULL, 9 },
+	{ 0 }
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct replay *replay = state->input;
+	const char *end = arg;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &replay->selection;
+		state->child_inputs[1] = &replay->output;
+		return 0;
+	case KEY_LIST:
+		replay->list = true;
+		return 0;
+	case KEY_TEXT:
+		if (!number_read(&end, &replay->text) || *end || !replay->text)
+			argp_error(state, "'%s' is not the number of a snapshot", arg);
+		return 0;
+	case 'd':
+		if (!seconds_parse(arg, &replay->delay))
+			argp_error(state, "'%s' is not a number of seconds", arg);
+		return 0;
+	case ARGP_KEY_ARG:
+		if (!selection_argument(&replay->selection, arg))
+			argp_error(state, "one recording at a time, '%s' is a second one", arg);
+		return 0;
+	case ARGP_KEY_END:
+		selection_finish(&replay->selection, state);
+		if (!replay->selection.path_given)
+			argp_error(state, "which recording?");
+#ifndef HAVE_NCURSES
+		else if (!replay->list && !replay->text)
+			argp_error(state, "this build has only --list and --text");
+#endif
+		return 0;
+	}
+	return ARGP_ERR_UNKNOWN;
+}
+
+static const struct argp argp = {
+	options, parse, "FILE [QUERY…]",
+	"Plays a recording in the table of top; the space bar freezes it, the left and "
+	"right keys step through it."
+	"\vExamples:\n"
+	"  codetag replay night.db module ext4\n"
+	"  codetag replay night.db --list\n"
+	"  codetag replay night.db --text -1 | codetag report - --tree\n\n"
+	"Exit status: 0 success, 2 trouble.",
+	children, NULL, NULL
+};
+
+static bool load(struct store *store, size_t i, struct allocinfo *info)
+{
+	if (store_load(store, i, info))
+		return true;
+	warning("cannot read snapshot %zu: %s", i + 1, store_error(store));
+	return false;
+}
+
+static bool print_list(struct store *store, const struct replay *replay)
+{
+	static const struct table_column columns[] = {
+		{ "SNAPSHOT", true }, { "TIME", false }, { "SIZE", true },
+		{ "CALLS", true }, { "ROWS", true },
+	};
+	struct table table = { .column = columns, .columns = 5 };
+	struct json json = { .out = stdout };
+	bool human = output_human(&replay->output), good = true;
+	char text[SIZE_TEXT], when[TIME_TEXT];
+
+	if (replay->output.json) {
+		json_object(&json, NULL);
+		json_string(&json, "kernel", store_kernel(store));
+		json_array(&json, "snapshots");
+	}
+	for (size_t i = 0; i < store_count(store) && good; i++) {
+		struct groups groups = { 0 };
+		struct allocinfo info;
+
+		good = load(store, i, &info);
+		if (!good)
+			break;
+		groups_add(&groups, &info, replay->selection.query);
+		if (replay->output.json) {
+			json_object(&json, NULL);
+			json_int(&json, "number", i + 1);
+			json_real(&json, "time", (double)store_time(store, i) / 1000);
+			json_int(&json, "size", groups.now.bytes);
+			json_int(&json, "calls", groups.now.calls);
+			json_int(&json, "rows", groups.now.rows);
+			json_end_object(&json);
+		} else {
+			table_cell(&table, size_format(text, i + 1, false));
+			table_cell(&table, time_format(when, store_time(store, i)));
+			table_cell(&table, size_format(text, groups.now.bytes, human));
+			table_cell(&table, size_format(text, groups.now.calls, false));
+			table_cell(&table, size_format(text, groups.now.rows, false));
+		}
+		groups_free(&groups);
+		allocinfo_free(&info);
+	}
+	if (replay->output.json) {
+		json_end_array(&json);
+		json_end_object(&json);
+	} else {
+		table_print(&table, stdout, !replay->output.no_headings,
+			    output_colour());
+	}
+	table_free(&table);
+	return good;
+}
+
+static bool print_text(struct store *store, int64_t number,
+		       const struct query *query)
+{
+	int64_t count = store_count(store);
+	int64_t i = number > 0 ? number - 1 : count + number;
+	struct allocinfo info;
+
+	if (i < 0 || i >= count) {
+		warning("there is no snapshot %" PRId64 ", there are %" PRId64,
+			number, count);
+		return false;
+	}
+	if (!load(store, i, &info))
+		return false;
+	printf("allocinfo - version: %u.%u\n#     <size>  <calls> <tag info>\n",
+	       info.major, info.minor);
+	for (size_t r = 0; r < info.count; r++) {
+		const struct site *site = &info.site[r];
+
+		if (!query_match(query, site))
+			continue;
+		printf("%12" PRId64 " %8" PRId64 " %s:%u%s%s%s func:%s %s%s\n",
+		       site->bytes, site->calls, site->file, site->line,
+		       site->module ? " [" : "", site->module ? site->module : "",
+		       site->module ? "]" : "", site->func,
+		       site->notes ? site->notes : "", site->notes ? " " : "");
+	}
+	allocinfo_free(&info);
+	return true;
+}
+
+#ifdef HAVE_NCURSES
+struct tape {
+	struct snapshots snapshots;
+	struct store *store;
+	size_t at;
+};
+
+static bool read_tape(struct snapshots *from, int step, struct allocinfo *info,
+		      int64_t *time, const char **why)
+{
+	struct tape *tape = (struct tape *)from;
+
+	*why = NULL;
+	if ((step < 0 && !tape->at) ||
+	    (step > 0 && tape->at + 1 >= store_count(tape->store)))
+		return false;
+	tape->at += step;
+	*time = store_time(tape->store, tape->at);
+	*why = store_load(tape->store, tape->at, info) ?
+	       NULL : store_error(tape->store);
+	return !*why;
+}
+
+static bool play(struct store *store, struct replay *replay)
+{
+	struct tape tape = {
+		.snapshots = {
+			.read = read_tape,
+			.title = "codetag replay",
+			.recorded = true,
+		},
+		.store = store,
+	};
+
+	return live_run(&tape.snapshots, &replay->selection, &replay->output,
+			replay->delay) == STATUS_OK;
+}
+#else
+static bool play(struct store *store, struct replay *replay)
+{
+	return print_list(store, replay);
+}
+#endif
+
+int cmd_replay(int argc, char **argv)
+{
+	struct replay replay = { .selection = SELECTION_INIT, .delay = 1 };
+	struct store *store;
+	bool good = false;
+
+	argp_parse(&argp, argc, argv, 0, NULL, &replay);
+	store = recording_open(replay.selection.path);
+	if (store) {
+		if (replay.list)
+			good = print_list(store, &replay);
+		else if (replay.text)
+			good = print_text(store, replay.text, replay.selection.query);
+		else
+			good = play(store, &replay);
+		store_close(store);
+	}
+	selection_free(&replay.selection);
+	return good ? STATUS_OK : STATUS_TROUBLE;
+}

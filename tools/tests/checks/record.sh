@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: GPL-2.0
+# record, replay and leaks on a recording with known trends.
+
+recording=$scratch/recording.db
+
+make_recording() {
+	TZ=UTC python3 make-recording.py "$codetag" "$recording" 16
+}
+
+# The text of a replay is what was recorded, byte by byte but for "./".
+replay_is_source() {
+	local db=$scratch/source.db
+	rm -f "$db"
+	"$codetag" record -q -c 1 -o "$db" --allocinfo "$1" || return 1
+	"$codetag" replay "$db" --text 1 | diff - <(sed 's| \./| |' "$1")
+}
+
+# Killed at any moment, a recording opens and has whole snapshots only.
+killed_recording() {
+	local db=$scratch/killed.db i n
+	for i in 1 2 3 4 5; do
+		rm -f "$db"*
+		"$codetag" record -o "$db" -i 0.001 --allocinfo data/recorded-mainline-6.12.allocinfo &
+		sleep "0.$((2 + i))"
+		kill -KILL $! && wait $! 2>/dev/null
+		n=$("$codetag" replay "$db" --list -N -b | awk '
+			$4 != 33890680 || $6 != 1245 { exit 1 } END { print NR }') || return 1
+		[ "$n" -ge 1 ] || { echo "$n snapshots"; return 1; }
+		"$codetag" record -q -o "$db" -c 1 --append \
+			--allocinfo data/recorded-mainline-6.12.allocinfo || return 1
+	done
+}
+
+interrupted_recording() {
+	local db=$scratch/interrupted.db
+	"$codetag" record -o "$db" -i 0.1 --allocinfo data/handmade-v1.allocinfo &
+	sleep 0.5
+	kill -INT $!
+	wait $! && [ ! -e "$db-wal" ]
+}
+
+record_refuses() {
+	! "$codetag" record -q -o "$recording" -c 1 --allocinfo data/handmade-v1.allocinfo
+}
+
+# expect_output NAME COMMAND...: what golden/ cannot hold, because it needs the recording
+recording_golden() {
+	local want=expected/$1
+	shift
+	{ TZ=UTC "$@" 2>&1; echo "exit $?"; } | sed "s|$scratch/||" >"$scratch/actual"
+	[ -z "${UPDATE:-}" ] || cp "$scratch/actual" "$want"
+	diff -u "$want" "$scratch/actual"
+}
+
+leaks_live() {
+	local file=$scratch/growing i
+	cp data/handmade-v2.allocinfo "$file"
+	for ((i = 1; i < 60; i++)); do
+		sleep 0.02
+		sed "s/ 32768  /$((32768 + 4096 * i))/" data/handmade-v2.allocinfo >"$file.new"
+		mv "$file.new" "$file"
+	done &
+	"$codetag" leaks --live -i 0.1 -c 8 --allocinfo "$file" --json >"$scratch/leaks.json"
+	[ $? -eq 1 ] && [ "$(python3 -c '
+import json, sys
+found = json.load(open(sys.argv[1]))
+print(found["suspects"], found["rows"][0]["name"])' "$scratch/leaks.json")" = \
+		"1 fs/ext4/super.c:1384 [ext4] func:ext4_alloc_inode" ]
+	local status=$?
+	wait
+	return $status
+}
+
+live_replay() {
+	tmux_top kill-server 2>/dev/null
+	TZ=UTC tmux_top -f /dev/null new-session -d -x 100 -y 24 \
+		"TZ=UTC $codetag replay $recording -b -d 0.2 2>$scratch/replay.err; echo left \$?; sleep 60"
+	replay_steps
+	local status=$?
+	tmux_top kill-server
+	cat "$scratch/replay.err"
+	return $status
+}
+
+replay_steps() {
+	screen_has 'this is the last snapshot' || return 1
+	screen_has 'codetag replay  00:15:00' || return 1
+	tmux_top send-keys Left Left
+	screen_has '00:13:00' || return 1
+	screen_has 'FROZEN' || return 1
+	tmux_top send-keys Right
+	screen_has '00:14:00' || return 1
+	screen_has '+65536' || return 1
+	tmux_top send-keys q
+	screen_has 'left 0'
+}
+
+if "$codetag" --version | grep -q sqlite3; then
+	check record/make make_recording
+	for file in data/handmade-v2-later.allocinfo data/recorded-*.allocinfo; do
+		check "record/replay-is-source/${file##*/}" replay_is_source "$file"
+	done
+	check record/killed killed_recording
+	check record/interrupted interrupted_recording
+	check record/refuses record_refuses
+	check replay/list recording_golden replay-list "$codetag" replay "$recording" --list
+	check replay/json json_is_valid "$codetag" replay "$recording" --list --json
+	check replay/not-a-recording recording_golden replay-not "$codetag" replay data/handmade-v1.allocinfo --list
+	check replay/missing recording_golden replay-missing "$codetag" replay no-such-file
+	check replay/beyond recording_golden replay-beyond "$codetag" replay "$recording" --text 17
+	check leaks/text recording_golden leaks "$codetag" leaks "$recording"
+	check leaks/all recording_golden leaks-all "$codetag" leaks -H --all "$recording"
+	check leaks/json recording_golden leaks-json "$codetag" leaks --json "$recording"
+	check leaks/none recording_golden leaks-none "$codetag" leaks "$recording" 'file net/*'
+	command -v tmux >/dev/null && check replay/live live_replay
+fi
+check leaks/live leaks_live
