@@ -182,13 +182,15 @@ unsigned int codetag_slab_tail(const struct kmem_cache *s, const struct slab *sl
 static void slab_account(const struct kmem_cache *s, const struct slab *slab, int sign)
 {
 	unsigned int plain = plain_objects(s, slab_order(slab));
-	long vector = kmalloc_size_roundup(plain * sizeof(u16));
-	long lost = (plain - slab->objects) * s->size;
+	long bytes;
 
-	if (slab_has_vector(s, slab))
-		this_cpu_add(slab_vector_bytes, sign * vector);
-	else
-		this_cpu_add(slab_inline_bytes, sign * lost);
+	if (slab_has_vector(s, slab)) {
+		bytes = kmalloc_size_roundup(plain * sizeof(u16));
+		this_cpu_add(slab_vector_bytes, sign * bytes);
+	} else {
+		bytes = (plain - slab->objects) * s->size;
+		this_cpu_add(slab_inline_bytes, sign * bytes);
+	}
 }
 
 /**

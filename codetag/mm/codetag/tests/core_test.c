@@ -1,0 +1,494 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Tests of the registry: ids, counters, modules that come and go.
+ */
+#include <kunit/test.h>
+#include <linux/module.h>
+#include <linux/sched.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+#include <linux/vmalloc.h>
+#include "../internal.h"
+
+extern struct alloc_tag __start_alloc_tags[], __stop_alloc_tags[];
+
+static void reserved_ids(struct kunit *test)
+{
+	static const char * const names[] = {
+		[CODETAG_ID_UNREPRESENTABLE] = "not_representable",
+		[CODETAG_ID_EARLY] = "early",
+		[CODETAG_ID_UNLOADED] = "unloaded",
+		[CODETAG_ID_UNTAGGED] = "untagged",
+	};
+	struct codetag *ct;
+	unsigned int id;
+
+	KUNIT_EXPECT_NULL(test, codetag_from_id(CODETAG_ID_NONE));
+	for (id = 1; id < CODETAG_ID_NR_RESERVED; id++) {
+		ct = codetag_from_id(id);
+		KUNIT_ASSERT_NOT_NULL(test, ct);
+		KUNIT_EXPECT_EQ(test, ct->id, id);
+		KUNIT_EXPECT_EQ(test, ct->lineno, id);
+		KUNIT_EXPECT_STREQ(test, ct->filename, "codetag");
+		KUNIT_EXPECT_STREQ(test, ct->function, names[id]);
+		KUNIT_EXPECT_NULL(test, ct->modname);
+	}
+	for (; id < CODETAG_ID_FIRST; id++)
+		KUNIT_EXPECT_NULL(test, codetag_from_id(id));
+}
+
+static void builtin_ids(struct kunit *test)
+{
+	unsigned int nr = __stop_alloc_tags - __start_alloc_tags;
+	unsigned int i;
+
+	KUNIT_EXPECT_LE(test, sizeof(struct codetag), 32);
+	KUNIT_EXPECT_EQ(test, sizeof(struct alloc_tag), sizeof(struct codetag));
+	KUNIT_ASSERT_GT(test, nr, 100);
+	KUNIT_EXPECT_EQ(test, codetag_builtin_end, CODETAG_ID_FIRST + nr);
+	for (i = 0; i < nr; i++) {
+		struct codetag *ct = &__start_alloc_tags[i].ct;
+
+		/* One failure is enough. */
+		KUNIT_ASSERT_EQ(test, ct->id, CODETAG_ID_FIRST + i);
+		KUNIT_ASSERT_PTR_EQ(test, codetag_from_id(ct->id), ct);
+		KUNIT_ASSERT_NOT_NULL(test, ct->function);
+		KUNIT_ASSERT_NOT_NULL(test, ct->filename);
+		KUNIT_ASSERT_NULL(test, ct->modname);
+	}
+}
+
+/* Every tag once, in ascending positions, the reserved ones first. */
+static void iteration(struct kunit *test)
+{
+	unsigned int nr = 0, reserved = 0, builtin = 0;
+	struct codetag_id_use use;
+	struct codetag_info info;
+	unsigned long pos = 0, last = 0;
+
+	codetag_lock();
+	codetag_id_use(&use);
+	for (; codetag_next(&pos, &info); pos++) {
+		if (nr)
+			KUNIT_EXPECT_GT(test, pos, last);
+		last = pos;
+		nr++;
+		KUNIT_EXPECT_NOT_NULL(test, info.ct);
+		KUNIT_EXPECT_FALSE(test, info.without_id);
+		if (info.id < CODETAG_ID_FIRST)
+			reserved++;
+		else if (info.id < codetag_builtin_end)
+			builtin++;
+	}
+	codetag_unlock();
+	KUNIT_EXPECT_EQ(test, reserved, CODETAG_ID_NR_RESERVED - 1);
+	KUNIT_EXPECT_EQ(test, builtin, use.builtin);
+	KUNIT_EXPECT_EQ(test, use.without_id, 0);
+}
+
+/* A tag of this file, through which nothing else allocates. */
+static struct alloc_tag *own_tag(void)
+{
+	DEFINE_ALLOC_TAG(tag);
+
+	return &tag;
+}
+
+static void expect_counts(struct kunit *test, u16 id, s64 bytes, s64 calls)
+{
+	struct alloc_tag_counters sum = alloc_tag_read(id);
+
+	KUNIT_EXPECT_EQ(test, (s64)sum.bytes, bytes);
+	KUNIT_EXPECT_EQ(test, (s64)sum.calls, calls);
+}
+
+static void counters(struct kunit *test)
+{
+	const u16 id = own_tag()->ct.id;
+	struct alloc_tag_counters neighbours[2] = {
+		alloc_tag_read(id - 1), alloc_tag_read(id + 1)
+	};
+
+	KUNIT_ASSERT_GE(test, id, CODETAG_ID_FIRST);
+	expect_counts(test, id, 0, 0);
+	alloc_tag_charge(id, 1000, 1);
+	expect_counts(test, id, 1000, 1);
+	alloc_tag_charge(id, 1UL << 40, 7);
+	expect_counts(test, id, (1LL << 40) + 1000, 8);
+	alloc_tag_uncharge(id, 1000, 1);
+	expect_counts(test, id, 1LL << 40, 7);
+	alloc_tag_uncharge(id, 1UL << 40, 7);
+	expect_counts(test, id, 0, 0);
+
+	/* Nobody is expected to allocate right beside, but it is possible. */
+	if (id + 1 < codetag_builtin_end)
+		KUNIT_EXPECT_EQ(test, neighbours[1].calls, alloc_tag_read(id + 1).calls);
+	KUNIT_EXPECT_EQ(test, neighbours[0].calls, alloc_tag_read(id - 1).calls);
+}
+
+/* What one CPU added another one takes away: only the sum counts. */
+static void counters_of_cpus(struct kunit *test)
+{
+	const u16 id = own_tag()->ct.id;
+	struct alloc_tag_counters __percpu *counters = alloc_tag_counters_of(id);
+	int first = cpumask_first(cpu_possible_mask);
+	int last = first, cpu;
+
+	for_each_possible_cpu(cpu)
+		last = cpu;
+	per_cpu_ptr(counters, first)->bytes += 300;
+	per_cpu_ptr(counters, first)->calls += 3;
+	expect_counts(test, id, 300, 3);
+	per_cpu_ptr(counters, last)->bytes -= 300;
+	per_cpu_ptr(counters, last)->calls -= 3;
+	expect_counts(test, id, 0, 0);
+	per_cpu_ptr(counters, first)->bytes = 0;
+	per_cpu_ptr(counters, first)->calls = 0;
+	per_cpu_ptr(counters, last)->bytes = 0;
+	per_cpu_ptr(counters, last)->calls = 0;
+}
+
+/* The current tag is that of the innermost alloc_hooks(). */
+static void nesting(struct kunit *test)
+{
+	struct alloc_tag *outer = own_tag(), *inner = own_tag() + 0;
+	u16 before = alloc_tag_current_id();
+	u16 in_outer, in_inner, after_inner;
+	DEFINE_ALLOC_TAG(second);
+
+	inner = &second;
+	in_outer = alloc_hooks_tag(outer, ({
+		u16 id = alloc_tag_current_id();
+
+		in_inner = alloc_hooks_tag(inner, alloc_tag_current_id());
+		after_inner = alloc_tag_current_id();
+		id;
+	}));
+	KUNIT_EXPECT_EQ(test, before, CODETAG_ID_UNTAGGED);
+	KUNIT_EXPECT_EQ(test, in_outer, outer->ct.id);
+	KUNIT_EXPECT_EQ(test, in_inner, inner->ct.id);
+	KUNIT_EXPECT_EQ(test, after_inner, outer->ct.id);
+	KUNIT_EXPECT_EQ(test, alloc_tag_current_id(), before);
+}
+
+static void recording(struct kunit *test)
+{
+	struct alloc_tag *tag = own_tag(), *recorded = NULL;
+
+	alloc_hooks_tag(tag, ({ alloc_tag_record(recorded); 0; }));
+	KUNIT_EXPECT_PTR_EQ(test, recorded, tag);
+}
+
+#ifdef CONFIG_MODULES
+
+/* A module of which nothing but its tags is real. */
+static struct module *fake_module(struct kunit *test, const char *name, unsigned int nr)
+{
+	struct module *mod = kunit_kzalloc(test, sizeof(*mod), GFP_KERNEL);
+	unsigned int i;
+
+	KUNIT_ASSERT_NOT_NULL(test, mod);
+	strscpy(mod->name, name);
+	mod->num_alloc_tags = nr;
+	mod->alloc_tags = vzalloc(nr * sizeof(*mod->alloc_tags));
+	KUNIT_ASSERT_NOT_NULL(test, mod->alloc_tags);
+	for (i = 0; i < nr; i++)
+		mod->alloc_tags[i].ct = (struct codetag) {
+			.id = CODETAG_ID_UNREPRESENTABLE,
+			.lineno = i + 1,
+			.modname = mod->name,
+			.function = kunit_kasprintf(test, GFP_KERNEL, "func_%u", i),
+			.filename = mod->name,
+		};
+	return mod;
+}
+
+/* All that the module's memory held is gone. */
+static void fake_module_gone(struct module *mod)
+{
+	if (!mod->alloc_tags)
+		return;
+	memset(mod->alloc_tags, 0x6b, mod->num_alloc_tags * sizeof(*mod->alloc_tags));
+	vfree(mod->alloc_tags);
+	mod->alloc_tags = NULL;
+	memset(mod->name, 0x6b, sizeof(mod->name));
+}
+
+static struct codetag_id_use id_use(void)
+{
+	struct codetag_id_use use;
+
+	codetag_reap();
+	codetag_lock();
+	codetag_id_use(&use);
+	codetag_unlock();
+	return use;
+}
+
+/* How many lines of a module are listed, and the last of them. */
+static unsigned int listed(const char *modname, struct codetag_info *found, char *func,
+			   size_t size)
+{
+	struct codetag_info info;
+	unsigned long pos = 0;
+	unsigned int nr = 0;
+
+	codetag_lock();
+	for (; codetag_next(&pos, &info); pos++) {
+		if (!info.ct->modname || strcmp(info.ct->modname, modname))
+			continue;
+		nr++;
+		*found = info;
+		strscpy(func, info.ct->function, size);
+	}
+	codetag_unlock();
+	return nr;
+}
+
+static void module_load(struct kunit *test)
+{
+	struct module *mod = fake_module(test, "fake_load", 70);
+	struct codetag_id_use before = id_use(), now;
+	struct codetag_info info;
+	char func[32];
+	unsigned int i;
+
+	codetag_load_module(mod);
+	for (i = 0; i < 70; i++) {
+		u16 id = mod->alloc_tags[i].ct.id;
+
+		KUNIT_EXPECT_EQ(test, id, mod->alloc_tags[0].ct.id + i);
+		KUNIT_EXPECT_GE(test, id, codetag_builtin_end);
+		KUNIT_EXPECT_PTR_EQ(test, codetag_from_id(id), &mod->alloc_tags[i].ct);
+		expect_counts(test, id, 0, 0);
+	}
+	KUNIT_EXPECT_NULL(test, codetag_from_id(mod->alloc_tags[69].ct.id + 1));
+	KUNIT_EXPECT_EQ(test, listed("fake_load", &info, func, sizeof(func)), 70);
+	KUNIT_EXPECT_FALSE(test, info.unloaded);
+	now = id_use();
+	KUNIT_EXPECT_EQ(test, now.modules, before.modules + 70);
+	KUNIT_EXPECT_LE(test, now.free, before.free - 70);
+
+	/* Nothing is held: everything goes at once. */
+	codetag_unload_module(mod);
+	KUNIT_EXPECT_EQ(test, listed("fake_load", &info, func, sizeof(func)), 0);
+	KUNIT_EXPECT_NULL(test, codetag_from_id(mod->alloc_tags[0].ct.id));
+	now = id_use();
+	KUNIT_EXPECT_EQ(test, now.modules, before.modules);
+	KUNIT_EXPECT_EQ(test, now.free, before.free);
+	KUNIT_EXPECT_EQ(test, now.tag_bytes, before.tag_bytes);
+	KUNIT_EXPECT_EQ(test, now.counter_bytes, before.counter_bytes);
+	fake_module_gone(mod);
+}
+
+/* Memory outlives the module: its line stays, with names that are copies. */
+static void module_unload(struct kunit *test)
+{
+	struct module *mod = fake_module(test, "fake_unload", 10);
+	struct codetag_id_use before = id_use(), now;
+	struct codetag_info info;
+	char func[32];
+	u16 id;
+
+	codetag_load_module(mod);
+	id = mod->alloc_tags[4].ct.id;
+	alloc_tag_charge(id, 640, 10);
+	KUNIT_EXPECT_EQ(test, listed("fake_unload", &info, func, sizeof(func)), 10);
+
+	codetag_unload_module(mod);
+	fake_module_gone(mod);
+	KUNIT_EXPECT_EQ(test, listed("fake_unload", &info, func, sizeof(func)), 1);
+	KUNIT_EXPECT_TRUE(test, info.unloaded);
+	KUNIT_EXPECT_EQ(test, info.id, id);
+	KUNIT_EXPECT_EQ(test, info.bytes, 640);
+	KUNIT_EXPECT_EQ(test, info.calls, 10);
+	KUNIT_EXPECT_EQ(test, info.ct->lineno, 5);
+	KUNIT_EXPECT_STREQ(test, func, "func_4");
+	now = id_use();
+	KUNIT_EXPECT_EQ(test, now.unloaded, before.unloaded + 10);
+	KUNIT_EXPECT_LT(test, now.free, before.free);
+
+	/* As long as one byte is left the ids stay. */
+	alloc_tag_uncharge(id, 639, 9);
+	KUNIT_EXPECT_EQ(test, listed("fake_unload", &info, func, sizeof(func)), 1);
+	KUNIT_EXPECT_EQ(test, id_use().unloaded, before.unloaded + 10);
+	alloc_tag_uncharge(id, 1, 1);
+	KUNIT_EXPECT_EQ(test, listed("fake_unload", &info, func, sizeof(func)), 0);
+	now = id_use();
+	KUNIT_EXPECT_EQ(test, now.unloaded, before.unloaded);
+	KUNIT_EXPECT_EQ(test, now.free, before.free);
+	KUNIT_EXPECT_NULL(test, codetag_from_id(id));
+}
+
+/* Loaded again: ids and counters of its own, whatever the first load left. */
+static void module_again(struct kunit *test)
+{
+	struct module *first = fake_module(test, "fake_again", 5), *second;
+	struct codetag_id_use before = id_use();
+	struct codetag_info info;
+	char func[32];
+	u16 old, new;
+
+	codetag_load_module(first);
+	old = first->alloc_tags[0].ct.id;
+	alloc_tag_charge(old, 100, 1);
+	codetag_unload_module(first);
+	fake_module_gone(first);
+
+	second = fake_module(test, "fake_again", 5);
+	codetag_load_module(second);
+	new = second->alloc_tags[0].ct.id;
+	KUNIT_EXPECT_NE(test, new, old);
+	expect_counts(test, new, 0, 0);
+	expect_counts(test, old, 100, 1);
+	KUNIT_EXPECT_EQ(test, listed("fake_again", &info, func, sizeof(func)), 6);
+	alloc_tag_charge(new, 30, 1);
+	alloc_tag_uncharge(old, 100, 1);
+	expect_counts(test, new, 30, 1);
+	KUNIT_EXPECT_EQ(test, listed("fake_again", &info, func, sizeof(func)), 5);
+
+	/* The old ids are free, and may be given out, but not those in use. */
+	codetag_reap();
+	KUNIT_EXPECT_NULL(test, codetag_from_id(old));
+	KUNIT_EXPECT_PTR_EQ(test, codetag_from_id(new), &second->alloc_tags[0].ct);
+	alloc_tag_uncharge(new, 30, 1);
+	codetag_unload_module(second);
+	fake_module_gone(second);
+	KUNIT_EXPECT_EQ(test, id_use().free, before.free);
+}
+
+/* Bytes or calls alone keep the ids: a free is never caught half done. */
+static void module_half(struct kunit *test)
+{
+	struct module *mod = fake_module(test, "fake_half", 3);
+	struct codetag_id_use before = id_use();
+	u16 id;
+
+	codetag_load_module(mod);
+	id = mod->alloc_tags[2].ct.id;
+	alloc_tag_charge(id, 0, 1);
+	codetag_unload_module(mod);
+	fake_module_gone(mod);
+	codetag_reap();
+	KUNIT_EXPECT_NOT_NULL(test, codetag_from_id(id));
+	alloc_tag_charge(id, 8, 0);
+	alloc_tag_uncharge(id, 0, 1);
+	codetag_reap();
+	KUNIT_EXPECT_NOT_NULL(test, codetag_from_id(id));
+	alloc_tag_uncharge(id, 8, 0);
+	KUNIT_EXPECT_EQ(test, id_use().free, before.free);
+}
+
+/* More lines than one piece of counters holds. */
+static void module_large(struct kunit *test)
+{
+	struct codetag_id_use before = id_use();
+	unsigned int nr = 5000, i;
+	struct codetag_info info;
+	struct module *mod;
+	char func[32];
+
+	mod = fake_module(test, "fake_large", nr);
+	codetag_load_module(mod);
+	for (i = 0; i < nr; i++) {
+		const struct codetag *ct = &mod->alloc_tags[i].ct;
+
+		KUNIT_ASSERT_PTR_EQ(test, codetag_from_id(ct->id), ct);
+		alloc_tag_charge(ct->id, i + 1, 1);
+	}
+	for (i = 0; i < nr; i++)
+		KUNIT_ASSERT_EQ(test, alloc_tag_read(mod->alloc_tags[i].ct.id).bytes, i + 1);
+	KUNIT_EXPECT_EQ(test, listed("fake_large", &info, func, sizeof(func)), nr);
+	KUNIT_EXPECT_EQ(test, info.bytes, nr);
+	for (i = 0; i < nr; i++)
+		alloc_tag_uncharge(mod->alloc_tags[i].ct.id, i + 1, 1);
+	codetag_unload_module(mod);
+	fake_module_gone(mod);
+	KUNIT_EXPECT_EQ(test, id_use().free, before.free);
+	KUNIT_EXPECT_EQ(test, id_use().unloaded, before.unloaded);
+}
+
+/* More lines than there are ids: listed, but charged to the reserved id. */
+static void module_exhaustion(struct kunit *test)
+{
+	struct codetag_id_use before = id_use(), now;
+	unsigned int nr = 16000, n, i;
+	struct module *mod[6] = {}, *small;
+	unsigned int without = 0;
+
+	for (n = 0; n < ARRAY_SIZE(mod); n++) {
+		mod[n] = fake_module(test, "fake_too_large", nr);
+		codetag_load_module(mod[n]);
+		for (i = 0; i < nr; i++) {
+			const struct codetag *ct = &mod[n]->alloc_tags[i].ct;
+
+			if (ct->id == CODETAG_ID_UNREPRESENTABLE)
+				without++;
+			else if (codetag_from_id(ct->id) != ct)
+				KUNIT_FAIL_AND_ABORT(test, "id %u has another tag", ct->id);
+		}
+	}
+	now = id_use();
+	KUNIT_EXPECT_GE(test, without, nr * ARRAY_SIZE(mod) - 65536);
+	KUNIT_EXPECT_EQ(test, now.without_id - before.without_id, without);
+	KUNIT_EXPECT_EQ(test, now.modules - before.modules, nr * ARRAY_SIZE(mod) - without);
+	KUNIT_EXPECT_GT(test, now.modules_without_id, before.modules_without_id);
+	KUNIT_EXPECT_GT(test, without, 0);
+
+	for (n = 0; n < ARRAY_SIZE(mod); n++) {
+		codetag_unload_module(mod[n]);
+		fake_module_gone(mod[n]);
+	}
+	now = id_use();
+	KUNIT_EXPECT_EQ(test, now.free, before.free);
+	KUNIT_EXPECT_EQ(test, now.without_id, before.without_id);
+
+	small = fake_module(test, "fake_small", 1);
+	codetag_load_module(small);
+	KUNIT_EXPECT_NE(test, small->alloc_tags[0].ct.id, CODETAG_ID_UNREPRESENTABLE);
+	codetag_unload_module(small);
+	fake_module_gone(small);
+}
+
+static void module_without_tags(struct kunit *test)
+{
+	struct module *mod = kunit_kzalloc(test, sizeof(*mod), GFP_KERNEL);
+	struct codetag_id_use before = id_use();
+
+	KUNIT_ASSERT_NOT_NULL(test, mod);
+	codetag_load_module(mod);
+	KUNIT_EXPECT_EQ(test, id_use().free, before.free);
+	codetag_unload_module(mod);
+	KUNIT_EXPECT_EQ(test, id_use().free, before.free);
+}
+
+#endif /* CONFIG_MODULES */
+
+static struct kunit_case core_cases[] = {
+	KUNIT_CASE(reserved_ids),
+	KUNIT_CASE(builtin_ids),
+	KUNIT_CASE(iteration),
+	KUNIT_CASE(counters),
+	KUNIT_CASE(counters_of_cpus),
+	KUNIT_CASE(nesting),
+	KUNIT_CASE(recording),
+#ifdef CONFIG_MODULES
+	KUNIT_CASE(module_load),
+	KUNIT_CASE(module_unload),
+	KUNIT_CASE(module_again),
+	KUNIT_CASE(module_half),
+	KUNIT_CASE(module_large),
+	KUNIT_CASE_SLOW(module_exhaustion),
+	KUNIT_CASE(module_without_tags),
+#endif
+	{}
+};
+
+static struct kunit_suite core_suite = {
+	.name = "codetag_core",
+	.test_cases = core_cases,
+};
+kunit_test_suite(core_suite);
+
+MODULE_DESCRIPTION("Tests of the registry of code tags");
+MODULE_LICENSE("GPL");

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Tests of the page references, on whichever store the kernel uses.
+ */
+#include <kunit/test.h>
+#include <linux/gfp.h>
+#include <linux/mm.h>
+#include <linux/module.h>
+#include <linux/pgalloc_tag.h>
+#include "../internal.h"
+
+/*
+ * A tag of this file, through which nothing else allocates. It has an id that
+ * pages can hold on every store.
+ */
+static struct alloc_tag *own_tag(struct kunit *test)
+{
+	DEFINE_ALLOC_TAG(tag);
+
+	KUNIT_ASSERT_LE(test, tag.ct.id, page_ref_max_id);
+	return &tag;
+}
+
+static struct page *tagged_pages(struct kunit *test, unsigned int order, gfp_t gfp)
+{
+	struct alloc_tag *tag = own_tag(test);
+	struct page *page;
+
+	page = alloc_hooks_tag(tag, alloc_pages_noprof(GFP_KERNEL | gfp, order));
+	KUNIT_ASSERT_NOT_NULL(test, page);
+	return page;
+}
+
+static void expect_counts(struct kunit *test, s64 pages, s64 calls)
+{
+	struct alloc_tag_counters sum = alloc_tag_read(own_tag(test)->ct.id);
+
+	KUNIT_EXPECT_EQ(test, (s64)sum.bytes, pages * (s64)PAGE_SIZE);
+	KUNIT_EXPECT_EQ(test, (s64)sum.calls, calls);
+}
+
+/* Every id that a page can hold, and nothing else of the page changes. */
+static void every_id(struct kunit *test)
+{
+	struct page *page = tagged_pages(test, 2, 0);
+	unsigned long flags = page[2].flags & ~PAGE_REF_FLAGS_MASK;
+	u16 left = page_ref_get(page + 1), right = page_ref_get(page + 3);
+	unsigned int id;
+
+	for (id = 0; id <= page_ref_max_id; id++) {
+		page_ref_set(page + 2, id);
+		KUNIT_ASSERT_EQ(test, page_ref_get(page + 2), id);
+		KUNIT_ASSERT_EQ(test, page[2].flags & ~PAGE_REF_FLAGS_MASK, flags);
+		if (page_zonenum(page + 2) != page_zonenum(page))
+			KUNIT_FAIL_AND_ABORT(test, "id %u changes the zone", id);
+	}
+	KUNIT_EXPECT_EQ(test, page_ref_get(page + 1), left);
+	KUNIT_EXPECT_EQ(test, page_ref_get(page + 3), right);
+	page_ref_set(page + 2, CODETAG_ID_NONE);
+	__free_pages(page, 2);
+	expect_counts(test, 0, 0);
+}
+
+/* The flags of a page do not change its id. */
+static void flags_keep_id(struct kunit *test)
+{
+	struct page *page = tagged_pages(test, 0, 0);
+	u16 id = own_tag(test)->ct.id;
+
+	KUNIT_EXPECT_EQ(test, page_ref_get(page), id);
+	SetPageDirty(page);
+	SetPageActive(page);
+	KUNIT_EXPECT_EQ(test, page_ref_get(page), id);
+	page_ref_set(page, page_ref_max_id);
+	KUNIT_EXPECT_TRUE(test, PageDirty(page));
+	ClearPageDirty(page);
+	ClearPageActive(page);
+	KUNIT_EXPECT_EQ(test, page_ref_get(page), page_ref_max_id);
+	page_ref_set(page, id);
+	__free_page(page);
+	expect_counts(test, 0, 0);
+}
+
+static void all_orders(struct kunit *test)
+{
+	u16 id = own_tag(test)->ct.id;
+	unsigned int order, i;
+	struct page *page;
+	int compound;
+
+	for (order = 0; order <= 6; order++) {
+		for (compound = 0; compound < 2; compound++) {
+			page = tagged_pages(test, order, compound ? __GFP_COMP : 0);
+			expect_counts(test, 1 << order, 1);
+			KUNIT_EXPECT_EQ(test, page_ref_get(page), id);
+			/* The others hold nothing that is charged. */
+			for (i = 1; i < 1 << order; i++)
+				if (page_ref_get(page + i) >= CODETAG_ID_FIRST)
+					KUNIT_FAIL(test, "order %u: page %u has an id",
+						   order, i);
+			__free_pages(page, order);
+			expect_counts(test, 0, 0);
+			for (i = 0; !page_ref_in_flags() && i < 2 && i < 1 << order; i++)
+				KUNIT_EXPECT_EQ(test, page_ref_get(page + i), CODETAG_ID_NONE);
+		}
+	}
+}
+
+/* A free page holds no id: the next owner begins with none. */
+static void no_id_is_inherited(struct kunit *test)
+{
+	struct alloc_tag untagged = { .ct = { .id = CODETAG_ID_NONE } };
+	struct page *page;
+	int i;
+
+	for (i = 0; i < 100; i++) {
+		page = tagged_pages(test, 1, 0);
+		__free_pages(page, 1);
+		page = alloc_hooks_tag(&untagged, alloc_pages_noprof(GFP_KERNEL, 1));
+		KUNIT_ASSERT_NOT_NULL(test, page);
+		KUNIT_EXPECT_EQ(test, page_ref_get(page), CODETAG_ID_NONE);
+		KUNIT_EXPECT_EQ(test, page_ref_get(page + 1), CODETAG_ID_NONE);
+		__free_pages(page, 1);
+	}
+	expect_counts(test, 0, 0);
+}
+
+static void split(struct kunit *test)
+{
+	struct page *page = tagged_pages(test, 4, 0);
+	u16 id = own_tag(test)->ct.id;
+	int i;
+
+	split_page(page, 4);
+	expect_counts(test, 16, 16);
+	for (i = 0; i < 16; i++)
+		KUNIT_EXPECT_EQ(test, page_ref_get(page + i), id);
+	for (i = 15; i >= 0; i--) {
+		__free_page(page + i);
+		expect_counts(test, i, i);
+	}
+}
+
+/* The bookkeeping of a split into parts that are not single pages. */
+static void split_to_order(struct kunit *test)
+{
+	struct page *page = tagged_pages(test, 5, __GFP_COMP);
+	u16 id = own_tag(test)->ct.id;
+	unsigned int order, i;
+
+	for (order = 5; order-- > 0;) {
+		pgalloc_tag_split(page, 5, order);
+		expect_counts(test, 32, 32 >> order);
+		for (i = 0; i < 32; i++)
+			KUNIT_EXPECT_EQ(test, page_ref_get(page + i),
+					i % (1 << order) ? CODETAG_ID_NONE : id);
+		/* Undo it. */
+		for (i = 1 << order; i < 32; i += 1 << order)
+			page_ref_set(page + i, CODETAG_ID_NONE);
+		alloc_tag_uncharge(id, 0, (32 >> order) - 1);
+		expect_counts(test, 32, 1);
+	}
+	pgalloc_tag_split(page, 5, 5);
+	expect_counts(test, 32, 1);
+	__free_pages(page, 5);
+	expect_counts(test, 0, 0);
+}
+
+/* Somebody holds the first page: the others go one by one, it stays. */
+static void speculative_reference(struct kunit *test)
+{
+	u16 id = own_tag(test)->ct.id;
+	unsigned int order;
+	struct page *page;
+
+	for (order = 1; order <= 6; order++) {
+		page = tagged_pages(test, order, 0);
+		get_page(page);
+		__free_pages(page, order);
+		expect_counts(test, 1, 1);
+		KUNIT_EXPECT_EQ(test, page_ref_get(page), id);
+		put_page(page);
+		expect_counts(test, 0, 0);
+	}
+
+	page = tagged_pages(test, 3, __GFP_COMP);
+	get_page(page);
+	__free_pages(page, 3);
+	expect_counts(test, 8, 1);
+	put_page(page);
+	expect_counts(test, 0, 0);
+}
+
+static void swapped(struct kunit *test)
+{
+	DEFINE_ALLOC_TAG(other);
+	struct page *old = tagged_pages(test, 2, __GFP_COMP), *new;
+	u16 id = own_tag(test)->ct.id;
+
+	new = alloc_hooks_tag(&other, alloc_pages_noprof(GFP_KERNEL | __GFP_COMP, 2));
+	KUNIT_ASSERT_NOT_NULL(test, new);
+	pgalloc_tag_swap(page_folio(new), page_folio(old));
+	KUNIT_EXPECT_EQ(test, page_ref_get(new), id);
+	KUNIT_EXPECT_EQ(test, page_ref_get(old), other.ct.id);
+	expect_counts(test, 4, 1);
+	__free_pages(old, 2);
+	expect_counts(test, 4, 1);
+	KUNIT_EXPECT_EQ(test, alloc_tag_read(other.ct.id).bytes, 0);
+	__free_pages(new, 2);
+	expect_counts(test, 0, 0);
+}
+
+/* Freed by another name: what counts is what the page says. */
+static void free_takes_the_id_of_the_page(struct kunit *test)
+{
+	DEFINE_ALLOC_TAG(other);
+	struct page *page = tagged_pages(test, 1, 0);
+	u16 id = own_tag(test)->ct.id;
+
+	alloc_tag_charge(other.ct.id, 2 * PAGE_SIZE, 1);
+	page_ref_set(page, other.ct.id);
+	__free_pages(page, 1);
+	expect_counts(test, 2, 1);
+	KUNIT_EXPECT_EQ(test, alloc_tag_read(other.ct.id).bytes, 0);
+	KUNIT_EXPECT_EQ(test, alloc_tag_read(other.ct.id).calls, 0);
+	alloc_tag_uncharge(id, 2 * PAGE_SIZE, 1);
+	expect_counts(test, 0, 0);
+}
+
+static struct kunit_case page_ref_cases[] = {
+	KUNIT_CASE(every_id),
+	KUNIT_CASE(flags_keep_id),
+	KUNIT_CASE(all_orders),
+	KUNIT_CASE(no_id_is_inherited),
+	KUNIT_CASE(split),
+	KUNIT_CASE(split_to_order),
+	KUNIT_CASE(speculative_reference),
+	KUNIT_CASE(swapped),
+	KUNIT_CASE(free_takes_the_id_of_the_page),
+	{}
+};
+
+static struct kunit_suite page_ref_suite = {
+	.name = "codetag_page_ref",
+	.test_cases = page_ref_cases,
+};
+kunit_test_suite(page_ref_suite);
+
+MODULE_DESCRIPTION("Tests of the page references of code tags");
+MODULE_LICENSE("GPL");

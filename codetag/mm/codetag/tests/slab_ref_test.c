@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Tests of the slab references: where the ids are, and that they are right.
+ */
+#include <kunit/test.h>
+#include <linux/module.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+#include "../internal.h"
+#include "../slab_ref.h"
+
+/* A tag of this file, through which nothing else allocates. */
+static struct alloc_tag *own_tag(void)
+{
+	DEFINE_ALLOC_TAG(tag);
+
+	return &tag;
+}
+
+static void *tagged_object(struct kmem_cache *s)
+{
+	return alloc_hooks_tag(own_tag(), kmem_cache_alloc_noprof(s, GFP_KERNEL));
+}
+
+static void expect_objects(struct kunit *test, const struct kmem_cache *s, s64 nr)
+{
+	struct alloc_tag_counters sum = alloc_tag_read(own_tag()->ct.id);
+
+	KUNIT_EXPECT_EQ(test, (s64)sum.bytes, nr * s->size);
+	KUNIT_EXPECT_EQ(test, (s64)sum.calls, nr);
+}
+
+/*
+ * The arithmetic for every size there can be: no two objects share an element,
+ * no element is inside of an object, and there is at least one object.
+ */
+static void layout(struct kunit *test)
+{
+	struct kmem_cache *s = kunit_kzalloc(test, sizeof(*s), GFP_KERNEL);
+	unsigned int size, order, chosen, objects, i;
+
+	KUNIT_ASSERT_NOT_NULL(test, s);
+	for (order = 0; order <= 3; order++) {
+		for (size = 8; size <= PAGE_SIZE << order; size += 8) {
+			unsigned int slab_size, element, last = UINT_MAX;
+
+			s->size = size;
+			s->object_size = size;
+			chosen = codetag_slab_layout(s, order, 3);
+			KUNIT_ASSERT_GE(test, chosen, order);
+			KUNIT_ASSERT_LE(test, chosen, max(order, 1U));
+			slab_size = PAGE_SIZE << chosen;
+			objects = codetag_slab_objects(s, chosen);
+			KUNIT_ASSERT_GE(test, objects, 1);
+			KUNIT_ASSERT_LE(test, objects * size, slab_size);
+			if (s->codetag_vector || objects == 1)
+				continue;
+			for (i = 0; i < objects; i++) {
+				element = (i * size) >> s->codetag_shift;
+				KUNIT_ASSERT_NE(test, element, last);
+				last = element;
+			}
+			/* The last element is the lowest one in memory. */
+			if (objects * size > slab_size - (last + 1) * sizeof(u16))
+				KUNIT_FAIL_AND_ABORT(test, "size %u, order %u: ids in objects",
+						     size, order);
+		}
+	}
+}
+
+/* What the ids cost: never more than a few percent of a slab. */
+static void cost(struct kunit *test)
+{
+	struct kmem_cache *s = kunit_kzalloc(test, sizeof(*s), GFP_KERNEL);
+	unsigned int size, order, plain, objects;
+
+	KUNIT_ASSERT_NOT_NULL(test, s);
+	for (size = 64; size <= 4096; size += 8) {
+		for (order = 0; order <= 3; order++) {
+			if (size > (PAGE_SIZE << order) / 4)
+				continue;
+			s->size = size;
+			s->object_size = size;
+			if (codetag_slab_layout(s, order, 3) != order)
+				continue;
+			plain = (PAGE_SIZE << order) / size;
+			objects = codetag_slab_objects(s, order);
+			/* Objects that are lost, in percent: two bytes in 64 are 3. */
+			if ((plain - objects) * 100 > plain * 7 && plain - objects > 1)
+				KUNIT_FAIL(test, "size %u, order %u: %u objects instead of %u",
+					   size, order, objects, plain);
+		}
+	}
+}
+
+struct shape {
+	const char *name;
+	unsigned int size;
+	unsigned int align;
+	slab_flags_t flags;
+	bool ctor;
+};
+
+static const struct shape shapes[] = {
+	{ "8", 8 },
+	{ "16", 16 },
+	{ "24", 24 },
+	{ "32", 32 },
+	{ "40", 40 },
+	{ "64", 64 },
+	{ "72", 72 },
+	{ "96", 96 },
+	{ "136", 136 },
+	{ "192", 192 },
+	{ "200", 200 },
+	{ "200 aligned", 200, 0, SLAB_HWCACHE_ALIGN },
+	{ "200 constructed", 200, 0, 0, true },
+	{ "200 by RCU", 200, 0, SLAB_TYPESAFE_BY_RCU },
+	{ "200 accounted", 200, 0, SLAB_ACCOUNT },
+	{ "256", 256 },
+	{ "512", 512 },
+	{ "1000", 1000 },
+	{ "1024", 1024 },
+	{ "2048", 2048 },
+	{ "2056", 2056 },
+	{ "3000", 3000 },
+	{ "4096", 4096 },
+	{ "5000", 5000 },
+	{ "8192", 8192 },
+	{ "20000", 20000 },
+	{ "100 on pages", 100, 4096 },
+#ifdef CONFIG_SLUB_DEBUG
+	{ "120 with red zone", 120, 0, SLAB_RED_ZONE },
+	{ "120 with poison", 120, 0, SLAB_POISON },
+	{ "120 with owner", 120, 0, SLAB_STORE_USER },
+	{ "1000 with all", 1000, 0, SLAB_RED_ZONE | SLAB_POISON | SLAB_STORE_USER },
+#endif
+};
+
+static void shape_name(const struct shape *shape, char *text)
+{
+	strscpy(text, shape->name, KUNIT_PARAM_DESC_SIZE);
+}
+KUNIT_ARRAY_PARAM(shape, shapes, shape_name);
+
+static void construct(void *object)
+{
+	memset(object, 0x33, 8);
+}
+
+static struct kmem_cache *make(struct kunit *test)
+{
+	const struct shape *shape = test->param_value;
+	struct kmem_cache *s;
+
+	s = kmem_cache_create("codetag_kunit", shape->size, shape->align,
+			      shape->flags | SLAB_NO_MERGE,
+			      shape->ctor ? construct : NULL);
+	KUNIT_ASSERT_NOT_NULL(test, s);
+	return s;
+}
+
+#define NR_OBJECTS	300
+
+/*
+ * Many objects, in several slabs: each holds its id and keeps it whatever is
+ * written to it and to its neighbours, and the data is left alone as well.
+ */
+static void objects(struct kunit *test)
+{
+	const struct shape *shape = test->param_value;
+	struct kmem_cache *s = make(test);
+	unsigned int nr = shape->size > 2000 ? 40 : NR_OBJECTS;
+	u16 id = own_tag()->ct.id;
+	void **object;
+	unsigned int i;
+
+	object = kunit_kcalloc(test, nr, sizeof(*object), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, object);
+	expect_objects(test, s, 0);
+	for (i = 0; i < nr; i++) {
+		object[i] = tagged_object(s);
+		KUNIT_ASSERT_NOT_NULL(test, object[i]);
+		memset(object[i], 0xff, shape->size);
+	}
+	expect_objects(test, s, nr);
+	for (i = 0; i < nr; i++)
+		KUNIT_EXPECT_EQ(test, *codetag_slab_ref(s, object[i]), id);
+	for (i = 0; i < nr; i++)
+		memset(object[i], i, shape->size);
+	for (i = 0; i < nr; i++)
+		KUNIT_EXPECT_EQ(test, *codetag_slab_ref(s, object[i]), id);
+
+	/* Another id in every second one changes no other and no data. */
+	for (i = 0; i < nr; i += 2)
+		*codetag_slab_ref(s, object[i]) = 0xffff;
+	for (i = 0; i < nr; i++) {
+		KUNIT_EXPECT_EQ(test, *codetag_slab_ref(s, object[i]), i % 2 ? id : 0xffff);
+		KUNIT_EXPECT_NULL(test, memchr_inv(object[i], i, shape->size));
+	}
+	for (i = 0; i < nr; i += 2)
+		*codetag_slab_ref(s, object[i]) = id;
+
+	for (i = 0; i < nr; i++) {
+		kmem_cache_free(s, object[i]);
+		expect_objects(test, s, nr - 1 - i);
+	}
+	kmem_cache_destroy(s);
+}
+
+/* A free object has no id: who gets it next untagged has none. */
+static void no_id_is_inherited(struct kunit *test)
+{
+	struct alloc_tag untagged = { .ct = { .id = CODETAG_ID_NONE } };
+	struct kmem_cache *s = make(test);
+	void *object[20];
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(object); i++)
+		object[i] = tagged_object(s);
+	for (i = 0; i < ARRAY_SIZE(object); i++)
+		kmem_cache_free(s, object[i]);
+	expect_objects(test, s, 0);
+	for (i = 0; i < ARRAY_SIZE(object); i++) {
+		object[i] = alloc_hooks_tag(&untagged, kmem_cache_alloc_noprof(s, GFP_KERNEL));
+		KUNIT_ASSERT_NOT_NULL(test, object[i]);
+		KUNIT_EXPECT_EQ(test, *codetag_slab_ref(s, object[i]), CODETAG_ID_NONE);
+	}
+	for (i = 0; i < ARRAY_SIZE(object); i++)
+		kmem_cache_free(s, object[i]);
+	expect_objects(test, s, 0);
+	kmem_cache_destroy(s);
+}
+
+static void bulk(struct kunit *test)
+{
+	DEFINE_ALLOC_TAG(other);
+	struct kmem_cache *s = make(test);
+	void *object[24];
+	int nr, i;
+
+	nr = alloc_hooks_tag(own_tag(), kmem_cache_alloc_bulk_noprof(s, GFP_KERNEL, 16, object));
+	KUNIT_ASSERT_EQ(test, nr, 16);
+	expect_objects(test, s, 16);
+	for (i = 16; i < 24; i++)
+		object[i] = alloc_hooks_tag(&other, kmem_cache_alloc_noprof(s, GFP_KERNEL));
+	/* Of two sites, mixed. */
+	for (i = 0; i < 8; i++)
+		swap(object[i * 2], object[16 + i]);
+	kmem_cache_free_bulk(s, 12, object);
+	expect_objects(test, s, 10);
+	KUNIT_EXPECT_EQ(test, alloc_tag_read(other.ct.id).calls, 2);
+	kmem_cache_free_bulk(s, 12, object + 12);
+	expect_objects(test, s, 0);
+	KUNIT_EXPECT_EQ(test, alloc_tag_read(other.ct.id).bytes, 0);
+	KUNIT_EXPECT_EQ(test, alloc_tag_read(other.ct.id).calls, 0);
+	kmem_cache_destroy(s);
+}
+
+static struct kunit_case slab_ref_cases[] = {
+	KUNIT_CASE(layout),
+	KUNIT_CASE(cost),
+	KUNIT_CASE_PARAM(objects, shape_gen_params),
+	KUNIT_CASE_PARAM(no_id_is_inherited, shape_gen_params),
+	KUNIT_CASE_PARAM(bulk, shape_gen_params),
+	{}
+};
+
+static struct kunit_suite slab_ref_suite = {
+	.name = "codetag_slab_ref",
+	.test_cases = slab_ref_cases,
+};
+kunit_test_suite(slab_ref_suite);
+
+MODULE_DESCRIPTION("Tests of the slab references of code tags");
+MODULE_LICENSE("GPL");
