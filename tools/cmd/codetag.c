@@ -25,6 +25,9 @@ static const struct command {
 	{ "record", cmd_record, "snapshots over time into one file" },
 	{ "replay", cmd_replay, "a recording as a table, or one of its snapshots" },
 #endif
+#ifdef HAVE_CAIRO
+	{ "chart", cmd_chart, "ring, treemap, bars, or areas over time, as SVG or PNG" },
+#endif
 	{ "stats", cmd_stats, "what the profiler itself is doing and costs" },
 	{ "audit", cmd_audit, "let the kernel recount every page and object" },
 };

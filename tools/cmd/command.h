@@ -4,6 +4,7 @@
 #define CODETAG_COMMAND_H
 
 int cmd_audit(int argc, char **argv);
+int cmd_chart(int argc, char **argv);
 int cmd_diff(int argc, char **argv);
 int cmd_export(int argc, char **argv);
 int cmd_leaks(int argc, char **argv);

@@ -70,3 +70,13 @@ bool outfile_finish(struct outfile *file)
 	errno = error;
 	return good;
 }
+
+void outfile_abandon(struct outfile *file)
+{
+	if (!file->path)
+		return;
+	fclose(file->stream);
+	unlink(file->temporary);
+	free(file->temporary);
+	free(file->path);
+}

@@ -18,4 +18,7 @@ bool outfile_open(struct outfile *file, const char *path);
 /* Gives it its name if all could be written; false with errno if not. */
 bool outfile_finish(struct outfile *file);
 
+/* Leaves no trace of it. */
+void outfile_abandon(struct outfile *file);
+
 #endif

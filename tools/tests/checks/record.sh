@@ -1,12 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # record, replay and leaks on a recording with known trends.
 
-recording=$scratch/recording.db
-
-make_recording() {
-	TZ=UTC python3 make-recording.py "$codetag" "$recording" 16
-}
-
 # The text of a replay is what was recorded, byte by byte but for "./".
 replay_is_source() {
 	local db=$scratch/source.db
@@ -96,7 +90,6 @@ replay_steps() {
 }
 
 if "$codetag" --version | grep -q sqlite3; then
-	check record/make make_recording
 	for file in data/handmade-v2-later.allocinfo data/recorded-*.allocinfo; do
 		check "record/replay-is-source/${file##*/}" replay_is_source "$file"
 	done

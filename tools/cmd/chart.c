@@ -1,0 +1,511 @@
+// SPDX-License-Identifier: GPL-2.0
+/* codetag chart: draws a snapshot or a recording. */
+#include "chart.h"
+
+#include <argp.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "command.h"
+#include "input.h"
+#include "message.h"
+#include "number.h"
+#include "outfile.h"
+#include "selection.h"
+#ifdef HAVE_SQLITE
+#include "recording.h"
+#endif
+
+enum kind { RING, TREEMAP, AREA, BARS };
+enum attribute { CURRENT, CALLS, GROWTH };
+
+struct options {
+	struct selection selection;
+	const char *output, *title, *start;
+	enum chart_format format;
+	enum kind kind;
+	enum attribute attribute;
+	double width, height;
+};
+
+enum { KEY_KIND = 0x200, KEY_ATTR, KEY_START, KEY_TITLE, KEY_SIZE };
+
+static const struct argp_option options[] = {
+	{ "output", 'o', "FILE", 0, "Write FILE, .svg or .png", 0 },
+	{ "kind", KEY_KIND, "KIND", 0,
+	  "ring (by directory), treemap, bars (the largest groups) or area (over time, "
+	  "of a recording); default: ring", 0 },
+	{ "attr", KEY_ATTR, "ATTR", 0,
+	  "current (bytes), calls, or growth (from OLD to NEW, or from the first snapshot "
+	  "to the last); default: current", 0 },
+	{ "start-branch", KEY_START, "DIR", 0, "Only what is below DIR", 0 },
+	{ "title", KEY_TITLE, "TEXT", 0, "Instead of the usual title", 0 },
+	{ "size", KEY_SIZE, "WxH", 0, "Default: 1200x900", 0 },
+	{ 0 }
+};
+
+static const struct argp_child children[] = {
+	{ &selection_argp, 0, NULL, 1 },
+	{ 0 }
+};
+
+static int find_word(const char *word, const char *const *words, int count)
+{
+	for (int i = 0; i < count; i++)
+		if (!strcmp(word, words[i]))
+			return i;
+	return -1;
+}
+
+static bool parse_size(struct options *o, const char *arg)
+{
+	int64_t w, h;
+
+	if (!number_read(&arg, &w) || *arg++ != 'x' || !number_read(&arg, &h) || *arg)
+		return false;
+	o->width = (double)w;
+	o->height = (double)h;
+	return w >= 400 && h >= 300 && w <= 20000 && h <= 20000;
+}
+
+static bool parse_format(struct options *o)
+{
+	const char *dot = strrchr(o->output, '.');
+
+	if (!dot)
+		return false;
+	o->format = strcmp(dot, ".png") ? CHART_SVG : CHART_PNG;
+	return o->format == CHART_PNG || !strcmp(dot, ".svg");
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	static const char *const kinds[] = { "ring", "treemap", "area", "bars" };
+	static const char *const attributes[] = { "current", "calls", "growth" };
+	struct options *o = state->input;
+	int word;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &o->selection;
+		return 0;
+	case 'o':
+		o->output = arg;
+		if (!parse_format(o))
+			argp_error(state, "'%s' ends neither in .svg nor in .png", arg);
+		return 0;
+	case KEY_KIND:
+		word = find_word(arg, kinds, 4);
+		if (word < 0)
+			argp_error(state, "there is no kind '%s'", arg);
+		o->kind = word;
+		return 0;
+	case KEY_ATTR:
+		word = find_word(arg, attributes, 3);
+		if (word < 0)
+			argp_error(state, "there is no attribute '%s'", arg);
+		o->attribute = word;
+		return 0;
+	case KEY_START:
+		o->start = arg;
+		return 0;
+	case KEY_TITLE:
+		o->title = arg;
+		return 0;
+	case KEY_SIZE:
+		if (!parse_size(o, arg))
+			argp_error(state, "'%s' is not a size from 400x300 to 20000x20000", arg);
+		return 0;
+	case ARGP_KEY_ARG:
+		if (!selection_argument(&o->selection, arg))
+			argp_error(state, "two files at most, '%s' is a third one", arg);
+		return 0;
+	case ARGP_KEY_END:
+		selection_finish(&o->selection, state);
+		if (!o->output)
+			argp_error(state, "--output FILE is missing");
+		else if (o->selection.newer && o->attribute != GROWTH)
+			argp_error(state, "two files are for --attr growth");
+		else if (o->kind == AREA && o->attribute == GROWTH)
+			argp_error(state, "areas show the growth anyway");
+		return 0;
+	}
+	return ARGP_ERR_UNKNOWN;
+}
+
+static const struct argp argp = {
+	options, parse, "-o FILE.svg|FILE.png [FILE | OLD NEW] [QUERY…]",
+	"Draws a snapshot, or a recording, as a chart."
+	"\vExamples:\n"
+	"  codetag chart -o memory.svg\n"
+	"  codetag chart night.db --kind area --group subsystem -o night.png\n"
+	"  codetag chart monday.txt friday.txt --attr growth --kind bars -o grown.svg\n"
+	"  codetag chart saved.txt --start-branch drivers/net -o net.svg\n\n"
+	"Exit status: 0 success, 2 trouble.",
+	children, NULL, NULL
+};
+
+/* What is drawn: the snapshots that matter, oldest first. */
+struct material {
+	struct allocinfo *info;
+	double *time;	/* 0: not known */
+	size_t count;
+	char kernel[128];
+	bool complete;
+};
+
+static void material_free(struct material *m)
+{
+	for (size_t i = 0; i < m->count; i++)
+		allocinfo_free(&m->info[i]);
+	free(m->info);
+	free(m->time);
+}
+
+static bool is_recording(const char *path)
+{
+	static const char magic[] = "SQLite format 3";
+	char head[sizeof(magic)] = "";
+	int fd = strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+	bool same;
+
+	if (fd < 0)
+		return false;
+	same = read(fd, head, sizeof(head)) == sizeof(head) &&
+	       !memcmp(head, magic, sizeof(magic));
+	close(fd);
+	return same;
+}
+
+#ifdef HAVE_SQLITE
+static bool load_recording(struct material *m, const struct options *o)
+{
+	struct store *store = recording_open(o->selection.path);
+	size_t have, want;
+	bool good = true;
+
+	if (!store)
+		return false;
+	have = store_count(store);
+	want = o->kind == AREA ? have : o->attribute == GROWTH && have > 1 ? 2 : 1;
+	if (want > 500)
+		want = 500;
+	snprintf(m->kernel, sizeof(m->kernel), "%s", store_kernel(store));
+	m->info = xcalloc(want, sizeof(*m->info));
+	m->time = xcalloc(want, sizeof(*m->time));
+	for (size_t k = 0; k < want && good; k++) {
+		size_t i = want > 1 ? k * (have - 1) / (want - 1) : have - 1;
+
+		good = store_load(store, i, &m->info[k]);
+		if (!good) {
+			warning("cannot read snapshot %zu: %s", i + 1,
+				store_error(store));
+			break;
+		}
+		m->time[k] = (double)store_time(store, i) / 1000;
+		m->count++;
+	}
+	store_close(store);
+	return good;
+}
+#else
+static bool load_recording(struct material *m, const struct options *o)
+{
+	(void)m;
+	warning("%s is a recording, this build reads none", o->selection.path);
+	return false;
+}
+#endif
+
+static bool load_files(struct material *m, const struct options *o)
+{
+	const char *path[] = { o->selection.path, o->selection.newer };
+	struct stat st;
+
+	m->info = xcalloc(2, sizeof(*m->info));
+	m->time = xcalloc(2, sizeof(*m->time));
+	for (size_t i = 0; i < 2 && path[i]; i++) {
+		if (!allocinfo_read(&m->info[i], path[i]))
+			return false;
+		m->count++;
+		if (!allocinfo_complete(&m->info[i], path[i]))
+			m->complete = false;
+		if (strcmp(path[i], "-") && !stat(path[i], &st))
+			m->time[i] = (double)st.st_mtime;
+	}
+	return true;
+}
+
+/* The value of a group by the attribute. */
+static int64_t value_of(const struct options *o, const struct group *group)
+{
+	switch (o->attribute) {
+	case CALLS:
+		return group->now.calls;
+	case GROWTH:
+		return sub64(group->now.bytes, group->before.bytes);
+	case CURRENT:
+		break;
+	}
+	return group->now.bytes;
+}
+
+static void group_all(const struct options *o, const struct material *m,
+		      struct groups *groups, struct grouping by)
+{
+	*groups = (struct groups){ .by = by };
+	if (o->attribute == GROWTH)
+		groups_add_before(groups, &m->info[0], o->selection.query);
+	groups_add(groups, &m->info[m->count - 1], o->selection.query);
+}
+
+/* The tree goes down to functions. What has shrunk has no place in it. */
+static void build_tree(const struct options *o, const struct material *m,
+		       struct tree *tree)
+{
+	struct groups groups;
+	struct text path = { 0 };
+
+	group_all(o, m, &groups, (struct grouping){ BY_SITE, 0 });
+	for (size_t i = 0; i < groups.count; i++) {
+		const struct group *group = &groups.group[i];
+		struct sum sum = { .bytes = value_of(o, group), .rows = 1 };
+
+		if (sum.bytes <= 0)
+			continue;
+		text_clear(&path);
+		text_printf(&path, "%s/%s:%u", group->site->file, group->site->func,
+			    group->site->line);
+		tree_add(tree, path.s, &sum);
+	}
+	tree_sort(tree, ORDER_SIZE);
+	text_free(&path);
+	groups_free(&groups);
+}
+
+static bool draw_tree(const struct options *o, const struct material *m,
+		      const struct chart *chart, FILE *out)
+{
+	struct tree tree = { 0 };
+	struct chart_tree drawing = { .chart = *chart, .tree = &tree };
+	bool good = false;
+
+	build_tree(o, m, &tree);
+	drawing.start = tree_find(&tree, o->start ? o->start : "");
+	if (!drawing.start)
+		warning(o->start ? "nothing is below %s" : "there is nothing to draw%s",
+			o->start ? o->start : "");
+	else if (o->kind == RING)
+		good = chart_ring(&drawing, o->format, out);
+	else
+		good = chart_treemap(&drawing, o->format, out);
+	tree_free(&tree);
+	return good;
+}
+
+struct weighed {
+	int64_t value;
+	size_t i;
+};
+
+static int compare(const void *a, const void *b)
+{
+	const struct weighed *x = a, *y = b;
+
+	if (x->value != y->value)
+		return x->value < y->value ? 1 : -1;
+	return x->i < y->i ? -1 : 1;
+}
+
+/* The groups by value; returns how many are to be drawn by name. */
+static size_t rank(const struct options *o, const struct groups *groups,
+		   struct weighed **ranked, size_t usual)
+{
+	size_t top = o->selection.top ? o->selection.top : usual, count = 0;
+
+	*ranked = xcalloc(groups->count, sizeof(**ranked));
+	for (size_t i = 0; i < groups->count; i++) {
+		int64_t value = value_of(o, &groups->group[i]);
+
+		if (value)
+			(*ranked)[count++] = (struct weighed){ value, i };
+	}
+	qsort(*ranked, count, sizeof(**ranked), compare);
+	return count < top ? count : top;
+}
+
+static bool draw_bars(const struct options *o, const struct material *m,
+		      const struct chart *chart, FILE *out)
+{
+	struct weighed *ranked;
+	struct groups groups;
+	const char **name;
+	double *value;
+	bool good;
+	size_t rows;
+
+	group_all(o, m, &groups, o->selection.by);
+	rows = rank(o, &groups, &ranked, 20);
+	name = xcalloc(rows, sizeof(*name));
+	value = xcalloc(rows, sizeof(*value));
+	for (size_t r = 0; r < rows; r++) {
+		name[r] = groups.group[ranked[r].i].name;
+		value[r] = (double)ranked[r].value;
+	}
+	good = chart_bars(&(struct chart_series){ *chart, name, value, rows, 1, NULL },
+			  o->format, out);
+	free(name);
+	free(value);
+	free(ranked);
+	groups_free(&groups);
+	return good;
+}
+
+static bool draw_area(const struct options *o, const struct material *m,
+		      const struct chart *chart, FILE *out)
+{
+	struct groups last, then;
+	struct weighed *ranked;
+	const char **name;
+	double *value;
+	size_t rows;
+	bool good;
+
+	group_all(o, m, &last, o->selection.by);
+	rows = rank(o, &last, &ranked, 10);
+	name = xcalloc(rows + 1, sizeof(*name));
+	value = xcalloc((rows + 1) * m->count, sizeof(*value));
+	for (size_t r = 0; r < rows; r++)
+		name[r] = last.group[ranked[r].i].name;
+	name[rows] = "all others";
+	for (size_t c = 0; c < m->count; c++) {
+		double *others = &value[rows * m->count + c];
+
+		then = (struct groups){ .by = o->selection.by };
+		groups_add(&then, &m->info[c], o->selection.query);
+		*others = (double)(o->attribute == CALLS ? then.now.calls :
+							   then.now.bytes);
+		for (size_t r = 0; r < rows; r++) {
+			size_t i = strmap_find(&then.names, name[r], strlen(name[r]));
+
+			if (i == STRMAP_NONE)
+				continue;
+			value[r * m->count + c] =
+				(double)value_of(o, &then.group[i]);
+			*others -= value[r * m->count + c];
+		}
+		groups_free(&then);
+	}
+	good = chart_area(&(struct chart_series){ *chart, name, value, rows + 1,
+						  m->count, m->time },
+			  o->format, out);
+	free(name);
+	free(value);
+	free(ranked);
+	groups_free(&last);
+	return good;
+}
+
+/* "Linux 6.12.5 · 2026-03-01 12:00:00 · 123.4M in 4567 allocations" */
+static void describe(const struct options *o, const struct material *m,
+		     struct text *text)
+{
+	double when = m->time[m->count - 1];
+	struct groups groups;
+	char total[SIZE_TEXT];
+
+	text_clear(text);
+	if (m->kernel[0])
+		text_printf(text, "Linux %s \xc2\xb7 ", m->kernel);
+	if (when > 0) {
+		time_t seconds = (time_t)when;
+		char date[32] = "";
+		struct tm tm;
+
+		if (localtime_r(&seconds, &tm))
+			strftime(date, sizeof(date), "%Y-%m-%d %H:%M:%S", &tm);
+		text_printf(text, "%s \xc2\xb7 ", date);
+	}
+	group_all(o, m, &groups, (struct grouping){ BY_SITE, 0 });
+	text_printf(text, "%s in %" PRId64 " allocations",
+		    size_format(total, groups.now.bytes, true), groups.now.calls);
+	if (o->attribute == GROWTH)
+		text_printf(text, ", grown by %s",
+			    size_format(total, sub64(groups.now.bytes,
+						     groups.before.bytes), true));
+	if (o->selection.query_text.len)
+		text_printf(text, " \xc2\xb7 %.80s", o->selection.query_text.s);
+	groups_free(&groups);
+}
+
+static bool draw(const struct options *o, const struct material *m)
+{
+	static const char *const titles[] = {
+		[CURRENT] = "Kernel memory by call site",
+		[CALLS] = "Kernel allocations by call site",
+		[GROWTH] = "Growth of kernel memory by call site",
+	};
+	struct text subtitle = { 0 };
+	struct chart chart = {
+		.title = o->title ? o->title : titles[o->attribute],
+		.width = o->width,
+		.height = o->height,
+		.bytes = o->attribute != CALLS,
+	};
+	struct outfile file;
+	bool good;
+
+	describe(o, m, &subtitle);
+	chart.subtitle = subtitle.s;
+	good = outfile_open(&file, o->output);
+	if (!good) {
+		warning("cannot create %s: %s", o->output, strerror(errno));
+	} else {
+		if (o->kind == AREA)
+			good = draw_area(o, m, &chart, file.stream);
+		else if (o->kind == BARS)
+			good = draw_bars(o, m, &chart, file.stream);
+		else
+			good = draw_tree(o, m, &chart, file.stream);
+		if (!good)
+			outfile_abandon(&file);
+		else if (!outfile_finish(&file)) {
+			warning("cannot write %s: %s", o->output, strerror(errno));
+			good = false;
+		}
+	}
+	text_free(&subtitle);
+	return good;
+}
+
+int cmd_chart(int argc, char **argv)
+{
+	struct options o = {
+		.selection = SELECTION_INIT, .width = 1200, .height = 900,
+	};
+	struct material m = { .complete = true };
+	int status = STATUS_TROUBLE;
+	bool recording;
+
+	o.selection.compare = true;
+	argp_parse(&argp, argc, argv, 0, NULL, &o);
+	recording = is_recording(o.selection.path);
+	if (!recording && o.kind == AREA) {
+		warning("%s is not a recording, areas need one", o.selection.path);
+		hint("Make one with 'codetag record'.");
+	} else if (!recording && o.attribute == GROWTH && !o.selection.newer) {
+		warning("growth needs two files or a recording");
+	} else if (recording ? load_recording(&m, &o) : load_files(&m, &o)) {
+		if (draw(&o, &m) && m.complete)
+			status = STATUS_OK;
+	}
+	material_free(&m);
+	selection_free(&o.selection);
+	return status;
+}

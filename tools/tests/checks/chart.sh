@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: GPL-2.0
+# Charts: well-formed, of the size asked for, and as long as the values are.
+
+# The widths of the bars are to each other as the values.
+bars_match_values() {
+	local svg=$scratch/bars.svg
+	"$codetag" chart --kind bars -n 6 -o "$svg" data/recorded-mainline-6.12.allocinfo || return 1
+	"$codetag" report -N -b -n 6 -o size data/recorded-mainline-6.12.allocinfo |
+		python3 -c '
+import re, sys
+import xml.etree.ElementTree as tree
+values = [int(line) for line in sys.stdin]
+widths = []
+for path in tree.parse(sys.argv[1]).iter("{http://www.w3.org/2000/svg}path"):
+    points = [tuple(map(float, p)) for p in re.findall(r"([-\d.]+) ([-\d.]+)", path.get("d"))]
+    xs = [x for x, _ in points]
+    if len(points) == 5 and min(xs) == 20:
+        widths.append(max(xs) - 20)
+assert len(widths) == 6, widths
+for value, width in zip(values, widths):
+    assert abs(width / widths[0] - value / values[0]) < 0.002, (value, width)' "$svg"
+}
+
+# chart KIND FILE ARG...: a PNG of 640x480 with more than two colours
+png_is_drawn() {
+	local png=$scratch/chart.png
+	"$codetag" chart --size 640x480 -o "$png" "$@" || return 1
+	python3 -c '
+import struct, sys, zlib
+data = open(sys.argv[1], "rb").read()
+assert data[:8] == b"\x89PNG\r\n\x1a\n" and struct.unpack(">II", data[16:24]) == (640, 480)
+at, pixels = 8, b""
+while at < len(data):
+    size, kind = struct.unpack(">I4s", data[at:at + 8])
+    if kind == b"IDAT":
+        pixels += data[at + 8:at + 8 + size]
+    at += size + 12
+pixels = zlib.decompress(pixels)
+assert len(pixels) == 480 * (640 * 3 + 1)
+assert len(set(pixels)) > 20' "$png"
+}
+
+svg_is_sound() {
+	local svg=$scratch/chart.svg
+	"$codetag" chart -o "$svg" "$@" || return 1
+	python3 -c '
+import sys, xml.etree.ElementTree as tree
+root = tree.parse(sys.argv[1]).getroot()
+assert root.tag.endswith("svg")
+paths = list(root.iter("{http://www.w3.org/2000/svg}path"))
+assert len(paths) > 30, len(paths)
+assert not any("nan" in p.get("d", "") for p in paths)' "$svg"
+}
+
+# A chart that cannot be drawn leaves no file, and says why.
+chart_refuses() {
+	local out=$scratch/refused.svg
+	"$codetag" chart -o "$out" "$@"
+	[ $? -eq 2 ] && [ ! -e "$out" ]
+}
+
+if "$codetag" --version | grep -q cairo; then
+	file=data/recorded-mainline-6.12.allocinfo
+	check chart/bars-values bars_match_values
+	for kind in ring treemap bars; do
+		check "chart/png/$kind" png_is_drawn --kind "$kind" "$file"
+		check "chart/svg/$kind" svg_is_sound --kind "$kind" "$file"
+		check "chart/svg/$kind/negative" svg_is_sound --kind "$kind" data/handmade-v2.allocinfo
+	done
+	check chart/png/calls png_is_drawn --attr calls "$file"
+	check chart/png/start png_is_drawn --start-branch mm "$file"
+	check chart/png/query png_is_drawn "$file" 'file drivers/*'
+	check chart/png/growth png_is_drawn --attr growth --kind bars \
+		data/handmade-v2.allocinfo data/handmade-v2-later.allocinfo
+	check chart/refuses/start chart_refuses --start-branch nowhere "$file"
+	check chart/refuses/area chart_refuses --kind area "$file"
+	check chart/refuses/missing chart_refuses no-such-file
+	check chart/refuses/growth chart_refuses --attr growth "$file"
+	if [ -e "$recording" ]; then
+		check chart/png/area png_is_drawn --kind area "$recording"
+		check chart/svg/area svg_is_sound --kind area -g dir:1 "$recording"
+		check chart/png/recording-growth png_is_drawn --attr growth "$recording"
+	fi
+fi
