@@ -28,6 +28,7 @@ flags|slot|page_ext) pass "there is a store" ;;
 *) fail "there is a store" "$(stat_value store)" ;;
 esac
 equal "is on" 1 "$(cat $SWITCH)"
+snapshot
 run hold all
 compared "everything is exact"
 run drop all

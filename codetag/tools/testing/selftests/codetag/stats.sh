@@ -5,7 +5,7 @@
 
 driver
 have_engine || { unload codetag_test; skip_all "not this profiler"; }
-plan 29
+plan 30
 
 equal "mode of stats" "-r--------" "$(ls -l $STATS | cut -c 1-10)"
 equal "mode of audit" "-r--------" "$(ls -l $AUDIT | cut -c 1-10)"

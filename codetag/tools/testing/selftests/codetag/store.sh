@@ -40,6 +40,7 @@ equal "no page was without a store" 0 "$(stat_value pages_without_store)"
 early=$(awk '$3 == "codetag:2" { print $1 }' $ALLOCINFO)
 [ "$early" -lt 1000000 ]
 check "little was allocated before the ids" $? "$early"
+snapshot
 run hold all
 compared "everything is exact"
 run drop all

@@ -48,8 +48,9 @@ static long move(int node)
 	void **pages = calloc(nr, sizeof(*pages));
 	int *nodes = calloc(nr, sizeof(*nodes));
 	int *status = calloc(nr, sizeof(*status));
-	unsigned long i;
 	long there = 0;
+	unsigned long i;
+	int try;
 
 	if (!pages || !nodes || !status)
 		return -1;
@@ -57,10 +58,15 @@ static long move(int node)
 		pages[i] = area + i * PAGE;
 		nodes[i] = node;
 	}
-	if (syscall(SYS_move_pages, 0, nr, pages, nodes, status, 2) < 0)
-		return -1;
-	for (i = 0; i < nr; i++)
-		there += status[i] == node;
+	/* A page that is just on its way to a list cannot move: try again. */
+	for (try = 0; try < 10 && there < (long)nr; try++) {
+		if (try)
+			usleep(50000);
+		if (syscall(SYS_move_pages, 0, nr, pages, nodes, status, 2) < 0)
+			return -1;
+		for (there = 0, i = 0; i < nr; i++)
+			there += status[i] == node;
+	}
 	free(pages);
 	free(nodes);
 	free(status);

@@ -12,7 +12,7 @@
  *		cpu N		do the following on this CPU, -1: wherever
  *		churn start	threads that allocate and free at random
  *		churn stop	stop them and free everything
- *		misuse page	free half of a page of order 1, for the audit to
+ *		misuse page	free half of a page of order 2, for the audit to
  *				find: the line of misuse() is wrong from then on
  *	cases	the cases: name, result of the last hold, reason
  *	expect	what /proc/allocinfo has to show, see ct_ledger_show()
@@ -68,16 +68,16 @@ static int hold(const char *what)
 }
 
 /*
- * An order-1 page that is freed as a single one: the other half is lost, and
- * so are its bytes.
+ * Four pages that are freed as two: the other half is lost, and so are its
+ * bytes.
  */
 static int misuse(void)
 {
-	struct page *page = alloc_pages(GFP_KERNEL, 1);
+	struct page *page = alloc_pages(GFP_KERNEL, 2);
 
 	if (!page)
 		return -ENOMEM;
-	__free_page(page);
+	__free_pages(page, 1);
 	return 0;
 }
 
