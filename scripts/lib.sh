@@ -73,15 +73,19 @@ fragment()
 	printf '%s\n' "$file"
 }
 
-# fragments NAME: the fragments of a flavour, the lowest first. A fragment says
-# with a line "# on: NAME" what it is put on top of.
+# fragments NAME TREE: the fragments of a configuration, the lowest first. One
+# says with a line "# on: NAME" what it is put on top of, and with "# with: PATH"
+# which fragment of the kernel tree, if it is there, belongs to it.
 fragments()
 {
-	local file below
+	local file below path
 
 	file=$(fragment "$1") || exit 1
 	below=$(sed -n 's/^# on: //p' "$file")
-	[ -z "$below" ] || fragments "$below"
+	[ -z "$below" ] || fragments "$below" "$2"
+	sed -n 's/^# with: //p' "$file" | while read -r path; do
+		[ ! -e "$2/$path" ] || printf '%s\n' "$2/$path"
+	done
 	printf '%s\n' "$file"
 }
 
@@ -97,15 +101,19 @@ flavour_tree()
 	esac
 }
 
-# make arguments a flavour needs: lines "# make: …" of its fragments
-flavour_make_args()
+flavour_fragments() { fragments "$(flavour_config "$1")" "$(flavour_tree "$1")"; }
+
+# flavour_lines FLAVOUR WORD: what lines "# WORD: …" of its fragments say, where
+# make: are arguments for make and target: is what to build besides the kernel
+flavour_lines()
 {
 	local list
 
-	list=$(fragments "$(flavour_config "$1")") || exit 1
+	list=$(flavour_fragments "$1") || exit 1
 	# shellcheck disable=SC2086
-	sed -n 's/^# make: //p' $list
+	sed -n "s/^# $2: //p" $list
 }
+flavour_make_args() { flavour_lines "$1" make; }
 
 flavour_arch()
 {
