@@ -1,0 +1,466 @@
+// SPDX-License-Identifier: GPL-2.0
+/* codetag trace: the accounts of an ftrace log of the kmem events. */
+#include <argp.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "command.h"
+#include "input.h"
+#include "json.h"
+#include "kmem.h"
+#include "message.h"
+#include "number.h"
+#include "outfile.h"
+#include "output.h"
+#include "table.h"
+
+enum key { TOTAL_DYNAMIC, CURRENT_DYNAMIC, ALLOC_COUNT, FREE_COUNT, WASTE };
+
+static const char *const key_names[] = {
+	[TOTAL_DYNAMIC] = "total_dynamic",
+	[CURRENT_DYNAMIC] = "current_dynamic",
+	[ALLOC_COUNT] = "alloc_count",
+	[FREE_COUNT] = "free_count",
+	[WASTE] = "waste",
+};
+
+struct trace {
+	const char *path, *callers;
+	struct kmem kmem;
+	struct output output;
+	enum key key;
+	bool slab_account;
+	size_t top;
+};
+
+enum { KEY_MALLOC = 0x200, KEY_CACHE, KEY_CALLERS, KEY_SLAB };
+
+static const struct argp_option options[] = {
+	{ "order-by", 's', "KEY", 0,
+	  "total_dynamic (bytes ever allocated, default), current_dynamic (bytes now), "
+	  "alloc_count, free_count or waste", 0 },
+	{ "top", 'n', "N", 0, "Only the first N callers", 0 },
+	{ "malloc", KEY_MALLOC, NULL, 0, "Only kmalloc and its like", 0 },
+	{ "cache", KEY_CACHE, "NAME", OPTION_ARG_OPTIONAL,
+	  "Only kmem_cache_alloc, of the cache NAME if the log has names", 0 },
+	{ "slab-account", KEY_SLAB, NULL, 0,
+	  "Columns total slack req alloc/free: frees count where they are called, and "
+	  "callers that only free are listed", 0 },
+	{ "callers", KEY_CALLERS, "FILE", 0, "Write all callers to FILE, one a line", 0 },
+	{ 0 }
+};
+
+static const struct argp_child children[] = {
+	{ &output_argp, 0, NULL, 9 },
+	{ 0 }
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct trace *trace = state->input;
+	const char *end = arg;
+	int64_t number;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &trace->output;
+		return 0;
+	case 's':
+		for (size_t i = 0; i < sizeof(key_names) / sizeof(*key_names); i++) {
+			if (!strcmp(arg, key_names[i])) {
+				trace->key = i;
+				return 0;
+			}
+		}
+		argp_error(state, "cannot order by '%s'", arg);
+		return 0;
+	case 'n':
+		if (!number_read(&end, &number) || *end || number < 1)
+			argp_error(state, "'%s' is not a number of callers", arg);
+		trace->top = number;
+		return 0;
+	case KEY_MALLOC:
+		trace->kmem.malloc_only = true;
+		return 0;
+	case KEY_CACHE:
+		trace->kmem.cache_only = true;
+		trace->kmem.cache = arg;
+		return 0;
+	case KEY_SLAB:
+		trace->slab_account = true;
+		return 0;
+	case KEY_CALLERS:
+		trace->callers = arg;
+		return 0;
+	case ARGP_KEY_ARG:
+		if (trace->path)
+			argp_error(state, "one log at a time, '%s' is a second one", arg);
+		trace->path = arg;
+		return 0;
+	case ARGP_KEY_END:
+		if (!trace->path)
+			argp_error(state, "which log? '-' is standard input");
+		else if (trace->kmem.malloc_only && trace->kmem.cache_only)
+			argp_error(state, "--malloc and --cache leave nothing");
+		return 0;
+	}
+	return ARGP_ERR_UNKNOWN;
+}
+
+static const struct argp argp = {
+	options, parse, "LOG",
+	"Reads the text of an ftrace log with the kmem events kmalloc, kfree, "
+	"kmem_cache_alloc and kmem_cache_free, of any kernel that has them: the file "
+	"trace, trace_pipe, or what 'trace-cmd report' prints. Tells who allocated how much, "
+	"holds how much now and wastes how much, and what looks wrong."
+	"\vThe columns are: bytes ever allocated, of them wasted by rounding up, bytes "
+	"that are alive, allocations / frees of them, caller.\n\n"
+	"Examples:\n"
+	"  codetag trace /sys/kernel/tracing/trace\n"
+	"  trace-cmd report | codetag trace - --order-by waste -n 20\n\n"
+	"Exit status: 0 success, 2 trouble.",
+	children, NULL, NULL
+};
+
+/* On a terminal, twice a second at most. */
+static void show_progress(const struct trace *trace, int64_t read, bool end)
+{
+	static struct timespec last;
+	struct timespec now;
+	char size[SIZE_TEXT];
+
+	if (!isatty(STDERR_FILENO))
+		return;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	if (end && last.tv_sec) {
+		fputs("\r\033[K", stderr);
+	} else if (!end && (now.tv_sec - last.tv_sec) * 1000000000 + now.tv_nsec -
+		   last.tv_nsec > 500000000) {
+		last = now;
+		fprintf(stderr, "\r%s read, %" PRId64 " events, %zu objects alive\033[K",
+			size_format(size, read, true), trace->kmem.events,
+			trace->kmem.objects);
+	}
+}
+
+static bool read_log(struct trace *trace)
+{
+	bool is_stdin = !strcmp(trace->path, "-");
+	FILE *in = is_stdin ? stdin : fopen(trace->path, "re");
+	size_t room = 0, lines = 0;
+	char *line = NULL;
+	int64_t read = 0;
+	ssize_t len;
+	bool good;
+
+	if (!in) {
+		warning("cannot open %s: %s", trace->path, strerror(errno));
+		return false;
+	}
+	while ((len = getline(&line, &room, in)) > 0) {
+		struct kmem_event event;
+
+		read += len;
+		if (line[len - 1] == '\n')
+			line[len - 1] = '\0';
+		kmem_event_parse(&event, line);
+		kmem_add(&trace->kmem, &event);
+		if (!(++lines & 0xffff))
+			show_progress(trace, read, false);
+	}
+	show_progress(trace, read, true);
+	good = !ferror(in);
+	if (!good)
+		warning("cannot read %s: %s", input_name(trace->path), strerror(errno));
+	else if (!trace->kmem.events) {
+		warning("there are no kmem events in %s", input_name(trace->path));
+		good = false;
+	}
+	free(line);
+	if (!is_stdin)
+		fclose(in);
+	return good;
+}
+
+static int64_t waste_of(const struct kmem_caller *c)
+{
+	return sub64(c->total_alloc, c->total_req);
+}
+
+static int64_t weight(const struct kmem_caller *c, enum key key)
+{
+	switch (key) {
+	case TOTAL_DYNAMIC:
+		return c->total_alloc;
+	case CURRENT_DYNAMIC:
+		return c->current_alloc;
+	case ALLOC_COUNT:
+		return c->allocs;
+	case FREE_COUNT:
+		return c->freed;
+	case WASTE:
+		return waste_of(c);
+	}
+	return 0;
+}
+
+static int compare(const void *a, const void *b, void *key)
+{
+	const struct kmem_caller *const *x = a, *const *y = b;
+	int64_t wx = weight(*x, *(enum key *)key), wy = weight(*y, *(enum key *)key);
+
+	if (wx != wy)
+		return wx < wy ? 1 : -1;
+	return strcmp((*x)->name, (*y)->name);
+}
+
+/* The callers in order; those that only free are left out of most tables. */
+static const struct kmem_caller **rank(struct trace *trace, size_t *count)
+{
+	const struct kmem *kmem = &trace->kmem;
+	const struct kmem_caller **ranked = xcalloc(kmem->callers, sizeof(*ranked));
+
+	*count = 0;
+	for (size_t i = 0; i < kmem->callers; i++)
+		if (kmem->caller[i].allocs || trace->slab_account)
+			ranked[(*count)++] = &kmem->caller[i];
+	qsort_r(ranked, *count, sizeof(*ranked), compare, &trace->key);
+	if (trace->top && trace->top < *count)
+		*count = trace->top;
+	return ranked;
+}
+
+static void print_totals(const struct trace *trace, const struct kmem_caller *total)
+{
+	const struct {
+		const char *trace_name, *slab_name;
+		int64_t value, slab_value;
+	} lines[] = {
+		{ "current bytes allocated", "total bytes allocated",
+		  total->current_alloc, total->total_alloc },
+		{ "current bytes requested", "total bytes requested",
+		  total->current_req, total->total_req },
+		{ "current wasted bytes", "slack bytes allocated",
+		  sub64(total->current_alloc, total->current_req), waste_of(total) },
+		{ "number of allocs", "number of allocs", total->allocs, total->allocs },
+		{ "number of frees", "number of frees", total->frees, total->frees },
+		{ "number of callers", "number of callers",
+		  (int64_t)trace->kmem.callers, (int64_t)trace->kmem.callers },
+	};
+
+	for (size_t i = 0; i < sizeof(lines) / sizeof(*lines); i++)
+		printf("%s: %" PRId64 "\n",
+		       trace->slab_account ? lines[i].slab_name : lines[i].trace_name,
+		       trace->slab_account ? lines[i].slab_value : lines[i].value);
+}
+
+static void print_callers(struct trace *trace)
+{
+	static const struct table_column account[] = {
+		{ "total", true }, { "waste", true }, { "net", true },
+		{ "alloc/free", true }, { "caller", false },
+	}, slab_account[] = {
+		{ "total", true }, { "slack", true }, { "req", true },
+		{ "alloc/free", true }, { "caller", false },
+	};
+	struct table table = {
+		.column = trace->slab_account ? slab_account : account, .columns = 5,
+	};
+	bool human = output_human(&trace->output);
+	const struct kmem_caller **ranked;
+	char text[2 * SIZE_TEXT];
+	size_t count;
+
+	ranked = rank(trace, &count);
+	for (size_t i = 0; i < count; i++) {
+		const struct kmem_caller *c = ranked[i];
+
+		table_cell(&table, size_format(text, c->total_alloc, human));
+		table_cell(&table, size_format(text, waste_of(c), human));
+		table_cell(&table, size_format(text, trace->slab_account ?
+					       c->total_req : c->current_alloc, human));
+		snprintf(text, sizeof(text), "%" PRId64 "/%" PRId64, c->allocs,
+			 trace->slab_account ? c->frees : c->freed);
+		table_cell(&table, text);
+		table_cell(&table, c->name);
+	}
+	table_print(&table, stdout, !trace->output.no_headings, output_colour());
+	table_free(&table);
+	free(ranked);
+}
+
+struct finding_text {
+	const struct kmem_finding *finding;
+	const char *key, *what;
+};
+
+static size_t list_findings(const struct kmem *kmem, struct finding_text out[5])
+{
+	const struct finding_text all[] = {
+		{ &kmem->remote, "remote_frees", "freed on another CPU than allocated" },
+		{ &kmem->wrong_function, "wrong_function",
+		  "freed with the function of the other kind (kfree, kmem_cache_free)" },
+		{ &kmem->wrong_cache, "wrong_cache", "freed into another cache" },
+		{ &kmem->unknown, "unknown_frees",
+		  "freed, but not seen to be allocated (before the log began?)" },
+		{ &kmem->reused, "missed_frees",
+		  "allocated again, but not seen to be freed (events missing)" },
+	};
+
+	memcpy(out, all, sizeof(all));
+	return sizeof(all) / sizeof(*all);
+}
+
+static const char *caller_name(const struct kmem *kmem, uint32_t i)
+{
+	return i == KMEM_NOBODY ? NULL : kmem->caller[i].name;
+}
+
+static void print_findings(const struct kmem *kmem)
+{
+	struct finding_text all[5];
+	size_t count = list_findings(kmem, all);
+
+	for (size_t i = 0; i < count; i++) {
+		const struct kmem_finding *f = all[i].finding;
+
+		if (!f->count)
+			continue;
+		printf("%s: %" PRId64, all[i].what, f->count);
+		if (f->allocator != KMEM_NOBODY)
+			printf("; the first was allocated by %s",
+			       caller_name(kmem, f->allocator));
+		if (f->freer != KMEM_NOBODY)
+			printf("%s freed by %s", f->allocator != KMEM_NOBODY ?
+			       " and" : "; the first was", caller_name(kmem, f->freer));
+		putchar('\n');
+	}
+	if (kmem->failed)
+		printf("failed allocations: %" PRId64 "\n", kmem->failed);
+	if (kmem->lost)
+		printf("events lost while the trace was read: %" PRId64 "\n", kmem->lost);
+	if (kmem->overwritten)
+		printf("events overwritten before the trace was read: %" PRId64 "\n",
+		       kmem->overwritten);
+}
+
+static void print_json(struct trace *trace, const struct kmem_caller *total)
+{
+	const struct kmem *kmem = &trace->kmem;
+	const struct kmem_caller **ranked;
+	struct json json = { .out = stdout };
+	struct finding_text all[5];
+	size_t count = list_findings(kmem, all);
+
+	json_object(&json, NULL);
+	json_string(&json, "source", trace->path);
+	json_int(&json, "events", kmem->events);
+	json_int(&json, "not_understood", kmem->bad);
+	json_int(&json, "lost", kmem->lost);
+	json_int(&json, "overwritten", kmem->overwritten);
+	json_int(&json, "failed", kmem->failed);
+	json_int(&json, "most_objects", kmem->most_objects);
+	json_object(&json, "total");
+	json_int(&json, "total_dynamic", total->total_alloc);
+	json_int(&json, "total_requested", total->total_req);
+	json_int(&json, "current_dynamic", total->current_alloc);
+	json_int(&json, "current_requested", total->current_req);
+	json_int(&json, "alloc_count", total->allocs);
+	json_int(&json, "free_count", total->frees);
+	json_int(&json, "callers", kmem->callers);
+	json_end_object(&json);
+	json_object(&json, "findings");
+	for (size_t i = 0; i < count; i++) {
+		const struct kmem_finding *f = all[i].finding;
+
+		json_object(&json, all[i].key);
+		json_int(&json, "count", f->count);
+		if (f->count && f->allocator != KMEM_NOBODY)
+			json_string(&json, "allocator", caller_name(kmem, f->allocator));
+		if (f->count && f->freer != KMEM_NOBODY)
+			json_string(&json, "freer", caller_name(kmem, f->freer));
+		json_end_object(&json);
+	}
+	json_end_object(&json);
+	json_array(&json, "rows");
+	ranked = rank(trace, &count);
+	for (size_t i = 0; i < count; i++) {
+		const struct kmem_caller *c = ranked[i];
+
+		json_object(&json, NULL);
+		json_string(&json, "caller", c->name);
+		json_int(&json, "total_dynamic", c->total_alloc);
+		json_int(&json, "total_requested", c->total_req);
+		json_int(&json, "waste", waste_of(c));
+		json_int(&json, "current_dynamic", c->current_alloc);
+		json_int(&json, "current_requested", c->current_req);
+		json_int(&json, "alloc_count", c->allocs);
+		json_int(&json, "free_count", c->freed);
+		json_int(&json, "frees_called", c->frees);
+		json_int(&json, "remote_freed", c->remote_freed);
+		json_end_object(&json);
+	}
+	json_end_array(&json);
+	json_end_object(&json);
+	free(ranked);
+}
+
+static bool write_callers(struct trace *trace)
+{
+	struct outfile file;
+	const struct kmem_caller **ranked;
+	size_t count;
+
+	if (!outfile_open(&file, trace->callers)) {
+		warning("cannot create %s: %s", trace->callers, strerror(errno));
+		return false;
+	}
+	ranked = rank(trace, &count);
+	for (size_t i = 0; i < count; i++)
+		fprintf(file.stream, "%s\n", ranked[i]->name);
+	free(ranked);
+	if (outfile_finish(&file))
+		return true;
+	warning("cannot write %s: %s", trace->callers, strerror(errno));
+	return false;
+}
+
+int cmd_trace(int argc, char **argv)
+{
+	struct trace trace = { 0 };
+	struct kmem_caller total;
+	int status = STATUS_TROUBLE;
+
+	argp_parse(&argp, argc, argv, 0, NULL, &trace);
+	if (read_log(&trace)) {
+		status = STATUS_OK;
+		kmem_total(&trace.kmem, &total);
+		if (trace.output.json) {
+			print_json(&trace, &total);
+		} else {
+			if (!trace.output.no_headings) {
+				print_totals(&trace, &total);
+				putchar('\n');
+			}
+			print_callers(&trace);
+			if (!trace.output.no_headings) {
+				putchar('\n');
+				print_findings(&trace.kmem);
+			}
+		}
+		if (trace.callers && !write_callers(&trace))
+			status = STATUS_TROUBLE;
+		if (trace.kmem.bad) {
+			warning("%s: %" PRId64 " kmem events not understood",
+				input_name(trace.path), trace.kmem.bad);
+			status = STATUS_TROUBLE;
+		}
+	}
+	kmem_free(&trace.kmem);
+	return status;
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * One line of an ftrace log as one event of the kmem group. The keys are looked
+ * up by name, so that fields which come and go between kernels do not matter:
+ *
+ *	bash-811  [001] d..2  12.345678: kmalloc: call_site=foo+0x33/0x80
+ *	  ptr=00000000c0ffee00 bytes_req=100 bytes_alloc=128 gfp_flags=GFP_KERNEL
+ *	  node=-1 accounted=false
+ */
+#ifndef CODETAG_KMEM_EVENT_H
+#define CODETAG_KMEM_EVENT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum kmem_kind {
+	KMEM_NONE,		/* not of interest */
+	KMEM_MALLOC, KMEM_CACHE_ALLOC,
+	KMEM_FREE, KMEM_CACHE_FREE,
+	KMEM_LOST,		/* "[LOST 17 EVENTS]" */
+	KMEM_OVERWRITTEN,	/* the head of the trace file tells how many */
+	KMEM_BAD,		/* of interest, but not understood */
+};
+
+struct kmem_event {
+	enum kmem_kind kind;
+	int cpu;		/* -1: not known */
+	uint64_t ptr;		/* 0: NULL */
+	int64_t requested, allocated;
+	uint64_t lost;
+	const char *site;	/* into the line, not terminated; without "/0x80" */
+	size_t site_len;
+	const char *cache;	/* NULL: not known */
+	size_t cache_len;
+};
+
+/* @line is NUL-terminated, without its newline. */
+void kmem_event_parse(struct kmem_event *event, const char *line);
+
+#endif

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: GPL-2.0
+# trace on a long log, compared with awk.
+
+make_trace() {
+	awk -v n="$1" 'BEGIN {
+		srand(1)
+		for (i = 0; i < n; i++) {
+			p = int(rand() * 4000)
+			if (p in live) {
+				printf "%16s-9 [%03d] d..1. %.6f: kfree: call_site=free_%d+0x10/0x20 ptr=%016x\n", "bash", i % 2, i / 1e6, p % 7, 4096 + p * 64
+				delete live[p]
+			} else {
+				printf "%16s-9 [%03d] d..1. %.6f: kmalloc: call_site=alloc_%d+0x33/0x120 ptr=%016x bytes_req=%d bytes_alloc=%d gfp_flags=GFP_KERNEL node=-1 accounted=false\n", "bash", i % 2, i / 1e6, p % 53, 4096 + p * 64, 50 + p % 60, 128
+				live[p] = 1
+			}
+		}
+	}'
+}
+
+# Totals and every caller, by a short script that knows nothing of the command.
+trace_like_awk() {
+	make_trace 40000 >"$scratch/long.trace"
+	awk '{
+		for (i = 1; i <= NF; i++) { split($i, f, "="); v[f[1]] = f[2] }
+		sub("/.*", "", v["call_site"])
+		if (/ kmalloc: /) {
+			who[v["ptr"]] = v["call_site"]; size[v["ptr"]] = v["bytes_alloc"]
+			n[v["call_site"]]++; t[v["call_site"]] += v["bytes_alloc"]
+			w[v["call_site"]] += v["bytes_alloc"] - v["bytes_req"]
+			c[v["call_site"]] += v["bytes_alloc"]
+		} else {
+			a = who[v["ptr"]]; c[a] -= size[v["ptr"]]; m[a]++
+		}
+	} END { for (s in n) print t[s], w[s], c[s], n[s] "/" m[s] + 0, s }' "$scratch/long.trace" |
+		sort >"$scratch/want"
+	"$codetag" trace -N -b "$scratch/long.trace" | awk '{ $1 = $1; print }' | sort |
+		diff "$scratch/want" -
+}
+
+trace_callers() {
+	"$codetag" trace data/handmade-old.trace --callers "$scratch/callers" >/dev/null &&
+		[ "$(cat "$scratch/callers")" = "ffffffff810a0033
+ffffffff81100010" ]
+}
+
+check trace/like-awk trace_like_awk
+check trace/callers trace_callers
+check trace/json json_is_valid "$codetag" trace --json data/handmade-modern.trace

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Any text as a trace; the books have to balance at its end. */
+#include "kmem.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "input.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	char *text = memcpy(xcalloc(size + 1, 1), data, size), *at = text, *line;
+	struct kmem kmem = { 0 };
+	struct kmem_caller total;
+	bool complete;
+	size_t len;
+
+	while ((line = input_line(&at, text + size, &len, &complete))) {
+		struct kmem_event event;
+
+		kmem_event_parse(&event, line);
+		kmem_add(&kmem, &event);
+	}
+	kmem_total(&kmem, &total);
+	if ((int64_t)kmem.objects != total.allocs - total.freed)
+		abort();
+	if (!kmem.objects && total.allocs < 1000 && total.total_alloc < 1L << 40 &&
+	    total.current_alloc)
+		abort();
+	kmem_free(&kmem);
+	free(text);
+	return 0;
+}
