@@ -29,6 +29,7 @@ static const struct command {
 	{ "chart", cmd_chart, "ring, treemap, bars, or areas over time, as SVG or PNG" },
 #endif
 	{ "trace", cmd_trace, "the accounts of an ftrace log of kmem events" },
+	{ "slabs", cmd_slabs, "the slab caches and how well they are used" },
 	{ "stats", cmd_stats, "what the profiler itself is doing and costs" },
 	{ "audit", cmd_audit, "let the kernel recount every page and object" },
 };

@@ -49,3 +49,15 @@ for by in site row func file dir module subsystem; do
 done
 check json/diff json_is_valid "$codetag" diff --json data/handmade-v2.allocinfo data/handmade-v1.allocinfo
 check json/tree json_is_valid "$codetag" report --json --tree data/recorded-mainline-6.12.allocinfo
+
+# Each sort key of slabs: the order that sort(1) makes of its column.
+slabs_sorted() {
+	local key=$1 field=$2
+	"$codetag" slabs -a -N -b -s "$key" -f data/recorded-mainline-6.12.slabinfo |
+		awk -v f="$field" '{ sub("%", ""); print $f }' >"$scratch/column"
+	sort -c -g -r "$scratch/column"
+}
+for pair in o:1 a:2 u:3 s:4 l:5 p:6 c:7; do
+	check "slabs/sort-${pair%:*}" slabs_sorted "${pair%:*}" "${pair#*:}"
+done
+check json/slabs json_is_valid "$codetag" slabs --json -f data/recorded-mainline-6.12.slabinfo
