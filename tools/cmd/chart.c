@@ -16,6 +16,9 @@
 #include "input.h"
 #include "message.h"
 #include "number.h"
+#ifdef HAVE_ELF
+#include "objects.h"
+#endif
 #include "outfile.h"
 #include "selection.h"
 #ifdef HAVE_SQLITE
@@ -23,7 +26,7 @@
 #endif
 
 enum kind { RING, TREEMAP, AREA, BARS };
-enum attribute { CURRENT, CALLS, GROWTH };
+enum attribute { CURRENT, CALLS, GROWTH, STATIC };
 
 struct options {
 	struct selection selection;
@@ -42,8 +45,8 @@ static const struct argp_option options[] = {
 	  "ring (by directory), treemap, bars (the largest groups) or area (over time, "
 	  "of a recording); default: ring", 0 },
 	{ "attr", KEY_ATTR, "ATTR", 0,
-	  "current (bytes), calls, or growth (from OLD to NEW, or from the first snapshot "
-	  "to the last); default: current", 0 },
+	  "current (bytes), calls, growth (from OLD to NEW, or from the first snapshot to "
+	  "the last), or static (code and data of a build tree); default: current", 0 },
 	{ "start-branch", KEY_START, "DIR", 0, "Only what is below DIR", 0 },
 	{ "title", KEY_TITLE, "TEXT", 0, "Instead of the usual title", 0 },
 	{ "size", KEY_SIZE, "WxH", 0, "Default: 1200x900", 0 },
@@ -87,7 +90,9 @@ static bool parse_format(struct options *o)
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	static const char *const kinds[] = { "ring", "treemap", "area", "bars" };
-	static const char *const attributes[] = { "current", "calls", "growth" };
+	static const char *const attributes[] = {
+		"current", "calls", "growth", "static",
+	};
 	struct options *o = state->input;
 	int word;
 
@@ -107,7 +112,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		o->kind = word;
 		return 0;
 	case KEY_ATTR:
-		word = find_word(arg, attributes, 3);
+		word = find_word(arg, attributes, 4);
 		if (word < 0)
 			argp_error(state, "there is no attribute '%s'", arg);
 		o->attribute = word;
@@ -134,6 +139,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 			argp_error(state, "two files are for --attr growth");
 		else if (o->kind == AREA && o->attribute == GROWTH)
 			argp_error(state, "areas show the growth anyway");
+		else if (o->attribute == STATIC && o->kind != RING && o->kind != TREEMAP)
+			argp_error(state, "static goes with ring and treemap");
+		else if (o->attribute == STATIC && !o->selection.path_given)
+			argp_error(state, "which build tree?");
 		return 0;
 	}
 	return ARGP_ERR_UNKNOWN;
@@ -146,7 +155,8 @@ static const struct argp argp = {
 	"  codetag chart -o memory.svg\n"
 	"  codetag chart night.db --kind area --group subsystem -o night.png\n"
 	"  codetag chart monday.txt friday.txt --attr growth --kind bars -o grown.svg\n"
-	"  codetag chart saved.txt --start-branch drivers/net -o net.svg\n\n"
+	"  codetag chart saved.txt --start-branch drivers/net -o net.svg\n"
+	"  codetag chart --attr static ~/linux-build --kind treemap -o static.png\n\n"
 	"Exit status: 0 success, 2 trouble.",
 	children, NULL, NULL
 };
@@ -156,6 +166,8 @@ struct material {
 	struct allocinfo *info;
 	double *time;	/* 0: not known */
 	size_t count;
+	struct tree tree;	/* for ring and treemap */
+	size_t objects;		/* static: how many are in the tree */
 	char kernel[128];
 	bool complete;
 };
@@ -166,6 +178,7 @@ static void material_free(struct material *m)
 		allocinfo_free(&m->info[i]);
 	free(m->info);
 	free(m->time);
+	tree_free(&m->tree);
 }
 
 static bool is_recording(const char *path)
@@ -251,6 +264,7 @@ static int64_t value_of(const struct options *o, const struct group *group)
 	case GROWTH:
 		return sub64(group->now.bytes, group->before.bytes);
 	case CURRENT:
+	case STATIC:
 		break;
 	}
 	return group->now.bytes;
@@ -266,8 +280,7 @@ static void group_all(const struct options *o, const struct material *m,
 }
 
 /* The tree goes down to functions. What has shrunk has no place in it. */
-static void build_tree(const struct options *o, const struct material *m,
-		       struct tree *tree)
+static void build_tree(const struct options *o, struct material *m)
 {
 	struct groups groups;
 	struct text path = { 0 };
@@ -282,22 +295,71 @@ static void build_tree(const struct options *o, const struct material *m,
 		text_clear(&path);
 		text_printf(&path, "%s/%s:%u", group->site->file, group->site->func,
 			    group->site->line);
-		tree_add(tree, path.s, &sum);
+		tree_add(&m->tree, path.s, &sum);
 	}
-	tree_sort(tree, ORDER_SIZE);
+	tree_sort(&m->tree, ORDER_SIZE);
 	text_free(&path);
 	groups_free(&groups);
 }
 
-static bool draw_tree(const struct options *o, const struct material *m,
+#ifdef HAVE_ELF
+/* Kbuild leaves the release in a file of the build tree. */
+static void read_release(struct material *m, const char *dir)
+{
+	struct text path = { 0 };
+	size_t len;
+	char *text;
+
+	text_printf(&path, "%s/include/config/kernel.release", dir);
+	if (input_read(path.s, &text, &len)) {
+		snprintf(m->kernel, sizeof(m->kernel), "%.*s",
+			 (int)strcspn(text, "\n"), text);
+		free(text);
+	}
+	text_free(&path);
+}
+
+static bool load_static(struct material *m, const struct options *o)
+{
+	const char *dir = o->selection.path;
+	struct objects objects;
+	bool good = objects_read(&objects, dir);
+
+	if (!good) {
+		warning("cannot read %s: %s", dir, strerror(errno));
+	} else if (!objects.count) {
+		warning("there are no object files in %s", dir);
+		good = false;
+	}
+	for (size_t i = 0; i < objects.count; i++) {
+		struct sum sum = {
+			.bytes = footprint_total(&objects.object[i].size), .rows = 1,
+		};
+
+		tree_add(&m->tree, objects.object[i].path, &sum);
+	}
+	tree_sort(&m->tree, ORDER_SIZE);
+	m->objects = objects.count;
+	objects_free(&objects);
+	read_release(m, dir);
+	return good;
+}
+#else
+static bool load_static(struct material *m, const struct options *o)
+{
+	(void)m;
+	warning("this build cannot read the objects in %s", o->selection.path);
+	return false;
+}
+#endif
+
+static bool draw_tree(const struct options *o, const struct tree *tree,
 		      const struct chart *chart, FILE *out)
 {
-	struct tree tree = { 0 };
-	struct chart_tree drawing = { .chart = *chart, .tree = &tree };
+	struct chart_tree drawing = { .chart = *chart, .tree = tree };
 	bool good = false;
 
-	build_tree(o, m, &tree);
-	drawing.start = tree_find(&tree, o->start ? o->start : "");
+	drawing.start = tree_find(tree, o->start ? o->start : "");
 	if (!drawing.start)
 		warning(o->start ? "nothing is below %s" : "there is nothing to draw%s",
 			o->start ? o->start : "");
@@ -305,7 +367,6 @@ static bool draw_tree(const struct options *o, const struct material *m,
 		good = chart_ring(&drawing, o->format, out);
 	else
 		good = chart_treemap(&drawing, o->format, out);
-	tree_free(&tree);
 	return good;
 }
 
@@ -416,13 +477,19 @@ static bool draw_area(const struct options *o, const struct material *m,
 static void describe(const struct options *o, const struct material *m,
 		     struct text *text)
 {
-	double when = m->time[m->count - 1];
+	double when = m->count ? m->time[m->count - 1] : 0;
 	struct groups groups;
 	char total[SIZE_TEXT];
 
 	text_clear(text);
 	if (m->kernel[0])
 		text_printf(text, "Linux %s \xc2\xb7 ", m->kernel);
+	if (o->attribute == STATIC) {
+		text_printf(text, "%s in %zu objects",
+			    size_format(total, m->tree.node[0].sum.bytes, true),
+			    m->objects);
+		return;
+	}
 	if (when > 0) {
 		time_t seconds = (time_t)when;
 		char date[32] = "";
@@ -450,6 +517,7 @@ static bool draw(const struct options *o, const struct material *m)
 		[CURRENT] = "Kernel memory by call site",
 		[CALLS] = "Kernel allocations by call site",
 		[GROWTH] = "Growth of kernel memory by call site",
+		[STATIC] = "Static size of the kernel by object file",
 	};
 	struct text subtitle = { 0 };
 	struct chart chart = {
@@ -472,7 +540,7 @@ static bool draw(const struct options *o, const struct material *m)
 		else if (o->kind == BARS)
 			good = draw_bars(o, m, &chart, file.stream);
 		else
-			good = draw_tree(o, m, &chart, file.stream);
+			good = draw_tree(o, &m->tree, &chart, file.stream);
 		if (!good)
 			outfile_abandon(&file);
 		else if (!outfile_finish(&file)) {
@@ -495,6 +563,13 @@ int cmd_chart(int argc, char **argv)
 
 	o.selection.compare = true;
 	argp_parse(&argp, argc, argv, 0, NULL, &o);
+	if (o.attribute == STATIC) {
+		if (load_static(&m, &o) && draw(&o, &m))
+			status = STATUS_OK;
+		material_free(&m);
+		selection_free(&o.selection);
+		return status;
+	}
 	recording = is_recording(o.selection.path);
 	if (!recording && o.kind == AREA) {
 		warning("%s is not a recording, areas need one", o.selection.path);
@@ -502,6 +577,8 @@ int cmd_chart(int argc, char **argv)
 	} else if (!recording && o.attribute == GROWTH && !o.selection.newer) {
 		warning("growth needs two files or a recording");
 	} else if (recording ? load_recording(&m, &o) : load_files(&m, &o)) {
+		if (o.kind == RING || o.kind == TREEMAP)
+			build_tree(&o, &m);
 		if (draw(&o, &m) && m.complete)
 			status = STATUS_OK;
 	}

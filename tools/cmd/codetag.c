@@ -30,6 +30,9 @@ static const struct command {
 #endif
 	{ "trace", cmd_trace, "the accounts of an ftrace log of kmem events" },
 	{ "slabs", cmd_slabs, "the slab caches and how well they are used" },
+#ifdef HAVE_ELF
+	{ "static", cmd_static, "how large the code and data of a built kernel are" },
+#endif
 	{ "stats", cmd_stats, "what the profiler itself is doing and costs" },
 	{ "audit", cmd_audit, "let the kernel recount every page and object" },
 };

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: GPL-2.0
+/* codetag static: how large the code and data of a built kernel are. */
+#include <argp.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "command.h"
+#include "group.h"
+#include "json.h"
+#include "message.h"
+#include "number.h"
+#include "objects.h"
+#include "output.h"
+#include "subsystem.h"
+#include "table.h"
+
+enum key { TOTAL, TEXT, RODATA, DATA, BSS, TAGS, NAME };
+
+static const char *const key_names[] = {
+	[TOTAL] = "total", [TEXT] = "text", [RODATA] = "rodata", [DATA] = "data",
+	[BSS] = "bss", [TAGS] = "tags", [NAME] = "name",
+};
+
+struct options {
+	const char *dir;
+	struct grouping by;
+	enum key key;
+	size_t top;
+	struct output output;
+};
+
+static const struct argp_option options[] = {
+	{ "sort", 's', "KEY", 0,
+	  "Sort by total (default), text, rodata, data, bss, tags or name", 0 },
+	{ "group", 'g', "BY", 0, "Sum by file (default), dir[:DEPTH] or subsystem", 0 },
+	{ "top", 'n', "N", 0, "Only the first N", 0 },
+	{ 0 }
+};
+
+static const struct argp_child children[] = {
+	{ &output_argp, 0, NULL, 9 },
+	{ 0 }
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct options *o = state->input;
+	const char *end = arg;
+	int64_t number;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &o->output;
+		return 0;
+	case 's':
+		for (size_t i = 0; i < sizeof(key_names) / sizeof(*key_names); i++) {
+			if (!strcmp(arg, key_names[i])) {
+				o->key = i;
+				return 0;
+			}
+		}
+		argp_error(state, "cannot sort by '%s'", arg);
+		return 0;
+	case 'g':
+		if (!grouping_parse(&o->by, arg) ||
+		    (o->by.by != BY_FILE && o->by.by != BY_DIR &&
+		     o->by.by != BY_SUBSYSTEM))
+			argp_error(state, "cannot group by '%s'", arg);
+		return 0;
+	case 'n':
+		if (!number_read(&end, &number) || *end || number < 1)
+			argp_error(state, "'%s' is not a number of lines", arg);
+		o->top = number;
+		return 0;
+	case ARGP_KEY_ARG:
+		if (o->dir)
+			argp_error(state, "one tree at a time, '%s' is a second one", arg);
+		o->dir = arg;
+		return 0;
+	case ARGP_KEY_END:
+		if (!o->dir)
+			argp_error(state, "which build tree?");
+		return 0;
+	}
+	return ARGP_ERR_UNKNOWN;
+}
+
+static const struct argp argp = {
+	options, parse, "BUILD",
+	"Shows the static footprint of a built kernel tree, modules included, from its object "
+	"files: code, constants, data and zeroed data, and of the data what the "
+	"allocation tags take."
+	"\vObjects are counted as the compiler made them: the linker drops, merges and adds "
+	"some. Those linked from other objects are not counted again.\n\n"
+	"Examples:\n"
+	"  codetag static ~/linux-build --group subsystem\n"
+	"  codetag static ~/linux-build -s tags -n 20\n"
+	"  codetag chart --attr static ~/linux-build -o static.svg\n\n"
+	"Exit status: 0 success, 2 trouble.",
+	children, NULL, NULL
+};
+
+struct row {
+	const char *name;
+	struct footprint size;
+	size_t objects;
+};
+
+struct rows {
+	struct row *row;
+	size_t count, room;
+	struct strmap names;
+	struct footprint total;
+};
+
+static void group_objects(struct rows *rows, const struct objects *objects,
+			  struct grouping by)
+{
+	struct text name = { 0 };
+
+	for (size_t i = 0; i < objects->count; i++) {
+		const struct object_file *object = &objects->object[i];
+		const struct site site = { .file = object->path };
+		struct row *row;
+		size_t at;
+
+		group_name(&name, by, &site);
+		at = strmap_add(&rows->names, name.s, name.len);
+		if (at == rows->count) {
+			GROW(rows->row, rows->count, rows->room);
+			rows->row[rows->count++] = (struct row){
+				.name = rows->names.entry[at].key
+			};
+		}
+		row = &rows->row[at];
+		footprint_add(&row->size, &object->size);
+		footprint_add(&rows->total, &object->size);
+		row->objects++;
+	}
+	text_free(&name);
+}
+
+static int64_t weight(const struct row *row, enum key key)
+{
+	switch (key) {
+	case TOTAL:
+		return footprint_total(&row->size);
+	case TEXT:
+		return row->size.text;
+	case RODATA:
+		return row->size.rodata;
+	case DATA:
+		return row->size.data;
+	case BSS:
+		return row->size.bss;
+	case TAGS:
+		return row->size.tags;
+	case NAME:
+		break;
+	}
+	return 0;
+}
+
+static int compare(const void *a, const void *b, void *key)
+{
+	int64_t x = weight(a, *(enum key *)key), y = weight(b, *(enum key *)key);
+
+	if (x != y)
+		return x < y ? 1 : -1;
+	return strcmp(((const struct row *)a)->name, ((const struct row *)b)->name);
+}
+
+static void add_cells(struct table *table, const struct footprint *size, bool human,
+		      const char *name)
+{
+	const int64_t values[] = {
+		footprint_total(size), size->text, size->rodata, size->data, size->bss,
+		size->tags,
+	};
+	char text[SIZE_TEXT];
+
+	for (size_t i = 0; i < sizeof(values) / sizeof(*values); i++)
+		table_cell(table, size_format(text, values[i], human));
+	table_cell(table, name);
+}
+
+static void print_table(const struct rows *rows, size_t count,
+			const struct objects *objects, const struct output *output)
+{
+	static const struct table_column columns[] = {
+		{ "TOTAL", true }, { "TEXT", true }, { "RODATA", true },
+		{ "DATA", true }, { "BSS", true }, { "TAGS", true }, { "NAME", false },
+	};
+	struct table table = { .column = columns, .columns = 7 };
+	bool human = output_human(output);
+
+	for (size_t i = 0; i < count; i++)
+		add_cells(&table, &rows->row[i].size, human, rows->row[i].name);
+	if (!output->no_headings)
+		add_cells(&table, &rows->total, human, "all");
+	table_print(&table, stdout, !output->no_headings, output_colour());
+	table_free(&table);
+	if (!output->no_headings)
+		printf("\n%zu objects\n", objects->count);
+}
+
+static void json_size(struct json *json, const struct footprint *size)
+{
+	json_int(json, "total", footprint_total(size));
+	json_int(json, "text", size->text);
+	json_int(json, "rodata", size->rodata);
+	json_int(json, "data", size->data);
+	json_int(json, "bss", size->bss);
+	json_int(json, "tags", size->tags);
+}
+
+static void print_json(const struct rows *rows, size_t count,
+		       const struct objects *objects, const struct options *o)
+{
+	struct json json = { .out = stdout };
+
+	json_object(&json, NULL);
+	json_string(&json, "source", o->dir);
+	json_string(&json, "group", grouping_name(o->by.by));
+	json_int(&json, "objects", objects->count);
+	json_object(&json, "total");
+	json_size(&json, &rows->total);
+	json_end_object(&json);
+	json_array(&json, "rows");
+	for (size_t i = 0; i < count; i++) {
+		json_object(&json, NULL);
+		json_string(&json, "name", rows->row[i].name);
+		json_int(&json, "objects", rows->row[i].objects);
+		json_size(&json, &rows->row[i].size);
+		json_end_object(&json);
+	}
+	json_end_array(&json);
+	json_end_object(&json);
+}
+
+int cmd_static(int argc, char **argv)
+{
+	struct options o = { .by = { BY_FILE, 0 } };
+	struct objects objects;
+	struct rows rows = { 0 };
+	int status = STATUS_OK;
+	size_t count;
+
+	argp_parse(&argp, argc, argv, 0, NULL, &o);
+	if (!objects_read(&objects, o.dir)) {
+		warning("cannot read %s: %s", o.dir, strerror(errno));
+		status = STATUS_TROUBLE;
+	} else if (!objects.count) {
+		warning("there are no object files in %s", o.dir);
+		hint("It has to be the directory that the kernel was built in (O=).");
+		status = STATUS_TROUBLE;
+	} else {
+		group_objects(&rows, &objects, o.by);
+		qsort_r(rows.row, rows.count, sizeof(*rows.row), compare, &o.key);
+		count = o.top && o.top < rows.count ? o.top : rows.count;
+		if (o.output.json)
+			print_json(&rows, count, &objects, &o);
+		else
+			print_table(&rows, count, &objects, &o.output);
+	}
+	if (objects.unreadable) {
+		warning("%s: %zu files are named .o and are no object files", o.dir,
+			objects.unreadable);
+		status = STATUS_TROUBLE;
+	}
+	free(rows.row);
+	strmap_free(&rows.names);
+	objects_free(&objects);
+	return status;
+}

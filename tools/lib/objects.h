@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The static footprint of a built kernel tree, from its object files. */
+#ifndef CODETAG_OBJECTS_H
+#define CODETAG_OBJECTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct footprint {
+	int64_t text;	/* executable */
+	int64_t rodata;	/* read-only */
+	int64_t data;	/* writable, in the file */
+	int64_t bss;	/* writable, zero */
+	int64_t tags;	/* of data: the section of the allocation tags */
+};
+
+struct object_file {
+	char *path;	/* below the tree, such as "fs/namei.o" */
+	struct footprint size;
+};
+
+struct objects {
+	struct object_file *object;
+	size_t count, room;
+	size_t composites;	/* left out: made of objects that are counted */
+	size_t unreadable;	/* not ELF, or broken */
+};
+
+/*
+ * Reads the object files below @dir that become part of the kernel or of a
+ * module. Programs of the build and the boot wrapper are left out. False with
+ * errno if @dir cannot be read.
+ */
+bool objects_read(struct objects *objects, const char *dir);
+void objects_free(struct objects *objects);
+
+int64_t footprint_total(const struct footprint *size);
+void footprint_add(struct footprint *to, const struct footprint *more);
+
+#endif

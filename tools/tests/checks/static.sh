@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: GPL-2.0
+# The static footprint of a small tree, made here as Kbuild makes a large one.
+
+tree=$scratch/tree
+
+# compile PATH: reads the source from standard input
+compile() {
+	local dir=$tree/${1%/*} name=${1##*/}
+	mkdir -p "$dir" && cat >"$dir/$name.c"
+	gcc -O1 -fno-asynchronous-unwind-tables -c -o "$dir/$name.o" "$dir/$name.c" || return 1
+	printf 'savedcmd_%s.o := gcc -c\n\nsource_%s.o := %s.c\n' "$1" "$1" "$1" \
+		>"$dir/.$name.o.cmd"
+}
+
+make_tree() {
+	mkdir -p "$tree/include/config" && echo 6.12.0-test >"$tree/include/config/kernel.release"
+	compile fs/ext4/inode <<-'C' || return 1
+		static int zero[1000];
+		int data[500] = { 1 };
+		const int constant[300] = { 1 };
+		int *f(int i) { return &zero[i]; }
+	C
+	compile fs/ext4/super <<-'C' || return 1
+		__attribute__((section("alloc_tags"))) long tags[8] = { 1 };
+	C
+	compile mm/slub <<-'C' || return 1
+		char bss[4096];
+	C
+	compile scripts/host <<-'C' || return 1
+		char large[100000];
+	C
+	ld -r -o "$tree/fs/ext4/ext4.o" "$tree"/fs/ext4/{inode,super}.o || return 1
+	echo 'savedcmd_fs/ext4/ext4.o := ld -r' >"$tree/fs/ext4/.ext4.o.cmd"
+}
+
+static_sizes() {
+	local text want
+	text=$(size -A "$tree/fs/ext4/inode.o" | awk '$1 == ".text" { print $2 }')
+	want="$((4000 + 2000 + 1200 + text)) $text 1200 2000 4000 0 fs/ext4/inode.o"
+	"$codetag" static "$tree" -b -N | tr -s ' ' | sed 's/^ //' >"$scratch/static"
+	grep -qxF "$want" "$scratch/static" &&
+		grep -qxF "4096 0 0 0 4096 0 mm/slub.o" "$scratch/static" &&
+		grep -qxF "64 0 0 64 0 64 fs/ext4/super.o" "$scratch/static" &&
+		[ "$(wc -l <"$scratch/static")" -eq 3 ] && return 0
+	echo "want $want"
+	cat "$scratch/static"
+	return 1
+}
+
+static_groups() {
+	[ "$("$codetag" static "$tree" -b -N -g dir:1 -s name | awk '{ print $NF, ($1 > 0) }')" = \
+		"fs 1
+mm 1" ]
+}
+
+static_refuses() {
+	mkdir -p "$scratch/empty"
+	"$codetag" static "$scratch/empty"
+	[ $? -eq 2 ] || return 1
+	"$codetag" static "$scratch/nowhere"
+	[ $? -eq 2 ] || return 1
+	echo 'not an object' >"$scratch/empty/x.o"
+	"$codetag" static "$scratch/empty"
+	[ $? -eq 2 ]
+}
+
+if "$codetag" --version | grep -q libelf; then
+	if make_tree; then
+		check static/sizes static_sizes
+		check static/groups static_groups
+		check static/json json_is_valid "$codetag" static --json "$tree"
+		"$codetag" --version | grep -q cairo &&
+			check static/chart "$codetag" chart --attr static "$tree" -o "$scratch/static.svg"
+	else
+		check static/tree false
+	fi
+	check static/refuses static_refuses
+fi
