@@ -63,12 +63,26 @@ static bool is_memory(const struct field *field)
 	return field->is_number && !strncmp(field->name, "mem_", 4);
 }
 
+/* mem_slab_refs_inline is a part of mem_slab_refs. */
+static bool is_part(const struct fields *fields, const char *name)
+{
+	for (size_t i = 0; i < fields->count; i++) {
+		const char *whole = fields->field[i].name;
+		size_t len = strlen(whole);
+
+		if (!strncmp(name, whole, len) && name[len] == '_')
+			return true;
+	}
+	return false;
+}
+
 static int64_t total_memory(const struct fields *fields)
 {
 	int64_t total = 0;
 
 	for (size_t i = 0; i < fields->count; i++)
-		if (is_memory(&fields->field[i]))
+		if (is_memory(&fields->field[i]) &&
+		    !is_part(fields, fields->field[i].name))
 			total = add64(total, fields->field[i].number);
 	return total;
 }
