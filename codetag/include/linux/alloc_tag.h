@@ -88,8 +88,6 @@ DECLARE_PER_CPU(struct alloc_tag_counters, builtin_alloc_tag_counters[]);
 /* One above the highest id of built-in code. */
 extern u32 codetag_builtin_end;
 
-#ifdef CONFIG_MODULES
-
 /* Module ids come in blocks: a block belongs to one module. */
 #define CODETAG_BLOCK_SHIFT	5
 #define CODETAG_BLOCK_SIZE	(1 << CODETAG_BLOCK_SHIFT)
@@ -101,24 +99,10 @@ extern u32 codetag_builtin_end;
  */
 extern struct alloc_tag_counters __percpu *module_alloc_tag_counters[];
 
-static __always_inline struct alloc_tag_counters __percpu *
-alloc_tag_counters_of(unsigned int id)
+static __always_inline bool codetag_is_builtin(unsigned int id)
 {
-	if (likely(id < codetag_builtin_end))
-		return builtin_alloc_tag_counters + id;
-
-	return module_alloc_tag_counters[id >> CODETAG_BLOCK_SHIFT] + id;
+	return !IS_ENABLED(CONFIG_MODULES) || id < codetag_builtin_end;
 }
-
-#else
-
-static __always_inline struct alloc_tag_counters __percpu *
-alloc_tag_counters_of(unsigned int id)
-{
-	return builtin_alloc_tag_counters + id;
-}
-
-#endif /* CONFIG_MODULES */
 
 /**
  * alloc_tag_charge - count memory that a page or object with this id holds
@@ -130,10 +114,17 @@ alloc_tag_counters_of(unsigned int id)
  */
 static __always_inline void alloc_tag_charge(unsigned int id, size_t bytes, size_t calls)
 {
-	struct alloc_tag_counters __percpu *counters = alloc_tag_counters_of(id);
+	struct alloc_tag_counters __percpu *counters;
 
-	this_cpu_add(counters->bytes, bytes);
-	this_cpu_add(counters->calls, calls);
+	/* The counters of built-in ids are at a constant address. */
+	if (likely(codetag_is_builtin(id))) {
+		this_cpu_add(builtin_alloc_tag_counters[id].bytes, bytes);
+		this_cpu_add(builtin_alloc_tag_counters[id].calls, calls);
+	} else {
+		counters = module_alloc_tag_counters[id >> CODETAG_BLOCK_SHIFT] + id;
+		this_cpu_add(counters->bytes, bytes);
+		this_cpu_add(counters->calls, calls);
+	}
 }
 
 /**
@@ -150,10 +141,16 @@ static __always_inline void alloc_tag_charge(unsigned int id, size_t bytes, size
  */
 static __always_inline void alloc_tag_uncharge(unsigned int id, size_t bytes, size_t calls)
 {
-	struct alloc_tag_counters __percpu *counters = alloc_tag_counters_of(id);
+	struct alloc_tag_counters __percpu *counters;
 
-	this_cpu_sub(counters->bytes, bytes);
-	this_cpu_sub(counters->calls, calls);
+	if (likely(codetag_is_builtin(id))) {
+		this_cpu_sub(builtin_alloc_tag_counters[id].bytes, bytes);
+		this_cpu_sub(builtin_alloc_tag_counters[id].calls, calls);
+	} else {
+		counters = module_alloc_tag_counters[id >> CODETAG_BLOCK_SHIFT] + id;
+		this_cpu_sub(counters->bytes, bytes);
+		this_cpu_sub(counters->calls, calls);
+	}
 }
 
 /* The id that what the current task allocates now is charged to. */

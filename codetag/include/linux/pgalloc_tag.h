@@ -51,16 +51,23 @@ DECLARE_STATIC_KEY_FALSE(page_ref_slot_key);
 extern unsigned long page_ref_slot_offset;
 extern u16 *page_ref_slots;
 
-/* The highest id that a page can hold. */
-extern u16 page_ref_max_id;
-
 u16 page_ref_ext_get(const struct page *page);
 void page_ref_ext_set(struct page *page, u16 id);
-u16 page_ref_unrepresentable(void);
 
 static __always_inline bool page_ref_in_flags(void)
 {
 	return PAGE_REF_FLAGS_POSSIBLE && static_branch_likely(&page_ref_flags_key);
+}
+
+static __always_inline bool page_ref_in_slots(void)
+{
+	return static_branch_likely(&page_ref_slot_key);
+}
+
+/* Is there more to setting and getting ids than an access to memory? */
+static __always_inline bool page_ref_is_slow(void)
+{
+	return page_ref_in_flags() ? PAGE_REF_BITS < 16 : !page_ref_in_slots();
 }
 
 static __always_inline u16 *page_ref_lane(const struct page *page)
@@ -111,7 +118,7 @@ static __always_inline u16 page_ref_get(const struct page *page)
 			return READ_ONCE(*page_ref_lane(page));
 		return (READ_ONCE(page->flags) >> PAGE_REF_SHIFT) & PAGE_REF_ID_MASK;
 	}
-	if (static_branch_likely(&page_ref_slot_key))
+	if (page_ref_in_slots())
 		return page_ref_slot_get(page);
 
 	return page_ref_ext_get(page);
@@ -121,7 +128,7 @@ static __always_inline u16 page_ref_get(const struct page *page)
  * page_ref_set - make a page hold an id
  * @page: the page, to which the caller has the only claim as far as ids go;
  *	  its other flags may change at the same time
- * @id:	  the id, at most page_ref_max_id
+ * @id:	  an id that the store can hold
  *
  * Context: Any.
  */
@@ -133,12 +140,15 @@ static __always_inline void page_ref_set(struct page *page, u16 id)
 		else
 			set_mask_bits(&page->flags, PAGE_REF_FLAGS_MASK,
 				      (unsigned long)id << PAGE_REF_SHIFT);
-	} else if (static_branch_likely(&page_ref_slot_key)) {
+	} else if (page_ref_in_slots()) {
 		page_ref_slot_set(page, id);
 	} else {
 		page_ref_ext_set(page, id);
 	}
 }
+
+void pgalloc_tag_add_slow(struct page *page, unsigned int order, bool compound);
+void pgalloc_tag_sub_slow(struct page *page, unsigned int order);
 
 /**
  * pgalloc_tag_add - charge an allocation to the current call site
@@ -151,21 +161,23 @@ static __always_inline void page_ref_set(struct page *page, u16 id)
 static __always_inline void pgalloc_tag_add(struct page *page, unsigned int order,
 					    bool compound)
 {
-	u16 id;
+	unsigned int id;
 
 	if (!mem_alloc_profiling_enabled())
 		return;
 
+	/* No calls but at the very end: this goes into the page allocator. */
+	if (unlikely(order) || page_ref_is_slow()) {
+		pgalloc_tag_add_slow(page, order, compound);
+		return;
+	}
+
 	id = alloc_tag_current_id();
 	if (unlikely(!id))
 		return;
-	if (PAGE_REF_BITS < 16 && unlikely(id > READ_ONCE(page_ref_max_id)))
-		id = page_ref_unrepresentable();
 
 	page_ref_set(page, id);
-	if (unlikely(order) && !compound)
-		page_ref_set(page + 1, CODETAG_ID_TAIL + order);
-	alloc_tag_charge(id, PAGE_SIZE << order, 1);
+	alloc_tag_charge(id, PAGE_SIZE, 1);
 }
 
 /**
@@ -180,21 +192,23 @@ static __always_inline void pgalloc_tag_add(struct page *page, unsigned int orde
  */
 static __always_inline void pgalloc_tag_sub(struct page *page, unsigned int order)
 {
-	u16 id;
+	unsigned int id;
 
 	if (!alloc_tag_refs_exist())
 		return;
+
+	if (unlikely(order) || page_ref_is_slow()) {
+		pgalloc_tag_sub_slow(page, order);
+		return;
+	}
 
 	id = page_ref_get(page);
 	if (!id)
 		return;
 
-	if (!page_ref_in_flags()) {
+	if (!page_ref_in_flags())
 		page_ref_set(page, CODETAG_ID_NONE);
-		if (unlikely(order))
-			page_ref_set(page + 1, CODETAG_ID_NONE);
-	}
-	alloc_tag_uncharge(id, PAGE_SIZE << order, 1);
+	alloc_tag_uncharge(id, PAGE_SIZE, 1);
 }
 
 /**

@@ -8,6 +8,7 @@
  * stopped after it has stored a reference and before it has counted it: so a
  * mismatch must be seen several times in a row to be believed.
  */
+#include <linux/cpu.h>
 #include <linux/debugfs.h>
 #include <linux/init.h>
 #include <linux/memory_hotplug.h>
@@ -98,7 +99,7 @@ static bool audit_pass(struct audit *audit, bool first)
 	bool mismatch = false;
 	unsigned int id;
 
-	stop_machine(audit_stopped, audit, NULL);
+	stop_machine_cpuslocked(audit_stopped, audit, NULL);
 
 	for (id = 1; id < AUDIT_NR_IDS; id++) {
 		struct alloc_tag_counters *delta = &audit->delta[id];
@@ -159,6 +160,7 @@ static int audit_show(struct seq_file *m, void *v)
 		goto out;
 
 	ret = -ENOMEM;
+	cpus_read_lock();
 	get_online_mems();
 	codetag_lock();
 	if (codetag_slab_recount_prepare()) {
@@ -174,6 +176,7 @@ static int audit_show(struct seq_file *m, void *v)
 	}
 	codetag_unlock();
 	put_online_mems();
+	cpus_read_unlock();
 	mutex_unlock(&audit_mutex);
 out:
 	vfree(audit.delta);

@@ -45,27 +45,34 @@ static void mem_profiling_switch(bool on)
 	}
 }
 
+/*
+ * What all of the ways to switch understand. "1,compressed" is how 7.x kernels
+ * ask for small references; here there are no others.
+ */
+static int mem_profiling_parse(const char *value, bool *on)
+{
+	if (!strcmp(value, "1") || !strcmp(value, "1,compressed"))
+		*on = true;
+	else if (!strcmp(value, "0"))
+		*on = false;
+	else
+		return -EINVAL;
+	return 0;
+}
+
 static int __init mem_profiling_param(char *arg)
 {
-	bool on;
+	bool on = false;
 
-	if (!arg || !*arg)
+	if (!arg)
 		return -EINVAL;
 
-	if (!strcmp(arg, "never")) {
-		mem_profiling_never = true;
-		on = false;
-	} else {
-		/* "1,compressed" is how 7.x kernels ask for small references. */
-		if (!strcmp(arg, "1,compressed"))
-			arg = "1";
-		if (kstrtobool(arg, &on)) {
-			pr_warn("sysctl.vm.mem_profiling=%s: not 0, 1 or never; ignored\n", arg);
-			return 0;
-		}
-		mem_profiling_never = false;
+	if (strcmp(arg, "never") && mem_profiling_parse(arg, &on)) {
+		pr_warn("sysctl.vm.mem_profiling=%s: not 0, 1 or never; ignored\n", arg);
+		return 0;
 	}
 
+	mem_profiling_never = !strcmp(arg, "never");
 	mem_profiling_switch(on);
 	if (!on)
 		static_branch_disable(&alloc_tag_refs_key);
@@ -77,24 +84,23 @@ early_param("sysctl.vm.mem_profiling", mem_profiling_param);
 
 static DEFINE_MUTEX(mem_profiling_mutex);
 
-static int mem_profiling_write(char *value)
+static int mem_profiling_write(const char *value)
 {
 	bool on;
 
-	value = strim(value);
-	if (mem_profiling_never) {
-		/* What the boot parameter said comes here a second time. */
-		if (!strcmp(value, "never"))
-			return 0;
-		if (kstrtobool(value, &on))
-			return -EINVAL;
-		return on ? -EOPNOTSUPP : 0;
+	/* What the boot parameter said comes here a second time. */
+	if (mem_profiling_never && !strcmp(value, "never"))
+		return 0;
+
+	if (mem_profiling_parse(value, &on)) {
+		pr_warn_ratelimited("vm.mem_profiling: '%s' is neither 0 nor 1\n", value);
+		return -EINVAL;
+	}
+	if (mem_profiling_never && on) {
+		pr_warn_ratelimited("vm.mem_profiling: cannot be switched on, the kernel was booted with 'never'\n");
+		return -EOPNOTSUPP;
 	}
 
-	if (!strcmp(value, "1,compressed"))
-		value = "1";
-	if (kstrtobool(value, &on))
-		return -EINVAL;
 	if (on != static_key_enabled(&mem_alloc_profiling_key))
 		mem_profiling_switch(on);
 	return 0;
@@ -103,7 +109,7 @@ static int mem_profiling_write(char *value)
 static int mem_profiling_handler(const struct ctl_table *table, int write,
 				 void *buffer, size_t *lenp, loff_t *ppos)
 {
-	char value[16] = "";
+	char value[32] = "";
 	struct ctl_table tmp = {
 		.data	= value,
 		.maxlen	= sizeof(value),
@@ -119,7 +125,7 @@ static int mem_profiling_handler(const struct ctl_table *table, int write,
 		strscpy(value, static_key_enabled(&mem_alloc_profiling_key) ? "1" : "0");
 	ret = proc_dostring(&tmp, write, buffer, lenp, ppos);
 	if (!ret && write)
-		ret = mem_profiling_write(value);
+		ret = mem_profiling_write(strim(value));
 	mutex_unlock(&mem_profiling_mutex);
 	return ret;
 }

@@ -179,9 +179,14 @@ void codetag_unlock(void) __releases(&codetag_sem)
  */
 struct alloc_tag_counters alloc_tag_read(u16 id)
 {
-	struct alloc_tag_counters __percpu *counters = alloc_tag_counters_of(id);
+	struct alloc_tag_counters __percpu *counters;
 	struct alloc_tag_counters sum = {};
 	int cpu;
+
+	if (codetag_is_builtin(id))
+		counters = builtin_alloc_tag_counters + id;
+	else
+		counters = module_alloc_tag_counters[id >> CODETAG_BLOCK_SHIFT] + id;
 
 	/* All bytes first: see alloc_tag_uncharge(). */
 	for_each_possible_cpu(cpu)

@@ -40,7 +40,9 @@ static const char * const page_ref_store_names[] = {
 DEFINE_STATIC_KEY_TRUE(page_ref_flags_key);
 DEFINE_STATIC_KEY_FALSE(page_ref_slot_key);
 
-u16 page_ref_max_id __ro_after_init = CODETAG_ID_MAX;
+/* The highest id that the store can hold. */
+static u16 page_ref_max_id __ro_after_init = CODETAG_ID_MAX;
+
 unsigned long page_ref_slot_offset __ro_after_init;
 u16 *page_ref_slots __ro_after_init;
 
@@ -85,22 +87,6 @@ static int __init page_ref_param(char *arg)
 	return 0;
 }
 early_param("codetag.page_ref", page_ref_param);
-
-/**
- * page_ref_unrepresentable - the id to charge when an id does not fit the store
- *
- * Context: Any.
- * Return: CODETAG_ID_UNREPRESENTABLE
- */
-u16 page_ref_unrepresentable(void)
-{
-	struct alloc_tag *tag = current->alloc_tag;
-
-	if (!(READ_ONCE(tag->ct.state) & CODETAG_INACCURATE))
-		WRITE_ONCE(tag->ct.state, tag->ct.state | CODETAG_INACCURATE);
-	atomic_long_inc(&page_ref_nr_unrepresentable);
-	return CODETAG_ID_UNREPRESENTABLE;
-}
 
 /* ---- page_ext ---------------------------------------------------------- */
 
@@ -435,7 +421,61 @@ void page_ref_slot_set(struct page *page, u16 id)
 
 #endif /* PAGE_REF_SLOT_OUT_OF_LINE */
 
-/* ---- what happens to pages between allocation and free ------------------- */
+/* ---- from allocation to free ---------------------------------------------- */
+
+/* The id to charge instead of one that the store cannot hold. */
+static u16 page_ref_unrepresentable(struct codetag *ct)
+{
+	if (!(READ_ONCE(ct->state) & CODETAG_INACCURATE))
+		WRITE_ONCE(ct->state, ct->state | CODETAG_INACCURATE);
+	atomic_long_inc(&page_ref_nr_unrepresentable);
+	return CODETAG_ID_UNREPRESENTABLE;
+}
+
+/**
+ * pgalloc_tag_add_slow - pgalloc_tag_add() for all orders and stores
+ * @page:	first page
+ * @order:	order of the allocation
+ * @compound:	the pages are going to be a compound page
+ *
+ * Context: Any but NMI.
+ */
+void pgalloc_tag_add_slow(struct page *page, unsigned int order, bool compound)
+{
+	unsigned int id = alloc_tag_current_id();
+
+	if (!id)
+		return;
+	if (unlikely(id > page_ref_max_id))
+		id = page_ref_unrepresentable(&current->alloc_tag->ct);
+
+	page_ref_set(page, id);
+	if (order && !compound)
+		page_ref_set(page + 1, CODETAG_ID_TAIL + order);
+	alloc_tag_charge(id, PAGE_SIZE << order, 1);
+}
+
+/**
+ * pgalloc_tag_sub_slow - pgalloc_tag_sub() for all orders and stores
+ * @page:	first page
+ * @order:	order of the pages to be freed
+ *
+ * Context: Any but NMI.
+ */
+void pgalloc_tag_sub_slow(struct page *page, unsigned int order)
+{
+	unsigned int id = page_ref_get(page);
+
+	if (!id)
+		return;
+
+	if (!page_ref_in_flags()) {
+		page_ref_set(page, CODETAG_ID_NONE);
+		if (order)
+			page_ref_set(page + 1, CODETAG_ID_NONE);
+	}
+	alloc_tag_uncharge(id, PAGE_SIZE << order, 1);
+}
 
 /**
  * __pgalloc_tag_sub_tail - see pgalloc_tag_sub_tail()

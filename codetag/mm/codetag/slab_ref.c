@@ -92,6 +92,7 @@ unsigned int codetag_slab_layout(struct kmem_cache *s, unsigned int order,
 		order = 1;
 
 	s->codetag_mask = (PAGE_SIZE << order) - 1;
+	s->codetag_start = (PAGE_SIZE << order) - inline_bytes(s, inline_objects(s, order));
 	atomic_set(&s->codetag_slow, s->codetag_vector || inline_objects(s, order) == 1);
 	return order;
 }
@@ -141,7 +142,7 @@ static u16 *slab_ref(const struct kmem_cache *s, struct slab *slab, const void *
 		return slab_single(slab);
 	if (slab_has_vector(s, slab))
 		return *slab_vector(slab) + obj_to_index(s, slab, (void *)object);
-	return (u16 *)(slab_start(slab) + slab_size(slab)) - 1 -
+	return (u16 *)(slab_start(slab) + slab_size(slab) - inline_bytes(s, slab->objects)) +
 	       ((object - slab_start(slab)) >> s->codetag_shift);
 }
 
@@ -160,6 +161,43 @@ u16 *codetag_slab_ref_slow(const struct kmem_cache *s, const void *object)
 	if (is_kfence_address(object))
 		return slab_single(slab);
 	return slab_ref(s, slab, object);
+}
+
+/**
+ * codetag_slab_alloc_kfence - charge a KFENCE object to the current call site
+ * @s:		cache
+ * @object:	new object
+ *
+ * Context: Any.
+ */
+void codetag_slab_alloc_kfence(struct kmem_cache *s, void *object)
+{
+	u16 id = alloc_tag_current_id();
+
+	if (!mem_alloc_profiling_enabled() || !id)
+		return;
+
+	*slab_single(virt_to_slab(object)) = id;
+	alloc_tag_charge(id, s->size, 1);
+}
+
+/**
+ * codetag_slab_free_kfence - take back what is charged for a KFENCE object
+ * @s:		cache
+ * @object:	object that is about to be freed
+ *
+ * Context: Any.
+ */
+void codetag_slab_free_kfence(struct kmem_cache *s, void *object)
+{
+	u16 *ref = slab_single(virt_to_slab(object));
+	u16 id = *ref;
+
+	if (!id)
+		return;
+
+	*ref = CODETAG_ID_NONE;
+	alloc_tag_uncharge(id, s->size, 1);
 }
 
 /**

@@ -3,10 +3,10 @@
  * The slab reference: where a slab object keeps the id of the tag it is
  * charged to. For mm/slub.c alone.
  *
- * The ids of a slab's objects are an array of u16 at the very end of the slab,
- * counted from the end backwards. An object's element is its offset in the
- * slab shifted right by floor(log2(object size)): no division, no two objects
- * with the same element, and at most twice as many elements as objects. Where
+ * The ids of a slab's objects are an array of u16 at the very end of the slab.
+ * An object's element is its offset in the slab shifted right by
+ * floor(log2(object size)): no division, no two objects with the same element,
+ * and at most twice as many elements as objects. Where
  * such an array would cost too much (large objects that fill the slab) the ids
  * are elsewhere, see mm/codetag/slab_ref.c.
  *
@@ -30,25 +30,43 @@ void codetag_slab_init(struct kmem_cache *s, struct slab *slab, gfp_t gfp);
 void codetag_slab_exit(struct kmem_cache *s, struct slab *slab);
 unsigned int codetag_slab_tail(const struct kmem_cache *s, const struct slab *slab);
 u16 *codetag_slab_ref_slow(const struct kmem_cache *s, const void *object);
+void codetag_slab_alloc_kfence(struct kmem_cache *s, void *object);
+void codetag_slab_free_kfence(struct kmem_cache *s, void *object);
 
-/* Where the object's id is. */
+/* Where the id of an object is that is not one of KFENCE's. */
 static __always_inline u16 *codetag_slab_ref(const struct kmem_cache *s, const void *object)
 {
 	unsigned long addr = (unsigned long)kasan_reset_tag(object);
+	unsigned long offset = addr & s->codetag_mask;
 
-	if (unlikely(atomic_read(&s->codetag_slow)) || is_kfence_address((void *)addr))
+	/* Not volatile: it does not change while a slab that makes it is in use. */
+	if (unlikely(data_race(s->codetag_slow.counter)))
 		return codetag_slab_ref_slow(s, (void *)addr);
 
-	return (u16 *)((addr | s->codetag_mask) - 1) -
-	       ((addr & s->codetag_mask) >> s->codetag_shift);
+	return (u16 *)(addr - offset + s->codetag_start) + (offset >> s->codetag_shift);
 }
 
-/* Charge @size objects, of which some may be NULL, to the current call site. */
-static __always_inline void
-alloc_tagging_slab_alloc_hook(struct kmem_cache *s, size_t size, void **p)
+/* Charge a new object, unless it is NULL, to the current call site. */
+static __always_inline void codetag_slab_alloc(struct kmem_cache *s, void *object)
 {
-	size_t i, nr = 0;
-	u16 id;
+	unsigned int id;
+
+	if (!mem_alloc_profiling_enabled())
+		return;
+
+	id = alloc_tag_current_id();
+	if (unlikely(!object || !id))
+		return;
+
+	*codetag_slab_ref(s, object) = id;
+	alloc_tag_charge(id, s->size, 1);
+}
+
+/* Charge new objects, some of which may be KFENCE's, to the current call site. */
+static __always_inline void codetag_slab_alloc_bulk(struct kmem_cache *s, size_t size, void **p)
+{
+	unsigned int id;
+	size_t i;
 
 	if (!mem_alloc_profiling_enabled())
 		return;
@@ -58,42 +76,29 @@ alloc_tagging_slab_alloc_hook(struct kmem_cache *s, size_t size, void **p)
 		return;
 
 	for (i = 0; i < size; i++) {
-		if (unlikely(!p[i]))
-			continue;
-		*codetag_slab_ref(s, p[i]) = id;
-		nr++;
+		if (is_kfence_address(p[i]))
+			*codetag_slab_ref_slow(s, p[i]) = id;
+		else
+			*codetag_slab_ref(s, p[i]) = id;
 	}
-	if (likely(nr))
-		alloc_tag_charge(id, nr * s->size, nr);
+	alloc_tag_charge(id, size * s->size, size);
 }
 
-/* Take back what is charged for @objects objects that are about to be freed. */
-static __always_inline void
-alloc_tagging_slab_free_hook(struct kmem_cache *s, void **p, int objects)
+/* Take back what is charged for an object that is about to be freed. */
+static __always_inline void codetag_slab_free(struct kmem_cache *s, void *object)
 {
-	u16 *ref, id, run_id = CODETAG_ID_NONE;
-	size_t run = 0;
-	int i;
+	unsigned int id;
+	u16 *ref;
 
 	if (!alloc_tag_refs_exist())
 		return;
 
-	/* Objects that are freed together are often charged to the same id. */
-	for (i = 0; i < objects; i++) {
-		ref = codetag_slab_ref(s, p[i]);
-		id = *ref;
-		if (!id)
-			continue;
-		*ref = CODETAG_ID_NONE;
-		if (id != run_id && run) {
-			alloc_tag_uncharge(run_id, run * s->size, run);
-			run = 0;
-		}
-		run_id = id;
-		run++;
-	}
-	if (run)
-		alloc_tag_uncharge(run_id, run * s->size, run);
+	ref = codetag_slab_ref(s, object);
+	id = *ref;
+	if (!id)
+		return;
+	*ref = CODETAG_ID_NONE;
+	alloc_tag_uncharge(id, s->size, 1);
 }
 
 #else /* CONFIG_MEM_ALLOC_PROFILING */
@@ -116,10 +121,11 @@ static inline unsigned int codetag_slab_tail(const struct kmem_cache *s, const s
 	return 0;
 }
 
-static inline void
-alloc_tagging_slab_alloc_hook(struct kmem_cache *s, size_t size, void **p) {}
-static inline void
-alloc_tagging_slab_free_hook(struct kmem_cache *s, void **p, int objects) {}
+static inline void codetag_slab_alloc(struct kmem_cache *s, void *object) {}
+static inline void codetag_slab_alloc_bulk(struct kmem_cache *s, size_t size, void **p) {}
+static inline void codetag_slab_alloc_kfence(struct kmem_cache *s, void *object) {}
+static inline void codetag_slab_free(struct kmem_cache *s, void *object) {}
+static inline void codetag_slab_free_kfence(struct kmem_cache *s, void *object) {}
 
 #endif /* CONFIG_MEM_ALLOC_PROFILING */
 

@@ -151,12 +151,11 @@ static void counters_of_cpus(struct kunit *test)
 /* The current tag is that of the innermost alloc_hooks(). */
 static void nesting(struct kunit *test)
 {
-	struct alloc_tag *outer = own_tag(), *inner = own_tag() + 0;
+	DEFINE_ALLOC_TAG(second);
+	struct alloc_tag *outer = own_tag(), *inner = &second;
 	u16 before = alloc_tag_current_id();
 	u16 in_outer, in_inner, after_inner;
-	DEFINE_ALLOC_TAG(second);
 
-	inner = &second;
 	in_outer = alloc_hooks_tag(outer, ({
 		u16 id = alloc_tag_current_id();
 
