@@ -9,6 +9,7 @@ guest_options="  -c COMMAND       run this shell command in the guest
   --mem SIZE       memory (default 512M)
   --cpus N         processors (default 2; always 1 on UML)
   --disk SIZE      size of the ext4 disk (default 256M, 0 for none)
+  --tcg THREADS    multi (default) or single: how TCG runs the processors
   --timeout SEC    end the guest after so long (default 120)
   --allow REGEX    a warning in the kernel log that is expected
   --shell          an interactive prompt instead
@@ -22,7 +23,7 @@ not say how it ended are failures (status 125, 124 for the time-out)."
 
 guest_parse()
 {
-	append='' name='' mem=512M cpus=2 disk_size=256M limit=120 allow='' shell='' verbose=''
+	append='' name='' mem=512M cpus=2 disk_size=256M limit=120 allow='' shell='' verbose='' threads=multi
 	flavour='' script='' command=''
 	script_args=()
 	while [ $# -gt 0 ]; do
@@ -33,6 +34,7 @@ guest_parse()
 		--mem) mem=${2?}; shift ;;
 		--cpus) cpus=${2?}; shift ;;
 		--disk) disk_size=${2?}; shift ;;
+		--tcg) threads=${2?}; shift ;;
 		--timeout) limit=${2?}; shift ;;
 		--allow) allow=${2?}; shift ;;
 		--shell) shell=1 ;;
@@ -61,11 +63,17 @@ guest_parse()
 		"run: scripts/build-kernel $flavour && scripts/mkinitramfs $flavour"
 	console=$LOGS/$name.console
 	result=$LOGS/$name.result
-	: >"$console"
-	: >"$result"
 	work=$(mktemp -d "$CACHE/run/$name.XXXXXX")
 	trap 'rm -rf "$work"' EXIT
 	guest_initramfs
+	guest_fresh
+}
+
+# guest_fresh: nothing of an earlier run
+guest_fresh()
+{
+	: >"$console"
+	: >"$result"
 	guest_disk
 }
 
@@ -96,6 +104,7 @@ guest_disk()
 	disk=
 	[ "$disk_size" != 0 ] || return 0
 	disk=$work/disk
+	rm -f "$disk"
 	truncate -s "$disk_size" "$disk"
 	mkfs.ext4 -q -F -E lazy_itable_init=1,lazy_journal_init=1 "$disk" 2>/dev/null ||
 		die "mkfs.ext4 failed" "run: scripts/install-packages"

@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 # What test-selftest and test-storm share. A self-test says in comments at its
 # top what it needs: "# boot: PARAMETERS", "# guest: own", "# mem: SIZE",
-# "# disk: SIZE", "# timeout: SECONDS". To be sourced after lib.sh.
+# "# disk: SIZE", "# tcg: single", "# timeout: SECONDS". To be sourced after lib.sh.
 
 SELFTESTS=$OVERLAY/tools/testing/selftests/codetag
 
@@ -32,6 +32,15 @@ largest()
 	printf '%s\n' "$most"
 }
 
+# tcg PROGRAM: how TCG is to run the processors
+tcg()
+{
+	local threads
+
+	threads=$(needs "$1" tcg)
+	printf '%s\n' "${threads:-multi}"
+}
+
 # total_time PROGRAM…: seconds they may take together, and the boot
 total_time()
 {
@@ -52,7 +61,7 @@ guest()
 	shift 5
 	"$SCRIPTS/run-qemu" --name "$name" --append "$append" \
 		--mem "$(largest "${GUEST_MEM:-512M}" mem "$@")" \
-		--disk "$(largest 256M disk "$@")" \
+		--disk "$(largest 256M disk "$@")" --tcg "${GUEST_TCG:-$(tcg "$1")}" \
 		--timeout $(($(total_time "$@") * slowdown)) \
 		"$flavour" "$SCRIPTS/guest/selftests.sh" "$first" "$@" || status=$?
 	if [ "$status" -ne 0 ]; then
