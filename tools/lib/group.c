@@ -62,6 +62,7 @@ static size_t dir_length(const char *file, unsigned int depth)
 
 void group_name(struct text *name, struct grouping by, const struct site *site)
 {
+	char line[SIZE_TEXT];
 	size_t len;
 
 	text_clear(name);
@@ -69,7 +70,8 @@ void group_name(struct text *name, struct grouping by, const struct site *site)
 	case BY_SITE:
 	case BY_ROW:
 		text_puts(name, site->file);
-		text_printf(name, ":%u", site->line);
+		text_add(name, ":", 1);
+		text_add(name, line, number_format(line, site->line));
 		if (site->module) {
 			text_puts(name, " [");
 			text_puts(name, site->module);

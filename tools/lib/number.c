@@ -3,7 +3,6 @@
 
 #include <ctype.h>
 #include <errno.h>
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -95,13 +94,31 @@ bool seconds_parse(const char *s, double *seconds)
 	return end != s && !*end && *seconds > 0 && *seconds < 1e9;
 }
 
+/* By hand, because tables have hundreds of thousands of them. */
+size_t number_format(char out[SIZE_TEXT], int64_t value)
+{
+	uint64_t left = value < 0 ? -(uint64_t)value : (uint64_t)value;
+	char reversed[SIZE_TEXT];
+	size_t digits = 0, len = 0;
+
+	do
+		reversed[digits++] = (char)('0' + left % 10);
+	while (left /= 10);
+	if (value < 0)
+		out[len++] = '-';
+	while (digits)
+		out[len++] = reversed[--digits];
+	out[len] = '\0';
+	return len;
+}
+
 char *size_format(char out[SIZE_TEXT], int64_t value, bool human)
 {
 	double number = fabs((double)value);
 	size_t i = 0;
 
 	if (!human || number < 1024) {
-		snprintf(out, SIZE_TEXT, "%" PRId64, value);
+		number_format(out, value);
 		return out;
 	}
 	number /= 1024;
@@ -117,8 +134,18 @@ char *size_format(char out[SIZE_TEXT], int64_t value, bool human)
 
 char *percent_format(char out[SIZE_TEXT], double value)
 {
-	/* Adding 0 makes a rounded -0.0 positive. */
-	snprintf(out, SIZE_TEXT, "%.1f%%", nearbyint(value * 10) / 10 + 0.0);
+	int64_t tenths = fabs(value) < 1e15 ? llrint(value * 10) : 0;
+	size_t len = 0;
+
+	if (tenths < 0) {
+		out[len++] = '-';
+		tenths = -tenths;
+	}
+	len += number_format(out + len, tenths / 10);
+	out[len++] = '.';
+	out[len++] = (char)('0' + tenths % 10);
+	out[len++] = '%';
+	out[len] = '\0';
 	return out;
 }
 

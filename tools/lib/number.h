@@ -27,6 +27,9 @@ bool seconds_parse(const char *s, double *seconds);
 
 #define SIZE_TEXT 24
 
+/* Writes the digits of @value and a NUL; returns their number. */
+size_t number_format(char out[SIZE_TEXT], int64_t value);
+
 /* 1536 is "1.5K" if @human, else "1536"; returns @out. */
 char *size_format(char out[SIZE_TEXT], int64_t value, bool human);
 

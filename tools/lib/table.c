@@ -19,19 +19,31 @@ size_t display_width(const char *s)
 	return width;
 }
 
+static void print_blanks(FILE *out, size_t count)
+{
+	static const char blanks[] = "                                ";
+
+	while (count) {
+		size_t some = count < sizeof(blanks) - 1 ? count : sizeof(blanks) - 1;
+
+		fwrite(blanks, 1, some, out);
+		count -= some;
+	}
+}
+
 static void print_cell(FILE *out, const char *s, size_t width, bool right,
 		       bool last)
 {
 	size_t own = display_width(s);
-	int fill = own < width ? (int)(width - own) : 0;
+	size_t fill = own < width ? width - own : 0;
 
 	if (right)
-		fprintf(out, "%*s", fill, "");
+		print_blanks(out, fill);
 	fputs(s, out);
 	if (!right && !last)
-		fprintf(out, "%*s", fill, "");
+		print_blanks(out, fill);
 	if (!last)
-		fputs("  ", out);
+		print_blanks(out, 2);
 }
 
 void table_print(const struct table *table, FILE *out, bool headings, bool bold)
