@@ -23,8 +23,6 @@
 /* Ids in one range: what one per-CPU allocation can count. */
 #define CODETAG_RANGE_MAX	(PCPU_MIN_UNIT_SIZE / sizeof(struct alloc_tag_counters))
 
-extern struct alloc_tag __start_alloc_tags[], __stop_alloc_tags[];
-
 u32 codetag_builtin_end __ro_after_init = CODETAG_ID_FIRST;
 
 /* One above the highest id that may be given out, codetag.max_ids= lowers it. */
@@ -146,7 +144,7 @@ static unsigned int next_module_id(unsigned int id) { return CODETAG_ID_MAX + 1;
  *
  * Context: Process. Holds codetag_sem for reading until codetag_unlock().
  */
-void codetag_lock(void) __acquires(&codetag_sem)
+void codetag_lock(void)
 {
 	down_read(&codetag_sem);
 }
@@ -165,7 +163,7 @@ bool codetag_trylock(void)
 /**
  * codetag_unlock - the end of codetag_lock()
  */
-void codetag_unlock(void) __releases(&codetag_sem)
+void codetag_unlock(void)
 {
 	up_read(&codetag_sem);
 }
@@ -191,7 +189,7 @@ struct alloc_tag_counters alloc_tag_read(u16 id)
 	/* All bytes first: see alloc_tag_uncharge(). */
 	for_each_possible_cpu(cpu)
 		sum.bytes += READ_ONCE(per_cpu_ptr(counters, cpu)->bytes);
-	smp_rmb();
+	smp_rmb(); /* pairs with the order of the two in alloc_tag_uncharge() */
 	for_each_possible_cpu(cpu)
 		sum.calls += READ_ONCE(per_cpu_ptr(counters, cpu)->calls);
 	return sum;

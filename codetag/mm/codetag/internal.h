@@ -12,6 +12,9 @@ struct dentry;
 struct page;
 struct seq_file;
 
+/* The tags of built-in code, from the linker. */
+extern struct alloc_tag __start_alloc_tags[], __stop_alloc_tags[];
+
 /* core.c: the registry of tags */
 
 /**

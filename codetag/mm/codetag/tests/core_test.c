@@ -10,8 +10,6 @@
 #include <linux/vmalloc.h>
 #include "../internal.h"
 
-extern struct alloc_tag __start_alloc_tags[], __stop_alloc_tags[];
-
 static void reserved_ids(struct kunit *test)
 {
 	static const char * const names[] = {
