@@ -12,6 +12,7 @@
 #define _LINUX_ALLOC_TAG_H
 
 #include <linux/codetag.h>
+#include <linux/irqflags.h>
 #include <linux/percpu-defs.h>
 #include <asm/percpu.h>
 #include <linux/static_key.h>
