@@ -16,40 +16,14 @@
 #include "output.h"
 #include "table.h"
 
-struct options {
-	struct debugfs_file file;
-	struct output output;
-};
-
 static const struct argp_option options[] = {
 	{ "audit", 'f', "FILE", 0,
 	  "Read FILE, '-' is standard input (default: " DEBUGFS_DIR "/audit)", 1 },
 	{ 0 }
 };
 
-static const struct argp_child children[] = {
-	{ &output_argp, 0, NULL, 2 },
-	{ 0 }
-};
-
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-	struct options *o = state->input;
-
-	switch (key) {
-	case ARGP_KEY_INIT:
-		state->child_inputs[0] = &o->output;
-		return 0;
-	case 'f':
-	case ARGP_KEY_ARG:
-		debugfs_argument(&o->file, arg, state);
-		return 0;
-	}
-	return ARGP_ERR_UNKNOWN;
-}
-
 static const struct argp argp = {
-	options, parse, "[FILE]",
+	options, debugfs_parse, "[FILE]",
 	"Lets the kernel recount every page and every slab object and compare the "
 	"result with its counters. Needs a kernel with codetag and takes a while "
 	"on a large machine."
@@ -57,7 +31,7 @@ static const struct argp argp = {
 	"  codetag audit && echo the counters are right\n"
 	"  codetag audit --json saved-audit.txt\n\n"
 	"Exit status: 0 no mismatch, 1 there are mismatches, 2 trouble.",
-	children, NULL, NULL
+	debugfs_children, NULL, NULL
 };
 
 static void print_json(const struct audit *audit)
@@ -121,7 +95,7 @@ static void print_table(const struct audit *audit, const struct output *output)
 
 int cmd_audit(int argc, char **argv)
 {
-	struct options o = { .file = DEBUGFS_FILE("audit") };
+	struct debugfs_options o = { .file = DEBUGFS_FILE("audit") };
 	struct audit audit;
 	int status = STATUS_OK;
 	size_t len;

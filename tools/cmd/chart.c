@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "arguments.h"
 #include "command.h"
 #include "input.h"
 #include "message.h"
@@ -58,14 +59,6 @@ static const struct argp_child children[] = {
 	{ 0 }
 };
 
-static int find_word(const char *word, const char *const *words, int count)
-{
-	for (int i = 0; i < count; i++)
-		if (!strcmp(word, words[i]))
-			return i;
-	return -1;
-}
-
 static bool parse_size(struct options *o, const char *arg)
 {
 	int64_t w, h;
@@ -94,7 +87,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		"current", "calls", "growth", "static",
 	};
 	struct options *o = state->input;
-	int word;
 
 	switch (key) {
 	case ARGP_KEY_INIT:
@@ -106,16 +98,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 			argp_error(state, "'%s' ends neither in .svg nor in .png", arg);
 		return 0;
 	case KEY_KIND:
-		word = find_word(arg, kinds, 4);
-		if (word < 0)
-			argp_error(state, "there is no kind '%s'", arg);
-		o->kind = word;
+		o->kind = argument_word(arg, kinds, 4, "kind of chart", state);
 		return 0;
 	case KEY_ATTR:
-		word = find_word(arg, attributes, 4);
-		if (word < 0)
-			argp_error(state, "there is no attribute '%s'", arg);
-		o->attribute = word;
+		o->attribute = argument_word(arg, attributes, 4, "attribute", state);
 		return 0;
 	case KEY_START:
 		o->start = arg;

@@ -7,13 +7,28 @@
 #include "input.h"
 #include "message.h"
 
-void debugfs_argument(struct debugfs_file *file, const char *path,
-		      struct argp_state *state)
+const struct argp_child debugfs_children[] = {
+	{ &output_argp, 0, NULL, 9 },
+	{ 0 }
+};
+
+error_t debugfs_parse(int key, char *arg, struct argp_state *state)
 {
-	if (file->given)
-		argp_error(state, "one file at a time, '%s' is a second one", path);
-	file->path = path;
-	file->given = true;
+	struct debugfs_options *o = state->input;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &o->output;
+		return 0;
+	case 'f':
+	case ARGP_KEY_ARG:
+		if (o->file.given)
+			argp_error(state, "one file at a time, '%s' is a second one", arg);
+		o->file.path = arg;
+		o->file.given = true;
+		return 0;
+	}
+	return ARGP_ERR_UNKNOWN;
 }
 
 void debugfs_complain(const struct debugfs_file *file, int error)

@@ -6,6 +6,8 @@
 #include <argp.h>
 #include <stdbool.h>
 
+#include "output.h"
+
 #define DEBUGFS_DIR "/sys/kernel/debug/codetag"
 
 struct debugfs_file {
@@ -15,9 +17,18 @@ struct debugfs_file {
 
 #define DEBUGFS_FILE(name) { .path = DEBUGFS_DIR "/" name }
 
-/* Takes the path from the command line; a second one is an error. */
-void debugfs_argument(struct debugfs_file *file, const char *path,
-		      struct argp_state *state);
+/* What commands that show one such file know from the command line. */
+struct debugfs_options {
+	struct debugfs_file file;
+	struct output output;
+};
+
+/*
+ * For the argp of such a command: option 'f' or an argument is the file, the
+ * input is a struct debugfs_options.
+ */
+error_t debugfs_parse(int key, char *arg, struct argp_state *state);
+extern const struct argp_child debugfs_children[];
 
 /* Why @file could not be opened, and what to do. */
 void debugfs_complain(const struct debugfs_file *file, int error);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "arguments.h"
 #include "command.h"
 #include "interval.h"
 #include "json.h"
@@ -43,8 +44,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		state->child_inputs[2] = &diff->output;
 		return 0;
 	case KEY_LIVE:
-		if (!seconds_parse(arg, &diff->live))
-			argp_error(state, "'%s' is not a number of seconds", arg);
+		diff->live = argument_seconds(arg, state);
 		return 0;
 	case ARGP_KEY_ARG:
 		if (!selection_argument(&diff->selection, arg))

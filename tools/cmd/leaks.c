@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "arguments.h"
 #include "command.h"
 #include "interval.h"
 #include "json.h"
@@ -42,7 +43,6 @@ static const struct argp_child children[] = {
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct leaks *leaks = state->input;
-	const char *end = arg;
 
 	switch (key) {
 	case ARGP_KEY_INIT:
@@ -53,14 +53,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		leaks->live = true;
 		return 0;
 	case 'i':
-		if (!seconds_parse(arg, &leaks->interval))
-			argp_error(state, "'%s' is not a number of seconds", arg);
+		leaks->interval = argument_seconds(arg, state);
 		return 0;
 	case 'c':
-		if (!number_read(&end, &leaks->count) || *end ||
-		    leaks->count < TREND_MIN || leaks->count > TREND_MAX)
-			argp_error(state, "'%s' is not a number from %d to %d", arg,
-				   TREND_MIN, TREND_MAX);
+		leaks->count = argument_number(arg, TREND_MIN, TREND_MAX, state);
 		return 0;
 	case ARGP_KEY_ARG:
 		if (!selection_argument(&leaks->selection, arg))

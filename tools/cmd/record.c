@@ -9,10 +9,10 @@
 #include <unistd.h>
 
 #include "allocinfo.h"
+#include "arguments.h"
 #include "command.h"
 #include "interval.h"
 #include "message.h"
-#include "number.h"
 #include "store.h"
 
 struct record {
@@ -42,19 +42,16 @@ static const struct argp_option options[] = {
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct record *record = state->input;
-	const char *end = arg;
 
 	switch (key) {
 	case 'o':
 		record->output = arg;
 		return 0;
 	case 'i':
-		if (!seconds_parse(arg, &record->interval))
-			argp_error(state, "'%s' is not a number of seconds", arg);
+		record->interval = argument_seconds(arg, state);
 		return 0;
 	case 'c':
-		if (!number_read(&end, &record->count) || *end || record->count < 1)
-			argp_error(state, "'%s' is not a number of snapshots", arg);
+		record->count = argument_number(arg, 1, INT64_MAX, state);
 		return 0;
 	case KEY_APPEND:
 		record->append = true;

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "arguments.h"
 #include "command.h"
 #include "json.h"
 #include "live.h"
@@ -56,8 +57,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 			argp_error(state, "'%s' is not the number of a snapshot", arg);
 		return 0;
 	case 'd':
-		if (!seconds_parse(arg, &replay->delay))
-			argp_error(state, "'%s' is not a number of seconds", arg);
+		replay->delay = argument_seconds(arg, state);
 		return 0;
 	case ARGP_KEY_ARG:
 		if (!selection_argument(&replay->selection, arg))

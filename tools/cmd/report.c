@@ -2,10 +2,10 @@
 /* codetag report: one snapshot, filtered, grouped and sorted. */
 #include <stdio.h>
 
+#include "arguments.h"
 #include "command.h"
 #include "memory_view.h"
 #include "message.h"
-#include "number.h"
 #include "show.h"
 #include "tree_view.h"
 
@@ -37,8 +37,6 @@ static const struct argp_child children[] = {
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct report *report = state->input;
-	const char *end = arg;
-	int64_t depth;
 
 	switch (key) {
 	case ARGP_KEY_INIT:
@@ -49,11 +47,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case KEY_TREE:
 		report->tree = true;
-		if (!arg)
-			return 0;
-		if (!number_read(&end, &depth) || *end || depth < 1 || depth > 99)
-			argp_error(state, "'%s' is not a depth", arg);
-		report->depth = depth;
+		if (arg)
+			report->depth = argument_number(arg, 1, 99, state);
 		return 0;
 	case ARGP_KEY_ARG:
 		if (!selection_argument(&report->selection, arg))

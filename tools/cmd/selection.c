@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "arguments.h"
 #include "message.h"
 #include "number.h"
 
@@ -28,8 +29,6 @@ static const struct argp_option options[] = {
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct selection *selection = state->input;
-	const char *bad;
-	int64_t number;
 
 	switch (key) {
 	case KEY_ALLOCINFO:
@@ -41,10 +40,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 			argp_error(state, "cannot sort by '%s'", arg);
 		return 0;
 	case 'n':
-		bad = arg;
-		if (!number_read(&bad, &number) || *bad || number < 1)
-			argp_error(state, "'%s' is not a number of lines", arg);
-		selection->top = number;
+		selection->top = argument_number(arg, 1, INT32_MAX, state);
 		return 0;
 	case 'g':
 		if (!grouping_parse(&selection->by, arg))
@@ -52,15 +48,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case KEY_MIN:
 	case KEY_MAX:
-		if (!size_parse(arg, &number))
-			argp_error(state, "'%s' is not a size", arg);
-		if (key == KEY_MIN) {
-			selection->has_min = true;
-			selection->min = number;
-		} else {
-			selection->has_max = true;
-			selection->max = number;
-		}
+		*(key == KEY_MIN ? &selection->has_min : &selection->has_max) = true;
+		*(key == KEY_MIN ? &selection->min : &selection->max) =
+			argument_size(arg, state);
 		return 0;
 	case 'a':
 		selection->all = true;

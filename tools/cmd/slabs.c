@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "arguments.h"
 #include "command.h"
 #include "input.h"
 #include "json.h"
@@ -50,8 +51,6 @@ static const struct argp_child children[] = {
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct options *o = state->input;
-	const char *end = arg;
-	int64_t number;
 
 	switch (key) {
 	case ARGP_KEY_INIT:
@@ -67,16 +66,14 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		o->key = *arg;
 		return 0;
 	case 'n':
-		if (!number_read(&end, &number) || *end || number < 1)
-			argp_error(state, "'%s' is not a number of caches", arg);
-		o->top = number;
+		o->top = argument_number(arg, 1, INT32_MAX, state);
 		return 0;
 	case 'a':
 		o->all = true;
 		return 0;
 	case KEY_PAGE_SIZE:
-		if (!size_parse(arg, &o->page_size) || o->page_size < 1024 ||
-		    o->page_size & (o->page_size - 1))
+		o->page_size = argument_size(arg, state);
+		if (o->page_size < 1024 || o->page_size & (o->page_size - 1))
 			argp_error(state, "'%s' is not a page size", arg);
 		return 0;
 	case ARGP_KEY_ARG:
@@ -296,7 +293,9 @@ int cmd_slabs(int argc, char **argv)
 	}
 	select_caches(&info, &o);
 	add_up(&info, &o, &totals);
-	qsort_r(info.cache, info.count, sizeof(*info.cache), compare, &o);
+	if (info.count)
+		qsort_r(info.cache, info.count, sizeof(*info.cache), compare,
+			&o);
 	count = o.top && o.top < info.count ? o.top : info.count;
 	if (o.output.json) {
 		print_json(&info, count, &totals, &o);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "arguments.h"
 #include "command.h"
 #include "group.h"
 #include "json.h"
@@ -16,9 +17,9 @@
 #include "subsystem.h"
 #include "table.h"
 
-enum key { TOTAL, TEXT, RODATA, DATA, BSS, TAGS, NAME };
+enum key { TOTAL, TEXT, RODATA, DATA, BSS, TAGS, NAME, KEYS };
 
-static const char *const key_names[] = {
+static const char *const key_names[KEYS] = {
 	[TOTAL] = "total", [TEXT] = "text", [RODATA] = "rodata", [DATA] = "data",
 	[BSS] = "bss", [TAGS] = "tags", [NAME] = "name",
 };
@@ -47,21 +48,13 @@ static const struct argp_child children[] = {
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct options *o = state->input;
-	const char *end = arg;
-	int64_t number;
 
 	switch (key) {
 	case ARGP_KEY_INIT:
 		state->child_inputs[0] = &o->output;
 		return 0;
 	case 's':
-		for (size_t i = 0; i < sizeof(key_names) / sizeof(*key_names); i++) {
-			if (!strcmp(arg, key_names[i])) {
-				o->key = i;
-				return 0;
-			}
-		}
-		argp_error(state, "cannot sort by '%s'", arg);
+		o->key = argument_word(arg, key_names, KEYS, "sort key", state);
 		return 0;
 	case 'g':
 		if (!grouping_parse(&o->by, arg) ||
@@ -70,9 +63,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 			argp_error(state, "cannot group by '%s'", arg);
 		return 0;
 	case 'n':
-		if (!number_read(&end, &number) || *end || number < 1)
-			argp_error(state, "'%s' is not a number of lines", arg);
-		o->top = number;
+		o->top = argument_number(arg, 1, INT32_MAX, state);
 		return 0;
 	case ARGP_KEY_ARG:
 		if (o->dir)
@@ -158,6 +149,7 @@ static int64_t weight(const struct row *row, enum key key)
 	case TAGS:
 		return row->size.tags;
 	case NAME:
+	case KEYS:
 		break;
 	}
 	return 0;

@@ -15,47 +15,21 @@
 #include "output.h"
 #include "table.h"
 
-struct options {
-	struct debugfs_file file;
-	struct output output;
-};
-
 static const struct argp_option options[] = {
 	{ "stats", 'f', "FILE", 0,
 	  "Read FILE, '-' is standard input (default: " DEBUGFS_DIR "/stats)", 1 },
 	{ 0 }
 };
 
-static const struct argp_child children[] = {
-	{ &output_argp, 0, NULL, 2 },
-	{ 0 }
-};
-
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-	struct options *o = state->input;
-
-	switch (key) {
-	case ARGP_KEY_INIT:
-		state->child_inputs[0] = &o->output;
-		return 0;
-	case 'f':
-	case ARGP_KEY_ARG:
-		debugfs_argument(&o->file, arg, state);
-		return 0;
-	}
-	return ARGP_ERR_UNKNOWN;
-}
-
 static const struct argp argp = {
-	options, parse, "[FILE]",
+	options, debugfs_parse, "[FILE]",
 	"Shows what the profiler does and costs: the page reference store in use, "
 	"ids used and free, memory by kind, everything it had to drop."
 	"\vExamples:\n"
 	"  codetag stats\n"
 	"  codetag stats --json | jq .store\n\n"
 	"Exit status: 0 success, 2 trouble.",
-	children, NULL, NULL
+	debugfs_children, NULL, NULL
 };
 
 static bool is_memory(const struct field *field)
@@ -129,7 +103,7 @@ static void print_table(const struct fields *fields, const struct output *output
 
 int cmd_stats(int argc, char **argv)
 {
-	struct options o = { .file = DEBUGFS_FILE("stats") };
+	struct debugfs_options o = { .file = DEBUGFS_FILE("stats") };
 	struct fields fields;
 	int status = STATUS_OK;
 

@@ -4,12 +4,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "arguments.h"
 #include "command.h"
 #include "input.h"
 #include "interval.h"
 #include "live.h"
 #include "message.h"
-#include "number.h"
 #include "show.h"
 
 struct top {
@@ -50,8 +50,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		top->once = true;
 		return 0;
 	case 'd':
-		if (!seconds_parse(arg, &top->delay))
-			argp_error(state, "'%s' is not a number of seconds", arg);
+		top->delay = argument_seconds(arg, state);
 		return 0;
 	case ARGP_KEY_ARG:
 		if (!selection_argument(&top->selection, arg))

@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "arguments.h"
 #include "command.h"
 #include "input.h"
 #include "json.h"
@@ -19,9 +20,9 @@
 #include "output.h"
 #include "table.h"
 
-enum key { TOTAL_DYNAMIC, CURRENT_DYNAMIC, ALLOC_COUNT, FREE_COUNT, WASTE };
+enum key { TOTAL_DYNAMIC, CURRENT_DYNAMIC, ALLOC_COUNT, FREE_COUNT, WASTE, KEYS };
 
-static const char *const key_names[] = {
+static const char *const key_names[KEYS] = {
 	[TOTAL_DYNAMIC] = "total_dynamic",
 	[CURRENT_DYNAMIC] = "current_dynamic",
 	[ALLOC_COUNT] = "alloc_count",
@@ -63,26 +64,16 @@ static const struct argp_child children[] = {
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct trace *trace = state->input;
-	const char *end = arg;
-	int64_t number;
 
 	switch (key) {
 	case ARGP_KEY_INIT:
 		state->child_inputs[0] = &trace->output;
 		return 0;
 	case 's':
-		for (size_t i = 0; i < sizeof(key_names) / sizeof(*key_names); i++) {
-			if (!strcmp(arg, key_names[i])) {
-				trace->key = i;
-				return 0;
-			}
-		}
-		argp_error(state, "cannot order by '%s'", arg);
+		trace->key = argument_word(arg, key_names, KEYS, "sort key", state);
 		return 0;
 	case 'n':
-		if (!number_read(&end, &number) || *end || number < 1)
-			argp_error(state, "'%s' is not a number of callers", arg);
-		trace->top = number;
+		trace->top = argument_number(arg, 1, INT32_MAX, state);
 		return 0;
 	case KEY_MALLOC:
 		trace->kmem.malloc_only = true;
@@ -205,6 +196,8 @@ static int64_t weight(const struct kmem_caller *c, enum key key)
 		return c->freed;
 	case WASTE:
 		return waste_of(c);
+	case KEYS:
+		break;
 	}
 	return 0;
 }

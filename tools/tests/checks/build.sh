@@ -19,6 +19,11 @@ no_objects_in_source() {
 	[ -z "$found" ] || { echo "$found"; return 1; }
 }
 
+# UPDATE=1 writes down whatever is printed, so look for what never may be.
+no_sanitizer_expected() {
+	! grep -rlE 'runtime error|Sanitizer' golden expected
+}
+
 full_disk() {
 	! "$codetag" report data/handmade-v2.allocinfo >/dev/full
 }
@@ -34,4 +39,5 @@ check build/static static_build
 check build/clang clang_build
 check build/source-clean no_objects_in_source
 check output/full-disk full_disk
+check output/expected no_sanitizer_expected
 check output/units units_follow_terminal

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "arguments.h"
+
+#include <string.h>
+
+#include "number.h"
+#include "text.h"
+
+int64_t argument_number(const char *arg, int64_t min, int64_t max,
+			struct argp_state *state)
+{
+	const char *end = arg;
+	int64_t number = 0;
+
+	if (!number_read(&end, &number) || *end || number < min)
+		argp_error(state, "'%s' is not a number from %lld on", arg,
+			   (long long)min);
+	else if (number > max)
+		argp_error(state, "'%s' is more than %lld", arg, (long long)max);
+	return number;
+}
+
+int64_t argument_size(const char *arg, struct argp_state *state)
+{
+	int64_t size = 0;
+
+	if (!size_parse(arg, &size))
+		argp_error(state, "'%s' is not a size", arg);
+	return size;
+}
+
+double argument_seconds(const char *arg, struct argp_state *state)
+{
+	double seconds = 0;
+
+	if (!seconds_parse(arg, &seconds))
+		argp_error(state, "'%s' is not a number of seconds", arg);
+	return seconds;
+}
+
+size_t argument_word(const char *arg, const char *const *words, size_t count,
+		     const char *what, struct argp_state *state)
+{
+	struct text all = { 0 };
+
+	for (size_t i = 0; i < count; i++) {
+		if (!strcmp(arg, words[i])) {
+			text_free(&all);
+			return i;
+		}
+		text_printf(&all, "%s%s", i ? ", " : "", words[i]);
+	}
+	argp_error(state, "'%s' is no %s, there are: %s", arg, what, all.s);
+	text_free(&all);
+	return 0;
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Values of options: each function ends the program if @arg is not one. */
+#ifndef CODETAG_ARGUMENTS_H
+#define CODETAG_ARGUMENTS_H
+
+#include <argp.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* A number from @min to @max. */
+int64_t argument_number(const char *arg, int64_t min, int64_t max,
+			struct argp_state *state);
+
+/* "4k", "1.5M" … */
+int64_t argument_size(const char *arg, struct argp_state *state);
+double argument_seconds(const char *arg, struct argp_state *state);
+
+/* The index of @arg among @words; @what is "sort key" or the like. */
+size_t argument_word(const char *arg, const char *const *words, size_t count,
+		     const char *what, struct argp_state *state);
+
+#endif
