@@ -13,8 +13,8 @@
 
 driver
 have_engine || { unload codetag_test; skip_all "not this profiler"; }
-name=$(tr ' ' '\n' </proc/cmdline | grep -E '^(codetag\.(page_ref|max_ids)|sysctl\.vm\.mem_profiling)' |
-	tail -n 1)
+name=$(tr ' ' '\n' </proc/cmdline |
+	grep -E '^(codetag\.(page_ref|max_ids)|sysctl\.vm\.mem_profiling)' | tail -n 1)
 if [ -z "$name" ]; then
 	unload codetag_test
 	skip_all "not booted with a bad parameter"

@@ -2,7 +2,7 @@
 #
 # Builds the self-tests for a guest image and never writes here.
 #
-#   make -f guest.mk KDIR=OBJ OUT=DIR [CC=gcc] [CODETAG_MANY_SITES=2500]
+#   make -f FILE KDIR=OBJ OUT=DIR [CC=gcc] [CODETAG_MANY_SITES=2500]
 #
 # OBJ is a configured and built kernel object directory. The result is in
 # DIR/selftests. README.rst says more.

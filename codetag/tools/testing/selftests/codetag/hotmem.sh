@@ -43,7 +43,9 @@ if [ -n "$gone" ]; then
 		now=$(stat_value mem_page_refs)
 		case $(stat_value store) in
 		flags) equal "memory for page references" 0 "$now" ;;
-		slot) [ "$now" -le "$refs" ]; check "memory for page references" $? "$refs, now $now" ;;
+		slot)
+			[ "$now" -le "$refs" ]
+			check "memory for page references" $? "$refs, now $now" ;;
 		*) skip "memory for page references" "not known for this store" ;;
 		esac
 	else

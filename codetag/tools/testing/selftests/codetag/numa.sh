@@ -17,7 +17,7 @@ plan 16
 [ ! -e $thp/enabled ] || echo madvise >$thp/enabled
 
 base shmem ' mm/shmem.c:[0-9]* func:shmem_alloc_folio'
-base moved ' mm/(migrate|mempolicy).c:[0-9]* func:(alloc_migration_target|alloc_misplaced_dst_folio)'
+base moved ' mm/(migrate|mempolicy).c:[0-9]* func:(alloc_migration_target|alloc_misp)'
 helper shared 16
 equal "shared pages held" "$((16 * MB)) 4096" "$(grown shmem)"
 for node in 1 0 1; do

@@ -9,7 +9,7 @@ thp=/sys/kernel/mm/transparent_hugepage
 hugetlb=/sys/kernel/mm/hugepages/hugepages-2048kB
 
 prepare
-plan 22
+plan 20
 
 # Nobody but the helper shall have huge pages.
 [ ! -e $thp/enabled ] || echo madvise >$thp/enabled
@@ -92,22 +92,6 @@ if [ -w $hugetlb/nr_hugepages ]; then
 	equal "hugetlb pages freed" "0 0" "$(grown hugetlb)"
 else
 	skip_rest 5 "no hugetlb" "hugetlb"
-fi
-
-# The same while the memory map of huge pages is given back.
-vmemmap=/proc/sys/vm/hugetlb_optimize_vmemmap
-base maps ' mm/hugetlb_vmemmap.c:'
-if [ -w $hugetlb/nr_hugepages ] && [ -w $vmemmap ]; then
-	old=$(cat $vmemmap)
-	echo 1 >$vmemmap
-	echo 9 >$hugetlb/nr_hugepages
-	equal "hugetlb pages without their memory map" "$((18 * MB)) 9" "$(grown hugetlb)"
-	echo 0 >$hugetlb/nr_hugepages
-	equal "freed with their memory map again" "0 0" "$(grown hugetlb)"
-	echo "$old" >$vmemmap
-	diag "the memory map has grown by $(grown maps)"
-else
-	skip_rest 2 "no hugetlb_optimize_vmemmap" "memory map"
 fi
 
 [ ! -e $thp/khugepaged/defrag ] || echo 1 >$thp/khugepaged/defrag

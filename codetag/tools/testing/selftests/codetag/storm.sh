@@ -63,7 +63,7 @@ files()
 		mv "$d/1" "$d/1.moved" 2>/dev/null
 		[ "$1" = tmpfs ] || sync
 		find "$2" -type f | wc -l >/dev/null
-		rm -rf "$2/$(((n + 2) % 5))"
+		rm -rf "${2:?}/$(((n + 2) % 5))"
 		did "$1"
 	done
 	rm -rf "${2:?}"/[0-4]
@@ -153,7 +153,8 @@ pressure()
 {
 	while going; do
 		sleep 2
-		free=$(awk '$1 ~ /^(MemFree|SwapFree|Cached):/ { n += $2 } END { print int(n / 1024) }' /proc/meminfo)
+		free=$(awk '$1 ~ /^(MemFree|SwapFree|Cached):/ { n += $2 }
+			END { print int(n / 1024) }' /proc/meminfo)
 		"$BIN/hog" $((free + 40)) 4 >/dev/null 2>&1
 		did pressure
 	done
@@ -280,7 +281,11 @@ for w in $workers; do
 	n=$(cat "$WORK/n.$w")
 	case $w in
 	ext4) [ -n "$disk" ] || { skip "$w" "no disk"; continue; } ;;
-	cpus) [ -w /sys/devices/system/cpu/cpu1/online ] || { skip "$w" "only one CPU"; continue; } ;;
+	cpus)
+		if ! [ -w /sys/devices/system/cpu/cpu1/online ]; then
+			skip "$w" "only one CPU"
+			continue
+		fi ;;
 	cgroup) [ -n "$have_cgroup" ] || { skip "$w" "no memory cgroups"; continue; } ;;
 	toggling) [ "$TOGGLE" = 1 ] || { skip "$w" "not asked for"; continue; } ;;
 	esac
