@@ -308,7 +308,7 @@ static void read_release(struct material *m, const char *dir)
 static bool load_static(struct material *m, const struct options *o)
 {
 	const char *dir = o->selection.path;
-	struct objects objects;
+	struct objects objects = { 0 };
 	bool good = objects_read(&objects, dir);
 
 	if (!good) {

@@ -235,7 +235,7 @@ static void print_json(const struct rows *rows, size_t count,
 int cmd_static(int argc, char **argv)
 {
 	struct options o = { .by = { BY_FILE, 0 } };
-	struct objects objects;
+	struct objects objects = { 0 };
 	struct rows rows = { 0 };
 	int status = STATUS_OK;
 	size_t count;

@@ -18,6 +18,9 @@
 #include "number.h"
 #include "outfile.h"
 #include "output.h"
+#ifdef HAVE_ELF
+#include "symbols.h"
+#endif
 #include "table.h"
 
 enum key { TOTAL_DYNAMIC, CURRENT_DYNAMIC, ALLOC_COUNT, FREE_COUNT, WASTE, KEYS };
@@ -32,14 +35,21 @@ static const char *const key_names[KEYS] = {
 
 struct trace {
 	const char *path, *callers;
+	const char *build, *start;
 	struct kmem kmem;
+#ifdef HAVE_ELF
+	struct symbols symbols;
+#endif
+	struct arena strings;	/* names of callers that were addresses */
 	struct output output;
 	enum key key;
 	bool slab_account;
 	size_t top;
 };
 
-enum { KEY_MALLOC = 0x200, KEY_CACHE, KEY_CALLERS, KEY_SLAB };
+enum {
+	KEY_MALLOC = 0x200, KEY_CACHE, KEY_CALLERS, KEY_SLAB, KEY_KERNEL, KEY_START,
+};
 
 static const struct argp_option options[] = {
 	{ "order-by", 's', "KEY", 0,
@@ -52,6 +62,13 @@ static const struct argp_option options[] = {
 	{ "slab-account", KEY_SLAB, NULL, 0,
 	  "Columns total slack req alloc/free: frees count where they are called, and "
 	  "callers that only free are listed", 0 },
+#ifdef HAVE_ELF
+	{ "kernel", KEY_KERNEL, "BUILD", 0,
+	  "Tell from the build tree of the kernel which file a caller is in, and names "
+	  "for addresses", 0 },
+	{ "start-branch", KEY_START, "DIR", 0,
+	  "Only callers in files below DIR; needs --kernel", 0 },
+#endif
 	{ "callers", KEY_CALLERS, "FILE", 0, "Write all callers to FILE, one a line", 0 },
 	{ 0 }
 };
@@ -88,6 +105,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case KEY_CALLERS:
 		trace->callers = arg;
 		return 0;
+	case KEY_KERNEL:
+		trace->build = arg;
+		return 0;
+	case KEY_START:
+		trace->start = arg;
+		return 0;
 	case ARGP_KEY_ARG:
 		if (trace->path)
 			argp_error(state, "one log at a time, '%s' is a second one", arg);
@@ -98,6 +121,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 			argp_error(state, "which log? '-' is standard input");
 		else if (trace->kmem.malloc_only && trace->kmem.cache_only)
 			argp_error(state, "--malloc and --cache leave nothing");
+		else if (trace->start && !trace->build)
+			argp_error(state, "--start-branch needs --kernel BUILD");
 		return 0;
 	}
 	return ARGP_ERR_UNKNOWN;
@@ -178,6 +203,57 @@ static bool read_log(struct trace *trace)
 	return good;
 }
 
+#ifdef HAVE_ELF
+/* Gives callers their file, and those that are addresses their name. */
+static bool resolve(struct trace *trace)
+{
+	struct text name = { 0 };
+	size_t without = 0;
+
+	if (!trace->build)
+		return true;
+	if (!symbols_read(&trace->symbols, trace->build)) {
+		warning("cannot read the kernel in %s: %s", trace->build,
+			strerror(errno));
+		hint("It has to be the directory that the kernel was built in (O=).");
+		return false;
+	}
+	for (size_t i = 0; i < trace->kmem.callers; i++) {
+		struct kmem_caller *c = &trace->kmem.caller[i];
+
+		if (symbols_resolve(&trace->symbols, c->name, &name))
+			c->name = arena_copy(&trace->strings, name.s, name.len);
+		c->path = symbols_path(&trace->symbols, c->name);
+		without += !c->path || !*c->path;
+	}
+	if (without)
+		warning("%zu of %zu callers are in no file of %s, or in several",
+			without, trace->kmem.callers, trace->build);
+	text_free(&name);
+	return true;
+}
+#else
+static bool resolve(struct trace *trace)
+{
+	(void)trace;
+	return true;
+}
+#endif
+
+/* Whether @path is below the branch that was asked for. */
+static bool in_branch(const struct trace *trace, const char *path)
+{
+	size_t len;
+
+	if (!trace->start)
+		return true;
+	len = strlen(trace->start);
+	while (len && trace->start[len - 1] == '/')
+		len--;
+	return path && !strncmp(path, trace->start, len) &&
+	       (path[len] == '/' || path[len] == '.');
+}
+
 static int64_t waste_of(const struct kmem_caller *c)
 {
 	return sub64(c->total_alloc, c->total_req);
@@ -220,7 +296,8 @@ static const struct kmem_caller **rank(struct trace *trace, size_t *count)
 
 	*count = 0;
 	for (size_t i = 0; i < kmem->callers; i++)
-		if (kmem->caller[i].allocs || trace->slab_account)
+		if ((kmem->caller[i].allocs || trace->slab_account) &&
+		    in_branch(trace, kmem->caller[i].path))
 			ranked[(*count)++] = &kmem->caller[i];
 	qsort_r(ranked, *count, sizeof(*ranked), compare, &trace->key);
 	if (trace->top && trace->top < *count)
@@ -256,13 +333,14 @@ static void print_callers(struct trace *trace)
 {
 	static const struct table_column account[] = {
 		{ "total", true }, { "waste", true }, { "net", true },
-		{ "alloc/free", true }, { "caller", false },
+		{ "alloc/free", true }, { "caller", false }, { "object", false },
 	}, slab_account[] = {
 		{ "total", true }, { "slack", true }, { "req", true },
-		{ "alloc/free", true }, { "caller", false },
+		{ "alloc/free", true }, { "caller", false }, { "object", false },
 	};
 	struct table table = {
-		.column = trace->slab_account ? slab_account : account, .columns = 5,
+		.column = trace->slab_account ? slab_account : account,
+		.columns = trace->build ? 6 : 5,
 	};
 	bool human = output_human(&trace->output);
 	const struct kmem_caller **ranked;
@@ -281,6 +359,9 @@ static void print_callers(struct trace *trace)
 			 trace->slab_account ? c->frees : c->freed);
 		table_cell(&table, text);
 		table_cell(&table, c->name);
+		if (trace->build)
+			table_cell(&table, !c->path ? "?" : *c->path ? c->path :
+							       "(several)");
 	}
 	table_print(&table, stdout, !trace->output.no_headings, output_colour());
 	table_free(&table);
@@ -387,6 +468,10 @@ static void print_json(struct trace *trace, const struct kmem_caller *total)
 
 		json_object(&json, NULL);
 		json_string(&json, "caller", c->name);
+		if (trace->build && c->path && *c->path)
+			json_string(&json, "object", c->path);
+		else if (trace->build)
+			json_null(&json, "object");
 		json_int(&json, "total_dynamic", c->total_alloc);
 		json_int(&json, "total_requested", c->total_req);
 		json_int(&json, "waste", waste_of(c));
@@ -430,7 +515,7 @@ int cmd_trace(int argc, char **argv)
 	int status = STATUS_TROUBLE;
 
 	argp_parse(&argp, argc, argv, 0, NULL, &trace);
-	if (read_log(&trace)) {
+	if (read_log(&trace) && resolve(&trace)) {
 		status = STATUS_OK;
 		kmem_total(&trace.kmem, &total);
 		if (trace.output.json) {
@@ -455,5 +540,9 @@ int cmd_trace(int argc, char **argv)
 		}
 	}
 	kmem_free(&trace.kmem);
+	arena_free(&trace.strings);
+#ifdef HAVE_ELF
+	symbols_free(&trace.symbols);
+#endif
 	return status;
 }

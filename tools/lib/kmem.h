@@ -17,6 +17,7 @@
 
 struct kmem_caller {
 	const char *name;
+	const char *path;	/* of its object file; NULL: not known, "": several */
 	int64_t total_req, total_alloc;		/* ever allocated */
 	int64_t current_req, current_alloc;	/* now */
 	int64_t allocs, freed;		/* its objects, wherever they were freed */

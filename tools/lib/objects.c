@@ -87,7 +87,28 @@ static void add_section(struct footprint *size, const GElf_Shdr *section,
 		size->tags = add64(size->tags, bytes);
 }
 
-static bool read_object(struct footprint *size, const char *path)
+static void read_symbols(struct objects *objects, Elf *elf, Elf_Scn *section,
+			 const GElf_Shdr *header, const char *below)
+{
+	Elf_Data *data = elf_getdata(section, NULL);
+	size_t count = header->sh_entsize ? header->sh_size / header->sh_entsize : 0;
+	GElf_Sym symbol;
+
+	for (size_t i = 0; data && i < count && i < INT32_MAX; i++) {
+		const char *name;
+
+		if (!gelf_getsym(data, (int)i, &symbol) ||
+		    GELF_ST_TYPE(symbol.st_info) != STT_FUNC ||
+		    symbol.st_shndx == SHN_UNDEF)
+			continue;
+		name = elf_strptr(elf, header->sh_link, symbol.st_name);
+		if (name && *name)
+			objects->function(objects->context, name, below);
+	}
+}
+
+static bool read_object(struct objects *objects, struct footprint *size,
+			const char *path, const char *below)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	Elf_Scn *section = NULL;
@@ -102,12 +123,16 @@ static bool read_object(struct footprint *size, const char *path)
 	elf = elf_begin(fd, ELF_C_READ, NULL);
 	if (elf && elf_kind(elf) == ELF_K_ELF && !elf_getshdrstrndx(elf, &names)) {
 		good = true;
-		while ((section = elf_nextscn(elf, section)))
-			if (gelf_getshdr(section, &header))
-				add_section(size, &header,
-					    elf_strptr(elf, names, header.sh_name));
-			else
+		while ((section = elf_nextscn(elf, section))) {
+			if (!gelf_getshdr(section, &header)) {
 				good = false;
+				continue;
+			}
+			add_section(size, &header,
+				    elf_strptr(elf, names, header.sh_name));
+			if (header.sh_type == SHT_SYMTAB && objects->function)
+				read_symbols(objects, elf, section, &header, below);
+		}
 	}
 	elf_end(elf);
 	close(fd);
@@ -127,7 +152,7 @@ static void add_file(struct objects *objects, const char *path, const char *name
 		objects->composites++;
 		return;
 	}
-	if (!read_object(&object.size, path)) {
+	if (!read_object(objects, &object.size, path, below)) {
 		objects->unreadable++;
 		return;
 	}
@@ -149,7 +174,6 @@ bool objects_read(struct objects *objects, const char *dir)
 	int error = 0;
 	FTS *tree;
 
-	*objects = (struct objects){ 0 };
 	for (prefix = strlen(root); prefix > 1 && root[prefix - 1] == '/'; )
 		root[--prefix] = '\0';
 	if (prefix == 1 && root[0] == '/')

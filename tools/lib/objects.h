@@ -25,12 +25,16 @@ struct objects {
 	size_t count, room;
 	size_t composites;	/* left out: made of objects that are counted */
 	size_t unreadable;	/* not ELF, or broken */
+
+	/* Called for each function, if set before; @path is of the object. */
+	void (*function)(void *context, const char *name, const char *path);
+	void *context;
 };
 
 /*
  * Reads the object files below @dir that become part of the kernel or of a
- * module. Programs of the build and the boot wrapper are left out. False with
- * errno if @dir cannot be read.
+ * module. Programs of the build and the boot wrapper are left out. @objects is
+ * empty but for the callback. False with errno if @dir cannot be read.
  */
 bool objects_read(struct objects *objects, const char *dir);
 void objects_free(struct objects *objects);

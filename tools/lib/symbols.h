@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Where the functions of a kernel come from, by its build tree: the object files
+ * say which has a function, System.map says which function is at an address.
+ * No debug information is needed.
+ */
+#ifndef CODETAG_SYMBOLS_H
+#define CODETAG_SYMBOLS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "strmap.h"
+#include "text.h"
+
+struct symbols {
+	struct strmap functions, paths;
+	uint32_t *path_of;	/* by the number of the function */
+	size_t room;
+
+	struct symbol {
+		uint64_t address;
+		const char *name;
+	} *symbol;		/* of System.map, by address */
+	size_t count, symbol_room;
+	char *text;
+};
+
+/* False with errno if @build cannot be read; a System.map need not be there. */
+bool symbols_read(struct symbols *symbols, const char *build);
+
+/*
+ * The object file of a call site such as "foo+0x33": NULL if no object has the
+ * function, "" if several have a function of that name.
+ */
+const char *symbols_path(const struct symbols *symbols, const char *site);
+
+/* Turns a hexadecimal address into "foo+0x33"; false if it is none of ours. */
+bool symbols_resolve(const struct symbols *symbols, const char *site,
+		     struct text *name);
+void symbols_free(struct symbols *symbols);
+
+#endif
