@@ -12,7 +12,7 @@ PATCHES=$ROOT/kernel-patches/$KVER
 TARBALL=/usr/src/linux-source-$KVER.tar.xz
 
 # Everything that is made is made below CACHE, nothing in the repository.
-CACHE=${CODETAG_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/codetag}
+CACHE=${CODETAG_CACHE:-${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/codetag}
 mkdir -p "$CACHE"/{src,tree,obj,log,ccache,run}
 CACHE=$(cd "$CACHE" && pwd -P)
 LOGS=$CACHE/log
