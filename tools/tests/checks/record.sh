@@ -33,6 +33,26 @@ interrupted_recording() {
 	wait $! && [ ! -e "$db-wal" ]
 }
 
+# Bytes of the recording changed at random: an error or a result, never a crash.
+damaged_recording() {
+	local i status
+	for i in $(seq 1 25); do
+		python3 -c '
+import random, sys
+random.seed(int(sys.argv[3]))
+data = bytearray(open(sys.argv[1], "rb").read())
+for _ in range(30):
+    data[random.randrange(100, len(data))] = random.randrange(256)
+open(sys.argv[2], "wb").write(data[:random.choice([len(data), len(data) // 2])])' \
+			"$recording" "$scratch/damaged.db" "$i"
+		rm -f "$scratch"/damaged.db-*
+		"$codetag" leaks --all "$scratch/damaged.db" >"$scratch/damaged.out" 2>&1
+		status=$?
+		grep -E 'runtime error|Sanitizer' "$scratch/damaged.out" && return 1
+		[ $status -le 2 ] || { echo "seed $i: exit $status"; return 1; }
+	done
+}
+
 record_refuses() {
 	! "$codetag" record -q -o "$recording" -c 1 --allocinfo data/handmade-v1.allocinfo
 }
@@ -96,6 +116,7 @@ if "$codetag" --version | grep -q sqlite3; then
 	check record/killed killed_recording
 	check record/interrupted interrupted_recording
 	check record/refuses record_refuses
+	check record/damaged damaged_recording
 	check replay/list recording_golden replay-list "$codetag" replay "$recording" --list
 	check replay/json json_is_valid "$codetag" replay "$recording" --list --json
 	check replay/not-a-recording recording_golden replay-not "$codetag" replay data/handmade-v1.allocinfo --list

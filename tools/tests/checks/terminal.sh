@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: GPL-2.0
+# Terminals, colours and memory checks of the ordinary build.
+
+# on_terminal COMMAND: what it prints on a terminal, by script(1)
+on_terminal() {
+	script -qec "$1" /dev/null </dev/null
+}
+
+escape=$(printf '\033')
+
+colours_on_terminal() {
+	on_terminal "TERM=xterm $codetag report data/handmade-v1.allocinfo" | grep -q "$escape"
+}
+
+no_colours() {
+	! on_terminal "$1 $codetag report data/handmade-v1.allocinfo" | grep -q "$escape"
+}
+
+pprof_refuses_terminal() {
+	on_terminal "$codetag export --format pprof data/handmade-v1.allocinfo; echo exit \$?" |
+		tr -d '\r' | grep -qx 'exit 2'
+}
+
+valgrind_clean() {
+	nice -n 5 make -s -C .. O="$build/clang" CC=clang || return 1
+	valgrind -q --leak-check=full --show-leak-kinds=definite --errors-for-leak-kinds=definite \
+		--error-exitcode=99 "$build/clang/codetag" "$@" >/dev/null
+	[ $? -lt 99 ]
+}
+
+check terminal/colours colours_on_terminal
+check terminal/no-color no_colours "TERM=xterm NO_COLOR=1"
+check terminal/dumb no_colours TERM=dumb
+check terminal/pprof pprof_refuses_terminal
+if command -v valgrind >/dev/null; then
+	file=data/recorded-mainline-6.12.allocinfo
+	check valgrind/report valgrind_clean report --tree "$file"
+	check valgrind/diff valgrind_clean diff "$file" data/recorded-ours-6.12.allocinfo
+	check valgrind/pprof valgrind_clean export --format pprof -o "$scratch/v.pb.gz" "$file"
+	check valgrind/trace valgrind_clean trace data/handmade-modern.trace
+	[ ! -e "$recording" ] || check valgrind/leaks valgrind_clean leaks "$recording"
+fi
