@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Reading what the measurements left behind, and comparing variants."""
+import json
+import os
+import statistics
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+# The fast paths: the rows of the short table and of the baseline.
+FAST = ["page-0", "page-3", "page-9", "page-0-batch", "kmalloc-8", "kmalloc-64",
+        "kmalloc-1024", "kmalloc-8192", "kmalloc-64-acct", "kmalloc-64-batch",
+        "cache-200", "cache-200-batch"]
+
+# Whose call sites: in the kernel image, in a module, and whole programs.
+PLACES = ["kernel", "module", "whole"]
+
+
+def variants():
+    """[(name, kernel)] in the order of the file of variants"""
+    found = []
+    with open(os.path.join(HERE, "variants"), encoding="utf-8") as file:
+        for line in file:
+            if "|" in line and not line.startswith("#"):
+                fields = [f.strip() for f in line.split("|")]
+                found.append((fields[0], fields[1]))
+    return found
+
+
+def base_of(variant):
+    """What a variant is compared with: the same kernel without a profiler."""
+    return "7.3-none" if variant.startswith("7.3-") else "6.12-none"
+
+
+def read_cases(path):
+    """{place: {case: {median, min, max, alloc}}} of a file of one variant"""
+    result = {}
+    with open(path, encoding="utf-8") as file:
+        for line in file:
+            words = line.split()
+            if len(words) < 3 or words[0] not in PLACES or words[2] == "error":
+                continue
+            median, least, most = (int(w) / 1000 for w in words[3:6])
+            alloc = None if words[6] == "-" else int(words[6]) / 1000
+            result.setdefault(words[0], {})[words[1]] = {
+                "median": median, "min": least, "max": most, "alloc": alloc}
+    return result
+
+
+def read_memory(path):
+    """{meminfo: {field: kB}, objects: {name: bytes each}, stats: text}"""
+    result = {"meminfo": {}, "objects": {}, "stats": []}
+    with open(path, encoding="utf-8") as file:
+        for line in file:
+            words = line.split()
+            if words[:1] == ["meminfo"]:
+                result["meminfo"][words[1]] = int(words[2])
+            elif words[:1] == ["object"] and int(words[3]):
+                name = words[1] if words[1] == "file" else f"{words[1]}-{words[2]}"
+                result["objects"][name] = int(words[4]) / int(words[3])
+            elif words[:1] == ["stats"]:
+                result["stats"].append(line.rstrip("\n").partition(" ")[2])
+    return result
+
+
+def read_growth(path):
+    """[[modules, tags, ticks of a read, ticks of a load]], None where refused"""
+    rows = []
+    with open(path, encoding="utf-8") as file:
+        for line in file:
+            words = line.split()
+            if words[:1] == ["growth"]:
+                rows.append([None if w in ("-", "refused") else int(w) for w in words[1:]])
+    return rows
+
+
+def read_image(path):
+    """{section: bytes}"""
+    with open(path, encoding="utf-8") as file:
+        return {w[0]: int(w[1]) for w in (line.split() for line in file) if len(w) == 2}
+
+
+def of_variants(directory, read, tail):
+    """{variant: read(its file)} of those files that there are"""
+    found = {}
+    for name, _ in variants():
+        path = os.path.join(directory, name + tail)
+        if os.path.exists(path):
+            found[name] = read(path)
+    return found
+
+
+def collect(cache):
+    """Everything that was measured"""
+    data = {"instructions": of_variants(os.path.join(cache, "instructions"), read_cases, ".txt"),
+            "cycles": {}, "memory": {}, "growth": {}, "image": {}}
+    for name, _ in variants():
+        rounds = []
+        while True:
+            path = os.path.join(cache, "cycles", f"{name}.{len(rounds) + 1}.txt")
+            if not os.path.exists(path):
+                break
+            rounds.append(read_cases(path))
+        if rounds:
+            data["cycles"][name] = merge_rounds(rounds)
+    for guest in ("512M", "8G", "512M-nomemcg"):
+        found = of_variants(os.path.join(cache, "memory"), read_memory, f".{guest}.txt")
+        if found:
+            data["memory"][guest] = found
+    for cpus in (1, 2, 8, 64):
+        found = of_variants(os.path.join(cache, "growth"), read_growth, f".{cpus}.txt")
+        if found:
+            data["growth"][str(cpus)] = found
+    for kernel in sorted({k for _, k in variants()}):
+        path = os.path.join(cache, "memory", f"image-{kernel}.txt")
+        if os.path.exists(path):
+            data["image"][kernel] = read_image(path)
+    return data
+
+
+def merge_rounds(rounds):
+    """{place: {case: [median of each round]}}"""
+    result = {}
+    for one in rounds:
+        for place, cases in one.items():
+            for case, value in cases.items():
+                result.setdefault(place, {}).setdefault(case, []).append(value["median"])
+    return result
+
+
+def load(path):
+    """A file of results"""
+    with open(path, encoding="utf-8") as file:
+        return json.load(file)
+
+
+def instructions(data, variant, place, case):
+    """Per operation, without the loop around it; None if not measured"""
+    cases = data["instructions"].get(variant, {}).get(place, {})
+    if case not in cases:
+        return None
+    return cases[case]["median"] - cases.get("empty", {"median": 0})["median"]
+
+
+def added(data, variant, place, case):
+    """Instructions more than without a profiler; None if not measured"""
+    mine = instructions(data, variant, place, case)
+    base = instructions(data, base_of(variant), place, case)
+    return None if mine is None or base is None else mine - base
+
+
+def ratios(data, variant, place, case):
+    """Cycles compared with no profiler, round by round"""
+    mine = data["cycles"].get(variant, {}).get(place, {}).get(case, [])
+    base = data["cycles"].get(base_of(variant), {}).get(place, {}).get(case, [])
+    return [m / b for m, b in zip(mine, base) if b]
+
+
+def median(values):
+    """Median, None of nothing"""
+    return statistics.median(values) if values else None
+
+
+def cases_of(results, place):
+    """Names of all cases in the order they ran, without the empty loop"""
+    names = {}
+    for result in results.values():
+        for case in result.get(place, {}):
+            names.setdefault(case)
+    names.pop("empty", None)
+    return list(names)

@@ -1,0 +1,28 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# In the guest: what reading /proc/allocinfo and loading a module cost when there
+# are more and more call sites. Lines: growth, tags, ticks of a read, ticks of
+# loading a module.
+#
+# growth.sh MODULES: how many modules with 3500 call sites to load, one by one
+whole=/lib/bench/whole
+
+line()
+{
+	tags=$(grep -c : /proc/allocinfo) || tags=0
+	read=$($whole read /proc/allocinfo) || read=-
+	load=$($whole insmod /lib/bench/alloc_bench_mod.ko) || load=-
+	rmmod alloc_bench_mod
+	echo "growth $1 $((tags - 1)) $read $load"
+}
+
+# What is loaded first pays for what is set up once.
+$whole insmod /lib/bench/alloc_bench_mod.ko >/dev/null
+rmmod alloc_bench_mod
+line 0
+i=0
+while [ $i -lt "$1" ]; do
+	i=$((i + 1))
+	$whole insmod /lib/bench/bench_tags_$i.ko >/dev/null || { echo "growth $i refused"; break; }
+	line $i
+done

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash disable=SC2034,SC2154
+# What the benchmark scripts share: kernels, trees and places. To be sourced.
+
+BENCH=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd -P)
+# shellcheck source=../scripts/lib.sh
+. "$BENCH/../scripts/lib.sh"
+
+# A measured kernel is called SOURCE-PROFILER[-um]:
+#   SOURCE	6.12 or 7.3 as they come, or ours, which is the patched 6.12
+#   PROFILER	none or prof
+kernel_source() { printf '%s\n' "${1%%-*}"; }
+kernel_um() { case $1 in *-um) true ;; *) false ;; esac; }
+
+source_tree()
+{
+	case $1 in
+	6.12) printf '%s\n' "$PRISTINE" ;;
+	7.3) printf '%s\n' "${KSRC73:-$CACHE/src/linux-source-7.3}" ;;
+	ours) printf '%s\n' "${OURS_TREE:-$TREE}" ;;
+	*) die "no such kernel source: $1" ;;
+	esac
+}
+
+# scripts/lib.sh asks these about a flavour; here a flavour is a measured kernel.
+# shellcheck disable=SC2317,SC2329
+flavour_tree() { printf '%s\n' "$CACHE/tree/bench-$(kernel_source "$1")"; }
+# shellcheck disable=SC2317,SC2329
+flavour_obj() { printf '%s\n' "$OBJ/bench-$1"; }
+# shellcheck disable=SC2317,SC2329
+flavour_fragments()
+{
+	if kernel_um "$1"; then
+		fragments um "$(flavour_tree "$1")"
+	else
+		fragments base "$(flavour_tree "$1")"
+		printf '%s\n' "$BENCH/configs/x86.config"
+	fi
+	printf '%s\n' "$BENCH/configs/bench.config"
+	case $1 in
+	*-none*) printf '%s\n' "$BENCH/configs/none.config" ;;
+	esac
+}
+
+say() { printf '%s %s\n' "$(date +%H:%M:%S)" "$*" >&2; }
+
+# variants [PREFIX…]: "name|kernel|command line|before" of those whose name begins
+# with one of these, and of those that they are compared with
+variants()
+{
+	awk -F '|' -v want="$*" '
+	function trim(s) { gsub(/^[ \t]+|[ \t]+$/, "", s); return s }
+	/^#/ || NF < 4 { next }
+	{
+		name = trim($1)
+		n = split(want, prefix, " ")
+		use = n == 0 || name ~ /-none$/
+		for (i = 1; i <= n; i++)
+			use = use || index(name, prefix[i]) == 1
+		if (use)
+			print name "|" trim($2) "|" trim($3) "|" trim($4)
+	}' "$BENCH/variants"
+}
+
+# Where the results of a measure are kept while a run lasts, and for the next.
+results_of() { mkdir -p "$CACHE/bench/$1" && printf '%s\n' "$CACHE/bench/$1"; }
+
+# fresh FILE STATE: the file is of this state already
+fresh() { [ -z "${AGAIN:-}" ] && [ -f "$1" ] && grep -q -x "state $2" "$1"; }
+
+# state_of KERNEL TEXT…: of a kernel and what else a result depends on
+state_of()
+{
+	local kernel=$1
+
+	shift
+	{
+		cat "$(flavour_obj "$kernel")/.codetag-state" "$BENCH/run-icount" "$0" "$BENCH"/guest/*
+		printf '%s\n' "$@"
+	} | sha256sum | cut -c1-64
+}

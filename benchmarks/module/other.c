@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Everything that is neither pages nor slab, and the loop without any
+ * allocation that shows what the measurement itself costs.
+ */
+#include <linux/percpu.h>
+#include <linux/slab.h>
+#include <linux/vmalloc.h>
+#include "alloc_bench.h"
+
+static int empty(struct bench_sample *s, unsigned int rounds)
+{
+	return BENCH_PAIRS(s, rounds, s, barrier());
+}
+
+static int vmalloc_16k(struct bench_sample *s, unsigned int rounds)
+{
+	return BENCH_PAIRS(s, rounds, vmalloc(16384), vfree(obj));
+}
+
+static int kvmalloc_64k(struct bench_sample *s, unsigned int rounds)
+{
+	return BENCH_PAIRS(s, rounds, kvmalloc(65536, GFP_KERNEL), kvfree(obj));
+}
+
+static int percpu_8(struct bench_sample *s, unsigned int rounds)
+{
+	return BENCH_PAIRS(s, rounds, alloc_percpu(u64), free_percpu((void __percpu *)obj));
+}
+
+static int percpu_256(struct bench_sample *s, unsigned int rounds)
+{
+	return BENCH_PAIRS(s, rounds, __alloc_percpu(256, 8),
+			   free_percpu((void __percpu *)obj));
+}
+
+const struct bench_case bench_other_cases[] = {
+	{ "empty",		1000,	empty },
+	{ "vmalloc-16k",	200,	vmalloc_16k },
+	{ "kvmalloc-64k",	200,	kvmalloc_64k },
+	{ "percpu-8",		500,	percpu_8 },
+	{ "percpu-256",		500,	percpu_256 },
+	{ }
+};

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Slab objects: kmalloc of some sizes and a cache of our own.
+ */
+#include <linux/slab.h>
+#include <linux/workqueue.h>
+#include "alloc_bench.h"
+
+struct kmem_cache *bench_cache_200;
+
+#define KMALLOC_CASES(_size, _name, _gfp)					\
+static int kmalloc_pair_##_name(struct bench_sample *s, unsigned int rounds)	\
+{										\
+	return BENCH_PAIRS(s, rounds, kmalloc(_size, _gfp), kfree(obj));	\
+}										\
+										\
+static int kmalloc_batch_##_name(struct bench_sample *s, unsigned int rounds)	\
+{										\
+	return BENCH_BATCHES(s, rounds, kmalloc(_size, _gfp), kfree(obj));	\
+}
+
+KMALLOC_CASES(8, 8, GFP_KERNEL)
+KMALLOC_CASES(64, 64, GFP_KERNEL)
+KMALLOC_CASES(1024, 1024, GFP_KERNEL)
+KMALLOC_CASES(8192, 8192, GFP_KERNEL)
+KMALLOC_CASES(16384, 16384, GFP_KERNEL)
+KMALLOC_CASES(64, 64_acct, GFP_KERNEL_ACCOUNT)
+
+static int cache_bulk(struct bench_sample *s, unsigned int rounds)
+{
+	struct kmem_cache *cache = bench_cache_200;
+	unsigned int n;
+
+	for (n = 0; n < rounds; n++) {
+		u64 from = bench_now(), half;
+
+		if (!kmem_cache_alloc_bulk(cache, GFP_KERNEL, BENCH_BATCH, bench_objects))
+			return -ENOMEM;
+		half = bench_now();
+		kmem_cache_free_bulk(cache, BENCH_BATCH, bench_objects);
+		s->total += bench_now() - from;
+		s->alloc += half - from;
+		s->ops += BENCH_BATCH;
+	}
+	return 0;
+}
+
+static int cache_pair(struct bench_sample *s, unsigned int rounds)
+{
+	struct kmem_cache *cache = bench_cache_200;
+
+	return BENCH_PAIRS(s, rounds, kmem_cache_alloc(cache, GFP_KERNEL),
+			   kmem_cache_free(cache, obj));
+}
+
+static int cache_batch(struct bench_sample *s, unsigned int rounds)
+{
+	struct kmem_cache *cache = bench_cache_200;
+
+	return BENCH_BATCHES(s, rounds, kmem_cache_alloc(cache, GFP_KERNEL),
+			     kmem_cache_free(cache, obj));
+}
+
+static long fill_batch(void *unused)
+{
+	unsigned int i;
+
+	for (i = 0; i < BENCH_BATCH; i++) {
+		bench_objects[i] = kmalloc(64, GFP_KERNEL);
+		if (!bench_objects[i])
+			break;
+	}
+	return i;
+}
+
+/* Only the frees are timed: the allocations are another CPU's. */
+static int kfree_remote(struct bench_sample *s, unsigned int rounds)
+{
+	unsigned int n, i, got;
+	int cpu;
+
+	cpu = cpumask_any_but(cpu_online_mask, raw_smp_processor_id());
+	if (cpu >= nr_cpu_ids)
+		return -ENODEV;
+
+	for (n = 0; n < rounds; n++) {
+		u64 from;
+
+		got = work_on_cpu(cpu, fill_batch, NULL);
+		from = bench_now();
+		for (i = 0; i < got; i++)
+			kfree(bench_objects[i]);
+		s->total += bench_now() - from;
+		s->ops += got;
+		if (got < BENCH_BATCH)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int krealloc_grow(struct bench_sample *s, unsigned int rounds)
+{
+	return BENCH_PAIRS(s, rounds,
+			   krealloc(kmalloc(64, GFP_KERNEL), 128, GFP_KERNEL), kfree(obj));
+}
+
+const struct bench_case bench_slab_cases[] = {
+	{ "kmalloc-8",		1000,	kmalloc_pair_8 },
+	{ "kmalloc-64",		1000,	kmalloc_pair_64 },
+	{ "kmalloc-1024",	1000,	kmalloc_pair_1024 },
+	{ "kmalloc-8192",	1000,	kmalloc_pair_8192 },
+	{ "kmalloc-16384",	500,	kmalloc_pair_16384 },
+	{ "kmalloc-64-acct",	1000,	kmalloc_pair_64_acct },
+	{ "cache-200",		1000,	cache_pair },
+	{ "kmalloc-8-batch",	4,	kmalloc_batch_8 },
+	{ "kmalloc-64-batch",	4,	kmalloc_batch_64 },
+	{ "kmalloc-1024-batch",	4,	kmalloc_batch_1024 },
+	{ "kmalloc-8192-batch",	2,	kmalloc_batch_8192 },
+	{ "kmalloc-16384-batch", 2,	kmalloc_batch_16384 },
+	{ "kmalloc-64-acct-batch", 4,	kmalloc_batch_64_acct },
+	{ "cache-200-batch",	4,	cache_batch },
+	{ "cache-200-bulk",	4,	cache_bulk },
+	{ "kfree-remote",	4,	kfree_remote },
+	{ "krealloc-grow",	500,	krealloc_grow },
+	{ }
+};
+
+static void construct(void *obj)
+{
+}
+
+int bench_slab_init(void)
+{
+	/* A cache with a constructor is not merged with another one. */
+	bench_cache_200 = kmem_cache_create(KBUILD_MODNAME, 200, 0, 0, construct);
+	return bench_cache_200 ? 0 : -ENOMEM;
+}
+
+void bench_slab_exit(void)
+{
+	kmem_cache_destroy(bench_cache_200);
+}
