@@ -14,6 +14,9 @@
 #include "input.h"
 #include "json.h"
 #include "kmem.h"
+#ifdef HAVE_SQLITE
+#include "kmem_db.h"
+#endif
 #include "message.h"
 #include "number.h"
 #include "outfile.h"
@@ -36,6 +39,7 @@ static const char *const key_names[KEYS] = {
 struct trace {
 	const char *path, *callers;
 	const char *build, *start;
+	const char *save_db, *db_file;
 	struct kmem kmem;
 #ifdef HAVE_ELF
 	struct symbols symbols;
@@ -49,6 +53,7 @@ struct trace {
 
 enum {
 	KEY_MALLOC = 0x200, KEY_CACHE, KEY_CALLERS, KEY_SLAB, KEY_KERNEL, KEY_START,
+	KEY_SAVE_DB, KEY_DB_FILE,
 };
 
 static const struct argp_option options[] = {
@@ -68,6 +73,11 @@ static const struct argp_option options[] = {
 	  "for addresses", 0 },
 	{ "start-branch", KEY_START, "DIR", 0,
 	  "Only callers in files below DIR; needs --kernel", 0 },
+#endif
+#ifdef HAVE_SQLITE
+	{ "save-db", KEY_SAVE_DB, "FILE", 0,
+	  "Keep the accounts in FILE, to ask again with --db-file", 0 },
+	{ "db-file", KEY_DB_FILE, "FILE", 0, "Read the accounts from FILE, no log", 0 },
 #endif
 	{ "callers", KEY_CALLERS, "FILE", 0, "Write all callers to FILE, one a line", 0 },
 	{ 0 }
@@ -111,13 +121,22 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case KEY_START:
 		trace->start = arg;
 		return 0;
+	case KEY_SAVE_DB:
+		trace->save_db = arg;
+		return 0;
+	case KEY_DB_FILE:
+		trace->db_file = arg;
+		return 0;
 	case ARGP_KEY_ARG:
 		if (trace->path)
 			argp_error(state, "one log at a time, '%s' is a second one", arg);
 		trace->path = arg;
 		return 0;
 	case ARGP_KEY_END:
-		if (!trace->path)
+		if (trace->db_file && (trace->path || trace->kmem.malloc_only ||
+				       trace->kmem.cache_only))
+			argp_error(state, "--db-file goes with no log, --malloc or --cache");
+		else if (!trace->path && !trace->db_file)
 			argp_error(state, "which log? '-' is standard input");
 		else if (trace->kmem.malloc_only && trace->kmem.cache_only)
 			argp_error(state, "--malloc and --cache leave nothing");
@@ -202,6 +221,41 @@ static bool read_log(struct trace *trace)
 		fclose(in);
 	return good;
 }
+
+#ifdef HAVE_SQLITE
+static bool load_db(struct trace *trace)
+{
+	char *why = kmem_load(&trace->kmem, trace->db_file);
+
+	if (why)
+		warning("cannot read %s: %s", trace->db_file, why);
+	trace->path = trace->db_file;
+	free(why);
+	return !why;
+}
+
+static bool save_db(const struct trace *trace)
+{
+	char *why = trace->save_db ? kmem_save(&trace->kmem, trace->save_db) : NULL;
+
+	if (why)
+		warning("cannot write %s: %s", trace->save_db, why);
+	free(why);
+	return !why;
+}
+#else
+static bool load_db(struct trace *trace)
+{
+	(void)trace;
+	return false;
+}
+
+static bool save_db(const struct trace *trace)
+{
+	(void)trace;
+	return true;
+}
+#endif
 
 #ifdef HAVE_ELF
 /* Gives callers their file, and those that are addresses their name. */
@@ -515,7 +569,8 @@ int cmd_trace(int argc, char **argv)
 	int status = STATUS_TROUBLE;
 
 	argp_parse(&argp, argc, argv, 0, NULL, &trace);
-	if (read_log(&trace) && resolve(&trace)) {
+	if ((trace.db_file ? load_db(&trace) : read_log(&trace)) && save_db(&trace) &&
+	    resolve(&trace)) {
 		status = STATUS_OK;
 		kmem_total(&trace.kmem, &total);
 		if (trace.output.json) {

@@ -44,5 +44,18 @@ ffffffff81100010" ]
 }
 
 check trace/like-awk trace_like_awk
+# What was saved gives the same answers as the log, in any order.
+trace_db() {
+	local db=$scratch/trace.db
+	"$codetag" trace data/handmade-modern.trace --save-db "$db" >"$scratch/saved" || return 1
+	"$codetag" trace --db-file "$db" | diff "$scratch/saved" - || return 1
+	diff <("$codetag" trace data/handmade-modern.trace --json --order-by waste) \
+		<("$codetag" trace --db-file "$db" --json --order-by waste) |
+		grep '^[<>]' | grep -v -e '"source"' -e '"most_objects"' && return 1
+	"$codetag" trace data/handmade-modern.trace --save-db "$db" 2>/dev/null && return 1
+	! "$codetag" trace --db-file data/handmade-v1.allocinfo
+}
+
+"$codetag" --version | grep -q sqlite3 && check trace/db trace_db
 check trace/callers trace_callers
 check trace/json json_is_valid "$codetag" trace --json data/handmade-modern.trace
