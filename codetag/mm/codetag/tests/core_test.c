@@ -128,7 +128,7 @@ static void counters(struct kunit *test)
 static void counters_of_cpus(struct kunit *test)
 {
 	const u16 id = own_tag()->ct.id;
-	struct alloc_tag_counters __percpu *counters = alloc_tag_counters_of(id);
+	struct alloc_tag_counters __percpu *counters = builtin_alloc_tag_counters + id;
 	int first = cpumask_first(cpu_possible_mask);
 	int last = first, cpu;
 
@@ -178,33 +178,44 @@ static void recording(struct kunit *test)
 
 #ifdef CONFIG_MODULES
 
+#define FUNC_SIZE	16
+
 /* A module of which nothing but its tags is real. */
 static struct module *fake_module(struct kunit *test, const char *name, unsigned int nr)
 {
 	struct module *mod = kunit_kzalloc(test, sizeof(*mod), GFP_KERNEL);
+	char (*names)[FUNC_SIZE] = vzalloc(nr * FUNC_SIZE);
 	unsigned int i;
 
 	KUNIT_ASSERT_NOT_NULL(test, mod);
+	KUNIT_ASSERT_NOT_NULL(test, names);
 	strscpy(mod->name, name);
 	mod->num_alloc_tags = nr;
 	mod->alloc_tags = vzalloc(nr * sizeof(*mod->alloc_tags));
 	KUNIT_ASSERT_NOT_NULL(test, mod->alloc_tags);
-	for (i = 0; i < nr; i++)
+	for (i = 0; i < nr; i++) {
+		snprintf(names[i], FUNC_SIZE, "func_%u", i);
 		mod->alloc_tags[i].ct = (struct codetag) {
 			.id = CODETAG_ID_UNREPRESENTABLE,
 			.lineno = i + 1,
 			.modname = mod->name,
-			.function = kunit_kasprintf(test, GFP_KERNEL, "func_%u", i),
+			.function = names[i],
 			.filename = mod->name,
 		};
+	}
 	return mod;
 }
 
 /* All that the module's memory held is gone. */
 static void fake_module_gone(struct module *mod)
 {
+	char *names;
+
 	if (!mod->alloc_tags)
 		return;
+	names = (char *)mod->alloc_tags[0].ct.function;
+	memset(names, 0x6b, mod->num_alloc_tags * FUNC_SIZE);
+	vfree(names);
 	memset(mod->alloc_tags, 0x6b, mod->num_alloc_tags * sizeof(*mod->alloc_tags));
 	vfree(mod->alloc_tags);
 	mod->alloc_tags = NULL;

@@ -9,6 +9,12 @@
 #include <linux/pgalloc_tag.h>
 #include "../internal.h"
 
+/* The highest id that a page can hold. */
+static unsigned int max_id(void)
+{
+	return page_ref_in_flags() ? PAGE_REF_ID_MASK : CODETAG_ID_MAX;
+}
+
 /*
  * A tag of this file, through which nothing else allocates. It has an id that
  * pages can hold on every store.
@@ -17,7 +23,7 @@ static struct alloc_tag *own_tag(struct kunit *test)
 {
 	DEFINE_ALLOC_TAG(tag);
 
-	KUNIT_ASSERT_LE(test, tag.ct.id, page_ref_max_id);
+	KUNIT_ASSERT_LE(test, tag.ct.id, max_id());
 	return &tag;
 }
 
@@ -47,7 +53,7 @@ static void every_id(struct kunit *test)
 	u16 left = page_ref_get(page + 1), right = page_ref_get(page + 3);
 	unsigned int id;
 
-	for (id = 0; id <= page_ref_max_id; id++) {
+	for (id = 0; id <= max_id(); id++) {
 		page_ref_set(page + 2, id);
 		KUNIT_ASSERT_EQ(test, page_ref_get(page + 2), id);
 		KUNIT_ASSERT_EQ(test, page[2].flags & ~PAGE_REF_FLAGS_MASK, flags);
@@ -69,13 +75,13 @@ static void flags_keep_id(struct kunit *test)
 
 	KUNIT_EXPECT_EQ(test, page_ref_get(page), id);
 	SetPageDirty(page);
-	SetPageActive(page);
+	folio_set_active(page_folio(page));
 	KUNIT_EXPECT_EQ(test, page_ref_get(page), id);
-	page_ref_set(page, page_ref_max_id);
+	page_ref_set(page, max_id());
 	KUNIT_EXPECT_TRUE(test, PageDirty(page));
 	ClearPageDirty(page);
-	ClearPageActive(page);
-	KUNIT_EXPECT_EQ(test, page_ref_get(page), page_ref_max_id);
+	folio_clear_active(page_folio(page));
+	KUNIT_EXPECT_EQ(test, page_ref_get(page), max_id());
 	page_ref_set(page, id);
 	__free_page(page);
 	expect_counts(test, 0, 0);
