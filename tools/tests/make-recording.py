@@ -4,7 +4,7 @@
 
 Usage: make-recording.py CODETAG OUT.db COUNT
 One site leaks, one is a sawtooth, one grows once, one stops growing; one row is
-doubled, one module goes and another comes. The times are then set to
+doubled, one vanishes and comes back, one module goes and another comes. The times are then set to
 one minute apart, so that what is printed does not depend on the machine.
 """
 import os
@@ -32,6 +32,8 @@ def snapshot(i):
         rows.append((8192, 2, "drivers/block/zram/zcomp.c:41 [zram] func:zcomp_strm_init"))
     else:
         rows.append((4096, 1, "fs/xfs/super.c:5 [xfs] func:xfs_init"))
+    if i % 3:  # vanishes and comes back as it was
+        rows.append((256, 4, "net/ipv4/route.c:9 func:rt_dst_alloc"))
     head = "allocinfo - version: 2.0\n#     <size>  <calls> <tag info>\n"
     return head + "".join(f"{b:12d} {c:8d} {tag} \n" for b, c, tag in rows)
 

@@ -7,10 +7,12 @@ pprof_like_folded() {
 	"$codetag" export --format pprof -o "$scratch/x.pb.gz" "$file" || return 1
 	gzip -t "$scratch/x.pb.gz" || return 1
 	python3 decode-pprof.py "$scratch/x.pb.gz" >"$scratch/decoded" || return 1
-	awk '$NF > 0 { $(NF - 1) = ""; sub("  ", " "); print }' "$scratch/decoded" |
-		sort >"$scratch/pprof"
+	awk '$3 > 0 { print $1, $3 }' "$scratch/decoded" | sort >"$scratch/bytes"
+	awk '$2 > 0 { print $1, $2 }' "$scratch/decoded" | sort >"$scratch/calls"
 	"$codetag" export --format folded "$file" 2>/dev/null | sort |
-		diff - "$scratch/pprof"
+		diff - "$scratch/bytes" &&
+		"$codetag" export --format folded --attr calls "$file" 2>/dev/null | sort |
+		diff - "$scratch/calls"
 }
 
 folded_adds_up() {
