@@ -25,6 +25,23 @@ killed_recording() {
 	done
 }
 
+# Within one run: a row that vanishes and comes back as it was.
+returning_row() {
+	local db=$scratch/returning.db pipe=$scratch/pipe file
+	mkfifo "$pipe" || return 1
+	grep -v 'zram' data/handmade-v2.allocinfo >"$scratch/without"
+	for file in data/handmade-v2.allocinfo "$scratch/without" data/handmade-v2.allocinfo; do
+		cat "$file" >"$pipe"
+		sleep 0.2	# else the next one may get into the same read
+	done &
+	"$codetag" record -q -o "$db" -c 3 -i 0.01 --allocinfo "$pipe" || return 1
+	wait
+	for file in 1:1 2:0 3:1; do
+		[ "$("$codetag" replay "$db" --text "${file%:*}" | grep -c zram)" = "${file#*:}" ] ||
+			return 1
+	done
+}
+
 interrupted_recording() {
 	local db=$scratch/interrupted.db
 	"$codetag" record -o "$db" -i 0.1 --allocinfo data/handmade-v1.allocinfo &
@@ -114,6 +131,7 @@ if "$codetag" --version | grep -q sqlite3; then
 		check "record/replay-is-source/${file##*/}" replay_is_source "$file"
 	done
 	check record/killed killed_recording
+	check record/returning-row returning_row
 	check record/interrupted interrupted_recording
 	check record/refuses record_refuses
 	check record/damaged damaged_recording
