@@ -2,6 +2,7 @@
 /*
  * Cases of the slab allocator. Every allocation has its own line.
  */
+#include <linux/kfence.h>
 #include <linux/module.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
@@ -133,13 +134,19 @@ static int hold_krealloc(struct ct_case *c)
 	if (keep_kmalloc(c, p, 100))
 		return -ENOMEM;
 
-	/* Within the object: the line that allocated it keeps it. */
+	/*
+	 * Within the object: the line that allocated it keeps it. Objects of
+	 * KFENCE have no room to grow.
+	 */
 	p = ct_site(c, kmalloc(50, GFP_KERNEL));
 	from = c->row;
 	q = ct_site(c, krealloc(p, 60, GFP_KERNEL));
-	c->row = from;
-	if (q != p || keep_kmalloc(c, q, 64))
+	if (q == p)
+		c->row = from;
+	else if (!is_kfence_address(p))
 		return -EINVAL;
+	if (keep_kmalloc(c, q, 64))
+		return -ENOMEM;
 
 	/* Growing: the new object belongs to the line of krealloc(). */
 	p = ct_site(c, kmalloc(50, GFP_KERNEL));
