@@ -31,9 +31,9 @@ halves()
 }
 halves >"$WORK/h1"
 sleep 1
-halves | comm -12 - "$WORK/h1" >"$WORK/h2"
+halves | grep -F -x -f "$WORK/h1" >"$WORK/h2"
 sleep 1
-bad=$(halves | comm -12 - "$WORK/h2")
+bad=$(halves | grep -F -x -f "$WORK/h2")
 equal "bytes and calls go together" "" "$bad"
 bad=$(awk 'NR > 2 && $1 > 1e12' "$WORK/text")
 equal "no absurd numbers" "" "$bad"
