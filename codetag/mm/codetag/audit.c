@@ -82,8 +82,17 @@ static int audit_stopped(void *data)
 		for (pfn = zone->zone_start_pfn; pfn < zone_end_pfn(zone); pfn++) {
 			struct page *page = pfn_to_online_page(pfn);
 
-			if (page && page_zone(page) == zone)
-				audit_page(rc, page);
+			if (!page || page_zone(page) != zone)
+				continue;
+			audit_page(rc, page);
+			/*
+			 * The other struct pages of a huge page can be the first
+			 * ones over again, see HUGETLB_PAGE_OPTIMIZE_VMEMMAP.
+			 */
+			if (PageHead(page)) {
+				rc->pages += compound_nr(page) - 1;
+				pfn += compound_nr(page) - 1;
+			}
 		}
 	}
 	pcpu_codetag_recount(rc);
