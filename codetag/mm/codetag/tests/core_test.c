@@ -488,6 +488,7 @@ static struct kunit_suite core_suite = {
 	.name = "codetag_core",
 	.test_cases = core_cases,
 };
+
 kunit_test_suite(core_suite);
 
 MODULE_DESCRIPTION("Tests of the registry of code tags");

@@ -248,6 +248,7 @@ static struct kunit_suite page_ref_suite = {
 	.name = "codetag_page_ref",
 	.test_cases = page_ref_cases,
 };
+
 kunit_test_suite(page_ref_suite);
 
 MODULE_DESCRIPTION("Tests of the page references of code tags");

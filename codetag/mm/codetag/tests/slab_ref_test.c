@@ -132,6 +132,7 @@ static void shape_name(const struct shape *shape, char *text)
 {
 	strscpy(text, shape->name, KUNIT_PARAM_DESC_SIZE);
 }
+
 KUNIT_ARRAY_PARAM(shape, shapes, shape_name);
 
 static void construct(void *object)
@@ -261,6 +262,7 @@ static struct kunit_suite slab_ref_suite = {
 	.name = "codetag_slab_ref",
 	.test_cases = slab_ref_cases,
 };
+
 kunit_test_suite(slab_ref_suite);
 
 MODULE_DESCRIPTION("Tests of the slab references of code tags");
