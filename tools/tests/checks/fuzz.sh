@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # A short run of each fuzzer, so that a broken one is noticed; make fuzz is longer.
 fuzz() {
-	../tests/run-fuzz "$build" "${FUZZ_SECONDS:-2}" "$1"
+	../tests/run-fuzz "$build" "${FUZZ_SECONDS:-1}" "$1"
 }
 
 if command -v clang >/dev/null; then
