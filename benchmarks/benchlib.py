@@ -33,17 +33,22 @@ def base_of(variant):
 
 def read_cases(path):
     """{place: {case: {median, min, max, alloc}}} of a file of one variant"""
-    result = {}
+    found = {}
     with open(path, encoding="utf-8") as file:
         for line in file:
             words = line.split()
-            if len(words) < 3 or words[0] not in PLACES or words[2] == "error":
-                continue
-            median, least, most = (int(w) / 1000 for w in words[3:6])
-            alloc = None if words[6] == "-" else int(words[6]) / 1000
-            result.setdefault(words[0], {})[words[1]] = {
-                "median": median, "min": least, "max": most, "alloc": alloc}
-    return result
+            if len(words) == 7 and words[0] in PLACES and words[2] != "error":
+                found.setdefault(words[0], {}).setdefault(words[1], []).append(words[3:])
+    return {place: {case: merge_lines(lines) for case, lines in cases.items()}
+            for place, cases in found.items()}
+
+
+def merge_lines(lines):
+    """One result of the lines of a case: there are many of a whole program"""
+    median, least, most = ([int(line[i]) / 1000 for line in lines] for i in range(3))
+    alloc = [int(line[3]) / 1000 for line in lines if line[3] != "-"]
+    return {"median": statistics.median(median), "min": min(least), "max": max(most),
+            "alloc": statistics.median(alloc) if alloc else None}
 
 
 def read_memory(path):
@@ -93,6 +98,9 @@ def collect(cache):
     """Everything that was measured"""
     data = {"instructions": of_variants(os.path.join(cache, "instructions"), read_cases, ".txt"),
             "cycles": {}, "memory": {}, "growth": {}, "image": {}}
+    whole = of_variants(os.path.join(cache, "whole"), read_cases, ".txt")
+    for name, result in whole.items():
+        data["instructions"].setdefault(name, {}).update(result)
     for name, _ in variants():
         rounds = []
         while True:

@@ -75,7 +75,7 @@ state_of()
 
 	shift
 	{
-		cat "$(flavour_obj "$kernel")/.codetag-state" "$BENCH/run-icount" "$0" "$BENCH"/guest/*
+		cat "$(flavour_obj "$kernel")/.codetag-state" "$BENCH/run-icount" "$0"
 		printf '%s\n' "$@"
 	} | sha256sum | cut -c1-64
 }

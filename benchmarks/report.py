@@ -65,7 +65,7 @@ def case_tables(data, what, cell, chosen, fast):
         for names in groups([v for v in chosen if v in data[what]]):
             rows = [[place] + names]
             rows += [[c] + [cell(data, v, place, c) for v in names] for c in cases]
-            if cases:
+            if any(set(row[1:]) != {"-"} for row in rows[1:]):
                 found.append((f"{what}, call sites: {place}", rows))
     return found
 

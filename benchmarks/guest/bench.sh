@@ -1,8 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 # In the guest: run the cases and print their results, a word in front of each
-# line saying whose they are: kernel (call sites in the kernel image), module, or
-# whole (programs; only if all cases are asked for).
+# line saying whose they are: kernel (call sites in the kernel image) or module.
 #
 # bench.sh BEFORE GLOB…: BEFORE is a shell command that prepares the variant
 before=$1
@@ -52,4 +51,3 @@ cases()
 cases alloc_bench kernel "$@" || exit 1
 insmod /lib/bench/alloc_bench_mod.ko || exit 1
 cases alloc_bench_mod module "$@" || exit 1
-[ "$*" != '*' ] || /lib/bench/whole 3 | sed 's/^/whole /'

@@ -1,0 +1,19 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# In the guest: the cases that are whole programs, again and again. What a fork
+# takes depends by some per cent on how full the slabs and the lists of free pages
+# happen to be, so each time begins with other leftovers, and the median counts.
+#
+# whole.sh BEFORE TIMES: BEFORE is a shell command that prepares the variant
+eval "$1" || exit 1
+i=0
+while [ $i -lt "$2" ]; do
+	i=$((i + 1))
+	for cache in /sys/kernel/slab/*/shrink; do
+		echo 1 >"$cache"
+	done
+	mkdir /tmp/leftover.$i
+	(cd /tmp/leftover.$i && seq 1 $((i * 37)) | xargs touch)
+	/lib/bench/whole 1 >/tmp/whole.$i || exit 1
+done
+sed 's/^/whole /' /tmp/whole.*
