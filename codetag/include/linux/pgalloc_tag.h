@@ -104,6 +104,23 @@ static __always_inline void page_ref_slot_set(struct page *page, u16 id)
 }
 #endif
 
+static __always_inline u16 page_ref_flags_get(const struct page *page)
+{
+	if (PAGE_REF_HAS_LANE)
+		return READ_ONCE(*page_ref_lane(page));
+
+	return (READ_ONCE(page->flags) >> PAGE_REF_SHIFT) & PAGE_REF_ID_MASK;
+}
+
+static __always_inline void page_ref_flags_set(struct page *page, u16 id)
+{
+	if (PAGE_REF_HAS_LANE)
+		WRITE_ONCE(*page_ref_lane(page), id);
+	else
+		set_mask_bits(&page->flags, PAGE_REF_FLAGS_MASK,
+			      (unsigned long)id << PAGE_REF_SHIFT);
+}
+
 /**
  * page_ref_get - the id that a page holds
  * @page: the page
@@ -113,11 +130,8 @@ static __always_inline void page_ref_slot_set(struct page *page, u16 id)
  */
 static __always_inline u16 page_ref_get(const struct page *page)
 {
-	if (page_ref_in_flags()) {
-		if (PAGE_REF_HAS_LANE)
-			return READ_ONCE(*page_ref_lane(page));
-		return (READ_ONCE(page->flags) >> PAGE_REF_SHIFT) & PAGE_REF_ID_MASK;
-	}
+	if (page_ref_in_flags())
+		return page_ref_flags_get(page);
 	if (page_ref_in_slots())
 		return page_ref_slot_get(page);
 
@@ -134,17 +148,12 @@ static __always_inline u16 page_ref_get(const struct page *page)
  */
 static __always_inline void page_ref_set(struct page *page, u16 id)
 {
-	if (page_ref_in_flags()) {
-		if (PAGE_REF_HAS_LANE)
-			WRITE_ONCE(*page_ref_lane(page), id);
-		else
-			set_mask_bits(&page->flags, PAGE_REF_FLAGS_MASK,
-				      (unsigned long)id << PAGE_REF_SHIFT);
-	} else if (page_ref_in_slots()) {
+	if (page_ref_in_flags())
+		page_ref_flags_set(page, id);
+	else if (page_ref_in_slots())
 		page_ref_slot_set(page, id);
-	} else {
+	else
 		page_ref_ext_set(page, id);
-	}
 }
 
 void pgalloc_tag_add_slow(struct page *page, unsigned int order, bool compound);
@@ -176,7 +185,10 @@ static __always_inline void pgalloc_tag_add(struct page *page, unsigned int orde
 	if (unlikely(!id))
 		return;
 
-	page_ref_set(page, id);
+	if (page_ref_in_flags())
+		page_ref_flags_set(page, id);
+	else
+		page_ref_slot_set(page, id);
 	alloc_tag_charge(id, PAGE_SIZE, 1);
 }
 
@@ -202,12 +214,12 @@ static __always_inline void pgalloc_tag_sub(struct page *page, unsigned int orde
 		return;
 	}
 
-	id = page_ref_get(page);
+	id = page_ref_in_flags() ? page_ref_flags_get(page) : page_ref_slot_get(page);
 	if (!id)
 		return;
 
 	if (!page_ref_in_flags())
-		page_ref_set(page, CODETAG_ID_NONE);
+		page_ref_slot_set(page, CODETAG_ID_NONE);
 	alloc_tag_uncharge(id, PAGE_SIZE, 1);
 }
 

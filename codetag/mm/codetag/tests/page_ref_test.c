@@ -49,14 +49,15 @@ static void expect_counts(struct kunit *test, s64 pages, s64 calls)
 static void every_id(struct kunit *test)
 {
 	struct page *page = tagged_pages(test, 2, 0);
-	unsigned long flags = page[2].flags & ~PAGE_REF_FLAGS_MASK;
+	const unsigned long others = ~PAGE_REF_FLAGS_MASK;
+	unsigned long flags = page[2].flags & others;
 	u16 left = page_ref_get(page + 1), right = page_ref_get(page + 3);
 	unsigned int id;
 
 	for (id = 0; id <= max_id(); id++) {
 		page_ref_set(page + 2, id);
 		KUNIT_ASSERT_EQ(test, page_ref_get(page + 2), id);
-		KUNIT_ASSERT_EQ(test, page[2].flags & ~PAGE_REF_FLAGS_MASK, flags);
+		KUNIT_ASSERT_EQ(test, page[2].flags & others, flags);
 		if (page_zonenum(page + 2) != page_zonenum(page))
 			KUNIT_FAIL_AND_ABORT(test, "id %u changes the zone", id);
 	}

@@ -64,7 +64,8 @@ check "memory for tags" $? "had $tags, has $(stat_value mem_tags)"
 [ "$(stat_value mem_counters)" -ge $((counters + sites * 16)) ]
 check "memory for counters" $? "had $counters, has $(stat_value mem_counters)"
 unload codetag_many
-equal "ids are given back" "$used $free" "$(stat_value ids_module_used) $(stat_value ids_module_free)"
+equal "ids are given back" "$used $free" \
+	"$(stat_value ids_module_used) $(stat_value ids_module_free)"
 equal "memory is given back" "$tags $counters" "$(stat_value mem_tags) $(stat_value mem_counters)"
 
 # Memory with slab objects.
