@@ -54,9 +54,11 @@ variants()
 	{
 		name = trim($1)
 		n = split(want, prefix, " ")
-		use = n == 0 || name ~ /-none$/
-		for (i = 1; i <= n; i++)
+		use = n == 0
+		for (i = 1; i <= n; i++) {
 			use = use || index(name, prefix[i]) == 1
+			use = use || name == (prefix[i] ~ /^7/ ? "7.3-none" : "6.12-none")
+		}
 		if (use)
 			print name "|" trim($2) "|" trim($3) "|" trim($4)
 	}' "$BENCH/variants"

@@ -77,9 +77,10 @@ def memory_tables(data, chosen):
     rows = [["guest"] + ["512M: MiB less", "8G: MiB less", "bytes a page between them"]]
     for name in chosen:
         base = lib.base_of(name)
-        if name == base or any(n not in m for n in (name, base) for m in (small, large)):
+        if name == base or any("Available" not in m.get(n, {}).get("meminfo", {})
+                               for n in (name, base) for m in (small, large)):
             continue
-        less = [(m[base]["meminfo"]["MemFree"] - m[name]["meminfo"]["MemFree"])
+        less = [(m[base]["meminfo"]["Available"] - m[name]["meminfo"]["Available"])
                 for m in (small, large)]
         pages = (large[base]["meminfo"]["MemTotal"] - small[base]["meminfo"]["MemTotal"]) / 4
         rows.append([name] + [f"{kb / 1024:.1f}" for kb in less] +
@@ -168,7 +169,7 @@ def main():
     parser.add_argument("--fast", action="store_true", help="of the cases only the fast paths")
     parser.add_argument("--markdown", action="store_true")
     parser.add_argument("variant", nargs="*", help="globs of variants; default all")
-    args = parser.parse_args()
+    args = parser.parse_intermixed_args()
     data = lib.collect(args.results) if os.path.isdir(args.results) else lib.load(args.results)
     chosen = [v for v, _ in lib.variants()
               if any(fnmatch.fnmatch(v, g) for g in args.variant or ["*"])]

@@ -46,8 +46,9 @@ extern void *bench_objects[BENCH_BATCH];
 
 extern struct kmem_cache *bench_cache_200;
 
-struct seq_file;
-int bench_memory_show(struct seq_file *m);
+int bench_hold_prepare(unsigned long count);
+int bench_hold(const char *name, size_t size, unsigned long count);
+void bench_release(void);
 
 int bench_slab_init(void);
 void bench_slab_exit(void);

@@ -11,7 +11,8 @@
  *		thousandths of a tick: median, least and greatest sample, median
  *		of the part that allocates (- if not known). A case that
  *		cannot run here has a line: name, error
- * memory	when read: what objects take, see memory.c
+ * hold		write "prepare COUNT", then "KIND SIZE COUNT": allocates so many
+ *		objects and holds them; "release" frees them, see memory.c
  * samples	how many times a case is measured; one more goes before to warm up
  */
 #include <linux/debugfs.h>
@@ -163,11 +164,35 @@ static int cases_show(struct seq_file *m, void *unused)
 }
 DEFINE_SHOW_ATTRIBUTE(cases);
 
-static int memory_show(struct seq_file *m, void *unused)
+static ssize_t hold_write(struct file *file, const char __user *user, size_t size, loff_t *pos)
 {
-	return bench_memory_show(m);
+	char line[64], name[17];
+	unsigned long count;
+	size_t each;
+	int err = 0;
+
+	if (size >= sizeof(line))
+		return -EINVAL;
+	if (copy_from_user(line, user, size))
+		return -EFAULT;
+	line[size] = '\0';
+
+	mutex_lock(&bench_mutex);
+	if (sscanf(line, "prepare %lu", &count) == 1)
+		err = bench_hold_prepare(count);
+	else if (sscanf(line, "%16s %zu %lu", name, &each, &count) == 3)
+		err = bench_hold(name, each, count);
+	else
+		bench_release();
+	mutex_unlock(&bench_mutex);
+	return err ?: size;
 }
-DEFINE_SHOW_ATTRIBUTE(memory);
+
+static const struct file_operations hold_fops = {
+	.owner	= THIS_MODULE,
+	.open	= simple_open,
+	.write	= hold_write,
+};
 
 static int results_open(struct inode *inode, struct file *file)
 {
@@ -201,7 +226,7 @@ static int __init bench_init(void)
 	debugfs_create_file("cases", 0400, dir, NULL, &cases_fops);
 	debugfs_create_file("run", 0200, dir, NULL, &run_fops);
 	debugfs_create_file("results", 0600, dir, NULL, &results_fops);
-	debugfs_create_file("memory", 0400, dir, NULL, &memory_fops);
+	debugfs_create_file("hold", 0200, dir, NULL, &hold_fops);
 	debugfs_create_u32("samples", 0600, dir, &nr_samples);
 	return 0;
 }
@@ -210,6 +235,7 @@ module_init(bench_init);
 static void __exit bench_exit(void)
 {
 	debugfs_remove(dir);
+	bench_release();
 	bench_slab_exit();
 }
 module_exit(bench_exit);

@@ -6,14 +6,22 @@
 #include <linux/alloc_tag.h>
 #include <linux/module.h>
 
-#define TAG	{ DEFINE_ALLOC_TAG(tag); }
-#define TAG_5	TAG TAG TAG TAG TAG
-#define TAG_50	TAG_5 TAG_5 TAG_5 TAG_5 TAG_5 TAG_5 TAG_5 TAG_5 TAG_5 TAG_5
-#define TAG_500	TAG_50 TAG_50 TAG_50 TAG_50 TAG_50 TAG_50 TAG_50 TAG_50 TAG_50 TAG_50
+#define TAG	do { DEFINE_ALLOC_TAG(tag); } while (0)
+#define TAG_5	do { TAG; TAG; TAG; TAG; TAG; } while (0)
+#define TAG_50	do { TAG_5; TAG_5; TAG_5; TAG_5; TAG_5; \
+		     TAG_5; TAG_5; TAG_5; TAG_5; TAG_5; } while (0)
+#define TAG_500	do { TAG_50; TAG_50; TAG_50; TAG_50; TAG_50; \
+		     TAG_50; TAG_50; TAG_50; TAG_50; TAG_50; } while (0)
 
 static int __init tags_init(void)
 {
-	TAG_500 TAG_500 TAG_500 TAG_500 TAG_500 TAG_500 TAG_500
+	TAG_500;
+	TAG_500;
+	TAG_500;
+	TAG_500;
+	TAG_500;
+	TAG_500;
+	TAG_500;
 	return 0;
 }
 module_init(tags_init);
