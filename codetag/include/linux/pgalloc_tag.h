@@ -64,10 +64,10 @@ static __always_inline bool page_ref_in_slots(void)
 	return static_branch_likely(&page_ref_slot_key);
 }
 
-/* Is there more to setting and getting ids than an access to memory? */
-static __always_inline bool page_ref_is_slow(void)
+/* Flags that hold every id, so that it need not be looked at first. */
+static __always_inline bool page_ref_in_wide_flags(void)
 {
-	return page_ref_in_flags() ? PAGE_REF_BITS < 16 : !page_ref_in_slots();
+	return PAGE_REF_BITS == 16 && page_ref_in_flags();
 }
 
 static __always_inline u16 *page_ref_lane(const struct page *page)
@@ -176,20 +176,23 @@ static __always_inline void pgalloc_tag_add(struct page *page, unsigned int orde
 		return;
 
 	/* No calls but at the very end: this goes into the page allocator. */
-	if (unlikely(order) || page_ref_is_slow()) {
-		pgalloc_tag_add_slow(page, order, compound);
-		return;
-	}
+	if (unlikely(order))
+		goto slow;
 
 	id = alloc_tag_current_id();
 	if (unlikely(!id))
 		return;
 
-	if (page_ref_in_flags())
+	if (page_ref_in_wide_flags())
 		page_ref_flags_set(page, id);
-	else
+	else if (page_ref_in_slots())
 		page_ref_slot_set(page, id);
+	else
+		goto slow;
 	alloc_tag_charge(id, PAGE_SIZE, 1);
+	return;
+slow:
+	pgalloc_tag_add_slow(page, order, compound);
 }
 
 /**
@@ -209,18 +212,25 @@ static __always_inline void pgalloc_tag_sub(struct page *page, unsigned int orde
 	if (!alloc_tag_refs_exist())
 		return;
 
-	if (unlikely(order) || page_ref_is_slow()) {
-		pgalloc_tag_sub_slow(page, order);
-		return;
-	}
+	if (unlikely(order))
+		goto slow;
 
-	id = page_ref_in_flags() ? page_ref_flags_get(page) : page_ref_slot_get(page);
-	if (!id)
-		return;
-
-	if (!page_ref_in_flags())
+	if (page_ref_in_wide_flags()) {
+		id = page_ref_flags_get(page);
+		if (!id)
+			return;
+	} else if (page_ref_in_slots()) {
+		id = page_ref_slot_get(page);
+		if (!id)
+			return;
 		page_ref_slot_set(page, CODETAG_ID_NONE);
+	} else {
+		goto slow;
+	}
 	alloc_tag_uncharge(id, PAGE_SIZE, 1);
+	return;
+slow:
+	pgalloc_tag_sub_slow(page, order);
 }
 
 /**
