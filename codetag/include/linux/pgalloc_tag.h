@@ -175,6 +175,10 @@ static __always_inline void pgalloc_tag_add(struct page *page, unsigned int orde
 	if (!mem_alloc_profiling_enabled())
 		return;
 
+	if (IS_ENABLED(CONFIG_MEM_ALLOC_PROFILING_DEBUG))
+		WARN_ONCE(page_ref_get(page), "codetag: page %lx is charged to id %u already\n",
+			  page_to_pfn(page), page_ref_get(page));
+
 	/* No calls but at the very end: this goes into the page allocator. */
 	if (unlikely(order))
 		goto slow;

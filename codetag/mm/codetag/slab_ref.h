@@ -50,6 +50,7 @@ static __always_inline u16 *codetag_slab_ref(const struct kmem_cache *s, const v
 static __always_inline void codetag_slab_alloc(struct kmem_cache *s, void *object)
 {
 	unsigned int id;
+	u16 *ref;
 
 	if (!mem_alloc_profiling_enabled())
 		return;
@@ -58,7 +59,11 @@ static __always_inline void codetag_slab_alloc(struct kmem_cache *s, void *objec
 	if (unlikely(!object || !id))
 		return;
 
-	*codetag_slab_ref(s, object) = id;
+	ref = codetag_slab_ref(s, object);
+	if (IS_ENABLED(CONFIG_MEM_ALLOC_PROFILING_DEBUG))
+		WARN_ONCE(*ref, "codetag: object of %s is charged to id %u already\n",
+			  s->name, *ref);
+	*ref = id;
 	alloc_tag_charge(id, s->size, 1);
 }
 
