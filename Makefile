@@ -6,6 +6,7 @@ help:
 	@echo '  make run            build a kernel with the profiler, boot it, show what holds its memory'
 	@echo '  make shell          the same kernel with a prompt'
 	@echo '  make test           all tests; T=GROUP runs one group, T=list names them'
+	@echo '  make bench          measure what the profiler costs; QUICK=1 takes minutes'
 	@echo '  make series OUT=DIR write the complete patch series, ready for git am'
 	@echo '  make packages       install the Debian packages that are missing'
 	@echo '  make tree           make the patched kernel tree and print its path'
@@ -20,7 +21,7 @@ help:
 	@echo '  APPEND=WORDS        run and shell: more kernel command line'
 	@echo '  CODETAG_CACHE=DIR   where everything is made (default $${XDG_CACHE_HOME:-~/.cache}/codetag)'
 
-export KSRC ACCEL FLAVOUR APPEND T
+export KSRC ACCEL FLAVOUR APPEND T QUICK
 
 # ARCH is for our scripts; a kernel's make is told by them.
 run shell:
@@ -28,6 +29,9 @@ run shell:
 
 test:
 	@scripts/run-tests $(T)
+
+bench:
+	@benchmarks/run-bench
 
 series:
 	@scripts/export-series '$(OUT)'
@@ -41,4 +45,4 @@ tree:
 clean distclean:
 	@scripts/clean $@
 
-.PHONY: help run shell test series packages tree clean distclean
+.PHONY: help run shell test bench series packages tree clean distclean
