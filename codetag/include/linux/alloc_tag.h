@@ -154,8 +154,11 @@ static __always_inline void alloc_tag_uncharge(unsigned int id, size_t bytes, si
 	}
 }
 
-/* The id that what the current task allocates now is charged to. */
-#define alloc_tag_current_id()	(current->alloc_tag->ct.id)
+/*
+ * The id that what the current task allocates now is charged to. The site can
+ * be switched off at any moment: read it once.
+ */
+#define alloc_tag_current_id()	READ_ONCE(current->alloc_tag->ct.id)
 
 bool mem_alloc_profiling_permanently_disabled(void);
 void alloc_tag_show_mem(void);

@@ -46,12 +46,14 @@ enum codetag_id {
 
 /**
  * struct codetag - one call site
- * @id:		the site's id, see enum codetag_id. Written once, before the
- *		site can run; until then what the site allocates is charged to
- *		the reserved id that CODE_TAG_INIT names.
+ * @id:		what the site's allocations are charged to now: the site's own
+ *		id or, when its profiling is switched off, CODETAG_ID_NONE. The
+ *		own id is given out before the site can run; until then it is
+ *		the reserved one that CODE_TAG_INIT names.
  * @state:	CODETAG_* bits. Only ever set, so they need no lock.
+ * @fault:	a fault may be armed for the site, see mm/codetag/fault.c
  * @lineno:	line of the site
- * @modname:	module of the site, NULL for built-in code
+ * @modname:	KBUILD_MODNAME of the site's code, built-in code too; may be NULL
  * @function:	function the site is in
  * @filename:	source file, as the compiler was given it
  *
@@ -61,6 +63,7 @@ enum codetag_id {
 struct codetag {
 	u16 id;
 	u8 state;
+	u8 fault;
 	unsigned int lineno;
 	const char *modname;
 	const char *function;
@@ -68,11 +71,15 @@ struct codetag {
 } __aligned(8);
 static_assert(sizeof(struct codetag) <= 32);
 
-#ifdef MODULE
+#ifdef KBUILD_MODNAME
 #define CT_MODULE_NAME	KBUILD_MODNAME
-#define CT_INITIAL_ID	CODETAG_ID_UNREPRESENTABLE
 #else
 #define CT_MODULE_NAME	NULL
+#endif
+
+#ifdef MODULE
+#define CT_INITIAL_ID	CODETAG_ID_UNREPRESENTABLE
+#else
 #define CT_INITIAL_ID	CODETAG_ID_EARLY
 #endif
 

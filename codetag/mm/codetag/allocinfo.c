@@ -56,8 +56,8 @@ static int allocinfo_show(struct seq_file *m, void *v)
 
 	ct = info->ct;
 	seq_printf(m, "%12lli %8llu %s:%u ", info->bytes, info->calls, ct->filename, ct->lineno);
-	if (ct->modname)
-		seq_printf(m, "[%s] ", ct->modname);
+	if (info->modname)
+		seq_printf(m, "[%s] ", info->modname);
 	seq_printf(m, "func:%s", ct->function);
 	/* Some or all of what the site holds is charged to a reserved id. */
 	if (info->without_id || ct->state & CODETAG_INACCURATE)
@@ -98,8 +98,8 @@ static void show_top(const struct codetag_info *info)
 
 	string_get_size(max(info->bytes, 0LL), 1, STRING_UNITS_2, bytes, sizeof(bytes));
 	pr_notice("%12s %8llu %s:%u %s%s%sfunc:%s\n", bytes, info->calls,
-		  ct->filename, ct->lineno, ct->modname ? "[" : "", ct->modname ?: "",
-		  ct->modname ? "] " : "", ct->function);
+		  ct->filename, ct->lineno, info->modname ? "[" : "", info->modname ?: "",
+		  info->modname ? "] " : "", ct->function);
 }
 
 /**

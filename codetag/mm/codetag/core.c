@@ -73,7 +73,7 @@ static struct codetag *reserved_tag(u16 id)
  * @nr:		number of tags
  * @first:	id of the first tag, 0 if the range has no ids
  * @counters:	counters of the tags
- * @modname:	what copies of tags have as their module's name
+ * @modname:	name of the module
  *
  * Everything but the counters is protected by codetag_sem.
  */
@@ -244,6 +244,8 @@ static bool tag_without_id(unsigned long n, struct codetag_info *info)
 			continue;
 		if (n < range->nr) {
 			info->ct = &range->tags[n].ct;
+			info->mod = range->mod;
+			info->modname = range->modname;
 			return true;
 		}
 		n -= range->nr;
@@ -286,7 +288,12 @@ bool codetag_next(unsigned long *pos, struct codetag_info *info)
 		info->calls = sum.calls;
 
 		range = *pos < codetag_builtin_end ? NULL : range_of(*pos);
-		if (!range || range->mod)
+		if (!range)
+			return true;
+
+		info->mod = range->mod;
+		info->modname = range->modname;
+		if (range->mod)
 			return true;
 
 		/* Of an unloaded module show just what it still holds. */
@@ -623,4 +630,5 @@ void __init codetag_init(void)
 
 	page_ref_init();
 	pcpu_codetag_init();
+	codetag_control_init();
 }

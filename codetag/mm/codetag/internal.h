@@ -8,7 +8,10 @@
 
 #include <linux/alloc_tag.h>
 
+struct codetag_fault;
+struct codetag_fault_settings;
 struct dentry;
+struct module;
 struct page;
 struct seq_file;
 
@@ -19,16 +22,20 @@ extern struct alloc_tag __start_alloc_tags[], __stop_alloc_tags[];
 
 /**
  * struct codetag_info - a tag as reports see it
- * @ct:		names of the site, valid until codetag_unlock()
- * @id:		id that the site is charged by, CODETAG_ID_UNREPRESENTABLE when
- *		it has none of its own
+ * @ct:		names and state of the site, valid until codetag_unlock()
+ * @mod:	module of the site, NULL if it is built in or unloaded
+ * @modname:	name of that module, NULL only if the site is built in
+ * @id:		own id of the site, by which it is charged when it is profiled;
+ *		CODETAG_ID_UNREPRESENTABLE when it has none of its own
  * @without_id:	the site has no id of its own
  * @unloaded:	the site's module is gone, its memory is not
  * @bytes:	bytes held, see struct alloc_tag_counters
  * @calls:	allocations held
  */
 struct codetag_info {
-	const struct codetag *ct;
+	struct codetag *ct;
+	struct module *mod;
+	const char *modname;
 	u16 id;
 	bool without_id;
 	bool unloaded;
@@ -69,6 +76,29 @@ struct alloc_tag_counters alloc_tag_read(u16 id);
 void codetag_reap(void);
 void codetag_id_use(struct codetag_id_use *use);
 
+/* Is this the tag of a call site that there is, and not a reserved one? */
+static inline bool codetag_is_site(const struct codetag_info *info)
+{
+	return (info->id >= CODETAG_ID_FIRST || info->without_id) && !info->unloaded;
+}
+
+static inline bool codetag_profiled(const struct codetag_info *info)
+{
+	return READ_ONCE(info->ct->id) != CODETAG_ID_NONE;
+}
+
+/**
+ * codetag_set_profiled - switch the profiling of a call site
+ * @info:	the site
+ * @on:		whether what it allocates from now on is charged
+ *
+ * Context: With codetag_lock() held.
+ */
+static inline void codetag_set_profiled(const struct codetag_info *info, bool on)
+{
+	WRITE_ONCE(info->ct->id, on ? info->id : CODETAG_ID_NONE);
+}
+
 /* page_ref.c: the page stores */
 void page_ref_init(void);
 void page_ref_show_stats(struct seq_file *m);
@@ -77,6 +107,34 @@ void page_ref_show_stats(struct seq_file *m);
 void codetag_slab_show_stats(struct seq_file *m);
 void pcpu_codetag_init(void);
 void pcpu_codetag_show_stats(struct seq_file *m);
+
+/* control.c: the sites that are chosen at boot */
+void codetag_control_init(void);
+
+/* fault.c: faults at call sites */
+#ifdef CONFIG_CODETAG_FAULT_INJECTION
+struct codetag_fault *codetag_fault_new(const struct codetag_info *info,
+					const struct codetag_fault_settings *settings);
+void codetag_fault_free(struct codetag_fault *fault);
+void codetag_fault_arm(struct codetag_fault *fault);
+void codetag_fault_disarm(const struct codetag_info *info);
+void codetag_fault_forget_gone(void);
+void codetag_fault_switch(void);
+void codetag_fault_show(struct seq_file *m, const struct codetag_info *info);
+#else
+static inline struct codetag_fault *
+codetag_fault_new(const struct codetag_info *info, const struct codetag_fault_settings *settings)
+{
+	return NULL;
+}
+
+static inline void codetag_fault_free(struct codetag_fault *fault) {}
+static inline void codetag_fault_arm(struct codetag_fault *fault) {}
+static inline void codetag_fault_disarm(const struct codetag_info *info) {}
+static inline void codetag_fault_forget_gone(void) {}
+static inline void codetag_fault_switch(void) {}
+static inline void codetag_fault_show(struct seq_file *m, const struct codetag_info *info) {}
+#endif
 
 /* stats.c: the debugfs directory */
 struct dentry *codetag_debugfs_dir(void);

@@ -1,0 +1,431 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Faults at chosen call sites.
+ *
+ * A site that has a fault armed has codetag.fault set, and a struct
+ * codetag_fault that the allocators find by the address of the tag. Whether an
+ * allocation fails is decided by the kernel's own struct fault_attr, or by a
+ * count ("nth=N").
+ *
+ * A fault that has fired as often as it should is spent: it is disarmed, and
+ * stays to be looked at. So does the fault of a module that is unloaded.
+ */
+#define pr_fmt(fmt) "codetag: " fmt
+
+#include <linux/debugfs.h>
+#include <linux/fault-inject.h>
+#include <linux/hashtable.h>
+#include <linux/init.h>
+#include <linux/list.h>
+#include <linux/module.h>
+#include <linux/mutex.h>
+#include <linux/rculist.h>
+#include <linux/seq_file.h>
+#include <linux/slab.h>
+#include <linux/workqueue.h>
+#include "fault.h"
+#include "internal.h"
+#include "query.h"
+
+/**
+ * struct codetag_fault - the fault of one call site
+ * @node:	in faults; gone when the site is
+ * @list:	in known_faults or, once the site is gone, in gone_faults
+ * @rcu:	to free it
+ * @ct:		the site's tag; dangles once the site is gone
+ * @mod:	the site's module, NULL for built-in code
+ * @name:	the site as reports show it
+ * @attr:	when to fail
+ * @by_count:	do not ask @attr when, but @nth
+ * @nth:	allocations until the one that fails, counting that one
+ * @passed:	allocations that were asked about
+ * @failed:	allocations that were made to fail
+ * @skipped:	allocations that may not fail (__GFP_NOFAIL)
+ * @spent:	it has failed as often as it should
+ *
+ * Allocators find it under RCU. @node, @list, codetag.fault and nr_armed are
+ * changed under fault_mutex; what counts is atomic; the rest stays as it is.
+ */
+struct codetag_fault {
+	struct hlist_node node;
+	struct list_head list;
+	struct rcu_head rcu;
+	struct codetag *ct;
+	const struct module *mod;
+	char *name;
+	struct fault_attr attr;
+	bool by_count;
+	atomic_long_t nth;
+	atomic_long_t passed;
+	atomic_long_t failed;
+	atomic_long_t skipped;
+	bool spent;
+};
+
+DEFINE_STATIC_KEY_FALSE(codetag_faults_key);
+
+static DEFINE_MUTEX(fault_mutex);
+static DEFINE_HASHTABLE(faults, 8);
+static LIST_HEAD(known_faults);
+static LIST_HEAD(gone_faults);
+static unsigned int nr_armed;
+
+static struct codetag_fault *find_fault(const struct codetag *ct)
+{
+	struct codetag_fault *fault;
+
+	hash_for_each_possible_rcu(faults, fault, node, (unsigned long)ct,
+				   lockdep_is_held(&fault_mutex))
+		if (fault->ct == ct)
+			return fault;
+	return NULL;
+}
+
+/* ---- arming and disarming ------------------------------------------------------ */
+
+static void set_armed(struct codetag *ct, bool armed)
+{
+	lockdep_assert_held(&fault_mutex);
+	nr_armed += armed - ct->fault;
+	WRITE_ONCE(ct->fault, armed);
+}
+
+/**
+ * codetag_fault_switch - make allocators look for faults, or not
+ *
+ * To be called after faults were armed or disarmed, without a lock that is
+ * taken under cpus_read_lock() too.
+ *
+ * Context: Process.
+ */
+void codetag_fault_switch(void)
+{
+	static DEFINE_MUTEX(switch_mutex);
+
+	mutex_lock(&switch_mutex);
+	if (READ_ONCE(nr_armed))
+		static_branch_enable(&codetag_faults_key);
+	else
+		static_branch_disable(&codetag_faults_key);
+	mutex_unlock(&switch_mutex);
+}
+
+static void free_fault_rcu(struct rcu_head *rcu)
+{
+	codetag_fault_free(container_of(rcu, struct codetag_fault, rcu));
+}
+
+static void forget_fault(struct codetag_fault *fault)
+{
+	list_del(&fault->list);
+	hash_del_rcu(&fault->node);
+	call_rcu(&fault->rcu, free_fault_rcu);
+}
+
+static void disarm_spent(struct work_struct *work)
+{
+	struct codetag_fault *fault;
+
+	mutex_lock(&fault_mutex);
+	list_for_each_entry(fault, &known_faults, list)
+		if (READ_ONCE(fault->spent))
+			set_armed(fault->ct, false);
+	mutex_unlock(&fault_mutex);
+	codetag_fault_switch();
+}
+
+static DECLARE_WORK(disarm_spent_work, disarm_spent);
+
+static char *site_name(const struct codetag_info *info)
+{
+	const struct codetag *ct = info->ct;
+
+	return kasprintf(GFP_KERNEL, "%s:%u %s%s%sfunc:%s", ct->filename, ct->lineno,
+			 info->modname ? "[" : "", info->modname ?: "",
+			 info->modname ? "] " : "", ct->function);
+}
+
+/* What the report of a failure calls it: the end of a path tells more than its start. */
+static void name_attr(struct fault_attr *attr, const struct codetag *ct)
+{
+	size_t room = sizeof(attr->dname), path = strlen(ct->filename);
+	size_t len = snprintf(NULL, 0, "%s:%u %s", ct->filename, ct->lineno, ct->function);
+	size_t skip = len < room ? 0 : min(len - room + 1, path);
+
+	snprintf(attr->dname, room, "%s:%u %s", ct->filename + skip, ct->lineno, ct->function);
+}
+
+/**
+ * codetag_fault_new - prepare a fault for a call site
+ * @info:	the site
+ * @settings:	when to fail
+ *
+ * Context: Process.
+ * Return: The fault, not armed; NULL without memory for it.
+ */
+struct codetag_fault *codetag_fault_new(const struct codetag_info *info,
+					const struct codetag_fault_settings *settings)
+{
+	struct codetag_fault *fault = kzalloc(sizeof(*fault), GFP_KERNEL);
+
+	if (!fault)
+		return NULL;
+
+	fault->name = site_name(info);
+	if (!fault->name) {
+		kfree(fault);
+		return NULL;
+	}
+
+	fault->ct = info->ct;
+	fault->mod = info->mod;
+	fault->by_count = settings->nth;
+	atomic_long_set(&fault->nth, settings->nth);
+
+	fault->attr = (struct fault_attr)FAULT_ATTR_INITIALIZER;
+	fault->attr.probability = settings->probability;
+	fault->attr.interval = settings->interval;
+	atomic_set(&fault->attr.times, settings->times);
+	atomic_set(&fault->attr.space, settings->space);
+	fault->attr.verbose = settings->verbose;
+	fault->attr.task_filter = settings->task_filter;
+	fault->attr.stacktrace_depth = settings->stacktrace_depth;
+	fault->attr.require_start = settings->require_start;
+	fault->attr.require_end = settings->require_end;
+	fault->attr.reject_start = settings->reject_start;
+	fault->attr.reject_end = settings->reject_end;
+	name_attr(&fault->attr, info->ct);
+	return fault;
+}
+
+/**
+ * codetag_fault_free - free a fault that is not armed
+ * @fault: the fault
+ *
+ * Context: Any but NMI.
+ */
+void codetag_fault_free(struct codetag_fault *fault)
+{
+	kfree(fault->name);
+	kfree(fault);
+}
+
+/**
+ * codetag_fault_arm - let a call site fail
+ * @fault: what codetag_fault_new() returned; it replaces what the site had
+ *
+ * Context: Process, with codetag_lock() held since codetag_fault_new();
+ *	    codetag_fault_switch() is to follow.
+ */
+void codetag_fault_arm(struct codetag_fault *fault)
+{
+	struct codetag_fault *old;
+
+	mutex_lock(&fault_mutex);
+	old = find_fault(fault->ct);
+	if (old)
+		forget_fault(old);
+	/* The site may be back, in a module that has been loaded before. */
+	list_for_each_entry(old, &gone_faults, list) {
+		if (!strcmp(old->name, fault->name)) {
+			forget_fault(old);
+			break;
+		}
+	}
+
+	list_add_tail(&fault->list, &known_faults);
+	hash_add_rcu(faults, &fault->node, (unsigned long)fault->ct);
+	set_armed(fault->ct, true);
+	mutex_unlock(&fault_mutex);
+}
+
+/**
+ * codetag_fault_disarm - let a call site's allocations be, and forget its fault
+ * @info: the site
+ *
+ * Context: Process, with codetag_lock() held; codetag_fault_switch() is to
+ *	    follow.
+ */
+void codetag_fault_disarm(const struct codetag_info *info)
+{
+	struct codetag_fault *fault;
+
+	mutex_lock(&fault_mutex);
+	fault = find_fault(info->ct);
+	if (fault) {
+		set_armed(fault->ct, false);
+		forget_fault(fault);
+	}
+	mutex_unlock(&fault_mutex);
+}
+
+/**
+ * codetag_fault_forget_gone - forget the faults of sites that are gone
+ *
+ * Context: Process.
+ */
+void codetag_fault_forget_gone(void)
+{
+	struct codetag_fault *fault, *next;
+
+	mutex_lock(&fault_mutex);
+	list_for_each_entry_safe(fault, next, &gone_faults, list)
+		forget_fault(fault);
+	mutex_unlock(&fault_mutex);
+}
+
+#ifdef CONFIG_MODULES
+
+static int fault_module_notify(struct notifier_block *nb, unsigned long state, void *mod)
+{
+	struct codetag_fault *fault, *next;
+
+	if (state != MODULE_STATE_GOING)
+		return NOTIFY_DONE;
+
+	mutex_lock(&fault_mutex);
+	list_for_each_entry_safe(fault, next, &known_faults, list) {
+		if (fault->mod != mod)
+			continue;
+		set_armed(fault->ct, false);
+		hash_del_rcu(&fault->node);
+		list_move_tail(&fault->list, &gone_faults);
+	}
+	mutex_unlock(&fault_mutex);
+	codetag_fault_switch();
+	return NOTIFY_OK;
+}
+
+static struct notifier_block fault_module_nb = {
+	.notifier_call = fault_module_notify,
+};
+
+static int __init fault_watch_modules(void)
+{
+	return register_module_notifier(&fault_module_nb);
+}
+early_initcall(fault_watch_modules);
+
+#endif /* CONFIG_MODULES */
+
+/* ---- failing --------------------------------------------------------------------- */
+
+static bool fault_fires(struct codetag_fault *fault, gfp_t gfp, size_t size)
+{
+	/* Printing can allocate; where that must not print it says so. */
+	int flags = gfp & __GFP_NOWARN ? FAULT_NOWARN : 0;
+
+	if (READ_ONCE(fault->spent))
+		return false;
+	if (fault->attr.task_filter && !(in_task() && current->make_it_fail))
+		return false;
+	if (gfp & __GFP_NOFAIL) {
+		atomic_long_inc(&fault->skipped);
+		return false;
+	}
+
+	atomic_long_inc(&fault->passed);
+	if (fault->by_count && atomic_long_dec_if_positive(&fault->nth))
+		return false;
+	if (!should_fail_ex(&fault->attr, size, flags)) {
+		/* The task counts on its own (fail-nth): the next one, then. */
+		if (fault->by_count)
+			atomic_long_set(&fault->nth, 1);
+		return false;
+	}
+
+	atomic_long_inc(&fault->failed);
+	if (!atomic_read(&fault->attr.times)) {
+		WRITE_ONCE(fault->spent, true);
+		schedule_work(&disarm_spent_work);
+	}
+	return true;
+}
+
+/**
+ * __codetag_should_fail - codetag_should_fail() for a site with a fault
+ * @gfp:	flags of the allocation
+ * @size:	its size in bytes
+ *
+ * Context: Any but NMI.
+ * Return: Whether the allocation shall fail.
+ */
+bool __codetag_should_fail(gfp_t gfp, size_t size)
+{
+	struct alloc_tag *tag = current->alloc_tag;
+	struct codetag_fault *fault;
+	bool fires;
+
+	if (in_task() && current->alloc_tag_asked == tag)
+		return false;
+
+	rcu_read_lock();
+	fault = find_fault(&tag->ct);
+	fires = fault && fault_fires(fault, gfp, size);
+	rcu_read_unlock();
+	return fires;
+}
+
+/* ---- reports --------------------------------------------------------------------- */
+
+/**
+ * codetag_fault_show - what is left of the fault of a call site
+ * @m:		where to print to
+ * @info:	the site
+ *
+ * Prints nothing for a site without an armed fault.
+ *
+ * Context: Process, with codetag_lock() held.
+ */
+void codetag_fault_show(struct seq_file *m, const struct codetag_info *info)
+{
+	const struct fault_attr *attr;
+	struct codetag_fault *fault;
+
+	if (!READ_ONCE(info->ct->fault))
+		return;
+
+	mutex_lock(&fault_mutex);
+	fault = find_fault(info->ct);
+	if (fault && !READ_ONCE(fault->spent)) {
+		attr = &fault->attr;
+		if (fault->by_count)
+			seq_printf(m, " fault nth=%ld", max(atomic_long_read(&fault->nth), 1L));
+		else
+			seq_printf(m, " fault probability=%lu interval=%lu times=%d space=%d",
+				   attr->probability, attr->interval, atomic_read(&attr->times),
+				   atomic_read(&attr->space));
+		seq_printf(m, " verbose=%lu task-filter=%d", attr->verbose, attr->task_filter);
+	}
+	mutex_unlock(&fault_mutex);
+}
+
+static void show_fault(struct seq_file *m, struct codetag_fault *fault, const char *state)
+{
+	seq_printf(m, "%8ld %8ld %8ld %-8s %s\n", atomic_long_read(&fault->passed),
+		   atomic_long_read(&fault->failed), atomic_long_read(&fault->skipped),
+		   READ_ONCE(fault->spent) ? "spent" : state, fault->name);
+}
+
+static int faults_show(struct seq_file *m, void *v)
+{
+	struct codetag_fault *fault;
+
+	seq_puts(m, "# passed  failed  skipped state    tag\n");
+	mutex_lock(&fault_mutex);
+	list_for_each_entry(fault, &known_faults, list)
+		show_fault(m, fault, "armed");
+	list_for_each_entry(fault, &gone_faults, list)
+		show_fault(m, fault, "unloaded");
+	mutex_unlock(&fault_mutex);
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(faults);
+
+static int __init faults_debugfs_init(void)
+{
+	if (IS_ENABLED(CONFIG_DEBUG_FS) && !mem_alloc_profiling_permanently_disabled())
+		debugfs_create_file("faults", 0400, codetag_debugfs_dir(), NULL, &faults_fops);
+	return 0;
+}
+late_initcall(faults_debugfs_init);

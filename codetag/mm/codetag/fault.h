@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Faults at chosen call sites, as the allocators see them.
+ */
+#ifndef _MM_CODETAG_FAULT_H
+#define _MM_CODETAG_FAULT_H
+
+#include <linux/alloc_tag.h>
+#include <linux/gfp_types.h>
+#include <linux/sched.h>
+
+#ifdef CONFIG_CODETAG_FAULT_INJECTION
+
+/* On while a fault is armed at any site. */
+DECLARE_STATIC_KEY_FALSE(codetag_faults_key);
+
+bool __codetag_should_fail(gfp_t gfp, size_t size);
+
+static __always_inline bool codetag_faults_armed(void)
+{
+	return static_branch_unlikely(&codetag_faults_key);
+}
+
+/**
+ * codetag_should_fail - shall what the current call site allocates fail?
+ * @gfp:	flags of the allocation
+ * @size:	its size in bytes
+ *
+ * To be asked once for each allocation, before anything is done for it.
+ *
+ * Context: Any but NMI.
+ * Return: Whether it shall fail.
+ */
+static __always_inline bool codetag_should_fail(gfp_t gfp, size_t size)
+{
+	return codetag_faults_armed() && READ_ONCE(current->alloc_tag->ct.fault) &&
+	       __codetag_should_fail(gfp, size);
+}
+
+/**
+ * codetag_fault_hold - the current allocation has been asked about
+ *
+ * What the allocator in turn allocates for it in the name of the same call site
+ * is part of it: neither counted nor failed until codetag_fault_release().
+ *
+ * Context: Process.
+ * Return: What to give to codetag_fault_release().
+ */
+static inline struct alloc_tag *codetag_fault_hold(void)
+{
+	struct alloc_tag *outer = current->alloc_tag_asked;
+
+	current->alloc_tag_asked = current->alloc_tag;
+	return outer;
+}
+
+/**
+ * codetag_fault_release - the end of codetag_fault_hold()
+ * @outer: what that returned
+ */
+static inline void codetag_fault_release(struct alloc_tag *outer)
+{
+	current->alloc_tag_asked = outer;
+}
+
+#else /* CONFIG_CODETAG_FAULT_INJECTION */
+
+static inline bool codetag_faults_armed(void) { return false; }
+static inline bool codetag_should_fail(gfp_t gfp, size_t size) { return false; }
+static inline struct alloc_tag *codetag_fault_hold(void) { return NULL; }
+static inline void codetag_fault_release(struct alloc_tag *outer) {}
+
+#endif /* CONFIG_CODETAG_FAULT_INJECTION */
+
+#endif /* _MM_CODETAG_FAULT_H */
