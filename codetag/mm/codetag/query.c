@@ -1,0 +1,545 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The query language: query.h describes it.
+ *
+ * The parser takes the text word by word. It ends each with a NUL byte in
+ * place, so that the globs of a query can stay where they are, and the code
+ * below works on strings.
+ */
+#include <linux/array_size.h>
+#include <linux/bits.h>
+#include <linux/codetag.h>
+#include <linux/errno.h>
+#include <linux/kstrtox.h>
+#include <linux/limits.h>
+#include <linux/parser.h>
+#include <linux/string.h>
+#include "query.h"
+
+/**
+ * struct parser - where the parser is in a text
+ * @text:	the text, with a NUL byte after it
+ * @len:	bytes of @text
+ * @pos:	what comes next
+ * @ended:	@pos is behind the separator that ended the query
+ * @terms:	the terms of the query so far, a bit each
+ * @settings:	its fault settings so far, a bit each
+ * @err:	to be filled in
+ */
+struct parser {
+	char *text;
+	size_t len;
+	size_t pos;
+	bool ended;
+	unsigned long terms;
+	unsigned long settings;
+	struct codetag_query_error *err;
+};
+
+/**
+ * struct word - a word of a text
+ * @s:		the word, without quotes
+ * @len:	bytes of @s
+ * @start:	where it begins in the text, with its quote
+ * @end:	where it ends in the text, with its quote
+ */
+struct word {
+	char *s;
+	size_t len;
+	size_t start;
+	size_t end;
+};
+
+static int bad_word(struct parser *p, const struct word *word, const char *why)
+{
+	char *token = p->err->token;
+	size_t len = word->len;
+
+	memset(token, 0, sizeof(p->err->token));
+	if (len >= sizeof(p->err->token)) {
+		len = sizeof(p->err->token) - strlen("...") - 1;
+		memcpy(token + len, "...", strlen("..."));
+	}
+	while (len--)
+		token[len] = word->s[len] >= ' ' && word->s[len] <= '~' ? word->s[len] : '?';
+	p->err->position = word->start;
+	p->err->why = why;
+	return -EINVAL;
+}
+
+/* Not isspace(): that one takes a byte of UTF-8 for a blank. */
+static bool is_blank(char c)
+{
+	return c == ' ' || (c >= '\t' && c <= '\r' && c != '\n');
+}
+
+static bool is_separator(char c)
+{
+	return c == ';' || c == '\n';
+}
+
+static bool is_delimiter(char c)
+{
+	return is_blank(c) || is_separator(c);
+}
+
+static void skip_blanks(struct parser *p)
+{
+	while (p->pos < p->len && is_blank(p->text[p->pos]))
+		p->pos++;
+	if (p->pos == p->len || p->text[p->pos] != '#')
+		return;
+	/* A NUL byte is wrong in a comment, too. */
+	while (p->pos < p->len && p->text[p->pos] && p->text[p->pos] != '\n')
+		p->pos++;
+}
+
+/* Returns 1 with the next word of the query, 0 when it has no more. */
+static int next_word(struct parser *p, struct word *word)
+{
+	size_t end;
+
+	if (p->ended)
+		return 0;
+	skip_blanks(p);
+	if (p->pos == p->len)
+		return 0;
+	if (is_separator(p->text[p->pos])) {
+		p->pos++;
+		return 0;
+	}
+
+	word->start = p->pos;
+	word->s = p->text + p->pos;
+	end = p->pos;
+	if (p->text[end] == '"') {
+		word->s++;
+		do {
+			end++;
+		} while (end < p->len && p->text[end] != '"' && p->text[end] != '\n');
+		word->len = p->text + end - word->s;
+		if (end == p->len || p->text[end] != '"')
+			return bad_word(p, word, "the quote is not closed");
+		end++;
+		if (end < p->len && !is_delimiter(p->text[end]))
+			return bad_word(p, word, "there is more right after the quote");
+	} else {
+		while (end < p->len && !is_delimiter(p->text[end]))
+			end++;
+		word->len = p->text + end - word->s;
+	}
+	if (memchr(word->s, '\0', word->len))
+		return bad_word(p, word, "there is a NUL byte in it");
+	if (word->len > CODETAG_QUERY_WORD_MAX)
+		return bad_word(p, word, "longer than 255 bytes");
+
+	/* The separator that may be overwritten here is not looked at again. */
+	word->end = end;
+	p->pos = end;
+	if (end < p->len) {
+		p->ended = is_separator(p->text[end]);
+		p->pos++;
+	}
+	word->s[word->len] = '\0';
+	return 1;
+}
+
+/*
+ * match_wildcard() is not sure what to make of "**" at the end of a pattern.
+ * It means the same as "*".
+ */
+static void squeeze_stars(char *glob)
+{
+	char *to = glob;
+
+	for (; *glob; glob++)
+		if (*glob != '*' || glob[1] != '*')
+			*to++ = *glob;
+	*to = '\0';
+}
+
+static int parse_glob(struct parser *p, const struct word *value, const char **glob)
+{
+	char *s = value->s;
+
+	squeeze_stars(s);
+	*glob = s;
+	return *s ? 0 : bad_word(p, value, "the value is empty");
+}
+
+static int parse_file(struct parser *p, struct word *value, const char **glob)
+{
+	/* What a compiler, or find, calls the same file. */
+	if (!strncmp(value->s, "./", 2)) {
+		value->s += 2;
+		value->len -= 2;
+	}
+	return parse_glob(p, value, glob);
+}
+
+static int parse_module(struct parser *p, const struct word *value, const char **glob)
+{
+	char *s;
+
+	/* As in modprobe: the name of the file may have '-' where the module's has '_'. */
+	for (s = value->s; *s; s++)
+		if (*s == '-')
+			*s = '_';
+	return parse_glob(p, value, glob);
+}
+
+/* N, N-M, N- or -M */
+static int parse_lines(struct parser *p, const struct word *value, struct codetag_query *q)
+{
+	char *dash = strchr(value->s, '-');
+	int ret = 0;
+
+	if (dash)
+		*dash = '\0';
+	/* A lone dash is as bad as no number. */
+	if (!dash || dash > value->s || !dash[1])
+		ret = kstrtouint(value->s, 0, &q->first_line);
+	if (!ret && !dash)
+		q->last_line = q->first_line;
+	if (!ret && dash && dash[1])
+		ret = kstrtouint(dash + 1, 0, &q->last_line);
+	if (dash)
+		*dash = '-';
+
+	if (ret == -ERANGE)
+		return bad_word(p, value, "out of range, a line is at most 4294967295");
+	if (ret)
+		return bad_word(p, value, "not a line or a range of lines (N, N-M, N-, -M)");
+	if (q->first_line > q->last_line)
+		return bad_word(p, value, "the range ends before it begins");
+	return 0;
+}
+
+static int parse_id(struct parser *p, const struct word *value, struct codetag_query *q)
+{
+	int ret = kstrtouint(value->s, 0, &q->id);
+
+	if (ret == -ERANGE || (!ret && q->id > CODETAG_ID_MAX))
+		return bad_word(p, value, "out of range, an id is at most 65535");
+	if (ret)
+		return bad_word(p, value, "not an id");
+	q->by_id = true;
+	return 0;
+}
+
+enum term { TERM_FILE, TERM_FUNC, TERM_MODULE, TERM_LINE, TERM_ID };
+
+static const char * const terms[] = {
+	[TERM_FILE] = "file",
+	[TERM_FUNC] = "func",
+	[TERM_MODULE] = "module",
+	[TERM_LINE] = "line",
+	[TERM_ID] = "id",
+};
+
+static int parse_term(struct parser *p, const struct word *key, struct codetag_query *q)
+{
+	int term = match_string(terms, ARRAY_SIZE(terms), key->s);
+	struct word value;
+	int ret;
+
+	if (term < 0)
+		return bad_word(p, key,
+				"neither a keyword (file, func, module, line, id) nor an action (=p, +p, -p, =_, fault)");
+	if (p->terms & BIT(term))
+		return bad_word(p, key, "given twice");
+	p->terms |= BIT(term);
+
+	ret = next_word(p, &value);
+	if (ret < 0)
+		return ret;
+	if (!ret)
+		return bad_word(p, key, "a value is missing");
+	q->end = value.end;
+
+	switch (term) {
+	case TERM_FILE:
+		return parse_file(p, &value, &q->file);
+	case TERM_FUNC:
+		return parse_glob(p, &value, &q->func);
+	case TERM_MODULE:
+		return parse_module(p, &value, &q->module);
+	case TERM_LINE:
+		return parse_lines(p, &value, q);
+	default:
+		return parse_id(p, &value, q);
+	}
+}
+
+static int parse_flags(struct parser *p, const struct word *word, struct codetag_query *q)
+{
+	const char *letter;
+
+	q->action = *word->s == '=' ? CODETAG_ACTION_SET :
+		    *word->s == '+' ? CODETAG_ACTION_ADD : CODETAG_ACTION_REMOVE;
+	if (!strcmp(word->s, "=_"))
+		return 0;
+	if (!word->s[1])
+		return bad_word(p, word, "no flags, there are: p, and =_ for none");
+	for (letter = word->s + 1; *letter; letter++) {
+		if (*letter != 'p')
+			return bad_word(p, word, "an unknown flag, there are: p, and =_ for none");
+		if (q->flags & CODETAG_FLAG_PROFILE)
+			return bad_word(p, word, "a flag is given twice");
+		q->flags |= CODETAG_FLAG_PROFILE;
+	}
+	return 0;
+}
+
+enum setting {
+	SETTING_PROBABILITY,
+	SETTING_INTERVAL,
+	SETTING_TIMES,
+	SETTING_SPACE,
+	SETTING_VERBOSE,
+	SETTING_TASK_FILTER,
+	SETTING_STACKTRACE_DEPTH,
+	SETTING_REQUIRE_START,
+	SETTING_REQUIRE_END,
+	SETTING_REJECT_START,
+	SETTING_REJECT_END,
+	SETTING_NTH,
+};
+
+/* What "nth" can be given with */
+#define SETTINGS_OF_NTH	(BIT(SETTING_NTH) | BIT(SETTING_VERBOSE) | BIT(SETTING_TASK_FILTER))
+
+/* The longest list of callers that the kernel's fault injection looks at */
+#define MAX_DEPTH	32
+
+static const struct {
+	const char *name;
+	unsigned long min;
+	unsigned long max;
+	const char *range;	/* @min and @max in words */
+} settings[] = {
+	[SETTING_PROBABILITY] = { "probability", 0, 100, "must be a number from 0 to 100" },
+	[SETTING_INTERVAL] = { "interval", 1, ULONG_MAX, "must be a number from 1 on" },
+	[SETTING_TIMES] = { "times", 0, INT_MAX, "must be a number from 0 to 2147483647, or -1" },
+	[SETTING_SPACE] = { "space", 0, INT_MAX, "must be a number from 0 to 2147483647" },
+	[SETTING_VERBOSE] = { "verbose", 0, 2, "must be 0, 1 or 2" },
+	[SETTING_TASK_FILTER] = { "task-filter", 0, 1, "must be 0 or 1" },
+	[SETTING_STACKTRACE_DEPTH] = { "stacktrace-depth", 0, MAX_DEPTH,
+				       "must be a number from 0 to 32" },
+	[SETTING_REQUIRE_START] = { "require-start", 0, ULONG_MAX, "must be an address" },
+	[SETTING_REQUIRE_END] = { "require-end", 0, ULONG_MAX, "must be an address" },
+	[SETTING_REJECT_START] = { "reject-start", 0, ULONG_MAX, "must be an address" },
+	[SETTING_REJECT_END] = { "reject-end", 0, ULONG_MAX, "must be an address" },
+	[SETTING_NTH] = { "nth", 1, ULONG_MAX, "must be a number from 1 on" },
+};
+
+/* Returns ARRAY_SIZE(settings) if there is no setting of this name. */
+static unsigned int find_setting(const char *name, size_t len)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(settings); i++)
+		if (strlen(settings[i].name) == len && !memcmp(settings[i].name, name, len))
+			break;
+	return i;
+}
+
+static int parse_setting(struct parser *p, const struct word *word,
+			 struct codetag_fault_settings *fault)
+{
+	const char *value = strchr(word->s, '=');
+	unsigned long number;
+	unsigned int i;
+
+	i = value ? find_setting(word->s, value - word->s) : ARRAY_SIZE(settings);
+	if (i == ARRAY_SIZE(settings))
+		return bad_word(p, word,
+				"not a fault setting (probability=, interval=, times=, space=, verbose=, task-filter=, stacktrace-depth=, require-start=, require-end=, reject-start=, reject-end=, nth=)");
+	if (p->settings & BIT(i))
+		return bad_word(p, word, "given twice");
+	p->settings |= BIT(i);
+	if (p->settings & BIT(SETTING_NTH) && p->settings & ~SETTINGS_OF_NTH)
+		return bad_word(p, word, "only verbose and task-filter go together with nth");
+
+	value++;
+	if (i == SETTING_TIMES && !strcmp(value, "-1")) {
+		fault->times = -1;
+		return 0;
+	}
+	if (kstrtoul(value, 0, &number) || number < settings[i].min || number > settings[i].max)
+		return bad_word(p, word, settings[i].range);
+
+	switch (i) {
+	case SETTING_PROBABILITY:
+		fault->probability = number;
+		break;
+	case SETTING_INTERVAL:
+		fault->interval = number;
+		break;
+	case SETTING_TIMES:
+		fault->times = number;
+		break;
+	case SETTING_SPACE:
+		fault->space = number;
+		break;
+	case SETTING_VERBOSE:
+		fault->verbose = number;
+		break;
+	case SETTING_TASK_FILTER:
+		fault->task_filter = number;
+		break;
+	case SETTING_STACKTRACE_DEPTH:
+		fault->stacktrace_depth = number;
+		break;
+	case SETTING_REQUIRE_START:
+		fault->require_start = number;
+		break;
+	case SETTING_REQUIRE_END:
+		fault->require_end = number;
+		break;
+	case SETTING_REJECT_START:
+		fault->reject_start = number;
+		break;
+	case SETTING_REJECT_END:
+		fault->reject_end = number;
+		break;
+	case SETTING_NTH:
+		fault->nth = number;
+		break;
+	}
+	return 0;
+}
+
+static int parse_word(struct parser *p, const struct word *word, struct codetag_query *q)
+{
+	if (q->action == CODETAG_ACTION_FAULT)
+		return parse_setting(p, word, &q->fault);
+	if (q->action != CODETAG_ACTION_NONE)
+		return bad_word(p, word, "the query ends with its action");
+	q->action_start = word->start;
+	if (*word->s == '=' || *word->s == '+' || *word->s == '-')
+		return parse_flags(p, word, q);
+	if (!strcmp(word->s, "fault")) {
+		q->action = CODETAG_ACTION_FAULT;
+		return 0;
+	}
+	if (!strcmp(word->s, "fault=off")) {
+		q->action = CODETAG_ACTION_FAULT_OFF;
+		return 0;
+	}
+	if (!strncmp(word->s, "fault=", strlen("fault=")))
+		return bad_word(p, word, "must be fault or fault=off");
+	return parse_term(p, word, q);
+}
+
+/**
+ * codetag_query_parse - parse the next query of a text
+ * @text:	the text, with a NUL byte after it. The words of the query are
+ *		ended by NUL bytes in place, and globs simplified.
+ * @len:	bytes of @text. A NUL byte among them is an error.
+ * @pos:	where to go on: 0 for the first query, then what the last call
+ *		left here. Not changed on error.
+ * @q:		the query; valid as long as @text is
+ * @err:	what is wrong, filled in on error only
+ *
+ * Blank queries and comments are skipped. A query without terms means all
+ * sites; one without an action is left to the caller.
+ *
+ * Context: Any.
+ * Return: 1 with the query in @q, 0 when there are no more, -EINVAL on error.
+ */
+int codetag_query_parse(char *text, size_t len, size_t *pos, struct codetag_query *q,
+			struct codetag_query_error *err)
+{
+	struct parser p = { .text = text, .len = len, .pos = *pos, .err = err };
+	struct word word;
+	int ret;
+
+	do {
+		p.ended = false;
+		ret = next_word(&p, &word);
+	} while (!ret && p.pos < len);
+	if (ret < 0)
+		return ret;
+	if (!ret) {
+		*pos = len;
+		return 0;
+	}
+
+	*q = (struct codetag_query) {
+		.last_line = UINT_MAX,
+		.fault = {
+			.probability = 100,
+			.interval = 1,
+			.times = 1,
+			.verbose = 1,
+			.stacktrace_depth = MAX_DEPTH,
+			.require_end = ULONG_MAX,
+		},
+		.start = word.start,
+	};
+	do {
+		q->end = word.end;
+		ret = parse_word(&p, &word, q) ?: next_word(&p, &word);
+	} while (ret > 0);
+	if (ret < 0)
+		return ret;
+	if (q->action == CODETAG_ACTION_NONE)
+		q->action_start = q->end;
+	*pos = p.pos;
+	return 1;
+}
+
+/* "slub.c" and "mm/slub.c" both choose mm/slub.c, "lub.c" does not. */
+static bool file_matches(const char *glob, const char *path)
+{
+	while (!match_wildcard(glob, path)) {
+		path = strchr(path, '/');
+		if (!path)
+			return false;
+		path++;
+	}
+	return true;
+}
+
+static bool module_matches(const char *glob, const struct codetag *ct, bool builtin)
+{
+	return (builtin && match_wildcard(glob, "vmlinux")) ||
+	       (ct->modname && match_wildcard(glob, ct->modname));
+}
+
+/**
+ * codetag_query_matches - does a query choose a call site?
+ * @q:		the query
+ * @ct:		the site
+ * @id:		the site's own id, CODETAG_ID_NONE if it has none
+ * @builtin:	the site is in the kernel proper: "vmlinux" is its module, and
+ *		what KBUILD_MODNAME was when it was built
+ *
+ * Context: Any.
+ * Return: true if all terms of the query match.
+ */
+bool codetag_query_matches(const struct codetag_query *q, const struct codetag *ct,
+			   u16 id, bool builtin)
+{
+	return (!q->by_id || q->id == id) &&
+	       q->first_line <= ct->lineno && ct->lineno <= q->last_line &&
+	       (!q->func || match_wildcard(q->func, ct->function)) &&
+	       (!q->module || module_matches(q->module, ct, builtin)) &&
+	       (!q->file || file_matches(q->file, ct->filename));
+}
+
+/**
+ * codetag_query_names_module - may a query choose sites of a module?
+ * @q:		the query
+ *
+ * A query whose module term is not just "vmlinux" may mean a module that is
+ * not loaded yet.
+ *
+ * Context: Any.
+ * Return: true if it may.
+ */
+bool codetag_query_names_module(const struct codetag_query *q)
+{
+	return q->module && strcmp(q->module, "vmlinux");
+}

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The language that chooses call sites and says what to do with them:
+ *
+ *	file GLOB		the whole path, or its end after a '/'
+ *	func GLOB
+ *	module GLOB		"vmlinux" is the kernel proper
+ *	line N | N-M | N- | -M
+ *	id N
+ *	=p +p -p =_		set, add, remove flags, set none
+ *	fault [SETTING=N ...]	arm a fault
+ *	fault=off		disarm it
+ *
+ * A query is any of the terms above, joined by "and", and at most one action
+ * at its end. Queries are separated by ';' or a new line. In a GLOB '*' stands
+ * for any characters, '/' too, and '?' for one. A word that has blanks or
+ * separators in it is written "like this". A '#' at the start of a word begins
+ * a comment, which ends with the line.
+ *
+ * This room is pure: no locks, no allocations, no state. The codetag command
+ * is built with the same file.
+ */
+#ifndef _MM_CODETAG_QUERY_H
+#define _MM_CODETAG_QUERY_H
+
+#include <linux/types.h>
+
+struct codetag;
+
+/* Bytes of the longest word */
+#define CODETAG_QUERY_WORD_MAX	255
+
+/* The flags that actions change, and their letters */
+#define CODETAG_FLAG_PROFILE	0x01	/* p: what the site allocates is charged to it */
+
+enum codetag_action {
+	CODETAG_ACTION_NONE,
+	CODETAG_ACTION_SET,
+	CODETAG_ACTION_ADD,
+	CODETAG_ACTION_REMOVE,
+	CODETAG_ACTION_FAULT,
+	CODETAG_ACTION_FAULT_OFF,
+};
+
+/**
+ * struct codetag_fault_settings - what a fault is asked to do
+ * @probability:	per cent of the allocations that fail
+ * @interval:		only each such one of them
+ * @times:		how many fail at most, -1: no limit
+ * @space:		bytes that are allocated before the first one fails
+ * @verbose:		what is logged: 0 nothing, 1 a line, 2 a stack, too
+ * @task_filter:	only tasks that have make-it-fail set
+ * @stacktrace_depth:	how many callers the next four look at
+ * @require_start:	one of the callers has to be at this address or above
+ * @require_end:	... and below this one
+ * @reject_start:	none of the callers may be at this address or above
+ * @reject_end:		... and below this one
+ * @nth:		the allocation that fails, counted from 1; 0: not asked for
+ *
+ * But for @nth they are those of struct fault_attr. Of @nth, @verbose and
+ * @task_filter are all that is given with it.
+ */
+struct codetag_fault_settings {
+	unsigned long probability;
+	unsigned long interval;
+	int times;
+	int space;
+	unsigned long verbose;
+	bool task_filter;
+	unsigned long stacktrace_depth;
+	unsigned long require_start;
+	unsigned long require_end;
+	unsigned long reject_start;
+	unsigned long reject_end;
+	unsigned long nth;
+};
+
+/**
+ * struct codetag_query - one query
+ * @file:	glob for the path, NULL: any
+ * @func:	glob for the function, NULL: any
+ * @module:	glob for the module, NULL: any
+ * @first_line:	first line to choose, 0 when not asked for
+ * @last_line:	last line to choose, UINT_MAX when not asked for
+ * @by_id:	choose only the site whose own id is @id
+ * @id:		see @by_id
+ * @action:	what to do with the sites
+ * @flags:	of CODETAG_ACTION_SET, ADD and REMOVE: CODETAG_FLAG_* bits
+ * @fault:	of CODETAG_ACTION_FAULT
+ * @start:	where the query begins in what was parsed
+ * @action_start: where its action begins, @end if it has none
+ * @end:	where it ends, without the separator
+ *
+ * The globs are in the text that was parsed.
+ */
+struct codetag_query {
+	const char *file;
+	const char *func;
+	const char *module;
+	unsigned int first_line;
+	unsigned int last_line;
+	bool by_id;
+	unsigned int id;
+	enum codetag_action action;
+	u8 flags;
+	struct codetag_fault_settings fault;
+	size_t start;
+	size_t action_start;
+	size_t end;
+};
+
+/**
+ * struct codetag_query_error - what is wrong with a text
+ * @why:	in words
+ * @token:	the word that is wrong, cut if it is long, '?' for what is not
+ *		printable ASCII
+ * @position:	where that word begins, in bytes from the start of the text
+ */
+struct codetag_query_error {
+	const char *why;
+	char token[32];
+	size_t position;
+};
+
+int codetag_query_parse(char *text, size_t len, size_t *pos, struct codetag_query *q,
+			struct codetag_query_error *err);
+bool codetag_query_matches(const struct codetag_query *q, const struct codetag *ct,
+			   u16 id, bool builtin);
+bool codetag_query_names_module(const struct codetag_query *q);
+
+#endif /* _MM_CODETAG_QUERY_H */
