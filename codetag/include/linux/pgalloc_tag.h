@@ -161,9 +161,9 @@ void pgalloc_tag_sub_slow(struct page *page, unsigned int order);
 
 /**
  * pgalloc_tag_add - charge an allocation to the current call site
- * @page:	first page
+ * @page:	first page; NULL, of a failed allocation, is fine
  * @order:	order of the allocation
- * @compound:	the pages are going to be a compound page, which knows its order
+ * @compound:	the pages are a compound page, which knows its order
  *
  * Context: Any but NMI; nobody else may know the pages yet.
  */
@@ -172,7 +172,7 @@ static __always_inline void pgalloc_tag_add(struct page *page, unsigned int orde
 {
 	unsigned int id;
 
-	if (!mem_alloc_profiling_enabled())
+	if (!mem_alloc_profiling_enabled() || unlikely(!page))
 		return;
 
 	if (IS_ENABLED(CONFIG_MEM_ALLOC_PROFILING_DEBUG))
