@@ -10,6 +10,7 @@
  */
 #include <linux/cpu.h>
 #include <linux/debugfs.h>
+#include <linux/delay.h>
 #include <linux/init.h>
 #include <linux/memory_hotplug.h>
 #include <linux/mm.h>
@@ -176,8 +177,8 @@ static int audit_show(struct seq_file *m, void *v)
 		for (pass = 0; pass < AUDIT_PASSES; pass++) {
 			if (!audit_pass(&audit, !pass))
 				break;
-			/* Whoever was interrupted may go on. */
-			schedule_timeout_uninterruptible(1);
+			/* Whoever was interrupted or preempted shall go on. */
+			msleep(10 << pass);
 		}
 		codetag_slab_recount_done();
 		audit_print(m, &audit);
