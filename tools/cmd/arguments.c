@@ -29,6 +29,17 @@ int64_t argument_size(const char *arg, struct argp_state *state)
 	return size;
 }
 
+struct query *argument_query(const char *arg, struct argp_state *state)
+{
+	struct query_error error;
+	struct query *query = query_parse(arg, &error);
+
+	if (!query)
+		argp_error(state, "in the query, '%s' at %zu: %s", error.token,
+			   error.at, error.why);
+	return query;
+}
+
 double argument_seconds(const char *arg, struct argp_state *state)
 {
 	double seconds = 0;

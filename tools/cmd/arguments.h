@@ -7,12 +7,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "query.h"
+
 /* A number from @min to @max. */
 int64_t argument_number(const char *arg, int64_t min, int64_t max,
 			struct argp_state *state);
 
 /* "4k", "1.5M" … */
 int64_t argument_size(const char *arg, struct argp_state *state);
+struct query *argument_query(const char *arg, struct argp_state *state);
 double argument_seconds(const char *arg, struct argp_state *state);
 
 /* The index of @arg among @words; @what is "sort key" or the like. */

@@ -281,8 +281,7 @@ static void ask_filter(struct live *live)
 	query = query_parse(text, &error);
 	if (!query || query_has_id(query)) {
 		snprintf(live->message, sizeof(live->message),
-			 "bad query, at '%.*s': %s", query ? 2 : (int)error.len,
-			 query ? "id" : text + error.at,
+			 "bad query, at '%s': %s", query ? "id" : error.token,
 			 query ? "this data has no ids" : error.why);
 		query_free(query);
 		return;

@@ -110,16 +110,8 @@ bool selection_argument(struct selection *selection, const char *word)
 void selection_finish(struct selection *selection, struct argp_state *state)
 {
 	const char *text = selection->query_text.len ? selection->query_text.s : "";
-	struct query_error error;
 
-	selection->query = query_parse(text, &error);
-	if (!selection->query) {
-		if (error.len)
-			argp_error(state, "in the query, '%.*s': %s",
-				   (int)error.len, text + error.at, error.why);
-		else
-			argp_error(state, "at the end of the query: %s", error.why);
-	}
+	selection->query = argument_query(text, state);
 	if (query_has_id(selection->query))
 		argp_error(state, "this data has no ids: select by file, func, module or line");
 }

@@ -10,12 +10,12 @@
 
 #include "arguments.h"
 #include "command.h"
+#include "glob.h"
 #include "input.h"
 #include "json.h"
 #include "message.h"
 #include "number.h"
 #include "output.h"
-#include "query.h"
 #include "slabinfo.h"
 #include "table.h"
 

@@ -10,10 +10,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "glob.h"
 #include "input.h"
 #include "memory.h"
 #include "number.h"
-#include "query.h"
 #include "text.h"
 
 /* Objects that run elsewhere: at build time, before the kernel, in user space. */

@@ -1,231 +1,123 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "query.h"
 
+#include <linux/codetag.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "codetag/query.h"
 #include "memory.h"
-#include "number.h"
-
-enum key { KEY_FILE, KEY_FUNC, KEY_MODULE, KEY_LINE, KEY_ID };
-
-static const char *const key_names[] = {
-	[KEY_FILE] = "file",
-	[KEY_FUNC] = "func",
-	[KEY_MODULE] = "module",
-	[KEY_LINE] = "line",
-	[KEY_ID] = "id",
-};
-
-#define KEYS (sizeof(key_names) / sizeof(*key_names))
-
-struct term {
-	enum key key;
-	char *glob;
-	int64_t first, last;
-	bool ends_query;	/* the next term starts another query */
-};
 
 struct query {
-	struct term *term;
+	char *text;	/* as it was given … */
+	char *words;	/* … and as the parser left it: the globs are in here */
+	struct codetag_query *one;
 	size_t count, room;
 };
 
-/* Iterative: its time is bounded by the product of the lengths. */
-bool glob_match(const char *pattern, const char *s)
+static void refuse_action(const struct query *query, const struct codetag_query *one,
+			  struct query_error *error)
 {
-	const char *star = NULL, *retry = NULL;
+	const char *action = query->text + one->action_start;
 
-	while (*s) {
-		if (*pattern == '*') {
-			star = ++pattern;
-			retry = s;
-		} else if (*pattern == '?' || *pattern == *s) {
-			pattern++;
-			s++;
-		} else if (star) {
-			pattern = star;
-			s = ++retry;
-		} else {
-			return false;
-		}
-	}
-	while (*pattern == '*')
-		pattern++;
-	return !*pattern;
-}
-
-/* "slub.c" and "mm/slub.c" both mean mm/slub.c, "lub.c" does not. */
-static bool path_match(const char *pattern, const char *path)
-{
-	for (;;) {
-		if (glob_match(pattern, path))
-			return true;
-		path = strchr(path, '/');
-		if (!path)
-			return false;
-		path++;
-	}
-}
-
-static int find_key(const char *word, size_t len)
-{
-	for (size_t i = 0; i < KEYS; i++)
-		if (strlen(key_names[i]) == len && !memcmp(word, key_names[i], len))
-			return i;
-	return -1;
-}
-
-bool query_keyword(const char *word, size_t len)
-{
-	return find_key(word, len) >= 0;
-}
-
-static bool parse_range(struct term *term, const char *s)
-{
-	if (*s == '-' || !number_read(&s, &term->first) || term->first < 0)
-		return false;
-	term->last = term->first;
-	if (*s == '-' && term->key == KEY_LINE) {
-		s++;
-		term->last = INT64_MAX;
-		if (*s && (*s == '-' || !number_read(&s, &term->last)))
-			return false;
-	}
-	return !*s && term->first <= term->last;
-}
-
-static bool is_separator(char c)
-{
-	return c == ';' || c == '\n';
-}
-
-static size_t word_length(const char *s)
-{
-	return strcspn(s, " \t;\n");
-}
-
-/* Reads "key value" at @s into @term; returns the length, 0 on error. */
-static size_t parse_term(struct term *term, const char *s,
-			 struct query_error *error)
-{
-	size_t len = word_length(s), gap;
-	const char *value;
-	int key = find_key(s, len);
-
-	error->len = len;
-	error->why = "not a keyword (file, func, module, line, id)";
-	if (key < 0)
-		return 0;
-	gap = strspn(s + len, " \t");
-	value = s + len + gap;
-	error->at += len + gap;
-	error->len = word_length(value);
-	error->why = "a value is missing here";
-	if (!error->len)
-		return 0;
-
-	term->key = key;
-	term->glob = NULL;
-	if (key == KEY_LINE || key == KEY_ID) {
-		char *word = strndup(value, error->len);
-		bool good = word && parse_range(term, word);
-
-		free(word);
-		error->why = key == KEY_LINE ? "not a line or range of lines" :
-					       "not an id";
-		if (!good)
-			return 0;
-	} else {
-		term->glob = xmalloc(error->len + 1);
-		memcpy(term->glob, value, error->len);
-		term->glob[error->len] = '\0';
-	}
-	return value + error->len - s;
+	error->why = "a query that only selects has no action";
+	error->at = one->action_start;
+	snprintf(error->token, sizeof(error->token), "%.*s",
+		 (int)strcspn(action, " \t;\n"), action);
 }
 
 struct query *query_parse(const char *text, struct query_error *error)
 {
 	struct query *query = xcalloc(1, sizeof(*query));
-	const char *s = text;
+	struct codetag_query_error bad;
+	struct codetag_query one;
+	size_t len = strlen(text), at = 0;
+	int result;
 
-	for (;;) {
-		struct term term = { 0 };
-		size_t len;
-
-		while (*s == ' ' || *s == '\t' || is_separator(*s)) {
-			if (is_separator(*s) && query->count)
-				query->term[query->count - 1].ends_query = true;
-			s++;
-		}
-		if (!*s)
-			break;
-		error->at = s - text;
-		len = parse_term(&term, s, error);
-		if (!len) {
+	query->text = xstrdup(text);
+	query->words = xstrdup(text);
+	while ((result = codetag_query_parse(query->words, len, &at, &one, &bad)) > 0) {
+		if (one.action != CODETAG_ACTION_NONE) {
+			refuse_action(query, &one, error);
 			query_free(query);
 			return NULL;
 		}
-		s += len;
-		GROW(query->term, query->count, query->room);
-		query->term[query->count++] = term;
+		GROW(query->one, query->count, query->room);
+		query->one[query->count++] = one;
 	}
-	if (query->count)
-		query->term[query->count - 1].ends_query = true;
+	if (result < 0) {
+		error->why = bad.why;
+		error->at = bad.position;
+		memcpy(error->token, bad.token, sizeof(error->token));
+		query_free(query);
+		return NULL;
+	}
 	return query;
 }
 
-static bool term_match(const struct term *term, const struct site *site)
+bool query_match_id(const struct query *query, const struct site *site, uint16_t id)
 {
-	switch (term->key) {
-	case KEY_FILE:
-		return path_match(term->glob, site->file);
-	case KEY_FUNC:
-		return glob_match(term->glob, site->func);
-	case KEY_MODULE:
-		return glob_match(term->glob,
-				  site->module ? site->module : "vmlinux");
-	case KEY_LINE:
-		return term->first <= site->line && site->line <= term->last;
-	case KEY_ID:
-		break;
-	}
+	const struct codetag ct = {
+		.lineno = site->line,
+		.modname = site->module,
+		.function = site->func,
+		.filename = site->file,
+	};
+
+	if (!query || !query->count)
+		return true;
+	for (size_t i = 0; i < query->count; i++)
+		if (codetag_query_matches(&query->one[i], &ct, id, !site->module))
+			return true;
 	return false;
 }
 
 bool query_match(const struct query *query, const struct site *site)
 {
-	bool match = true;
-
-	if (!query || !query->count)
-		return true;
-	for (size_t i = 0; i < query->count; i++) {
-		const struct term *term = &query->term[i];
-
-		match = match && term_match(term, site);
-		if (term->ends_query) {
-			if (match)
-				return true;
-			match = true;
-		}
-	}
-	return false;
+	return query_match_id(query, site, CODETAG_ID_NONE);
 }
 
 bool query_has_id(const struct query *query)
 {
 	for (size_t i = 0; query && i < query->count; i++)
-		if (query->term[i].key == KEY_ID)
+		if (query->one[i].by_id)
 			return true;
 	return false;
+}
+
+void query_with_action(const struct query *query, const char *action, struct text *text)
+{
+	if (!query || !query->count)
+		text_printf(text, "%s\n", action);
+	for (size_t i = 0; query && i < query->count; i++) {
+		const struct codetag_query *one = &query->one[i];
+
+		text_add(text, query->text + one->start, one->end - one->start);
+		text_printf(text, " %s\n", action);
+	}
 }
 
 void query_free(struct query *query)
 {
 	if (!query)
 		return;
-	for (size_t i = 0; i < query->count; i++)
-		free(query->term[i].glob);
-	free(query->term);
+	free(query->one);
+	free(query->words);
+	free(query->text);
 	free(query);
+}
+
+/* Whatever word it is, "1" is a value that it can have. */
+bool query_keyword(const char *word, size_t len)
+{
+	struct codetag_query_error error;
+	struct codetag_query query;
+	size_t at = 0;
+	char text[16];
+
+	if (len > sizeof(text) - sizeof(" 1"))
+		return false;
+	snprintf(text, sizeof(text), "%.*s 1", (int)len, word);
+	return codetag_query_parse(text, strlen(text), &at, &query, &error) > 0;
 }

@@ -170,7 +170,7 @@ static int parse_glob(struct parser *p, const struct word *value, const char **g
 static int parse_file(struct parser *p, struct word *value, const char **glob)
 {
 	/* What a compiler, or find, calls the same file. */
-	if (!strncmp(value->s, "./", 2)) {
+	while (!strncmp(value->s, "./", 2)) {
 		value->s += 2;
 		value->len -= 2;
 	}

@@ -1,27 +1,155 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Any text as a query; an error has to point into the text. */
+/* Any bytes through the kernel's parser of queries, and what it promises. */
 #include "query.h"
 
+#include <errno.h>
+#include <linux/array_size.h>
+#include <linux/codetag.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "codetag/query.h"
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void check(bool good)
+{
+	if (!good)
+		abort();
+}
+
+/* A copy that ends where its memory does. */
+static char *copy(const char *text, size_t len)
+{
+	char *s = xmalloc(len + 1);
+
+	memcpy(s, text, len);
+	s[len] = '\0';
+	return s;
+}
+
+static bool same_glob(const char *a, const char *b)
+{
+	return a && b ? !strcmp(a, b) : a == b;
+}
+
+static void check_glob(const char *glob, const char *text, size_t len)
+{
+	if (!glob)
+		return;
+	check(text <= glob && glob < text + len);
+	check(*glob && strlen(glob) <= CODETAG_QUERY_WORD_MAX && !strstr(glob, "**"));
+	check(glob + strlen(glob) <= text + len);
+}
+
+static void check_fault(const struct codetag_query *q)
+{
+	const struct codetag_fault_settings *fault = &q->fault;
+
+	check(fault->probability <= 100 && fault->interval && fault->times >= -1 &&
+	      fault->space >= 0 && fault->verbose <= 2 && fault->stacktrace_depth <= 32);
+	if (q->action != CODETAG_ACTION_FAULT)
+		check(fault->probability == 100 && fault->interval == 1 &&
+		      fault->times == 1 && !fault->nth);
+}
+
+static void check_query(const struct codetag_query *q, const char *words, size_t len)
+{
+	check(q->start < q->end && q->end <= len);
+	check(q->start <= q->action_start && q->action_start <= q->end);
+	check((q->action == CODETAG_ACTION_NONE) == (q->action_start == q->end));
+	check(q->first_line <= q->last_line);
+	check(q->id <= CODETAG_ID_MAX && (q->by_id || !q->id));
+	check(!(q->flags & ~CODETAG_FLAG_PROFILE));
+	check_glob(q->file, words, len);
+	check_glob(q->func, words, len);
+	check_glob(q->module, words, len);
+	check_fault(q);
+	check(!codetag_query_names_module(q) || q->module);
+}
+
+/* Whoever keeps the text of a query gets the same query from it later. */
+static void check_again(const struct codetag_query *q, const char *text)
+{
+	size_t len = q->end - q->start, pos = 0;
+	char *words = copy(text + q->start, len);
+	struct codetag_query_error error;
+	struct codetag_query again;
+
+	check(codetag_query_parse(words, len, &pos, &again, &error) == 1);
+	check(same_glob(q->file, again.file) && same_glob(q->func, again.func) &&
+	      same_glob(q->module, again.module));
+	check(q->first_line == again.first_line && q->last_line == again.last_line);
+	check(q->by_id == again.by_id && q->id == again.id);
+	check(q->action == again.action && q->flags == again.flags);
+	check(q->fault.times == again.fault.times && q->fault.nth == again.fault.nth);
+	check(again.start == 0 && again.end == len);
+	check(codetag_query_parse(words, len, &pos, &again, &error) == 0);
+	free(words);
+}
+
+static void check_matches(const struct codetag_query *q)
+{
+	static const struct codetag sites[] = {
+		{ .filename = "fs/ext4/super.c", .lineno = 1384, .modname = "ext4",
+		  .function = "ext4_alloc_inode" },
+		{ .filename = "./mm/slub.c", .lineno = 7, .function = "f" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(sites); i++) {
+		bool matches = codetag_query_matches(q, &sites[i], 3, i);
+
+		check(!matches || !q->by_id || q->id == 3);
+		check(matches || q->by_id || q->file || q->func || q->module ||
+		      q->first_line > sites[i].lineno || q->last_line < sites[i].lineno);
+	}
+}
+
+static void check_error(const struct codetag_query_error *error, const char *text,
+			size_t len)
+{
+	size_t token = strnlen(error->token, sizeof(error->token));
+
+	check(error->why && *error->why && error->position < len);
+	check(token < sizeof(error->token));
+	if (!strcmp(error->token + token - (token > 3 ? 3 : 0), "..."))
+		token -= 3;
+	/* It is in the text, there. A quote and "./" before it are not part of it. */
+	text += error->position;
+	len -= error->position;
+	for (; len && (*text == '"' || *text == '.' || *text == '/'); text++, len--)
+		if (*text == *error->token)
+			break;
+	check(token <= len);
+	for (size_t i = 0; i < token; i++) {
+		check(error->token[i] >= ' ' && error->token[i] <= '~');
+		check(error->token[i] == text[i] || error->token[i] == '?');
+	}
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	const struct site site = {
-		.file = "fs/ext4/super.c", .line = 1384, .module = "ext4",
-		.func = "ext4_alloc_inode",
-	};
-	struct query_error error = { 0 };
-	char *text = memcpy(xcalloc(size + 1, 1), data, size);
-	struct query *query = query_parse(text, &error);
+	char *text = copy((const char *)data, size), *words = copy(text, size);
+	struct codetag_query_error error;
+	struct query_error filter_error;
+	struct codetag_query q;
+	size_t pos = 0, before = 0;
+	int result;
 
-	if (query)
-		query_match(query, &site);
-	else if (!error.why || error.at + error.len > strlen(text))
-		abort();
-	query_free(query);
+	while ((result = codetag_query_parse(words, size, &pos, &q, &error)) == 1) {
+		check(before <= q.start && q.end <= pos && pos <= size);
+		before = pos;
+		check_query(&q, words, size);
+		check_again(&q, text);
+		check_matches(&q);
+	}
+	check(result == 0 || result == -EINVAL);
+	if (result)
+		check_error(&error, text, size);
+	else
+		check(pos == size && !memchr(text, '\0', size));
+	query_free(query_parse(text, &filter_error));
+	free(words);
 	free(text);
 	return 0;
 }

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Patterns: '*' stands for any characters, '?' for one, all else for itself. */
+#ifndef CODETAG_GLOB_H
+#define CODETAG_GLOB_H
+
+#include <stdbool.h>
+
+bool glob_match(const char *pattern, const char *s);
+
+#endif

@@ -1,0 +1,7 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef _LINUX_ARRAY_SIZE_H
+#define _LINUX_ARRAY_SIZE_H
+
+#define ARRAY_SIZE(array)	(sizeof(array) / sizeof(*(array)))
+
+#endif

@@ -1,0 +1,7 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef _LINUX_BITS_H
+#define _LINUX_BITS_H
+
+#define BIT(n)	(1UL << (n))
+
+#endif

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef _LINUX_PARSER_H
+#define _LINUX_PARSER_H
+
+#include "glob.h"
+
+static inline bool match_wildcard(const char *pattern, const char *s)
+{
+	return glob_match(pattern, s);
+}
+
+#endif
