@@ -85,8 +85,7 @@ static void print_table(const struct audit *audit, const struct output *output)
 		table_cell(&table, m->tag);
 	}
 	if (audit->count)
-		table_print(&table, stdout, !output->no_headings, output_colour());
-	table_free(&table);
+		output_table(&table, output);
 	if (audit->finished && !output->no_headings)
 		printf("audit: %" PRId64 " tags, %" PRId64 " pages, %" PRId64
 		       " objects, %" PRId64 " mismatches\n", audit->tags,

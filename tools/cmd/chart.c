@@ -199,14 +199,11 @@ static bool load_recording(struct material *m, const struct options *o)
 	m->info = xcalloc(want, sizeof(*m->info));
 	m->time = xcalloc(want, sizeof(*m->time));
 	for (size_t k = 0; k < want && good; k++) {
-		size_t i = want > 1 ? k * (have - 1) / (want - 1) : have - 1;
+		size_t i = recording_pick(store, k, want);
 
-		good = store_load(store, i, &m->info[k]);
-		if (!good) {
-			warning("cannot read snapshot %zu: %s", i + 1,
-				store_error(store));
+		good = recording_load(store, i, &m->info[k]);
+		if (!good)
 			break;
-		}
 		m->time[k] = (double)store_time(store, i) / 1000;
 		m->count++;
 	}

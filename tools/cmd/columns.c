@@ -272,8 +272,7 @@ void columns_table(const struct columns *columns, const struct groups *groups,
 				 value_of(columns->column[c], groups,
 					  &groups->group[i], &scratch),
 				 human);
-	table_print(&table, stdout, !output->no_headings, output_colour());
-	table_free(&table);
+	output_table(&table, output);
 	text_free(&scratch);
 }
 

@@ -164,23 +164,19 @@ static bool watch(struct series *series, const struct leaks *leaks)
 static bool load(struct series *series, const struct leaks *leaks)
 {
 	struct store *store = recording_open(leaks->selection.path);
-	bool good = store != NULL;
-	size_t have, take;
+	bool good = true;
+	size_t take;
 
 	if (!store)
 		return false;
-	have = store_count(store);
-	take = have < TREND_MAX ? have : TREND_MAX;
+	take = store_count(store) < TREND_MAX ? store_count(store) : TREND_MAX;
 	for (size_t k = 0; k < take && good; k++) {
-		size_t i = take > 1 ? k * (have - 1) / (take - 1) : 0;
+		size_t i = recording_pick(store, k, take);
 		struct allocinfo info;
 
-		good = store_load(store, i, &info);
-		if (!good) {
-			warning("cannot read snapshot %zu: %s", i + 1,
-				store_error(store));
+		good = recording_load(store, i, &info);
+		if (!good)
 			break;
-		}
 		add_snapshot(series, leaks, &info, store_time(store, i));
 		allocinfo_free(&info);
 	}

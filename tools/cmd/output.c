@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "output.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -43,6 +44,12 @@ const struct argp output_argp = { options, parse, NULL, NULL, NULL, NULL, NULL }
 bool output_human(const struct output *output)
 {
 	return output->human || (!output->bytes && isatty(STDOUT_FILENO));
+}
+
+void output_table(struct table *table, const struct output *output)
+{
+	table_print(table, stdout, !output->no_headings, output_colour());
+	table_free(table);
 }
 
 bool output_colour(void)

@@ -6,6 +6,8 @@
 #include <argp.h>
 #include <stdbool.h>
 
+#include "table.h"
+
 struct output {
 	bool json;
 	bool bytes, human;	/* as asked for; neither: by terminal */
@@ -17,6 +19,9 @@ extern const struct argp output_argp;
 
 /* Human units only where a human reads. */
 bool output_human(const struct output *output);
+
+/* Prints the table to standard output and frees it. */
+void output_table(struct table *table, const struct output *output);
 
 /* Whether to write terminal attributes to standard output. */
 bool output_colour(void);

@@ -29,6 +29,21 @@ struct store *recording_open(const char *path)
 	return NULL;
 }
 
+bool recording_load(struct store *store, size_t i, struct allocinfo *info)
+{
+	if (store_load(store, i, info))
+		return true;
+	warning("cannot read snapshot %zu: %s", i + 1, store_error(store));
+	return false;
+}
+
+size_t recording_pick(const struct store *store, size_t k, size_t take)
+{
+	size_t last = store_count(store) - 1;
+
+	return take > 1 ? k * last / (take - 1) : last;
+}
+
 char *time_format(char out[TIME_TEXT], int64_t ms)
 {
 	time_t seconds = ms / 1000;

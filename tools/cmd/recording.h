@@ -8,6 +8,12 @@
 /* NULL after a message; a recording without snapshots is one to complain about. */
 struct store *recording_open(const char *path);
 
+/* store_load() with a message on failure. */
+bool recording_load(struct store *store, size_t i, struct allocinfo *info);
+
+/* Snapshot @k of @take that are spread evenly; one alone is the last. */
+size_t recording_pick(const struct store *store, size_t k, size_t take);
+
 #define TIME_TEXT 32
 
 /* "2026-03-01 12:00:00"; returns @out. */

@@ -88,14 +88,6 @@ static const struct argp argp = {
 	children, NULL, NULL
 };
 
-static bool load(struct store *store, size_t i, struct allocinfo *info)
-{
-	if (store_load(store, i, info))
-		return true;
-	warning("cannot read snapshot %zu: %s", i + 1, store_error(store));
-	return false;
-}
-
 static bool print_list(struct store *store, const struct replay *replay)
 {
 	static const struct table_column columns[] = {
@@ -116,7 +108,7 @@ static bool print_list(struct store *store, const struct replay *replay)
 		struct groups groups = { 0 };
 		struct allocinfo info;
 
-		good = load(store, i, &info);
+		good = recording_load(store, i, &info);
 		if (!good)
 			break;
 		groups_add(&groups, &info, replay->selection.query);
@@ -142,10 +134,8 @@ static bool print_list(struct store *store, const struct replay *replay)
 		json_end_array(&json);
 		json_end_object(&json);
 	} else {
-		table_print(&table, stdout, !replay->output.no_headings,
-			    output_colour());
+		output_table(&table, &replay->output);
 	}
-	table_free(&table);
 	return good;
 }
 
@@ -161,7 +151,7 @@ static bool print_text(struct store *store, int64_t number,
 			number, count);
 		return false;
 	}
-	if (!load(store, i, &info))
+	if (!recording_load(store, i, &info))
 		return false;
 	printf("allocinfo - version: %u.%u\n#     <size>  <calls> <tag info>\n",
 	       info.major, info.minor);

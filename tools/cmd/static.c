@@ -192,8 +192,7 @@ static void print_table(const struct rows *rows, size_t count,
 		add_cells(&table, &rows->row[i].size, human, rows->row[i].name);
 	if (!output->no_headings)
 		add_cells(&table, &rows->total, human, "all");
-	table_print(&table, stdout, !output->no_headings, output_colour());
-	table_free(&table);
+	output_table(&table, output);
 	if (!output->no_headings)
 		printf("\n%zu objects\n", objects->count);
 }

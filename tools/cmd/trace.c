@@ -417,8 +417,7 @@ static void print_callers(struct trace *trace)
 			table_cell(&table, !c->path ? "?" : *c->path ? c->path :
 							       "(several)");
 	}
-	table_print(&table, stdout, !trace->output.no_headings, output_colour());
-	table_free(&table);
+	output_table(&table, &trace->output);
 	free(ranked);
 }
 

@@ -126,8 +126,7 @@ void tree_view(const struct tree *tree, unsigned int depth,
 
 	if (tree->count)
 		write_node(&view, &tree->node[0], 0);
-	table_print(&view.table, stdout, !output->no_headings, output_colour());
-	table_free(&view.table);
+	output_table(&view.table, output);
 }
 
 void tree_json(const struct tree *tree, unsigned int depth,
