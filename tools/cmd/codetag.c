@@ -33,6 +33,11 @@ static const struct command {
 #ifdef HAVE_ELF
 	{ "static", cmd_static, "how large the code and data of a built kernel are" },
 #endif
+	{ "status", cmd_status, "which call sites are profiled, and which are made to fail" },
+	{ "enable", cmd_enable, "count what chosen call sites allocate" },
+	{ "disable", cmd_disable, "do not count it" },
+	{ "fault", cmd_fault, "make allocations of chosen call sites fail" },
+	{ "remembered", cmd_remembered, "the queries that wait for modules" },
 	{ "stats", cmd_stats, "what the profiler itself is doing and costs" },
 	{ "audit", cmd_audit, "let the kernel recount every page and object" },
 };
@@ -45,7 +50,7 @@ static void usage(FILE *out)
 	      "Shows which lines of kernel code hold the memory of a machine.\n\n"
 	      "Commands:\n", out);
 	for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++)
-		fprintf(out, "  %-10s %s\n", commands[i].name,
+		fprintf(out, "  %-11s %s\n", commands[i].name,
 			commands[i].summary);
 	fputs("\nOptions:\n"
 	      "  --help     this text; after a command, its options\n"

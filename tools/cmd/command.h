@@ -6,15 +6,20 @@
 int cmd_audit(int argc, char **argv);
 int cmd_chart(int argc, char **argv);
 int cmd_diff(int argc, char **argv);
+int cmd_disable(int argc, char **argv);
+int cmd_enable(int argc, char **argv);
 int cmd_export(int argc, char **argv);
+int cmd_fault(int argc, char **argv);
 int cmd_leaks(int argc, char **argv);
 int cmd_record(int argc, char **argv);
+int cmd_remembered(int argc, char **argv);
 int cmd_replay(int argc, char **argv);
 int cmd_report(int argc, char **argv);
 int cmd_slabs(int argc, char **argv);
 int cmd_static(int argc, char **argv);
 int cmd_stats(int argc, char **argv);
-int cmd_trace(int argc, char **argv);
+int cmd_status(int argc, char **argv);
 int cmd_top(int argc, char **argv);
+int cmd_trace(int argc, char **argv);
 
 #endif

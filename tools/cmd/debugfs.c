@@ -2,10 +2,16 @@
 #include "debugfs.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/vfs.h>
+#include <unistd.h>
 
 #include "input.h"
 #include "message.h"
+#include "text.h"
 
 const struct argp_child debugfs_children[] = {
 	{ &output_argp, 0, NULL, 9 },
@@ -31,14 +37,107 @@ error_t debugfs_parse(int key, char *arg, struct argp_state *state)
 	return ARGP_ERR_UNKNOWN;
 }
 
+/* Which of the things that it takes is missing. */
+static void hint_missing(const char *path)
+{
+	const char *name = strrchr(path, '/') + 1;
+	struct statfs mounted;
+
+	if (!access(DEBUGFS_DIR, F_OK)) {
+		if (!strcmp(name, "faults"))
+			hint("This kernel is built without CONFIG_CODETAG_FAULT_INJECTION.");
+		else
+			hint("This kernel is older than that, or was booted with "
+			     "sysctl.vm.mem_profiling=never.");
+	} else if (!statfs("/sys/kernel/debug", &mounted) &&
+		   mounted.f_type == DEBUGFS_MAGIC) {
+		hint("This kernel has no codetag.");
+	} else {
+		hint("It needs a kernel with codetag, and debugfs:\n"
+		     "mount -t debugfs none /sys/kernel/debug");
+	}
+}
+
 void debugfs_complain(const struct debugfs_file *file, int error)
 {
 	warning("cannot open %s: %s", input_name(file->path), strerror(error));
 	if (file->given)
 		return;
-	if (error == EACCES || error == EPERM)
+	if (error == EACCES)
 		hint("Only root may use it.");
+	else if (error == EPERM)
+		hint("Only root may use it, and nobody where the kernel is locked down.");
 	else if (error == ENOENT)
-		hint("It needs a kernel with codetag, and debugfs:\n"
-		     "mount -t debugfs none /sys/kernel/debug");
+		hint_missing(file->path);
+}
+
+enum { KEY_DEBUGFS = 0x400 };
+
+static const struct argp_option dir_options[] = {
+	{ "debugfs", KEY_DEBUGFS, "DIR", 0,
+	  "Use the files in DIR (default: " DEBUGFS_DIR ")", 8 },
+	{ 0 }
+};
+
+static error_t parse_dir(int key, char *arg, struct argp_state *state)
+{
+	struct debugfs_dir *dir = state->input;
+
+	if (key != KEY_DEBUGFS)
+		return ARGP_ERR_UNKNOWN;
+	dir->path = arg;
+	dir->given = true;
+	return 0;
+}
+
+const struct argp debugfs_dir_argp = {
+	dir_options, parse_dir, NULL, NULL, NULL, NULL, NULL
+};
+
+char *debugfs_path(const struct debugfs_dir *dir, const char *name)
+{
+	struct text path = { 0 };
+
+	text_printf(&path, "%s/%s", dir->path, name);
+	return path.s;
+}
+
+void debugfs_dir_complain(const struct debugfs_dir *dir, const char *name, int error)
+{
+	char *path = debugfs_path(dir, name);
+
+	debugfs_complain(&(struct debugfs_file){ path, dir->given }, error);
+	free(path);
+}
+
+bool debugfs_read(const struct debugfs_dir *dir, const char *name, char **text,
+		  size_t *len)
+{
+	char *path = debugfs_path(dir, name);
+	bool good = input_read(path, text, len);
+
+	if (!good)
+		debugfs_complain(&(struct debugfs_file){ path, dir->given }, errno);
+	free(path);
+	return good;
+}
+
+int debugfs_write(const struct debugfs_dir *dir, const char *name, const char *text,
+		  bool *opened)
+{
+	char *path = debugfs_path(dir, name);
+	int fd = open(path, O_WRONLY | O_CLOEXEC), error = 0;
+	ssize_t len = (ssize_t)strlen(text), written;
+
+	free(path);
+	*opened = fd >= 0;
+	if (fd < 0)
+		return errno;
+	written = write(fd, text, len);
+	if (written < 0)
+		error = errno;
+	else if (written != len)
+		error = EIO;
+	close(fd);
+	return error;
 }

@@ -33,4 +33,32 @@ extern const struct argp_child debugfs_children[];
 /* Why @file could not be opened, and what to do. */
 void debugfs_complain(const struct debugfs_file *file, int error);
 
+/* All these files of one machine. */
+struct debugfs_dir {
+	const char *path;
+	bool given;
+};
+
+#define DEBUGFS_DIR_INIT { .path = DEBUGFS_DIR }
+
+/* An argp child: its input is a struct debugfs_dir. */
+extern const struct argp debugfs_dir_argp;
+
+/* Of a file of the directory; the caller frees it. */
+char *debugfs_path(const struct debugfs_dir *dir, const char *name);
+
+/* The whole of a file of the directory, as input_read(); false after a message. */
+bool debugfs_read(const struct debugfs_dir *dir, const char *name, char **text,
+		  size_t *len);
+
+/*
+ * Hands @text to the kernel in one piece. *@opened tells whether the file could
+ * be opened at all. Returns 0 or an errno.
+ */
+int debugfs_write(const struct debugfs_dir *dir, const char *name, const char *text,
+		  bool *opened);
+
+/* debugfs_complain() about a file of the directory. */
+void debugfs_dir_complain(const struct debugfs_dir *dir, const char *name, int error);
+
 #endif

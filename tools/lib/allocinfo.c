@@ -62,13 +62,20 @@ static const char *parse_place(struct site *site, char *s)
 	return NULL;
 }
 
-/* "file:line [module] func:name notes": the tag, in place. */
-static const char *parse_tag(struct site *site, char *s)
+const char *site_parse(struct site *site, char *s, size_t len)
 {
 	static const char func_key[] = " func:";
-	char *func = strstr(s, func_key);
-	char *end;
+	char *func, *end;
 
+	/*
+	 * Names go to terminals: nothing in them may be an escape sequence. A
+	 * NUL, which would cut the line short, is caught here as well.
+	 */
+	for (size_t i = 0; i < len; i++)
+		if ((unsigned char)s[i] < ' ' || s[i] == 0x7f)
+			return "control character";
+
+	func = strstr(s, func_key);
 	if (!func)
 		return "no func:";
 	end = func;
@@ -96,8 +103,8 @@ static const char *parse_tag(struct site *site, char *s)
 	if (*end) {
 		*end++ = '\0';
 		end = skip_blanks(end);
-		for (size_t len = strlen(end); len && end[len - 1] == ' '; )
-			end[--len] = '\0';
+		for (size_t n = strlen(end); n && end[n - 1] == ' '; )
+			end[--n] = '\0';
 		if (*end) {
 			site->notes = end;
 			site->flags = site_flags(end);
@@ -110,17 +117,9 @@ static const char *parse_tag(struct site *site, char *s)
 /* Returns what is wrong with the line, NULL if nothing is. */
 static const char *parse_row(struct site *site, char *line, size_t len)
 {
-	const char *s;
+	const char *s = skip_blanks(line);
+	char *tag;
 
-	/*
-	 * Names go to terminals: nothing in them may be an escape sequence. A
-	 * NUL, which would cut the line short, is caught here as well.
-	 */
-	for (size_t i = 0; i < len; i++)
-		if ((unsigned char)line[i] < ' ' || line[i] == 0x7f)
-			return "control character";
-
-	s = skip_blanks(line);
 	if (!number_read(&s, &site->bytes))
 		return "no size";
 	if (*s != ' ')
@@ -130,7 +129,8 @@ static const char *parse_row(struct site *site, char *line, size_t len)
 		return "no calls";
 	if (*s != ' ')
 		return "no tag";
-	return parse_tag(site, skip_blanks((char *)s));
+	tag = skip_blanks((char *)s);
+	return site_parse(site, tag, len - (tag - line));
 }
 
 static bool parse_header(struct allocinfo *info, const char *line)

@@ -69,6 +69,12 @@ bool allocinfo_complete(const struct allocinfo *info, const char *path);
 
 void allocinfo_free(struct allocinfo *info);
 
+/*
+ * Splits "file:line [module] func:name notes" of @len bytes in place, where @site
+ * then points to. Returns what is wrong with it, NULL if nothing is.
+ */
+const char *site_parse(struct site *site, char *s, size_t len);
+
 /* The flags that are in @notes. */
 unsigned int site_flags(const char *notes);
 

@@ -67,13 +67,16 @@ void table_print(const struct table *table, FILE *out, bool headings, bool bold)
 				   table->column[c].right, c == last);
 		fputs(bold ? "\033[0m\n" : "\n", out);
 	}
-	for (size_t i = 0; i < table->count; i++) {
-		size_t c = i % table->columns;
+	for (size_t row = 0; row < table->count; row += table->columns) {
+		/* Nothing behind the last cell that has something in it. */
+		size_t end = last;
 
-		print_cell(out, table->cell[i], width[c],
-			   table->column[c].right, c == last);
-		if (c == last)
-			putc('\n', out);
+		while (end && !*table->cell[row + end])
+			end--;
+		for (size_t c = 0; c <= end; c++)
+			print_cell(out, table->cell[row + c], width[c],
+				   table->column[c].right, c == end);
+		putc('\n', out);
 	}
 	free(width);
 }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The small files: stats, meminfo, zoneinfo, slabinfo, audit. */
+/* The small files: stats, meminfo, zoneinfo, slabinfo, audit, control and its like. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "audit.h"
+#include "control.h"
 #include "memory.h"
 #include "reconcile.h"
 
@@ -14,6 +15,26 @@ static char *copy(const uint8_t *data, size_t size)
 	return memcpy(xcalloc(size + 1, 1), data, size);
 }
 
+static void read_control(const uint8_t *data, size_t size)
+{
+	struct fault_states faults;
+	struct remembered remembered;
+	struct control control;
+	struct text text = { 0 };
+
+	control_parse(&control, copy(data, size), size);
+	if (control.count)
+		control_select_site(&control, &control.site[control.count / 2].site);
+	if (control.count && control_by_id(&control, "=p", &text) != !!text.len)
+		abort();
+	text_free(&text);
+	control_free(&control);
+	fault_states_parse(&faults, copy(data, size), size);
+	fault_states_free(&faults);
+	remembered_parse(&remembered, copy(data, size), size);
+	remembered_free(&remembered);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct machine machine = { 0 };
@@ -22,6 +43,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct audit audit;
 	char *text = copy(data, size);
 
+	read_control(data, size);
 	audit_parse(&audit, copy(data, size), size);
 	audit_free(&audit);
 	fields_parse(&machine.meminfo, copy(data, size), size);

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "change.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "message.h"
+#include "sites_view.h"
+
+enum { KEY_DRY_RUN = 0x410, KEY_ALLOCINFO };
+
+static const struct argp_option options[] = {
+	{ "all", 'a', NULL, 0, "All call sites, without a query", 1 },
+	{ "dry-run", KEY_DRY_RUN, NULL, 0,
+	  "Change nothing, list the call sites that are chosen", 1 },
+	{ "allocinfo", KEY_ALLOCINFO, "FILE", 0,
+	  "With --dry-run: choose among the call sites of FILE, such as the " ALLOCINFO_PATH
+	  " of a kernel that cannot switch them", 1 },
+	{ 0 }
+};
+
+static const struct argp_child children[] = {
+	{ &choice_argp, 0, NULL, 8 },
+	{ 0 }
+};
+
+/* The query has been parsed by now. */
+static void finish(const struct change *change, struct argp_state *state)
+{
+	if (change->none)
+		return;
+	if (change->every && change->choice.words.len)
+		argp_error(state, "--all takes no query");
+	else if (!change->every && !change->choice.words.len)
+		argp_error(state, "which call sites? --all is all of them");
+	else if (change->allocinfo && !change->dry_run)
+		argp_error(state, "--allocinfo goes with --dry-run");
+	else if (change->allocinfo && query_has_id(change->choice.query))
+		argp_error(state, "this data has no ids: choose by file, func, module or line");
+	else if (change->choice.output.json && !change->dry_run)
+		argp_error(state, "--json goes with --dry-run");
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct change *change = state->input;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &change->choice;
+		return 0;
+	case 'a':
+		change->every = true;
+		return 0;
+	case KEY_DRY_RUN:
+		change->dry_run = true;
+		return 0;
+	case KEY_ALLOCINFO:
+		change->allocinfo = arg;
+		return 0;
+	case ARGP_KEY_END:
+		finish(change, state);
+		return 0;
+	}
+	return ARGP_ERR_UNKNOWN;
+}
+
+const struct argp change_argp = { options, parse, NULL, NULL, children, NULL, NULL };
+
+static int list(const struct change *change)
+{
+	const struct choice *choice = &change->choice;
+	struct allocinfo info = { 0 };
+	struct control control;
+	int status;
+
+	if (!change->allocinfo) {
+		if (!control_read(&control, &choice->dir))
+			return STATUS_TROUBLE;
+	} else {
+		if (!allocinfo_read(&info, change->allocinfo))
+			return STATUS_TROUBLE;
+		control_from_allocinfo(&control, &info);
+	}
+	control_select(&control, choice->query);
+	if (choice->output.json) {
+		struct json json = { .out = stdout };
+
+		json_object(&json, NULL);
+		sites_counts_json(&control, &json);
+		sites_json(&control, &json);
+		json_end_object(&json);
+	} else if (control.count) {
+		sites_table(&control, &choice->output);
+	}
+	status = sites_status(control.count, control.bad_lines);
+	control_free(&control);
+	allocinfo_free(&info);
+	return status;
+}
+
+/* The kernel's refusal in plain words; returns an exit status. */
+static int refused(const struct debugfs_dir *dir, int error)
+{
+	switch (error) {
+	case ENOENT:
+		warning("no call site is chosen");
+		hint("'codetag status --all' lists them. A query with 'module NAME' is "
+		     "remembered\nuntil that module is loaded.");
+		return STATUS_FOUND;
+	case EINVAL:
+		warning("the kernel does not understand that");
+		hint("Its log says which word is wrong: dmesg | grep 'codetag: control'");
+		break;
+	case E2BIG:
+		warning("that is too long for the kernel, which takes 64 KiB at once");
+		break;
+	case EOPNOTSUPP:
+		warning("this kernel cannot inject faults");
+		hint("It is built without CONFIG_CODETAG_FAULT_INJECTION.");
+		break;
+	case ENOMEM:
+		warning("the kernel has no memory for that and has changed nothing");
+		break;
+	default:
+		warning("cannot write to %s/control: %s", dir->path, strerror(error));
+	}
+	return STATUS_TROUBLE;
+}
+
+int change_run(const struct change *change, const char *action)
+{
+	const struct debugfs_dir *dir = &change->choice.dir;
+	struct text text = { 0 };
+	bool opened;
+	int error;
+
+	if (change->dry_run)
+		return list(change);
+	query_with_action(change->choice.query, action, &text);
+	error = debugfs_write(dir, "control", text.s, &opened);
+	text_free(&text);
+	if (!error)
+		return STATUS_OK;
+	if (opened)
+		return refused(dir, error);
+	debugfs_dir_complain(dir, "control", error);
+	return STATUS_TROUBLE;
+}
+
+void change_free(struct change *change)
+{
+	choice_free(&change->choice);
+}

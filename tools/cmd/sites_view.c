@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "sites_view.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "group.h"
+#include "message.h"
+#include "number.h"
+#include "table.h"
+#include "text.h"
+
+bool control_read(struct control *control, const struct debugfs_dir *dir)
+{
+	size_t len;
+	char *text;
+
+	if (!debugfs_read(dir, "control", &text, &len))
+		return false;
+	control_parse(control, text, len);
+	return true;
+}
+
+void sites_table(const struct control *control, const struct output *output)
+{
+	static const struct table_column columns[] = {
+		{ "PROFILED", false }, { "ID", true }, { "NAME", false },
+		{ "FAULT", false },
+	};
+	bool faults = control_faults(control);
+	struct table table = { .column = columns, .columns = faults ? 4 : 3 };
+	struct text name = { 0 };
+	char id[SIZE_TEXT];
+
+	for (size_t i = 0; i < control->count; i++) {
+		const struct control_site *site = &control->site[i];
+
+		group_name(&name, (struct grouping){ BY_SITE, 0 }, &site->site);
+		table_cell(&table, site->profiled ? "yes" : "no");
+		table_cell(&table, site->id ? size_format(id, site->id, false) : "-");
+		table_cell(&table, name.s);
+		if (faults)
+			table_cell(&table, site->fault ? site->fault : "");
+	}
+	output_table(&table, output);
+	text_free(&name);
+}
+
+void site_json(const struct site *site, struct json *json)
+{
+	struct text name = { 0 };
+
+	group_name(&name, (struct grouping){ BY_SITE, 0 }, site);
+	json_string(json, "name", name.s);
+	json_string(json, "file", site->file);
+	json_int(json, "line", site->line);
+	if (site->module)
+		json_string(json, "module", site->module);
+	else
+		json_null(json, "module");
+	json_string(json, "func", site->func);
+	text_free(&name);
+}
+
+/* "probability=100 task-filter=0": numbers by the names of the kernel, with '_'. */
+static void fault_json(const char *fault, struct json *json)
+{
+	struct text key = { 0 };
+
+	while (*fault) {
+		size_t len = strcspn(fault, " ");
+		const char *equals = memchr(fault, '=', len);
+		const char *number = equals ? equals + 1 : fault;
+		int64_t value;
+
+		text_clear(&key);
+		if (equals)
+			text_add(&key, fault, equals - fault);
+		for (size_t i = 0; i < key.len; i++)
+			if (key.s[i] == '-')
+				key.s[i] = '_';
+		if (equals && number_read(&number, &value))
+			json_int(json, key.s, value);
+		fault += len;
+		fault += strspn(fault, " ");
+	}
+	text_free(&key);
+}
+
+void sites_counts_json(const struct control *control, struct json *json)
+{
+	json_int(json, "sites", control->count);
+	json_int(json, "profiled", control_profiled(control));
+	json_int(json, "faults", control_faults(control));
+}
+
+void sites_json(const struct control *control, struct json *json)
+{
+	json_array(json, "rows");
+	for (size_t i = 0; i < control->count; i++) {
+		const struct control_site *site = &control->site[i];
+
+		json_object(json, NULL);
+		site_json(&site->site, json);
+		if (site->id)
+			json_int(json, "id", site->id);
+		else
+			json_null(json, "id");
+		json_bool(json, "profiled", site->profiled);
+		if (site->fault) {
+			json_object(json, "fault");
+			fault_json(site->fault, json);
+			json_end_object(json);
+		} else {
+			json_null(json, "fault");
+		}
+		json_end_object(json);
+	}
+	json_end_array(json);
+}
+
+void sites_summary(const struct control *control)
+{
+	size_t faults = control_faults(control);
+
+	printf("%zu call site%s, %zu profiled", control->count,
+	       control->count == 1 ? "" : "s", control_profiled(control));
+	if (faults)
+		printf(", %zu with a fault", faults);
+	putchar('\n');
+}
+
+int sites_status(size_t chosen, size_t bad_lines)
+{
+	if (bad_lines)
+		warning("%zu lines not understood", bad_lines);
+	if (!chosen)
+		warning("no call site is chosen");
+	return bad_lines ? STATUS_TROUBLE : chosen ? STATUS_OK : STATUS_FOUND;
+}

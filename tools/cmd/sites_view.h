@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Lists of call sites and how they are switched. */
+#ifndef CODETAG_SITES_VIEW_H
+#define CODETAG_SITES_VIEW_H
+
+#include "control.h"
+#include "debugfs.h"
+#include "json.h"
+#include "output.h"
+
+/* False after a message. */
+bool control_read(struct control *control, const struct debugfs_dir *dir);
+
+/* With ids, and with faults if there are any. */
+void sites_table(const struct control *control, const struct output *output);
+
+/* Of an object that the caller opened: how many there are, and "rows". */
+void sites_counts_json(const struct control *control, struct json *json);
+void sites_json(const struct control *control, struct json *json);
+
+/* "name", "file", "line", "module" and "func" of an object. */
+void site_json(const struct site *site, struct json *json);
+
+/* Complains about sites that are missing or not understood; returns an exit status. */
+int sites_status(size_t chosen, size_t bad_lines);
+
+/* "1268 call sites, 1260 profiled, 1 with a fault" */
+void sites_summary(const struct control *control);
+
+#endif

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: GPL-2.0
+/* codetag status: which call sites are profiled, and which are made to fail. */
+#include <argp.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "choice.h"
+#include "command.h"
+#include "fields.h"
+#include "message.h"
+#include "sites_view.h"
+
+struct status {
+	struct choice choice;
+	bool all;
+};
+
+static const struct argp_option options[] = {
+	{ "all", 'a', NULL, 0,
+	  "Also call sites that are as usual, profiled and without a fault", 1 },
+	{ 0 }
+};
+
+static const struct argp_child children[] = {
+	{ &choice_argp, 0, NULL, 8 },
+	{ 0 }
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct status *status = state->input;
+
+	(void)arg;
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &status->choice;
+		return 0;
+	case 'a':
+		status->all = true;
+		return 0;
+	}
+	return ARGP_ERR_UNKNOWN;
+}
+
+static const struct argp argp = {
+	options, parse, "[QUERY…]",
+	"Shows the call sites that QUERY chooses: whether what they allocate is counted, "
+	"their id, and the fault that waits there. Without QUERY those that are not as "
+	"usual."
+	"\vExamples:\n"
+	"  codetag status\n"
+	"  codetag status module ext4\n"
+	"  codetag status --json --all | jq '.rows[] | select(.profiled | not) | .name'\n\n"
+	"Exit status: 0 success, 1 no call site is chosen, 2 trouble.",
+	children, NULL, NULL
+};
+
+static void keep_unusual(struct control *control)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < control->count; i++)
+		if (!control->site[i].profiled || control->site[i].fault)
+			control->site[kept++] = control->site[i];
+	control->count = kept;
+}
+
+/* Whether the profiler as a whole is on; false if that is not known. */
+static bool read_enabled(const struct debugfs_dir *dir, bool *enabled)
+{
+	char *path = debugfs_path(dir, "stats");
+	const struct field *field;
+	struct fields fields;
+	bool known = false;
+
+	if (fields_read(&fields, path)) {
+		field = fields_find(&fields, "enabled");
+		known = field && field->is_number;
+		*enabled = known && field->number;
+		fields_free(&fields);
+	}
+	free(path);
+	return known;
+}
+
+static void print(struct control *control, const struct status *status)
+{
+	const struct output *output = &status->choice.output;
+	bool usual = status->all || status->choice.words.len, known, enabled;
+	struct json json = { .out = stdout };
+
+	known = read_enabled(&status->choice.dir, &enabled);
+	if (output->json) {
+		json_object(&json, NULL);
+		if (known)
+			json_bool(&json, "enabled", enabled);
+		sites_counts_json(control, &json);
+	} else if (!output->no_headings) {
+		sites_summary(control);
+		if (known && !enabled)
+			puts("profiling as a whole is off: sysctl vm.mem_profiling=1");
+	}
+	if (!usual)
+		keep_unusual(control);
+	if (output->json) {
+		sites_json(control, &json);
+		json_end_object(&json);
+	} else if (control->count) {
+		sites_table(control, output);
+	}
+}
+
+int cmd_status(int argc, char **argv)
+{
+	struct status status = { .choice = CHOICE_INIT };
+	struct control control;
+	int result = STATUS_TROUBLE;
+	size_t chosen;
+
+	argp_parse(&argp, argc, argv, 0, NULL, &status);
+	if (control_read(&control, &status.choice.dir)) {
+		control_select(&control, status.choice.query);
+		chosen = control.count;
+		if (chosen)
+			print(&control, &status);
+		result = sites_status(chosen, control.bad_lines);
+		control_free(&control);
+	}
+	choice_free(&status.choice);
+	return result;
+}

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: GPL-2.0
+# What is written to the control files, and what a refusal is called.
+
+# written FILE COMMAND...: what arrives in a file of that name
+written() {
+	local dir=$scratch/control file=$1
+	shift
+	rm -rf "$dir" && mkdir "$dir" && : >"$dir/$file"
+	"$codetag" "$@" --debugfs "$dir" || return 1
+	cat "$dir/$file"
+}
+
+writes() {
+	local want=$1 got
+	shift
+	got=$(written "$@") || return 1
+	[ "$want" = "$got" ] || { echo "want: $want"; echo "got: $got"; return 1; }
+}
+
+# refused ERRNO STATUS TEXT FILE COMMAND...: the kernel's answer to a write, by a
+# write() of our own in front of libc's.
+refused() {
+	local error=$1 status=$2 text=$3 file=$4 dir=$scratch/refused out got
+	shift 4
+	nice -n 5 make -s -C .. O="$build/clang" CC=clang || return 1
+	mkdir -p "$dir" && : >"$dir/$file"
+	out=$(REFUSE=$error LD_PRELOAD=$scratch/refuse.so "$build/clang/codetag" "$@" \
+		--debugfs "$dir" 2>&1)
+	got=$?
+	[ $got -eq "$status" ] && grep -qF -- "$text" <<<"$out" && [ ! -s "$dir/$file" ] &&
+		return 0
+	echo "exit $got: $out"
+	return 1
+}
+
+# All or nothing: the kernel has to get the queries in one write, so only one works.
+one_write() {
+	local dir=$scratch/refused
+	mkdir -p "$dir" && : >"$dir/control"
+	REFUSE=later LD_PRELOAD=$scratch/refuse.so "$build/clang/codetag" disable \
+		--debugfs "$dir" 'file a; file b' &&
+		[ "$(cat "$dir/control")" = $'file a -p\nfile b -p' ]
+}
+
+make_refuse() {
+	gcc -shared -fPIC -o "$scratch/refuse.so" -x c - <<-'C'
+		#define _GNU_SOURCE
+		#include <errno.h>
+		#include <stdlib.h>
+		#include <sys/syscall.h>
+		#include <unistd.h>
+		ssize_t write(int fd, const void *data, size_t len)
+		{
+			const char *error = getenv("REFUSE");
+			static int count;
+
+			if (fd <= 2 || !error || (!count++ && *error == 'l'))
+				return syscall(SYS_write, fd, data, len);
+			errno = *error == 'l' ? EIO : atoi(error);
+			return -1;
+		}
+	C
+}
+
+check control/enable writes 'module ext4 +p' control enable module ext4
+check control/two writes $'file a -p\nfunc "b c" -p' control disable 'file a;' 'func "b c" # why'
+check control/all writes '-p' control disable --all
+check control/fault writes 'func f fault' control fault func f
+check control/fault-settings writes 'line 3-7 fault probability=5 times=-1 task-filter=1' \
+	control fault line 3-7 --probability 5 --times -1 --task-filter=1
+check control/fault-nth writes 'id 9 fault nth=3 verbose=0' control fault --nth=3 --verbose 0 id 9
+check control/fault-off writes 'fault=off' control fault --off --all
+check control/forget writes 'remove 3' queries remembered --forget 3
+check control/forget-all writes 'remove all' queries remembered --forget all
+if make_refuse; then
+	check control/EINVAL refused 22 2 'dmesg | grep' control enable func f
+	check control/ENOENT refused 2 1 'no call site is chosen' control disable func f
+	check control/E2BIG refused 7 2 '64 KiB' control disable func f
+	check control/EOPNOTSUPP refused 95 2 CONFIG_CODETAG_FAULT_INJECTION control fault func f
+	check control/ENOMEM refused 12 2 'changed nothing' control fault func f
+	check control/EIO refused 5 2 'Input/output error' control fault func f
+	check control/one-write one_write
+	check control/forget-none refused 2 1 'there is no query 3' queries remembered --forget 3
+else
+	check control/refuse false
+fi
+check json/status json_is_valid "$codetag" status -a --json --debugfs data/handmade.debugfs
+check json/fault json_is_valid "$codetag" fault --list --json --debugfs data/handmade.debugfs
+check json/remembered json_is_valid "$codetag" remembered --json --debugfs data/handmade.debugfs
