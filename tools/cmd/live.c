@@ -43,6 +43,7 @@ static const struct {
 	{ '/', "/", "filter by a query, such as file fs/* module ext4" },
 	{ 'b', "b", "group by site, func, file, dir, module, subsystem" },
 	{ 'z', "z", "show also what holds nothing" },
+	{ 't', "t", "profile the call site or no longer (codetag kernels)" },
 	{ ' ', "space", "freeze and go on" },
 	{ 'u', "u", "human units or bytes" },
 	{ '+', "+ -", "refresh less and more often" },
@@ -307,6 +308,19 @@ static void next_grouping(struct live *live)
 	regroup(live);
 }
 
+static void toggle(struct live *live)
+{
+	enum group_by by = live->groups.by.by;
+
+	if (!live->from->toggle)
+		set_message(live, "only the running kernel can be switched, not a file");
+	else if (by != BY_SITE && by != BY_ROW)
+		set_message(live, "only single call sites can be switched: b until it is by site");
+	else if (live->cursor < live->groups.count)
+		set_message(live, live->from->toggle(live->from,
+				live->groups.group[live->cursor].site));
+}
+
 static void sort_by(struct live *live, enum order order)
 {
 	live->selection->order = order;
@@ -367,6 +381,9 @@ static bool handle_key(struct live *live, int key)
 	case 'h':
 	case '?':
 		live->help = !live->help;
+		break;
+	case 't':
+		toggle(live);
 		break;
 	case ' ':
 	case 'f':

@@ -19,6 +19,11 @@ struct snapshots {
 	 */
 	bool (*read)(struct snapshots *from, int step, struct allocinfo *info,
 		     int64_t *time, const char **why);
+	/*
+	 * Switches whether @site is profiled; returns what to tell the user.
+	 * NULL: these snapshots are not of a kernel that is running.
+	 */
+	const char *(*toggle)(struct snapshots *from, const struct site *site);
 	const char *title;
 	bool recorded;	/* steps backwards, too */
 };

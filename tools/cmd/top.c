@@ -2,10 +2,13 @@
 /* codetag top: the call sites that hold the most memory. */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "arguments.h"
 #include "command.h"
+#include "control.h"
+#include "debugfs.h"
 #include "input.h"
 #include "interval.h"
 #include "live.h"
@@ -15,6 +18,7 @@
 struct top {
 	struct selection selection;
 	struct output output;
+	struct debugfs_dir dir;
 	bool once;
 	double delay;
 };
@@ -33,6 +37,9 @@ static const struct argp_child children[] = {
 	{ &selection_argp, 0, NULL, 1 },
 	{ &columns_argp, 0, NULL, 9 },
 	{ &output_argp, 0, NULL, 2 },
+#ifdef HAVE_NCURSES
+	{ &debugfs_dir_argp, 0, NULL, 2 },
+#endif
 	{ 0 }
 };
 
@@ -45,6 +52,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		state->child_inputs[0] = &top->selection;
 		state->child_inputs[1] = &top->selection;
 		state->child_inputs[2] = &top->output;
+#ifdef HAVE_NCURSES
+		state->child_inputs[3] = &top->dir;
+#endif
 		return 0;
 	case KEY_ONCE:
 		top->once = true;
@@ -111,6 +121,7 @@ static int once(const struct top *top)
 struct machine_now {
 	struct snapshots snapshots;
 	const char *path;
+	const struct debugfs_dir *dir;
 	char why[160];
 };
 
@@ -138,12 +149,62 @@ static bool read_now(struct snapshots *from, int step, struct allocinfo *info,
 	return false;
 }
 
+static bool read_control(struct machine_now *now, struct control *control)
+{
+	char *path = debugfs_path(now->dir, "control"), *text;
+	size_t len;
+	bool good = input_read(path, &text, &len);
+
+	if (good)
+		control_parse(control, text, len);
+	else if (errno == EACCES || errno == EPERM)
+		snprintf(now->why, sizeof(now->why), "only root may switch call sites");
+	else
+		snprintf(now->why, sizeof(now->why), "this kernel cannot switch call sites (%s: %s)",
+			 path, strerror(errno));
+	free(path);
+	return good;
+}
+
+static const char *toggle(struct snapshots *from, const struct site *site)
+{
+	struct machine_now *now = (struct machine_now *)from;
+	struct text text = { 0 };
+	struct control control;
+	bool profiled, opened;
+	int error;
+
+	if (!read_control(now, &control))
+		return now->why;
+	control_select_site(&control, site);
+	profiled = control_profiled(&control);
+	if (!control.count || !control_by_id(&control, profiled ? "-p" : "+p", &text)) {
+		snprintf(now->why, sizeof(now->why), "%s:%u cannot be switched here: %s",
+			 site->file, site->line, control.count ?
+			 "it has no id of its own" : "the kernel has no such call site now");
+	} else {
+		error = debugfs_write(now->dir, "control", text.s, &opened);
+		snprintf(now->why, sizeof(now->why), "%s:%u %s: %s%s", site->file,
+			 site->line, site->func, error ? "cannot be switched, " :
+			 profiled ? "no longer profiled" : "profiled from now on",
+			 error ? strerror(error) : "");
+	}
+	text_free(&text);
+	control_free(&control);
+	return now->why;
+}
+
 static int live(struct top *top)
 {
 	struct machine_now now = {
 		.snapshots = { .read = read_now, .title = "codetag top" },
 		.path = top->selection.path,
+		.dir = &top->dir,
 	};
+
+	/* A file that was given need not be of this kernel. */
+	if (!top->selection.path_given || top->dir.given)
+		now.snapshots.toggle = toggle;
 
 	return live_run(&now.snapshots, &top->selection, &top->output, top->delay);
 }
@@ -156,7 +217,9 @@ static int live(struct top *top)
 
 int cmd_top(int argc, char **argv)
 {
-	struct top top = { .selection = SELECTION_INIT, .delay = 2 };
+	struct top top = {
+		.selection = SELECTION_INIT, .dir = DEBUGFS_DIR_INIT, .delay = 2,
+	};
 	int status;
 
 	argp_parse(&argp, argc, argv, 0, NULL, &top);

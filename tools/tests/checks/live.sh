@@ -51,6 +51,8 @@ live_steps() {
 	screen_has 'FROZEN' || return 1
 	tmux_top send-keys h
 	screen_has 'this help' || return 1
+	tmux_top send-keys t
+	screen_has 'not a file' || return 1
 	tmux_top send-keys h u
 	screen_has '9.2M' || return 1
 	tmux_top resize-window -x 40 -y 10
@@ -63,6 +65,44 @@ live_steps() {
 	screen_has 'left 0'
 }
 
+# t switches the call site under the cursor, by the ids of its rows.
+live_toggle() {
+	local dir=$scratch/toggle
+	mkdir -p "$dir" && cp data/handmade-v2.allocinfo "$dir/allocinfo" || return 1
+	sed 's/ *[0-9]* *[0-9]* //; s/ *$/ =p id 40/; 1,2d' "$dir/allocinfo" >"$dir/control"
+	tmux_top kill-server 2>/dev/null
+	tmux_top -f /dev/null new-session -d -x 100 -y 24 \
+		"$codetag top -b -d 9 $dir/allocinfo --debugfs $dir 2>$scratch/top.err; sleep 60"
+	toggle_steps "$dir"
+	local status=$?
+	tmux_top kill-server
+	cat "$scratch/top.err"
+	return $status
+}
+
+toggle_steps() {
+	local dir=$1
+	screen_has '13 sites hold' || return 1
+	tmux_top send-keys t
+	screen_has 'mm/filemap.c:1950 __filemap_get_folio: no longer profiled' || return 1
+	[ "$(head -n 1 "$dir/control")" = 'id 40 -p' ] || return 1
+	echo 'mm/filemap.c:1950 func:__filemap_get_folio =_ id 41' >"$dir/control"
+	tmux_top send-keys t
+	screen_has '__filemap_get_folio: profiled from now on' || return 1
+	[ "$(head -n 1 "$dir/control")" = 'id 41 +p' ] || return 1
+	tmux_top send-keys t
+	screen_has 'the kernel has no such call site now' || return 1
+	echo 'mm/filemap.c:1950 func:__filemap_get_folio =_ id 0' >"$dir/control"
+	tmux_top send-keys t
+	screen_has 'no id of its own' || return 1
+	rm "$dir/control"
+	tmux_top send-keys t
+	screen_has 'this kernel cannot switch call sites' || return 1
+	tmux_top send-keys b t
+	screen_has 'only single call sites can be switched'
+}
+
 if command -v tmux >/dev/null && "$codetag" --version | grep -q ncurses; then
 	check top/live live_top
+	check top/toggle live_toggle
 fi
