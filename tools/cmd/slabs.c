@@ -226,8 +226,7 @@ static void print_table(const struct slabinfo *info, size_t count,
 		table_cell(&table, size_format(text, size_of(c, o), human));
 		table_cell(&table, c->name);
 	}
-	table_print(&table, stdout, !o->output.no_headings, output_colour());
-	table_free(&table);
+	output_table(&table, &o->output);
 }
 
 static void print_json(const struct slabinfo *info, size_t count,
