@@ -11,7 +11,7 @@ QUERIES=$DEBUGFS/codetag/queries
 # ask QUERY...: in one write; what went wrong is in $out
 ask()
 {
-	out=$({ printf '%s\n' "$*" >$CONTROL; } 2>&1)
+	out=$({ echo "$*" >$CONTROL; } 2>&1)
 }
 
 # off_sites REGEX: how many sites match and are off
@@ -121,7 +121,7 @@ out=$({ dd if="$WORK/long" of=$CONTROL bs=128k; } 2>&1)
 [ $? -ne 0 ] && printf '%s' "$out" | grep -q "too long"
 check "more than 64 KiB are refused" $? "$out"
 equal "and nothing is off" 0 "$(off_sites .)"
-head -c 4086 "$WORK/long" >"$WORK/4k"
+head -c 4085 "$WORK/long" >"$WORK/4k"
 dd if="$WORK/4k" of=$CONTROL bs=64k 2>/dev/null
 equal "4 KiB of queries in one write" "$slub" "$(grep -c ' =_ id ' $CONTROL)"
 ask '=p'
@@ -147,15 +147,15 @@ compared "held while on"
 ask 'module codetag_test -p'
 run thin all
 compared "half freed while off"
-before=$(memory '\[codetag_test\]')
+before=$(memory 'codetag_test. func')
 run hold kmem_cache
 run hold percpu
 run hold vmalloc
-equal "allocated while off is not counted" "$before" "$(memory '\[codetag_test\]')"
+equal "allocated while off is not counted" "$before" "$(memory 'codetag_test. func')"
 ask 'module codetag_test +p'
-equal "switching on does not count the past" "$before" "$(memory '\[codetag_test\]')"
+equal "switching on does not count the past" "$before" "$(memory 'codetag_test. func')"
 run drop all
-equal "nothing is left" "0 0" "$(memory '\[codetag_test\] func:hold')"
+equal "nothing is left" "0 0" "$(memory 'codetag_test. func:hold')"
 [ "$(grep -c '\[codetag_test\]' $ALLOCINFO)" -eq "$mine" ]
 check "allocinfo lists all sites" $?
 
