@@ -456,7 +456,6 @@ int codetag_query_parse(char *text, size_t len, size_t *pos, struct codetag_quer
 	int ret;
 
 	do {
-		p.ended = false;
 		ret = next_word(&p, &word);
 	} while (!ret && p.pos < len);
 	if (ret < 0)
