@@ -74,7 +74,7 @@ line=${first%% *}
 line=${line##*:}
 id=${first##* }
 at=$(grep -c "^mm/slub\.c:$line " $CONTROL)
-upto=$(awk -F '[: ]' -v n="$line" '$1 == "mm/slub.c" && $2 <= n' $CONTROL | wc -l)
+until=$(awk -F '[: ]' -v n="$line" '$1 == "mm/slub.c" && $2 <= n' $CONTROL | wc -l)
 from=$(awk -F '[: ]' -v n="$line" '$1 == "mm/slub.c" && $2 >= n' $CONTROL | wc -l)
 pools=$(grep -c 'func:mempool_' $CONTROL)
 selects "no term: every site" "$all" ""
@@ -87,7 +87,7 @@ selects "module vmlinux" "$(grep -c -v '^[^ ]* \[' $CONTROL)" "module vmlinux"
 selects "module: built-in code by its name" "$slub" "module slub"
 selects "line N" "$at" "file mm/slub.c line $line"
 selects "line N-" "$from" "file mm/slub.c line $line-"
-selects "line -N" "$upto" "file mm/slub.c line -$line"
+selects "line -N" "$until" "file mm/slub.c line -$line"
 selects "line N-M" "$at" "file mm/slub.c line $line-$line"
 selects "id" 1 "id $id"
 selects "quotes and a comment" "$slub" '# a comment

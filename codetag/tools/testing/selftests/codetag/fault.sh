@@ -88,7 +88,8 @@ equal "and disarmed" "" "$(grep " id $vmalloc fault" $CONTROL)"
 arm "id $vmalloc fault times=2"
 dmesg -c >/dev/null
 equal "times=2: the first one" -12 "$(hold vmalloc)"
-equal "times=1 is left" " fault probability=100 interval=1 times=1 space=0 verbose=1 task-filter=0" \
+left=" fault probability=100 interval=1 times=1 space=0 verbose=1 task-filter=0"
+equal "times=1 is left" "$left" \
 	"$(sed -n "s/.* id $vmalloc\( fault.*\)/\1/p" $CONTROL)"
 equal "times=2: the second one" -12 "$(hold vmalloc)"
 equal "times=2: the third one" 0 "$(hold vmalloc)"
