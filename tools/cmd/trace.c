@@ -41,6 +41,8 @@ struct trace {
 	const char *build, *start;
 	const char *save_db, *db_file;
 	struct kmem kmem;
+	struct kmem_filter filter;
+	size_t selected;	/* callers that the filter leaves */
 #ifdef HAVE_ELF
 	struct symbols symbols;
 #endif
@@ -63,7 +65,7 @@ static const struct argp_option options[] = {
 	{ "top", 'n', "N", 0, "Only the first N callers", 0 },
 	{ "malloc", KEY_MALLOC, NULL, 0, "Only kmalloc and its like", 0 },
 	{ "cache", KEY_CACHE, "NAME", OPTION_ARG_OPTIONAL,
-	  "Only kmem_cache_alloc, of the cache NAME if the log has names", 0 },
+	  "Only kmem_cache_alloc, of the cache NAME as far as the log tells caches", 0 },
 	{ "slab-account", KEY_SLAB, NULL, 0,
 	  "Columns total slack req alloc/free: frees count where they are called, and "
 	  "callers that only free are listed", 0 },
@@ -103,11 +105,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		trace->top = argument_number(arg, 1, INT32_MAX, state);
 		return 0;
 	case KEY_MALLOC:
-		trace->kmem.malloc_only = true;
+		trace->filter.malloc_only = true;
 		return 0;
 	case KEY_CACHE:
-		trace->kmem.cache_only = true;
-		trace->kmem.cache = arg;
+		trace->filter.cache_only = true;
+		trace->filter.cache = arg;
 		return 0;
 	case KEY_SLAB:
 		trace->slab_account = true;
@@ -133,12 +135,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		trace->path = arg;
 		return 0;
 	case ARGP_KEY_END:
-		if (trace->db_file && (trace->path || trace->kmem.malloc_only ||
-				       trace->kmem.cache_only))
-			argp_error(state, "--db-file goes with no log, --malloc or --cache");
+		if (trace->db_file && (trace->path || trace->save_db))
+			argp_error(state, "--db-file goes with no log and no --save-db");
 		else if (!trace->path && !trace->db_file)
 			argp_error(state, "which log? '-' is standard input");
-		else if (trace->kmem.malloc_only && trace->kmem.cache_only)
+		else if (trace->filter.malloc_only && trace->filter.cache_only)
 			argp_error(state, "--malloc and --cache leave nothing");
 		else if (trace->start && !trace->build)
 			argp_error(state, "--start-branch needs --kernel BUILD");
@@ -350,7 +351,7 @@ static const struct kmem_caller **rank(struct trace *trace, size_t *count)
 
 	*count = 0;
 	for (size_t i = 0; i < kmem->callers; i++)
-		if ((kmem->caller[i].allocs || trace->slab_account) &&
+		if ((kmem->caller[i].allocs || (trace->slab_account && kmem->caller[i].frees)) &&
 		    in_branch(trace, kmem->caller[i].path))
 			ranked[(*count)++] = &kmem->caller[i];
 	qsort_r(ranked, *count, sizeof(*ranked), compare, &trace->key);
@@ -374,7 +375,7 @@ static void print_totals(const struct trace *trace, const struct kmem_caller *to
 		{ "number of allocs", "number of allocs", total->allocs, total->allocs },
 		{ "number of frees", "number of frees", total->frees, total->frees },
 		{ "number of callers", "number of callers",
-		  (int64_t)trace->kmem.callers, (int64_t)trace->kmem.callers },
+		  (int64_t)trace->selected, (int64_t)trace->selected },
 	};
 
 	for (size_t i = 0; i < sizeof(lines) / sizeof(*lines); i++)
@@ -499,7 +500,7 @@ static void print_json(struct trace *trace, const struct kmem_caller *total)
 	json_int(&json, "current_requested", total->current_req);
 	json_int(&json, "alloc_count", total->allocs);
 	json_int(&json, "free_count", total->frees);
-	json_int(&json, "callers", kmem->callers);
+	json_int(&json, "callers", trace->selected);
 	json_end_object(&json);
 	json_object(&json, "findings");
 	for (size_t i = 0; i < count; i++) {
@@ -561,6 +562,17 @@ static bool write_callers(struct trace *trace)
 	return false;
 }
 
+/* Why --cache=NAME has left nothing. */
+static void hint_cache(const struct trace *trace)
+{
+	warning("no allocation in %s is known to be of the cache '%s'",
+		input_name(trace->path), trace->filter.cache);
+	if (!trace->kmem.caches.count)
+		hint("It tells no caches at all.");
+	else
+		hint("Linux 6.12 tells the cache only when an object is freed.");
+}
+
 int cmd_trace(int argc, char **argv)
 {
 	struct trace trace = { 0 };
@@ -571,7 +583,7 @@ int cmd_trace(int argc, char **argv)
 	if ((trace.db_file ? load_db(&trace) : read_log(&trace)) && save_db(&trace) &&
 	    resolve(&trace)) {
 		status = STATUS_OK;
-		kmem_total(&trace.kmem, &total);
+		trace.selected = kmem_sum(&trace.kmem, &trace.filter, &total);
 		if (trace.output.json) {
 			print_json(&trace, &total);
 		} else {
@@ -585,6 +597,8 @@ int cmd_trace(int argc, char **argv)
 				print_findings(&trace.kmem);
 			}
 		}
+		if (trace.filter.cache && !total.allocs)
+			hint_cache(&trace);
 		if (trace.callers && !write_callers(&trace))
 			status = STATUS_TROUBLE;
 		if (trace.kmem.bad) {

@@ -7,14 +7,11 @@
 #include "memory.h"
 #include "number.h"
 
-#define NO_CACHE UINT32_MAX
-
 struct kmem_object {
 	uint64_t ptr;		/* 0: a free slot */
-	int64_t req, alloc;
-	uint32_t caller, cache;
+	int64_t req;
+	uint32_t use;
 	int16_t cpu;
-	bool is_malloc;
 };
 
 static size_t home(const struct kmem *kmem, uint64_t ptr)
@@ -64,23 +61,64 @@ static void remove_object(struct kmem *kmem, struct kmem_object *object)
 	kmem->objects--;
 }
 
-static uint32_t caller_number(struct kmem *kmem, const struct kmem_event *event)
+uint32_t kmem_caller_number(struct kmem *kmem, const char *name, size_t len)
 {
-	size_t i = strmap_add(&kmem->names, event->site, event->site_len);
+	size_t i = strmap_add(&kmem->names, name, len);
 
 	if (i == kmem->callers) {
 		GROW(kmem->caller, kmem->callers, kmem->room);
 		kmem->caller[kmem->callers++] = (struct kmem_caller){
-			.name = kmem->names.entry[i].key
+			.name = kmem->names.entry[i].key,
+			.first_use = KMEM_NOBODY,
 		};
 	}
 	return i;
 }
 
-static uint32_t cache_number(struct kmem *kmem, const struct kmem_event *event)
+uint32_t kmem_cache_number(struct kmem *kmem, const char *name, size_t len)
 {
-	return event->cache ? strmap_add(&kmem->caches, event->cache,
-					 event->cache_len) : NO_CACHE;
+	return name ? strmap_add(&kmem->caches, name, len) : KMEM_NO_CACHE;
+}
+
+struct kmem_use *kmem_add_use(struct kmem *kmem, const struct kmem_use *use)
+{
+	struct kmem_caller *caller = &kmem->caller[use->caller];
+	struct kmem_use *added;
+
+	GROW(kmem->use, kmem->uses, kmem->use_room);
+	added = &kmem->use[kmem->uses];
+	*added = *use;
+	added->next = caller->first_use;
+	caller->first_use = kmem->uses++;
+	return added;
+}
+
+/*
+ * The use for an event: a caller has few. Newer logs tell the cache of an
+ * allocation; without that it is known when the first object is freed.
+ */
+static struct kmem_use *find_use(struct kmem *kmem, const struct kmem_event *event,
+				 bool is_free)
+{
+	const struct kmem_use wanted = {
+		.caller = kmem_caller_number(kmem, event->site, event->site_len),
+		.cache = kmem_cache_number(kmem, event->cache, event->cache_len),
+		.is_malloc = event->kind == KMEM_MALLOC || event->kind == KMEM_FREE,
+		.is_free = is_free,
+		.told = event->cache && !is_free,
+		.size = event->allocated,
+	};
+	uint32_t i = kmem->caller[wanted.caller].first_use;
+
+	for (; i != KMEM_NOBODY; i = kmem->use[i].next) {
+		struct kmem_use *use = &kmem->use[i];
+
+		if (use->size == wanted.size && use->is_malloc == wanted.is_malloc &&
+		    use->is_free == is_free && use->told == wanted.told &&
+		    (use->cache == wanted.cache || !(is_free || use->told)))
+			return use;
+	}
+	return kmem_add_use(kmem, &wanted);
 }
 
 static void found(struct kmem_finding *finding, uint32_t allocator, uint32_t freer)
@@ -93,43 +131,27 @@ static void found(struct kmem_finding *finding, uint32_t allocator, uint32_t fre
 
 static void give_back(struct kmem *kmem, const struct kmem_object *object)
 {
-	struct kmem_caller *caller = &kmem->caller[object->caller];
+	struct kmem_use *use = &kmem->use[object->use];
 
-	caller->current_req = sub64(caller->current_req, object->req);
-	caller->current_alloc = sub64(caller->current_alloc, object->alloc);
-	caller->freed++;
-}
-
-static bool is_selected(const struct kmem *kmem, const struct kmem_event *event)
-{
-	if (event->kind == KMEM_MALLOC)
-		return !kmem->cache_only;
-	if (kmem->malloc_only)
-		return false;
-	return !kmem->cache ||
-	       (event->cache && strlen(kmem->cache) == event->cache_len &&
-		!memcmp(kmem->cache, event->cache, event->cache_len));
+	use->requested_now = sub64(use->requested_now, object->req);
+	use->freed++;
 }
 
 static void add_alloc(struct kmem *kmem, const struct kmem_event *event)
 {
 	struct kmem_object *object;
-	struct kmem_caller *caller;
-	uint32_t number;
+	struct kmem_use *use;
 
-	if (!is_selected(kmem, event))
-		return;
 	if (!event->ptr) {
 		kmem->failed++;
 		return;
 	}
-	number = caller_number(kmem, event);
-	caller = &kmem->caller[number];
+	use = find_use(kmem, event, false);
 	if ((kmem->objects + 1) * 2 > kmem->slots)
 		resize(kmem, kmem->slots ? kmem->slots * 2 : 1024);
 	object = find(kmem, event->ptr);
 	if (object->ptr) {
-		found(&kmem->reused, object->caller, KMEM_NOBODY);
+		found(&kmem->reused, kmem->use[object->use].caller, KMEM_NOBODY);
 		give_back(kmem, object);
 	} else if (++kmem->objects > kmem->most_objects) {
 		kmem->most_objects = kmem->objects;
@@ -137,52 +159,51 @@ static void add_alloc(struct kmem *kmem, const struct kmem_event *event)
 	*object = (struct kmem_object){
 		.ptr = event->ptr,
 		.req = event->requested,
-		.alloc = event->allocated,
-		.caller = number,
-		.cache = cache_number(kmem, event),
+		.use = use - kmem->use,
 		.cpu = (int16_t)event->cpu,
-		.is_malloc = event->kind == KMEM_MALLOC,
 	};
-	caller->allocs++;
-	caller->total_req = add64(caller->total_req, event->requested);
-	caller->total_alloc = add64(caller->total_alloc, event->allocated);
-	caller->current_req = add64(caller->current_req, event->requested);
-	caller->current_alloc = add64(caller->current_alloc, event->allocated);
+	use->calls++;
+	use->requested = add64(use->requested, event->requested);
+	use->requested_now = add64(use->requested_now, event->requested);
+}
+
+/* kmem_cache_free() tells the cache, with some kernels only that does. */
+static void learn_cache(struct kmem *kmem, struct kmem_use *use,
+			const struct kmem_use *freer)
+{
+	if (freer->cache == KMEM_NO_CACHE || freer->cache == use->cache)
+		return;
+	if (use->cache == KMEM_NO_CACHE)
+		use->cache = freer->cache;
+	else if (use->told)
+		found(&kmem->wrong_cache, use->caller, freer->caller);
+	else
+		use->several = true;
 }
 
 static void add_free(struct kmem *kmem, const struct kmem_event *event)
 {
-	bool filtered = kmem->malloc_only || kmem->cache_only || kmem->cache;
-	struct kmem_object *object = NULL;
-	uint32_t freer, cache;
+	struct kmem_object *object;
+	struct kmem_use *use, *freer;
 
 	if (!event->ptr)
 		return;		/* free(NULL) */
-	if (kmem->slots)
-		object = find(kmem, event->ptr);
+	freer = find_use(kmem, event, true);
+	freer->calls++;
+	object = kmem->slots ? find(kmem, event->ptr) : NULL;
 	if (!object || !object->ptr) {
-		/* With a filter it is most likely one that was left out. */
-		if (filtered)
-			return;
-		freer = caller_number(kmem, event);
-		kmem->caller[freer].frees++;
-		found(&kmem->unknown, KMEM_NOBODY, freer);
+		found(&kmem->unknown, KMEM_NOBODY, freer->caller);
 		return;
 	}
-	freer = caller_number(kmem, event);
-	kmem->caller[freer].frees++;
+	use = &kmem->use[object->use];
 	if (event->cpu >= 0 && object->cpu >= 0 && event->cpu != object->cpu) {
-		found(&kmem->remote, object->caller, freer);
-		kmem->caller[object->caller].remote_freed++;
+		found(&kmem->remote, use->caller, freer->caller);
+		use->remote_freed++;
 	}
-	if (object->is_malloc != (event->kind == KMEM_FREE)) {
-		found(&kmem->wrong_function, object->caller, freer);
-	} else if (event->kind == KMEM_CACHE_FREE) {
-		cache = cache_number(kmem, event);
-		if (cache != NO_CACHE && object->cache != NO_CACHE &&
-		    cache != object->cache)
-			found(&kmem->wrong_cache, object->caller, freer);
-	}
+	if (use->is_malloc != freer->is_malloc)
+		found(&kmem->wrong_function, use->caller, freer->caller);
+	else if (!use->is_malloc)
+		learn_cache(kmem, use, freer);
 	give_back(kmem, object);
 	remove_object(kmem, object);
 }
@@ -214,26 +235,75 @@ void kmem_add(struct kmem *kmem, const struct kmem_event *event)
 	}
 }
 
-void kmem_total(const struct kmem *kmem, struct kmem_caller *total)
+const char *kmem_use_cache(const struct kmem *kmem, const struct kmem_use *use)
 {
+	if (use->cache == KMEM_NO_CACHE || use->several)
+		return NULL;
+	return kmem->caches.entry[use->cache].key;
+}
+
+int64_t kmem_use_alive(const struct kmem_use *use)
+{
+	return use->is_free ? 0 : sub64(use->calls, use->freed);
+}
+
+static bool is_selected(const struct kmem *kmem, const struct kmem_use *use,
+			const struct kmem_filter *filter)
+{
+	const char *cache;
+
+	if (use->is_malloc ? filter->cache_only : filter->malloc_only)
+		return false;
+	if (!filter->cache)
+		return true;
+	cache = kmem_use_cache(kmem, use);
+	return cache && !strcmp(cache, filter->cache);
+}
+
+static void add_use(struct kmem_caller *caller, const struct kmem_use *use)
+{
+	if (use->is_free) {
+		caller->frees = add64(caller->frees, use->calls);
+		return;
+	}
+	caller->allocs = add64(caller->allocs, use->calls);
+	caller->freed = add64(caller->freed, use->freed);
+	caller->remote_freed = add64(caller->remote_freed, use->remote_freed);
+	caller->total_req = add64(caller->total_req, use->requested);
+	caller->total_alloc = add64(caller->total_alloc, mul64(use->size, use->calls));
+	caller->current_req = add64(caller->current_req, use->requested_now);
+	caller->current_alloc = add64(caller->current_alloc,
+				      mul64(use->size, kmem_use_alive(use)));
+}
+
+size_t kmem_sum(struct kmem *kmem, const struct kmem_filter *filter,
+		struct kmem_caller *total)
+{
+	size_t callers = 0;
+
 	*total = (struct kmem_caller){ 0 };
 	for (size_t i = 0; i < kmem->callers; i++) {
-		const struct kmem_caller *c = &kmem->caller[i];
+		struct kmem_caller *caller = &kmem->caller[i];
+		uint32_t u = caller->first_use;
 
-		total->total_req = add64(total->total_req, c->total_req);
-		total->total_alloc = add64(total->total_alloc, c->total_alloc);
-		total->current_req = add64(total->current_req, c->current_req);
-		total->current_alloc = add64(total->current_alloc, c->current_alloc);
-		total->allocs += c->allocs;
-		total->freed += c->freed;
-		total->frees += c->frees;
-		total->remote_freed += c->remote_freed;
+		*caller = (struct kmem_caller){
+			.name = caller->name, .path = caller->path, .first_use = u,
+		};
+		for (; u != KMEM_NOBODY; u = kmem->use[u].next) {
+			if (!is_selected(kmem, &kmem->use[u], filter))
+				continue;
+			add_use(caller, &kmem->use[u]);
+			add_use(total, &kmem->use[u]);
+		}
+		callers += caller->allocs || caller->frees;
 	}
+	return callers;
 }
 
 void kmem_free(struct kmem *kmem)
 {
 	free(kmem->caller);
+	free(kmem->use);
 	free(kmem->object);
 	strmap_free(&kmem->names);
 	strmap_free(&kmem->caches);

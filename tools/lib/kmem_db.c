@@ -9,32 +9,31 @@
 
 #include "memory.h"
 
-#define FORMAT 1
+#define FORMAT 2
 
 static const char schema[] =
 	"BEGIN;"
 	"CREATE TABLE meta (key TEXT PRIMARY KEY, value INTEGER) WITHOUT ROWID;"
-	"CREATE TABLE caller (id INTEGER PRIMARY KEY, name TEXT NOT NULL,"
-	" total_requested INTEGER, total_dynamic INTEGER, current_requested INTEGER,"
-	" current_dynamic INTEGER, alloc_count INTEGER, free_count INTEGER,"
-	" frees_called INTEGER, remote_freed INTEGER);"
+	"CREATE TABLE caller (id INTEGER PRIMARY KEY, name TEXT NOT NULL);"
+	"CREATE TABLE use (caller INTEGER NOT NULL REFERENCES caller,"
+	" cache TEXT, several_caches INTEGER, kmalloc INTEGER, frees INTEGER,"
+	" object_size INTEGER, calls INTEGER, requested INTEGER,"
+	" requested_now INTEGER, freed INTEGER, remote_freed INTEGER);"
 	"CREATE TABLE finding (key TEXT PRIMARY KEY, count INTEGER,"
 	" allocator INTEGER REFERENCES caller, freer INTEGER REFERENCES caller)"
 	" WITHOUT ROWID;";
 
 /* The members of the structures, in the order of the columns. */
-static const size_t caller_members[] = {
-	offsetof(struct kmem_caller, total_req),
-	offsetof(struct kmem_caller, total_alloc),
-	offsetof(struct kmem_caller, current_req),
-	offsetof(struct kmem_caller, current_alloc),
-	offsetof(struct kmem_caller, allocs),
-	offsetof(struct kmem_caller, freed),
-	offsetof(struct kmem_caller, frees),
-	offsetof(struct kmem_caller, remote_freed),
+static const size_t use_members[] = {
+	offsetof(struct kmem_use, size),
+	offsetof(struct kmem_use, calls),
+	offsetof(struct kmem_use, requested),
+	offsetof(struct kmem_use, requested_now),
+	offsetof(struct kmem_use, freed),
+	offsetof(struct kmem_use, remote_freed),
 };
 
-#define CALLER_MEMBERS (sizeof(caller_members) / sizeof(*caller_members))
+#define USE_MEMBERS (sizeof(use_members) / sizeof(*use_members))
 
 static const struct member {
 	const char *key;
@@ -65,7 +64,7 @@ static int64_t *number_at(void *base, size_t offset)
 	return (int64_t *)((char *)base + offset);
 }
 
-/* Runs a statement with a text and numbers bound to it. */
+/* Runs a statement with a text, which may be NULL, and numbers bound to it. */
 static bool insert(sqlite3 *db, const char *sql, const char *text,
 		   const int64_t *numbers, size_t count)
 {
@@ -87,9 +86,24 @@ static int64_t to_id(uint32_t caller)
 	return caller == KMEM_NOBODY ? 0 : (int64_t)caller + 1;
 }
 
+static bool write_use(sqlite3 *db, const struct kmem *kmem, const struct kmem_use *use)
+{
+	int64_t numbers[4 + USE_MEMBERS] = {
+		to_id(use->caller), use->several, use->is_malloc, use->is_free,
+	};
+	const char *cache = use->cache == KMEM_NO_CACHE ? NULL :
+			    kmem->caches.entry[use->cache].key;
+
+	for (size_t m = 0; m < USE_MEMBERS; m++)
+		numbers[4 + m] = *number_at((void *)use, use_members[m]);
+	return insert(db, "INSERT INTO use VALUES"
+		      " (?2, ?1, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
+		      cache, numbers, 4 + USE_MEMBERS);
+}
+
 static bool write_all(sqlite3 *db, const struct kmem *kmem)
 {
-	int64_t numbers[CALLER_MEMBERS + 1] = { FORMAT };
+	int64_t numbers[3] = { FORMAT };
 	void *base = (void *)kmem;
 	bool good = sqlite3_exec(db, schema, NULL, NULL, NULL) == SQLITE_OK &&
 		    insert(db, "INSERT INTO meta VALUES (?1, ?2)", "trace_format",
@@ -111,13 +125,11 @@ static bool write_all(sqlite3 *db, const struct kmem *kmem)
 	}
 	for (size_t i = 0; i < kmem->callers && good; i++) {
 		numbers[0] = to_id(i);
-		for (size_t m = 0; m < CALLER_MEMBERS; m++)
-			numbers[m + 1] = *number_at(&kmem->caller[i],
-						    caller_members[m]);
-		good = insert(db, "INSERT INTO caller VALUES"
-			      " (?2, ?1, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
-			      kmem->caller[i].name, numbers, CALLER_MEMBERS + 1);
+		good = insert(db, "INSERT INTO caller VALUES (?2, ?1)",
+			      kmem->caller[i].name, numbers, 1);
 	}
+	for (size_t i = 0; i < kmem->uses && good; i++)
+		good = write_use(db, kmem, &kmem->use[i]);
 	return good && sqlite3_exec(db, "COMMIT", NULL, NULL, NULL) == SQLITE_OK;
 }
 
@@ -144,26 +156,14 @@ static bool read_callers(sqlite3 *db, struct kmem *kmem)
 	sqlite3_stmt *s;
 	int result;
 
-	if (sqlite3_prepare_v2(db, "SELECT name, total_requested, total_dynamic,"
-			       " current_requested, current_dynamic, alloc_count,"
-			       " free_count, frees_called, remote_freed FROM caller"
-			       " ORDER BY id", -1, &s, NULL) != SQLITE_OK)
+	if (sqlite3_prepare_v2(db, "SELECT name FROM caller ORDER BY id", -1, &s,
+			       NULL) != SQLITE_OK)
 		return false;
 	while ((result = sqlite3_step(s)) == SQLITE_ROW) {
 		const char *name = (const char *)sqlite3_column_text(s, 0);
-		struct kmem_caller caller = { 0 };
-		size_t i;
 
 		name = name ? name : "";
-		i = strmap_add(&kmem->names, name, strlen(name));
-		if (i != kmem->callers)
-			continue;	/* twice in the file: damaged */
-		caller.name = kmem->names.entry[i].key;
-		for (size_t m = 0; m < CALLER_MEMBERS; m++)
-			*number_at(&caller, caller_members[m]) =
-				sqlite3_column_int64(s, (int)m + 1);
-		GROW(kmem->caller, kmem->callers, kmem->room);
-		kmem->caller[kmem->callers++] = caller;
+		kmem_caller_number(kmem, name, strlen(name));
 	}
 	sqlite3_finalize(s);
 	return result == SQLITE_DONE;
@@ -174,6 +174,37 @@ static uint32_t from_id(const struct kmem *kmem, int64_t id)
 {
 	return id > 0 && id <= (int64_t)kmem->callers ? (uint32_t)(id - 1) :
 							KMEM_NOBODY;
+}
+
+static bool read_uses(sqlite3 *db, struct kmem *kmem)
+{
+	sqlite3_stmt *s;
+	int result;
+
+	if (sqlite3_prepare_v2(db, "SELECT caller, cache, several_caches, kmalloc, frees,"
+			       " object_size, calls, requested, requested_now, freed,"
+			       " remote_freed FROM use ORDER BY rowid", -1, &s,
+			       NULL) != SQLITE_OK)
+		return false;
+	while ((result = sqlite3_step(s)) == SQLITE_ROW) {
+		const char *cache = (const char *)sqlite3_column_text(s, 1);
+		struct kmem_use use = {
+			.caller = from_id(kmem, sqlite3_column_int64(s, 0)),
+			.cache = kmem_cache_number(kmem, cache,
+						   cache ? strlen(cache) : 0),
+			.several = sqlite3_column_int(s, 2),
+			.is_malloc = sqlite3_column_int(s, 3),
+			.is_free = sqlite3_column_int(s, 4),
+		};
+
+		for (size_t m = 0; m < USE_MEMBERS; m++)
+			*number_at(&use, use_members[m]) =
+				sqlite3_column_int64(s, (int)m + 5);
+		if (use.caller != KMEM_NOBODY)	/* else it is damaged */
+			kmem_add_use(kmem, &use);
+	}
+	sqlite3_finalize(s);
+	return result == SQLITE_DONE;
 }
 
 static bool read_rest(sqlite3 *db, struct kmem *kmem, bool *known)
@@ -215,11 +246,14 @@ char *kmem_load(struct kmem *kmem, const char *path)
 	bool known = false;
 	char *why = NULL;
 
+	/* Findings are by the numbers of callers, so those come first. */
 	if (sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL) != SQLITE_OK ||
 	    !read_callers(db, kmem) || !read_rest(db, kmem, &known))
 		why = failure(db);
 	else if (!known)
-		why = xstrdup("not the accounts of a trace");
+		why = xstrdup("not the accounts of a trace, or of another version");
+	else if (!read_uses(db, kmem))
+		why = failure(db);
 	sqlite3_close(db);
 	return why;
 }

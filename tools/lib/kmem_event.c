@@ -58,11 +58,15 @@ static int find_cpu(const char *line, const char *end)
 	return -1;
 }
 
-/* Hexadecimal, with or without 0x. "(null)" is 0, a hidden pointer is none. */
+/*
+ * Hexadecimal, with or without 0x. "(null)" and trace-cmd's "(nil)" are 0, a hidden
+ * pointer is none.
+ */
 static bool parse_pointer(const char *s, size_t len, uint64_t *ptr)
 {
 	*ptr = 0;
-	if (len == 6 && !memcmp(s, "(null)", 6))
+	if ((len == 6 && !memcmp(s, "(null)", 6)) ||
+	    (len == 5 && !memcmp(s, "(nil)", 5)))
 		return true;
 	if (len > 2 && s[0] == '0' && s[1] == 'x') {
 		s += 2;

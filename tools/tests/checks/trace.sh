@@ -46,9 +46,13 @@ ffffffff81100010" ]
 check trace/like-awk trace_like_awk
 # What was saved gives the same answers as the log, in any order.
 trace_db() {
-	local db=$scratch/trace.db
+	local db=$scratch/trace.db option
 	"$codetag" trace data/handmade-modern.trace --save-db "$db" >"$scratch/saved" || return 1
 	"$codetag" trace --db-file "$db" | diff "$scratch/saved" - || return 1
+	for option in --malloc --cache --cache=dentry --slab-account; do
+		diff <("$codetag" trace data/handmade-modern.trace "$option") \
+			<("$codetag" trace --db-file "$db" "$option") || return 1
+	done
 	diff <("$codetag" trace data/handmade-modern.trace --json --order-by waste) \
 		<("$codetag" trace --db-file "$db" --json --order-by waste) |
 		grep '^[<>]' | grep -v -e '"source"' -e '"most_objects"' && return 1
