@@ -147,8 +147,10 @@ bool control_by_id(const struct control *control, const char *action, struct tex
 {
 	text_clear(text);
 	for (size_t i = 0; i < control->count; i++) {
-		if (!control->site[i].id)
+		if (!control->site[i].id) {
+			text_clear(text);
 			return false;
+		}
 		text_printf(text, "id %u %s\n", control->site[i].id, action);
 	}
 	return true;
