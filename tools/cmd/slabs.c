@@ -13,9 +13,14 @@
 #include "glob.h"
 #include "input.h"
 #include "json.h"
+#include "kmem.h"
+#ifdef HAVE_SQLITE
+#include "kmem_db.h"
+#endif
 #include "message.h"
 #include "number.h"
 #include "output.h"
+#include "slab_sites.h"
 #include "slabinfo.h"
 #include "table.h"
 
@@ -26,9 +31,11 @@ struct options {
 	bool all, given;
 	size_t top;
 	int64_t page_size;
+	size_t sites;		/* of each cache, 0: none */
+	const char *allocinfo, *trace_db;
 };
 
-enum { KEY_PAGE_SIZE = 0x200 };
+enum { KEY_PAGE_SIZE = 0x200, KEY_SITES, KEY_ALLOCINFO, KEY_TRACE_DB };
 
 static const struct argp_option options[] = {
 	{ "slabinfo", 'f', "FILE", 0,
@@ -40,6 +47,15 @@ static const struct argp_option options[] = {
 	{ "all", 'a', NULL, 0, "Also caches without a slab", 2 },
 	{ "page-size", KEY_PAGE_SIZE, "BYTES", 0,
 	  "Of the machine that FILE is from (default: of this machine)", 2 },
+	{ "sites", KEY_SITES, "N", OPTION_ARG_OPTIONAL,
+	  "Below each cache the N (default: 3) call sites that hold most of it, as far as "
+	  "that can be told: see below", 3 },
+	{ "allocinfo", KEY_ALLOCINFO, "FILE", 0,
+	  "Call sites by size, from FILE (default: " ALLOCINFO_PATH ")", 3 },
+#ifdef HAVE_SQLITE
+	{ "trace-db", KEY_TRACE_DB, "FILE", 0,
+	  "Callers from the trace that codetag trace --save-db has put into FILE", 3 },
+#endif
 	{ 0 }
 };
 
@@ -76,10 +92,28 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		if (o->page_size < 1024 || o->page_size & (o->page_size - 1))
 			argp_error(state, "'%s' is not a page size", arg);
 		return 0;
+	case KEY_SITES:
+		o->sites = arg ? argument_number(arg, 1, INT32_MAX, state) : 3;
+		return 0;
+	case KEY_ALLOCINFO:
+		o->allocinfo = arg;
+		return 0;
+	case KEY_TRACE_DB:
+		o->trace_db = arg;
+		return 0;
 	case ARGP_KEY_ARG:
 		if (o->pattern)
 			argp_error(state, "one pattern at a time, '%s' is a second one", arg);
 		o->pattern = arg;
+		return 0;
+	case ARGP_KEY_END:
+		if (o->allocinfo && o->trace_db)
+			argp_error(state, "either --allocinfo or --trace-db");
+		else if (o->sites && o->given && !o->allocinfo && !o->trace_db)
+			argp_error(state, "--sites of a saved slabinfo needs --allocinfo "
+				   "or --trace-db of that machine");
+		else if (!o->sites && (o->allocinfo || o->trace_db))
+			o->sites = 3;
 		return 0;
 	}
 	return ARGP_ERR_UNKNOWN;
@@ -89,9 +123,14 @@ static const struct argp argp = {
 	options, parse, "[GLOB]",
 	"Shows the slab caches: how many objects and slabs each has and how well they are "
 	"used. GLOB selects them by name."
-	"\vExamples:\n"
+	"\vThe kernel does not record which call site an object in a cache is from. What "
+	"--sites shows with a ~ is concluded from sizes: each allocation of the call site "
+	"has the size of the cache's objects, and it holds no more of them than there are. "
+	"A trace knows the cache of what was allocated while it ran.\n\n"
+	"Examples:\n"
 	"  codetag slabs -n 20\n"
-	"  codetag slabs -s u 'kmalloc-*'\n\n"
+	"  codetag slabs -s u 'kmalloc-*'\n"
+	"  codetag slabs --sites dentry\n\n"
 	"Exit status: 0 success, 2 trouble.",
 	children, NULL, NULL
 };
@@ -202,8 +241,29 @@ static void print_head(const struct slabinfo *info, const struct totals *t, bool
 	       size_format(max, t->max, human));
 }
 
+/* Objects and bytes in the columns that a cache has them in. */
+static void add_holder(struct table *table, const struct slab_holder *holder, bool human)
+{
+	struct text name = { 0 };
+	char text[SIZE_TEXT];
+
+	text_printf(&name, "  %s%s", holder->certain ? "" : "~ ", holder->name);
+	if (holder->others)
+		text_printf(&name, " (or %u other%s%s)", holder->others,
+			    holder->others > 1 ? "s" : "", holder->pages ? ", or pages" : "");
+	else if (holder->pages)
+		text_puts(&name, " (or pages)");
+	table_cell(table, "");
+	table_cell(table, size_format(text, holder->objects, false));
+	for (int i = 0; i < 4; i++)
+		table_cell(table, "");
+	table_cell(table, size_format(text, holder->bytes, human));
+	table_cell(table, name.s);
+	text_free(&name);
+}
+
 static void print_table(const struct slabinfo *info, size_t count,
-			const struct options *o)
+			const struct slab_holders *holders, const struct options *o)
 {
 	static const struct table_column columns[] = {
 		{ "OBJS", true }, { "ACTIVE", true }, { "USE", true },
@@ -216,6 +276,8 @@ static void print_table(const struct slabinfo *info, size_t count,
 
 	for (size_t i = 0; i < count; i++) {
 		const struct slab_cache *c = &info->cache[i];
+		const struct slab_holder *holder;
+		size_t held;
 
 		table_cell(&table, size_format(text, c->objects, false));
 		table_cell(&table, size_format(text, c->active, false));
@@ -225,12 +287,31 @@ static void print_table(const struct slabinfo *info, size_t count,
 		table_cell(&table, size_format(text, c->objects_per_slab, false));
 		table_cell(&table, size_format(text, size_of(c, o), human));
 		table_cell(&table, c->name);
+		holder = slab_holders_find(holders, c, &held);
+		for (size_t k = 0; k < held && k < o->sites; k++)
+			add_holder(&table, &holder[k], human);
 	}
 	output_table(&table, &o->output);
 }
 
-static void print_json(const struct slabinfo *info, size_t count,
-		       const struct totals *t, const struct options *o)
+static void json_holders(struct json *json, const struct slab_holder *holder, size_t count)
+{
+	json_array(json, "sites");
+	for (size_t i = 0; i < count; i++) {
+		json_object(json, NULL);
+		json_string(json, "name", holder[i].name);
+		json_int(json, "active", holder[i].objects);
+		json_int(json, "size", holder[i].bytes);
+		json_bool(json, "certain", holder[i].certain);
+		json_int(json, "others", holder[i].others);
+		json_bool(json, "pages", holder[i].pages);
+		json_end_object(json);
+	}
+	json_end_array(json);
+}
+
+static void print_json(const struct slabinfo *info, size_t count, const struct totals *t,
+		       const struct slab_holders *holders, const struct options *o)
 {
 	struct json json = { .out = stdout };
 
@@ -247,6 +328,8 @@ static void print_json(const struct slabinfo *info, size_t count,
 	json_array(&json, "rows");
 	for (size_t i = 0; i < count; i++) {
 		const struct slab_cache *c = &info->cache[i];
+		const struct slab_holder *holder;
+		size_t held;
 
 		json_object(&json, NULL);
 		json_string(&json, "name", c->name);
@@ -259,10 +342,78 @@ static void print_json(const struct slabinfo *info, size_t count,
 		json_int(&json, "active_slabs", c->active_slabs);
 		json_int(&json, "slabs", c->slabs);
 		json_int(&json, "size", size_of(c, o));
+		if (o->sites) {
+			holder = slab_holders_find(holders, c, &held);
+			json_holders(&json, holder, held < o->sites ? held : o->sites);
+		}
 		json_end_object(&json);
 	}
 	json_end_array(&json);
 	json_end_object(&json);
+}
+
+/* What the names of the holders are in. */
+struct known {
+	struct allocinfo info;
+	struct kmem kmem;
+};
+
+static bool find_by_trace(struct slab_holders *holders, const struct slabinfo *slabs,
+			  struct known *known, const char *path)
+{
+#ifdef HAVE_SQLITE
+	char *why = kmem_load(&known->kmem, path);
+
+	if (!why) {
+		slab_holders_by_trace(holders, slabs, &known->kmem);
+		return true;
+	}
+	warning("cannot read %s: %s", path, why);
+	hint("Such files are made by 'codetag trace --save-db'.");
+	free(why);
+#else
+	(void)holders, (void)slabs, (void)known, (void)path;
+#endif
+	return false;
+}
+
+/* Has to see all caches: which of them fit is the question. */
+static bool find_holders(struct slab_holders *holders, const struct slabinfo *slabs,
+			 struct known *known, const struct options *o)
+{
+	const char *path = o->allocinfo ? o->allocinfo : ALLOCINFO_PATH;
+
+	if (!o->sites)
+		return true;
+	if (o->trace_db)
+		return find_by_trace(holders, slabs, known, o->trace_db);
+	if (!allocinfo_read(&known->info, path))
+		return false;
+	slab_holders_by_size(holders, slabs, &known->info, o->page_size);
+	return allocinfo_complete(&known->info, path);
+}
+
+static void show(struct slabinfo *info, const struct slab_holders *holders,
+		 const struct options *o)
+{
+	struct totals totals;
+	size_t count;
+
+	select_caches(info, o);
+	add_up(info, o, &totals);
+	if (info->count)
+		qsort_r(info->cache, info->count, sizeof(*info->cache), compare,
+			(void *)o);
+	count = o->top && o->top < info->count ? o->top : info->count;
+	if (o->output.json) {
+		print_json(info, count, &totals, holders, o);
+	} else if (info->count) {
+		if (!o->output.no_headings)
+			print_head(info, &totals, output_human(&o->output));
+		print_table(info, count, holders, o);
+		if (holders->count && !o->output.no_headings)
+			puts("\n~ concluded from the size of its allocations, not recorded");
+	}
 }
 
 int cmd_slabs(int argc, char **argv)
@@ -270,10 +421,10 @@ int cmd_slabs(int argc, char **argv)
 	struct options o = {
 		.path = "/proc/slabinfo", .key = 'c', .page_size = sysconf(_SC_PAGESIZE),
 	};
+	struct slab_holders holders = { 0 };
+	struct known known = { 0 };
 	struct slabinfo info;
-	struct totals totals;
 	int status = STATUS_OK;
-	size_t count;
 
 	argp_parse(&argp, argc, argv, 0, NULL, &o);
 	if (!slabinfo_read(&info, o.path)) {
@@ -290,19 +441,12 @@ int cmd_slabs(int argc, char **argv)
 			"not in the format of /proc/slabinfo");
 		status = STATUS_TROUBLE;
 	}
-	select_caches(&info, &o);
-	add_up(&info, &o, &totals);
-	if (info.count)
-		qsort_r(info.cache, info.count, sizeof(*info.cache), compare,
-			&o);
-	count = o.top && o.top < info.count ? o.top : info.count;
-	if (o.output.json) {
-		print_json(&info, count, &totals, &o);
-	} else if (info.count) {
-		if (!o.output.no_headings)
-			print_head(&info, &totals, output_human(&o.output));
-		print_table(&info, count, &o);
-	}
+	if (!find_holders(&holders, &info, &known, &o))
+		status = STATUS_TROUBLE;
+	show(&info, &holders, &o);
+	slab_holders_free(&holders);
+	kmem_free(&known.kmem);
+	allocinfo_free(&known.info);
 	slabinfo_free(&info);
 	return status;
 }

@@ -60,6 +60,27 @@ trace_db() {
 	! "$codetag" trace --db-file data/handmade-v1.allocinfo
 }
 
-"$codetag" --version | grep -q sqlite3 && check trace/db trace_db
+# The objects of a cache that are alive, by who allocated them: what awk finds.
+slabs_by_trace() {
+	local db=$scratch/slabs.db trace=data/recorded-ours-6.12.trace
+	"$codetag" trace "$trace" --save-db "$db" >/dev/null || return 1
+	awk '{
+		for (i = 1; i <= NF; i++) { split($i, f, "="); v[f[1]] = f[2] }
+		sub("/.*", "", v["call_site"])
+		if (/ kmem_cache_alloc: /) { who[v["ptr"]] = v["call_site"]; n[v["call_site"]]++ }
+		if (/ kmem_cache_free: /) {
+			if (v["name"] == "dentry") is[who[v["ptr"]]] = 1
+			n[who[v["ptr"]]]--; delete who[v["ptr"]]
+		}
+	} END { for (s in is) if (s && n[s] > 0) print n[s], s }' "$trace" | sort >"$scratch/want"
+	[ -s "$scratch/want" ] || return 1
+	"$codetag" slabs -N -b -f data/recorded-ours-6.12.slabinfo --trace-db "$db" dentry |
+		awk 'NR > 1 { print $1, $3 }' | sort | diff "$scratch/want" -
+}
+
+if "$codetag" --version | grep -q sqlite3; then
+	check trace/db trace_db
+	check slabs/trace slabs_by_trace
+fi
 check trace/callers trace_callers
 check trace/json json_is_valid "$codetag" trace --json data/handmade-modern.trace
