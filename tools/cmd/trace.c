@@ -2,16 +2,20 @@
 /* codetag trace: the accounts of an ftrace log of the kmem events. */
 #include <argp.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "arguments.h"
 #include "command.h"
 #include "input.h"
+#include "interval.h"
 #include "json.h"
 #include "kmem.h"
 #ifdef HAVE_SQLITE
@@ -25,6 +29,10 @@
 #include "symbols.h"
 #endif
 #include "table.h"
+#include "trace_dat.h"
+#ifdef HAVE_TRACECMD
+#include "trace_record.h"
+#endif
 
 enum key { TOTAL_DYNAMIC, CURRENT_DYNAMIC, ALLOC_COUNT, FREE_COUNT, WASTE, KEYS };
 
@@ -38,6 +46,9 @@ static const char *const key_names[KEYS] = {
 
 struct trace {
 	const char *path, *callers;
+	double record;		/* seconds, 0: read a log */
+	int64_t buffer;
+	bool cut;		/* only a part of the log could be read */
 	const char *build, *start;
 	const char *save_db, *db_file;
 	struct kmem kmem;
@@ -55,10 +66,17 @@ struct trace {
 
 enum {
 	KEY_MALLOC = 0x200, KEY_CACHE, KEY_CALLERS, KEY_SLAB, KEY_KERNEL, KEY_START,
-	KEY_SAVE_DB, KEY_DB_FILE,
+	KEY_SAVE_DB, KEY_DB_FILE, KEY_RECORD, KEY_BUFFER,
 };
 
 static const struct argp_option options[] = {
+#ifdef HAVE_TRACECMD
+	{ "record", KEY_RECORD, "SEC", 0,
+	  "Trace this machine for SEC seconds, or until interrupted, instead of reading "
+	  "a log", -1 },
+	{ "buffer", KEY_BUFFER, "SIZE", 0,
+	  "For --record: memory for the events, of all CPUs together (default: 64M)", -1 },
+#endif
 	{ "order-by", 's', "KEY", 0,
 	  "total_dynamic (bytes ever allocated, default), current_dynamic (bytes now), "
 	  "alloc_count, free_count or waste", 0 },
@@ -129,6 +147,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case KEY_DB_FILE:
 		trace->db_file = arg;
 		return 0;
+	case KEY_RECORD:
+		trace->record = argument_seconds(arg, state);
+		return 0;
+	case KEY_BUFFER:
+		trace->buffer = argument_size(arg, state);
+		return 0;
 	case ARGP_KEY_ARG:
 		if (trace->path)
 			argp_error(state, "one log at a time, '%s' is a second one", arg);
@@ -137,7 +161,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_END:
 		if (trace->db_file && (trace->path || trace->save_db))
 			argp_error(state, "--db-file goes with no log and no --save-db");
-		else if (!trace->path && !trace->db_file)
+		else if (trace->record > 0 && (trace->path || trace->db_file))
+			argp_error(state, "--record reads no file");
+		else if (!trace->path && !trace->db_file && trace->record <= 0)
 			argp_error(state, "which log? '-' is standard input");
 		else if (trace->filter.malloc_only && trace->filter.cache_only)
 			argp_error(state, "--malloc and --cache leave nothing");
@@ -149,15 +175,23 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp argp = {
-	options, parse, "LOG",
-	"Reads the text of an ftrace log with the kmem events kmalloc, kfree, "
-	"kmem_cache_alloc and kmem_cache_free, of any kernel that has them: the file "
-	"trace, trace_pipe, or what 'trace-cmd report' prints. Tells who allocated how much, "
+	options, parse,
+#ifdef HAVE_TRACECMD
+	"LOG\n--record SEC",
+#else
+	"LOG",
+#endif
+	"Reads an ftrace log with the kmem events kmalloc, kfree, kmem_cache_alloc and "
+	"kmem_cache_free, of any kernel that has them: the file trace, trace_pipe, what "
+	"'trace-cmd report' prints, or a trace.dat. Tells who allocated how much, "
 	"holds how much now and wastes how much, and what looks wrong."
 	"\vThe columns are: bytes ever allocated, of them wasted by rounding up, bytes "
 	"that are alive, allocations / frees of them, caller.\n\n"
 	"Examples:\n"
 	"  codetag trace /sys/kernel/tracing/trace\n"
+#ifdef HAVE_TRACECMD
+	"  codetag trace --record 10 -n 20\n"
+#endif
 	"  trace-cmd report | codetag trace - --order-by waste -n 20\n\n"
 	"Exit status: 0 success, 2 trouble.",
 	children, NULL, NULL
@@ -184,20 +218,13 @@ static void show_progress(const struct trace *trace, int64_t read, bool end)
 	}
 }
 
-static bool read_log(struct trace *trace)
+static void read_lines(struct trace *trace, FILE *in)
 {
-	bool is_stdin = !strcmp(trace->path, "-");
-	FILE *in = is_stdin ? stdin : fopen(trace->path, "re");
 	size_t room = 0, lines = 0;
 	char *line = NULL;
 	int64_t read = 0;
 	ssize_t len;
-	bool good;
 
-	if (!in) {
-		warning("cannot open %s: %s", trace->path, strerror(errno));
-		return false;
-	}
 	while ((len = getline(&line, &room, in)) > 0) {
 		struct kmem_event event;
 
@@ -209,17 +236,138 @@ static bool read_log(struct trace *trace)
 		if (!(++lines & 0xffff))
 			show_progress(trace, read, false);
 	}
-	show_progress(trace, read, true);
+	free(line);
+}
+
+/* What is read from a pipe is gone: look into ordinary files only. */
+static bool is_binary(const char *path)
+{
+	char head[sizeof(TRACE_DAT_MAGIC) - 1];
+	struct stat st;
+	FILE *in = !stat(path, &st) && S_ISREG(st.st_mode) && st.st_size ?
+		   fopen(path, "re") : NULL;
+	bool same = in && fread(head, sizeof(head), 1, in) == 1 &&
+		    !memcmp(head, TRACE_DAT_MAGIC, sizeof(head));
+
+	if (in)
+		fclose(in);
+	return same;
+}
+
+#ifdef HAVE_TRACECMD
+/* In a process of its own, because of what the library does to damaged files. */
+static void decode(const char *path, int out)
+{
+	FILE *stream = fdopen(out, "w");
+	int nothing = open("/dev/null", O_WRONLY);
+	bool good;
+
+	dup2(nothing, STDERR_FILENO);
+	good = stream && trace_dat_read(path, kmem_event_print, stream) && !fclose(stream);
+	_exit(good ? STATUS_OK : STATUS_TROUBLE);
+}
+
+static bool read_binary(struct trace *trace)
+{
+	int ends[2], status = 0;
+	pid_t pid;
+	FILE *in;
+
+	if (pipe2(ends, O_CLOEXEC) || (pid = fork()) < 0) {
+		warning("cannot start to read %s: %s", trace->path, strerror(errno));
+		return false;
+	}
+	if (!pid)
+		decode(trace->path, ends[1]);
+	close(ends[1]);
+	in = fdopen(ends[0], "r");
+	if (in) {
+		read_lines(trace, in);
+		fclose(in);
+	}
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	trace->cut = status != 0;
+	return true;
+}
+
+static bool record(struct trace *trace)
+{
+	struct trace_record *record;
+	struct interval interval;
+	const char *why;
+
+	record = trace_record_start(trace->buffer, &why);
+	if (!record) {
+		int error = errno;
+
+		warning("cannot trace: %s", why ? why : strerror(error));
+		if (!why && (error == EACCES || error == EPERM))
+			hint("Only root may.");
+		return false;
+	}
+	interval_start(&interval, trace->record);
+	interval_wait(&interval);
+	why = trace_record_finish(record, &trace->kmem);
+	trace->path = "this machine";
+	if (why)
+		warning("%s", why);
+	else if (trace->kmem.overwritten)
+		warning("the buffer was too small, the first %" PRId64 " events are missing: "
+			"see --buffer", trace->kmem.overwritten);
+	return !why;
+}
+#else
+static bool read_binary(struct trace *trace)
+{
+	warning("this build cannot read %s", trace->path);
+	hint("Try: trace-cmd report %s | codetag trace -", trace->path);
+	return false;
+}
+
+static bool record(struct trace *trace)
+{
+	(void)trace;
+	return false;
+}
+#endif
+
+static bool read_text(struct trace *trace)
+{
+	bool is_stdin = !strcmp(trace->path, "-"), good;
+	FILE *in = is_stdin ? stdin : fopen(trace->path, "re");
+
+	if (!in) {
+		warning("cannot open %s: %s", trace->path, strerror(errno));
+		return false;
+	}
+	read_lines(trace, in);
 	good = !ferror(in);
 	if (!good)
 		warning("cannot read %s: %s", input_name(trace->path), strerror(errno));
-	else if (!trace->kmem.events) {
+	if (!is_stdin)
+		fclose(in);
+	return good;
+}
+
+static bool read_log(struct trace *trace)
+{
+	bool good;
+
+	if (trace->record > 0)
+		good = record(trace);
+	else if (is_binary(trace->path))
+		good = read_binary(trace);
+	else
+		good = read_text(trace);
+	show_progress(trace, 0, true);
+	if (trace->cut)
+		warning("%s: not read to its end: it is damaged, or newer than this build",
+			trace->path);
+	if (good && !trace->kmem.events) {
 		warning("there are no kmem events in %s", input_name(trace->path));
 		good = false;
 	}
-	free(line);
-	if (!is_stdin)
-		fclose(in);
 	return good;
 }
 
@@ -575,7 +723,7 @@ static void hint_cache(const struct trace *trace)
 
 int cmd_trace(int argc, char **argv)
 {
-	struct trace trace = { 0 };
+	struct trace trace = { .buffer = 64 << 20 };
 	struct kmem_caller total;
 	int status = STATUS_TROUBLE;
 
@@ -600,6 +748,8 @@ int cmd_trace(int argc, char **argv)
 		if (trace.filter.cache && !total.allocs)
 			hint_cache(&trace);
 		if (trace.callers && !write_callers(&trace))
+			status = STATUS_TROUBLE;
+		if (trace.cut)
 			status = STATUS_TROUBLE;
 		if (trace.kmem.bad) {
 			warning("%s: %" PRId64 " kmem events not understood",

@@ -2,7 +2,9 @@
 #include "kmem_event.h"
 
 #include <ctype.h>
+#include <inttypes.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "number.h"
@@ -19,7 +21,7 @@ static const struct {
 	{ "kmem_cache_free", KMEM_CACHE_FREE },
 };
 
-static enum kmem_kind kind_of(const char *name, size_t len)
+enum kmem_kind kmem_kind_of(const char *name, size_t len)
 {
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
 		if (strlen(names[i].name) == len && !memcmp(names[i].name, name, len))
@@ -199,9 +201,32 @@ void kmem_event_parse(struct kmem_event *event, const char *line)
 	if (site == line || site[-1] != ':')
 		return;
 	name = word_before(line, site - 1, &len);
-	event->kind = kind_of(name, len);
+	event->kind = kmem_kind_of(name, len);
 	if (event->kind == KMEM_NONE)
 		return;
 	event->cpu = find_cpu(line, name);
 	parse_fields(event, strstr(site, "call_site="));
+}
+
+void kmem_event_print(void *stream, const struct kmem_event *event)
+{
+	static const char *const kinds[] = {
+		[KMEM_MALLOC] = "kmalloc", [KMEM_CACHE_ALLOC] = "kmem_cache_alloc",
+		[KMEM_FREE] = "kfree", [KMEM_CACHE_FREE] = "kmem_cache_free",
+		[KMEM_BAD] = "kmalloc",		/* without its sizes it is bad */
+	};
+
+	if (event->kind == KMEM_LOST)
+		fprintf(stream, "[LOST %" PRIu64 " EVENTS]\n", event->lost);
+	if (event->kind >= sizeof(kinds) / sizeof(*kinds) || !kinds[event->kind])
+		return;
+	fprintf(stream, "[%03d] %s: call_site=%.*s ptr=%" PRIx64, event->cpu,
+		kinds[event->kind], (int)event->site_len, event->site ? event->site : "",
+		event->ptr);
+	if (event->kind == KMEM_MALLOC || event->kind == KMEM_CACHE_ALLOC)
+		fprintf(stream, " bytes_req=%" PRId64 " bytes_alloc=%" PRId64,
+			event->requested, event->allocated);
+	if (event->cache)
+		fprintf(stream, " name=%.*s", (int)event->cache_len, event->cache);
+	putc('\n', stream);
 }

@@ -34,6 +34,15 @@ struct kmem_event {
 	size_t cache_len;
 };
 
+/* KMEM_NONE if the event of that name is none of these. */
+enum kmem_kind kmem_kind_of(const char *name, size_t len);
+
+/* Takes events from a reader. */
+typedef void kmem_sink(void *context, const struct kmem_event *event);
+
+/* A line that kmem_event_parse() understands; a kmem_sink. */
+void kmem_event_print(void *stream, const struct kmem_event *event);
+
 /* @line is NUL-terminated, without its newline. */
 void kmem_event_parse(struct kmem_event *event, const char *line);
 

@@ -8,6 +8,6 @@ make_recording() {
 }
 
 # Not one of those that T= leaves out: others need it.
-if "$codetag" --version | grep -q sqlite3; then
+if feature sqlite3 record/make; then
 	pattern='*' check record/make make_recording
 fi

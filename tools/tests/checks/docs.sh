@@ -62,7 +62,7 @@ for command in $commands; do
 done
 check docs/completion/values completes subsystem report --group sub
 check docs/completion/query completes module report mod
-if command -v mandoc >/dev/null; then
+if program mandoc docs/lint; then
 	check docs/lint/codetag.1 man_lint ../man/codetag.1
 	check docs/lint/codetag-record.5 man_lint ../man/codetag-record.5
 fi

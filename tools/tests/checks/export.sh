@@ -77,7 +77,7 @@ for file in data/handmade-v2.allocinfo data/recorded-*.allocinfo; do
 	check "export/csv/$base" csv_adds_up "$file"
 	check "export/prometheus/$base" prometheus_adds_up "$file" 3
 	check "export/json/$base" json_is_valid "$codetag" export --format json "$file"
-	command -v promtool >/dev/null &&
+	program promtool "export/promtool/$base" &&
 		check "export/promtool/$base" prometheus_is_valid "$file"
 done
 check export/atomic atomic

@@ -4,7 +4,7 @@ fuzz() {
 	../tests/run-fuzz "$build" "${FUZZ_SECONDS:-1}" "$1"
 }
 
-if command -v clang >/dev/null; then
+if program clang fuzz; then
 	for file in fuzz/*.c; do
 		name=${file##*/}
 		check "fuzz/${name%.c}" fuzz "${name%.c}"

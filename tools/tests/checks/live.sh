@@ -102,7 +102,7 @@ toggle_steps() {
 	screen_has 'only single call sites can be switched'
 }
 
-if command -v tmux >/dev/null && "$codetag" --version | grep -q ncurses; then
+if program tmux top/live && feature ncursesw top/live; then
 	check top/live live_top
 	check top/toggle live_toggle
 fi

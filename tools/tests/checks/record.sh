@@ -126,7 +126,7 @@ replay_steps() {
 	screen_has 'left 0'
 }
 
-if "$codetag" --version | grep -q sqlite3; then
+if feature sqlite3 record; then
 	for file in data/handmade-v2-later.allocinfo data/recorded-*.allocinfo; do
 		check "record/replay-is-source/${file##*/}" replay_is_source "$file"
 	done
@@ -144,6 +144,6 @@ if "$codetag" --version | grep -q sqlite3; then
 	check leaks/all recording_golden leaks-all "$codetag" leaks -H --all "$recording"
 	check leaks/json recording_golden leaks-json "$codetag" leaks --json "$recording"
 	check leaks/none recording_golden leaks-none "$codetag" leaks "$recording" 'file net/*'
-	command -v tmux >/dev/null && check replay/live live_replay
+	program tmux replay/live && check replay/live live_replay
 fi
 check leaks/live leaks_live

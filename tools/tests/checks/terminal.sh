@@ -32,7 +32,7 @@ check terminal/colours colours_on_terminal
 check terminal/no-color no_colours "TERM=xterm NO_COLOR=1"
 check terminal/dumb no_colours TERM=dumb
 check terminal/pprof pprof_refuses_terminal
-if command -v valgrind >/dev/null; then
+if program valgrind valgrind; then
 	file=data/recorded-mainline-6.12.allocinfo
 	check valgrind/report valgrind_clean report --tree "$file"
 	check valgrind/diff valgrind_clean diff "$file" data/recorded-ours-6.12.allocinfo
