@@ -91,4 +91,16 @@ void test_trend(void)
 		value[i] = steady(i);
 	trend_find(&trend, time, value, TREND_MIN);
 	expect(trend.verdict == TREND_LEAK, "as few points as there may be");
+	/*
+	 * Either side of the significance that it takes, 0.01: S is 15, then 13, its
+	 * variance 6 * 5 * 17 / 18. All else speaks for a leak in both.
+	 */
+	expect(fabs(trend.chance - 0.00427) < 1e-5, "chance of 15 of 15 pairs: %g",
+	       trend.chance);
+	value[2] = steady(3);
+	value[3] = steady(2);
+	trend_find(&trend, time, value, TREND_MIN);
+	expect(fabs(trend.chance - 0.01209) < 1e-5 && trend.low > 0 &&
+	       trend.verdict != TREND_LEAK, "chance of 14 of 15 pairs is too high: %g, %s",
+	       trend.chance, trend_word(trend.verdict));
 }
