@@ -35,8 +35,9 @@ struct query *argument_query(const char *arg, struct argp_state *state)
 	struct query *query = query_parse(arg, &error);
 
 	if (!query)
-		argp_error(state, "in the query, '%s' at %zu: %s", error.token,
-			   error.at, error.why);
+		argp_error(state, "in the query, '%s' at %zu: %s\n"
+			   "A query is like: file fs/ext4/super.c line 1384, or module ext4 "
+			   "func 'ext4_*'", error.token, error.at, error.why);
 	return query;
 }
 

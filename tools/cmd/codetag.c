@@ -97,7 +97,15 @@ int main(int argc, char **argv)
 	atexit(check_stdout);
 	argp_err_exit_status = STATUS_TROUBLE;
 
-	if (!strcmp(word, "--help") || !strcmp(word, "-?") || !strcmp(word, "help")) {
+	if (!strcmp(word, "help") && argc > 2) {
+		static char help[] = "--help";
+
+		word = argv[1] = argv[2];
+		argv[2] = help;
+		argc = 3;
+	}
+	if (!strcmp(word, "--help") || !strcmp(word, "-?") || !strcmp(word, "-h") ||
+	    !strcmp(word, "help")) {
 		usage(stdout);
 		return STATUS_OK;
 	}

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -11,8 +12,14 @@
 struct store *recording_open(const char *path)
 {
 	struct store *store;
+	struct stat st;
 
-	if (access(path, R_OK)) {
+	/* SQLite's own words are few. */
+	if (!stat(path, &st) && S_ISDIR(st.st_mode))
+		errno = EISDIR;
+	else if (!access(path, R_OK))
+		errno = 0;
+	if (errno) {
 		warning("cannot read %s: %s", path, strerror(errno));
 		return NULL;
 	}

@@ -37,14 +37,16 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case 's':
 		if (!order_parse(&selection->order, arg))
-			argp_error(state, "cannot sort by '%s'", arg);
+			argp_error(state, "cannot sort by '%s', but by size, calls, avg, name "
+				   "or growth", arg);
 		return 0;
 	case 'n':
 		selection->top = argument_number(arg, 1, INT32_MAX, state);
 		return 0;
 	case 'g':
 		if (!grouping_parse(&selection->by, arg))
-			argp_error(state, "cannot group by '%s'", arg);
+			argp_error(state, "cannot group by '%s', but by site, row, func, "
+				   "file, dir, dir:DEPTH, module or subsystem", arg);
 		return 0;
 	case KEY_MIN:
 	case KEY_MAX:

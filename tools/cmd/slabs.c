@@ -78,7 +78,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case 's':
 		if (strlen(arg) != 1 || !strchr("aclnopsu", *arg))
-			argp_error(state, "cannot sort by '%s'", arg);
+			argp_error(state, "cannot sort by '%s', but by a, c, l, n, o, p, s or u",
+				   arg);
 		o->key = *arg;
 		return 0;
 	case 'n':
@@ -131,7 +132,7 @@ static const struct argp argp = {
 	"  codetag slabs -n 20\n"
 	"  codetag slabs -s u 'kmalloc-*'\n"
 	"  codetag slabs --sites dentry\n\n"
-	"Exit status: 0 success, 2 trouble.",
+	"Exit status: 0 success, 1 no cache has such a name, 2 trouble.",
 	children, NULL, NULL
 };
 
@@ -444,6 +445,13 @@ int cmd_slabs(int argc, char **argv)
 	if (!find_holders(&holders, &info, &known, &o))
 		status = STATUS_TROUBLE;
 	show(&info, &holders, &o);
+	if (!info.count && o.pattern && !status) {
+		warning("no cache is called '%s'%s", o.pattern,
+			o.all ? "" : ", or none that has a slab (--all)");
+		if (strchr(o.pattern, '/'))
+			hint("A file is read with --slabinfo.");
+		status = STATUS_FOUND;
+	}
 	slab_holders_free(&holders);
 	kmem_free(&known.kmem);
 	allocinfo_free(&known.info);

@@ -60,7 +60,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		if (!grouping_parse(&o->by, arg) ||
 		    (o->by.by != BY_FILE && o->by.by != BY_DIR &&
 		     o->by.by != BY_SUBSYSTEM))
-			argp_error(state, "cannot group by '%s'", arg);
+			argp_error(state, "cannot group by '%s', but by file, dir, dir:DEPTH "
+				   "or subsystem", arg);
 		return 0;
 	case 'n':
 		o->top = argument_number(arg, 1, INT32_MAX, state);

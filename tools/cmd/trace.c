@@ -366,6 +366,7 @@ static bool read_log(struct trace *trace)
 			trace->path);
 	if (good && !trace->kmem.events) {
 		warning("there are no kmem events in %s", input_name(trace->path));
+		hint("This switches them on: echo 1 > /sys/kernel/tracing/events/kmem/enable");
 		good = false;
 	}
 	return good;

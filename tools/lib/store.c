@@ -179,7 +179,7 @@ static bool query_end(struct store *store, sqlite3_stmt *s, int result)
 static bool load_meta(struct store *store)
 {
 	sqlite3_stmt *s = query(store, "SELECT key, value FROM meta");
-	bool known = false;
+	bool known = false, ours = false;
 	int result;
 
 	if (!s) {
@@ -193,14 +193,17 @@ static bool load_meta(struct store *store)
 
 		if (!key || !value)
 			continue;
-		if (!strcmp(key, "format"))
+		if (!strcmp(key, "format")) {
+			ours = true;
 			known = !strcmp(value, FORMAT);
+		}
 		else if (!strcmp(key, "kernel") && !store->kernel)
 			store->kernel = xstrdup(value);
 	}
 	if (!query_end(store, s, result))
 		return false;
-	return known || fail_with(store, "a recording of another version of codetag");
+	return known || fail_with(store, ours ? "a recording of another version of codetag" :
+					 "not a recording of codetag");
 }
 
 static bool load_snapshots(struct store *store)

@@ -28,6 +28,16 @@ full_disk() {
 	! "$codetag" report data/handmade-v2.allocinfo >/dev/full
 }
 
+# Who has seen enough closes the pipe: nothing to complain about.
+closed_pipe() {
+	local way
+	for way in '' "trap '' PIPE;"; do
+		bash -c "$way $codetag report -a data/recorded-ours-6.12.allocinfo |
+			head -n 1 >/dev/null" 2>"$scratch/err"
+		[ ! -s "$scratch/err" ] || { cat "$scratch/err"; return 1; }
+	done
+}
+
 # Human units only on a terminal, where script(1) makes one.
 units_follow_terminal() {
 	"$codetag" report data/handmade-v1.allocinfo | grep -q '^4096 ' || return 1
@@ -39,5 +49,6 @@ check build/static static_build
 check build/clang clang_build
 check build/source-clean no_objects_in_source
 check output/full-disk full_disk
+check output/closed-pipe closed_pipe
 check output/expected no_sanitizer_expected
 check output/units units_follow_terminal
