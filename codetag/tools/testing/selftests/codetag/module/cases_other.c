@@ -146,12 +146,16 @@ static int hold_kvrealloc(struct ct_case *c)
 
 	/* An object that becomes pages: all of it belongs to kvrealloc(). */
 	p = ct_site(c, kvmalloc(300, gfp));
+	if (!p)
+		return -ENOMEM;
 	q = ct_site(c, kvrealloc(p, TOO_LARGE, gfp));
 	if (!is_vmalloc_addr(q) || keep_kvmalloc(c, q, TOO_LARGE))
-		return -ENOMEM;
+		goto failed;
 
 	/* Shrinking pages: they stay where they are. */
 	p = ct_site(c, vmalloc(40000));
+	if (!p)
+		return -ENOMEM;
 	from = c->row;
 	q = ct_site(c, kvrealloc(p, 30000, gfp));
 	c->row = from;
@@ -160,10 +164,39 @@ static int hold_kvrealloc(struct ct_case *c)
 
 	/* Growing pages. */
 	p = ct_site(c, vmalloc(40000));
+	if (!p)
+		return -ENOMEM;
 	q = ct_site(c, kvrealloc(p, 50000, gfp));
 	if (keep_vmalloc(c, ct_free_kvfree, q, 50000))
-		return -ENOMEM;
+		goto failed;
 	return 0;
+
+	/* What could not grow is still there. */
+failed:
+	kvfree(p);
+	return -ENOMEM;
+}
+
+/* What must not fail. For kvmalloc() that holds only for its second try. */
+static int hold_nofail(struct ct_case *c)
+{
+	const gfp_t gfp = GFP_KERNEL | __GFP_NOFAIL;
+	void *p;
+
+	p = ct_site(c, kmalloc(100, gfp));
+	if (!ct_keep_slab(c->row, ct_free_kfree, p, 0, ct_kmalloc_cache(100)))
+		return -ENOMEM;
+	p = ct_site(c, kmalloc(20000, gfp));
+	if (!ct_keep(c->row, ct_free_kfree, p, 0, 32768, 1))
+		return -ENOMEM;
+	p = ct_site(c, alloc_pages(gfp, 1));
+	if (!ct_keep(c->row, ct_free_pages, p, 1, PAGE_SIZE << 1, 1))
+		return -ENOMEM;
+	p = ct_site(c, __vmalloc(30000, gfp));
+	if (keep_vmalloc(c, ct_free_vfree, p, 30000))
+		return -ENOMEM;
+	p = ct_site(c, kvmalloc(30000, gfp));
+	return keep_kvmalloc(c, p, 30000);
 }
 
 struct odd_size {
@@ -382,6 +415,7 @@ struct ct_case ct_other_cases[] = {
 	{ "kvmalloc", hold_kvmalloc },
 	{ "kvfree_rcu", hold_kvfree_rcu },
 	{ "kvrealloc", hold_kvrealloc },
+	{ "nofail", hold_nofail },
 	{ "percpu", hold_percpu },
 	{ "mempool", hold_mempool },
 	{ "mempool_pages", hold_mempool_pages },

@@ -251,8 +251,11 @@ static int hold_contig(struct ct_case *c)
 
 	/* Somebody may take pages of the range first: try some times. */
 	for (i = 0; i < 10; i++) {
+		pfn = free_range(c);
+		if (!pfn)
+			return -ENOMEM;
 		/* Not aligned: what is around it goes back. */
-		pfn = free_range(c) + 3;
+		pfn += 3;
 		err = ct_site(c, alloc_contig_range(pfn, pfn + 100, MIGRATE_MOVABLE, GFP_KERNEL));
 		if (!err)
 			break;
@@ -266,6 +269,8 @@ static int hold_contig(struct ct_case *c)
 		const gfp_t gfp = GFP_KERNEL | __GFP_COMP;
 
 		pfn = free_range(c);
+		if (!pfn)
+			return -ENOMEM;
 		err = ct_site(c, alloc_contig_range(pfn, pfn + all, MIGRATE_MOVABLE, gfp));
 		if (!err)
 			break;

@@ -2,6 +2,7 @@
 /*
  * Cases of the slab allocator. Every allocation has its own line.
  */
+#include <linux/interrupt.h>
 #include <linux/kfence.h>
 #include <linux/module.h>
 #include <linux/sched.h>
@@ -139,6 +140,8 @@ static int hold_krealloc(struct ct_case *c)
 	 * KFENCE have no room to grow.
 	 */
 	p = ct_site(c, kmalloc(50, GFP_KERNEL));
+	if (!p)
+		return -ENOMEM;
 	from = c->row;
 	q = ct_site(c, krealloc(p, 60, GFP_KERNEL));
 	if (q == p)
@@ -150,12 +153,16 @@ static int hold_krealloc(struct ct_case *c)
 
 	/* Growing: the new object belongs to the line of krealloc(). */
 	p = ct_site(c, kmalloc(50, GFP_KERNEL));
+	if (!p)
+		return -ENOMEM;
 	q = ct_site(c, krealloc(p, 600, GFP_KERNEL));
 	if (keep_kmalloc(c, q, 600))
-		return -ENOMEM;
+		goto failed;
 
 	/* Shrinking stays within the object. */
 	p = ct_site(c, kmalloc(600, GFP_KERNEL));
+	if (!p)
+		return -ENOMEM;
 	from = c->row;
 	q = ct_site(c, krealloc(p, 100, GFP_KERNEL));
 	c->row = from;
@@ -164,20 +171,34 @@ static int hold_krealloc(struct ct_case *c)
 
 	/* From an object to pages, and to more pages. */
 	p = ct_site(c, kmalloc(3000, GFP_KERNEL));
-	p = ct_site(c, krealloc(p, 20000, GFP_KERNEL));
+	if (!p)
+		return -ENOMEM;
+	q = ct_site(c, krealloc(p, 20000, GFP_KERNEL));
+	if (!q)
+		goto failed;
+	p = q;
 	q = ct_site(c, krealloc(p, 40000, GFP_KERNEL));
 	if (keep_large(c, q, 40000))
-		return -ENOMEM;
+		goto failed;
 
 	p = ct_site(c, kmalloc(3000, GFP_KERNEL));
+	if (!p)
+		return -ENOMEM;
 	q = ct_site(c, krealloc_array(p, 50, 100, GFP_KERNEL));
 	if (keep_kmalloc(c, q, 5000))
-		return -ENOMEM;
+		goto failed;
 
 	/* To nothing. */
 	p = ct_site(c, kmalloc(200, GFP_KERNEL));
+	if (!p)
+		return -ENOMEM;
 	q = ct_site(c, krealloc(p, 0, GFP_KERNEL));
 	return ZERO_OR_NULL_PTR(q) ? 0 : -EINVAL;
+
+	/* What could not grow is still there. */
+failed:
+	kfree(p);
+	return -ENOMEM;
 }
 
 static void construct(void *object)
@@ -462,6 +483,66 @@ static int hold_interrupt(struct ct_case *c)
 	return complete ? 0 : -ENOMEM;
 }
 
+/*
+ * Allocate in a softirq that the task itself serves: it is still current, but
+ * what is done there is not done for it.
+ */
+struct softirq {
+	struct tasklet_struct tasklet;
+	struct task_struct *task;
+	bool served;
+	unsigned int line[2];
+	void *object;
+	struct page *page;
+};
+
+static void from_softirq(struct tasklet_struct *t)
+{
+	struct softirq *x = from_tasklet(x, t, tasklet);
+
+	/* Served by somebody else. */
+	if (current != x->task)
+		return;
+	x->served = true;
+	x->object = note_line(x, 0, kmalloc(130, GFP_ATOMIC));
+	x->page = note_line(x, 1, alloc_pages(GFP_ATOMIC | __GFP_COMP, 1));
+}
+
+static struct ct_row *softirq_row(struct ct_case *c, unsigned int line)
+{
+	return ct_row(&(struct ct_where) {
+		.group = c->name, .module = KBUILD_MODNAME, .file = __FILE__,
+		.func = "from_softirq", .line = line,
+	});
+}
+
+static int hold_softirq(struct ct_case *c)
+{
+	static struct softirq x;
+	bool complete;
+	int i;
+
+	memset(&x, 0, sizeof(x));
+	x.task = current;
+	tasklet_setup(&x.tasklet, from_softirq);
+	for (i = 0; i < 100 && !x.served; i++) {
+		local_bh_disable();
+		tasklet_schedule(&x.tasklet);
+		local_bh_enable();
+		tasklet_kill(&x.tasklet);
+	}
+	if (!x.served) {
+		c->why = "somebody else serves the softirqs";
+		return -EOPNOTSUPP;
+	}
+
+	complete = ct_keep_slab(softirq_row(c, x.line[0]), ct_free_kfree,
+				x.object, 0, ct_kmalloc_cache(130));
+	complete &= !!ct_keep(softirq_row(c, x.line[1]), ct_free_pages, x.page,
+			      1, PAGE_SIZE << 1, 1);
+	return complete ? 0 : -ENOMEM;
+}
+
 struct ct_case ct_slab_cases[] = {
 	{ "kmalloc", hold_kmalloc },
 	{ "kmalloc_variable", hold_kmalloc_variable },
@@ -478,6 +559,7 @@ struct ct_case ct_slab_cases[] = {
 	{ "kmemdup", hold_memdup },
 	{ "kstrdup", hold_strdup },
 	{ "interrupt", hold_interrupt },
+	{ "softirq", hold_softirq },
 	{}
 };
 
