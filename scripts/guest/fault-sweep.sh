@@ -14,7 +14,7 @@
 #        fault-sweep.sh sweep NTH TAG...
 # The workload is /tmp/workload.
 CT=/sys/kernel/debug/codetag
-REPEAT=3
+REPEAT=5
 
 mount -t debugfs debugfs /sys/kernel/debug 2>/dev/null
 [ -e $CT/faults ] || { echo "fault-sweep: this kernel has no $CT/faults" >&2; exit 1; }
@@ -75,10 +75,11 @@ arm()
 	control "file ${place%:*} line ${place##*:} func $func module $module $2"
 }
 
-# The sites that hold more after each of REPEAT runs: what a cache grows by
-# once it does not grow by again.
-leak()
+# runs TAG: what the sites grow by in each of some runs with a fault at TAG, or
+# with none at "-"
+runs()
 {
+	rm -f /tmp/grown.*
 	held /tmp/held.0
 	for i in $(seq 1 $REPEAT); do
 		[ "$1" = - ] || arm "$1" "fault nth=$nth verbose=0"
@@ -87,12 +88,22 @@ leak()
 		held "/tmp/held.$i"
 		grown "/tmp/held.$((i - 1))" "/tmp/held.$i" >"/tmp/grown.$i"
 	done
+}
+
+# The sites that grow in each of the runs, by more than they ever do without.
+leak()
+{
+	runs "$1"
 	awk -F '\t' -v n=$REPEAT '
-		FILENAME ~ /noise/ { noise[$2] = 1; next }
-		{ times[$2]++; bytes[$2] += $1 }
+		FILENAME == "/tmp/noise" { if ($1 > noise[$2]) noise[$2] = $1; next }
+		{
+			bytes[$2] += $1
+			if (!times[$2]++ || $1 < least[$2])
+				least[$2] = $1
+		}
 		END {
 			for (tag in times)
-				if (times[tag] == n && !(tag in noise))
+				if (times[tag] == n && least[tag] > noise[tag] + 0)
 					print int(bytes[tag] / n) "\t" tag
 		}' /tmp/noise /tmp/grown.* | sort -rn
 }
@@ -112,10 +123,11 @@ esac
 nth=$2
 shift 2
 # What grows without any fault is no leak of an error path.
-: >/tmp/noise
 work
-leak - | cut -f 2 | sed 's/^/0\t/' >/tmp/noise.found
-mv /tmp/noise.found /tmp/noise
+runs -
+cat /tmp/grown.* >/tmp/noise
+runs -
+cat /tmp/grown.* >>/tmp/noise
 for tag in "$@"; do
 	printf 'begin\t%s\n' "$tag"
 	arm "$tag" "fault nth=$nth verbose=0" || continue
