@@ -53,7 +53,7 @@ site()
 
 driver
 [ -e $CONTROL ] || { unload codetag_test; skip_all "no $CONTROL"; }
-plan 49
+plan 64
 
 equal "modes" "-rw------- -rw-------" \
 	"$(ls -l $CONTROL $QUERIES | awk '{ print $1 }' | xargs)"
@@ -64,6 +64,10 @@ awk 'NR > 2 && $3 !~ /^codetag:/ && $0 !~ / unloaded:yes/ {
 awk '{ print $1, $2, $2 ~ /^\[/ ? $3 : "" }' $CONTROL | sort >"$WORK/b"
 out=$(diff "$WORK/a" "$WORK/b" | head -n 5)
 equal "the sites are those of allocinfo" "" "$out"
+cat $CONTROL >"$WORK/a"
+dd if=$CONTROL of="$WORK/b" bs=700 2>/dev/null
+cmp -s "$WORK/a" "$WORK/b"
+check "read in small pieces it is the same" $?
 
 # What the terms select, against what the lines say.
 all=$(wc -l <$CONTROL)
@@ -90,6 +94,8 @@ selects "line N-" "$from" "file mm/slub.c line $line-"
 selects "line -N" "$until" "file mm/slub.c line -$line"
 selects "line N-M" "$at" "file mm/slub.c line $line-$line"
 selects "id" 1 "id $id"
+selects "several terms" "$(grep -c '\[codetag_test\] func:hold_vmalloc ' $CONTROL)" \
+	"module codetag_t??t func hold_vmalloc file cases_other.c"
 selects "quotes and a comment" "$slub" '# a comment
  "file" "mm/slub.c"'
 ask '=p'
@@ -100,15 +106,12 @@ ask '=p'
 equal "all are on again" 0 "$(off_sites .)"
 
 # Refused as a whole.
+dmesg -c >/dev/null
 refused "a bad word at the end" "Invalid argument" "file mm/slub.c -p; nonsense"
-dmesg | tail -n 5 | grep -q "'nonsense' at 19"
-check "the log has the word and where it is" $?
+[ "$(dmesg | grep -c 'codetag:')" -eq 1 ] && dmesg | grep -q "codetag: control: 'nonsense' at 19: "
+check "the log has the word and where it is, once" $? "$(dmesg | tail -n 5)"
 refused "an unknown flag" "Invalid argument" "file mm/slub.c =q"
 refused "no action" "Invalid argument" "file mm/slub.c"
-refused "a term without a value" "Invalid argument" "file"
-refused "a term twice" "Invalid argument" "file a file b -p"
-refused "a range that ends before it begins" "Invalid argument" "line 5-3 -p"
-refused "a number that is none" "Invalid argument" "id x7 -p"
 refused "no such file" "No such file" "file mm/slub.c -p; file there/is/no/such.c -p"
 
 # The shell ends its writes with a newline, this one must not.
@@ -126,18 +129,97 @@ dd if="$WORK/4k" of=$CONTROL bs=64k 2>/dev/null
 equal "4 KiB of queries in one write" "$slub" "$(grep -c ' =_ id ' $CONTROL)"
 ask '=p'
 
-# Hundreds of malformed writes: nothing may change, nothing may warn.
-cat $CONTROL >"$WORK/control.before"
-good=0
+# Hundreds of malformed writes: nothing may change, nothing may warn. Each has a
+# query that would change something if it were done.
+cat $CONTROL $QUERIES >"$WORK/control.before"
+dmesg -c >/dev/null
+tries=0
+accepted=
+# bad WRITE: a file, that is written at once
+bad_write()
+{
+	tries=$((tries + 1))
+	dd if="$1" of=$CONTROL bs=64k 2>/dev/null || return
+	accepted="$accepted
+$(head -n 1 "$1")"
+}
+some='module codetag_test -p'
+while read -r word; do
+	for text in "$word" "$some; $word" "$some
+$word" "$word
+$some" "module codetag_test $word -p"; do
+		printf '%s' "$text" >"$WORK/bad"
+		bad_write "$WORK/bad"
+	done
+done <<EOF
+nonsense
+=
++
+-
+=q
+=pq
+=pp
++_
+p
+-p -p
+-p file a
+"open
+"a"b
+""
+file
+file ""
+func
+module
+line
+line x
+line -
+line 5-3
+line 1-2-3
+line 4294967296
+id
+id -1
+id 65536
+id 1x
+id 1 id 1
+fault=on
+fault nth=0
+fault nth=-1
+fault nth=1 times=2
+fault probability=101
+fault probability=x
+fault interval=0
+fault times=-2
+fault verbose=3
+fault task-filter=2
+fault bogus=1
+fault times
+fault times=1 times=1
+$(printf 'file %0256d' 0)
+EOF
+printf '%s\0; id 1 -p' "$some" >"$WORK/bad"
+bad_write "$WORK/bad"
 for i in $(seq 1 300); do
-	head -c $((i % 97 + 1)) /dev/urandom >"$WORK/garbage"
-	dd if="$WORK/garbage" of=$CONTROL bs=4k 2>/dev/null && good=$((good + 1))
+	{ printf '%s; x' "$some"; head -c $((i % 97 + 1)) /dev/urandom; } >"$WORK/bad"
+	bad_write "$WORK/bad"
 done
-cat $CONTROL >"$WORK/control.after"
+equal "malformed writes are refused" "" "$accepted"
+# A few of these have no word in them: nothing is to be done.
+empty=0
+for i in $(seq 1 100); do
+	head -c $((i % 97 + 1)) /dev/urandom >"$WORK/bad"
+	dd if="$WORK/bad" of=$CONTROL bs=4k 2>/dev/null && empty=$((empty + 1))
+done
+[ $empty -lt 10 ]
+check "random bytes are refused" $? "$empty of 100 were accepted"
+cat $CONTROL $QUERIES >"$WORK/control.after"
 out=$(diff "$WORK/control.before" "$WORK/control.after" | head -n 5)
-check "random bytes change nothing" $? "$out"
-[ $good -lt 30 ]
-check "random bytes are refused" $? "$good of 300 were accepted"
+check "nothing has changed" $? "$out"
+dmesg >"$WORK/log"
+said=$(grep -c 'codetag: control:' "$WORK/log")
+diag "$tries malformed writes, $said messages"
+[ "$said" -gt 0 ] && [ "$said" -lt $((tries / 2)) ]
+check "messages are limited" $? "$said messages about $tries writes"
+equal "no warning" "" "$(grep -E 'WARNING|BUG|Oops|UBSAN' "$WORK/log")"
 
 # A site that is off: what it held is subtracted, what it allocates is not counted.
 snapshot
@@ -165,6 +247,8 @@ echo "remove all" >$QUERIES
 ask 'module codetag_test func hold_* -p'
 check "a module that is not loaded" $? "$out"
 equal "is remembered" "module codetag_test func hold_* -p" "$(sed 's/^[0-9]*: //' $QUERIES)"
+ask 'module codetag_many -p; nonsense'
+equal "what is refused is not" 1 "$(wc -l <$QUERIES)"
 load codetag_test
 [ "$(off_sites 'codetag_test.*func:hold_')" -gt 20 ] &&
 	[ "$(off_sites .)" -eq "$(off_sites 'codetag_test.*func:hold_')" ]
@@ -173,31 +257,127 @@ unload codetag_test
 load codetag_test
 [ "$(off_sites 'codetag_test.*func:hold_')" -gt 20 ]
 check "and again" $?
-! echo "remove 4711" 2>/dev/null >$QUERIES && ! echo "forget all" 2>/dev/null >$QUERIES
-check "bad commands are refused" $?
-echo "remove $(sed 's/:.*//' $QUERIES)" >$QUERIES
-equal "forgotten" "" "$(cat $QUERIES)"
+
+# In the order in which they were written; the same one again is the last one.
+ask 'module codetag_test func hold_vmalloc +p; module codetag_many -p; module codetag_test func hold_percpu +p'
+ask 'module codetag_many -p'
+equal "all are listed" "func hold_* -p,func hold_vmalloc +p,func hold_percpu +p,-p," \
+	"$(sed 's/^[0-9]*: module codetag_[a-z]* //' $QUERIES | tr '\n' ',')"
 unload codetag_test
 load codetag_test
-equal "not applied any more" 0 "$(off_sites .)"
+[ "$(off_sites 'func:hold_vmalloc\|func:hold_percpu')" -eq 0 ] && [ "$(off_sites 'func:hold_')" -gt 20 ]
+check "applied in their order" $? "$(grep 'hold_vmalloc\|hold_percpu' $CONTROL)"
+echo "remove $(sed -n 's/:.*hold_vmalloc.*//p' $QUERIES)" >$QUERIES
+equal "one is removed" "func hold_* -p,func hold_percpu +p,-p," \
+	"$(sed 's/^[0-9]*: module codetag_[a-z]* //' $QUERIES | tr '\n' ',')"
+unload codetag_test
+load codetag_test
+[ "$(off_sites 'func:hold_percpu')" -eq 0 ] && [ "$(off_sites 'func:hold_vmalloc')" -gt 5 ]
+check "and is not applied any more" $? "$(grep 'hold_vmalloc\|hold_percpu' $CONTROL)"
+before=$(cat $QUERIES)
+out=$({ echo "remove 4711" >$QUERIES; } 2>&1)
+[ $? -ne 0 ] && printf '%s' "$out" | grep -q "No such file"
+check "no such number" $? "$out"
+accepted=
+for text in "forget all" "remove" "remove x" "remove 1 2" "remove allx" "" \
+	"remove all remove all remove all remove all"; do
+	! echo "$text" 2>/dev/null >$QUERIES || accepted="$accepted '$text'"
+done
+equal "bad commands are refused" "" "$accepted"
+equal "and change nothing" "$before" "$(cat $QUERIES)"
+echo "remove all" >$QUERIES
+equal "all are forgotten" "" "$(cat $QUERIES)"
+unload codetag_test
+load codetag_test
+equal "and not applied any more" 0 "$(off_sites .)"
 
-# Two writers and allocations on all CPUs for a while.
+# Before any code of the module has run.
+ask 'module codetag_victim -p'
+load codetag_victim pieces=3
+equal "off in the module's init" "0 0" "$(memory ' .codetag_victim. ')"
+echo "remove all" >$QUERIES
+unload codetag_victim
+run drop victim
+load codetag_victim pieces=3
+[ "$(memory ' .codetag_victim. ')" != "0 0" ]
+check "and counted without it" $?
+unload codetag_victim
+run drop victim
+
+# Two writers of the same sites. What is written at once is done at once: one of
+# them has been the last one everywhere.
+rounds=0
+mixed=0
+end=$(($(date +%s) + 5))
+while [ "$(date +%s)" -lt $end ]; do
+	echo 'file mm/* -p; file kernel/* +p' >$CONTROL &
+	echo 'file mm/* +p; file kernel/* -p' >$CONTROL
+	wait $!
+	awk '/^(mm|kernel)\// { n[substr($0, 1, 1) (/ =p id /)]++ }
+		END { exit !(n["m0"] && n["k1"] && !n["m1"] && !n["k0"] ||
+			     n["m1"] && n["k0"] && !n["m0"] && !n["k1"]) }' $CONTROL ||
+		mixed=$((mixed + 1))
+	rounds=$((rounds + 1))
+done
+[ $mixed -eq 0 ] && [ $rounds -gt 10 ]
+check "two writers do not mix" $? "$mixed of $rounds"
+ask '=p'
+
+# Sites are switched while all CPUs allocate and free at them.
 run churn start
+: >"$WORK/go"
+# writer NUMBER QUERY
 writer()
 {
-	end=$(($(date +%s) + 15))
-	while [ "$(date +%s)" -lt $end ]; do
-		echo "$1 -p" >$CONTROL
-		echo "$1 +p" >$CONTROL
+	n=0
+	while [ -e "$WORK/go" ]; do
+		echo "$2 -p" >$CONTROL && echo "$2 +p" >$CONTROL && n=$((n + 1))
+		echo $n >"$WORK/writes.$1"
 	done
 }
-writer 'module codetag_test' &
-writer 'file mm/*; file fs/* func *; file kernel/fork.c'
-wait $!
+busy()
+{
+	while [ -e "$WORK/go" ]; do
+		ls -lR /sys/kernel >/dev/null
+		dd if=/dev/zero of="$WORK/file.$1" bs=64k count=20 2>/dev/null
+		sh -c 'true | cat'
+		rm "$WORK/file.$1"
+	done
+}
+jobs=
+writer 1 'module codetag_test' &
+jobs="$jobs $!"
+writer 2 'file mm/*' &
+jobs="$jobs $!"
+writer 3 'file fs/* func *alloc*' &
+jobs="$jobs $!"
+for i in 1 2; do
+	busy $i &
+	jobs="$jobs $!"
+done
+sleep 15
+audited "audit under load"
+sleep 15
+rm "$WORK/go"
+# shellcheck disable=SC2086
+wait $jobs
+rounds=$(sed -n 's/^rounds: //p' $CT/churn)
 run churn stop
+ask '=p'
+equal "all are on after that" 0 "$(off_sites .)"
+writes=$(cat "$WORK"/writes.* | xargs)
+diag "written: $writes, $rounds rounds"
+least=$(cat "$WORK"/writes.* | sort -n | head -n 1)
+[ "$least" -gt 20 ] && [ "$rounds" -gt 500 ]
+check "there was load" $? "written: $writes, $rounds rounds"
 run drop all 2>/dev/null
-echo "=p" >$CONTROL
-equal "on after two writers" 0 "$(off_sites .)"
+# The name of the threads' cache is freed a little after the cache.
+for i in 1 2 3 4 5; do
+	out=$(compare) && break
+	sleep 1
+done
+compared "nothing is left after the load"
+equal "no negative numbers" "" "$(awk 'NR > 2 && ($1 < 0 || $2 < 0)' $ALLOCINFO)"
 audited "audit"
 unload codetag_test
 finish
