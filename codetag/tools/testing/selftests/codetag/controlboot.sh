@@ -1,18 +1,43 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 # Sites that are chosen on the kernel command line, the second time with a word
-# that is wrong.
+# that is wrong; faults, and a query that matches nothing between others.
 # boot: codetag="func __kernfs_new_node -p; module codetag_test func hold_kmalloc -p"
 # boot: codetag="func __kernfs_new_node -p; module codetag_test bogus"
+# boot: codetag="module codetag_test func hold_split fault verbose=0; file there/is/no/such.c -p" codetag="func mempool_* fault probability=0 times=-1; func __kernfs_new_node -p"
 . "$(dirname "$0")/codetag.inc"
 
 CONTROL=$DEBUGFS/codetag/control
+FAULTS=$DEBUGFS/codetag/faults
+
+# error: of the case with one site
+error()
+{
+	run hold split_page
+	sed -n 's/^split_page \(-\?[0-9]*\).*/\1/p' $CT/cases
+}
 
 driver
 [ -e $CONTROL ] || { unload codetag_test; skip_all "no $CONTROL"; }
-plan 4
 off=$(grep ' =_ id ' $CONTROL | sed 's/.*func:\([^ ]*\) .*/\1/' | sort -u | xargs)
-if grep -q bogus /proc/cmdline; then
+if grep -q fault /proc/cmdline; then
+	plan 6
+	equal "off are" "__kernfs_new_node" "$off"
+	dmesg | grep -q "codetag: codetag=: 'file there/is/no/such.c -p' has no effect"
+	check "what matches nothing is told" $? "$(dmesg | grep codetag:)"
+	if [ -e $FAULTS ]; then
+		equal "armed are" "$(grep -c 'func:mempool_' $CONTROL)" \
+			"$(grep -c ' armed .*func:mempool_' $FAULTS)"
+		[ "$(awk '/func:mempool_/ { n += $1 } END { print n + 0 }' $FAULTS)" -gt 0 ]
+		check "since the boot" $? "$(grep func:mempool_ $FAULTS)"
+		equal "a fault for a module: the first one" -12 "$(error)"
+		equal "a fault for a module: the second one" 0 "$(error)"
+		run drop split_page
+	else
+		skip_rest 4 "no $FAULTS" "faults"
+	fi
+elif grep -q bogus /proc/cmdline; then
+	plan 4
 	equal "nothing is off" "" "$off"
 	dmesg | grep -q "codetag: codetag=: 'bogus' at 47: "
 	check "the log has the word and where it is" $? "$(dmesg | grep codetag:)"
@@ -20,6 +45,7 @@ if grep -q bogus /proc/cmdline; then
 	check "all of it is ignored" $?
 	equal "nothing is remembered" "" "$(cat $DEBUGFS/codetag/queries)"
 else
+	plan 4
 	equal "off are" "__kernfs_new_node hold_kmalloc" "$off"
 	# Made before any init could write to a file: thousands of them.
 	equal "off from the first allocation" "0 0" "$(memory 'func:__kernfs_new_node ')"

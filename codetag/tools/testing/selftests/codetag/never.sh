@@ -11,7 +11,7 @@ if ! cmdline_has sysctl.vm.mem_profiling=never; then
 	cleanup
 	skip_all "not booted with sysctl.vm.mem_profiling=never"
 fi
-plan 14
+plan 15
 
 [ ! -s $ALLOCINFO ] || [ -z "$(awk 'NR > 2 && $1 != 0' $ALLOCINFO)" ]
 check "no line shows memory" $?
@@ -23,6 +23,8 @@ equal "stays off" 0 "$(cat $SWITCH)"
 if [ -n "$have_stats" ]; then
 	[ ! -e $ALLOCINFO ]
 	check "no $ALLOCINFO" $?
+	equal "no call sites to choose" "" \
+		"$(ls $DEBUGFS/codetag | grep -E '^(control|queries|faults)$' | xargs)"
 	equal "no store" none "$(stat_value store)"
 	equal "no memory for pages" 0 "$(stat_value mem_page_refs)"
 	equal "no memory for slab objects" 0 "$(stat_value mem_slab_refs)"
@@ -35,7 +37,7 @@ if [ -n "$have_stats" ]; then
 		skip "objects in a slab" "kmalloc-64 has other than 64 bytes"
 	fi
 else
-	skip_rest 6 "not this profiler" "costs"
+	skip_rest 7 "not this profiler" "costs"
 fi
 
 # Everything can be allocated, freed and unloaded all the same.
