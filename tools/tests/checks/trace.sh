@@ -112,6 +112,12 @@ open(sys.argv[2], "wb").write(data[:random.randrange(len(data) + 4000)])' "$i" "
 	done
 }
 
+trace_dat_cut() {
+	head -c 9000 data/recorded-ours-6.12.trace.dat >"$scratch/cut.dat"
+	"$codetag" trace "$scratch/cut.dat" 2>"$scratch/err"
+	[ $? -eq 2 ] && grep -q 'cut.dat: not read to its end' "$scratch/err"
+}
+
 # Of this machine: what is allocated and freed by a program that runs meanwhile.
 trace_record() {
 	local out=$scratch/recorded.json
@@ -129,12 +135,27 @@ assert any("+0x" in r["caller"] for r in rows), rows' "$out" &&
 		[ -z "$(ls /sys/kernel/tracing/instances 2>/dev/null | grep '^codetag-')" ]
 }
 
+# A buffer too small for what happens: that is said, and how much it was.
+trace_record_lost() {
+	local i
+	"$codetag" trace --record 1 --buffer 4k --json >"$scratch/recorded.json" 2>"$scratch/err" &
+	for i in $(seq 1 8); do
+		ls -R /usr/include /usr/lib >/dev/null 2>&1
+	done
+	wait $! && grep -q 'the buffer was too small' "$scratch/err" &&
+		grep -qE '"overwritten": [1-9]' "$scratch/recorded.json"
+}
+
 if feature libtracecmd trace/dat; then
 	check trace/dat trace_dat
+	check trace/dat-lost recording_golden trace-dat-lost "$codetag" trace -n 3 \
+		data/recorded-ours-6.12-lost.trace.dat
+	check trace/dat-cut trace_dat_cut
 	check trace/dat-damaged trace_dat_damaged
 	if "$codetag" trace --record 0.01 --buffer 1M >"$scratch/out" 2>&1 ||
 	   grep -q 'no kmem events in' "$scratch/out"; then
 		check trace/record trace_record
+		check trace/record-lost trace_record_lost
 	else
 		skip trace/record "$(head -n 1 "$scratch/out")"
 	fi

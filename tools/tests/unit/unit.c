@@ -24,5 +24,6 @@ int main(void)
 	test_query();
 	test_allocinfo();
 	test_trend();
+	test_kmem();
 	return failures != 0;
 }
