@@ -263,7 +263,8 @@ static void add_holder(struct table *table, const struct slab_holder *holder, bo
 	text_free(&name);
 }
 
-static void print_table(const struct slabinfo *info, size_t count,
+/* Returns whether anything in it is a conclusion. */
+static bool print_table(const struct slabinfo *info, size_t count,
 			const struct slab_holders *holders, const struct options *o)
 {
 	static const struct table_column columns[] = {
@@ -272,7 +273,7 @@ static void print_table(const struct slabinfo *info, size_t count,
 		{ "CACHE SIZE", true }, { "NAME", false },
 	};
 	struct table table = { .column = columns, .columns = 8 };
-	bool human = output_human(&o->output);
+	bool human = output_human(&o->output), concluded = false;
 	char text[SIZE_TEXT];
 
 	for (size_t i = 0; i < count; i++) {
@@ -289,10 +290,13 @@ static void print_table(const struct slabinfo *info, size_t count,
 		table_cell(&table, size_format(text, size_of(c, o), human));
 		table_cell(&table, c->name);
 		holder = slab_holders_find(holders, c, &held);
-		for (size_t k = 0; k < held && k < o->sites; k++)
+		for (size_t k = 0; k < held && k < o->sites; k++) {
 			add_holder(&table, &holder[k], human);
+			concluded = concluded || !holder[k].certain;
+		}
 	}
 	output_table(&table, &o->output);
+	return concluded;
 }
 
 static void json_holders(struct json *json, const struct slab_holder *holder, size_t count)
@@ -411,8 +415,7 @@ static void show(struct slabinfo *info, const struct slab_holders *holders,
 	} else if (info->count) {
 		if (!o->output.no_headings)
 			print_head(info, &totals, output_human(&o->output));
-		print_table(info, count, holders, o);
-		if (holders->count && !o->output.no_headings)
+		if (print_table(info, count, holders, o) && !o->output.no_headings)
 			puts("\n~ concluded from the size of its allocations, not recorded");
 	}
 }
