@@ -62,6 +62,21 @@ make_refuse() {
 	C
 }
 
+# Every line of the file is a call site, in its order.
+status_is_control() {
+	local dir=data/recorded-ours-6.12.debugfs
+	"$codetag" status -a -N --debugfs "$dir" | awk '{ print $1, $2, $3 }' |
+		diff - <(awk '{
+			for (i = 1; i <= NF; i++) {
+				if ($i ~ /^=/) p = $i == "=p" ? "yes" : "no"
+				if ($i == "id") id = $(i + 1)
+			}
+			sub("^\\./", "", $1)
+			print p, id, $1
+		}' "$dir/control")
+}
+
+check control/status status_is_control
 check control/enable writes 'module ext4 +p' control enable module ext4
 check control/two writes $'file a -p\nfunc "b c" -p' control disable 'file a;' 'func "b c" # why'
 check control/all writes '-p' control disable --all
