@@ -7,7 +7,11 @@ make_recording() {
 	TZ=UTC python3 make-recording.py "$codetag" "$recording" 16
 }
 
-# Not one of those that T= leaves out: others need it.
+# Others need it, so it is made whatever T= leaves out; then it does not count.
 if feature sqlite3 record/make; then
-	pattern='*' check record/make make_recording
+	if selected record/make; then
+		check record/make make_recording
+	else
+		make_recording
+	fi
 fi
