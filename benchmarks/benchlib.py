@@ -114,7 +114,7 @@ def collect(cache):
         found = of_variants(os.path.join(cache, "memory"), read_memory, f".{guest}.txt")
         if found:
             data["memory"][guest] = found
-    for cpus in (1, 2, 8, 16):
+    for cpus in (1, 2, 8, 64):
         found = of_variants(os.path.join(cache, "growth"), read_growth, f".{cpus}.txt")
         if found:
             data["growth"][str(cpus)] = found

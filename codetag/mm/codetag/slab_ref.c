@@ -15,8 +15,8 @@
  * a slab is then a little smaller, and no tag is lost.
  *
  * The fast path, in slab_ref.h, knows inline in slabs of the order that the
- * cache prefers. As long as a cache has any other slab all its objects go
- * through codetag_slab_ref_slow().
+ * cache prefers. As long as a cache has any other slab it is slow: all its
+ * objects go through the functions here that find any of the places.
  */
 #include <linux/bsearch.h>
 #include <linux/log2.h>
@@ -47,12 +47,17 @@ static unsigned int plain_objects(const struct kmem_cache *s, unsigned int order
 	return ((unsigned int)PAGE_SIZE << order) / s->size;
 }
 
+static unsigned int inline_shift(const struct kmem_cache *s)
+{
+	return atomic_long_read(&s->codetag_shift) % CODETAG_SLAB_SLOW;
+}
+
 /* Bytes of the inline ids of @objects objects. */
 static unsigned int inline_bytes(const struct kmem_cache *s, unsigned int objects)
 {
 	unsigned int last = (objects - 1) * s->size + s->red_left_pad;
 
-	return ((last >> s->codetag_shift) + 1) * sizeof(u16);
+	return ((last >> inline_shift(s)) + 1) * sizeof(u16);
 }
 
 /* Objects that fit a slab together with their ids; one always does. */
@@ -83,17 +88,18 @@ unsigned int codetag_slab_layout(struct kmem_cache *s, unsigned int order,
 	if (mem_alloc_profiling_permanently_disabled())
 		return order;
 
-	s->codetag_shift = ilog2(s->size);
+	atomic_long_set(&s->codetag_shift, ilog2(s->size));
 	lost = (plain - inline_objects(s, order)) * s->size;
 	s->codetag_vector = s->object_size >= VECTOR_MIN_OBJECT &&
-			    plain * sizeof(u16) <= VECTOR_MAX_BYTES / 2 &&
-			    lost > plain * sizeof(u16) + (PAGE_SIZE << order) / 64;
+			    inline_bytes(s, plain) <= VECTOR_MAX_BYTES &&
+			    lost > inline_bytes(s, plain) + (PAGE_SIZE << order) / 64;
 	if (s->codetag_vector && !order && max_order)
 		order = 1;
 
-	s->codetag_mask = (PAGE_SIZE << order) - 1;
+	s->codetag_mask = -(PAGE_SIZE << order);
 	s->codetag_start = (PAGE_SIZE << order) - inline_bytes(s, inline_objects(s, order));
-	atomic_set(&s->codetag_slow, s->codetag_vector || inline_objects(s, order) == 1);
+	if (s->codetag_vector || inline_objects(s, order) == 1)
+		atomic_long_add(CODETAG_SLAB_SLOW, &s->codetag_shift);
 	return order;
 }
 
@@ -138,59 +144,61 @@ static void *slab_start(const struct slab *slab)
 
 static u16 *slab_ref(const struct kmem_cache *s, struct slab *slab, const void *object)
 {
+	/* A slab is aligned to its size. */
+	unsigned int offset = (unsigned long)object & (slab_size(slab) - 1);
+	u16 *ids;
+
 	if (slab->objects == 1)
 		return slab_single(slab);
 	if (slab_has_vector(s, slab))
-		return *slab_vector(slab) + obj_to_index(s, slab, (void *)object);
-	return (u16 *)(slab_start(slab) + slab_size(slab) - inline_bytes(s, slab->objects)) +
-	       ((object - slab_start(slab)) >> s->codetag_shift);
+		ids = *slab_vector(slab);
+	else
+		ids = (void *)object - offset + slab_size(slab) - inline_bytes(s, slab->objects);
+	return ids + (offset >> inline_shift(s));
 }
 
 /**
  * codetag_slab_ref_slow - codetag_slab_ref() for any object of any cache
  * @s:		cache
- * @object:	object, without a KASAN tag
+ * @object:	object
  *
  * Context: Any.
  * Return: Where the object's id is.
  */
 u16 *codetag_slab_ref_slow(const struct kmem_cache *s, const void *object)
 {
-	struct slab *slab = virt_to_slab(object);
+	const void *addr = kasan_reset_tag(object);
+	struct slab *slab = virt_to_slab(addr);
 
-	if (is_kfence_address(object))
+	if (is_kfence_address(addr))
 		return slab_single(slab);
-	return slab_ref(s, slab, object);
+	return slab_ref(s, slab, addr);
 }
 
 /**
- * codetag_slab_alloc_kfence - charge a KFENCE object to the current call site
+ * codetag_slab_alloc_slow - charge any object of any cache
  * @s:		cache
  * @object:	new object
+ * @id:		id to charge it to
  *
  * Context: Any.
  */
-void codetag_slab_alloc_kfence(struct kmem_cache *s, void *object)
+void codetag_slab_alloc_slow(struct kmem_cache *s, void *object, unsigned int id)
 {
-	u16 id = alloc_tag_current_id();
-
-	if (!mem_alloc_profiling_enabled() || !id)
-		return;
-
-	*slab_single(virt_to_slab(object)) = id;
+	*codetag_slab_ref_slow(s, object) = id;
 	alloc_tag_charge(id, s->size, 1);
 }
 
 /**
- * codetag_slab_free_kfence - take back what is charged for a KFENCE object
+ * codetag_slab_free_slow - take back what is charged for any object of any cache
  * @s:		cache
  * @object:	object that is about to be freed
  *
  * Context: Any.
  */
-void codetag_slab_free_kfence(struct kmem_cache *s, void *object)
+void codetag_slab_free_slow(struct kmem_cache *s, void *object)
 {
-	u16 *ref = slab_single(virt_to_slab(object));
+	u16 *ref = codetag_slab_ref_slow(s, object);
 	u16 id = *ref;
 
 	if (!id)
@@ -223,7 +231,7 @@ static void slab_account(const struct kmem_cache *s, const struct slab *slab, in
 	long bytes;
 
 	if (slab_has_vector(s, slab)) {
-		bytes = kmalloc_size_roundup(plain * sizeof(u16));
+		bytes = kmalloc_size_roundup(inline_bytes(s, plain));
 		this_cpu_add(slab_vector_bytes, sign * bytes);
 	} else {
 		bytes = (plain - slab->objects) * s->size;
@@ -249,15 +257,15 @@ void codetag_slab_init(struct kmem_cache *s, struct slab *slab, gfp_t gfp)
 	if (s->codetag_vector && slab->objects > 1) {
 		if (order && slab_is_available()) {
 			gfp &= GFP_RECLAIM_MASK & ~(__GFP_NOFAIL | __GFP_ACCOUNT);
-			*slab_vector(slab) = kcalloc_node(slab->objects, sizeof(u16),
+			*slab_vector(slab) = kzalloc_node(inline_bytes(s, slab->objects),
 							  gfp | __GFP_NOWARN, slab_nid(slab));
 		}
 		if (!slab_has_vector(s, slab)) {
 			slab->objects = inline_objects(s, order);
 			atomic_long_inc(&slab_vectors_failed);
 		}
-	} else if (!s->codetag_vector && (PAGE_SIZE << order) - 1 != s->codetag_mask) {
-		atomic_inc(&s->codetag_slow);
+	} else if (!s->codetag_vector && -(PAGE_SIZE << order) != s->codetag_mask) {
+		atomic_long_add(CODETAG_SLAB_SLOW, &s->codetag_shift);
 	}
 
 	tail = codetag_slab_tail(s, slab);
@@ -283,8 +291,8 @@ void codetag_slab_exit(struct kmem_cache *s, struct slab *slab)
 	if (slab_has_vector(s, slab)) {
 		kfree(*slab_vector(slab));
 		*slab_vector(slab) = NULL;
-	} else if (!s->codetag_vector && (PAGE_SIZE << order) - 1 != s->codetag_mask) {
-		atomic_dec(&s->codetag_slow);
+	} else if (!s->codetag_vector && -(PAGE_SIZE << order) != s->codetag_mask) {
+		atomic_long_sub(CODETAG_SLAB_SLOW, &s->codetag_shift);
 	}
 }
 

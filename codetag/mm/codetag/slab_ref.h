@@ -30,34 +30,50 @@ void codetag_slab_init(struct kmem_cache *s, struct slab *slab, gfp_t gfp);
 void codetag_slab_exit(struct kmem_cache *s, struct slab *slab);
 unsigned int codetag_slab_tail(const struct kmem_cache *s, const struct slab *slab);
 u16 *codetag_slab_ref_slow(const struct kmem_cache *s, const void *object);
-void codetag_slab_alloc_kfence(struct kmem_cache *s, void *object);
-void codetag_slab_free_kfence(struct kmem_cache *s, void *object);
+void codetag_slab_alloc_slow(struct kmem_cache *s, void *object, unsigned int id);
+void codetag_slab_free_slow(struct kmem_cache *s, void *object);
 
-/* Where the id of an object is that is not one of KFENCE's. */
+/*
+ * What kmem_cache.codetag_shift has above the shift itself: slabs that the fast
+ * path does not know.
+ */
+#define CODETAG_SLAB_SLOW	0x100
+
+/*
+ * Not volatile: slow or not does not change while a slab that makes it is in
+ * use.
+ */
+static __always_inline bool codetag_slab_is_slow(const struct kmem_cache *s)
+{
+	return unlikely(data_race(s->codetag_shift.counter) >= CODETAG_SLAB_SLOW);
+}
+
+/* Where the id of an object is that is not KFENCE's, in a cache that is not slow. */
 static __always_inline u16 *codetag_slab_ref(const struct kmem_cache *s, const void *object)
 {
 	unsigned long addr = (unsigned long)kasan_reset_tag(object);
-	unsigned long offset = addr & s->codetag_mask;
+	unsigned long start = addr & s->codetag_mask;
 
-	/* Not volatile: it does not change while a slab that makes it is in use. */
-	if (unlikely(data_race(s->codetag_slow.counter)))
-		return codetag_slab_ref_slow(s, (void *)addr);
-
-	return (u16 *)(addr - offset + s->codetag_start) + (offset >> s->codetag_shift);
+	return (u16 *)(start + s->codetag_start) +
+	       ((addr - start) >> data_race(s->codetag_shift.counter));
 }
 
-/* Charge a new object, unless it is NULL, to the current call site. */
+/* Charge a new object to the current call site. */
 static __always_inline void codetag_slab_alloc(struct kmem_cache *s, void *object)
 {
-	unsigned int id;
+	unsigned long id;
 	u16 *ref;
 
 	if (!mem_alloc_profiling_enabled())
 		return;
 
 	id = alloc_tag_current_id();
-	if (unlikely(!object || !id))
+	if (unlikely(!id))
 		return;
+	if (codetag_slab_is_slow(s)) {
+		codetag_slab_alloc_slow(s, object, id);
+		return;
+	}
 
 	ref = codetag_slab_ref(s, object);
 	if (IS_ENABLED(CONFIG_MEM_ALLOC_PROFILING_DEBUG))
@@ -67,11 +83,20 @@ static __always_inline void codetag_slab_alloc(struct kmem_cache *s, void *objec
 	alloc_tag_charge(id, s->size, 1);
 }
 
+/* The same for an object of KFENCE's. */
+static __always_inline void codetag_slab_alloc_kfence(struct kmem_cache *s, void *object)
+{
+	unsigned int id = alloc_tag_current_id();
+
+	if (mem_alloc_profiling_enabled() && id)
+		codetag_slab_alloc_slow(s, object, id);
+}
+
 /* Charge new objects, some of which may be KFENCE's, to the current call site. */
 static __always_inline void codetag_slab_alloc_bulk(struct kmem_cache *s, size_t size, void **p)
 {
-	unsigned int id;
-	size_t i;
+	size_t i, fast = 0;
+	unsigned long id;
 
 	if (!mem_alloc_profiling_enabled())
 		return;
@@ -81,22 +106,29 @@ static __always_inline void codetag_slab_alloc_bulk(struct kmem_cache *s, size_t
 		return;
 
 	for (i = 0; i < size; i++) {
-		if (is_kfence_address(p[i]))
-			*codetag_slab_ref_slow(s, p[i]) = id;
-		else
+		if (codetag_slab_is_slow(s) || is_kfence_address(p[i])) {
+			codetag_slab_alloc_slow(s, p[i], id);
+		} else {
 			*codetag_slab_ref(s, p[i]) = id;
+			fast++;
+		}
 	}
-	alloc_tag_charge(id, size * s->size, size);
+	if (fast)
+		alloc_tag_charge(id, fast * s->size, fast);
 }
 
 /* Take back what is charged for an object that is about to be freed. */
 static __always_inline void codetag_slab_free(struct kmem_cache *s, void *object)
 {
-	unsigned int id;
+	unsigned long id;
 	u16 *ref;
 
 	if (!alloc_tag_refs_exist())
 		return;
+	if (codetag_slab_is_slow(s)) {
+		codetag_slab_free_slow(s, object);
+		return;
+	}
 
 	ref = codetag_slab_ref(s, object);
 	id = *ref;
@@ -104,6 +136,13 @@ static __always_inline void codetag_slab_free(struct kmem_cache *s, void *object
 		return;
 	*ref = CODETAG_ID_NONE;
 	alloc_tag_uncharge(id, s->size, 1);
+}
+
+/* The same for an object of KFENCE's. */
+static __always_inline void codetag_slab_free_kfence(struct kmem_cache *s, void *object)
+{
+	if (alloc_tag_refs_exist())
+		codetag_slab_free_slow(s, object);
 }
 
 #else /* CONFIG_MEM_ALLOC_PROFILING */

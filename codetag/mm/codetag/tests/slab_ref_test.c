@@ -22,6 +22,16 @@ static void *tagged_object(struct kmem_cache *s)
 	return alloc_hooks_tag(own_tag(), kmem_cache_alloc_noprof(s, GFP_KERNEL));
 }
 
+/* Where an object's id is, which both ways to find it agree on. */
+static u16 *ref(struct kunit *test, const struct kmem_cache *s, const void *object)
+{
+	u16 *slow = codetag_slab_ref_slow(s, object);
+
+	if (!codetag_slab_is_slow(s) && !is_kfence_address(object))
+		KUNIT_EXPECT_PTR_EQ(test, codetag_slab_ref(s, object), slow);
+	return slow;
+}
+
 static void expect_objects(struct kunit *test, const struct kmem_cache *s, s64 nr)
 {
 	struct alloc_tag_counters sum = alloc_tag_read(own_tag()->ct.id);
@@ -177,21 +187,21 @@ static void objects(struct kunit *test)
 	}
 	expect_objects(test, s, nr);
 	for (i = 0; i < nr; i++)
-		KUNIT_EXPECT_EQ(test, *codetag_slab_ref(s, object[i]), id);
+		KUNIT_EXPECT_EQ(test, *ref(test, s, object[i]), id);
 	for (i = 0; i < nr; i++)
 		memset(object[i], i, shape->size);
 	for (i = 0; i < nr; i++)
-		KUNIT_EXPECT_EQ(test, *codetag_slab_ref(s, object[i]), id);
+		KUNIT_EXPECT_EQ(test, *ref(test, s, object[i]), id);
 
 	/* Another id in every second one changes no other and no data. */
 	for (i = 0; i < nr; i += 2)
-		*codetag_slab_ref(s, object[i]) = 0xffff;
+		*ref(test, s, object[i]) = 0xffff;
 	for (i = 0; i < nr; i++) {
-		KUNIT_EXPECT_EQ(test, *codetag_slab_ref(s, object[i]), i % 2 ? id : 0xffff);
+		KUNIT_EXPECT_EQ(test, *ref(test, s, object[i]), i % 2 ? id : 0xffff);
 		KUNIT_EXPECT_NULL(test, memchr_inv(object[i], i, shape->size));
 	}
 	for (i = 0; i < nr; i += 2)
-		*codetag_slab_ref(s, object[i]) = id;
+		*ref(test, s, object[i]) = id;
 
 	for (i = 0; i < nr; i++) {
 		kmem_cache_free(s, object[i]);
@@ -216,7 +226,7 @@ static void no_id_is_inherited(struct kunit *test)
 	for (i = 0; i < ARRAY_SIZE(object); i++) {
 		object[i] = alloc_hooks_tag(&untagged, kmem_cache_alloc_noprof(s, GFP_KERNEL));
 		KUNIT_ASSERT_NOT_NULL(test, object[i]);
-		KUNIT_EXPECT_EQ(test, *codetag_slab_ref(s, object[i]), CODETAG_ID_NONE);
+		KUNIT_EXPECT_EQ(test, *ref(test, s, object[i]), CODETAG_ID_NONE);
 	}
 	for (i = 0; i < ARRAY_SIZE(object); i++)
 		kmem_cache_free(s, object[i]);
