@@ -39,12 +39,9 @@ void codetag_slab_free_slow(struct kmem_cache *s, void *object);
  */
 #define CODETAG_SLAB_SLOW	0x100
 
-/*
- * Not volatile: slow or not does not change while a slab that makes it is in
- * use.
- */
 static __always_inline bool codetag_slab_is_slow(const struct kmem_cache *s)
 {
+	/* A race, but not while a slab that makes it slow is in use. */
 	return unlikely(data_race(s->codetag_shift.counter) >= CODETAG_SLAB_SLOW);
 }
 
@@ -53,9 +50,10 @@ static __always_inline u16 *codetag_slab_ref(const struct kmem_cache *s, const v
 {
 	unsigned long addr = (unsigned long)kasan_reset_tag(object);
 	unsigned long start = addr & s->codetag_mask;
+	/* What changes in a race is not the shift. */
+	unsigned long shift = data_race(s->codetag_shift.counter);
 
-	return (u16 *)(start + s->codetag_start) +
-	       ((addr - start) >> data_race(s->codetag_shift.counter));
+	return (u16 *)(start + s->codetag_start) + ((addr - start) >> shift);
 }
 
 /* Charge a new object to the current call site. */
