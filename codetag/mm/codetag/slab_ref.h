@@ -50,8 +50,8 @@ static __always_inline u16 *codetag_slab_ref(const struct kmem_cache *s, const v
 {
 	unsigned long addr = (unsigned long)kasan_reset_tag(object);
 	unsigned long start = addr & s->codetag_mask;
-	/* What changes in a race is not the shift. */
-	unsigned long shift = data_race(s->codetag_shift.counter);
+	/* What a race changes is cut off; most processors do that anyway. */
+	unsigned int shift = data_race(s->codetag_shift.counter) % BITS_PER_LONG;
 
 	return (u16 *)(start + s->codetag_start) + ((addr - start) >> shift);
 }
