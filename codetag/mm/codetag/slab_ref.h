@@ -35,23 +35,19 @@ void codetag_slab_free_slow(struct kmem_cache *s, void *object);
 
 /*
  * What kmem_cache.codetag_shift has above the shift itself: slabs that the fast
- * path does not know.
+ * path does not know. It can change at any moment, so it is read once, but not
+ * from or to none while such a slab is in use.
  */
 #define CODETAG_SLAB_SLOW	0x100
 
-static __always_inline bool codetag_slab_is_slow(const struct kmem_cache *s)
-{
-	/* A race, but not while a slab that makes it slow is in use. */
-	return unlikely(data_race(s->codetag_shift.counter) >= CODETAG_SLAB_SLOW);
-}
+#define codetag_slab_shift(s)	((unsigned long)atomic_long_read(&(s)->codetag_shift))
 
 /* Where the id of an object is that is not KFENCE's, in a cache that is not slow. */
-static __always_inline u16 *codetag_slab_ref(const struct kmem_cache *s, const void *object)
+static __always_inline u16 *codetag_slab_ref(const struct kmem_cache *s, const void *object,
+					     unsigned long shift)
 {
 	unsigned long addr = (unsigned long)kasan_reset_tag(object);
 	unsigned long start = addr & s->codetag_mask;
-	/* What a race changes is cut off; most processors do that anyway. */
-	unsigned int shift = data_race(s->codetag_shift.counter) % BITS_PER_LONG;
 
 	return (u16 *)(start + s->codetag_start) + ((addr - start) >> shift);
 }
@@ -59,7 +55,7 @@ static __always_inline u16 *codetag_slab_ref(const struct kmem_cache *s, const v
 /* Charge a new object to the current call site. */
 static __always_inline void codetag_slab_alloc(struct kmem_cache *s, void *object)
 {
-	unsigned long id;
+	unsigned long id, shift;
 	u16 *ref;
 
 	if (!mem_alloc_profiling_enabled())
@@ -68,12 +64,14 @@ static __always_inline void codetag_slab_alloc(struct kmem_cache *s, void *objec
 	id = alloc_tag_current_id();
 	if (unlikely(!id))
 		return;
-	if (codetag_slab_is_slow(s)) {
+
+	shift = codetag_slab_shift(s);
+	if (unlikely(shift >= CODETAG_SLAB_SLOW)) {
 		codetag_slab_alloc_slow(s, object, id);
 		return;
 	}
 
-	ref = codetag_slab_ref(s, object);
+	ref = codetag_slab_ref(s, object, shift);
 	if (IS_ENABLED(CONFIG_MEM_ALLOC_PROFILING_DEBUG))
 		WARN_ONCE(*ref, "codetag: object of %s is charged to id %u already\n",
 			  s->name, *ref);
@@ -93,8 +91,8 @@ static __always_inline void codetag_slab_alloc_kfence(struct kmem_cache *s, void
 /* Charge new objects, some of which may be KFENCE's, to the current call site. */
 static __always_inline void codetag_slab_alloc_bulk(struct kmem_cache *s, size_t size, void **p)
 {
+	unsigned long id, shift;
 	size_t i, fast = 0;
-	unsigned long id;
 
 	if (!mem_alloc_profiling_enabled())
 		return;
@@ -104,10 +102,11 @@ static __always_inline void codetag_slab_alloc_bulk(struct kmem_cache *s, size_t
 		return;
 
 	for (i = 0; i < size; i++) {
-		if (codetag_slab_is_slow(s) || is_kfence_address(p[i])) {
+		shift = codetag_slab_shift(s);
+		if (unlikely(shift >= CODETAG_SLAB_SLOW || is_kfence_address(p[i]))) {
 			codetag_slab_alloc_slow(s, p[i], id);
 		} else {
-			*codetag_slab_ref(s, p[i]) = id;
+			*codetag_slab_ref(s, p[i], shift) = id;
 			fast++;
 		}
 	}
@@ -118,17 +117,19 @@ static __always_inline void codetag_slab_alloc_bulk(struct kmem_cache *s, size_t
 /* Take back what is charged for an object that is about to be freed. */
 static __always_inline void codetag_slab_free(struct kmem_cache *s, void *object)
 {
-	unsigned long id;
+	unsigned long id, shift;
 	u16 *ref;
 
 	if (!alloc_tag_refs_exist())
 		return;
-	if (codetag_slab_is_slow(s)) {
+
+	shift = codetag_slab_shift(s);
+	if (unlikely(shift >= CODETAG_SLAB_SLOW)) {
 		codetag_slab_free_slow(s, object);
 		return;
 	}
 
-	ref = codetag_slab_ref(s, object);
+	ref = codetag_slab_ref(s, object, shift);
 	id = *ref;
 	if (!id)
 		return;

@@ -26,9 +26,10 @@ static void *tagged_object(struct kmem_cache *s)
 static u16 *ref(struct kunit *test, const struct kmem_cache *s, const void *object)
 {
 	u16 *slow = codetag_slab_ref_slow(s, object);
+	unsigned long shift = codetag_slab_shift(s);
 
-	if (!codetag_slab_is_slow(s) && !is_kfence_address(object))
-		KUNIT_EXPECT_PTR_EQ(test, codetag_slab_ref(s, object), slow);
+	if (shift < CODETAG_SLAB_SLOW && !is_kfence_address(object))
+		KUNIT_EXPECT_PTR_EQ(test, codetag_slab_ref(s, object, shift), slow);
 	return slow;
 }
 
