@@ -260,12 +260,49 @@ static void bulk(struct kunit *test)
 	kmem_cache_destroy(s);
 }
 
+/*
+ * When memory is short a cache gets slabs of the lowest order: their ids are
+ * right, and so are those of its other slabs meanwhile and afterwards.
+ */
+static void lowest_order(struct kunit *test)
+{
+	struct kmem_cache *s = make(test);
+	struct kmem_cache_order_objects usual = s->oo;
+	u16 id = own_tag()->ct.id;
+	void *object[60];
+	int i;
+
+	if (s->oo.x == s->min.x) {
+		kmem_cache_destroy(s);
+		kunit_skip(test, "the lowest order is the usual one");
+	}
+	for (i = 0; i < 60; i++) {
+		s->oo = i < 20 || i >= 40 ? usual : s->min;
+		object[i] = tagged_object(s);
+	}
+	expect_objects(test, s, 60);
+	for (i = 0; i < 60; i++)
+		KUNIT_EXPECT_EQ(test, *ref(test, s, object[i]), id);
+	for (i = 0; i < 60; i++)
+		kmem_cache_free(s, object[(i * 7) % 60]);
+	expect_objects(test, s, 0);
+
+	/* Empty slabs go, and with them what made the cache slow. */
+	kmem_cache_shrink(s);
+	object[0] = tagged_object(s);
+	KUNIT_EXPECT_EQ(test, *ref(test, s, object[0]), id);
+	kmem_cache_free(s, object[0]);
+	expect_objects(test, s, 0);
+	kmem_cache_destroy(s);
+}
+
 static struct kunit_case slab_ref_cases[] = {
 	KUNIT_CASE(layout),
 	KUNIT_CASE(cost),
 	KUNIT_CASE_PARAM(objects, shape_gen_params),
 	KUNIT_CASE_PARAM(no_id_is_inherited, shape_gen_params),
 	KUNIT_CASE_PARAM(bulk, shape_gen_params),
+	KUNIT_CASE_PARAM(lowest_order, shape_gen_params),
 	{}
 };
 
