@@ -4,6 +4,7 @@
 import argparse
 import fnmatch
 import os
+import statistics
 import sys
 
 import benchlib as lib
@@ -38,12 +39,15 @@ def instruction_cell(data, variant, place, case):
 
 
 def cycle_cell(data, variant, place, case):
-    """Without a profiler the cycles, with one the median of the ratios and their spread"""
+    """Without a profiler the cycles, with one the median of the ratios and their quartiles"""
     if variant == lib.base_of(variant):
         value = lib.median(data["cycles"][variant].get(place, {}).get(case))
         return "-" if value is None else f"{value:.0f}"
     found = lib.ratios(data, variant, place, case)
-    return f"{lib.median(found):.2f} ({min(found):.2f}–{max(found):.2f})" if found else "-"
+    if len(found) < 2:
+        return f"{found[0]:.2f}" if found else "-"
+    low, middle, high = statistics.quantiles(found, method="inclusive")
+    return f"{middle:.2f} ({low:.2f}–{high:.2f})"
 
 
 def groups(chosen):
