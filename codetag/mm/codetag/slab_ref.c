@@ -14,9 +14,9 @@
  * with the other two places, and they stand in when a vector cannot be had:
  * a slab is then a little smaller, and no tag is lost.
  *
- * The fast path, in slab_ref.h, knows inline in slabs of the order that the
- * cache prefers. As long as a cache has any other slab it is slow: all its
- * objects go through the functions here that find any of the places.
+ * Both inline, in slab_ref.h, and vectors, here, are found from the object's
+ * address alone in slabs that are like the cache prefers them. As long as it has
+ * any other slab, all its objects go through codetag_slab_ref_any().
  */
 #include <linux/bsearch.h>
 #include <linux/log2.h>
@@ -49,7 +49,7 @@ static unsigned int plain_objects(const struct kmem_cache *s, unsigned int order
 
 static unsigned int inline_shift(const struct kmem_cache *s)
 {
-	return atomic_long_read(&s->codetag_shift) % CODETAG_SLAB_SLOW;
+	return atomic_long_read(&s->codetag_shift) % CODETAG_SLAB_VECTOR;
 }
 
 /* Bytes of the inline ids of @objects objects. */
@@ -98,8 +98,10 @@ unsigned int codetag_slab_layout(struct kmem_cache *s, unsigned int order,
 
 	s->codetag_mask = -(PAGE_SIZE << order);
 	s->codetag_start = (PAGE_SIZE << order) - inline_bytes(s, inline_objects(s, order));
-	if (s->codetag_vector || inline_objects(s, order) == 1)
-		atomic_long_add(CODETAG_SLAB_SLOW, &s->codetag_shift);
+	if (s->codetag_vector)
+		atomic_long_add(CODETAG_SLAB_VECTOR, &s->codetag_shift);
+	else if (inline_objects(s, order) == 1)
+		atomic_long_add(CODETAG_SLAB_OTHER, &s->codetag_shift);
 	return order;
 }
 
@@ -121,14 +123,27 @@ unsigned int codetag_slab_objects(const struct kmem_cache *s, unsigned int order
 
 /* ---- slabs ---------------------------------------------------------------- */
 
+/* In the second page of a slab. */
+static u16 **page_vector(struct page *head)
+{
+	return (u16 **)&head[1].private;
+}
+
 static u16 **slab_vector(const struct slab *slab)
 {
-	return (u16 **)&((struct page *)slab_page(slab) + 1)->private;
+	return page_vector(slab_page(slab));
 }
 
 static bool slab_has_vector(const struct kmem_cache *s, const struct slab *slab)
 {
 	return s->codetag_vector && slab_order(slab) && *slab_vector(slab);
+}
+
+/* Are a slab's ids where those of the cache's slabs usually are? */
+static bool slab_is_usual(const struct kmem_cache *s, const struct slab *slab)
+{
+	return -slab_size(slab) == s->codetag_mask &&
+	       (!s->codetag_vector || slab_has_vector(s, slab));
 }
 
 static u16 *slab_single(struct slab *slab)
@@ -158,14 +173,14 @@ static u16 *slab_ref(const struct kmem_cache *s, struct slab *slab, const void *
 }
 
 /**
- * codetag_slab_ref_slow - codetag_slab_ref() for any object of any cache
+ * codetag_slab_ref_any - where the id of any object of any cache is
  * @s:		cache
  * @object:	object
  *
  * Context: Any.
- * Return: Where the object's id is.
+ * Return: The place.
  */
-u16 *codetag_slab_ref_slow(const struct kmem_cache *s, const void *object)
+u16 *codetag_slab_ref_any(const struct kmem_cache *s, const void *object)
 {
 	const void *addr = kasan_reset_tag(object);
 	struct slab *slab = virt_to_slab(addr);
@@ -176,36 +191,96 @@ u16 *codetag_slab_ref_slow(const struct kmem_cache *s, const void *object)
 }
 
 /**
- * codetag_slab_alloc_slow - charge any object of any cache
+ * codetag_slab_ref_slow - codetag_slab_ref() for what that does not know
  * @s:		cache
- * @object:	new object
+ * @object:	object, not one of KFENCE's
+ * @shift:	codetag_slab_shift() of the cache
+ *
+ * Context: Any.
+ * Return: Where the object's id is.
+ */
+u16 *codetag_slab_ref_slow(const struct kmem_cache *s, const void *object, unsigned long shift)
+{
+	unsigned long addr = (unsigned long)kasan_reset_tag(object);
+	unsigned long start = addr & s->codetag_mask;
+	struct page *page;
+
+	if (unlikely(shift >= CODETAG_SLAB_OTHER))
+		return codetag_slab_ref_any(s, object);
+
+	page = virt_to_page((void *)start);
+	return *page_vector(page) + ((addr - start) >> (shift - CODETAG_SLAB_VECTOR));
+}
+
+/**
+ * codetag_slab_alloc_slow - charge an object that codetag_slab_ref() does not know
+ * @s:		cache
+ * @object:	new object, not one of KFENCE's
+ * @shift:	codetag_slab_shift() of the cache
  * @id:		id to charge it to
  *
  * Context: Any.
  */
-void codetag_slab_alloc_slow(struct kmem_cache *s, void *object, unsigned int id)
+void codetag_slab_alloc_slow(struct kmem_cache *s, void *object, unsigned long shift,
+			     unsigned int id)
 {
-	*codetag_slab_ref_slow(s, object) = id;
+	*codetag_slab_ref_slow(s, object, shift) = id;
 	alloc_tag_charge(id, s->size, 1);
 }
 
-/**
- * codetag_slab_free_slow - take back what is charged for any object of any cache
- * @s:		cache
- * @object:	object that is about to be freed
- *
- * Context: Any.
- */
-void codetag_slab_free_slow(struct kmem_cache *s, void *object)
+/* Take back what is charged for the object whose id is there. */
+static __always_inline void uncharge(struct kmem_cache *s, u16 *ref)
 {
-	u16 *ref = codetag_slab_ref_slow(s, object);
-	u16 id = *ref;
+	unsigned int id = *ref;
 
 	if (!id)
 		return;
 
 	*ref = CODETAG_ID_NONE;
 	alloc_tag_uncharge(id, s->size, 1);
+}
+
+/**
+ * codetag_slab_free_slow - take back what is charged for such an object
+ * @s:		cache
+ * @object:	object that is about to be freed, not one of KFENCE's
+ * @shift:	codetag_slab_shift() of the cache
+ *
+ * Context: Any.
+ */
+void codetag_slab_free_slow(struct kmem_cache *s, void *object, unsigned long shift)
+{
+	uncharge(s, codetag_slab_ref_slow(s, object, shift));
+}
+
+/**
+ * codetag_slab_alloc_kfence - charge a KFENCE object to the current call site
+ * @s:		cache
+ * @object:	new object
+ *
+ * Context: Any.
+ */
+void codetag_slab_alloc_kfence(struct kmem_cache *s, void *object)
+{
+	u16 id = alloc_tag_current_id();
+
+	if (!mem_alloc_profiling_enabled() || !id)
+		return;
+
+	*codetag_slab_ref_any(s, object) = id;
+	alloc_tag_charge(id, s->size, 1);
+}
+
+/**
+ * codetag_slab_free_kfence - take back what is charged for a KFENCE object
+ * @s:		cache
+ * @object:	object that is about to be freed
+ *
+ * Context: Any.
+ */
+void codetag_slab_free_kfence(struct kmem_cache *s, void *object)
+{
+	uncharge(s, codetag_slab_ref_any(s, object));
 }
 
 /**
@@ -264,9 +339,9 @@ void codetag_slab_init(struct kmem_cache *s, struct slab *slab, gfp_t gfp)
 			slab->objects = inline_objects(s, order);
 			atomic_long_inc(&slab_vectors_failed);
 		}
-	} else if (!s->codetag_vector && -(PAGE_SIZE << order) != s->codetag_mask) {
-		atomic_long_add(CODETAG_SLAB_SLOW, &s->codetag_shift);
 	}
+	if (!slab_is_usual(s, slab))
+		atomic_long_add(CODETAG_SLAB_OTHER, &s->codetag_shift);
 
 	tail = codetag_slab_tail(s, slab);
 	memset(slab_start(slab) + slab_size(slab) - tail, 0, tail);
@@ -282,17 +357,15 @@ void codetag_slab_init(struct kmem_cache *s, struct slab *slab, gfp_t gfp)
  */
 void codetag_slab_exit(struct kmem_cache *s, struct slab *slab)
 {
-	unsigned int order = slab_order(slab);
-
 	if (mem_alloc_profiling_permanently_disabled())
 		return;
 
 	slab_account(s, slab, -1);
+	if (!slab_is_usual(s, slab))
+		atomic_long_sub(CODETAG_SLAB_OTHER, &s->codetag_shift);
 	if (slab_has_vector(s, slab)) {
 		kfree(*slab_vector(slab));
 		*slab_vector(slab) = NULL;
-	} else if (!s->codetag_vector && -(PAGE_SIZE << order) != s->codetag_mask) {
-		atomic_long_sub(CODETAG_SLAB_SLOW, &s->codetag_shift);
 	}
 }
 

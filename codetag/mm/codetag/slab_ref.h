@@ -29,20 +29,26 @@ unsigned int codetag_slab_objects(const struct kmem_cache *s, unsigned int order
 void codetag_slab_init(struct kmem_cache *s, struct slab *slab, gfp_t gfp);
 void codetag_slab_exit(struct kmem_cache *s, struct slab *slab);
 unsigned int codetag_slab_tail(const struct kmem_cache *s, const struct slab *slab);
-u16 *codetag_slab_ref_slow(const struct kmem_cache *s, const void *object);
-void codetag_slab_alloc_slow(struct kmem_cache *s, void *object, unsigned int id);
-void codetag_slab_free_slow(struct kmem_cache *s, void *object);
+u16 *codetag_slab_ref_any(const struct kmem_cache *s, const void *object);
+u16 *codetag_slab_ref_slow(const struct kmem_cache *s, const void *object, unsigned long shift);
+void codetag_slab_alloc_slow(struct kmem_cache *s, void *object, unsigned long shift,
+			     unsigned int id);
+void codetag_slab_free_slow(struct kmem_cache *s, void *object, unsigned long shift);
+void codetag_slab_alloc_kfence(struct kmem_cache *s, void *object);
+void codetag_slab_free_kfence(struct kmem_cache *s, void *object);
 
 /*
- * What kmem_cache.codetag_shift has above the shift itself: slabs that the fast
- * path does not know. It can change at any moment, so it is read once, but not
- * from or to none while such a slab is in use.
+ * What kmem_cache.codetag_shift has above the shift itself: whether the ids are
+ * in vectors, and how many slabs have them elsewhere than the cache prefers. The
+ * number can change at any moment, so all is read once, but not from or to none
+ * while such a slab is in use.
  */
-#define CODETAG_SLAB_SLOW	0x100
+#define CODETAG_SLAB_VECTOR	0x100
+#define CODETAG_SLAB_OTHER	0x200
 
 #define codetag_slab_shift(s)	((unsigned long)atomic_long_read(&(s)->codetag_shift))
 
-/* Where the id of an object is that is not KFENCE's, in a cache that is not slow. */
+/* Where the id of an object is that is not KFENCE's, if @shift is no more than that. */
 static __always_inline u16 *codetag_slab_ref(const struct kmem_cache *s, const void *object,
 					     unsigned long shift)
 {
@@ -66,8 +72,8 @@ static __always_inline void codetag_slab_alloc(struct kmem_cache *s, void *objec
 		return;
 
 	shift = codetag_slab_shift(s);
-	if (unlikely(shift >= CODETAG_SLAB_SLOW)) {
-		codetag_slab_alloc_slow(s, object, id);
+	if (unlikely(shift >= CODETAG_SLAB_VECTOR)) {
+		codetag_slab_alloc_slow(s, object, shift, id);
 		return;
 	}
 
@@ -79,20 +85,11 @@ static __always_inline void codetag_slab_alloc(struct kmem_cache *s, void *objec
 	alloc_tag_charge(id, s->size, 1);
 }
 
-/* The same for an object of KFENCE's. */
-static __always_inline void codetag_slab_alloc_kfence(struct kmem_cache *s, void *object)
-{
-	unsigned int id = alloc_tag_current_id();
-
-	if (mem_alloc_profiling_enabled() && id)
-		codetag_slab_alloc_slow(s, object, id);
-}
-
 /* Charge new objects, some of which may be KFENCE's, to the current call site. */
 static __always_inline void codetag_slab_alloc_bulk(struct kmem_cache *s, size_t size, void **p)
 {
 	unsigned long id, shift;
-	size_t i, fast = 0;
+	size_t i;
 
 	if (!mem_alloc_profiling_enabled())
 		return;
@@ -103,15 +100,14 @@ static __always_inline void codetag_slab_alloc_bulk(struct kmem_cache *s, size_t
 
 	for (i = 0; i < size; i++) {
 		shift = codetag_slab_shift(s);
-		if (unlikely(shift >= CODETAG_SLAB_SLOW || is_kfence_address(p[i]))) {
-			codetag_slab_alloc_slow(s, p[i], id);
-		} else {
+		if (unlikely(is_kfence_address(p[i])))
+			*codetag_slab_ref_any(s, p[i]) = id;
+		else if (unlikely(shift >= CODETAG_SLAB_VECTOR))
+			*codetag_slab_ref_slow(s, p[i], shift) = id;
+		else
 			*codetag_slab_ref(s, p[i], shift) = id;
-			fast++;
-		}
 	}
-	if (fast)
-		alloc_tag_charge(id, fast * s->size, fast);
+	alloc_tag_charge(id, size * s->size, size);
 }
 
 /* Take back what is charged for an object that is about to be freed. */
@@ -124,8 +120,8 @@ static __always_inline void codetag_slab_free(struct kmem_cache *s, void *object
 		return;
 
 	shift = codetag_slab_shift(s);
-	if (unlikely(shift >= CODETAG_SLAB_SLOW)) {
-		codetag_slab_free_slow(s, object);
+	if (unlikely(shift >= CODETAG_SLAB_VECTOR)) {
+		codetag_slab_free_slow(s, object, shift);
 		return;
 	}
 
@@ -135,13 +131,6 @@ static __always_inline void codetag_slab_free(struct kmem_cache *s, void *object
 		return;
 	*ref = CODETAG_ID_NONE;
 	alloc_tag_uncharge(id, s->size, 1);
-}
-
-/* The same for an object of KFENCE's. */
-static __always_inline void codetag_slab_free_kfence(struct kmem_cache *s, void *object)
-{
-	if (alloc_tag_refs_exist())
-		codetag_slab_free_slow(s, object);
 }
 
 #else /* CONFIG_MEM_ALLOC_PROFILING */
