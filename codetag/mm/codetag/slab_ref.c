@@ -194,37 +194,33 @@ u16 *codetag_slab_ref_any(const struct kmem_cache *s, const void *object)
  * codetag_slab_ref_slow - codetag_slab_ref() for what that does not know
  * @s:		cache
  * @object:	object, not one of KFENCE's
- * @shift:	codetag_slab_shift() of the cache
  *
  * Context: Any.
  * Return: Where the object's id is.
  */
-u16 *codetag_slab_ref_slow(const struct kmem_cache *s, const void *object, unsigned long shift)
+u16 *codetag_slab_ref_slow(const struct kmem_cache *s, const void *object)
 {
 	unsigned long addr = (unsigned long)kasan_reset_tag(object);
 	unsigned long start = addr & s->codetag_mask;
-	struct page *page;
+	unsigned long shift = codetag_slab_shift(s) - CODETAG_SLAB_VECTOR;
 
-	if (unlikely(shift >= CODETAG_SLAB_OTHER))
+	if (unlikely(shift >= CODETAG_SLAB_OTHER - CODETAG_SLAB_VECTOR))
 		return codetag_slab_ref_any(s, object);
 
-	page = virt_to_page((void *)start);
-	return *page_vector(page) + ((addr - start) >> (shift - CODETAG_SLAB_VECTOR));
+	return *page_vector(virt_to_page((void *)start)) + ((addr - start) >> shift);
 }
 
 /**
  * codetag_slab_alloc_slow - charge an object that codetag_slab_ref() does not know
  * @s:		cache
  * @object:	new object, not one of KFENCE's
- * @shift:	codetag_slab_shift() of the cache
  * @id:		id to charge it to
  *
  * Context: Any.
  */
-void codetag_slab_alloc_slow(struct kmem_cache *s, void *object, unsigned long shift,
-			     unsigned int id)
+void codetag_slab_alloc_slow(struct kmem_cache *s, void *object, unsigned int id)
 {
-	*codetag_slab_ref_slow(s, object, shift) = id;
+	*codetag_slab_ref_slow(s, object) = id;
 	alloc_tag_charge(id, s->size, 1);
 }
 
@@ -244,13 +240,12 @@ static __always_inline void uncharge(struct kmem_cache *s, u16 *ref)
  * codetag_slab_free_slow - take back what is charged for such an object
  * @s:		cache
  * @object:	object that is about to be freed, not one of KFENCE's
- * @shift:	codetag_slab_shift() of the cache
  *
  * Context: Any.
  */
-void codetag_slab_free_slow(struct kmem_cache *s, void *object, unsigned long shift)
+void codetag_slab_free_slow(struct kmem_cache *s, void *object)
 {
-	uncharge(s, codetag_slab_ref_slow(s, object, shift));
+	uncharge(s, codetag_slab_ref_slow(s, object));
 }
 
 /**

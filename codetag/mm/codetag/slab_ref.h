@@ -30,10 +30,9 @@ void codetag_slab_init(struct kmem_cache *s, struct slab *slab, gfp_t gfp);
 void codetag_slab_exit(struct kmem_cache *s, struct slab *slab);
 unsigned int codetag_slab_tail(const struct kmem_cache *s, const struct slab *slab);
 u16 *codetag_slab_ref_any(const struct kmem_cache *s, const void *object);
-u16 *codetag_slab_ref_slow(const struct kmem_cache *s, const void *object, unsigned long shift);
-void codetag_slab_alloc_slow(struct kmem_cache *s, void *object, unsigned long shift,
-			     unsigned int id);
-void codetag_slab_free_slow(struct kmem_cache *s, void *object, unsigned long shift);
+u16 *codetag_slab_ref_slow(const struct kmem_cache *s, const void *object);
+void codetag_slab_alloc_slow(struct kmem_cache *s, void *object, unsigned int id);
+void codetag_slab_free_slow(struct kmem_cache *s, void *object);
 void codetag_slab_alloc_kfence(struct kmem_cache *s, void *object);
 void codetag_slab_free_kfence(struct kmem_cache *s, void *object);
 
@@ -73,7 +72,7 @@ static __always_inline void codetag_slab_alloc(struct kmem_cache *s, void *objec
 
 	shift = codetag_slab_shift(s);
 	if (unlikely(shift >= CODETAG_SLAB_VECTOR)) {
-		codetag_slab_alloc_slow(s, object, shift, id);
+		codetag_slab_alloc_slow(s, object, id);
 		return;
 	}
 
@@ -103,7 +102,7 @@ static __always_inline void codetag_slab_alloc_bulk(struct kmem_cache *s, size_t
 		if (unlikely(is_kfence_address(p[i])))
 			*codetag_slab_ref_any(s, p[i]) = id;
 		else if (unlikely(shift >= CODETAG_SLAB_VECTOR))
-			*codetag_slab_ref_slow(s, p[i], shift) = id;
+			*codetag_slab_ref_slow(s, p[i]) = id;
 		else
 			*codetag_slab_ref(s, p[i], shift) = id;
 	}
@@ -121,7 +120,7 @@ static __always_inline void codetag_slab_free(struct kmem_cache *s, void *object
 
 	shift = codetag_slab_shift(s);
 	if (unlikely(shift >= CODETAG_SLAB_VECTOR)) {
-		codetag_slab_free_slow(s, object, shift);
+		codetag_slab_free_slow(s, object);
 		return;
 	}
 

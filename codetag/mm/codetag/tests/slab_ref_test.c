@@ -31,7 +31,7 @@ static u16 *ref(struct kunit *test, const struct kmem_cache *s, const void *obje
 	if (is_kfence_address(object))
 		return any;
 	if (shift >= CODETAG_SLAB_VECTOR)
-		KUNIT_EXPECT_PTR_EQ(test, codetag_slab_ref_slow(s, object, shift), any);
+		KUNIT_EXPECT_PTR_EQ(test, codetag_slab_ref_slow(s, object), any);
 	else
 		KUNIT_EXPECT_PTR_EQ(test, codetag_slab_ref(s, object, shift), any);
 	return any;
