@@ -1,10 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 # In the guest: the cases that are whole programs, again and again. What a fork
-# takes depends by some per cent on how full the slabs and the lists of free pages
-# happen to be, so each time begins with other leftovers, and the median counts.
+# takes depends by some per cent on how full the slabs, the percpu chunks and the
+# lists of free pages happen to be, so each time begins with other leftovers (a
+# mount holds percpu memory), and the median counts.
 #
 # whole.sh BEFORE TIMES: BEFORE is a shell command that prepares the variant
+# Where a program lies in memory decides how many page tables a fork copies.
+echo 0 >/proc/sys/kernel/randomize_va_space
 eval "$1" || exit 1
 i=0
 while [ $i -lt "$2" ]; do
@@ -13,6 +16,11 @@ while [ $i -lt "$2" ]; do
 		echo 1 >"$cache"
 	done
 	mkdir /tmp/leftover.$i
+	mounts=$((i % 3))
+	while [ $mounts -ge 0 ]; do
+		mount -t tmpfs none /tmp/leftover.$i
+		mounts=$((mounts - 1))
+	done
 	(cd /tmp/leftover.$i && seq 1 $((i * 37)) | xargs touch)
 	/lib/bench/whole 1 >/tmp/whole.$i || exit 1
 done
