@@ -124,9 +124,9 @@ unsigned int codetag_slab_objects(const struct kmem_cache *s, unsigned int order
 /* ---- slabs ---------------------------------------------------------------- */
 
 /* In the second page of a slab. */
-static u16 **page_vector(struct page *head)
+static u16 **page_vector(const struct page *head)
 {
-	return (u16 **)&head[1].private;
+	return (u16 **)&((struct page *)head + 1)->private;
 }
 
 static u16 **slab_vector(const struct slab *slab)
