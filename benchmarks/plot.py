@@ -28,7 +28,8 @@ def histogram(data, value, title, label, extra=""):
     names, block = bars(data, value)
     if not names:
         return None
-    return (block + f'set title "{title}"\nset ylabel "{label}"\n'
+    return (block + 'set linetype 9 lc rgb "#999999"\nset linetype 10 lc rgb "#8b4513"\n'
+            f'set title "{title}"\nset ylabel "{label}"\n'
             "set style data histograms\nset style histogram clustered gap 1\n"
             "set style fill solid 0.9 border -1\nset key outside right autotitle columnhead\n"
             "set grid ytics\n" + extra +
