@@ -34,6 +34,27 @@ man_lint() {
 	[ "$(mandoc "$1" | wc -l)" -gt 20 ]
 }
 
+# Every field of the JSON that a command prints is in the man page.
+json_is_documented() {
+	local field missing=0
+	"$@" >"$scratch/documented.json" || [ $? -eq 1 ] || return 1
+	for field in $(python3 -c '
+import json, sys
+def fields(value):
+    for key, inner in value.items() if isinstance(value, dict) else enumerate(value):
+        if isinstance(key, str):
+            yield key
+        if isinstance(inner, (dict, list)):
+            yield from fields(inner)
+print("\n".join(sorted(set(fields(json.load(open(sys.argv[1])))))))' "$scratch/documented.json"); do
+		sed -n '/^.Sh COLUMNS/,/^.Sh MEMORY/p' ../man/codetag.1 | grep -qw -- "$field" || {
+			echo "$field is not in codetag.1"
+			missing=1
+		}
+	done
+	return $missing
+}
+
 completes() {
 	local want=$1
 	shift
@@ -60,7 +81,27 @@ for command in $commands; do
 	check "docs/completion/$command" completes "$command" "${command:0:2}"
 	check "docs/completion/$command/json" completes --help "$command" --h
 done
+ours=data/recorded-ours-6.12
+check docs/json/report json_is_documented "$codetag" report --json $ours.allocinfo \
+	--meminfo $ours.meminfo --slabinfo $ours.slabinfo --zoneinfo $ours.zoneinfo
+check docs/json/tree json_is_documented "$codetag" report --json --tree $ours.allocinfo
+check docs/json/diff json_is_documented "$codetag" diff --json $ours.allocinfo \
+	data/handmade-v2.allocinfo
+check docs/json/trace json_is_documented "$codetag" trace --json data/handmade-modern.trace
+check docs/json/slabs json_is_documented "$codetag" slabs --json -f $ours.slabinfo \
+	--allocinfo $ours.allocinfo
+check docs/json/status json_is_documented "$codetag" status --json -a --debugfs $ours.debugfs
+check docs/json/fault json_is_documented "$codetag" fault --list --json --debugfs $ours.debugfs
+check docs/json/remembered json_is_documented "$codetag" remembered --json --debugfs $ours.debugfs
+check docs/json/audit json_is_documented "$codetag" audit --json data/handmade-bad.audit
+if [ -e "$recording" ]; then
+	check docs/json/leaks json_is_documented "$codetag" leaks --json -a "$recording"
+	check docs/json/replay json_is_documented "$codetag" replay --json --list "$recording"
+fi
 check docs/completion/values completes subsystem report --group sub
+check docs/completion/sort completes waste trace -s was
+check docs/completion/sort-static completes rodata static --sort r
+check docs/completion/attr completes static chart --attr s
 check docs/completion/query completes module report mod
 if program mandoc docs/lint; then
 	check docs/lint/codetag.1 man_lint ../man/codetag.1

@@ -94,6 +94,9 @@ if "$codetag" --version | grep -q libelf; then
 		check static/groups static_groups
 		check trace/objects trace_objects
 		check trace/branch trace_branch
+		check docs/json/static json_is_documented "$codetag" static --json "$tree"
+		check docs/json/trace-kernel json_is_documented "$codetag" trace --json \
+			data/handmade-old.trace --kernel "$tree"
 		check static/json json_is_valid "$codetag" static --json "$tree"
 		"$codetag" --version | grep -q cairo &&
 			check static/chart "$codetag" chart --attr static "$tree" -o "$scratch/static.svg"
