@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -80,6 +81,21 @@ static bool parse_format(struct options *o)
 	return o->format == CHART_PNG || !strcmp(dot, ".svg");
 }
 
+/* Object files have neither functions nor a history. */
+static void finish_static(struct options *o, struct argp_state *state)
+{
+	struct grouping *by = &o->selection.by;
+
+	if (!o->selection.path_given)
+		argp_error(state, "which build tree?");
+	else if (o->kind == AREA)
+		argp_error(state, "a build tree has no history: ring, treemap or bars");
+	if (by->by == BY_SITE)
+		by->by = BY_FILE;
+	else if (by->by != BY_FILE && by->by != BY_DIR && by->by != BY_SUBSYSTEM)
+		argp_error(state, "a build tree is grouped by file, dir, dir:DEPTH or subsystem");
+}
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	static const char *const kinds[] = { "ring", "treemap", "area", "bars" };
@@ -125,10 +141,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 			argp_error(state, "two files are for --attr growth");
 		else if (o->kind == AREA && o->attribute == GROWTH)
 			argp_error(state, "areas show the growth anyway");
-		else if (o->attribute == STATIC && o->kind != RING && o->kind != TREEMAP)
-			argp_error(state, "static goes with ring and treemap");
-		else if (o->attribute == STATIC && !o->selection.path_given)
-			argp_error(state, "which build tree?");
+		else if (o->attribute == STATIC)
+			finish_static(o, state);
 		return 0;
 	}
 	return ARGP_ERR_UNKNOWN;
@@ -153,7 +167,9 @@ struct material {
 	double *time;	/* 0: not known */
 	size_t count;
 	struct tree tree;	/* for ring and treemap */
-	size_t objects;		/* static: how many are in the tree */
+#ifdef HAVE_ELF
+	struct objects objects;	/* static: the one snapshot is of them */
+#endif
 	char kernel[128];
 	bool complete;
 };
@@ -165,6 +181,9 @@ static void material_free(struct material *m)
 	free(m->info);
 	free(m->time);
 	tree_free(&m->tree);
+#ifdef HAVE_ELF
+	objects_free(&m->objects);
+#endif
 }
 
 static bool is_recording(const char *path)
@@ -222,8 +241,12 @@ static bool load_recording(struct material *m, const struct options *o)
 static bool load_files(struct material *m, const struct options *o)
 {
 	const char *path[] = { o->selection.path, o->selection.newer };
+	struct utsname kernel;
 	struct stat st;
 
+	/* A file of another machine does not tell its kernel. */
+	if (!strcmp(path[0], ALLOCINFO_PATH) && !uname(&kernel))
+		snprintf(m->kernel, sizeof(m->kernel), "%s", kernel.release);
 	m->info = xcalloc(2, sizeof(*m->info));
 	m->time = xcalloc(2, sizeof(*m->time));
 	for (size_t i = 0; i < 2 && path[i]; i++) {
@@ -276,8 +299,10 @@ static void build_tree(const struct options *o, struct material *m)
 		if (sum.bytes <= 0)
 			continue;
 		text_clear(&path);
-		text_printf(&path, "%s/%s:%u", group->site->file, group->site->func,
-			    group->site->line);
+		text_puts(&path, group->site->file);
+		if (o->attribute != STATIC)
+			text_printf(&path, "/%s:%u", group->site->func,
+				    group->site->line);
 		tree_add(&m->tree, path.s, &sum);
 	}
 	tree_sort(&m->tree, ORDER_SIZE);
@@ -302,30 +327,33 @@ static void read_release(struct material *m, const char *dir)
 	text_free(&path);
 }
 
+/* Each object file is as a call site of its own. */
 static bool load_static(struct material *m, const struct options *o)
 {
 	const char *dir = o->selection.path;
-	struct objects objects = { 0 };
-	bool good = objects_read(&objects, dir);
+	struct objects *objects = &m->objects;
+	struct allocinfo *info = xcalloc(1, sizeof(*info));
 
-	if (!good) {
+	m->info = info;
+	m->time = xcalloc(1, sizeof(*m->time));
+	m->count = 1;
+	if (!objects_read(objects, dir)) {
 		warning("cannot read %s: %s", dir, strerror(errno));
-	} else if (!objects.count) {
+		return false;
+	}
+	if (!objects->count) {
 		warning("there are no object files in %s", dir);
-		good = false;
+		return false;
 	}
-	for (size_t i = 0; i < objects.count; i++) {
-		struct sum sum = {
-			.bytes = footprint_total(&objects.object[i].size), .rows = 1,
+	for (size_t i = 0; i < objects->count; i++) {
+		GROW(info->site, info->count, info->room);
+		info->site[info->count++] = (struct site){
+			.file = objects->object[i].path, .func = "",
+			.bytes = footprint_total(&objects->object[i].size),
 		};
-
-		tree_add(&m->tree, objects.object[i].path, &sum);
 	}
-	tree_sort(&m->tree, ORDER_SIZE);
-	m->objects = objects.count;
-	objects_free(&objects);
 	read_release(m, dir);
-	return good;
+	return true;
 }
 #else
 static bool load_static(struct material *m, const struct options *o)
@@ -336,6 +364,33 @@ static bool load_static(struct material *m, const struct options *o)
 }
 #endif
 
+static bool is_below(const char *path, const char *dir, size_t len)
+{
+	return !strncmp(path, dir, len) && (!path[len] || path[len] == '/');
+}
+
+/* Only what is below --start-branch. */
+static bool keep_branch(struct material *m, const char *dir)
+{
+	size_t len = strlen(dir), kept = 0;
+
+	while (len && dir[len - 1] == '/')
+		len--;
+	for (size_t k = 0; k < m->count; k++) {
+		struct allocinfo *info = &m->info[k];
+		size_t own = 0;
+
+		for (size_t i = 0; i < info->count; i++)
+			if (!len || is_below(info->site[i].file, dir, len))
+				info->site[own++] = info->site[i];
+		info->count = own;
+		kept += own;
+	}
+	if (!kept)
+		warning("nothing is below %s", dir);
+	return kept;
+}
+
 static bool draw_tree(const struct options *o, const struct tree *tree,
 		      const struct chart *chart, FILE *out)
 {
@@ -344,8 +399,7 @@ static bool draw_tree(const struct options *o, const struct tree *tree,
 
 	drawing.start = tree_find(tree, o->start ? o->start : "");
 	if (!drawing.start)
-		warning(o->start ? "nothing is below %s" : "there is nothing to draw%s",
-			o->start ? o->start : "");
+		warning("there is nothing to draw");
 	else if (o->kind == RING)
 		good = chart_ring(&drawing, o->format, out);
 	else
@@ -467,12 +521,6 @@ static void describe(const struct options *o, const struct material *m,
 	text_clear(text);
 	if (m->kernel[0])
 		text_printf(text, "Linux %s \xc2\xb7 ", m->kernel);
-	if (o->attribute == STATIC) {
-		text_printf(text, "%s in %zu objects",
-			    size_format(total, m->tree.node[0].sum.bytes, true),
-			    m->objects);
-		return;
-	}
 	if (when > 0) {
 		time_t seconds = (time_t)when;
 		char date[32] = "";
@@ -483,12 +531,17 @@ static void describe(const struct options *o, const struct material *m,
 		text_printf(text, "%s \xc2\xb7 ", date);
 	}
 	group_all(o, m, &groups, (struct grouping){ BY_SITE, 0 });
-	text_printf(text, "%s in %" PRId64 " allocations",
-		    size_format(total, groups.now.bytes, true), groups.now.calls);
+	text_printf(text, "%s in ", size_format(total, groups.now.bytes, true));
+	if (o->attribute == STATIC)
+		text_printf(text, "%zu objects", groups.now.rows);
+	else
+		text_printf(text, "%" PRId64 " allocations", groups.now.calls);
 	if (o->attribute == GROWTH)
 		text_printf(text, ", grown by %s",
 			    size_format(total, sub64(groups.now.bytes,
 						     groups.before.bytes), true));
+	if (o->start)
+		text_printf(text, " \xc2\xb7 %.80s", o->start);
 	if (o->selection.query_text.len)
 		text_printf(text, " \xc2\xb7 %.80s", o->selection.query_text.s);
 	groups_free(&groups);
@@ -535,6 +588,26 @@ static bool draw(const struct options *o, const struct material *m)
 	return good;
 }
 
+/* Says why it cannot, and returns false. */
+static bool load(struct material *m, const struct options *o)
+{
+	bool recording;
+
+	if (o->attribute == STATIC)
+		return load_static(m, o);
+	recording = is_recording(o->selection.path);
+	if (!recording && o->kind == AREA) {
+		warning("%s is not a recording, areas need one", o->selection.path);
+		hint("Make one with 'codetag record'.");
+		return false;
+	}
+	if (!recording && o->attribute == GROWTH && !o->selection.newer) {
+		warning("growth needs two files or a recording");
+		return false;
+	}
+	return recording ? load_recording(m, o) : load_files(m, o);
+}
+
 int cmd_chart(int argc, char **argv)
 {
 	struct options o = {
@@ -542,24 +615,10 @@ int cmd_chart(int argc, char **argv)
 	};
 	struct material m = { .complete = true };
 	int status = STATUS_TROUBLE;
-	bool recording;
 
 	o.selection.compare = true;
 	argp_parse(&argp, argc, argv, 0, NULL, &o);
-	if (o.attribute == STATIC) {
-		if (load_static(&m, &o) && draw(&o, &m))
-			status = STATUS_OK;
-		material_free(&m);
-		selection_free(&o.selection);
-		return status;
-	}
-	recording = is_recording(o.selection.path);
-	if (!recording && o.kind == AREA) {
-		warning("%s is not a recording, areas need one", o.selection.path);
-		hint("Make one with 'codetag record'.");
-	} else if (!recording && o.attribute == GROWTH && !o.selection.newer) {
-		warning("growth needs two files or a recording");
-	} else if (recording ? load_recording(&m, &o) : load_files(&m, &o)) {
+	if (load(&m, &o) && (!o.start || keep_branch(&m, o.start))) {
 		if (o.kind == RING || o.kind == TREEMAP)
 			build_tree(&o, &m);
 		if (draw(&o, &m) && m.complete)

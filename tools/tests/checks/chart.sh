@@ -1,12 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # Charts: well-formed, of the size asked for, and as long as the values are.
 
-# The widths of the bars are to each other as the values.
-bars_match_values() {
-	local svg=$scratch/bars.svg
-	"$codetag" chart --kind bars -n 6 -o "$svg" data/recorded-mainline-6.12.allocinfo || return 1
-	"$codetag" report -N -b -n 6 -o size data/recorded-mainline-6.12.allocinfo |
-		python3 -c '
+# bars_match SVG COUNT < VALUES: the widths of its bars are to each other as the values.
+bars_match() {
+	python3 -c '
 import re, sys
 import xml.etree.ElementTree as tree
 values = [int(line) for line in sys.stdin]
@@ -16,9 +13,46 @@ for path in tree.parse(sys.argv[1]).iter("{http://www.w3.org/2000/svg}path"):
     xs = [x for x, _ in points]
     if len(points) == 5 and min(xs) == 20:
         widths.append(max(xs) - 20)
-assert len(widths) == 6, widths
+assert len(widths) == len(values) == int(sys.argv[2]), (widths, values)
 for value, width in zip(values, widths):
-    assert abs(width / widths[0] - value / values[0]) < 0.002, (value, width)' "$svg"
+    assert abs(width / widths[0] - value / values[0]) < 0.002, (value, width)' "$@"
+}
+
+bars_match_values() {
+	local svg=$scratch/bars.svg file=data/recorded-mainline-6.12.allocinfo
+	"$codetag" chart --kind bars -n 6 -o "$svg" "$file" || return 1
+	"$codetag" report -N -b -n 6 -o size "$file" | bars_match "$svg" 6
+}
+
+bars_match_branch() {
+	local svg=$scratch/branch.svg file=data/recorded-mainline-6.12.allocinfo
+	"$codetag" chart --kind bars -n 5 --start-branch fs/ -o "$svg" "$file" || return 1
+	"$codetag" report -N -b -n 5 -o size "$file" 'file fs/*' | bars_match "$svg" 5
+}
+
+# glyphs SVG: how many letters are drawn in it
+glyphs() {
+	grep -o '<use ' "$1" | wc -l
+}
+
+# The chart of the running kernel names it; the letters are those that make a
+# title longer. A /proc of our own has an allocinfo on any kernel.
+kernel_in_title() {
+	local svg=$scratch/kernel.svg title plain named longer
+	nice -n 5 make -s -C .. O="$build/clang" CC=clang || return 1
+	title="Linux $(uname -r) · "
+	# shellcheck disable=SC2016
+	unshare -m sh -c 'mount -t tmpfs none /proc && cp "$1" /proc/allocinfo &&
+		exec "$2" chart --kind bars --title T -o "$3"' _ data/handmade-v2.allocinfo \
+		"$build/clang/codetag" "$svg" || return 1
+	named=$(glyphs "$svg")
+	"$codetag" chart --kind bars --title T -o "$svg" data/handmade-v2.allocinfo || return 1
+	plain=$(glyphs "$svg")
+	"$codetag" chart --kind bars --title "T$title" -o "$svg" data/handmade-v2.allocinfo || return 1
+	longer=$(glyphs "$svg")
+	[ "$plain" -lt "$longer" ] && [ "$named" -eq "$longer" ] && return 0
+	echo "letters: $named, with a longer title $longer, without $plain"
+	return 1
 }
 
 # chart KIND FILE ARG...: a PNG of 640x480 with more than two colours
@@ -62,6 +96,12 @@ chart_refuses() {
 if "$codetag" --version | grep -q cairo; then
 	file=data/recorded-mainline-6.12.allocinfo
 	check chart/bars-values bars_match_values
+	check chart/bars-branch bars_match_branch
+	if unshare -m mount -t tmpfs none /proc 2>/dev/null; then
+		check chart/kernel kernel_in_title
+	else
+		skip chart/kernel "no mount namespace of its own"
+	fi
 	for kind in ring treemap bars; do
 		check "chart/png/$kind" png_is_drawn --kind "$kind" "$file"
 		check "chart/svg/$kind" svg_is_sound --kind "$kind" "$file"
@@ -73,6 +113,7 @@ if "$codetag" --version | grep -q cairo; then
 	check chart/png/growth png_is_drawn --attr growth --kind bars \
 		data/handmade-v2.allocinfo data/handmade-v2-later.allocinfo
 	check chart/refuses/start chart_refuses --start-branch nowhere "$file"
+	check chart/refuses/start-bars chart_refuses --kind bars --start-branch nowhere "$file"
 	check chart/refuses/area chart_refuses --kind area "$file"
 	check chart/refuses/missing chart_refuses no-such-file
 	check chart/refuses/growth chart_refuses --attr growth "$file"

@@ -77,6 +77,15 @@ trace_branch() {
 			--start-branch fs/ext 2>/dev/null)" ]
 }
 
+# The bars of a build tree, and a query on it.
+static_bars() {
+	local svg=$scratch/static-bars.svg
+	"$codetag" chart --attr static --kind bars "$tree" -o "$svg" || return 1
+	"$codetag" static "$tree" -b -N | awk '{ print $1 }' | bars_match "$svg" 4 || return 1
+	"$codetag" chart --attr static --kind bars "$tree" -o "$svg" 'file fs/ext4/*' || return 1
+	"$codetag" static "$tree" -b -N | awk '/ext4/ { print $1 }' | bars_match "$svg" 2
+}
+
 static_refuses() {
 	mkdir -p "$scratch/empty"
 	"$codetag" static "$scratch/empty"
@@ -98,8 +107,12 @@ if "$codetag" --version | grep -q libelf; then
 		check docs/json/trace-kernel json_is_documented "$codetag" trace --json \
 			data/handmade-old.trace --kernel "$tree"
 		check static/json json_is_valid "$codetag" static --json "$tree"
-		"$codetag" --version | grep -q cairo &&
+		if "$codetag" --version | grep -q cairo; then
 			check static/chart "$codetag" chart --attr static "$tree" -o "$scratch/static.svg"
+			check static/bars static_bars
+			check static/chart-func chart_refuses --attr static "$tree" -g func
+			check static/chart-area chart_refuses --attr static "$tree" --kind area
+		fi
 	else
 		check static/tree false
 	fi
