@@ -19,11 +19,36 @@
 static const struct argp_option options[] = {
 	{ "audit", 'f', "FILE", 0,
 	  "Read FILE, '-' is standard input (default: " DEBUGFS_DIR "/audit)", 1 },
+	{ "columns", 'o', "LIST", 0,
+	  "Columns: counted_size, counted_calls, found_size, found_calls, id, name", 9 },
 	{ 0 }
 };
 
+static const struct table_column columns[] = {
+	{ "COUNTED", true, "counted_size", false }, { "CALLS", true, "counted_calls", false },
+	{ "FOUND", true, "found_size", false }, { "CALLS", true, "found_calls", false },
+	{ "ID", true, "id", false }, { "NAME", false, "name", false },
+};
+
+#define COUNT (sizeof(columns) / sizeof(*columns))
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct debugfs_options *o = state->input;
+
+	switch (key) {
+	case 'o':
+		o->output.columns = arg;
+		return 0;
+	case ARGP_KEY_END:
+		output_check_columns(&o->output, columns, COUNT, state);
+		return 0;
+	}
+	return debugfs_parse(key, arg, state);
+}
+
 static const struct argp argp = {
-	options, debugfs_parse, "[FILE]",
+	options, parse, "[FILE]",
 	"Lets the kernel recount every page and every slab object and compare the "
 	"result with its counters. Needs a kernel with codetag and takes a while "
 	"on a large machine."
@@ -34,7 +59,7 @@ static const struct argp argp = {
 	debugfs_children, NULL, NULL
 };
 
-static void print_json(const struct audit *audit)
+static void print_json(const struct audit *audit, const struct output *output)
 {
 	struct json json = { .out = stdout };
 
@@ -44,7 +69,7 @@ static void print_json(const struct audit *audit)
 	json_int(&json, "objects", audit->objects);
 	json_int(&json, "mismatches", audit->mismatches);
 	json_bool(&json, "complete", audit->finished && !audit->bad_lines);
-	json_array(&json, "rows");
+	json_rows(&json, "rows", output->columns);
 	for (size_t i = 0; i < audit->count; i++) {
 		const struct mismatch *m = &audit->mismatch[i];
 
@@ -63,14 +88,7 @@ static void print_json(const struct audit *audit)
 
 static void print_table(const struct audit *audit, const struct output *output)
 {
-	static const struct table_column columns[] = {
-		{ "COUNTED", true }, { "CALLS", true }, { "FOUND", true },
-		{ "CALLS", true }, { "ID", true }, { "NAME", false },
-	};
-	struct table table = {
-		.column = columns,
-		.columns = sizeof(columns) / sizeof(*columns),
-	};
+	struct table table = { .column = columns, .columns = COUNT };
 	bool human = output_human(output);
 	char number[SIZE_TEXT];
 
@@ -107,7 +125,7 @@ int cmd_audit(int argc, char **argv)
 	}
 	audit_parse(&audit, text, len);
 	if (o.output.json)
-		print_json(&audit);
+		print_json(&audit, &o.output);
 	else
 		print_table(&audit, &o.output);
 

@@ -39,6 +39,9 @@ static void finish(const struct change *change, struct argp_state *state)
 		argp_error(state, "this data has no ids: choose by file, func, module or line");
 	else if (change->choice.output.json && !change->dry_run)
 		argp_error(state, "--json goes with --dry-run");
+	else if (change->choice.output.columns && !change->dry_run)
+		argp_error(state, "--columns goes with --dry-run");
+	sites_check_columns(&change->choice.output, state);
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -88,7 +91,7 @@ static int list(const struct change *change)
 
 		json_object(&json, NULL);
 		sites_counts_json(&control, &json);
-		sites_json(&control, &json);
+		sites_json(&control, &json, &choice->output);
 		json_end_object(&json);
 	} else if (control.count) {
 		sites_table(&control, &choice->output);

@@ -3,7 +3,11 @@
 
 #include "arguments.h"
 
-#include "arguments.h"
+static const struct argp_option options[] = {
+	{ "columns", 'o', "LIST", 0,
+	  "Columns: profiled, id, name, file, line, module, func, fault", 9 },
+	{ 0 }
+};
 
 static const struct argp_child children[] = {
 	{ &debugfs_dir_argp, 0, NULL, 8 },
@@ -20,6 +24,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		state->child_inputs[0] = &choice->dir;
 		state->child_inputs[1] = &choice->output;
 		return 0;
+	case 'o':
+		choice->output.columns = arg;
+		return 0;
 	case ARGP_KEY_ARG:
 		if (choice->words.len)
 			text_puts(&choice->words, " ");
@@ -34,7 +41,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	return ARGP_ERR_UNKNOWN;
 }
 
-const struct argp choice_argp = { NULL, parse, NULL, NULL, children, NULL, NULL };
+const struct argp choice_argp = { options, parse, NULL, NULL, children, NULL, NULL };
 
 void choice_free(struct choice *choice)
 {

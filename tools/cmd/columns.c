@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "columns.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -29,6 +30,8 @@ static const struct {
 	[COL_MODULE] = { "module", "MODULE", false },
 	[COL_FUNC] = { "func", "FUNC", false },
 };
+
+static_assert(COLUMNS <= TABLE_COLUMNS, "all of them can be shown");
 
 bool columns_parse(struct columns *columns, const char *list, const char **bad)
 {
@@ -263,8 +266,8 @@ void columns_table(const struct columns *columns, const struct groups *groups,
 
 	for (size_t c = 0; c < columns->count; c++)
 		head[c] = (struct table_column){
-			properties[columns->column[c]].heading,
-			properties[columns->column[c]].right
+			.heading = properties[columns->column[c]].heading,
+			.right = properties[columns->column[c]].right
 		};
 	for (size_t i = 0; i < count; i++)
 		for (size_t c = 0; c < columns->count; c++)

@@ -45,6 +45,16 @@ static const struct argp_option options[] = {
 
 #define SETTINGS 7
 
+static const struct table_column columns[] = {
+	{ "PASSED", true, "passed", false }, { "FAILED", true, "failed", false },
+	{ "SKIPPED", true, "skipped", false }, { "STATE", false, "state", false },
+	{ "NAME", false, "name", false }, { "FILE", false, "file", true },
+	{ "LINE", true, "line", true }, { "MODULE", false, "module", true },
+	{ "FUNC", false, "func", true },
+};
+
+#define COUNT (sizeof(columns) / sizeof(*columns))
+
 static const struct argp_child children[] = {
 	{ &change_argp, 0, NULL, 3 },
 	{ 0 }
@@ -74,6 +84,8 @@ static void finish(struct fault *fault, struct argp_state *state)
 		argp_error(state, "'%s': %s", error.token, error.why);
 	else if (fault->off)
 		text_puts(&fault->action, "=off");
+	if (fault->list)
+		output_check_columns(&fault->change.choice.output, columns, COUNT, state);
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -108,7 +120,8 @@ static const struct argp argp = {
 	"with it: without settings the next one at each of them. The kernel needs "
 	"CONFIG_CODETAG_FAULT_INJECTION."
 	"\vA query with a module is remembered for when it is loaded again, see codetag "
-	"remembered. The kernel's log tells of each failure.\n\n"
+	"remembered. The kernel's log tells of each failure. The columns of --list are "
+	"passed, failed, skipped, state, name, file, line, module and func.\n\n"
 	"Examples:\n"
 	"  codetag fault func ext4_alloc_inode\n"
 	"  codetag fault --probability 10 --times -1 file 'fs/ext4/*'\n"
@@ -119,12 +132,12 @@ static const struct argp argp = {
 	children, NULL, NULL
 };
 
-static void print_json(const struct fault_states *states)
+static void print_json(const struct fault_states *states, const struct output *output)
 {
 	struct json json = { .out = stdout };
 
 	json_object(&json, NULL);
-	json_array(&json, "rows");
+	json_rows(&json, "rows", output->columns);
 	for (size_t i = 0; i < states->count; i++) {
 		const struct fault_state *f = &states->fault[i];
 
@@ -142,29 +155,22 @@ static void print_json(const struct fault_states *states)
 
 static void print_table(const struct fault_states *states, const struct output *output)
 {
-	static const struct table_column columns[] = {
-		{ "PASSED", true }, { "FAILED", true }, { "SKIPPED", true },
-		{ "STATE", false }, { "NAME", false },
-	};
-	struct table table = { .column = columns, .columns = 5 };
-	struct text name = { 0 };
+	struct table table = { .column = columns, .columns = COUNT };
 	char text[SIZE_TEXT];
 
 	for (size_t i = 0; i < states->count; i++) {
 		const struct fault_state *f = &states->fault[i];
 
-		group_name(&name, (struct grouping){ BY_SITE, 0 }, &f->site);
 		table_cell(&table, size_format(text, f->passed, false));
 		table_cell(&table, size_format(text, f->failed, false));
 		table_cell(&table, size_format(text, f->skipped, false));
 		table_cell(&table, f->state);
-		table_cell(&table, name.s);
+		sites_cells(&table, &f->site);
 	}
 	if (states->count)
 		output_table(&table, output);
 	else if (!output->no_headings)
 		puts("there are no faults");
-	text_free(&name);
 }
 
 static void select_faults(struct fault_states *states, const struct query *query)
@@ -189,7 +195,7 @@ static int list(const struct choice *choice)
 	fault_states_parse(&states, text, len);
 	select_faults(&states, choice->query);
 	if (choice->output.json)
-		print_json(&states);
+		print_json(&states, &choice->output);
 	else
 		print_table(&states, &choice->output);
 	if (states.bad_lines) {

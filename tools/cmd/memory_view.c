@@ -93,7 +93,7 @@ static void add_line(struct table *table, const char *label, int64_t bytes,
 void memory_view(const struct reconciliation *r, const struct output *output)
 {
 	static const struct table_column columns[] = {
-		{ "MEMORY", false }, { "SIZE", true }, { "SHARE", true },
+		{ "MEMORY", false, NULL, false }, { "SIZE", true, NULL, false }, { "SHARE", true, NULL, false },
 	};
 	struct table table = { .column = columns, .columns = 3 };
 	bool human = output_human(output);

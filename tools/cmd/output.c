@@ -6,6 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "text.h"
+
 static const struct argp_option options[] = {
 	{ "json", 'j', NULL, 0, "Write JSON", 10 },
 	{ "bytes", 'b', NULL, 0, "Sizes as plain numbers of bytes", 10 },
@@ -46,8 +48,28 @@ bool output_human(const struct output *output)
 	return output->human || (!output->bytes && isatty(STDOUT_FILENO));
 }
 
+void output_check_columns(const struct output *output, const struct table_column *column,
+			  size_t count, struct argp_state *state)
+{
+	struct table table = { .column = column, .columns = count };
+	struct text names = { 0 };
+	const char *bad;
+
+	if (!output->columns || table_choose(&table, output->columns, &bad))
+		return;
+	for (size_t c = 0; c < count; c++)
+		text_printf(&names, "%s%s", c ? ", " : "", column[c].name);
+	argp_error(state, "'%.*s' is not a column or one too many (there are: %s)",
+		   (int)strcspn(bad, ","), bad, names.s);
+	text_free(&names);
+}
+
 void output_table(struct table *table, const struct output *output)
 {
+	const char *bad;
+
+	if (output->columns)
+		table_choose(table, output->columns, &bad);
 	table_print(table, stdout, !output->no_headings, output_colour());
 	table_free(table);
 }

@@ -12,15 +12,23 @@ struct output {
 	bool json;
 	bool bytes, human;	/* as asked for; neither: by terminal */
 	bool no_headings;
+	const char *columns;	/* as asked for, NULL: the usual ones */
 };
 
 /* An argp child: its input is a struct output. */
 extern const struct argp output_argp;
 
+/*
+ * Ends the program if the columns that were asked for are not among the @count of
+ * @column. For commands that have a table and the option -o.
+ */
+void output_check_columns(const struct output *output, const struct table_column *column,
+			  size_t count, struct argp_state *state);
+
 /* Human units only where a human reads. */
 bool output_human(const struct output *output);
 
-/* Prints the table to standard output and frees it. */
+/* Prints the table, or the columns that were asked for, and frees it. */
 void output_table(struct table *table, const struct output *output);
 
 /* Whether to write terminal attributes to standard output. */

@@ -110,7 +110,7 @@ static void print_json(const struct remembered *remembered)
 static void print_table(const struct remembered *remembered, const struct output *output)
 {
 	static const struct table_column columns[] = {
-		{ "N", true }, { "QUERY", false },
+		{ "N", true, NULL, false }, { "QUERY", false, NULL, false },
 	};
 	struct table table = { .column = columns, .columns = 2 };
 	char number[SIZE_TEXT];

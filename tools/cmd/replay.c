@@ -27,11 +27,21 @@ static const struct argp_option options[] = {
 	{ "list", KEY_LIST, NULL, 0, "List the snapshots", 0 },
 	{ "text", KEY_TEXT, "N", 0,
 	  "Print snapshot N (-1 is the last) in the format of " ALLOCINFO_PATH, 0 },
+	{ "columns", 'o', "LIST", 0,
+	  "Columns of --list: number, time, size, calls, rows", 9 },
 #ifdef HAVE_NCURSES
 	{ "delay", 'd', "SEC", 0, "Show the next snapshot every SEC seconds (default: 1)", 0 },
 #endif
 	{ 0 }
 };
+
+static const struct table_column columns[] = {
+	{ "SNAPSHOT", true, "number", false }, { "TIME", false, "time", false },
+	{ "SIZE", true, "size", false }, { "CALLS", true, "calls", false },
+	{ "ROWS", true, "rows", false },
+};
+
+#define COUNT (sizeof(columns) / sizeof(*columns))
 
 static const struct argp_child children[] = {
 	{ &selection_argp, 0, NULL, 1 },
@@ -56,6 +66,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		if (!number_read(&end, &replay->text) || *end || !replay->text)
 			argp_error(state, "'%s' is not the number of a snapshot", arg);
 		return 0;
+	case 'o':
+		replay->output.columns = arg;
+		return 0;
 	case 'd':
 		replay->delay = argument_seconds(arg, state);
 		return 0;
@@ -67,10 +80,13 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		selection_finish(&replay->selection, state);
 		if (!replay->selection.path_given)
 			argp_error(state, "which recording?");
+		else if (replay->output.columns && !replay->list)
+			argp_error(state, "--columns goes with --list");
 #ifndef HAVE_NCURSES
 		else if (!replay->list && !replay->text)
 			argp_error(state, "this build has only --list and --text");
 #endif
+		output_check_columns(&replay->output, columns, COUNT, state);
 		return 0;
 	}
 	return ARGP_ERR_UNKNOWN;
@@ -90,11 +106,7 @@ static const struct argp argp = {
 
 static bool print_list(struct store *store, const struct replay *replay)
 {
-	static const struct table_column columns[] = {
-		{ "SNAPSHOT", true }, { "TIME", false }, { "SIZE", true },
-		{ "CALLS", true }, { "ROWS", true },
-	};
-	struct table table = { .column = columns, .columns = 5 };
+	struct table table = { .column = columns, .columns = COUNT };
 	struct json json = { .out = stdout };
 	bool human = output_human(&replay->output), good = true;
 	char text[SIZE_TEXT], when[TIME_TEXT];
@@ -102,7 +114,7 @@ static bool print_list(struct store *store, const struct replay *replay)
 	if (replay->output.json) {
 		json_object(&json, NULL);
 		json_string(&json, "kernel", store_kernel(store));
-		json_array(&json, "snapshots");
+		json_rows(&json, "snapshots", replay->output.columns);
 	}
 	for (size_t i = 0; i < store_count(store) && good; i++) {
 		struct groups groups = { 0 };

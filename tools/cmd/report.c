@@ -56,6 +56,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_END:
 		selection_finish(&report->selection, state);
+		if (report->tree && report->selection.columns.count)
+			argp_error(state, "a tree has columns of its own: --columns goes without --tree");
 		return 0;
 	}
 	return ARGP_ERR_UNKNOWN;

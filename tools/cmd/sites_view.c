@@ -21,29 +21,56 @@ bool control_read(struct control *control, const struct debugfs_dir *dir)
 	return true;
 }
 
+static const struct table_column columns[] = {
+	{ "PROFILED", false, "profiled", false }, { "ID", true, "id", false },
+	{ "NAME", false, "name", false }, { "FILE", false, "file", true },
+	{ "LINE", true, "line", true }, { "MODULE", false, "module", true },
+	{ "FUNC", false, "func", true }, { "FAULT", false, "fault", false },
+}, columns_without_faults[] = {
+	{ "PROFILED", false, "profiled", false }, { "ID", true, "id", false },
+	{ "NAME", false, "name", false }, { "FILE", false, "file", true },
+	{ "LINE", true, "line", true }, { "MODULE", false, "module", true },
+	{ "FUNC", false, "func", true }, { "FAULT", false, "fault", true },
+};
+
+#define COUNT (sizeof(columns) / sizeof(*columns))
+
+void sites_check_columns(const struct output *output, struct argp_state *state)
+{
+	output_check_columns(output, columns, COUNT, state);
+}
+
+void sites_cells(struct table *table, const struct site *site)
+{
+	struct text name = { 0 };
+	char line[SIZE_TEXT];
+
+	group_name(&name, (struct grouping){ BY_SITE, 0 }, site);
+	table_cell(table, name.s);
+	table_cell(table, site->file);
+	table_cell(table, size_format(line, site->line, false));
+	table_cell(table, site->module ? site->module : "");
+	table_cell(table, site->func);
+	text_free(&name);
+}
+
 void sites_table(const struct control *control, const struct output *output)
 {
-	static const struct table_column columns[] = {
-		{ "PROFILED", false }, { "ID", true }, { "NAME", false },
-		{ "FAULT", false },
+	struct table table = {
+		.column = control_faults(control) ? columns : columns_without_faults,
+		.columns = COUNT,
 	};
-	bool faults = control_faults(control);
-	struct table table = { .column = columns, .columns = faults ? 4 : 3 };
-	struct text name = { 0 };
 	char id[SIZE_TEXT];
 
 	for (size_t i = 0; i < control->count; i++) {
 		const struct control_site *site = &control->site[i];
 
-		group_name(&name, (struct grouping){ BY_SITE, 0 }, &site->site);
 		table_cell(&table, site->profiled ? "yes" : "no");
 		table_cell(&table, site->id ? size_format(id, site->id, false) : "-");
-		table_cell(&table, name.s);
-		if (faults)
-			table_cell(&table, site->fault ? site->fault : "");
+		sites_cells(&table, &site->site);
+		table_cell(&table, site->fault ? site->fault : "");
 	}
 	output_table(&table, output);
-	text_free(&name);
 }
 
 void site_json(const struct site *site, struct json *json)
@@ -94,9 +121,10 @@ void sites_counts_json(const struct control *control, struct json *json)
 	json_int(json, "faults", control_faults(control));
 }
 
-void sites_json(const struct control *control, struct json *json)
+void sites_json(const struct control *control, struct json *json,
+		const struct output *output)
 {
-	json_array(json, "rows");
+	json_rows(json, "rows", output->columns);
 	for (size_t i = 0; i < control->count; i++) {
 		const struct control_site *site = &control->site[i];
 

@@ -11,12 +11,19 @@
 /* False after a message. */
 bool control_read(struct control *control, const struct debugfs_dir *dir);
 
-/* With ids, and with faults if there are any. */
+/* With ids, and with faults if there are any, or what -o asks for. */
 void sites_table(const struct control *control, const struct output *output);
 
 /* Of an object that the caller opened: how many there are, and "rows". */
 void sites_counts_json(const struct control *control, struct json *json);
-void sites_json(const struct control *control, struct json *json);
+void sites_json(const struct control *control, struct json *json,
+		const struct output *output);
+
+/* For commands with such a table: ends the program if -o asks for what is not there. */
+void sites_check_columns(const struct output *output, struct argp_state *state);
+
+/* The cells of the columns name, file, line, module and func. */
+void sites_cells(struct table *table, const struct site *site);
 
 /* "name", "file", "line", "module" and "func" of an object. */
 void site_json(const struct site *site, struct json *json);

@@ -45,6 +45,9 @@ static const struct argp_option options[] = {
 	  "p objects per slab, s object size, u use", 2 },
 	{ "top", 'n', "N", 0, "Only the first N", 2 },
 	{ "all", 'a', NULL, 0, "Also caches without a slab", 2 },
+	{ "columns", 'o', "LIST", 0,
+	  "Columns: objects, active, use, object_size, slabs, objects_per_slab, size, "
+	  "pages_per_slab, active_slabs, name", 9 },
 	{ "page-size", KEY_PAGE_SIZE, "BYTES", 0,
 	  "Of the machine that FILE is from (default: of this machine)", 2 },
 	{ "sites", KEY_SITES, "N", OPTION_ARG_OPTIONAL,
@@ -58,6 +61,17 @@ static const struct argp_option options[] = {
 #endif
 	{ 0 }
 };
+
+static const struct table_column columns[] = {
+	{ "OBJS", true, "objects", false }, { "ACTIVE", true, "active", false },
+	{ "USE", true, "use", false }, { "OBJ SIZE", true, "object_size", false },
+	{ "SLABS", true, "slabs", false }, { "OBJ/SLAB", true, "objects_per_slab", false },
+	{ "CACHE SIZE", true, "size", false },
+	{ "PAGES/SLAB", true, "pages_per_slab", true },
+	{ "ACTIVE SLABS", true, "active_slabs", true }, { "NAME", false, "name", false },
+};
+
+#define COUNT (sizeof(columns) / sizeof(*columns))
 
 static const struct argp_child children[] = {
 	{ &output_argp, 0, NULL, 9 },
@@ -88,6 +102,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case 'a':
 		o->all = true;
 		return 0;
+	case 'o':
+		o->output.columns = arg;
+		return 0;
 	case KEY_PAGE_SIZE:
 		o->page_size = argument_size(arg, state);
 		if (o->page_size < 1024 || o->page_size & (o->page_size - 1))
@@ -115,6 +132,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 				   "or --trace-db of that machine");
 		else if (!o->sites && (o->allocinfo || o->trace_db))
 			o->sites = 3;
+		output_check_columns(&o->output, columns, COUNT, state);
 		return 0;
 	}
 	return ARGP_ERR_UNKNOWN;
@@ -259,6 +277,8 @@ static void add_holder(struct table *table, const struct slab_holder *holder, bo
 	for (int i = 0; i < 4; i++)
 		table_cell(table, "");
 	table_cell(table, size_format(text, holder->bytes, human));
+	table_cell(table, "");
+	table_cell(table, "");
 	table_cell(table, name.s);
 	text_free(&name);
 }
@@ -267,12 +287,7 @@ static void add_holder(struct table *table, const struct slab_holder *holder, bo
 static bool print_table(const struct slabinfo *info, size_t count,
 			const struct slab_holders *holders, const struct options *o)
 {
-	static const struct table_column columns[] = {
-		{ "OBJS", true }, { "ACTIVE", true }, { "USE", true },
-		{ "OBJ SIZE", true }, { "SLABS", true }, { "OBJ/SLAB", true },
-		{ "CACHE SIZE", true }, { "NAME", false },
-	};
-	struct table table = { .column = columns, .columns = 8 };
+	struct table table = { .column = columns, .columns = COUNT };
 	bool human = output_human(&o->output), concluded = false;
 	char text[SIZE_TEXT];
 
@@ -288,6 +303,8 @@ static bool print_table(const struct slabinfo *info, size_t count,
 		table_cell(&table, size_format(text, c->slabs, false));
 		table_cell(&table, size_format(text, c->objects_per_slab, false));
 		table_cell(&table, size_format(text, size_of(c, o), human));
+		table_cell(&table, size_format(text, c->pages_per_slab, false));
+		table_cell(&table, size_format(text, c->active_slabs, false));
 		table_cell(&table, c->name);
 		holder = slab_holders_find(holders, c, &held);
 		for (size_t k = 0; k < held && k < o->sites; k++) {
@@ -330,7 +347,7 @@ static void print_json(const struct slabinfo *info, size_t count, const struct t
 	json_int(&json, "size", t->size);
 	json_int(&json, "caches", info->count);
 	json_end_object(&json);
-	json_array(&json, "rows");
+	json_rows(&json, "rows", o->output.columns);
 	for (size_t i = 0; i < count; i++) {
 		const struct slab_cache *c = &info->cache[i];
 		const struct slab_holder *holder;
@@ -349,7 +366,9 @@ static void print_json(const struct slabinfo *info, size_t count, const struct t
 		json_int(&json, "size", size_of(c, o));
 		if (o->sites) {
 			holder = slab_holders_find(holders, c, &held);
+			json.only = NULL;	/* --sites is what asks for them */
 			json_holders(&json, holder, held < o->sites ? held : o->sites);
+			json.only = o->output.columns;
 		}
 		json_end_object(&json);
 	}

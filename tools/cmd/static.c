@@ -37,8 +37,19 @@ static const struct argp_option options[] = {
 	  "Sort by total (default), text, rodata, data, bss, tags or name", 0 },
 	{ "group", 'g', "BY", 0, "Sum by file (default), dir[:DEPTH] or subsystem", 0 },
 	{ "top", 'n', "N", 0, "Only the first N", 0 },
+	{ "columns", 'o', "LIST", 0,
+	  "Columns: total, text, rodata, data, bss, tags, objects, name", 9 },
 	{ 0 }
 };
+
+static const struct table_column columns[] = {
+	{ "TOTAL", true, "total", false }, { "TEXT", true, "text", false },
+	{ "RODATA", true, "rodata", false }, { "DATA", true, "data", false },
+	{ "BSS", true, "bss", false }, { "TAGS", true, "tags", false },
+	{ "OBJECTS", true, "objects", true }, { "NAME", false, "name", false },
+};
+
+#define COUNT (sizeof(columns) / sizeof(*columns))
 
 static const struct argp_child children[] = {
 	{ &output_argp, 0, NULL, 9 },
@@ -66,6 +77,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case 'n':
 		o->top = argument_number(arg, 1, INT32_MAX, state);
 		return 0;
+	case 'o':
+		o->output.columns = arg;
+		return 0;
 	case ARGP_KEY_ARG:
 		if (o->dir)
 			argp_error(state, "one tree at a time, '%s' is a second one", arg);
@@ -74,6 +88,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_END:
 		if (!o->dir)
 			argp_error(state, "which build tree?");
+		output_check_columns(&o->output, columns, COUNT, state);
 		return 0;
 	}
 	return ARGP_ERR_UNKNOWN;
@@ -165,8 +180,8 @@ static int compare(const void *a, const void *b, void *key)
 	return strcmp(((const struct row *)a)->name, ((const struct row *)b)->name);
 }
 
-static void add_cells(struct table *table, const struct footprint *size, bool human,
-		      const char *name)
+static void add_cells(struct table *table, const struct footprint *size, size_t objects,
+		      bool human, const char *name)
 {
 	const int64_t values[] = {
 		footprint_total(size), size->text, size->rodata, size->data, size->bss,
@@ -176,23 +191,21 @@ static void add_cells(struct table *table, const struct footprint *size, bool hu
 
 	for (size_t i = 0; i < sizeof(values) / sizeof(*values); i++)
 		table_cell(table, size_format(text, values[i], human));
+	table_cell(table, size_format(text, objects, false));
 	table_cell(table, name);
 }
 
 static void print_table(const struct rows *rows, size_t count,
 			const struct objects *objects, const struct output *output)
 {
-	static const struct table_column columns[] = {
-		{ "TOTAL", true }, { "TEXT", true }, { "RODATA", true },
-		{ "DATA", true }, { "BSS", true }, { "TAGS", true }, { "NAME", false },
-	};
-	struct table table = { .column = columns, .columns = 7 };
+	struct table table = { .column = columns, .columns = COUNT };
 	bool human = output_human(output);
 
 	for (size_t i = 0; i < count; i++)
-		add_cells(&table, &rows->row[i].size, human, rows->row[i].name);
+		add_cells(&table, &rows->row[i].size, rows->row[i].objects, human,
+			  rows->row[i].name);
 	if (!output->no_headings)
-		add_cells(&table, &rows->total, human, "all");
+		add_cells(&table, &rows->total, objects->count, human, "all");
 	output_table(&table, output);
 	if (!output->no_headings)
 		printf("\n%zu objects\n", objects->count);
@@ -220,7 +233,7 @@ static void print_json(const struct rows *rows, size_t count,
 	json_object(&json, "total");
 	json_size(&json, &rows->total);
 	json_end_object(&json);
-	json_array(&json, "rows");
+	json_rows(&json, "rows", o->output.columns);
 	for (size_t i = 0; i < count; i++) {
 		json_object(&json, NULL);
 		json_string(&json, "name", rows->row[i].name);

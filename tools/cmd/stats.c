@@ -80,7 +80,7 @@ static void print_json(const struct fields *fields)
 static void print_table(const struct fields *fields, const struct output *output)
 {
 	static const struct table_column columns[] = {
-		{ "NAME", false }, { "VALUE", true },
+		{ "NAME", false, NULL, false }, { "VALUE", true, NULL, false },
 	};
 	struct table table = { .column = columns, .columns = 2 };
 	bool human = output_human(output);

@@ -38,6 +38,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case 'a':
 		status->all = true;
 		return 0;
+	case ARGP_KEY_END:
+		sites_check_columns(&status->choice.output, state);
+		return 0;
 	}
 	return ARGP_ERR_UNKNOWN;
 }
@@ -103,7 +106,7 @@ static void print(struct control *control, const struct status *status)
 	if (!usual)
 		keep_unusual(control);
 	if (output->json) {
-		sites_json(control, &json);
+		sites_json(control, &json, output);
 		json_end_object(&json);
 	} else if (control->count) {
 		sites_table(control, output);

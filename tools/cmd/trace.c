@@ -99,9 +99,34 @@ static const struct argp_option options[] = {
 	  "Keep the accounts in FILE, to ask again with --db-file", 0 },
 	{ "db-file", KEY_DB_FILE, "FILE", 0, "Read the accounts from FILE, no log", 0 },
 #endif
+	{ "columns", 'o', "LIST", 0,
+	  "Columns: total_dynamic, waste, total_requested, current_dynamic, alloc/free, "
+	  "alloc_count, free_count, frees_called, remote_freed, current_requested, caller, "
+	  "object", 9 },
 	{ "callers", KEY_CALLERS, "FILE", 0, "Write all callers to FILE, one a line", 0 },
 	{ 0 }
 };
+
+/* The usual ones are those of the tools that were before. */
+#define MORE_COLUMNS \
+	{ "allocs", true, "alloc_count", true }, { "freed", true, "free_count", true }, \
+	{ "frees called", true, "frees_called", true }, \
+	{ "freed remotely", true, "remote_freed", true }, \
+	{ "net req", true, "current_requested", true }
+
+static const struct table_column account[] = {
+	{ "total", true, "total_dynamic", false }, { "waste", true, "waste", false },
+	{ "req", true, "total_requested", true }, { "net", true, "current_dynamic", false },
+	{ "alloc/free", true, "alloc/free", false }, MORE_COLUMNS,
+	{ "caller", false, "caller", false }, { "object", false, "object", false },
+}, slab_account[] = {
+	{ "total", true, "total_dynamic", false }, { "slack", true, "waste", false },
+	{ "req", true, "total_requested", false }, { "net", true, "current_dynamic", true },
+	{ "alloc/free", true, "alloc/free", false }, MORE_COLUMNS,
+	{ "caller", false, "caller", false }, { "object", false, "object", false },
+};
+
+#define COUNT (sizeof(account) / sizeof(*account))
 
 static const struct argp_child children[] = {
 	{ &output_argp, 0, NULL, 9 },
@@ -121,6 +146,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case 'n':
 		trace->top = argument_number(arg, 1, INT32_MAX, state);
+		return 0;
+	case 'o':
+		trace->output.columns = arg;
 		return 0;
 	case KEY_MALLOC:
 		trace->filter.malloc_only = true;
@@ -169,6 +197,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 			argp_error(state, "--malloc and --cache leave nothing");
 		else if (trace->start && !trace->build)
 			argp_error(state, "--start-branch needs --kernel BUILD");
+		output_check_columns(&trace->output, account,
+				     trace->build ? COUNT : COUNT - 1, state);
 		return 0;
 	}
 	return ARGP_ERR_UNKNOWN;
@@ -535,16 +565,9 @@ static void print_totals(const struct trace *trace, const struct kmem_caller *to
 
 static void print_callers(struct trace *trace)
 {
-	static const struct table_column account[] = {
-		{ "total", true }, { "waste", true }, { "net", true },
-		{ "alloc/free", true }, { "caller", false }, { "object", false },
-	}, slab_account[] = {
-		{ "total", true }, { "slack", true }, { "req", true },
-		{ "alloc/free", true }, { "caller", false }, { "object", false },
-	};
 	struct table table = {
 		.column = trace->slab_account ? slab_account : account,
-		.columns = trace->build ? 6 : 5,
+		.columns = trace->build ? COUNT : COUNT - 1,	/* the object is the last */
 	};
 	bool human = output_human(&trace->output);
 	const struct kmem_caller **ranked;
@@ -557,11 +580,16 @@ static void print_callers(struct trace *trace)
 
 		table_cell(&table, size_format(text, c->total_alloc, human));
 		table_cell(&table, size_format(text, waste_of(c), human));
-		table_cell(&table, size_format(text, trace->slab_account ?
-					       c->total_req : c->current_alloc, human));
+		table_cell(&table, size_format(text, c->total_req, human));
+		table_cell(&table, size_format(text, c->current_alloc, human));
 		snprintf(text, sizeof(text), "%" PRId64 "/%" PRId64, c->allocs,
 			 trace->slab_account ? c->frees : c->freed);
 		table_cell(&table, text);
+		table_cell(&table, size_format(text, c->allocs, false));
+		table_cell(&table, size_format(text, c->freed, false));
+		table_cell(&table, size_format(text, c->frees, false));
+		table_cell(&table, size_format(text, c->remote_freed, false));
+		table_cell(&table, size_format(text, c->current_req, human));
 		table_cell(&table, c->name);
 		if (trace->build)
 			table_cell(&table, !c->path ? "?" : *c->path ? c->path :
@@ -664,7 +692,7 @@ static void print_json(struct trace *trace, const struct kmem_caller *total)
 		json_end_object(&json);
 	}
 	json_end_object(&json);
-	json_array(&json, "rows");
+	json_rows(&json, "rows", trace->output.columns);
 	ranked = rank(trace, &count);
 	for (size_t i = 0; i < count; i++) {
 		const struct kmem_caller *c = ranked[i];

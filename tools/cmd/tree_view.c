@@ -113,8 +113,8 @@ void tree_view(const struct tree *tree, unsigned int depth,
 	       const struct selection *selection, const struct output *output)
 {
 	static const struct table_column columns[] = {
-		{ "SIZE", true }, { "CALLS", true }, { "SHARE", true },
-		{ "TREE", false },
+		{ "SIZE", true, NULL, false }, { "CALLS", true, NULL, false }, { "SHARE", true, NULL, false },
+		{ "TREE", false, NULL, false },
 	};
 	struct view view = {
 		.tree = tree,

@@ -47,8 +47,27 @@ static void write_string(FILE *out, const char *value)
 	putc('"', out);
 }
 
-static void begin(struct json *json, const char *key)
+static bool listed(const char *list, const char *key)
 {
+	size_t key_len = strlen(key);
+
+	for (;;) {
+		size_t len = strcspn(list, ",");
+
+		if (len == key_len && !memcmp(list, key, len))
+			return true;
+		if (!list[len])
+			return false;
+		list += len + 1;
+	}
+}
+
+/* False if @key, or what it is in, was not asked for. */
+static bool begin(struct json *json, const char *key)
+{
+	if (json->hidden || (json->only && key && json->depth == json->only_depth &&
+			     !listed(json->only, key)))
+		return false;
 	if (!json->first && json->depth)
 		putc(',', json->out);
 	json->first = false;
@@ -61,11 +80,15 @@ static void begin(struct json *json, const char *key)
 		write_string(json->out, key);
 		fputs(": ", json->out);
 	}
+	return true;
 }
 
 static void open_container(struct json *json, const char *key, char bracket)
 {
-	begin(json, key);
+	if (!begin(json, key)) {
+		json->hidden++;
+		return;
+	}
 	putc(bracket, json->out);
 	json->depth++;
 	json->first = true;
@@ -73,7 +96,13 @@ static void open_container(struct json *json, const char *key, char bracket)
 
 static void close_container(struct json *json, char bracket)
 {
+	if (json->hidden) {
+		json->hidden--;
+		return;
+	}
 	json->depth--;
+	if (json->depth + 2 == json->only_depth)
+		json->only = NULL;
 	if (!json->first) {
 		putc('\n', json->out);
 		for (unsigned int i = 0; i < json->depth; i++)
@@ -95,6 +124,13 @@ void json_array(struct json *json, const char *key)
 	open_container(json, key, '[');
 }
 
+void json_rows(struct json *json, const char *key, const char *only)
+{
+	json_array(json, key);
+	json->only = only;
+	json->only_depth = json->depth + 1;
+}
+
 void json_end_object(struct json *json)
 {
 	close_container(json, '}');
@@ -107,19 +143,20 @@ void json_end_array(struct json *json)
 
 void json_string(struct json *json, const char *key, const char *value)
 {
-	begin(json, key);
-	write_string(json->out, value);
+	if (begin(json, key))
+		write_string(json->out, value);
 }
 
 void json_int(struct json *json, const char *key, int64_t value)
 {
-	begin(json, key);
-	fprintf(json->out, "%" PRId64, value);
+	if (begin(json, key))
+		fprintf(json->out, "%" PRId64, value);
 }
 
 void json_real(struct json *json, const char *key, double value)
 {
-	begin(json, key);
+	if (!begin(json, key))
+		return;
 	if (isfinite(value))
 		fprintf(json->out, "%.6g", value);
 	else
@@ -128,12 +165,12 @@ void json_real(struct json *json, const char *key, double value)
 
 void json_bool(struct json *json, const char *key, bool value)
 {
-	begin(json, key);
-	fputs(value ? "true" : "false", json->out);
+	if (begin(json, key))
+		fputs(value ? "true" : "false", json->out);
 }
 
 void json_null(struct json *json, const char *key)
 {
-	begin(json, key);
-	fputs("null", json->out);
+	if (begin(json, key))
+		fputs("null", json->out);
 }

@@ -11,11 +11,17 @@ struct json {
 	FILE *out;
 	unsigned int depth;
 	bool first;	/* the next element is the first of its container */
+	const char *only;	/* the fields of rows that are written, NULL: all */
+	unsigned int only_depth;	/* where these fields are */
+	unsigned int hidden;		/* containers that are open and not written */
 };
 
 /* @key is NULL inside arrays and for the outermost value. */
 void json_object(struct json *json, const char *key);
 void json_array(struct json *json, const char *key);
+
+/* An array of objects, of which only the fields in @only ("name,size") are written. */
+void json_rows(struct json *json, const char *key, const char *only);
 void json_end_object(struct json *json);
 void json_end_array(struct json *json);
 void json_string(struct json *json, const char *key, const char *value);

@@ -46,11 +46,48 @@ static void print_cell(FILE *out, const char *s, size_t width, bool right,
 		print_blanks(out, 2);
 }
 
-void table_print(const struct table *table, FILE *out, bool headings, bool bold)
+static size_t find_column(const struct table *table, const char *name, size_t len)
+{
+	size_t c = 0;
+
+	while (c < table->columns &&
+	       (!table->column[c].name || strlen(table->column[c].name) != len ||
+		memcmp(table->column[c].name, name, len)))
+		c++;
+	return c;
+}
+
+bool table_choose(struct table *table, const char *list, const char **bad)
+{
+	table->shown = 0;
+	for (;;) {
+		size_t len = strcspn(list, ","), c = find_column(table, list, len);
+
+		*bad = list;
+		if (c == table->columns || table->shown == TABLE_COLUMNS)
+			return false;
+		table->show[table->shown++] = c;
+		if (!list[len])
+			return true;
+		list += len + 1;
+	}
+}
+
+static void choose_usual(struct table *table)
+{
+	for (size_t c = 0; c < table->columns; c++)
+		if (!table->column[c].more)
+			table->show[table->shown++] = c;
+}
+
+void table_print(struct table *table, FILE *out, bool headings, bool bold)
 {
 	size_t *width = xcalloc(table->columns, sizeof(*width));
-	size_t last = table->columns - 1;
+	size_t last;
 
+	if (!table->shown)
+		choose_usual(table);
+	last = table->shown - 1;
 	for (size_t c = 0; c < table->columns && headings; c++)
 		width[c] = display_width(table->column[c].heading);
 	for (size_t i = 0; i < table->count; i++) {
@@ -62,20 +99,26 @@ void table_print(const struct table *table, FILE *out, bool headings, bool bold)
 	if (headings) {
 		if (bold)
 			fputs("\033[1m", out);
-		for (size_t c = 0; c < table->columns; c++)
+		for (size_t i = 0; i <= last; i++) {
+			size_t c = table->show[i];
+
 			print_cell(out, table->column[c].heading, width[c],
-				   table->column[c].right, c == last);
+				   table->column[c].right, i == last);
+		}
 		fputs(bold ? "\033[0m\n" : "\n", out);
 	}
 	for (size_t row = 0; row < table->count; row += table->columns) {
 		/* Nothing behind the last cell that has something in it. */
 		size_t end = last;
 
-		while (end && !*table->cell[row + end])
+		while (end && !*table->cell[row + table->show[end]])
 			end--;
-		for (size_t c = 0; c <= end; c++)
+		for (size_t i = 0; i <= end; i++) {
+			size_t c = table->show[i];
+
 			print_cell(out, table->cell[row + c], width[c],
-				   table->column[c].right, c == end);
+				   table->column[c].right, i == end);
+		}
 		putc('\n', out);
 	}
 	free(width);

@@ -55,6 +55,18 @@ print("\n".join(sorted(set(fields(json.load(open(sys.argv[1])))))))' "$scratch/d
 	return $missing
 }
 
+# --help lists the columns that there are: those of the message about a bad one.
+help_knows_columns() {
+	local column help
+	help=$("$codetag" "$1" --help | tr -s ' \n' ' ')
+	shift
+	"$codetag" "$@" -o no-such >"$scratch/columns" 2>&1
+	[ $? -eq 2 ] && grep -q 'there are: ' "$scratch/columns" || return 1
+	for column in $(sed -n 's/.*(there are: \(.*\))$/\1/p' "$scratch/columns" | tr -d ,); do
+		grep -qE "[ :]$column([ ,.]|\$)" <<<"$help" || { echo "no $column in --help"; return 1; }
+	done
+}
+
 completes() {
 	local want=$1
 	shift
@@ -80,6 +92,13 @@ for command in $commands; do
 	check "docs/help/$command" help_is_sound "$command"
 	check "docs/completion/$command" completes "$command" "${command:0:2}"
 	check "docs/completion/$command/json" completes --help "$command" --h
+done
+for command in "slabs" "trace x" "static x" "status" "enable --dry-run --all" "disable --dry-run --all" \
+	"fault --dry-run --all" "fault --list" "audit" "replay --list x"; do
+	feature sqlite3 docs/columns/replay >/dev/null || [ "${command%% *}" != replay ] || continue
+	feature libelf docs/columns/static >/dev/null || [ "${command%% *}" != static ] || continue
+	# shellcheck disable=SC2086
+	check "docs/columns/${command// /-}" help_knows_columns "${command%% *}" $command
 done
 ours=data/recorded-ours-6.12
 check docs/json/report json_is_documented "$codetag" report --json $ours.allocinfo \

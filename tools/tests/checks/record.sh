@@ -136,6 +136,9 @@ if feature sqlite3 record; then
 	check record/refuses record_refuses
 	check record/damaged damaged_recording
 	check replay/list recording_golden replay-list "$codetag" replay "$recording" --list
+	check replay/columns recording_golden replay-columns "$codetag" replay "$recording" --list -o size,number
+	check replay/columns-json recording_golden replay-columns-json "$codetag" replay "$recording" --list --json -o number,size
+	check replay/columns-live recording_golden replay-columns-live "$codetag" replay "$recording" -o size
 	check replay/json json_is_valid "$codetag" replay "$recording" --list --json
 	check replay/not-a-recording recording_golden replay-not "$codetag" replay data/handmade-v1.allocinfo --list
 	check replay/missing recording_golden replay-missing "$codetag" replay no-such-file

@@ -77,6 +77,14 @@ trace_branch() {
 			--start-branch fs/ext 2>/dev/null)" ]
 }
 
+static_columns() {
+	[ "$("$codetag" static "$tree" -N -b -g dir:1 -s name -o name,objects)" = "fs  3
+mm  1" ] || return 1
+	"$codetag" static "$tree" --json -o name,objects | python3 -c '
+import json, sys
+assert all(set(row) == {"name", "objects"} for row in json.load(sys.stdin)["rows"])'
+}
+
 # The bars of a build tree, and a query on it.
 static_bars() {
 	local svg=$scratch/static-bars.svg
@@ -101,6 +109,7 @@ if "$codetag" --version | grep -q libelf; then
 	if make_tree; then
 		check static/sizes static_sizes
 		check static/groups static_groups
+		check static/columns static_columns
 		check trace/objects trace_objects
 		check trace/branch trace_branch
 		check docs/json/static json_is_documented "$codetag" static --json "$tree"
