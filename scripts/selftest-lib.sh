@@ -6,6 +6,9 @@
 
 SELFTESTS=$OVERLAY/tools/testing/selftests/codetag
 
+# How many guests run at the same time.
+AT_ONCE=${AT_ONCE:-$(nproc)}
+
 # needs PROGRAM NAME: the values, one a line, from the comments at the top
 needs()
 {
@@ -62,7 +65,7 @@ guest()
 	"$SCRIPTS/run-qemu" --name "$name" --append "$append" \
 		--mem "$(largest "${GUEST_MEM:-512M}" mem "$@")" \
 		--disk "$(largest 256M disk "$@")" --tcg "${GUEST_TCG:-$(tcg "$1")}" \
-		--timeout $(($(total_time "$@") * slowdown)) \
+		--timeout $(($(total_time "$@") * slowdown * AT_ONCE)) \
 		"$flavour" "$SCRIPTS/guest/selftests.sh" "$first" "$@" || status=$?
 	if [ "$status" -ne 0 ]; then
 		echo "# the guest failed with status $status; its kernel log: $LOGS/$name.console"
@@ -88,4 +91,42 @@ result()
 	else
 		printf 'not ok %s %s\n' "$2" "$3"
 	fi
+}
+
+# side_by_side FUNCTION ROW…: call FUNCTION with the words of each row, several
+# at the same time, and print what they print, in order, as one document of KTAP
+# with the first word of each row as its name
+side_by_side()
+{
+	local run=$1 number=0 row status all=0 out
+
+	shift
+	out=$(mktemp -d)
+	for row; do
+		number=$((number + 1))
+		while [ "$(jobs -rp | wc -l)" -ge "$AT_ONCE" ]; do
+			wait -n || true
+		done
+		{
+			status=0
+			# shellcheck disable=SC2086
+			"$run" $row >"$out/$number" 2>"$out/$number.err" || status=$?
+			echo $status >"$out/$number.status"
+		} &
+	done
+	wait
+
+	echo "KTAP version 1"
+	echo "1..$#"
+	number=0
+	for row; do
+		number=$((number + 1))
+		indent <"$out/$number"
+		cat "$out/$number.err" >&2
+		status=$(cat "$out/$number.status")
+		result "$status" $number "${row%% *}"
+		all=$((all | status))
+	done
+	rm -r "$out"
+	return $((all != 0))
 }

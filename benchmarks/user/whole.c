@@ -4,7 +4,7 @@
  *
  * whole read FILE: ticks of reading a file
  * whole insmod FILE: ticks of loading a module
- * whole [SAMPLES]: runs every case SAMPLES times and prints a line for each in
+ * whole [SAMPLES [CASE]]: runs every case SAMPLES times and prints a line for each in
  * the format of the kernel's cases: name, samples, then per operation in
  * thousandths of a tick of the time-stamp counter: median, least, greatest.
  * No case ever lets the only processor go idle, as idle time would be counted.
@@ -290,6 +290,8 @@ int main(int argc, char **argv)
 	for (i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		const struct whole_case *c = &cases[i];
 
+		if (argc > 2 && strcmp(c->name, argv[2]))
+			continue;
 		c->run(c->ops);
 		for (j = 0; j < samples; j++) {
 			uint64_t from = now();

@@ -161,7 +161,7 @@ void pgalloc_tag_sub_slow(struct page *page, unsigned int order);
 
 /**
  * pgalloc_tag_add - charge an allocation to the current call site
- * @page:	first page; NULL, of a failed allocation, is fine
+ * @page:	first page
  * @order:	order of the allocation
  * @compound:	the pages are a compound page, which knows its order
  *
@@ -172,20 +172,20 @@ static __always_inline void pgalloc_tag_add(struct page *page, unsigned int orde
 {
 	unsigned int id;
 
-	if (!mem_alloc_profiling_enabled() || unlikely(!page))
+	if (!mem_alloc_profiling_enabled())
 		return;
 
 	if (IS_ENABLED(CONFIG_MEM_ALLOC_PROFILING_DEBUG))
 		WARN_ONCE(page_ref_get(page), "codetag: page %lx is charged to id %u already\n",
 			  page_to_pfn(page), page_ref_get(page));
 
-	/* No calls but at the very end: this goes into the page allocator. */
-	if (unlikely(order))
-		goto slow;
-
 	id = alloc_tag_current_id();
 	if (unlikely(!id))
 		return;
+
+	/* No calls but at the very end: this goes into the page allocator. */
+	if (unlikely(order))
+		goto slow;
 
 	if (page_ref_in_wide_flags())
 		page_ref_flags_set(page, id);

@@ -168,6 +168,14 @@ void codetag_unlock(void)
 	up_read(&codetag_sem);
 }
 
+static struct alloc_tag_counters __percpu *counters_of(u16 id)
+{
+	if (codetag_is_builtin(id))
+		return builtin_alloc_tag_counters + id;
+
+	return module_alloc_tag_counters[id >> CODETAG_BLOCK_SHIFT] + id;
+}
+
 /**
  * alloc_tag_read - sum up the counters of an id
  * @id: an id with counters: a reserved, a built-in or a module's id
@@ -177,21 +185,15 @@ void codetag_unlock(void)
  */
 struct alloc_tag_counters alloc_tag_read(u16 id)
 {
-	struct alloc_tag_counters __percpu *counters;
-	struct alloc_tag_counters sum = {};
+	struct alloc_tag_counters __percpu *counters = counters_of(id);
+	struct alloc_tag_counters sum = {}, *counter;
 	int cpu;
 
-	if (codetag_is_builtin(id))
-		counters = builtin_alloc_tag_counters + id;
-	else
-		counters = module_alloc_tag_counters[id >> CODETAG_BLOCK_SHIFT] + id;
-
-	/* All bytes first: see alloc_tag_uncharge(). */
-	for_each_possible_cpu(cpu)
-		sum.bytes += READ_ONCE(per_cpu_ptr(counters, cpu)->bytes);
-	smp_rmb(); /* pairs with the order of the two in alloc_tag_uncharge() */
-	for_each_possible_cpu(cpu)
-		sum.calls += READ_ONCE(per_cpu_ptr(counters, cpu)->calls);
+	for_each_possible_cpu(cpu) {
+		counter = per_cpu_ptr(counters, cpu);
+		sum.bytes += READ_ONCE(counter->bytes);
+		sum.calls += READ_ONCE(counter->calls);
+	}
 	return sum;
 }
 
@@ -389,17 +391,29 @@ static void free_range(struct codetag_range *range)
  * Nothing can be charged to an unloaded module's ids any more, so bytes only
  * become fewer. Each CPU's counter is then at least what it was when the last
  * one was read, and no bytes in all is the truth, whatever is freed meanwhile.
+ * An uncharge that is half done still has its call.
  */
+static bool id_holds_memory(u16 id)
+{
+	struct alloc_tag_counters __percpu *counters = counters_of(id);
+	u64 bytes = 0, calls = 0;
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		bytes += READ_ONCE(per_cpu_ptr(counters, cpu)->bytes);
+	smp_rmb(); /* pairs with the order of the two in alloc_tag_uncharge() */
+	for_each_possible_cpu(cpu)
+		calls += READ_ONCE(per_cpu_ptr(counters, cpu)->calls);
+	return bytes || calls;
+}
+
 static bool range_holds_memory(struct codetag_range *range)
 {
-	struct alloc_tag_counters sum;
 	unsigned int i;
 
-	for (i = 0; range->first && i < range->nr; i++) {
-		sum = alloc_tag_read(range->first + i);
-		if (sum.bytes || sum.calls)
+	for (i = 0; range->first && i < range->nr; i++)
+		if (id_holds_memory(range->first + i))
 			return true;
-	}
 	return false;
 }
 
@@ -418,14 +432,12 @@ static void reap_ranges(void)
 static void keep_names(struct codetag_range *range)
 {
 	struct alloc_tag *copies = kvcalloc(range->nr, sizeof(*copies), GFP_KERNEL);
-	struct alloc_tag_counters sum;
 	unsigned int i;
 
 	for (i = 0; i < range->nr; i++) {
 		struct codetag *ct = &range->tags[i].ct;
 
-		sum = alloc_tag_read(range->first + i);
-		if (!sum.bytes && !sum.calls)
+		if (!id_holds_memory(range->first + i))
 			continue;
 		if (!copies) {
 			codetag_names_lost++;

@@ -83,7 +83,7 @@ static unsigned int inline_objects(const struct kmem_cache *s, unsigned int orde
 unsigned int codetag_slab_layout(struct kmem_cache *s, unsigned int order,
 				 unsigned int max_order)
 {
-	unsigned int plain = plain_objects(s, order), lost;
+	unsigned int plain = plain_objects(s, order), lost, objects;
 
 	if (mem_alloc_profiling_permanently_disabled())
 		return order;
@@ -96,11 +96,15 @@ unsigned int codetag_slab_layout(struct kmem_cache *s, unsigned int order,
 	if (s->codetag_vector && !order && max_order)
 		order = 1;
 
+	objects = inline_objects(s, order);
 	s->codetag_mask = -(PAGE_SIZE << order);
-	s->codetag_start = (PAGE_SIZE << order) - inline_bytes(s, inline_objects(s, order));
+	s->codetag_start = PAGE_SIZE << order;
+	s->codetag_bytes = (plain_objects(s, order) - objects) * s->size;
+	if (objects > 1)
+		s->codetag_start -= inline_bytes(s, objects);
 	if (s->codetag_vector)
 		atomic_long_add(CODETAG_SLAB_VECTOR, &s->codetag_shift);
-	else if (inline_objects(s, order) == 1)
+	else if (objects == 1)
 		atomic_long_add(CODETAG_SLAB_OTHER, &s->codetag_shift);
 	return order;
 }
@@ -123,24 +127,13 @@ unsigned int codetag_slab_objects(const struct kmem_cache *s, unsigned int order
 
 /* ---- slabs ---------------------------------------------------------------- */
 
-/* In the second page of a slab. */
-static u16 **page_vector(const struct page *head)
+static inline bool slab_has_vector(const struct kmem_cache *s, const struct slab *slab)
 {
-	return (u16 **)&((struct page *)head + 1)->private;
-}
-
-static u16 **slab_vector(const struct slab *slab)
-{
-	return page_vector(slab_page(slab));
-}
-
-static bool slab_has_vector(const struct kmem_cache *s, const struct slab *slab)
-{
-	return s->codetag_vector && slab_order(slab) && *slab_vector(slab);
+	return s->codetag_vector && slab_order(slab) && *codetag_slab_vector(slab);
 }
 
 /* Are a slab's ids where those of the cache's slabs usually are? */
-static bool slab_is_usual(const struct kmem_cache *s, const struct slab *slab)
+static inline bool slab_is_usual(const struct kmem_cache *s, const struct slab *slab)
 {
 	return -slab_size(slab) == s->codetag_mask &&
 	       (!s->codetag_vector || slab_has_vector(s, slab));
@@ -166,7 +159,7 @@ static u16 *slab_ref(const struct kmem_cache *s, struct slab *slab, const void *
 	if (slab->objects == 1)
 		return slab_single(slab);
 	if (slab_has_vector(s, slab))
-		ids = *slab_vector(slab);
+		ids = *codetag_slab_vector(slab);
 	else
 		ids = (void *)object - offset + slab_size(slab) - inline_bytes(s, slab->objects);
 	return ids + (offset >> inline_shift(s));
@@ -191,71 +184,13 @@ u16 *codetag_slab_ref_any(const struct kmem_cache *s, const void *object)
 }
 
 /**
- * codetag_slab_ref_slow - codetag_slab_ref() for what that does not know
- * @s:		cache
- * @object:	object, not one of KFENCE's
- *
- * Context: Any.
- * Return: Where the object's id is.
- */
-u16 *codetag_slab_ref_slow(const struct kmem_cache *s, const void *object)
-{
-	unsigned long addr = (unsigned long)kasan_reset_tag(object);
-	unsigned long start = addr & s->codetag_mask;
-	unsigned long shift = codetag_slab_shift(s) - CODETAG_SLAB_VECTOR;
-
-	if (unlikely(shift >= CODETAG_SLAB_OTHER - CODETAG_SLAB_VECTOR))
-		return codetag_slab_ref_any(s, object);
-
-	return *page_vector(virt_to_page((void *)start)) + ((addr - start) >> shift);
-}
-
-/**
- * codetag_slab_alloc_slow - charge an object that codetag_slab_ref() does not know
- * @s:		cache
- * @object:	new object, not one of KFENCE's
- * @id:		id to charge it to
- *
- * Context: Any.
- */
-void codetag_slab_alloc_slow(struct kmem_cache *s, void *object, unsigned int id)
-{
-	*codetag_slab_ref_slow(s, object) = id;
-	alloc_tag_charge(id, s->size, 1);
-}
-
-/* Take back what is charged for the object whose id is there. */
-static __always_inline void uncharge(struct kmem_cache *s, u16 *ref)
-{
-	unsigned int id = *ref;
-
-	if (!id)
-		return;
-
-	*ref = CODETAG_ID_NONE;
-	alloc_tag_uncharge(id, s->size, 1);
-}
-
-/**
- * codetag_slab_free_slow - take back what is charged for such an object
- * @s:		cache
- * @object:	object that is about to be freed, not one of KFENCE's
- *
- * Context: Any.
- */
-void codetag_slab_free_slow(struct kmem_cache *s, void *object)
-{
-	uncharge(s, codetag_slab_ref_slow(s, object));
-}
-
-/**
- * codetag_slab_alloc_kfence - charge a KFENCE object to the current call site
+ * codetag_slab_alloc_any - charge any object of any cache to the current call site
  * @s:		cache
  * @object:	new object
  *
  * Context: Any.
  */
-void codetag_slab_alloc_kfence(struct kmem_cache *s, void *object)
+void codetag_slab_alloc_any(struct kmem_cache *s, void *object)
 {
 	u16 id = alloc_tag_current_id();
 
@@ -267,15 +202,21 @@ void codetag_slab_alloc_kfence(struct kmem_cache *s, void *object)
 }
 
 /**
- * codetag_slab_free_kfence - take back what is charged for a KFENCE object
+ * codetag_slab_free_any - take back what is charged for any object of any cache
  * @s:		cache
  * @object:	object that is about to be freed
  *
  * Context: Any.
  */
-void codetag_slab_free_kfence(struct kmem_cache *s, void *object)
+void codetag_slab_free_any(struct kmem_cache *s, void *object)
 {
-	uncharge(s, codetag_slab_ref_any(s, object));
+	u16 *ref = codetag_slab_ref_any(s, object), id = *ref;
+
+	if (!id)
+		return;
+
+	*ref = CODETAG_ID_NONE;
+	alloc_tag_uncharge(id, s->size, 1);
 }
 
 /**
@@ -297,15 +238,28 @@ unsigned int codetag_slab_tail(const struct kmem_cache *s, const struct slab *sl
 /* Account for a new slab (@sign 1), or for one that goes away (-1). */
 static void slab_account(const struct kmem_cache *s, const struct slab *slab, int sign)
 {
-	unsigned int plain = plain_objects(s, slab_order(slab));
-	long bytes;
+	long bytes = s->codetag_bytes;
 
 	if (slab_has_vector(s, slab)) {
-		bytes = kmalloc_size_roundup(inline_bytes(s, plain));
+		bytes = kmalloc_size_roundup(inline_bytes(s, slab->objects));
 		this_cpu_add(slab_vector_bytes, sign * bytes);
-	} else {
-		bytes = (plain - slab->objects) * s->size;
-		this_cpu_add(slab_inline_bytes, sign * bytes);
+		return;
+	}
+	if (unlikely(!slab_is_usual(s, slab)))
+		bytes = (plain_objects(s, slab_order(slab)) - slab->objects) * s->size;
+	this_cpu_add(slab_inline_bytes, sign * bytes);
+}
+
+static void slab_add_vector(const struct kmem_cache *s, struct slab *slab, gfp_t gfp)
+{
+	if (slab_order(slab) && slab_is_available()) {
+		gfp &= GFP_RECLAIM_MASK & ~(__GFP_NOFAIL | __GFP_ACCOUNT);
+		*codetag_slab_vector(slab) = kzalloc_node(inline_bytes(s, slab->objects),
+							  gfp | __GFP_NOWARN, slab_nid(slab));
+	}
+	if (!slab_has_vector(s, slab)) {
+		slab->objects = inline_objects(s, slab_order(slab));
+		atomic_long_inc(&slab_vectors_failed);
 	}
 }
 
@@ -319,27 +273,22 @@ static void slab_account(const struct kmem_cache *s, const struct slab *slab, in
  */
 void codetag_slab_init(struct kmem_cache *s, struct slab *slab, gfp_t gfp)
 {
-	unsigned int order = slab_order(slab), tail;
+	unsigned int tail;
 
-	if (mem_alloc_profiling_permanently_disabled())
+	if (!s->codetag_mask)
 		return;
 
-	if (s->codetag_vector && slab->objects > 1) {
-		if (order && slab_is_available()) {
-			gfp &= GFP_RECLAIM_MASK & ~(__GFP_NOFAIL | __GFP_ACCOUNT);
-			*slab_vector(slab) = kzalloc_node(inline_bytes(s, slab->objects),
-							  gfp | __GFP_NOWARN, slab_nid(slab));
-		}
-		if (!slab_has_vector(s, slab)) {
-			slab->objects = inline_objects(s, order);
-			atomic_long_inc(&slab_vectors_failed);
-		}
-	}
-	if (!slab_is_usual(s, slab))
-		atomic_long_add(CODETAG_SLAB_OTHER, &s->codetag_shift);
+	if (s->codetag_vector && slab->objects > 1)
+		slab_add_vector(s, slab, gfp);
 
-	tail = codetag_slab_tail(s, slab);
-	memset(slab_start(slab) + slab_size(slab) - tail, 0, tail);
+	if (likely(slab_is_usual(s, slab))) {
+		tail = s->codetag_vector ? 0 : -s->codetag_mask - s->codetag_start;
+	} else {
+		atomic_long_add(CODETAG_SLAB_OTHER, &s->codetag_shift);
+		tail = codetag_slab_tail(s, slab);
+	}
+	if (tail)
+		memset(slab_start(slab) + slab_size(slab) - tail, 0, tail);
 	slab_account(s, slab, 1);
 }
 
@@ -352,15 +301,15 @@ void codetag_slab_init(struct kmem_cache *s, struct slab *slab, gfp_t gfp)
  */
 void codetag_slab_exit(struct kmem_cache *s, struct slab *slab)
 {
-	if (mem_alloc_profiling_permanently_disabled())
+	if (!s->codetag_mask)
 		return;
 
 	slab_account(s, slab, -1);
-	if (!slab_is_usual(s, slab))
+	if (unlikely(!slab_is_usual(s, slab)))
 		atomic_long_sub(CODETAG_SLAB_OTHER, &s->codetag_shift);
 	if (slab_has_vector(s, slab)) {
-		kfree(*slab_vector(slab));
-		*slab_vector(slab) = NULL;
+		kfree(*codetag_slab_vector(slab));
+		*codetag_slab_vector(slab) = NULL;
 	}
 }
 

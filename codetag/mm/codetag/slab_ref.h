@@ -30,11 +30,8 @@ void codetag_slab_init(struct kmem_cache *s, struct slab *slab, gfp_t gfp);
 void codetag_slab_exit(struct kmem_cache *s, struct slab *slab);
 unsigned int codetag_slab_tail(const struct kmem_cache *s, const struct slab *slab);
 u16 *codetag_slab_ref_any(const struct kmem_cache *s, const void *object);
-u16 *codetag_slab_ref_slow(const struct kmem_cache *s, const void *object);
-void codetag_slab_alloc_slow(struct kmem_cache *s, void *object, unsigned int id);
-void codetag_slab_free_slow(struct kmem_cache *s, void *object);
-void codetag_slab_alloc_kfence(struct kmem_cache *s, void *object);
-void codetag_slab_free_kfence(struct kmem_cache *s, void *object);
+void codetag_slab_alloc_any(struct kmem_cache *s, void *object);
+void codetag_slab_free_any(struct kmem_cache *s, void *object);
 
 /*
  * What kmem_cache.codetag_shift has above the shift itself: whether the ids are
@@ -47,7 +44,7 @@ void codetag_slab_free_kfence(struct kmem_cache *s, void *object);
 
 #define codetag_slab_shift(s)	((unsigned long)atomic_long_read(&(s)->codetag_shift))
 
-/* Where the id of an object is that is not KFENCE's, if @shift is no more than that. */
+/* Where the id of an object is that is not KFENCE's, if @shift is less than that. */
 static __always_inline u16 *codetag_slab_ref(const struct kmem_cache *s, const void *object,
 					     unsigned long shift)
 {
@@ -57,31 +54,61 @@ static __always_inline u16 *codetag_slab_ref(const struct kmem_cache *s, const v
 	return (u16 *)(start + s->codetag_start) + ((addr - start) >> shift);
 }
 
-/* Charge a new object to the current call site. */
-static __always_inline void codetag_slab_alloc(struct kmem_cache *s, void *object)
+/* Where a slab keeps its vector: in its second page. */
+static __always_inline u16 **codetag_slab_vector(const struct slab *slab)
+{
+	return (u16 **)&((struct page *)slab_page(slab))[1].private;
+}
+
+/* The same if @shift says that all ids are in vectors. */
+static __always_inline u16 *codetag_slab_vector_ref(const struct kmem_cache *s,
+						    const struct slab *slab, const void *object,
+						    unsigned long shift)
+{
+	unsigned long offset = (unsigned long)object & ~s->codetag_mask;
+
+	return *codetag_slab_vector(slab) + (offset >> (shift - CODETAG_SLAB_VECTOR));
+}
+
+/*
+ * Charge a new object, not KFENCE's, to the current call site, if nothing has to
+ * be called for that: false means that codetag_slab_alloc_any() has to do it.
+ * @slab may be NULL where it is not known.
+ */
+static __always_inline bool codetag_slab_try_alloc(struct kmem_cache *s, struct slab *slab,
+						   void *object)
 {
 	unsigned long id, shift;
 	u16 *ref;
 
 	if (!mem_alloc_profiling_enabled())
-		return;
+		return true;
 
 	id = alloc_tag_current_id();
 	if (unlikely(!id))
-		return;
+		return true;
 
 	shift = codetag_slab_shift(s);
-	if (unlikely(shift >= CODETAG_SLAB_VECTOR)) {
-		codetag_slab_alloc_slow(s, object, id);
-		return;
-	}
+	if (likely(shift < CODETAG_SLAB_VECTOR))
+		ref = codetag_slab_ref(s, object, shift);
+	else if (slab && likely(shift < CODETAG_SLAB_OTHER))
+		ref = codetag_slab_vector_ref(s, slab, object, shift);
+	else
+		return false;
 
-	ref = codetag_slab_ref(s, object, shift);
 	if (IS_ENABLED(CONFIG_MEM_ALLOC_PROFILING_DEBUG))
 		WARN_ONCE(*ref, "codetag: object of %s is charged to id %u already\n",
 			  s->name, *ref);
 	*ref = id;
 	alloc_tag_charge(id, s->size, 1);
+	return true;
+}
+
+/* Charge a new object, not KFENCE's, to the current call site. */
+static __always_inline void codetag_slab_alloc(struct kmem_cache *s, void *object)
+{
+	if (unlikely(!codetag_slab_try_alloc(s, NULL, object)))
+		codetag_slab_alloc_any(s, object);
 }
 
 /* Charge new objects, some of which may be KFENCE's, to the current call site. */
@@ -99,37 +126,49 @@ static __always_inline void codetag_slab_alloc_bulk(struct kmem_cache *s, size_t
 
 	for (i = 0; i < size; i++) {
 		shift = codetag_slab_shift(s);
-		if (unlikely(is_kfence_address(p[i])))
+		if (unlikely(shift >= CODETAG_SLAB_VECTOR || is_kfence_address(p[i])))
 			*codetag_slab_ref_any(s, p[i]) = id;
-		else if (unlikely(shift >= CODETAG_SLAB_VECTOR))
-			*codetag_slab_ref_slow(s, p[i]) = id;
 		else
 			*codetag_slab_ref(s, p[i], shift) = id;
 	}
 	alloc_tag_charge(id, size * s->size, size);
 }
 
-/* Take back what is charged for an object that is about to be freed. */
-static __always_inline void codetag_slab_free(struct kmem_cache *s, void *object)
+/*
+ * Take back what is charged for an object, not KFENCE's, that is about to be
+ * freed, if nothing has to be called for that: false means that
+ * codetag_slab_free_any() has to do it.
+ */
+static __always_inline bool codetag_slab_try_free(struct kmem_cache *s, struct slab *slab,
+						  void *object)
 {
 	unsigned long id, shift;
 	u16 *ref;
 
 	if (!alloc_tag_refs_exist())
-		return;
+		return true;
 
 	shift = codetag_slab_shift(s);
-	if (unlikely(shift >= CODETAG_SLAB_VECTOR)) {
-		codetag_slab_free_slow(s, object);
-		return;
-	}
+	if (likely(shift < CODETAG_SLAB_VECTOR))
+		ref = codetag_slab_ref(s, object, shift);
+	else if (slab && likely(shift < CODETAG_SLAB_OTHER))
+		ref = codetag_slab_vector_ref(s, slab, object, shift);
+	else
+		return false;
 
-	ref = codetag_slab_ref(s, object, shift);
 	id = *ref;
 	if (!id)
-		return;
+		return true;
 	*ref = CODETAG_ID_NONE;
 	alloc_tag_uncharge(id, s->size, 1);
+	return true;
+}
+
+/* Take back what is charged for an object, not KFENCE's, that is about to be freed. */
+static __always_inline void codetag_slab_free(struct kmem_cache *s, void *object)
+{
+	if (unlikely(!codetag_slab_try_free(s, NULL, object)))
+		codetag_slab_free_any(s, object);
 }
 
 #else /* CONFIG_MEM_ALLOC_PROFILING */
@@ -152,11 +191,21 @@ static inline unsigned int codetag_slab_tail(const struct kmem_cache *s, const s
 	return 0;
 }
 
+static inline bool codetag_slab_try_alloc(struct kmem_cache *s, struct slab *slab, void *object)
+{
+	return true;
+}
+
+static inline bool codetag_slab_try_free(struct kmem_cache *s, struct slab *slab, void *object)
+{
+	return true;
+}
+
 static inline void codetag_slab_alloc(struct kmem_cache *s, void *object) {}
 static inline void codetag_slab_alloc_bulk(struct kmem_cache *s, size_t size, void **p) {}
-static inline void codetag_slab_alloc_kfence(struct kmem_cache *s, void *object) {}
+static inline void codetag_slab_alloc_any(struct kmem_cache *s, void *object) {}
 static inline void codetag_slab_free(struct kmem_cache *s, void *object) {}
-static inline void codetag_slab_free_kfence(struct kmem_cache *s, void *object) {}
+static inline void codetag_slab_free_any(struct kmem_cache *s, void *object) {}
 
 #endif /* CONFIG_MEM_ALLOC_PROFILING */
 
