@@ -223,7 +223,8 @@ static const struct argp argp = {
 	"  codetag trace --record 10 -n 20\n"
 #endif
 	"  trace-cmd report | codetag trace - --order-by waste -n 20\n\n"
-	"Exit status: 0 success, 2 trouble.",
+	"Exit status: 0 success, 1 no allocation is known to be of the cache NAME, "
+	"2 trouble.",
 	children, NULL, NULL
 };
 
@@ -774,8 +775,10 @@ int cmd_trace(int argc, char **argv)
 				print_findings(&trace.kmem);
 			}
 		}
-		if (trace.filter.cache && !total.allocs)
+		if (trace.filter.cache && !total.allocs) {
 			hint_cache(&trace);
+			status = STATUS_FOUND;
+		}
 		if (trace.callers && !write_callers(&trace))
 			status = STATUS_TROUBLE;
 		if (trace.cut)
