@@ -408,8 +408,10 @@ static bool load_db(struct trace *trace)
 {
 	char *why = kmem_load(&trace->kmem, trace->db_file);
 
-	if (why)
+	if (why) {
 		warning("cannot read %s: %s", trace->db_file, why);
+		hint("Such files are made by 'codetag trace --save-db'.");
+	}
 	trace->path = trace->db_file;
 	free(why);
 	return !why;

@@ -170,8 +170,8 @@ static void add_alloc(struct kmem *kmem, const struct kmem_event *event)
 	if (object->ptr) {
 		found(&kmem->reused, kmem->use[object->use].caller, KMEM_NOBODY);
 		give_back(kmem, object);
-	} else if (++kmem->objects > kmem->most_objects) {
-		kmem->most_objects = kmem->objects;
+	} else if ((int64_t)++kmem->objects > kmem->most_objects) {
+		kmem->most_objects = (int64_t)kmem->objects;
 	}
 	*object = (struct kmem_object){
 		.ptr = event->ptr,

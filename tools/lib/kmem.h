@@ -59,7 +59,8 @@ struct kmem {
 	struct strmap names, caches;
 
 	struct kmem_object *object;	/* a hash table of what is alive */
-	size_t slots, objects, most_objects;
+	size_t slots, objects;
+	int64_t most_objects;
 
 	int64_t events, bad, lost, overwritten;
 	int64_t failed;			/* allocations that returned NULL */
