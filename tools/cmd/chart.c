@@ -56,7 +56,7 @@ static const struct argp_option options[] = {
 };
 
 static const struct argp_child children[] = {
-	{ &selection_argp, 0, NULL, 1 },
+	{ &selection_chart_argp, 0, NULL, 1 },
 	{ 0 }
 };
 
@@ -141,6 +141,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 			argp_error(state, "two files are for --attr growth");
 		else if (o->kind == AREA && o->attribute == GROWTH)
 			argp_error(state, "areas show the growth anyway");
+		else if ((o->kind == RING || o->kind == TREEMAP) &&
+			 (o->selection.by.by != BY_SITE || o->selection.top))
+			argp_error(state, "rings and treemaps are by directory: --group and --top "
+				   "are for bars and areas");
 		else if (o->attribute == STATIC)
 			finish_static(o, state);
 		return 0;

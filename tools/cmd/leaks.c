@@ -23,6 +23,7 @@ struct leaks {
 	bool live;
 	double interval;
 	int64_t count;
+	bool paced;		/* one of the two was given */
 };
 
 enum { KEY_LIVE = 0x200 };
@@ -35,7 +36,7 @@ static const struct argp_option options[] = {
 };
 
 static const struct argp_child children[] = {
-	{ &selection_argp, 0, NULL, 1 },
+	{ &selection_trend_argp, 0, NULL, 1 },
 	{ &output_argp, 0, NULL, 9 },
 	{ 0 }
 };
@@ -54,9 +55,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case 'i':
 		leaks->interval = argument_seconds(arg, state);
+		leaks->paced = true;
 		return 0;
 	case 'c':
 		leaks->count = argument_number(arg, TREND_MIN, TREND_MAX, state);
+		leaks->paced = true;
 		return 0;
 	case ARGP_KEY_ARG:
 		if (!selection_argument(&leaks->selection, arg))
@@ -64,6 +67,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_END:
 		selection_finish(&leaks->selection, state);
+		if (leaks->paced && !leaks->live)
+			argp_error(state, "--interval and --count go with --live: all of a "
+				   "recording is used");
 #ifdef HAVE_SQLITE
 		if (!leaks->live && !leaks->selection.path_given)
 			argp_error(state, "give a recording, or --live");

@@ -193,6 +193,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 			argp_error(state, "--record reads no file");
 		else if (!trace->path && !trace->db_file && trace->record <= 0)
 			argp_error(state, "which log? '-' is standard input");
+		else if (trace->buffer && trace->record <= 0)
+			argp_error(state, "--buffer goes with --record");
 		else if (trace->filter.malloc_only && trace->filter.cache_only)
 			argp_error(state, "--malloc and --cache leave nothing");
 		else if (trace->start && !trace->build)
@@ -328,7 +330,7 @@ static bool record(struct trace *trace)
 	struct interval interval;
 	const char *why;
 
-	record = trace_record_start(trace->buffer, &why);
+	record = trace_record_start(trace->buffer ? trace->buffer : 64 << 20, &why);
 	if (!record) {
 		int error = errno;
 
@@ -755,7 +757,7 @@ static void hint_cache(const struct trace *trace)
 
 int cmd_trace(int argc, char **argv)
 {
-	struct trace trace = { .buffer = 64 << 20 };
+	struct trace trace = { 0 };
 	struct kmem_caller total;
 	int status = STATUS_TROUBLE;
 
