@@ -395,20 +395,23 @@ static bool keep_branch(struct material *m, const char *dir)
 	return kept;
 }
 
+static bool nothing(void)
+{
+	warning("there is nothing to draw");
+	return false;
+}
+
 static bool draw_tree(const struct options *o, const struct tree *tree,
 		      const struct chart *chart, FILE *out)
 {
 	struct chart_tree drawing = { .chart = *chart, .tree = tree };
-	bool good = false;
 
 	drawing.start = tree_find(tree, o->start ? o->start : "");
 	if (!drawing.start)
-		warning("there is nothing to draw");
-	else if (o->kind == RING)
-		good = chart_ring(&drawing, o->format, out);
-	else
-		good = chart_treemap(&drawing, o->format, out);
-	return good;
+		return nothing();
+	if (o->kind == RING)
+		return chart_ring(&drawing, o->format, out);
+	return chart_treemap(&drawing, o->format, out);
 }
 
 struct weighed {
@@ -460,7 +463,8 @@ static bool draw_bars(const struct options *o, const struct material *m,
 		name[r] = groups.group[ranked[r].i].name;
 		value[r] = (double)ranked[r].value;
 	}
-	good = chart_bars(&(struct chart_series){ *chart, name, value, rows, 1, NULL },
+	good = (rows || nothing()) &&
+	       chart_bars(&(struct chart_series){ *chart, name, value, rows, 1, NULL },
 			  o->format, out);
 	free(name);
 	free(value);
@@ -477,7 +481,7 @@ static bool draw_area(const struct options *o, const struct material *m,
 	const char **name;
 	double *value;
 	size_t rows;
-	bool good;
+	bool good = false;
 
 	group_all(o, m, &last, o->selection.by);
 	rows = rank(o, &last, &ranked, 10);
@@ -502,9 +506,11 @@ static bool draw_area(const struct options *o, const struct material *m,
 				(double)value_of(o, &then.group[i]);
 			*others -= value[r * m->count + c];
 		}
+		good = good || then.count;
 		groups_free(&then);
 	}
-	good = chart_area(&(struct chart_series){ *chart, name, value, rows + 1,
+	good = (good || nothing()) &&
+	       chart_area(&(struct chart_series){ *chart, name, value, rows + 1,
 						  m->count, m->time },
 			  o->format, out);
 	free(name);

@@ -225,8 +225,8 @@ static const struct argp argp = {
 	"  codetag trace --record 10 -n 20\n"
 #endif
 	"  trace-cmd report | codetag trace - --order-by waste -n 20\n\n"
-	"Exit status: 0 success, 1 no allocation is known to be of the cache NAME, "
-	"2 trouble.",
+	"Exit status: 0 success, 1 no allocation is known to be of the cache NAME or no "
+	"caller is below DIR, 2 trouble.",
 	children, NULL, NULL
 };
 
@@ -465,6 +465,9 @@ static bool resolve(struct trace *trace)
 		c->path = symbols_path(&trace->symbols, c->name);
 		without += !c->path || !*c->path;
 	}
+	if (trace->symbols.unreadable)
+		warning("%s: %zu files are named .o and are no object files", trace->build,
+			trace->symbols.unreadable);
 	if (without)
 		warning("%zu of %zu callers are in no file of %s, or in several",
 			without, trace->kmem.callers, trace->build);
@@ -491,6 +494,14 @@ static bool in_branch(const struct trace *trace, const char *path)
 		len--;
 	return path && !strncmp(path, trace->start, len) &&
 	       (path[len] == '/' || path[len] == '.');
+}
+
+static bool any_in_branch(const struct trace *trace)
+{
+	for (size_t i = 0; i < trace->kmem.callers; i++)
+		if (in_branch(trace, trace->kmem.caller[i].path))
+			return true;
+	return false;
 }
 
 static int64_t waste_of(const struct kmem_caller *c)
@@ -781,6 +792,10 @@ int cmd_trace(int argc, char **argv)
 		}
 		if (trace.filter.cache && !total.allocs) {
 			hint_cache(&trace);
+			status = STATUS_FOUND;
+		}
+		if (trace.start && !any_in_branch(&trace)) {
+			warning("no caller is in a file below %s", trace.start);
 			status = STATUS_FOUND;
 		}
 		if (trace.callers && !write_callers(&trace))

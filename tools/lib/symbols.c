@@ -80,6 +80,7 @@ bool symbols_read(struct symbols *symbols, const char *build)
 		errno = ENOENT;
 		good = false;
 	}
+	symbols->unreadable = objects.unreadable;
 	objects_free(&objects);
 	if (good)
 		read_map(symbols, build);

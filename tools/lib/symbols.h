@@ -25,6 +25,7 @@ struct symbols {
 	} *symbol;		/* of System.map, by address */
 	size_t count, symbol_room;
 	char *text;
+	size_t unreadable;	/* files named .o */
 };
 
 /* False with errno if @build cannot be read; a System.map need not be there. */

@@ -74,7 +74,18 @@ trace_branch() {
 	[ "$("$codetag" trace -N data/handmade-old.trace --kernel "$tree" \
 		--start-branch fs/ext4/ 2>/dev/null)" = "384  84  256  2/1  f+0x33  fs/ext4/inode.o" ] &&
 		[ -z "$("$codetag" trace -N data/handmade-old.trace --kernel "$tree" \
-			--start-branch fs/ext 2>/dev/null)" ]
+			--start-branch fs/ext 2>"$scratch/err")" ] &&
+		grep -q 'no caller is in a file below fs/ext' "$scratch/err" || return 1
+	"$codetag" trace -N data/handmade-old.trace --kernel "$tree" --start-branch fs/ext 2>/dev/null
+	[ $? -eq 1 ]
+}
+
+# An object that cannot be read may be where a caller is.
+trace_unreadable() {
+	mkdir -p "$scratch/partly" && cp -r "$tree/fs" "$scratch/partly/" &&
+		echo junk >"$scratch/partly/fs/x.o" || return 1
+	"$codetag" trace data/handmade-old.trace --kernel "$scratch/partly" 2>&1 >/dev/null |
+		grep -q '1 files are named .o and are no object files'
 }
 
 static_columns() {
@@ -138,6 +149,7 @@ if "$codetag" --version | grep -q libelf; then
 		check static/columns static_columns
 		check trace/objects trace_objects
 		check trace/branch trace_branch
+		check trace/unreadable trace_unreadable
 		check docs/json/static json_is_documented "$codetag" static --json "$tree"
 		check docs/json/trace-kernel json_is_documented "$codetag" trace --json \
 			data/handmade-old.trace --kernel "$tree"
