@@ -214,8 +214,8 @@ static const struct argp argp = {
 	"LOG",
 #endif
 	"Reads an ftrace log with the kmem events kmalloc, kfree, kmem_cache_alloc and "
-	"kmem_cache_free, of any kernel that has them: the file trace, trace_pipe, what "
-	"'trace-cmd report' prints, or a trace.dat. Tells who allocated how much, "
+	"kmem_cache_free, of any kernel that has them: the file trace, trace_pipe (until "
+	"interrupted), what 'trace-cmd report' prints, or a trace.dat. Tells who allocated how much, "
 	"holds how much now and wastes how much, and what looks wrong."
 	"\vThe columns are: bytes ever allocated, of them wasted by rounding up, bytes "
 	"that are alive, allocations / frees of them, caller.\n\n"
@@ -258,7 +258,7 @@ static void read_lines(struct trace *trace, FILE *in)
 	int64_t read = 0;
 	ssize_t len;
 
-	while ((len = getline(&line, &room, in)) > 0) {
+	while (!interrupt_caught() && (len = getline(&line, &room, in)) > 0) {
 		struct kmem_event event;
 
 		read += len;
@@ -369,14 +369,20 @@ static bool read_text(struct trace *trace)
 {
 	bool is_stdin = !strcmp(trace->path, "-"), good;
 	FILE *in = is_stdin ? stdin : fopen(trace->path, "re");
+	struct stat st;
 
 	if (!in) {
 		warning("cannot open %s: %s", trace->path, strerror(errno));
 		return false;
 	}
+	/* trace_pipe has no end, and no size either. */
+	if (!fstat(fileno(in), &st) && !(S_ISREG(st.st_mode) && st.st_size))
+		interrupt_catch();
 	read_lines(trace, in);
-	good = !ferror(in);
-	if (!good)
+	good = !ferror(in) || interrupt_caught();
+	if (interrupt_caught())
+		warning("interrupted: this is what %s had until then", input_name(trace->path));
+	else if (!good)
 		warning("cannot read %s: %s", input_name(trace->path), strerror(errno));
 	if (!is_stdin)
 		fclose(in);

@@ -43,7 +43,20 @@ trace_callers() {
 ffffffff81100010" ]
 }
 
+# A pipe without an end: the accounts so far, at Ctrl-C.
+trace_interrupted() {
+	local pipe=$scratch/endless writer
+	mkfifo "$pipe" || return 1
+	(cat data/handmade-modern.trace && exec sleep 20) >"$pipe" &
+	writer=$!
+	timeout -s INT 1 "$codetag" trace "$pipe" >"$scratch/interrupted" 2>"$scratch/err"
+	kill $writer
+	"$codetag" trace data/handmade-modern.trace | diff - "$scratch/interrupted" &&
+		grep -q '^codetag trace: interrupted' "$scratch/err"
+}
+
 check trace/like-awk trace_like_awk
+check trace/interrupted trace_interrupted
 # What was saved gives the same answers as the log, in any order.
 trace_db() {
 	local db=$scratch/trace.db option
