@@ -566,23 +566,28 @@ static void print_totals(const struct trace *trace, const struct kmem_caller *to
 	const struct {
 		const char *trace_name, *slab_name;
 		int64_t value, slab_value;
+		bool is_size;
 	} lines[] = {
 		{ "current bytes allocated", "total bytes allocated",
-		  total->current_alloc, total->total_alloc },
+		  total->current_alloc, total->total_alloc, true },
 		{ "current bytes requested", "total bytes requested",
-		  total->current_req, total->total_req },
+		  total->current_req, total->total_req, true },
 		{ "current wasted bytes", "slack bytes allocated",
-		  sub64(total->current_alloc, total->current_req), waste_of(total) },
-		{ "number of allocs", "number of allocs", total->allocs, total->allocs },
-		{ "number of frees", "number of frees", total->frees, total->frees },
+		  sub64(total->current_alloc, total->current_req), waste_of(total), true },
+		{ "number of allocs", "number of allocs", total->allocs, total->allocs, false },
+		{ "number of frees", "number of frees", total->frees, total->frees, false },
 		{ "number of callers", "number of callers",
-		  (int64_t)trace->selected, (int64_t)trace->selected },
+		  (int64_t)trace->selected, (int64_t)trace->selected, false },
 	};
+	bool human = output_human(&trace->output);
+	char text[SIZE_TEXT];
 
 	for (size_t i = 0; i < sizeof(lines) / sizeof(*lines); i++)
-		printf("%s: %" PRId64 "\n",
+		printf("%s: %s\n",
 		       trace->slab_account ? lines[i].slab_name : lines[i].trace_name,
-		       trace->slab_account ? lines[i].slab_value : lines[i].value);
+		       size_format(text, trace->slab_account ? lines[i].slab_value :
+							       lines[i].value,
+				   human && lines[i].is_size));
 }
 
 static void print_callers(struct trace *trace)
