@@ -8,6 +8,8 @@
 #include "number.h"
 #include "text.h"
 
+#define ZERO_SIZE 16	/* the pointer that kmalloc(0) gives, without an event */
+
 struct kmem_object {
 	uint64_t ptr;		/* 0: a free slot */
 	int64_t req;
@@ -203,8 +205,8 @@ static void add_free(struct kmem *kmem, const struct kmem_event *event)
 	struct kmem_object *object;
 	struct kmem_use *use, *freer;
 
-	if (!event->ptr)
-		return;		/* free(NULL) */
+	if (!event->ptr || event->ptr == ZERO_SIZE)
+		return;		/* like free(NULL) */
 	freer = find_use(kmem, event, true);
 	freer->calls++;
 	object = kmem->slots ? find(kmem, event->ptr) : NULL;
