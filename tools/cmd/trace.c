@@ -48,7 +48,6 @@ struct trace {
 	const char *path, *callers;
 	double record;		/* seconds, 0: read a log */
 	int64_t buffer;
-	bool cut;		/* only a part of the log could be read */
 	const char *build, *start;
 	const char *save_db, *db_file;
 	struct kmem kmem;
@@ -320,7 +319,7 @@ static bool read_binary(struct trace *trace)
 	}
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;
-	trace->cut = status != 0;
+	trace->kmem.cut = status != 0;
 	return true;
 }
 
@@ -389,6 +388,12 @@ static bool read_text(struct trace *trace)
 	return good;
 }
 
+static void say_cut(const struct trace *trace)
+{
+	warning("%s: not read to its end: it is damaged, or newer than this build",
+		trace->path);
+}
+
 static bool read_log(struct trace *trace)
 {
 	bool good;
@@ -400,10 +405,10 @@ static bool read_log(struct trace *trace)
 	else
 		good = read_text(trace);
 	show_progress(trace, 0, true);
-	if (trace->cut)
-		warning("%s: not read to its end: it is damaged, or newer than this build",
-			trace->path);
-	if (good && !trace->kmem.events) {
+	if (good && !trace->kmem.events && trace->kmem.cut) {
+		say_cut(trace);
+		good = false;
+	} else if (good && !trace->kmem.events) {
 		warning("there are no kmem events in %s", input_name(trace->path));
 		hint("This switches them on: echo 1 > /sys/kernel/tracing/events/kmem/enable");
 		good = false;
@@ -696,6 +701,7 @@ static void print_json(struct trace *trace, const struct kmem_caller *total)
 	json_int(&json, "lost", kmem->lost);
 	json_int(&json, "overwritten", kmem->overwritten);
 	json_int(&json, "failed", kmem->failed);
+	json_bool(&json, "complete", !kmem->cut && !kmem->bad);
 	json_int(&json, "most_objects", kmem->most_objects);
 	json_object(&json, "total");
 	json_int(&json, "total_dynamic", total->total_alloc);
@@ -811,8 +817,10 @@ int cmd_trace(int argc, char **argv)
 		}
 		if (trace.callers && !write_callers(&trace))
 			status = STATUS_TROUBLE;
-		if (trace.cut)
+		if (trace.kmem.cut) {
+			say_cut(&trace);
 			status = STATUS_TROUBLE;
+		}
 		if (trace.kmem.bad) {
 			warning("%s: %" PRId64 " kmem events not understood",
 				input_name(trace.path), trace.kmem.bad);

@@ -64,6 +64,7 @@ struct kmem {
 
 	int64_t events, bad, lost, overwritten;
 	int64_t failed;			/* allocations that returned NULL */
+	int64_t cut;			/* 1: the log was not read to its end */
 	struct kmem_finding remote;	/* freed on another CPU */
 	struct kmem_finding wrong_function;	/* kfree() for kmem_cache_alloc(), or the reverse */
 	struct kmem_finding wrong_cache;

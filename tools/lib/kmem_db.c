@@ -44,6 +44,7 @@ static const struct member {
 	{ "lost", offsetof(struct kmem, lost) },
 	{ "overwritten", offsetof(struct kmem, overwritten) },
 	{ "failed", offsetof(struct kmem, failed) },
+	{ "cut", offsetof(struct kmem, cut) },
 	{ "most_objects", offsetof(struct kmem, most_objects) },
 }, finding_members[] = {
 	{ "remote_frees", offsetof(struct kmem, remote) },

@@ -77,6 +77,14 @@ trace_db() {
 	python3 -c '
 import sqlite3, sys
 db = sqlite3.connect(sys.argv[1])
+assert db.execute("UPDATE meta SET value = 1 WHERE key = ? AND value = 0", ["cut"]).rowcount == 1
+db.commit()' "$db" || return 1
+	"$codetag" trace --db-file "$db" --json >"$scratch/cut" 2>"$scratch/err"
+	[ $? -eq 2 ] && grep -q '"complete": false' "$scratch/cut" &&
+		grep -q 'not read to its end' "$scratch/err" || return 1
+	python3 -c '
+import sqlite3, sys
+db = sqlite3.connect(sys.argv[1])
 db.execute("DELETE FROM caller WHERE id = (SELECT max(id) FROM caller)")
 db.commit()' "$db" && ! "$codetag" trace --db-file "$db"
 }
