@@ -396,7 +396,12 @@ static bool find_by_trace(struct slab_holders *holders, const struct slabinfo *s
 	char *why = kmem_load(&known->kmem, path);
 
 	if (!why) {
-		slab_holders_by_trace(holders, slabs, &known->kmem);
+		const struct kmem *kmem = &known->kmem;
+
+		slab_holders_by_trace(holders, slabs, kmem);
+		if (kmem->lost || kmem->overwritten || kmem->bad || kmem->cut)
+			warning("%s: events are missing in this trace, so that what it says of call "
+				"sites may be wrong", path);
 		return true;
 	}
 	warning("cannot read %s: %s", path, why);

@@ -107,9 +107,18 @@ slabs_by_trace() {
 		awk 'NR > 1 { print $1, $3 }' | sort | diff "$scratch/want" -
 }
 
+slabs_by_lost_trace() {
+	local db=$scratch/slabs-lost.db slabs=data/recorded-ours-6.12.slabinfo
+	"$codetag" slabs -f $slabs --trace-db "$scratch/slabs.db" 2>"$scratch/err" >/dev/null &&
+		[ ! -s "$scratch/err" ] &&
+		"$codetag" trace data/handmade-modern.trace --save-db "$db" >/dev/null &&
+		"$codetag" slabs -f $slabs --trace-db "$db" 2>&1 >/dev/null | grep -q 'events are missing'
+}
+
 if feature sqlite3 trace/db; then
 	check trace/db trace_db
 	check slabs/trace slabs_by_trace
+	check slabs/trace-lost slabs_by_lost_trace
 fi
 check trace/callers trace_callers
 check trace/json json_is_valid "$codetag" trace --json data/handmade-modern.trace
