@@ -56,7 +56,7 @@ static const struct argp_option options[] = {
 };
 
 static const struct argp_child children[] = {
-	{ &selection_argp, 0, NULL, 1 },
+	{ &selection_chart_argp, 0, NULL, 1 },
 	{ 0 }
 };
 
@@ -141,6 +141,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 			argp_error(state, "two files are for --attr growth");
 		else if (o->kind == AREA && o->attribute == GROWTH)
 			argp_error(state, "areas show the growth anyway");
+		else if ((o->kind == RING || o->kind == TREEMAP) &&
+			 (o->selection.by.by != BY_SITE || o->selection.top))
+			argp_error(state, "rings and treemaps are by directory: --group and --top "
+				   "are for bars and areas");
 		else if (o->attribute == STATIC)
 			finish_static(o, state);
 		return 0;
@@ -391,20 +395,23 @@ static bool keep_branch(struct material *m, const char *dir)
 	return kept;
 }
 
+static bool nothing(void)
+{
+	warning("there is nothing to draw");
+	return false;
+}
+
 static bool draw_tree(const struct options *o, const struct tree *tree,
 		      const struct chart *chart, FILE *out)
 {
 	struct chart_tree drawing = { .chart = *chart, .tree = tree };
-	bool good = false;
 
 	drawing.start = tree_find(tree, o->start ? o->start : "");
 	if (!drawing.start)
-		warning("there is nothing to draw");
-	else if (o->kind == RING)
-		good = chart_ring(&drawing, o->format, out);
-	else
-		good = chart_treemap(&drawing, o->format, out);
-	return good;
+		return nothing();
+	if (o->kind == RING)
+		return chart_ring(&drawing, o->format, out);
+	return chart_treemap(&drawing, o->format, out);
 }
 
 struct weighed {
@@ -456,7 +463,8 @@ static bool draw_bars(const struct options *o, const struct material *m,
 		name[r] = groups.group[ranked[r].i].name;
 		value[r] = (double)ranked[r].value;
 	}
-	good = chart_bars(&(struct chart_series){ *chart, name, value, rows, 1, NULL },
+	good = (rows || nothing()) &&
+	       chart_bars(&(struct chart_series){ *chart, name, value, rows, 1, NULL },
 			  o->format, out);
 	free(name);
 	free(value);
@@ -473,7 +481,7 @@ static bool draw_area(const struct options *o, const struct material *m,
 	const char **name;
 	double *value;
 	size_t rows;
-	bool good;
+	bool good = false;
 
 	group_all(o, m, &last, o->selection.by);
 	rows = rank(o, &last, &ranked, 10);
@@ -498,9 +506,11 @@ static bool draw_area(const struct options *o, const struct material *m,
 				(double)value_of(o, &then.group[i]);
 			*others -= value[r * m->count + c];
 		}
+		good = good || then.count;
 		groups_free(&then);
 	}
-	good = chart_area(&(struct chart_series){ *chart, name, value, rows + 1,
+	good = (good || nothing()) &&
+	       chart_area(&(struct chart_series){ *chart, name, value, rows + 1,
 						  m->count, m->time },
 			  o->format, out);
 	free(name);

@@ -21,20 +21,21 @@ static const struct format {
 	const char *name;
 	void (*write)(struct export *export, FILE *out);	/* NULL: JSON */
 	bool binary;
+	bool weighs;	/* by one of size and calls; the others tell both */
 } formats[] = {
-	{ "folded", export_folded, false },
-	{ "pprof", export_pprof, true },
-	{ "speedscope", export_speedscope, false },
-	{ "prometheus", export_prometheus, false },
-	{ "csv", export_csv, false },
-	{ "json", NULL, false },
+	{ "folded", export_folded, false, true },
+	{ "pprof", export_pprof, true, true },
+	{ "speedscope", export_speedscope, false, true },
+	{ "prometheus", export_prometheus, false, false },
+	{ "csv", export_csv, false, false },
+	{ "json", NULL, false, false },
 };
 
 struct options {
 	struct selection selection;
 	const struct format *format;
 	const char *output;
-	bool calls;
+	bool calls, attr_given;
 };
 
 enum { KEY_FORMAT = 0x200, KEY_ATTR };
@@ -80,6 +81,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case KEY_ATTR:
 		o->calls = !strcmp(arg, "calls");
+		o->attr_given = true;
 		if (!o->calls && strcmp(arg, "size"))
 			argp_error(state, "'%s' is neither size nor calls", arg);
 		return 0;
@@ -94,6 +96,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		else if (o->format->binary && !o->output && isatty(STDOUT_FILENO))
 			argp_error(state, "%s is not for terminals: give --output FILE",
 				   o->format->name);
+		else if (o->attr_given && !o->format->weighs)
+			argp_error(state, "%s tells both size and calls: --attr is for folded, pprof and "
+				   "speedscope", o->format->name);
 		else if (o->selection.by.by == BY_ROW &&
 			 o->format->write == export_prometheus)
 			argp_error(state, "prometheus takes no repeated rows: use --group site");

@@ -12,12 +12,22 @@ static void interrupt(int signal)
 	interrupted = 1;
 }
 
-void interval_start(struct interval *interval, double seconds)
+void interrupt_catch(void)
 {
 	struct sigaction action = { .sa_handler = interrupt };
 
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
+}
+
+bool interrupt_caught(void)
+{
+	return interrupted;
+}
+
+void interval_start(struct interval *interval, double seconds)
+{
+	interrupt_catch();
 	interval->seconds = seconds;
 	clock_gettime(CLOCK_MONOTONIC, &interval->next);
 }

@@ -12,7 +12,11 @@ struct interval {
 	double seconds;
 };
 
-/* From now on SIGINT and SIGTERM only end interval_wait(). */
+/* From now on SIGINT and SIGTERM only end what waits, such as read(). */
+void interrupt_catch(void);
+bool interrupt_caught(void);
+
+/* Catches them, too: they end interval_wait(). */
 void interval_start(struct interval *interval, double seconds);
 
 /* Sleeps until the next beat; false after a signal. */

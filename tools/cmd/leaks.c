@@ -23,6 +23,7 @@ struct leaks {
 	bool live;
 	double interval;
 	int64_t count;
+	bool paced;		/* one of the two was given */
 };
 
 enum { KEY_LIVE = 0x200 };
@@ -35,7 +36,7 @@ static const struct argp_option options[] = {
 };
 
 static const struct argp_child children[] = {
-	{ &selection_argp, 0, NULL, 1 },
+	{ &selection_trend_argp, 0, NULL, 1 },
 	{ &output_argp, 0, NULL, 9 },
 	{ 0 }
 };
@@ -54,9 +55,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case 'i':
 		leaks->interval = argument_seconds(arg, state);
+		leaks->paced = true;
 		return 0;
 	case 'c':
 		leaks->count = argument_number(arg, TREND_MIN, TREND_MAX, state);
+		leaks->paced = true;
 		return 0;
 	case ARGP_KEY_ARG:
 		if (!selection_argument(&leaks->selection, arg))
@@ -64,6 +67,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_END:
 		selection_finish(&leaks->selection, state);
+		if (leaks->paced && !leaks->live)
+			argp_error(state, "--interval and --count go with --live: all of a "
+				   "recording is used");
 #ifdef HAVE_SQLITE
 		if (!leaks->live && !leaks->selection.path_given)
 			argp_error(state, "give a recording, or --live");
@@ -80,7 +86,7 @@ static const struct argp argp = {
 	options, parse, "FILE [QUERY…]\n--live [QUERY…]",
 	"Ranks call sites, or groups of them, by steady growth and says in words why each "
 	"is suspected. What grew once, stopped growing or is freed again from time to "
-	"time is told apart; --all lists that, too."
+	"time is told apart; --all lists that, too, and what grew in some other way."
 	"\vThe rate is the median over all pairs of snapshots, with its 95 % confidence "
 	"interval; what grew by less than 4K, or --min, is left out. At most 128 snapshots of a "
 	"recording are used, evenly spread.\n\n"
@@ -198,6 +204,11 @@ struct finding {
 	double now, calls_growth;
 };
 
+static bool is_suspect(const struct finding *f)
+{
+	return f->trend.verdict == TREND_LEAK || f->trend.verdict == TREND_STARTED;
+}
+
 /* Leaks first, those that are certain to grow most at the top. */
 static int compare(const void *a, const void *b)
 {
@@ -205,7 +216,7 @@ static int compare(const void *a, const void *b)
 
 	if (x->trend.verdict != y->trend.verdict)
 		return x->trend.verdict < y->trend.verdict ? -1 : 1;
-	if (x->trend.verdict == TREND_LEAK && x->trend.low != y->trend.low)
+	if (is_suspect(x) && x->trend.low != y->trend.low)
 		return x->trend.low < y->trend.low ? 1 : -1;
 	if (x->trend.growth != y->trend.growth)
 		return x->trend.growth < y->trend.growth ? 1 : -1;
@@ -224,7 +235,8 @@ static struct finding *find(const struct series *series, const struct leaks *lea
 		struct finding *f = &finding[*found];
 
 		trend_find(&f->trend, series->time, series->bytes[i], series->count);
-		if (f->trend.verdict == TREND_NONE || f->trend.risen < min)
+		if (f->trend.verdict == TREND_NONE || f->trend.risen < min ||
+		    (f->trend.verdict == TREND_UNSTEADY && f->trend.growth < min))
 			continue;
 		f->name = series->names.entry[i].key;
 		f->now = series->bytes[i][last];
@@ -247,8 +259,13 @@ static void print_reason(const struct finding *f, bool human)
 	char a[SIZE_TEXT], b[SIZE_TEXT];
 
 	switch (t->verdict) {
+	case TREND_STARTED:
 	case TREND_LEAK:
-		printf("It grew in %zu of %zu steps", t->ups, t->steps);
+		if (t->verdict == TREND_STARTED)
+			fputs("It did not in the first half of the time. Since then it", stdout);
+		else
+			fputs("It", stdout);
+		printf(" grew in %zu of %zu steps", t->ups, t->steps);
 		if (t->downs)
 			printf(" and gave back %.0f %% of what it took.",
 			       100 * t->fallen / t->risen);
@@ -267,11 +284,20 @@ static void print_reason(const struct finding *f, bool human)
 		       size(b, t->fallen, human), t->downs);
 		break;
 	case TREND_STEP:
-		printf("One step made %.0f %% of the growth: something was set up once.\n",
-		       100 * t->largest / t->risen);
+		if (t->largest >= 0.8 * t->risen)
+			printf("One step made %.0f %% of the growth: something was set up once.\n",
+			       100 * t->largest / t->risen);
+		else
+			printf("Two steps made %.0f %% of the growth: something was set up twice.\n",
+			       100 * (t->largest + t->second) / t->risen);
 		break;
 	case TREND_STOPPED:
 		fputs("It grew at first and hardly does so since half of the time.\n", stdout);
+		break;
+	case TREND_UNSTEADY:
+		printf("It grew by %s in %zu steps and gave back %s in %zu: not steadily, record for longer to know.\n",
+		       size(a, t->risen, human), t->ups,
+		       size(b, t->fallen, human), t->downs);
 		break;
 	case TREND_NONE:
 		break;
@@ -288,7 +314,7 @@ static void print_finding(size_t number, const struct finding *f, bool human)
 	printf("    %s: %s%s to %s", trend_word(t->verdict),
 	       t->growth > 0 ? "+" : "", size(growth, t->growth, human),
 	       size(now, f->now, human));
-	if (t->verdict == TREND_LEAK)
+	if (is_suspect(f))
 		printf(", %s per minute (95 %% sure: %s to %s)",
 		       size(rate, t->slope * 60, human), size(low, t->low * 60, human),
 		       size(high, t->high * 60, human));
@@ -310,9 +336,9 @@ static void print_text(const struct leaks *leaks, const struct series *series,
 		by[finding[i].trend.verdict]++;
 	if (leaks->output.no_headings)
 		return;
-	printf("%ssuspects: %zu, in %zu snapshots over %.0f s; not suspected: %zu sawtooth, %zu grown once, %zu that stopped growing\n",
+	printf("%ssuspects: %zu, in %zu snapshots over %.0f s; not suspected: %zu sawtooth, %zu grown once, %zu that stopped growing, %zu unsteady\n",
 	       shown ? "\n" : "", suspects, series->count, seconds,
-	       by[TREND_SAWTOOTH], by[TREND_STEP], by[TREND_STOPPED]);
+	       by[TREND_SAWTOOTH], by[TREND_STEP], by[TREND_STOPPED], by[TREND_UNSTEADY]);
 }
 
 static void print_json(const struct leaks *leaks, const struct series *series,
@@ -371,8 +397,7 @@ int cmd_leaks(int argc, char **argv)
 		size_t found, suspects = 0;
 		struct finding *finding = find(&series, &leaks, &found);
 
-		while (suspects < found &&
-		       finding[suspects].trend.verdict == TREND_LEAK)
+		while (suspects < found && is_suspect(&finding[suspects]))
 			suspects++;
 		if (leaks.output.json)
 			print_json(&leaks, &series, finding, found, suspects);

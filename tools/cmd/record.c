@@ -21,6 +21,7 @@ struct record {
 	double interval;
 	int64_t count;
 	bool append, quiet;
+	struct store *store;	/* NULL before the first snapshot */
 };
 
 enum { KEY_APPEND = 0x200, KEY_ALLOCINFO, KEY_MEMINFO, KEY_VMSTAT, KEY_SLABINFO };
@@ -104,8 +105,57 @@ static const char *of_machine(const struct record *record, const char *given,
 	return strcmp(record->allocinfo, ALLOCINFO_PATH) ? "/dev/null" : own;
 }
 
-/* These files may be missing: not every kernel has, nor lets everyone read, all. */
-static bool take(struct store *store, const struct record *record)
+/*
+ * What was asked for has to be there. That of this machine may be missing: not
+ * every kernel has, nor lets everyone read, all. That is said once.
+ */
+static bool readable(const struct record *record, const char *given, const char *path,
+		     bool read, bool understood)
+{
+	if (!read && (given || !record->store))
+		warning("cannot read %s: %s", path, strerror(errno));
+	else if (read && !understood && given)
+		warning("%s: not in the format of its kind, or damaged", path);
+	if (!read && !given && !record->store)
+		hint("The recording will be without it.");
+	return !given || (read && understood);
+}
+
+/* @key is in every such file. */
+static bool read_fields(const struct record *record, const char *given, const char *own,
+			const char *key, struct fields *fields)
+{
+	const char *path = of_machine(record, given, own);
+	bool read = fields_read(fields, path);
+
+	return readable(record, given, path, read,
+			fields_find(fields, key) && !fields->bad_lines);
+}
+
+static bool read_slabinfo(const struct record *record, struct slabinfo *info)
+{
+	const char *path = of_machine(record, record->slabinfo, "/proc/slabinfo");
+	bool read = slabinfo_read(info, path);
+
+	return readable(record, record->slabinfo, path, read,
+			info->count && !info->bad_lines);
+}
+
+static bool open_store(struct record *record)
+{
+	struct utsname kernel = { 0 };
+
+	/* A file of another machine does not tell its kernel. */
+	if (!strcmp(record->allocinfo, ALLOCINFO_PATH))
+		uname(&kernel);
+	record->store = store_create(record->output, kernel.release, record->append);
+	if (store_error(record->store))
+		warning("%s: %s", record->output, store_error(record->store));
+	return !store_error(record->store);
+}
+
+/* Reads first: where nothing can be read, no empty recording is left behind. */
+static bool take(struct record *record)
 {
 	struct moment moment = { .time = wall_clock() };
 	struct fields meminfo, vmstat;
@@ -115,17 +165,23 @@ static bool take(struct store *store, const struct record *record)
 
 	if (!allocinfo_read(&info, record->allocinfo))
 		return false;
-	fields_read(&meminfo, of_machine(record, record->meminfo, "/proc/meminfo"));
-	fields_read(&vmstat, of_machine(record, record->vmstat, "/proc/vmstat"));
-	slabinfo_read(&slabinfo,
-		      of_machine(record, record->slabinfo, "/proc/slabinfo"));
+	good = read_fields(record, record->meminfo, "/proc/meminfo", "MemTotal",
+			   &meminfo);
+	good = read_fields(record, record->vmstat, "/proc/vmstat", "nr_free_pages",
+			   &vmstat) && good;
+	good = read_slabinfo(record, &slabinfo) && good;
 	moment.info = &info;
 	moment.meminfo = &meminfo;
 	moment.vmstat = &vmstat;
 	moment.slabinfo = &slabinfo;
-	good = store_add(store, &moment);
-	if (!good)
-		warning("cannot write %s: %s", record->output, store_error(store));
+	if (good && (record->store || open_store(record))) {
+		good = store_add(record->store, &moment);
+		if (!good)
+			warning("cannot write %s: %s", record->output,
+				store_error(record->store));
+	} else {
+		good = false;
+	}
 	good = allocinfo_complete(&info, record->allocinfo) && good;
 	allocinfo_free(&info);
 	fields_free(&meminfo);
@@ -134,14 +190,14 @@ static bool take(struct store *store, const struct record *record)
 	return good;
 }
 
-static bool run(struct store *store, const struct record *record)
+static bool run(struct record *record)
 {
 	struct interval interval;
 	int64_t done = 0;
 
 	interval_start(&interval, record->interval);
 	do {
-		if (!take(store, record))
+		if (!take(record))
 			return false;
 	} while (++done != record->count && interval_wait(&interval));
 	if (!record->quiet)
@@ -157,8 +213,6 @@ int cmd_record(int argc, char **argv)
 		.interval = 10,
 	};
 	int status = STATUS_TROUBLE;
-	struct utsname kernel = { 0 };
-	struct store *store;
 
 	argp_parse(&argp, argc, argv, 0, NULL, &record);
 	if (!access(record.output, F_OK) && !record.append) {
@@ -166,14 +220,9 @@ int cmd_record(int argc, char **argv)
 		hint("Take another name, or --append to go on with it.");
 		return STATUS_TROUBLE;
 	}
-	/* A file of another machine does not tell its kernel. */
-	if (!strcmp(record.allocinfo, ALLOCINFO_PATH))
-		uname(&kernel);
-	store = store_create(record.output, kernel.release, record.append);
-	if (store_error(store))
-		warning("%s: %s", record.output, store_error(store));
-	else if (run(store, &record))
+	if (run(&record))
 		status = STATUS_OK;
-	store_close(store);
+	if (record.store)
+		store_close(record.store);
 	return status;
 }

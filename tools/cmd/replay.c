@@ -49,6 +49,12 @@ static const struct argp_child children[] = {
 	{ 0 }
 };
 
+static bool is_for_table(const struct selection *selection)
+{
+	return selection->top || selection->has_min || selection->has_max ||
+	       selection->all || selection->order || selection->by.by != BY_SITE;
+}
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct replay *replay = state->input;
@@ -80,8 +86,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		selection_finish(&replay->selection, state);
 		if (!replay->selection.path_given)
 			argp_error(state, "which recording?");
-		else if (replay->output.columns && !replay->list)
-			argp_error(state, "--columns goes with --list");
+		else if ((replay->output.columns || replay->output.json) && !replay->list)
+			argp_error(state, "--columns and --json go with --list");
+		else if ((replay->list || replay->text) && is_for_table(&replay->selection))
+			argp_error(state, "--list and --text are of whole snapshots: --sort, --top, "
+				   "--group, --min, --max and --all are for the table");
 #ifndef HAVE_NCURSES
 		else if (!replay->list && !replay->text)
 			argp_error(state, "this build has only --list and --text");

@@ -58,6 +58,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		selection_finish(&report->selection, state);
 		if (report->tree && report->selection.columns.count)
 			argp_error(state, "a tree has columns of its own: --columns goes without --tree");
+		else if (report->tree && report->selection.by.by != BY_SITE)
+			argp_error(state, "a tree is by directory: --group goes without --tree");
 		return 0;
 	}
 	return ARGP_ERR_UNKNOWN;

@@ -9,20 +9,39 @@
 
 enum { KEY_ALLOCINFO = 0x100, KEY_MIN, KEY_MAX };
 
+#define OPTION_ALLOCINFO \
+	{ "allocinfo", KEY_ALLOCINFO, "FILE", 0, \
+	  "Read FILE, '-' is standard input (default: " ALLOCINFO_PATH ")", 1 }
+#define OPTION_TOP \
+	{ "top", 'n', "N", 0, "Only the first N", 2 }
+#define OPTION_GROUP \
+	{ "group", 'g', "BY", 0, \
+	  "Sum by site, row, func, file, dir[:DEPTH], module or subsystem " \
+	  "(default: site; row shows each row of the input apart)", 2 }
+
 static const struct argp_option options[] = {
-	{ "allocinfo", KEY_ALLOCINFO, "FILE", 0,
-	  "Read FILE, '-' is standard input (default: " ALLOCINFO_PATH ")", 1 },
+	OPTION_ALLOCINFO,
 	{ "sort", 's', "KEY", 0,
 	  "Sort by size, calls, avg, name or growth (default: size, of two "
 	  "snapshots growth)", 2 },
-	{ "top", 'n', "N", 0, "Only the first N", 2 },
-	{ "group", 'g', "BY", 0,
-	  "Sum by site, row, func, file, dir[:DEPTH], module or subsystem "
-	  "(default: site; row shows each row of the input apart)", 2 },
+	OPTION_TOP,
+	OPTION_GROUP,
 	{ "min", KEY_MIN, "SIZE", 0, "Only what holds at least SIZE (4k, 1.5M …)", 2 },
 	{ "max", KEY_MAX, "SIZE", 0, "Only what holds at most SIZE", 2 },
 	{ "all", 'a', NULL, 0, "Also what holds nothing", 2 },
 	{ "nonzero", 'z', NULL, 0, "Only what holds something (default)", 2 },
+	{ 0 }
+}, trend_options[] = {
+	OPTION_ALLOCINFO,
+	OPTION_TOP,
+	OPTION_GROUP,
+	{ "min", KEY_MIN, "SIZE", 0, "Only what grew by at least SIZE (default: 4K)", 2 },
+	{ "all", 'a', NULL, 0, "Also what is not suspected", 2 },
+	{ 0 }
+}, chart_options[] = {
+	OPTION_ALLOCINFO,
+	OPTION_TOP,
+	OPTION_GROUP,
 	{ 0 }
 };
 
@@ -65,6 +84,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 }
 
 const struct argp selection_argp = { options, parse, NULL, NULL, NULL, NULL, NULL };
+const struct argp selection_trend_argp = {
+	trend_options, parse, NULL, NULL, NULL, NULL, NULL
+};
+const struct argp selection_chart_argp = {
+	chart_options, parse, NULL, NULL, NULL, NULL, NULL
+};
 
 static const struct argp_option columns_options[] = {
 	{ "columns", 'o', "LIST", 0, "Columns: " COLUMN_NAMES, 9 },

@@ -29,6 +29,8 @@ struct selection {
 
 /* Argp children: their input is a struct selection. */
 extern const struct argp selection_argp;
+extern const struct argp selection_trend_argp;	/* what makes sense for leaks … */
+extern const struct argp selection_chart_argp;	/* … and for chart */
 extern const struct argp columns_argp;	/* for commands that print tables */
 
 #define SELECTION_INIT { .path = ALLOCINFO_PATH }

@@ -41,8 +41,9 @@ static const struct argp_option options[] = {
 	{ "slabinfo", 'f', "FILE", 0,
 	  "Read FILE, '-' is standard input (default: /proc/slabinfo)", 1 },
 	{ "sort", 's', "KEY", 0,
-	  "a active objects, c cache size (default), l slabs, n name, o objects, "
-	  "p objects per slab, s object size, u use", 2 },
+	  "As in slabtop: a active objects, b objects per slab, c cache size (default), "
+	  "l slabs, n name, o objects, p pages per slab, s object size, u use, "
+	  "v active slabs", 2 },
 	{ "top", 'n', "N", 0, "Only the first N", 2 },
 	{ "all", 'a', NULL, 0, "Also caches without a slab", 2 },
 	{ "columns", 'o', "LIST", 0,
@@ -91,9 +92,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		o->given = true;
 		return 0;
 	case 's':
-		if (strlen(arg) != 1 || !strchr("aclnopsu", *arg))
-			argp_error(state, "cannot sort by '%s', but by a, c, l, n, o, p, s or u",
-				   arg);
+		if (strlen(arg) != 1 || !strchr("abclnopsuv", *arg))
+			argp_error(state, "cannot sort by '%s', but by a, b, c, l, n, o, p, s, u "
+				   "or v", arg);
 		o->key = *arg;
 		return 0;
 	case 'n':
@@ -180,6 +181,9 @@ static int compare(const void *a, const void *b, void *context)
 	case 'a':
 		result = order(x->active, y->active);
 		break;
+	case 'b':
+		result = order(x->objects_per_slab, y->objects_per_slab);
+		break;
 	case 'c':
 		result = order(size_of(x, o), size_of(y, o));
 		break;
@@ -190,13 +194,16 @@ static int compare(const void *a, const void *b, void *context)
 		result = order(x->objects, y->objects);
 		break;
 	case 'p':
-		result = order(x->objects_per_slab, y->objects_per_slab);
+		result = order(x->pages_per_slab, y->pages_per_slab);
 		break;
 	case 's':
 		result = order(x->object_size, y->object_size);
 		break;
 	case 'u':
 		result = (use_of(x) < use_of(y)) - (use_of(x) > use_of(y));
+		break;
+	case 'v':
+		result = order(x->active_slabs, y->active_slabs);
 		break;
 	}
 	return result ? result : strcmp(x->name, y->name);
@@ -389,7 +396,12 @@ static bool find_by_trace(struct slab_holders *holders, const struct slabinfo *s
 	char *why = kmem_load(&known->kmem, path);
 
 	if (!why) {
-		slab_holders_by_trace(holders, slabs, &known->kmem);
+		const struct kmem *kmem = &known->kmem;
+
+		slab_holders_by_trace(holders, slabs, kmem);
+		if (kmem->lost || kmem->overwritten || kmem->bad || kmem->cut)
+			warning("%s: events are missing in this trace, so that what it says of call "
+				"sites may be wrong", path);
 		return true;
 	}
 	warning("cannot read %s: %s", path, why);

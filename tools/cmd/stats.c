@@ -106,20 +106,22 @@ int cmd_stats(int argc, char **argv)
 	struct debugfs_options o = { .file = DEBUGFS_FILE("stats") };
 	struct fields fields;
 	int status = STATUS_OK;
+	bool known;
 
 	argp_parse(&argp, argc, argv, 0, NULL, &o);
 	if (!fields_read(&fields, o.file.path)) {
 		debugfs_complain(&o.file, errno);
 		return STATUS_TROUBLE;
 	}
-	if (fields.count && o.output.json)
+	known = fields_find(&fields, "store");	/* all versions have it */
+	if (known && o.output.json)
 		print_json(&fields);
-	else if (fields.count)
+	else if (known)
 		print_table(&fields, &o.output);
-	if (fields.bad_lines || !fields.count) {
-		warning("%s: %s", input_name(o.file.path), fields.count ?
+	if (fields.bad_lines || !known) {
+		warning("%s: %s", input_name(o.file.path), known ?
 			"some of its lines not understood" :
-			"nothing that looks like 'name: value'");
+			"not in the format of codetag's stats");
 		status = STATUS_TROUBLE;
 	}
 	fields_free(&fields);

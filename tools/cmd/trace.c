@@ -48,7 +48,6 @@ struct trace {
 	const char *path, *callers;
 	double record;		/* seconds, 0: read a log */
 	int64_t buffer;
-	bool cut;		/* only a part of the log could be read */
 	const char *build, *start;
 	const char *save_db, *db_file;
 	struct kmem kmem;
@@ -193,6 +192,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 			argp_error(state, "--record reads no file");
 		else if (!trace->path && !trace->db_file && trace->record <= 0)
 			argp_error(state, "which log? '-' is standard input");
+		else if (trace->buffer && trace->record <= 0)
+			argp_error(state, "--buffer goes with --record");
 		else if (trace->filter.malloc_only && trace->filter.cache_only)
 			argp_error(state, "--malloc and --cache leave nothing");
 		else if (trace->start && !trace->build)
@@ -212,8 +213,8 @@ static const struct argp argp = {
 	"LOG",
 #endif
 	"Reads an ftrace log with the kmem events kmalloc, kfree, kmem_cache_alloc and "
-	"kmem_cache_free, of any kernel that has them: the file trace, trace_pipe, what "
-	"'trace-cmd report' prints, or a trace.dat. Tells who allocated how much, "
+	"kmem_cache_free, of any kernel that has them: the file trace, trace_pipe (until "
+	"interrupted), what 'trace-cmd report' prints, or a trace.dat. Tells who allocated how much, "
 	"holds how much now and wastes how much, and what looks wrong."
 	"\vThe columns are: bytes ever allocated, of them wasted by rounding up, bytes "
 	"that are alive, allocations / frees of them, caller.\n\n"
@@ -223,7 +224,8 @@ static const struct argp argp = {
 	"  codetag trace --record 10 -n 20\n"
 #endif
 	"  trace-cmd report | codetag trace - --order-by waste -n 20\n\n"
-	"Exit status: 0 success, 2 trouble.",
+	"Exit status: 0 success, 1 no allocation is known to be of the cache NAME or no "
+	"caller is below DIR, 2 trouble.",
 	children, NULL, NULL
 };
 
@@ -255,7 +257,7 @@ static void read_lines(struct trace *trace, FILE *in)
 	int64_t read = 0;
 	ssize_t len;
 
-	while ((len = getline(&line, &room, in)) > 0) {
+	while (!interrupt_caught() && (len = getline(&line, &room, in)) > 0) {
 		struct kmem_event event;
 
 		read += len;
@@ -317,7 +319,7 @@ static bool read_binary(struct trace *trace)
 	}
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;
-	trace->cut = status != 0;
+	trace->kmem.cut = status != 0;
 	return true;
 }
 
@@ -327,7 +329,7 @@ static bool record(struct trace *trace)
 	struct interval interval;
 	const char *why;
 
-	record = trace_record_start(trace->buffer, &why);
+	record = trace_record_start(trace->buffer ? trace->buffer : 64 << 20, &why);
 	if (!record) {
 		int error = errno;
 
@@ -366,18 +368,30 @@ static bool read_text(struct trace *trace)
 {
 	bool is_stdin = !strcmp(trace->path, "-"), good;
 	FILE *in = is_stdin ? stdin : fopen(trace->path, "re");
+	struct stat st;
 
 	if (!in) {
 		warning("cannot open %s: %s", trace->path, strerror(errno));
 		return false;
 	}
+	/* trace_pipe has no end, and no size either. */
+	if (!fstat(fileno(in), &st) && !(S_ISREG(st.st_mode) && st.st_size))
+		interrupt_catch();
 	read_lines(trace, in);
-	good = !ferror(in);
-	if (!good)
+	good = !ferror(in) || interrupt_caught();
+	if (interrupt_caught())
+		warning("interrupted: this is what %s had until then", input_name(trace->path));
+	else if (!good)
 		warning("cannot read %s: %s", input_name(trace->path), strerror(errno));
 	if (!is_stdin)
 		fclose(in);
 	return good;
+}
+
+static void say_cut(const struct trace *trace)
+{
+	warning("%s: not read to its end: it is damaged, or newer than this build",
+		trace->path);
 }
 
 static bool read_log(struct trace *trace)
@@ -391,10 +405,10 @@ static bool read_log(struct trace *trace)
 	else
 		good = read_text(trace);
 	show_progress(trace, 0, true);
-	if (trace->cut)
-		warning("%s: not read to its end: it is damaged, or newer than this build",
-			trace->path);
-	if (good && !trace->kmem.events) {
+	if (good && !trace->kmem.events && trace->kmem.cut) {
+		say_cut(trace);
+		good = false;
+	} else if (good && !trace->kmem.events) {
 		warning("there are no kmem events in %s", input_name(trace->path));
 		hint("This switches them on: echo 1 > /sys/kernel/tracing/events/kmem/enable");
 		good = false;
@@ -407,8 +421,10 @@ static bool load_db(struct trace *trace)
 {
 	char *why = kmem_load(&trace->kmem, trace->db_file);
 
-	if (why)
+	if (why) {
 		warning("cannot read %s: %s", trace->db_file, why);
+		hint("Such files are made by 'codetag trace --save-db'.");
+	}
 	trace->path = trace->db_file;
 	free(why);
 	return !why;
@@ -460,6 +476,9 @@ static bool resolve(struct trace *trace)
 		c->path = symbols_path(&trace->symbols, c->name);
 		without += !c->path || !*c->path;
 	}
+	if (trace->symbols.unreadable)
+		warning("%s: %zu files are named .o and are no object files", trace->build,
+			trace->symbols.unreadable);
 	if (without)
 		warning("%zu of %zu callers are in no file of %s, or in several",
 			without, trace->kmem.callers, trace->build);
@@ -486,6 +505,14 @@ static bool in_branch(const struct trace *trace, const char *path)
 		len--;
 	return path && !strncmp(path, trace->start, len) &&
 	       (path[len] == '/' || path[len] == '.');
+}
+
+static bool any_in_branch(const struct trace *trace)
+{
+	for (size_t i = 0; i < trace->kmem.callers; i++)
+		if (in_branch(trace, trace->kmem.caller[i].path))
+			return true;
+	return false;
 }
 
 static int64_t waste_of(const struct kmem_caller *c)
@@ -544,23 +571,28 @@ static void print_totals(const struct trace *trace, const struct kmem_caller *to
 	const struct {
 		const char *trace_name, *slab_name;
 		int64_t value, slab_value;
+		bool is_size;
 	} lines[] = {
 		{ "current bytes allocated", "total bytes allocated",
-		  total->current_alloc, total->total_alloc },
+		  total->current_alloc, total->total_alloc, true },
 		{ "current bytes requested", "total bytes requested",
-		  total->current_req, total->total_req },
+		  total->current_req, total->total_req, true },
 		{ "current wasted bytes", "slack bytes allocated",
-		  sub64(total->current_alloc, total->current_req), waste_of(total) },
-		{ "number of allocs", "number of allocs", total->allocs, total->allocs },
-		{ "number of frees", "number of frees", total->frees, total->frees },
+		  sub64(total->current_alloc, total->current_req), waste_of(total), true },
+		{ "number of allocs", "number of allocs", total->allocs, total->allocs, false },
+		{ "number of frees", "number of frees", total->frees, total->frees, false },
 		{ "number of callers", "number of callers",
-		  (int64_t)trace->selected, (int64_t)trace->selected },
+		  (int64_t)trace->selected, (int64_t)trace->selected, false },
 	};
+	bool human = output_human(&trace->output);
+	char text[SIZE_TEXT];
 
 	for (size_t i = 0; i < sizeof(lines) / sizeof(*lines); i++)
-		printf("%s: %" PRId64 "\n",
+		printf("%s: %s\n",
 		       trace->slab_account ? lines[i].slab_name : lines[i].trace_name,
-		       trace->slab_account ? lines[i].slab_value : lines[i].value);
+		       size_format(text, trace->slab_account ? lines[i].slab_value :
+							       lines[i].value,
+				   human && lines[i].is_size));
 }
 
 static void print_callers(struct trace *trace)
@@ -669,6 +701,7 @@ static void print_json(struct trace *trace, const struct kmem_caller *total)
 	json_int(&json, "lost", kmem->lost);
 	json_int(&json, "overwritten", kmem->overwritten);
 	json_int(&json, "failed", kmem->failed);
+	json_bool(&json, "complete", !kmem->cut && !kmem->bad);
 	json_int(&json, "most_objects", kmem->most_objects);
 	json_object(&json, "total");
 	json_int(&json, "total_dynamic", total->total_alloc);
@@ -752,7 +785,7 @@ static void hint_cache(const struct trace *trace)
 
 int cmd_trace(int argc, char **argv)
 {
-	struct trace trace = { .buffer = 64 << 20 };
+	struct trace trace = { 0 };
 	struct kmem_caller total;
 	int status = STATUS_TROUBLE;
 
@@ -774,12 +807,20 @@ int cmd_trace(int argc, char **argv)
 				print_findings(&trace.kmem);
 			}
 		}
-		if (trace.filter.cache && !total.allocs)
+		if (trace.filter.cache && !total.allocs) {
 			hint_cache(&trace);
+			status = STATUS_FOUND;
+		}
+		if (trace.start && !any_in_branch(&trace)) {
+			warning("no caller is in a file below %s", trace.start);
+			status = STATUS_FOUND;
+		}
 		if (trace.callers && !write_callers(&trace))
 			status = STATUS_TROUBLE;
-		if (trace.cut)
+		if (trace.kmem.cut) {
+			say_cut(&trace);
 			status = STATUS_TROUBLE;
+		}
 		if (trace.kmem.bad) {
 			warning("%s: %" PRId64 " kmem events not understood",
 				input_name(trace.path), trace.kmem.bad);

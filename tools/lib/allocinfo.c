@@ -206,6 +206,9 @@ bool allocinfo_read(struct allocinfo *info, const char *path)
 	if (info->count || (info->major && !info->bad_lines))
 		return true;
 	warning("%s is not in the format of " ALLOCINFO_PATH, input_name(path));
+	if (len >= 15 && !memcmp(info->text, "SQLite format 3", 15))
+		hint("If it is a recording, this is its last snapshot: "
+		     "codetag replay %s --text -1", path);
 	allocinfo_free(info);
 	return false;
 }

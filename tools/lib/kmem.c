@@ -6,6 +6,9 @@
 
 #include "memory.h"
 #include "number.h"
+#include "text.h"
+
+#define ZERO_SIZE 16	/* the pointer that kmalloc(0) gives, without an event */
 
 struct kmem_object {
 	uint64_t ptr;		/* 0: a free slot */
@@ -93,6 +96,22 @@ struct kmem_use *kmem_add_use(struct kmem *kmem, const struct kmem_use *use)
 	return added;
 }
 
+/* Functions of several modules can have one name. */
+static uint32_t caller_of(struct kmem *kmem, const struct kmem_event *event)
+{
+	struct text name = { 0 };
+	uint32_t number;
+
+	if (!event->module)
+		return kmem_caller_number(kmem, event->site, event->site_len);
+	text_add(&name, event->site, event->site_len);
+	text_add(&name, " ", 1);
+	text_add(&name, event->module, event->module_len);
+	number = kmem_caller_number(kmem, name.s, name.len);
+	text_free(&name);
+	return number;
+}
+
 /*
  * The use for an event: a caller has few. Newer logs tell the cache of an
  * allocation; without that it is known when the first object is freed.
@@ -101,7 +120,7 @@ static struct kmem_use *find_use(struct kmem *kmem, const struct kmem_event *eve
 				 bool is_free)
 {
 	const struct kmem_use wanted = {
-		.caller = kmem_caller_number(kmem, event->site, event->site_len),
+		.caller = caller_of(kmem, event),
 		.cache = kmem_cache_number(kmem, event->cache, event->cache_len),
 		.is_malloc = event->kind == KMEM_MALLOC || event->kind == KMEM_FREE,
 		.is_free = is_free,
@@ -153,8 +172,8 @@ static void add_alloc(struct kmem *kmem, const struct kmem_event *event)
 	if (object->ptr) {
 		found(&kmem->reused, kmem->use[object->use].caller, KMEM_NOBODY);
 		give_back(kmem, object);
-	} else if (++kmem->objects > kmem->most_objects) {
-		kmem->most_objects = kmem->objects;
+	} else if ((int64_t)++kmem->objects > kmem->most_objects) {
+		kmem->most_objects = (int64_t)kmem->objects;
 	}
 	*object = (struct kmem_object){
 		.ptr = event->ptr,
@@ -186,8 +205,8 @@ static void add_free(struct kmem *kmem, const struct kmem_event *event)
 	struct kmem_object *object;
 	struct kmem_use *use, *freer;
 
-	if (!event->ptr)
-		return;		/* free(NULL) */
+	if (!event->ptr || event->ptr == ZERO_SIZE)
+		return;		/* like free(NULL) */
 	freer = find_use(kmem, event, true);
 	freer->calls++;
 	object = kmem->slots ? find(kmem, event->ptr) : NULL;

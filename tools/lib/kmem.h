@@ -59,10 +59,12 @@ struct kmem {
 	struct strmap names, caches;
 
 	struct kmem_object *object;	/* a hash table of what is alive */
-	size_t slots, objects, most_objects;
+	size_t slots, objects;
+	int64_t most_objects;
 
 	int64_t events, bad, lost, overwritten;
 	int64_t failed;			/* allocations that returned NULL */
+	int64_t cut;			/* 1: the log was not read to its end */
 	struct kmem_finding remote;	/* freed on another CPU */
 	struct kmem_finding wrong_function;	/* kfree() for kmem_cache_alloc(), or the reverse */
 	struct kmem_finding wrong_cache;

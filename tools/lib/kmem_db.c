@@ -44,6 +44,8 @@ static const struct member {
 	{ "lost", offsetof(struct kmem, lost) },
 	{ "overwritten", offsetof(struct kmem, overwritten) },
 	{ "failed", offsetof(struct kmem, failed) },
+	{ "cut", offsetof(struct kmem, cut) },
+	{ "most_objects", offsetof(struct kmem, most_objects) },
 }, finding_members[] = {
 	{ "remote_frees", offsetof(struct kmem, remote) },
 	{ "wrong_function", offsetof(struct kmem, wrong_function) },
@@ -176,7 +178,7 @@ static uint32_t from_id(const struct kmem *kmem, int64_t id)
 							KMEM_NOBODY;
 }
 
-static bool read_uses(sqlite3 *db, struct kmem *kmem)
+static bool read_uses(sqlite3 *db, struct kmem *kmem, bool *whole)
 {
 	sqlite3_stmt *s;
 	int result;
@@ -200,8 +202,10 @@ static bool read_uses(sqlite3 *db, struct kmem *kmem)
 		for (size_t m = 0; m < USE_MEMBERS; m++)
 			*number_at(&use, use_members[m]) =
 				sqlite3_column_int64(s, (int)m + 5);
-		if (use.caller != KMEM_NOBODY)	/* else it is damaged */
+		if (use.caller != KMEM_NOBODY)
 			kmem_add_use(kmem, &use);
+		else
+			*whole = false;
 	}
 	sqlite3_finalize(s);
 	return result == SQLITE_DONE;
@@ -240,20 +244,26 @@ static bool read_rest(sqlite3 *db, struct kmem *kmem, bool *known)
 	return result == SQLITE_DONE;
 }
 
+/* Also where a table is missing. */
+static const char no_trace[] = "not the accounts of a trace, or of another version";
+
 char *kmem_load(struct kmem *kmem, const char *path)
 {
 	sqlite3 *db = NULL;
-	bool known = false;
+	bool known = false, whole = true;
 	char *why = NULL;
 
 	/* Findings are by the numbers of callers, so those come first. */
-	if (sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL) != SQLITE_OK ||
-	    !read_callers(db, kmem) || !read_rest(db, kmem, &known))
+	if (sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL) != SQLITE_OK)
 		why = failure(db);
+	else if (!read_callers(db, kmem) || !read_rest(db, kmem, &known))
+		why = sqlite3_errcode(db) == SQLITE_ERROR ? xstrdup(no_trace) : failure(db);
 	else if (!known)
-		why = xstrdup("not the accounts of a trace, or of another version");
-	else if (!read_uses(db, kmem))
+		why = xstrdup(no_trace);
+	else if (!read_uses(db, kmem, &whole))
 		why = failure(db);
+	else if (!whole)
+		why = xstrdup("damaged: accounts of callers that are not there");
 	sqlite3_close(db);
 	return why;
 }

@@ -133,9 +133,13 @@ static void parse_fields(struct kmem_event *event, const char *s)
 		const char *end = strchrnul(s, ' ');
 		const char *equals = memchr(s, '=', end - s);
 
-		if (equals)
+		if (equals) {
 			got |= parse_field(event, s, equals - s, equals + 1,
 					   end - equals - 1);
+		} else if (got == GOT_SITE && *s == '[' && end[-1] == ']') {
+			event->module = s;
+			event->module_len = end - s;
+		}
 		s = *end ? end + 1 : end;
 	}
 	if ((got & need) != need || event->requested < 0 || event->allocated < 0)
@@ -168,13 +172,13 @@ static void parse_other(struct kmem_event *event, const char *line)
 		}
 		return;
 	}
-	if (number_after(line, "[LOST ", &written) && written > 0) {
+	/* "CPU:1 [LOST 17 EVENTS]", trace-cmd: "CPU:1 [17 EVENTS DROPPED]" */
+	if ((strstr(line, "[LOST ") && strstr(line, "EVENTS]")) ||
+	    strstr(line, "EVENTS DROPPED]")) {
 		event->kind = KMEM_LOST;
-		event->lost = written;
-	} else if (strstr(line, "EVENTS DROPPED")) {
-		/* trace-cmd: "CPU:1 [17 EVENTS DROPPED]" */
-		event->kind = KMEM_LOST;
-		event->lost = number_after(line, "[", &written) && written > 0 ?
+		/* Without a number: some, nobody knows how many. */
+		event->lost = (number_after(line, "[LOST ", &written) ||
+			       number_after(line, "[", &written)) && written > 0 ?
 			      (uint64_t)written : 1;
 	}
 }

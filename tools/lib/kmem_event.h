@@ -6,6 +6,8 @@
  *	bash-811  [001] d..2  12.345678: kmalloc: call_site=foo+0x33/0x80
  *	  ptr=00000000c0ffee00 bytes_req=100 bytes_alloc=128 gfp_flags=GFP_KERNEL
  *	  node=-1 accounted=false
+ *
+ * Behind a call site in a module there is " [ext4]".
  */
 #ifndef CODETAG_KMEM_EVENT_H
 #define CODETAG_KMEM_EVENT_H
@@ -30,6 +32,8 @@ struct kmem_event {
 	uint64_t lost;
 	const char *site;	/* into the line, not terminated; without "/0x80" */
 	size_t site_len;
+	const char *module;	/* of a site in one, "[ext4]", else NULL */
+	size_t module_len;
 	const char *cache;	/* NULL: not known */
 	size_t cache_len;
 };

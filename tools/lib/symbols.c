@@ -32,33 +32,39 @@ static int by_address(const void *a, const void *b)
 }
 
 /* "ffffffff81000000 T startup_64" */
+void symbols_parse_map(struct symbols *symbols, char *text, size_t len)
+{
+	char *at = text, *line;
+	size_t line_len;
+	bool complete;
+
+	symbols->text = text;
+	while ((line = input_line(&at, text + len, &line_len, &complete))) {
+		char *rest;
+		uint64_t address = strtoull(line, &rest, 16);
+
+		if (line_len < 5 || rest == line || rest + 3 >= line + line_len ||
+		    rest[0] != ' ' || rest[2] != ' ' || !rest[1] ||
+		    !strchr("tTwW", rest[1]))
+			continue;
+		GROW(symbols->symbol, symbols->count, symbols->symbol_room);
+		symbols->symbol[symbols->count++] =
+			(struct symbol){ address, rest + 3 };
+	}
+	if (symbols->count)
+		qsort(symbols->symbol, symbols->count,
+		      sizeof(*symbols->symbol), by_address);
+}
+
 static void read_map(struct symbols *symbols, const char *build)
 {
 	struct text path = { 0 };
-	char *at, *line, *end;
-	bool complete;
 	size_t len;
+	char *text;
 
 	text_printf(&path, "%s/System.map", build);
-	if (input_read(path.s, &symbols->text, &len)) {
-		at = symbols->text;
-		end = at + len;
-		while ((line = input_line(&at, end, &len, &complete))) {
-			char *rest;
-			uint64_t address = strtoull(line, &rest, 16);
-
-			if (len < 5 || rest == line || rest + 3 >= line + len ||
-			    rest[0] != ' ' || rest[2] != ' ' ||
-			    !strchr("tTwW", rest[1]))
-				continue;
-			GROW(symbols->symbol, symbols->count, symbols->symbol_room);
-			symbols->symbol[symbols->count++] =
-				(struct symbol){ address, rest + 3 };
-		}
-		if (symbols->count)
-			qsort(symbols->symbol, symbols->count,
-			      sizeof(*symbols->symbol), by_address);
-	}
+	if (input_read(path.s, &text, &len))
+		symbols_parse_map(symbols, text, len);
 	text_free(&path);
 }
 
@@ -74,6 +80,7 @@ bool symbols_read(struct symbols *symbols, const char *build)
 		errno = ENOENT;
 		good = false;
 	}
+	symbols->unreadable = objects.unreadable;
 	objects_free(&objects);
 	if (good)
 		read_map(symbols, build);

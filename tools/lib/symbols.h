@@ -25,10 +25,14 @@ struct symbols {
 	} *symbol;		/* of System.map, by address */
 	size_t count, symbol_room;
 	char *text;
+	size_t unreadable;	/* files named .o */
 };
 
 /* False with errno if @build cannot be read; a System.map need not be there. */
 bool symbols_read(struct symbols *symbols, const char *build);
+
+/* Takes over the text of a System.map; part of symbols_read(). */
+void symbols_parse_map(struct symbols *symbols, char *text, size_t len);
 
 /*
  * The object file of a call site such as "foo+0x33": NULL if no object has the

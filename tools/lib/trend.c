@@ -84,8 +84,12 @@ static void find_steps(struct trend *trend, const double *value, size_t count)
 		if (step > 0) {
 			trend->ups++;
 			trend->risen += step;
-			if (step > trend->largest)
+			if (step > trend->largest) {
+				trend->second = trend->largest;
 				trend->largest = step;
+			} else if (step > trend->second) {
+				trend->second = step;
+			}
 		} else if (step < 0) {
 			trend->downs++;
 			trend->fallen -= step;
@@ -134,7 +138,7 @@ static double range_of(const double *value, size_t count)
 static enum verdict judge(const struct trend *trend, const double *value,
 			  size_t count)
 {
-	bool once = trend->largest >= 0.8 * trend->risen;
+	bool once = trend->largest + trend->second >= 0.8 * trend->risen;
 	bool holds = trend->growth >= 0.5 * range_of(value, count);
 
 	if (!once && holds && trend->chance < 0.01 && trend->low > 0 &&
@@ -143,18 +147,18 @@ static enum verdict judge(const struct trend *trend, const double *value,
 	if (trend->ups >= 2 && trend->downs >= 2 && !once &&
 	    trend->fallen >= trend->risen / 2)
 		return TREND_SAWTOOTH;
-	if (trend->growth <= 0 || !holds)
+	if (trend->growth <= 0)
 		return TREND_NONE;
-	if (once)
+	if (once && holds)
 		return TREND_STEP;
 	/* Growth from the middle on. */
-	if (value[count - 1] - value[count / 2] <= 0.1 * trend->growth)
+	if (holds && value[count - 1] - value[count / 2] <= 0.1 * trend->growth)
 		return TREND_STOPPED;
-	return TREND_NONE;
+	return TREND_UNSTEADY;
 }
 
-void trend_find(struct trend *trend, const double *time, const double *value,
-		size_t count)
+static void find(struct trend *trend, const double *time, const double *value,
+		 size_t count)
 {
 	*trend = (struct trend){ 0 };
 	find_slope(trend, time, value, count);
@@ -162,13 +166,33 @@ void trend_find(struct trend *trend, const double *time, const double *value,
 	trend->verdict = judge(trend, value, count);
 }
 
+void trend_find(struct trend *trend, const double *time, const double *value,
+		size_t count)
+{
+	size_t half = count / 2;
+	struct trend late;
+
+	find(trend, time, value, count);
+	if (trend->verdict != TREND_UNSTEADY || count - half < TREND_MIN ||
+	    range_of(value, half) > 0.1 * trend->growth)
+		return;
+	find(&late, time + half, value + half, count - half);
+	if (late.verdict != TREND_LEAK)
+		return;
+	late.verdict = TREND_STARTED;
+	late.growth = trend->growth;
+	*trend = late;
+}
+
 const char *trend_word(enum verdict verdict)
 {
 	static const char *const words[] = {
 		[TREND_LEAK] = "leak",
+		[TREND_STARTED] = "started",
 		[TREND_SAWTOOTH] = "sawtooth",
 		[TREND_STEP] = "step",
 		[TREND_STOPPED] = "stopped",
+		[TREND_UNSTEADY] = "unsteady",
 		[TREND_NONE] = "none",
 	};
 

@@ -10,10 +10,12 @@
 
 enum verdict {
 	TREND_LEAK,	/* grows steadily, does not come back */
+	TREND_STARTED,	/* the same, but in the second half only */
 	TREND_SAWTOOTH,	/* grows and is freed again */
-	TREND_STEP,	/* grew once */
+	TREND_STEP,	/* grew once, or twice */
 	TREND_STOPPED,	/* grew, but no longer does */
-	TREND_NONE,	/* no growth that could be told from chance */
+	TREND_UNSTEADY,	/* grew, in none of these ways */
+	TREND_NONE,	/* did not grow */
 };
 
 struct trend {
@@ -24,9 +26,9 @@ struct trend {
 				   (Mann and Kendall), one-sided */
 	double growth;		/* last less first */
 	double risen, fallen;	/* sums of the steps up and down */
-	double largest;		/* step up */
+	double largest, second;	/* steps up */
 	size_t ups, downs, steps;
-};
+};				/* TREND_STARTED: all but growth of the second half */
 
 #define TREND_MIN 6	/* points */
 #define TREND_MAX 128

@@ -114,6 +114,9 @@ if "$codetag" --version | grep -q cairo; then
 		data/handmade-v2.allocinfo data/handmade-v2-later.allocinfo
 	check chart/refuses/start chart_refuses --start-branch nowhere "$file"
 	check chart/refuses/start-bars chart_refuses --kind bars --start-branch nowhere "$file"
+	check chart/refuses/nothing-bars chart_refuses --kind bars "$file" 'file nowhere'
+	[ ! -e "$recording" ] ||
+		check chart/refuses/nothing-area chart_refuses --kind area "$recording" 'file nowhere'
 	check chart/refuses/area chart_refuses --kind area "$file"
 	check chart/refuses/missing chart_refuses no-such-file
 	check chart/refuses/growth chart_refuses --attr growth "$file"

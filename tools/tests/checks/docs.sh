@@ -127,3 +127,34 @@ if program mandoc docs/lint; then
 	check docs/lint/codetag-record.5 man_lint ../man/codetag-record.5
 fi
 check docs/install installs
+
+# What would be taken and have no effect is refused, and the message names it.
+refuses() {
+	local named=$1
+	shift
+	"$codetag" "$@" >"$scratch/out" 2>"$scratch/err"
+	[ $? -eq 2 ] && [ ! -s "$scratch/out" ] && grep -qe "$named" "$scratch/err"
+}
+
+check docs/refuses/tree-group refuses --group report --tree $ours.allocinfo -g dir
+check docs/refuses/buffer refuses --buffer trace data/handmade-old.trace --buffer 1M
+for format in csv json prometheus; do
+	check docs/refuses/attr-$format refuses --attr export --format $format --attr calls $ours.allocinfo
+done
+if feature cairo docs/refuses/chart; then
+	for option in -gdir -n3; do
+		for kind in ring treemap; do
+			check docs/refuses/$kind$option refuses --group chart $option --kind $kind \
+				-o "$scratch/refused.svg" $ours.allocinfo
+		done
+	done
+fi
+if [ -e "$recording" ]; then
+	for option in -sname -n1 --min=1M --max=1M -gdir -a; do
+		check docs/refuses/list$option refuses --min replay --list "$recording" $option
+		check docs/refuses/text$option refuses --min replay --text 1 "$recording" $option
+	done
+	check docs/refuses/text-json refuses --json replay --text 1 "$recording" --json
+	check docs/refuses/leaks-sort refuses "invalid option -- 's'" leaks "$recording" -s name
+	check docs/refuses/leaks-count refuses --count leaks "$recording" -c 20
+fi

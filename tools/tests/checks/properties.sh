@@ -52,12 +52,12 @@ check json/tree json_is_valid "$codetag" report --json --tree data/recorded-main
 
 # Each sort key of slabs: the order that sort(1) makes of its column.
 slabs_sorted() {
-	local key=$1 field=$2
-	"$codetag" slabs -a -N -b -s "$key" -f data/recorded-mainline-6.12.slabinfo |
-		awk -v f="$field" '{ sub("%", ""); print $f }' >"$scratch/column"
-	sort -c -g -r "$scratch/column"
+	"$codetag" slabs -a -N -b -s "$1" -o "$2" -f data/recorded-mainline-6.12.slabinfo |
+		tr -d %\  >"$scratch/column"
+	[ "$(sort -u "$scratch/column" | wc -l)" -gt 1 ] && sort -c -g -r "$scratch/column"
 }
-for pair in o:1 a:2 u:3 s:4 l:5 p:6 c:7; do
+for pair in o:objects a:active u:use s:object_size l:slabs b:objects_per_slab c:size \
+	p:pages_per_slab v:active_slabs; do
 	check "slabs/sort-${pair%:*}" slabs_sorted "${pair%:*}" "${pair#*:}"
 done
 check json/slabs json_is_valid "$codetag" slabs --json -f data/recorded-mainline-6.12.slabinfo

@@ -74,6 +74,25 @@ record_refuses() {
 	! "$codetag" record -q -o "$recording" -c 1 --allocinfo data/handmade-v1.allocinfo
 }
 
+# What was named and cannot be read is an error, and leaves no recording behind.
+record_needs() {
+	local db=$scratch/needs.db file="--allocinfo data/handmade-v1.allocinfo" bad
+	for bad in "--allocinfo no-such" "--allocinfo data/handmade.stats" "$file --meminfo no-such" \
+		"$file --vmstat no-such" "$file --slabinfo no-such" \
+		"$file --slabinfo data/handmade-v1.allocinfo" "$file --meminfo data/handmade-v1.allocinfo"; do
+		# shellcheck disable=SC2086
+		"$codetag" record -q -o "$db" -c 1 $bad 2>"$scratch/err"
+		[ $? -eq 2 ] && grep -q "${bad##* }" "$scratch/err" && [ ! -e "$db" ] ||
+			{ echo "$bad"; cat "$scratch/err"; return 1; }
+	done
+}
+
+# Who takes it for an allocinfo is told what to do.
+recording_is_no_allocinfo() {
+	"$codetag" report "$recording" 2>"$scratch/err"
+	[ $? -eq 2 ] && grep -q 'codetag replay' "$scratch/err"
+}
+
 # expect_output NAME COMMAND...: what golden/ cannot hold, because it needs the recording
 recording_golden() {
 	local want=expected/$1
@@ -134,6 +153,8 @@ if feature sqlite3 record; then
 	check record/returning-row returning_row
 	check record/interrupted interrupted_recording
 	check record/refuses record_refuses
+	check record/needs record_needs
+	check record/no-allocinfo recording_is_no_allocinfo
 	check record/damaged damaged_recording
 	check replay/list recording_golden replay-list "$codetag" replay "$recording" --list
 	check replay/columns recording_golden replay-columns "$codetag" replay "$recording" --list -o size,number

@@ -74,7 +74,18 @@ trace_branch() {
 	[ "$("$codetag" trace -N data/handmade-old.trace --kernel "$tree" \
 		--start-branch fs/ext4/ 2>/dev/null)" = "384  84  256  2/1  f+0x33  fs/ext4/inode.o" ] &&
 		[ -z "$("$codetag" trace -N data/handmade-old.trace --kernel "$tree" \
-			--start-branch fs/ext 2>/dev/null)" ]
+			--start-branch fs/ext 2>"$scratch/err")" ] &&
+		grep -q 'no caller is in a file below fs/ext' "$scratch/err" || return 1
+	"$codetag" trace -N data/handmade-old.trace --kernel "$tree" --start-branch fs/ext 2>/dev/null
+	[ $? -eq 1 ]
+}
+
+# An object that cannot be read may be where a caller is.
+trace_unreadable() {
+	mkdir -p "$scratch/partly" && cp -r "$tree/fs" "$scratch/partly/" &&
+		echo junk >"$scratch/partly/fs/x.o" || return 1
+	"$codetag" trace data/handmade-old.trace --kernel "$scratch/partly" 2>&1 >/dev/null |
+		grep -q '1 files are named .o and are no object files'
 }
 
 static_columns() {
@@ -94,6 +105,31 @@ static_bars() {
 	"$codetag" static "$tree" -b -N | awk '/ext4/ { print $1 }' | bars_match "$svg" 2
 }
 
+# An object damaged or cut off anywhere: an error or a result, never a crash.
+static_damaged() {
+	local i status command dir=$scratch/damaged
+	mkdir -p "$dir/fs"
+	for i in $(seq 1 25); do
+		python3 -c '
+import random, sys
+random.seed(int(sys.argv[3]))
+data = bytearray(open(sys.argv[1], "rb").read())
+sections = int.from_bytes(data[40:48], sys.byteorder)
+for _ in range(random.randrange(1, 12)):
+    at = random.choice([0, sections, sections])
+    data[random.randrange(at, 64 if not at and random.random() < 0.3 else len(data))] = random.randrange(256)
+open(sys.argv[2], "wb").write(data[:random.choice([len(data), len(data), random.randrange(len(data))])])' \
+			"$tree/fs/ext4/inode.o" "$dir/fs/x.o" "$i" || return 1
+		for command in "static" "trace data/handmade-modern.trace --kernel"; do
+			# shellcheck disable=SC2086
+			timeout 20 "$codetag" $command "$dir" >"$scratch/out" 2>&1
+			status=$?
+			[ $status -eq 0 ] || [ $status -eq 2 ] && ! grep -q 'runtime error' "$scratch/out" ||
+				{ echo "seed $i, $command: exit $status"; return 1; }
+		done
+	done
+}
+
 static_refuses() {
 	mkdir -p "$scratch/empty"
 	"$codetag" static "$scratch/empty"
@@ -109,9 +145,11 @@ if "$codetag" --version | grep -q libelf; then
 	if make_tree; then
 		check static/sizes static_sizes
 		check static/groups static_groups
+		check static/damaged static_damaged
 		check static/columns static_columns
 		check trace/objects trace_objects
 		check trace/branch trace_branch
+		check trace/unreadable trace_unreadable
 		check docs/json/static json_is_documented "$codetag" static --json "$tree"
 		check docs/json/trace-kernel json_is_documented "$codetag" trace --json \
 			data/handmade-old.trace --kernel "$tree"

@@ -27,6 +27,9 @@ static double saw(int i) { return 1000.0 * (i % 8); }
 static double rising_saw(int i) { return 1000.0 * (i % 4) + 700.0 * i; }
 static double one_step(int i) { return i < 13 ? 1000 : 90000; }
 static double early(int i) { return i < 12 ? 1000.0 * i : 12000; }
+static double two_steps(int i) { return 1000 + 90000.0 * ((i >= 13) + (i >= 26)); }
+static double late(int i) { return i < 20 ? 1000 + 100 * noise() : 1000.0 * (i - 19); }
+static double one_reset(int i) { return 1000.0 * (i % 27); }
 static double seldom(int i) { return 4096.0 * (i / 4); }
 
 void test_trend(void)
@@ -45,7 +48,10 @@ void test_trend(void)
 		{ "sawtooth", saw, TREND_SAWTOOTH },
 		{ "random values", random_values, TREND_SAWTOOTH },
 		{ "one step", one_step, TREND_STEP },
+		{ "two steps", two_steps, TREND_STEP },
 		{ "early growth", early, TREND_STOPPED },
+		{ "late growth", late, TREND_STARTED },
+		{ "growth, given back once", one_reset, TREND_UNSTEADY },
 	};
 	double time[TREND_MAX], value[TREND_MAX];
 	struct trend trend;
@@ -83,7 +89,7 @@ void test_trend(void)
 		for (int i = 1; i < COUNT; i++)
 			value[i] = value[i - 1] + 1000 * (noise() - 0.5);
 		trend_find(&trend, time, value, COUNT);
-		leaks += trend.verdict == TREND_LEAK;
+		leaks += trend.verdict == TREND_LEAK || trend.verdict == TREND_STARTED;
 	}
 	expect(leaks < 30, "random walks taken for leaks: %d of 200", leaks);
 
