@@ -240,6 +240,30 @@ static void no_id_is_inherited(struct kunit *test)
 	kmem_cache_destroy(s);
 }
 
+/* Who asks for zeroes gets them, from the slab of this CPU or not. */
+static void zeroed(struct kunit *test)
+{
+	const struct shape *shape = test->param_value;
+	struct kmem_cache *s = make(test);
+	void *object[40];
+	int i, round;
+
+	for (round = 0; !shape->ctor && round < 3; round++) {
+		for (i = 0; i < ARRAY_SIZE(object); i++) {
+			object[i] = alloc_hooks_tag(own_tag(), kmem_cache_alloc_noprof(s,
+						    GFP_KERNEL | __GFP_ZERO));
+			KUNIT_ASSERT_NOT_NULL(test, object[i]);
+			KUNIT_EXPECT_NULL(test, memchr_inv(object[i], 0, shape->size));
+			memset(object[i], 0xff, shape->size);
+		}
+		expect_objects(test, s, ARRAY_SIZE(object));
+		for (i = 0; i < ARRAY_SIZE(object); i++)
+			kmem_cache_free(s, object[i]);
+		expect_objects(test, s, 0);
+	}
+	kmem_cache_destroy(s);
+}
+
 static void bulk(struct kunit *test)
 {
 	DEFINE_ALLOC_TAG(other);
@@ -306,6 +330,7 @@ static struct kunit_case slab_ref_cases[] = {
 	KUNIT_CASE(cost),
 	KUNIT_CASE_PARAM(objects, shape_gen_params),
 	KUNIT_CASE_PARAM(no_id_is_inherited, shape_gen_params),
+	KUNIT_CASE_PARAM(zeroed, shape_gen_params),
 	KUNIT_CASE_PARAM(bulk, shape_gen_params),
 	KUNIT_CASE_PARAM(lowest_order, shape_gen_params),
 	{}
