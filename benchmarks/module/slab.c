@@ -26,6 +26,30 @@ KMALLOC_CASES(8192, 8192, GFP_KERNEL)
 KMALLOC_CASES(16384, 16384, GFP_KERNEL)
 KMALLOC_CASES(64, 64_acct, GFP_KERNEL_ACCOUNT)
 
+/* Not at once what is allocated: only for caches there is a function for that. */
+static int kmalloc_bulk(struct bench_sample *s, unsigned int rounds)
+{
+	unsigned int n, i;
+
+	for (n = 0; n < rounds; n++) {
+		u64 from = bench_now(), half;
+
+		for (i = 0; i < BENCH_BATCH; i++) {
+			bench_objects[i] = kmalloc(64, GFP_KERNEL);
+			if (!bench_objects[i])
+				break;
+		}
+		half = bench_now();
+		kfree_bulk(i, bench_objects);
+		s->total += bench_now() - from;
+		s->alloc += half - from;
+		s->ops += i;
+		if (i < BENCH_BATCH)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
 static int cache_bulk(struct bench_sample *s, unsigned int rounds)
 {
 	struct kmem_cache *cache = bench_cache_200;
@@ -118,6 +142,7 @@ const struct bench_case bench_slab_cases[] = {
 	{ "kmalloc-8192-batch",	2,	kmalloc_batch_8192 },
 	{ "kmalloc-16384-batch", 2,	kmalloc_batch_16384 },
 	{ "kmalloc-64-acct-batch", 4,	kmalloc_batch_64_acct },
+	{ "kmalloc-64-bulk",	4,	kmalloc_bulk },
 	{ "cache-200-batch",	4,	cache_batch },
 	{ "cache-200-bulk",	4,	cache_bulk },
 	{ "kfree-remote",	4,	kfree_remote },
