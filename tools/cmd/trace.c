@@ -101,7 +101,7 @@ static const struct argp_option options[] = {
 	{ "columns", 'o', "LIST", 0,
 	  "Columns: total_dynamic, waste, total_requested, current_dynamic, alloc/free, "
 	  "alloc_count, free_count, frees_called, remote_freed, current_requested, caller, "
-	  "object", 9 },
+	  "file", 9 },
 	{ "callers", KEY_CALLERS, "FILE", 0, "Write all callers to FILE, one a line", 0 },
 	{ 0 }
 };
@@ -117,12 +117,12 @@ static const struct table_column account[] = {
 	{ "total", true, "total_dynamic", false }, { "waste", true, "waste", false },
 	{ "req", true, "total_requested", true }, { "net", true, "current_dynamic", false },
 	{ "alloc/free", true, "alloc/free", false }, MORE_COLUMNS,
-	{ "caller", false, "caller", false }, { "object", false, "object", false },
+	{ "caller", false, "caller", false }, { "file", false, "file", false },
 }, slab_account[] = {
 	{ "total", true, "total_dynamic", false }, { "slack", true, "waste", false },
 	{ "req", true, "total_requested", false }, { "net", true, "current_dynamic", true },
 	{ "alloc/free", true, "alloc/free", false }, MORE_COLUMNS,
-	{ "caller", false, "caller", false }, { "object", false, "object", false },
+	{ "caller", false, "caller", false }, { "file", false, "file", false },
 };
 
 #define COUNT (sizeof(account) / sizeof(*account))
@@ -471,9 +471,13 @@ static bool resolve(struct trace *trace)
 	for (size_t i = 0; i < trace->kmem.callers; i++) {
 		struct kmem_caller *c = &trace->kmem.caller[i];
 
-		if (symbols_resolve(&trace->symbols, c->name, &name))
-			c->name = arena_copy(&trace->strings, name.s, name.len);
+		/* The address tells more than the name, if there is one. */
 		c->path = symbols_path(&trace->symbols, c->name);
+		if (symbols_resolve(&trace->symbols, c->name, &name)) {
+			c->name = arena_copy(&trace->strings, name.s, name.len);
+			if (!c->path)
+				c->path = symbols_path(&trace->symbols, c->name);
+		}
 		without += !c->path || !*c->path;
 	}
 	if (trace->symbols.unreadable)
@@ -504,7 +508,7 @@ static bool in_branch(const struct trace *trace, const char *path)
 	while (len && trace->start[len - 1] == '/')
 		len--;
 	return path && !strncmp(path, trace->start, len) &&
-	       (path[len] == '/' || path[len] == '.');
+	       (!path[len] || path[len] == '/' || path[len] == '.');
 }
 
 static bool any_in_branch(const struct trace *trace)
@@ -599,7 +603,7 @@ static void print_callers(struct trace *trace)
 {
 	struct table table = {
 		.column = trace->slab_account ? slab_account : account,
-		.columns = trace->build ? COUNT : COUNT - 1,	/* the object is the last */
+		.columns = trace->build ? COUNT : COUNT - 1,	/* the file is the last */
 	};
 	bool human = output_human(&trace->output);
 	const struct kmem_caller **ranked;
@@ -733,9 +737,9 @@ static void print_json(struct trace *trace, const struct kmem_caller *total)
 		json_object(&json, NULL);
 		json_string(&json, "caller", c->name);
 		if (trace->build && c->path && *c->path)
-			json_string(&json, "object", c->path);
+			json_string(&json, "file", c->path);
 		else if (trace->build)
-			json_null(&json, "object");
+			json_null(&json, "file");
 		json_int(&json, "total_dynamic", c->total_alloc);
 		json_int(&json, "total_requested", c->total_req);
 		json_int(&json, "waste", waste_of(c));
