@@ -371,7 +371,12 @@ static bool read_text(struct trace *trace)
 	struct stat st;
 
 	if (!in) {
-		warning("cannot open %s: %s", trace->path, strerror(errno));
+		int why = errno;
+
+		input_complain(trace->path, why);
+		if (why == ENOENT)
+			hint("Of this machine the log is /sys/kernel/tracing/trace, where tracefs is "
+			     "mounted.");
 		return false;
 	}
 	/* trace_pipe has no end, and no size either. */
@@ -382,7 +387,7 @@ static bool read_text(struct trace *trace)
 	if (interrupt_caught())
 		warning("interrupted: this is what %s had until then", input_name(trace->path));
 	else if (!good)
-		warning("cannot read %s: %s", input_name(trace->path), strerror(errno));
+		input_complain(trace->path, errno);
 	if (!is_stdin)
 		fclose(in);
 	return good;
