@@ -483,7 +483,7 @@ static bool draw_area(const struct options *o, const struct material *m,
 	const char **name;
 	double *value;
 	size_t rows;
-	bool good = false;
+	bool good = false, rest = false;
 
 	group_all(o, m, &last, o->selection.by);
 	rows = rank(o, &last, &ranked, 10);
@@ -509,10 +509,11 @@ static bool draw_area(const struct options *o, const struct material *m,
 			*others -= value[r * m->count + c];
 		}
 		good = good || then.count;
+		rest = rest || *others > 0;
 		groups_free(&then);
 	}
 	good = (good || nothing()) &&
-	       chart_area(&(struct chart_series){ *chart, name, value, rows + 1,
+	       chart_area(&(struct chart_series){ *chart, name, value, rows + rest,
 						  m->count, m->time },
 			  o->format, out);
 	free(name);
