@@ -4,9 +4,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -294,6 +296,8 @@ static void decode(const char *path, int out)
 	int nothing = open("/dev/null", O_WRONLY);
 	bool good;
 
+	/* Whoever ends the command means this, too. */
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	dup2(nothing, STDERR_FILENO);
 	good = stream && trace_dat_read(path, kmem_event_print, stream) && !fclose(stream);
 	_exit(good ? STATUS_OK : STATUS_TROUBLE);

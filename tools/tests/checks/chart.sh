@@ -100,7 +100,9 @@ below, letters = 1, 0
 def walk(node, fill):
     global below, letters
     tag = node.tag.split("}")[1]
-    fill = node.get("fill", fill)
+    # An attribute or in the style, as cairo is older or newer.
+    own = re.search(r"fill:([^;]+)", node.get("style", ""))
+    fill = node.get("fill", own[1] if own else fill)
     if tag == "defs":
         return
     if tag in ("path", "rect") and fill.startswith("rgb"):
