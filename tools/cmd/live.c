@@ -262,10 +262,11 @@ static void draw_head(const struct live *live)
 	if (localtime_r(&seconds, &tm))
 		strftime(clock, sizeof(clock), "%H:%M:%S", &tm);
 	start_line(0);
-	put("%.40s  %s  %zu sites hold %s in %" PRId64 " allocations%s",
-		 live->from->title, clock, groups->now.rows,
-	    size_format(total, groups->now.bytes, live->human),
-	    groups->now.calls, live->frozen ? "  FROZEN" : "");
+	if (COLS >= 60)
+		put("%.40s  ", live->from->title);
+	put("%s%s  %zu sites hold %s in %" PRId64 " allocations", clock,
+	    live->frozen ? "  FROZEN" : "", groups->now.rows,
+	    size_format(total, groups->now.bytes, live->human), groups->now.calls);
 	start_line(1);
 	put("by %s, sorted by %s, every %.1f s", grouping_name(groups->by.by),
 	    orders[live->selection->order], live->delay);

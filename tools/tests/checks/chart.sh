@@ -158,6 +158,7 @@ if "$codetag" --version | grep -q cairo; then
 		[ ! -e "$recording" ] ||
 			check "chart/readable/area/$size" svg_is_readable $size --kind area -n 30 "$recording"
 	done
+	check chart/readable/legend svg_is_readable 400x300 --kind ring --start-branch mm "$file"
 	check chart/bars-fit bars_fit
 	check chart/png/calls png_is_drawn --attr calls "$file"
 	check chart/png/start png_is_drawn --start-branch mm "$file"
