@@ -254,7 +254,7 @@ static bool load_files(struct material *m, const struct options *o)
 	m->info = xcalloc(2, sizeof(*m->info));
 	m->time = xcalloc(2, sizeof(*m->time));
 	for (size_t i = 0; i < 2 && path[i]; i++) {
-		if (!allocinfo_read(&m->info[i], path[i]))
+		if (!selection_load(&m->info[i], path[i]))
 			return false;
 		m->count++;
 		if (!allocinfo_complete(&m->info[i], path[i]))
@@ -343,10 +343,12 @@ static bool load_static(struct material *m, const struct options *o)
 	m->count = 1;
 	if (!objects_read(objects, dir)) {
 		warning("cannot read %s: %s", dir, strerror(errno));
+		hint("It has to be the directory that the kernel was built in (O=).");
 		return false;
 	}
 	if (!objects->count) {
 		warning("there are no object files in %s", dir);
+		hint("It has to be the directory that the kernel was built in (O=).");
 		return false;
 	}
 	for (size_t i = 0; i < objects->count; i++) {
@@ -481,7 +483,7 @@ static bool draw_area(const struct options *o, const struct material *m,
 	const char **name;
 	double *value;
 	size_t rows;
-	bool good = false;
+	bool good = false, rest = false;
 
 	group_all(o, m, &last, o->selection.by);
 	rows = rank(o, &last, &ranked, 10);
@@ -507,10 +509,11 @@ static bool draw_area(const struct options *o, const struct material *m,
 			*others -= value[r * m->count + c];
 		}
 		good = good || then.count;
+		rest = rest || *others > 0;
 		groups_free(&then);
 	}
 	good = (good || nothing()) &&
-	       chart_area(&(struct chart_series){ *chart, name, value, rows + 1,
+	       chart_area(&(struct chart_series){ *chart, name, value, rows + rest,
 						  m->count, m->time },
 			  o->format, out);
 	free(name);

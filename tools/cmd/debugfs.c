@@ -60,9 +60,13 @@ static void hint_missing(const char *path)
 
 void debugfs_complain(const struct debugfs_file *file, int error)
 {
-	warning("cannot open %s: %s", input_name(file->path), strerror(error));
-	if (file->given)
+	if (file->given) {
+		input_complain(file->path, error);
+		if (error == ENOENT)
+			hint("If none is named it is looked for in " DEBUGFS_DIR ".");
 		return;
+	}
+	warning("cannot open %s: %s", file->path, strerror(error));
 	if (error == EACCES)
 		hint("Only root may use it.");
 	else if (error == EPERM)

@@ -221,9 +221,9 @@ int cmd_diff(int argc, char **argv)
 	argp_parse(&argp, argc, argv, 0, NULL, &diff);
 	if (diff.live > 0)
 		interval_start(&interval, diff.live);
-	if (allocinfo_read(&old, selection->path)) {
+	if (selection_load(&old, selection->path)) {
 		if ((diff.live <= 0 || interval_wait(&interval)) &&
-		    allocinfo_read(&new, selection->newer ? selection->newer :
+		    selection_load(&new, selection->newer ? selection->newer :
 							 selection->path)) {
 			if (compare(&diff, &old, &new))
 				status = STATUS_OK;

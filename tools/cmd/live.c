@@ -4,6 +4,7 @@
 #include <curses.h>
 #include <inttypes.h>
 #include <locale.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -32,7 +33,9 @@ struct live {
 	struct snapshot now, before;
 	struct groups groups;
 	size_t first, cursor;	/* of the rows */
+	const char *prompt;	/* what has been typed so far; NULL: nothing is asked */
 	char message[160];
+	bool unread;		/* the message is why there was nothing to be read */
 };
 
 static const struct {
@@ -47,7 +50,7 @@ static const struct {
 	{ ' ', "space", "freeze and go on" },
 	{ 'u', "u", "human units or bytes" },
 	{ '+', "+ -", "refresh less and more often" },
-	{ KEY_UP, "arrows, pages", "scroll" },
+	{ KEY_UP, "arrows, pages", "scroll; Home and End" },
 	{ KEY_LEFT, "< >", "one snapshot back and forth (replay)" },
 	{ 'h', "h", "this help" },
 	{ 'q', "q", "quit" },
@@ -56,6 +59,7 @@ static const struct {
 static void set_message(struct live *live, const char *text)
 {
 	snprintf(live->message, sizeof(live->message), "%s", text);
+	live->unread = false;
 }
 
 /* The growth is since the last refresh, also of sites that are new or gone. */
@@ -84,10 +88,13 @@ static void take(struct live *live, int step)
 		else
 			set_message(live, step < 0 ? "this is the first snapshot" :
 						     "this is the last snapshot");
+		live->unread = true;
 		if (live->from->recorded)
 			live->frozen = true;
 		return;
 	}
+	if (live->unread)
+		set_message(live, "");
 	if (live->before.valid)
 		allocinfo_free(&live->before.info);
 	live->before = live->now;
@@ -103,13 +110,43 @@ static double elapsed(const struct live *live)
 		(double)(live->now.time - live->before.time) / 1000 : 0;
 }
 
+/* Writing to a line ends where the screen does. */
+static struct {
+	int y, used;
+} line;
+
+static void start_line(int y)
+{
+	line.y = y;
+	line.used = 0;
+}
+
+static int room_left(void)
+{
+	return line.y < LINES && line.used < COLS ? COLS - line.used : 0;
+}
+
+__attribute__((format(printf, 1, 2)))
+static void put(const char *fmt, ...)
+{
+	char text[512];
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(text, sizeof(text), fmt, args);
+	va_end(args);
+	if (room_left())
+		mvaddnstr(line.y, line.used, text, room_left());
+	line.used += (int)strlen(text);
+}
+
 static void put_size(int width, int64_t value, bool human, bool sign)
 {
 	char text[SIZE_TEXT + 1] = "+";
 	bool plus = sign && value > 0;
 
 	size_format(text + plus, value, human);
-	printw("%*s ", width, text);
+	put("%*s ", width, text);
 }
 
 /*
@@ -127,26 +164,38 @@ static void put_name(const struct live *live, const struct group *group, int roo
 	if (room < 2)
 		return;
 	if (len <= room) {
-		addstr(name);
+		put("%s", name);
 	} else if (one) {
 		snprintf(text, sizeof(text), "%s:%u%s%s%s %s",
 			 slash ? slash + 1 : site->file, site->line,
 			 site->module ? " [" : "", site->module ? site->module : "",
 			 site->module ? "]" : "", site->func);
-		printw("%.*s", room, text);
+		put("%s", text);
 	} else {
-		printw("<%s", name + len - room + 1);
+		put("<%s", name + len - room + 1);
 	}
 }
 
 struct widths {
-	int size, calls, average, change;
+	int size, change, calls, average, rate;	/* 0: there is no room for it */
 };
+
+#define LEAST_NAME 14
+#define SHARE 6
 
 static struct widths widths_of(const struct live *live)
 {
-	return live->human ? (struct widths){ 7, 8, 7, 8 } :
-			     (struct widths){ 12, 10, 8, 12 };
+	struct widths width = live->human ? (struct widths){ 7, 8, 8, 7, 8 } :
+					    (struct widths){ 12, 12, 10, 8, 12 };
+	int *const less[] = { &width.change, &width.calls, &width.average, &width.rate };
+	int room = COLS - width.size - 1 - SHARE - 1 - LEAST_NAME;
+
+	for (size_t i = 0; i < sizeof(less) / sizeof(*less); i++) {
+		room -= *less[i] + 1;
+		if (room < 0)
+			*less[i] = 0;
+	}
+	return width;
 }
 
 static void draw_row(const struct live *live, const struct group *group, int y)
@@ -161,19 +210,22 @@ static void draw_row(const struct live *live, const struct group *group, int y)
 		growth = 0;
 	if (growth)
 		colour = COLOR_PAIR(growth > 0 ? PAIR_GROWN : PAIR_SHRUNK);
-	move(y, 0);
+	start_line(y);
 	put_size(width.size, group->now.bytes, live->human, false);
-	put_size(width.calls, group->now.calls, false, false);
-	put_size(width.average, sum_average(&group->now), live->human, false);
+	if (width.calls)
+		put_size(width.calls, group->now.calls, false, false);
+	if (width.average)
+		put_size(width.average, sum_average(&group->now), live->human, false);
 	attron(colour);
-	put_size(width.change, growth, live->human, true);
-	if (COLS >= 76)
-		put_size(width.change, seconds != 0 ? (int64_t)((double)growth / seconds) : 0,
+	if (width.change)
+		put_size(width.change, growth, live->human, true);
+	if (width.rate)
+		put_size(width.rate, seconds != 0 ? (int64_t)((double)growth / seconds) : 0,
 			 live->human, true);
 	attroff(colour);
 	percent_format(share, percent(group->now.bytes, live->groups.now.bytes));
-	printw("%6s ", share);
-	put_name(live, group, COLS - getcurx(stdscr));
+	put("%*s ", SHARE, share);
+	put_name(live, group, room_left());
 }
 
 static void draw_headings(const struct live *live)
@@ -181,11 +233,17 @@ static void draw_headings(const struct live *live)
 	struct widths width = widths_of(live);
 
 	attron(A_REVERSE);
-	mvprintw(HEAD - 1, 0, "%*s %*s %*s %*s ", width.size, "SIZE", width.calls,
-		 "CALLS", width.average, "AVG", width.change, "CHANGE");
-	if (COLS >= 76)
-		printw("%*s ", width.change, "PER SEC");
-	printw("%6s %-*s", "SHARE", COLS, "NAME");
+	start_line(HEAD - 1);
+	put("%*s ", width.size, "SIZE");
+	if (width.calls)
+		put("%*s ", width.calls, "CALLS");
+	if (width.average)
+		put("%*s ", width.average, "AVG");
+	if (width.change)
+		put("%*s ", width.change, "CHANGE");
+	if (width.rate)
+		put("%*s ", width.rate, "PER SEC");
+	put("%*s %-*s", SHARE, "SHARE", room_left(), "NAME");
 	attroff(A_REVERSE);
 }
 
@@ -203,28 +261,38 @@ static void draw_head(const struct live *live)
 
 	if (localtime_r(&seconds, &tm))
 		strftime(clock, sizeof(clock), "%H:%M:%S", &tm);
-	mvprintw(0, 0, "%.40s  %s  %zu sites hold %s in %" PRId64 " allocations%s",
-		 live->from->title, clock, groups->now.rows,
-		 size_format(total, groups->now.bytes, live->human),
-		 groups->now.calls, live->frozen ? "  FROZEN" : "");
-	mvprintw(1, 0, "by %s, sorted by %s, every %.1f s",
-		 grouping_name(groups->by.by), orders[live->selection->order],
-		 live->delay);
+	start_line(0);
+	if (COLS >= 60)
+		put("%.40s  ", live->from->title);
+	put("%s%s  %zu sites hold %s in %" PRId64 " allocations", clock,
+	    live->frozen ? "  FROZEN" : "", groups->now.rows,
+	    size_format(total, groups->now.bytes, live->human), groups->now.calls);
+	start_line(1);
+	put("by %s, sorted by %s, every %.1f s", grouping_name(groups->by.by),
+	    orders[live->selection->order], live->delay);
 	if (live->selection->query_text.len)
-		printw(", filter: %.60s", live->selection->query_text.s);
-	if (live->message[0]) {
+		put(", filter: %.60s", live->selection->query_text.s);
+	start_line(2);
+	if (live->prompt) {
+		/* The end of it, where letters go. */
+		size_t len = strlen(live->prompt), shown = COLS > 10 ? COLS - 10 : 0;
+
+		put("filter: %s", live->prompt + (len > shown ? len - shown : 0));
+	} else if (live->message[0]) {
 		attron(COLOR_PAIR(PAIR_MESSAGE));
-		mvprintw(2, 0, "%.*s", COLS, live->message);
+		put("%s", live->message);
 		attroff(COLOR_PAIR(PAIR_MESSAGE));
 	} else {
-		mvprintw(2, 0, "q quit, h help");
+		put("q quit, h help");
 	}
 }
 
 static void draw_help(void)
 {
-	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++)
-		mvprintw(HEAD + (int)i, 2, "%-15s %s", keys[i].name, keys[i].what);
+	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
+		start_line(HEAD + (int)i);
+		put("  %-15s %s", keys[i].name, keys[i].what);
+	}
 }
 
 static void draw(struct live *live)
@@ -256,28 +324,50 @@ static void draw(struct live *live)
 			attroff(here ? A_BOLD : 0);
 		}
 	}
+	if (live->prompt)
+		move(2, (int)strlen(live->prompt) + 8 < COLS ? (int)strlen(live->prompt) + 8 :
+							      COLS - 1);
 	refresh();
 }
 
-/* Asks for a query; a bad one changes nothing. */
+#define ESCAPE 27
+#define CTRL_U ('u' & 0x1f)
+
+/* Reads a line; false if it was given up. */
+static bool ask(struct live *live, char *text, size_t size)
+{
+	size_t len = 0;
+	int key;
+
+	text[0] = '\0';
+	live->prompt = text;
+	curs_set(1);
+	timeout(-1);
+	do {
+		draw(live);
+		key = getch();
+		if (key == KEY_BACKSPACE || key == '\b' || key == 0x7f)
+			len -= len > 0;
+		else if (key == CTRL_U)
+			len = 0;
+		else if (key >= ' ' && key <= '~' && len + 1 < size)
+			text[len++] = (char)key;
+		text[len] = '\0';
+	} while (key != '\n' && key != '\r' && key != KEY_ENTER && key != ESCAPE && key != ERR);
+	curs_set(0);
+	live->prompt = NULL;
+	return key != ESCAPE && key != ERR;
+}
+
+/* Asks for a query, Escape leaves the one there is; a bad one changes nothing. */
 static void ask_filter(struct live *live)
 {
 	struct query_error error;
 	struct query *query;
-	char text[256] = "";
-	int got;
+	char text[256];
 
-	move(2, 0);
-	clrtoeol();
-	addstr("filter: ");
-	echo();
-	curs_set(1);
-	timeout(-1);
-	got = getnstr(text, sizeof(text) - 1);
-	noecho();
-	curs_set(0);
 	live->message[0] = '\0';
-	if (got == ERR || got == KEY_RESIZE)
+	if (!ask(live, text, sizeof(text)))
 		return;
 	query = query_parse(text, &error);
 	if (!query || query_has_id(query)) {
@@ -424,6 +514,9 @@ static bool handle_key(struct live *live, int key)
 	case KEY_HOME:
 		live->cursor = 0;
 		break;
+	case KEY_END:
+		live->cursor = live->groups.count;	/* draw() knows the last */
+		break;
 	}
 	return true;
 }
@@ -470,6 +563,7 @@ static void loop(struct live *live)
 static void start_curses(void)
 {
 	initscr();
+	set_escdelay(50);	/* ms in which a key with an escape sequence comes */
 	cbreak();
 	noecho();
 	keypad(stdscr, TRUE);

@@ -50,7 +50,7 @@ static bool read_text(const char *given, const char *own, bool live,
 		return true;
 	if (input_read(given ? given : own, text, len) || !given)
 		return true;
-	warning("cannot read %s: %s", input_name(given), strerror(errno));
+	input_complain(given, errno);
 	return false;
 }
 

@@ -11,6 +11,7 @@
 #include "allocinfo.h"
 #include "arguments.h"
 #include "command.h"
+#include "input.h"
 #include "interval.h"
 #include "message.h"
 #include "store.h"
@@ -112,7 +113,9 @@ static const char *of_machine(const struct record *record, const char *given,
 static bool readable(const struct record *record, const char *given, const char *path,
 		     bool read, bool understood)
 {
-	if (!read && (given || !record->store))
+	if (!read && given)
+		input_complain(path, errno);
+	else if (!read && !record->store)
 		warning("cannot read %s: %s", path, strerror(errno));
 	else if (read && !understood && given)
 		warning("%s: not in the format of its kind, or damaged", path);

@@ -7,6 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "input.h"
 #include "message.h"
 
 struct store *recording_open(const char *path)
@@ -20,7 +21,11 @@ struct store *recording_open(const char *path)
 	else if (!access(path, R_OK))
 		errno = 0;
 	if (errno) {
-		warning("cannot read %s: %s", path, strerror(errno));
+		int why = errno;
+
+		input_complain(path, why);
+		if (why == ENOENT)
+			hint("Recordings are made by 'codetag record'.");
 		return NULL;
 	}
 	store = store_open(path);

@@ -88,6 +88,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 			argp_error(state, "which recording?");
 		else if ((replay->output.columns || replay->output.json) && !replay->list)
 			argp_error(state, "--columns and --json go with --list");
+		else if ((replay->list || replay->text) && replay->delay > 0)
+			argp_error(state, "--delay is for the table, not for --list and --text");
 		else if ((replay->list || replay->text) && is_for_table(&replay->selection))
 			argp_error(state, "--list and --text are of whole snapshots: --sort, --top, "
 				   "--group, --min, --max and --all are for the table");
@@ -226,7 +228,7 @@ static bool play(struct store *store, struct replay *replay)
 	};
 
 	return live_run(&tape.snapshots, &replay->selection, &replay->output,
-			replay->delay) == STATUS_OK;
+			replay->delay > 0 ? replay->delay : 1) == STATUS_OK;
 }
 #else
 static bool play(struct store *store, struct replay *replay)
@@ -237,7 +239,7 @@ static bool play(struct store *store, struct replay *replay)
 
 int cmd_replay(int argc, char **argv)
 {
-	struct replay replay = { .selection = SELECTION_INIT, .delay = 1 };
+	struct replay replay = { .selection = SELECTION_INIT };
 	struct store *store;
 	bool good = false;
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "selection.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "arguments.h"
@@ -113,6 +114,16 @@ const struct argp columns_argp = {
 	columns_options, parse_columns, NULL, NULL, NULL, NULL, NULL
 };
 
+bool selection_load(struct allocinfo *info, const char *path)
+{
+	if (allocinfo_read(info, path))
+		return true;
+	if (errno == ENOENT && strcmp(path, ALLOCINFO_PATH))
+		hint("Without a file, " ALLOCINFO_PATH " is read; a query begins with a word such as "
+		     "file or module.");
+	return false;
+}
+
 bool selection_argument(struct selection *selection, const char *word)
 {
 	struct text *text = &selection->query_text;
@@ -146,7 +157,7 @@ void selection_finish(struct selection *selection, struct argp_state *state)
 bool selection_read(const struct selection *selection, struct allocinfo *info,
 		    struct groups *groups)
 {
-	if (!allocinfo_read(info, selection->path))
+	if (!selection_load(info, selection->path))
 		return false;
 	*groups = (struct groups){ .by = selection->by };
 	groups_add(groups, info, selection->query);

@@ -44,6 +44,9 @@ bool selection_argument(struct selection *selection, const char *word);
 /* Turns the words into a query; ends the program if they are none. */
 void selection_finish(struct selection *selection, struct argp_state *state);
 
+/* allocinfo_read() of a file that may have been named by mistake. */
+bool selection_load(struct allocinfo *info, const char *path);
+
 /* Reads @path, groups what is selected; false after a message. */
 bool selection_read(const struct selection *selection, struct allocinfo *info,
 		    struct groups *groups);

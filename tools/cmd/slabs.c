@@ -465,9 +465,9 @@ int cmd_slabs(int argc, char **argv)
 	if (!slabinfo_read(&info, o.path)) {
 		int why = errno;
 
-		warning("cannot read %s: %s", input_name(o.path), strerror(why));
-		if (!o.given && why == EACCES)
-			hint("Only root may read it.");
+		input_complain(o.path, why);
+		if (o.given && why == ENOENT)
+			hint("Without --slabinfo, /proc/slabinfo is read.");
 		return STATUS_TROUBLE;
 	}
 	if (info.bad_lines || !info.count) {

@@ -256,6 +256,7 @@ int cmd_static(int argc, char **argv)
 	argp_parse(&argp, argc, argv, 0, NULL, &o);
 	if (!objects_read(&objects, o.dir)) {
 		warning("cannot read %s: %s", o.dir, strerror(errno));
+		hint("It has to be the directory that the kernel was built in (O=).");
 		status = STATUS_TROUBLE;
 	} else if (!objects.count) {
 		warning("there are no object files in %s", o.dir);

@@ -71,6 +71,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 #ifndef HAVE_NCURSES
 		if (!top->once)
 			argp_error(state, "this build has only --once");
+#else
+		if (top->once && top->delay > 0)
+			argp_error(state, "--once does not refresh: leave out --delay");
 #endif
 		return 0;
 	}
@@ -206,7 +209,8 @@ static int live(struct top *top)
 	if (!top->selection.path_given || top->dir.given)
 		now.snapshots.toggle = toggle;
 
-	return live_run(&now.snapshots, &top->selection, &top->output, top->delay);
+	return live_run(&now.snapshots, &top->selection, &top->output,
+			top->delay > 0 ? top->delay : 2);
 }
 #else
 static int live(struct top *top)
@@ -218,7 +222,7 @@ static int live(struct top *top)
 int cmd_top(int argc, char **argv)
 {
 	struct top top = {
-		.selection = SELECTION_INIT, .dir = DEBUGFS_DIR_INIT, .delay = 2,
+		.selection = SELECTION_INIT, .dir = DEBUGFS_DIR_INIT,
 	};
 	int status;
 

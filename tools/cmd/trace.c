@@ -4,9 +4,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -101,7 +103,7 @@ static const struct argp_option options[] = {
 	{ "columns", 'o', "LIST", 0,
 	  "Columns: total_dynamic, waste, total_requested, current_dynamic, alloc/free, "
 	  "alloc_count, free_count, frees_called, remote_freed, current_requested, caller, "
-	  "object", 9 },
+	  "file", 9 },
 	{ "callers", KEY_CALLERS, "FILE", 0, "Write all callers to FILE, one a line", 0 },
 	{ 0 }
 };
@@ -117,12 +119,12 @@ static const struct table_column account[] = {
 	{ "total", true, "total_dynamic", false }, { "waste", true, "waste", false },
 	{ "req", true, "total_requested", true }, { "net", true, "current_dynamic", false },
 	{ "alloc/free", true, "alloc/free", false }, MORE_COLUMNS,
-	{ "caller", false, "caller", false }, { "object", false, "object", false },
+	{ "caller", false, "caller", false }, { "file", false, "file", false },
 }, slab_account[] = {
 	{ "total", true, "total_dynamic", false }, { "slack", true, "waste", false },
 	{ "req", true, "total_requested", false }, { "net", true, "current_dynamic", true },
 	{ "alloc/free", true, "alloc/free", false }, MORE_COLUMNS,
-	{ "caller", false, "caller", false }, { "object", false, "object", false },
+	{ "caller", false, "caller", false }, { "file", false, "file", false },
 };
 
 #define COUNT (sizeof(account) / sizeof(*account))
@@ -294,6 +296,8 @@ static void decode(const char *path, int out)
 	int nothing = open("/dev/null", O_WRONLY);
 	bool good;
 
+	/* Whoever ends the command means this, too. */
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	dup2(nothing, STDERR_FILENO);
 	good = stream && trace_dat_read(path, kmem_event_print, stream) && !fclose(stream);
 	_exit(good ? STATUS_OK : STATUS_TROUBLE);
@@ -371,7 +375,12 @@ static bool read_text(struct trace *trace)
 	struct stat st;
 
 	if (!in) {
-		warning("cannot open %s: %s", trace->path, strerror(errno));
+		int why = errno;
+
+		input_complain(trace->path, why);
+		if (why == ENOENT)
+			hint("Of this machine the log is /sys/kernel/tracing/trace, where tracefs is "
+			     "mounted.");
 		return false;
 	}
 	/* trace_pipe has no end, and no size either. */
@@ -382,7 +391,7 @@ static bool read_text(struct trace *trace)
 	if (interrupt_caught())
 		warning("interrupted: this is what %s had until then", input_name(trace->path));
 	else if (!good)
-		warning("cannot read %s: %s", input_name(trace->path), strerror(errno));
+		input_complain(trace->path, errno);
 	if (!is_stdin)
 		fclose(in);
 	return good;
@@ -471,9 +480,13 @@ static bool resolve(struct trace *trace)
 	for (size_t i = 0; i < trace->kmem.callers; i++) {
 		struct kmem_caller *c = &trace->kmem.caller[i];
 
-		if (symbols_resolve(&trace->symbols, c->name, &name))
-			c->name = arena_copy(&trace->strings, name.s, name.len);
+		/* The address tells more than the name, if there is one. */
 		c->path = symbols_path(&trace->symbols, c->name);
+		if (symbols_resolve(&trace->symbols, c->name, &name)) {
+			c->name = arena_copy(&trace->strings, name.s, name.len);
+			if (!c->path)
+				c->path = symbols_path(&trace->symbols, c->name);
+		}
 		without += !c->path || !*c->path;
 	}
 	if (trace->symbols.unreadable)
@@ -504,7 +517,7 @@ static bool in_branch(const struct trace *trace, const char *path)
 	while (len && trace->start[len - 1] == '/')
 		len--;
 	return path && !strncmp(path, trace->start, len) &&
-	       (path[len] == '/' || path[len] == '.');
+	       (!path[len] || path[len] == '/' || path[len] == '.');
 }
 
 static bool any_in_branch(const struct trace *trace)
@@ -599,7 +612,7 @@ static void print_callers(struct trace *trace)
 {
 	struct table table = {
 		.column = trace->slab_account ? slab_account : account,
-		.columns = trace->build ? COUNT : COUNT - 1,	/* the object is the last */
+		.columns = trace->build ? COUNT : COUNT - 1,	/* the file is the last */
 	};
 	bool human = output_human(&trace->output);
 	const struct kmem_caller **ranked;
@@ -733,9 +746,9 @@ static void print_json(struct trace *trace, const struct kmem_caller *total)
 		json_object(&json, NULL);
 		json_string(&json, "caller", c->name);
 		if (trace->build && c->path && *c->path)
-			json_string(&json, "object", c->path);
+			json_string(&json, "file", c->path);
 		else if (trace->build)
-			json_null(&json, "object");
+			json_null(&json, "file");
 		json_int(&json, "total_dynamic", c->total_alloc);
 		json_int(&json, "total_requested", c->total_req);
 		json_int(&json, "waste", waste_of(c));

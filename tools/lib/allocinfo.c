@@ -192,24 +192,27 @@ bool allocinfo_read(struct allocinfo *info, const char *path)
 	if (!input_read(path, &text, &len)) {
 		int why = errno;
 
-		warning("cannot read %s: %s", input_name(path), strerror(why));
-		if (strcmp(path, ALLOCINFO_PATH))
-			return false;
-		if (why == EACCES || why == EPERM)
-			hint("Only root may read it.");
-		else if (why == ENOENT)
+		input_complain(path, why);
+		if (why == ENOENT && !strcmp(path, ALLOCINFO_PATH))
 			hint("This kernel has no allocation profiling (CONFIG_MEM_ALLOC_PROFILING),\n"
 			     "or was booted with vm.mem_profiling=never.");
+		errno = why;
 		return false;
 	}
 	allocinfo_parse(info, text, len);
 	if (info->count || (info->major && !info->bad_lines))
 		return true;
-	warning("%s is not in the format of " ALLOCINFO_PATH, input_name(path));
+	if (len)
+		warning("%s is not in the format of " ALLOCINFO_PATH, input_name(path));
+	else
+		warning("%s is empty", input_name(path));
 	if (len >= 15 && !memcmp(info->text, "SQLite format 3", 15))
 		hint("If it is a recording, this is its last snapshot: "
 		     "codetag replay %s --text -1", path);
+	else if (!len)
+		hint("A copy of " ALLOCINFO_PATH " is empty if it was not made as root.");
 	allocinfo_free(info);
+	errno = 0;
 	return false;
 }
 

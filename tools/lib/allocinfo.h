@@ -58,7 +58,10 @@ struct allocinfo {
  */
 void allocinfo_parse(struct allocinfo *info, char *text, size_t len);
 
-/* Reads and parses; says on standard error why not and returns false. */
+/*
+ * Reads and parses; says on standard error why not and returns false, with errno 0 if
+ * it could be read.
+ */
 bool allocinfo_read(struct allocinfo *info, const char *path);
 
 /*

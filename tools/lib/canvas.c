@@ -67,17 +67,32 @@ static const double palette[][3] = {
 	{ 0.73, 0.80, 0.40 }, { 0.40, 0.27, 0.20 }, { 0.87, 0.80, 0.47 },
 };
 
-void canvas_colour(struct canvas *canvas, size_t i, int depth)
+static void mix(double out[3], size_t i, int depth)
 {
 	const double *c = palette[i % (sizeof(palette) / sizeof(*palette))];
 	double light = fmin(0.16 * depth, 0.7);
 
-	if (depth < 0)
-		cairo_set_source_rgb(canvas->cr, 0.82, 0.82, 0.82);
-	else
-		cairo_set_source_rgb(canvas->cr, c[0] + (1 - c[0]) * light,
-				     c[1] + (1 - c[1]) * light,
-				     c[2] + (1 - c[2]) * light);
+	for (int k = 0; k < 3; k++)
+		out[k] = depth < 0 ? 0.82 : c[k] + (1 - c[k]) * light;
+}
+
+void canvas_colour(struct canvas *canvas, size_t i, int depth)
+{
+	double c[3];
+
+	mix(c, i, depth);
+	cairo_set_source_rgb(canvas->cr, c[0], c[1], c[2]);
+}
+
+void canvas_ink(struct canvas *canvas, size_t i, int depth)
+{
+	double c[3], ink, bright;
+
+	mix(c, i, depth);
+	/* What the eye sees; black and white contrast alike with 0.18 of white. */
+	bright = 0.2126 * pow(c[0], 2.2) + 0.7152 * pow(c[1], 2.2) + 0.0722 * pow(c[2], 2.2);
+	ink = bright < 0.18 ? 1 : 0;
+	cairo_set_source_rgb(canvas->cr, ink, ink, ink);
 }
 
 static double text_width(cairo_t *cr, const char *s)
@@ -128,17 +143,31 @@ bool canvas_text(struct canvas *canvas, double x, double y, double room,
 	return true;
 }
 
+bool canvas_fits(const struct canvas *canvas, double room, double size, const char *s)
+{
+	cairo_set_font_size(canvas->cr, size);
+	return text_width(canvas->cr, s) <= room;
+}
+
 char *canvas_value(const struct canvas *canvas, char *out, double value)
 {
 	return size_format(out, (int64_t)value, canvas->chart->bytes);
 }
 
-void canvas_legend(struct canvas *canvas, double x, double y, double room,
+bool canvas_legend(struct canvas *canvas, double width, size_t i, size_t count,
 		   size_t colour, int depth, const char *text)
 {
-	canvas_colour(canvas, colour, depth);
-	cairo_rectangle(canvas->cr, x, y - 6, 12, 12);
-	cairo_fill(canvas->cr);
+	double x = canvas->chart->width - width, y = canvas->top + 10 + 20 * (double)i;
+	bool last = y + 30 > canvas->chart->height && i + 1 < count;
+	char more[48];
+
+	snprintf(more, sizeof(more), "and %zu more", count - i);
+	if (!last) {
+		canvas_colour(canvas, colour, depth);
+		cairo_rectangle(canvas->cr, x, y - 6, 12, 12);
+		cairo_fill(canvas->cr);
+	}
 	cairo_set_source_rgb(canvas->cr, 0, 0, 0);
-	canvas_text(canvas, x + 18, y, room - 18, ALIGN_LEFT, 12, text);
+	canvas_text(canvas, x + 18, y, width - 28, ALIGN_LEFT, 12, last ? more : text);
+	return !last;
 }

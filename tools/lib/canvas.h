@@ -23,6 +23,9 @@ bool canvas_close(struct canvas *canvas);
 /* Colour number @i, lighter with @depth; with @depth < 0 grey. */
 void canvas_colour(struct canvas *canvas, size_t i, int depth);
 
+/* Black or white, whichever is easier to read on canvas_colour(@i, @depth). */
+void canvas_ink(struct canvas *canvas, size_t i, int depth);
+
 enum align { ALIGN_LEFT, ALIGN_CENTRE, ALIGN_RIGHT };
 
 /*
@@ -32,11 +35,17 @@ enum align { ALIGN_LEFT, ALIGN_CENTRE, ALIGN_RIGHT };
 bool canvas_text(struct canvas *canvas, double x, double y, double room,
 		 enum align align, double size, const char *s);
 
+/* Whether @s is not cut in @room. */
+bool canvas_fits(const struct canvas *canvas, double room, double size, const char *s);
+
 /* A value with its unit, such as "1.5M" or "1234". */
 char *canvas_value(const struct canvas *canvas, char *out, double value);
 
-/* A line of a legend: a box of colour and a text. */
-void canvas_legend(struct canvas *canvas, double x, double y, double room,
+/*
+ * Line number @i of @count of a legend that is @width wide, at the right: a box of
+ * colour and a text. False where the page ends; that line tells how many are left.
+ */
+bool canvas_legend(struct canvas *canvas, double width, size_t i, size_t count,
 		   size_t colour, int depth, const char *text);
 
 #endif

@@ -73,10 +73,11 @@ static void draw_times(const struct area *area)
 	const struct chart_series *series = area->series;
 	double span = series->time[series->columns - 1] - series->time[0];
 	double y = area->canvas->top + area->h + 16;
+	int steps = (int)fmax(fmin(area->w / 90, 5), 1);
 
 	cairo_set_source_rgb(area->canvas->cr, 0.2, 0.2, 0.2);
-	for (int i = 0; i <= 5; i++) {
-		double when = series->time[0] + span * i / 5;
+	for (int i = 0; i <= steps; i++) {
+		double when = series->time[0] + span * i / steps;
 		time_t seconds = (time_t)when;
 		char text[32] = "";
 		struct tm tm;
@@ -84,7 +85,7 @@ static void draw_times(const struct area *area)
 		if (localtime_r(&seconds, &tm))
 			strftime(text, sizeof(text),
 				 span > 86400 ? "%m-%d %H:%M" : "%H:%M:%S", &tm);
-		canvas_text(area->canvas, LEFT + area->w * i / 5, y, 100,
+		canvas_text(area->canvas, LEFT + area->w * i / steps, y, 100,
 			    ALIGN_CENTRE, 11, text);
 	}
 }
@@ -96,6 +97,7 @@ bool chart_area(const struct chart_series *series, enum chart_format format, FIL
 	double *below = xcalloc(series->columns, sizeof(*below));
 	double *above = xcalloc(series->columns, sizeof(*above));
 	char text[192], value[SIZE_TEXT];
+	double legend;
 
 	for (size_t c = 0; c < series->columns; c++) {
 		double sum = 0;
@@ -105,7 +107,8 @@ bool chart_area(const struct chart_series *series, enum chart_format format, FIL
 		area.max = fmax(area.max, sum * 1.05);
 	}
 	canvas_open(&canvas, &series->chart, format, out);
-	area.w = series->chart.width - LEFT - LEGEND_WIDTH - 20;
+	legend = fmin(LEGEND_WIDTH, series->chart.width * 0.45);
+	area.w = series->chart.width - LEFT - legend - 20;
 	area.h = series->chart.height - canvas.top - BOTTOM;
 
 	for (size_t r = 0; r < series->rows; r++) {
@@ -134,9 +137,8 @@ bool chart_area(const struct chart_series *series, enum chart_format format, FIL
 			 canvas_value(&canvas, value,
 				      series->value[(r + 1) * series->columns - 1]),
 			 series->name[r]);
-		canvas_legend(&canvas, series->chart.width - LEGEND_WIDTH,
-			      canvas.top + 10 + 20.0 * (double)i, LEGEND_WIDTH - 10,
-			      r, r < 12 ? 0 : 2, text);
+		if (!canvas_legend(&canvas, legend, i, series->rows, r, r < 12 ? 0 : 2, text))
+			break;
 	}
 	free(below);
 	free(above);

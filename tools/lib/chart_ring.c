@@ -7,7 +7,6 @@
 
 #define RINGS 6
 #define LEGEND_WIDTH 260
-#define LEGEND_LINES 24
 
 struct ring {
 	struct canvas *canvas;
@@ -74,7 +73,7 @@ static double room_along(const struct ring *ring, double radius, double angle)
 
 /* Never upside down. */
 static void draw_label(const struct ring *ring, int level, double from, double to,
-		       const char *name)
+		       size_t colour, const char *name)
 {
 	double middle = (from + to) / 2, inner = ring->hole + level * ring->thickness;
 	double radius = inner + ring->thickness / 2;
@@ -93,7 +92,7 @@ static void draw_label(const struct ring *ring, int level, double from, double t
 	} else if (cos(middle) < 0) {
 		cairo_rotate(cr, M_PI);
 	}
-	cairo_set_source_rgb(cr, level ? 0 : 1, level ? 0 : 1, level ? 0 : 1);
+	canvas_ink(ring->canvas, colour, level);
 	canvas_text(ring->canvas, 0, 0, room, ALIGN_CENTRE, 11, name);
 	cairo_restore(cr);
 }
@@ -115,7 +114,7 @@ static void draw_children(const struct ring *ring, const struct tree_node *node,
 		if (!level)
 			colour = i;
 		draw_segment(ring, level, at, end, colour, false);
-		draw_label(ring, level, at, end, child->name);
+		draw_label(ring, level, at, end, colour, child->name);
 		draw_children(ring, child, level + 1, at, end, colour);
 		at = end;
 	}
@@ -123,25 +122,39 @@ static void draw_children(const struct ring *ring, const struct tree_node *node,
 		draw_segment(ring, level, at, to, colour, true);
 }
 
-static void draw_legend(const struct ring *ring)
+static void draw_legend(const struct ring *ring, double width)
 {
 	const struct tree_node *start = ring->tree->start;
-	double x = ring->canvas->chart->width - LEGEND_WIDTH, y = ring->canvas->top + 20;
 	char text[160], value[SIZE_TEXT];
+	size_t end = 0, i;
 
-	for (size_t i = 0; i < start->children && i < LEGEND_LINES; i++) {
+	while (end < start->children && child_of(ring, start, end)->sum.bytes > 0)
+		end++;
+	for (i = 0; i < end; i++) {
 		const struct tree_node *child = child_of(ring, start, i);
 
-		if (child->sum.bytes <= 0)
-			break;
 		snprintf(text, sizeof(text), "%.100s  %s  %.1f %%", child->name,
 			 canvas_value(ring->canvas, value, (double)child->sum.bytes),
 			 percent(child->sum.bytes, start->sum.bytes));
-		canvas_legend(ring->canvas, x, y, LEGEND_WIDTH - 10, i, 0, text);
-		y += 20;
+		if (!canvas_legend(ring->canvas, width, i, end + 1, i, 0, text))
+			return;
 	}
-	canvas_legend(ring->canvas, x, y, LEGEND_WIDTH - 10, 0, -1,
-		      "too small to be shown apart");
+	canvas_legend(ring->canvas, width, end, end + 1, 0, -1, "too small to be shown apart");
+}
+
+/* What there is room for in the hole, two lines of 18. */
+static void draw_centre(const struct ring *ring)
+{
+	const struct tree_node *start = ring->tree->start;
+	double room = 2 * sqrt(fmax(ring->hole * ring->hole - 18 * 18, 0)) - 6;
+	char value[SIZE_TEXT];
+
+	cairo_set_source_rgb(ring->canvas->cr, 0, 0, 0);
+	canvas_text(ring->canvas, ring->x, ring->y - 9, room, ALIGN_CENTRE, 14,
+		    start->path[0] ? start->path : "all");
+	canvas_value(ring->canvas, value, (double)start->sum.bytes);
+	if (canvas_fits(ring->canvas, room, 14, value))
+		canvas_text(ring->canvas, ring->x, ring->y + 9, room, ALIGN_CENTRE, 14, value);
 }
 
 bool chart_ring(const struct chart_tree *tree, enum chart_format format, FILE *out)
@@ -149,8 +162,8 @@ bool chart_ring(const struct chart_tree *tree, enum chart_format format, FILE *o
 	const struct tree_node *start = tree->start;
 	struct canvas canvas;
 	struct ring ring = { .canvas = &canvas, .tree = tree };
-	double room_x = tree->chart.width - LEGEND_WIDTH - 20, room_y;
-	char value[SIZE_TEXT];
+	double legend = fmin(LEGEND_WIDTH, tree->chart.width * 0.45);
+	double room_x = tree->chart.width - legend - 20, room_y;
 
 	canvas_open(&canvas, &tree->chart, format, out);
 	room_y = tree->chart.height - canvas.top - 10;
@@ -161,11 +174,7 @@ bool chart_ring(const struct chart_tree *tree, enum chart_format format, FILE *o
 	ring.hole = ring.thickness;
 	if (start->sum.bytes > 0)
 		draw_children(&ring, start, 0, -M_PI / 2, 1.5 * M_PI, 0);
-	cairo_set_source_rgb(canvas.cr, 0, 0, 0);
-	canvas_text(&canvas, ring.x, ring.y - 9, ring.hole * 1.8, ALIGN_CENTRE, 14,
-		    start->path[0] ? start->path : "all");
-	canvas_text(&canvas, ring.x, ring.y + 9, ring.hole * 1.8, ALIGN_CENTRE, 14,
-		    canvas_value(&canvas, value, (double)start->sum.bytes));
-	draw_legend(&ring);
+	draw_centre(&ring);
+	draw_legend(&ring, legend);
 	return canvas_close(&canvas);
 }

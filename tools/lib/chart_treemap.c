@@ -114,12 +114,17 @@ static void draw_node(const struct map *map, const struct tree_node *node,
 	cairo_set_line_width(cr, 0.7);
 	cairo_stroke(cr);
 	if (box.h > 11 && box.w > 24) {
+		double size = level > 1 ? 9 : 11;
+
 		snprintf(label, sizeof(label), "%.120s  %s", node->name,
 			 canvas_value(map->canvas, value, (double)node->sum.bytes));
-		cairo_set_source_rgb(cr, level ? 0 : 1, level ? 0 : 1, level ? 0 : 1);
+		/* A number that is cut misleads. */
+		if (!canvas_fits(map->canvas, box.w - 6, size, label))
+			snprintf(label, sizeof(label), "%.120s", node->name);
+		canvas_ink(map->canvas, colour, level);
 		canvas_text(map->canvas, box.x + 3,
 			    inner ? box.y + HEAD / 2.0 : box.y + fmin(box.h / 2, 9),
-			    box.w - 6, ALIGN_LEFT, level > 1 ? 9 : 11, label);
+			    box.w - 6, ALIGN_LEFT, size, label);
 	}
 	if (inner)
 		draw_children(map, node,

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "message.h"
 #include "text.h"
 
 bool input_read(const char *path, char **text, size_t *len)
@@ -39,6 +40,15 @@ bool input_read(const char *path, char **text, size_t *len)
 	*text = all.s;
 	*len = all.len;
 	return true;
+}
+
+void input_complain(const char *path, int error)
+{
+	warning("cannot read %s: %s", input_name(path), strerror(error));
+	if ((error == EACCES || error == EPERM) && geteuid())
+		hint("Root may, try again as root.");
+	else if (error == EISDIR)
+		hint("It has to be a file; a directory is for 'codetag static' and --kernel.");
 }
 
 const char *input_name(const char *path)

@@ -13,6 +13,9 @@
  */
 bool input_read(const char *path, char **text, size_t *len);
 
+/* Why @path cannot be read, which was named: @error, and what helps against that. */
+void input_complain(const char *path, int error);
+
 /* As messages call it. */
 const char *input_name(const char *path);
 

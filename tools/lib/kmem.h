@@ -36,7 +36,7 @@ struct kmem_use {
 
 struct kmem_caller {
 	const char *name;
-	const char *path;	/* of its object file; NULL: not known, "": several */
+	const char *path;	/* its file; NULL: not known, "": several */
 	uint32_t first_use;
 	/* sums of its uses: see kmem_sum() */
 	int64_t total_req, total_alloc;		/* ever allocated */

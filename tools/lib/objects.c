@@ -146,6 +146,8 @@ static void add_file(struct objects *objects, const char *path, const char *name
 	struct object_file object;
 	size_t len = strlen(name);
 
+	if (len > 3 && !strcmp(name + len - 3, ".ko") && objects->module)
+		objects->module(objects->context, path);
 	if (len < 3 || strcmp(name + len - 2, ".o") || is_foreign(below))
 		return;
 	if (is_composite(path, name)) {

@@ -28,6 +28,8 @@ struct objects {
 
 	/* Called for each function, if set before; @path is of the object. */
 	void (*function)(void *context, const char *name, const char *path);
+	/* Called for each module, file.ko, if set before. */
+	void (*module)(void *context, const char *path);
 	void *context;
 };
 

@@ -24,6 +24,15 @@ static void add_function(void *context, const char *name, const char *path)
 	}
 }
 
+#ifdef HAVE_DW
+static void add_module(void *context, const char *path)
+{
+	struct symbols *symbols = context;
+
+	debug_info_add_module(&symbols->debug, path);
+}
+#endif
+
 static int by_address(const void *a, const void *b)
 {
 	const struct symbol *x = a, *y = b;
@@ -71,12 +80,16 @@ static void read_map(struct symbols *symbols, const char *build)
 bool symbols_read(struct symbols *symbols, const char *build)
 {
 	struct objects objects = { .function = add_function, .context = symbols };
-	bool good;
+	bool good, debug = false;
 
 	*symbols = (struct symbols){ 0 };
 	strmap_add(&symbols->paths, "", 0);	/* number 0 */
+#ifdef HAVE_DW
+	debug = debug_info_open(&symbols->debug, build);
+	objects.module = add_module;
+#endif
 	good = objects_read(&objects, build);
-	if (good && !objects.count) {
+	if (good && !objects.count && !debug) {
 		errno = ENOENT;
 		good = false;
 	}
@@ -87,12 +100,18 @@ bool symbols_read(struct symbols *symbols, const char *build)
 	return good;
 }
 
-const char *symbols_path(const struct symbols *symbols, const char *site)
+const char *symbols_path(struct symbols *symbols, const char *site)
 {
 	size_t i = strmap_find(&symbols->functions, site, strcspn(site, "+"));
+	const char *path = i == STRMAP_NONE ? NULL :
+			   symbols->paths.entry[symbols->path_of[i]].key;
+#ifdef HAVE_DW
+	const char *source = debug_info_file(&symbols->debug, site, path);
 
-	return i == STRMAP_NONE ? NULL :
-	       symbols->paths.entry[symbols->path_of[i]].key;
+	if (source)
+		path = source;
+#endif
+	return path;
 }
 
 bool symbols_resolve(const struct symbols *symbols, const char *site,
@@ -131,5 +150,8 @@ void symbols_free(struct symbols *symbols)
 	free(symbols->path_of);
 	free(symbols->symbol);
 	free(symbols->text);
+#ifdef HAVE_DW
+	debug_info_close(&symbols->debug);
+#endif
 	*symbols = (struct symbols){ 0 };
 }

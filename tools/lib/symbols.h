@@ -2,7 +2,7 @@
 /*
  * Where the functions of a kernel come from, by its build tree: the object files
  * say which has a function, System.map says which function is at an address.
- * No debug information is needed.
+ * Debug information is not needed, but tells source files instead of objects.
  */
 #ifndef CODETAG_SYMBOLS_H
 #define CODETAG_SYMBOLS_H
@@ -11,6 +11,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#ifdef HAVE_DW
+#include "debug_info.h"
+#endif
 #include "strmap.h"
 #include "text.h"
 
@@ -26,6 +29,9 @@ struct symbols {
 	size_t count, symbol_room;
 	char *text;
 	size_t unreadable;	/* files named .o */
+#ifdef HAVE_DW
+	struct debug_info debug;
+#endif
 };
 
 /* False with errno if @build cannot be read; a System.map need not be there. */
@@ -35,10 +41,11 @@ bool symbols_read(struct symbols *symbols, const char *build);
 void symbols_parse_map(struct symbols *symbols, char *text, size_t len);
 
 /*
- * The object file of a call site such as "foo+0x33": NULL if no object has the
- * function, "" if several have a function of that name.
+ * The file of a call site such as "foo+0x33": its source file by debug information,
+ * which has that of an address, too, or else the object file that has a function of
+ * that name. NULL if there is none, "" if there are several.
  */
-const char *symbols_path(const struct symbols *symbols, const char *site);
+const char *symbols_path(struct symbols *symbols, const char *site);
 
 /* Turns a hexadecimal address into "foo+0x33"; false if it is none of ours. */
 bool symbols_resolve(const struct symbols *symbols, const char *site,

@@ -12,7 +12,8 @@
 
 /*
  * Reads its events in the order of time. False if it cannot be read to the end.
- * libtracecmd may crash on a damaged file, and speaks to standard error.
+ * For a process of its own: on a damaged file libtracecmd may crash, or never end, which
+ * ends the process with STATUS_TROUBLE after a while; and it speaks to standard error.
  */
 bool trace_dat_read(const char *path, kmem_sink *sink, void *context);
 

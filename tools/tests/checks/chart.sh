@@ -86,6 +86,50 @@ assert len(paths) > 30, len(paths)
 assert not any("nan" in p.get("d", "") for p in paths)' "$svg"
 }
 
+# Nothing is beyond the page, and letters are to be told from what they are drawn on.
+svg_is_readable() { # SIZE ARG...
+	local svg=$scratch/readable.svg
+	"$codetag" chart --size "$1" -o "$svg" "${@:2}" || return 1
+	python3 -c '
+import re, sys, xml.etree.ElementTree as tree
+width, height = map(float, sys.argv[2].split("x"))
+def bright(fill):
+    part = [float(p) / 100 for p in re.findall(r"([\d.]+)%", fill)]
+    return sum(weight * p ** 2.2 for weight, p in zip((0.2126, 0.7152, 0.0722), part))
+below, letters = 1, 0
+def walk(node, fill):
+    global below, letters
+    tag = node.tag.split("}")[1]
+    # An attribute or in the style, as cairo is older or newer.
+    own = re.search(r"fill:([^;]+)", node.get("style", ""))
+    fill = node.get("fill", own[1] if own else fill)
+    if tag == "defs":
+        return
+    if tag in ("path", "rect") and fill.startswith("rgb"):
+        below = bright(fill)
+        for x, y in re.findall(r"(-?[\d.]+) (-?[\d.]+)", node.get("d", "")):
+            assert -1 <= float(x) <= width + 1 and -1 <= float(y) <= height + 1, node.get("d")
+    if tag == "use":
+        x, y = float(node.get("x")), float(node.get("y"))
+        letters += 1
+        assert 0 <= x < width and 0 <= y < height, (x, y)
+        # On what covers it, if it is beside something dark it is on white.
+        dark, light = sorted((bright(fill), below))
+        assert (light + 0.05) / (dark + 0.05) > 4 or bright(fill) < 0.2, (fill, below)
+        assert bright(fill) < 0.5 or below < 0.2, (fill, below)
+    for child in node:
+        walk(child, fill)
+walk(tree.parse(sys.argv[1]).getroot(), "")
+assert letters > 50, letters' "$svg" "$1"
+}
+
+# More than can be read: what fits, and a line that tells how many more there are.
+bars_fit() {
+	local svg=$scratch/many.svg file=data/recorded-mainline-6.12.allocinfo
+	"$codetag" chart --kind bars -n 60 --size 900x500 -o "$svg" "$file" || return 1
+	"$codetag" report -N -b -n 16 -o size "$file" | bars_match "$svg" 16
+}
+
 # A chart that cannot be drawn leaves no file, and says why.
 chart_refuses() {
 	local out=$scratch/refused.svg
@@ -107,6 +151,15 @@ if "$codetag" --version | grep -q cairo; then
 		check "chart/svg/$kind" svg_is_sound --kind "$kind" "$file"
 		check "chart/svg/$kind/negative" svg_is_sound --kind "$kind" data/handmade-v2.allocinfo
 	done
+	for size in 400x300 1200x900; do
+		for kind in ring treemap bars; do
+			check "chart/readable/$kind/$size" svg_is_readable $size --kind "$kind" "$file"
+		done
+		[ ! -e "$recording" ] ||
+			check "chart/readable/area/$size" svg_is_readable $size --kind area -n 30 "$recording"
+	done
+	check chart/readable/legend svg_is_readable 400x300 --kind ring --start-branch mm "$file"
+	check chart/bars-fit bars_fit
 	check chart/png/calls png_is_drawn --attr calls "$file"
 	check chart/png/start png_is_drawn --start-branch mm "$file"
 	check chart/png/query png_is_drawn "$file" 'file drivers/*'

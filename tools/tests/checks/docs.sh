@@ -138,6 +138,7 @@ refuses() {
 
 check docs/refuses/tree-group refuses --group report --tree $ours.allocinfo -g dir
 check docs/refuses/buffer refuses --buffer trace data/handmade-old.trace --buffer 1M
+check docs/refuses/delay refuses --delay top --once -d 1 $ours.allocinfo
 for format in csv json prometheus; do
 	check docs/refuses/attr-$format refuses --attr export --format $format --attr calls $ours.allocinfo
 done
@@ -154,7 +155,49 @@ if [ -e "$recording" ]; then
 		check docs/refuses/list$option refuses --min replay --list "$recording" $option
 		check docs/refuses/text$option refuses --min replay --text 1 "$recording" $option
 	done
+	check docs/refuses/list-delay refuses --delay replay --list "$recording" -d 1
 	check docs/refuses/text-json refuses --json replay --text 1 "$recording" --json
 	check docs/refuses/leaks-sort refuses "invalid option -- 's'" leaks "$recording" -s name
 	check docs/refuses/leaks-count refuses --count leaks "$recording" -c 20
+fi
+
+# What helps is said, if a file that was named cannot be read.
+hints() { # ERROR HINT COMMAND...
+	local error=$1 hint=$2
+	shift 2
+	"$@" >"$scratch/out" 2>"$scratch/err"
+	[ $? -eq 2 ] && grep -q "cannot read .*$error" "$scratch/err" &&
+		grep -qe "$hint" "$scratch/err" || { cat "$scratch/err"; return 1; }
+}
+
+# A user who may not read the file.
+hints_root() {
+	local dir user=
+	dir=$(mktemp -d) && cp data/handmade-v1.allocinfo "$dir/secret" && cp "$codetag" "$dir" &&
+		chmod 755 "$dir" && chmod 0 "$dir/secret" || return 1
+	[ "$(id -u)" -ne 0 ] || user='setpriv --reuid=65534 --clear-groups'
+	for command in report slabs\ -f trace; do
+		# shellcheck disable=SC2086
+		hints 'Permission denied' 'as root' $user "$dir/codetag" $command "$dir/secret" || return 1
+	done
+	rm -rf "$dir"
+}
+
+for command in report "top --once" "diff $ours.allocinfo" "export --format csv"; do
+	# shellcheck disable=SC2086
+	check "docs/hints/missing-${command%% *}" hints 'No such' 'Without a file, /proc/allocinfo is read' \
+		"$codetag" $command no-such-file
+	# shellcheck disable=SC2086
+	check "docs/hints/directory-${command%% *}" hints 'Is a directory' 'has to be a file' \
+		"$codetag" $command data
+done
+check docs/hints/missing-trace hints 'No such' /sys/kernel/tracing/trace "$codetag" trace no-such-file
+check docs/hints/missing-slabs hints 'No such' 'Without --slabinfo' "$codetag" slabs -f no-such-file
+check docs/hints/missing-audit hints 'No such' 'looked for in' "$codetag" audit no-such-file
+feature sqlite3 docs/hints/missing-recording &&
+	check docs/hints/missing-recording hints 'No such' 'codetag record' "$codetag" leaks no-such-file
+feature libelf docs/hints/missing-tree &&
+	check docs/hints/missing-tree hints 'No such' built "$codetag" static no-such-directory
+if program setpriv docs/hints/root; then
+	check docs/hints/root hints_root
 fi

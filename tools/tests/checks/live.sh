@@ -44,7 +44,18 @@ live_steps() {
 	screen_has 'filter: module ext4' || return 1
 	tmux_top send-keys / 'bad x' Enter
 	screen_has "bad query, at 'bad'" || return 1
-	tmux_top send-keys / Enter b b b b
+	# Escape leaves the filter there is, at once; what is typed can be changed.
+	tmux_top send-keys / 'module nope' Escape
+	screen_has 'q quit, h help' || return 1
+	screen_has '3 sites hold 36864 in 9 allocations' || return 1
+	tmux_top send-keys / 'junk' C-u 'module virx' BSpace 'tio_net' Enter
+	screen_has 'filter: module virtio_net' || return 1
+	tmux_top send-keys / Enter End
+	mv "$file" "$file.good"
+	screen_has 'No such file' || return 1
+	mv "$file.good" "$file"
+	screen_has 'q quit, h help' || return 1
+	tmux_top send-keys b b b b
 	screen_has 'by module, sorted' || return 1
 	screen_has 'vmlinux' || return 1
 	tmux_top send-keys ' '
@@ -55,8 +66,13 @@ live_steps() {
 	screen_has 'not a file' || return 1
 	tmux_top send-keys h u
 	screen_has '9.2M' || return 1
+	# Narrow: the columns that tell least go, and nothing goes on in the next line.
 	tmux_top resize-window -x 40 -y 10
-	screen_has 'SIZE' || return 1
+	screen_has '   SIZE   CHANGE  SHARE NAME' || return 1
+	tmux_top send-keys h
+	screen_has '  s c a n g       sort by size, calls, a' || return 1
+	[ "$(tmux_top capture-pane -p | sed -n 5,10p | cut -c 1-2 | sort -u)" = "  " ] || return 1
+	tmux_top send-keys h
 	tmux_top resize-window -x 5 -y 2
 	sleep 0.3
 	tmux_top resize-window -x 120 -y 30

@@ -88,6 +88,123 @@ trace_unreadable() {
 		grep -q '1 files are named .o and are no object files'
 }
 
+# What is not kept: a program that stands for a kernel, as no small one with DWARF is
+# at hand. It writes the trace of its own calls to kmalloc(), and where they are.
+make_debug_tree() {
+	local dir=$scratch/debug src=$scratch/debug/src
+	mkdir -p "$src"/{include,init,mm,kernel/sched,fs/ext4} "$dir"/obj/{fs/ext4,init} || return 1
+	cat >"$src/include/slab.h" <<-'C'
+		void *kmalloc(int size, const char *file);
+		#define noinline __attribute__((noinline, noclone))
+		static inline __attribute__((always_inline)) void *kzalloc(int size, const char *file)
+		{
+			return kmalloc(size, file);
+		}
+	C
+	cat >"$src/init/main.c" <<-'C'
+		#include <stdio.h>
+		#include "slab.h"
+		void start_fs(void), start_mm(void), start_sched(void);
+		noinline void *kmalloc(int size, const char *file)
+		{
+			static long next = 4096;
+			printf("x-1 [000] 1.000000: kmalloc: call_site=%lx ptr=%lx bytes_req=%d "
+			       "bytes_alloc=%d\n", (long)__builtin_return_address(0),
+			       next += size, size, size);
+			fprintf(stderr, "%d %s\n", size, file);
+			return (void *)next;
+		}
+		int main(void)
+		{
+			start_fs();
+			start_mm();
+			start_sched();
+			return kmalloc(100, "init/main.c") == 0;
+		}
+	C
+	cat >"$src/fs/namei.c" <<-'C'
+		#include "slab.h"
+		static noinline void twice(void) { kmalloc(200, "fs/namei.c"); }
+		static noinline void same(void) { kmalloc(300, "fs/namei.c"); }
+		void start_fs(void) { twice(); same(); kzalloc(400, "fs/namei.c"); }
+	C
+	cat >"$src/mm/slub.c" <<-'C'
+		#include "slab.h"
+		volatile int work;
+		static noinline void twice(void) { work++; work++; kmalloc(500, "mm/slub.c"); work++; }
+		static noinline void same(void) { kmalloc(600, "mm/slub.c"); }
+		void start_mm(void) { twice(); same(); kzalloc(700, "mm/slub.c"); }
+	C
+	echo '#include "deadline.c"' >"$src/kernel/sched/build.c"
+	cat >"$src/kernel/sched/deadline.c" <<-'C'
+		#include "slab.h"
+		void start_sched(void) { kmalloc(800, "kernel/sched/deadline.c"); }
+	C
+	cat >"$src/fs/ext4/inode.c" <<-'C'
+		#include "slab.h"
+		noinline void twice(void) { kmalloc(900, ""); }
+		noinline void ext4_only(void) { kmalloc(1000, ""); }
+	C
+	(cd "$dir/obj" && set -- -g -O2 -fno-optimize-sibling-calls -I../src/include &&
+		gcc "$@" -no-pie -o vmlinux ../src/{init/main,fs/namei,mm/slub,kernel/sched/build}.c &&
+		nm -n vmlinux >System.map && gcc "$@" -c -o fs/ext4/inode.o ../src/fs/ext4/inode.c &&
+		ld -r -o fs/ext4/ext4.ko fs/ext4/inode.o &&
+		./vmlinux >"$scratch/address.trace" 2>"$scratch/places") || return 1
+	# The same with names, as kernels since 2.6.37 write them.
+	python3 - "$dir/obj/System.map" "$scratch/address.trace" >"$scratch/name.trace" <<-'P'
+		import bisect, re, sys
+		symbols = sorted((int(l.split()[0], 16), l.split()[2]) for l in open(sys.argv[1])
+				 if l.split()[1] in "tT")
+		def name(match):
+		    at = int(match[1], 16)
+		    start, symbol = symbols[bisect.bisect(symbols, (at, "")) - 1]
+		    return "call_site=%s+0x%x/0x1000" % (symbol, at - start)
+		for line in open(sys.argv[2]):
+		    print(re.sub("call_site=([0-9a-f]+)", name, line), end="")
+	P
+}
+
+debug_files() { # TRACE: the size and the file of each call
+	"$codetag" trace -N -b "$1" --kernel "$scratch/debug/obj" -o total_dynamic,file \
+		"${@:2}" 2>/dev/null | awk '{ print $1, $2 }' | sort -n
+}
+
+# An address has one file. By the name, two functions with the same code may be meant.
+trace_debug() {
+	debug_files "$scratch/address.trace" | diff <(sort -n "$scratch/places") - &&
+		debug_files "$scratch/name.trace" | diff <(sort -n "$scratch/places" |
+			sed '/^[36]00 /d; $a 900 (several)') - &&
+		debug_files "$scratch/address.trace" --start-branch fs | diff - <(printf '%s fs/namei.c\n' 200 300 400) &&
+		debug_files "$scratch/name.trace" --start-branch mm/slub.c | diff - <(printf '%s mm/slub.c\n' 500 700)
+}
+
+# Functions of a module: it is named, or its object is known and it lies beside.
+trace_debug_module() {
+	printf 'x-1 [000] 1.0: kmalloc: call_site=%s ptr=%s bytes_req=%s bytes_alloc=%s\n' \
+		'twice+0x2/0x10 [ext4]' 10 1 1 ext4_only+0x2/0x10 20 2 2 >"$scratch/module.trace"
+	debug_files "$scratch/module.trace" | diff - <(printf '%s\n' '1 fs/ext4/inode.c' \
+		'2 fs/ext4/inode.c')
+}
+
+# Damaged debug information: an error or a result, never a crash.
+trace_debug_damaged() {
+	local dir=$scratch/debug-damaged i status
+	mkdir -p "$dir"
+	for i in $(seq 1 25); do
+		python3 -c '
+import random, sys
+random.seed(int(sys.argv[3]))
+data = bytearray(open(sys.argv[1], "rb").read())
+for _ in range(random.randrange(1, 400)):
+    data[random.randrange(64, len(data))] = random.randrange(256)
+open(sys.argv[2], "wb").write(data)' "$scratch/debug/obj/vmlinux" "$dir/vmlinux" "$i" || return 1
+		timeout 20 "$codetag" trace "$scratch/name.trace" --kernel "$dir" >"$scratch/out" 2>&1
+		status=$?
+		[ $status -eq 0 ] || [ $status -eq 2 ] && ! grep -q 'runtime error' "$scratch/out" ||
+			{ echo "seed $i: exit $status"; cat "$scratch/out"; return 1; }
+	done
+}
+
 static_columns() {
 	[ "$("$codetag" static "$tree" -N -b -g dir:1 -s name -o name,objects)" = "fs  3
 mm  1" ] || return 1
@@ -150,6 +267,15 @@ if "$codetag" --version | grep -q libelf; then
 		check trace/objects trace_objects
 		check trace/branch trace_branch
 		check trace/unreadable trace_unreadable
+		if feature libdw trace/debug; then
+			if make_debug_tree; then
+				check trace/debug trace_debug
+				check trace/debug-module trace_debug_module
+				check trace/debug-damaged trace_debug_damaged
+			else
+				check trace/debug false
+			fi
+		fi
 		check docs/json/static json_is_documented "$codetag" static --json "$tree"
 		check docs/json/trace-kernel json_is_documented "$codetag" trace --json \
 			data/handmade-old.trace --kernel "$tree"

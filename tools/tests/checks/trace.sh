@@ -150,6 +150,50 @@ open(sys.argv[2], "wb").write(data[:random.randrange(len(data) + 4000)])' "$i" "
 	done
 }
 
+# The length of an event that leads back to where it is: with records in the circle (0, the
+# type of a long record), and without (29, padding). Compressed, the checksum would tell.
+trace_dat_circle() { # TYPE
+	local plain=$scratch/plain.dat
+	trace-cmd convert -i data/recorded-ours-6.12.trace.dat -o "$plain" --file-version 6 &&
+		"$codetag" trace "$plain" | diff - <("$codetag" trace data/recorded-ours-6.12.trace.dat) || return 1
+	python3 -c '
+import struct, sys
+data, kind = bytearray(open(sys.argv[1], "rb").read()), int(sys.argv[2])
+word = lambda at: struct.unpack_from("=I", data, at)[0]
+page = 8192
+while not (0 < struct.unpack_from("=Q", data, page + 8)[0] <= 4080 and word(page + 16) & 31 < 29):
+    page += 4096
+at = page + 16
+for _ in range(6):
+    at += 8 if word(at) & 31 >= 30 else 4 + 4 * (word(at) & 31)
+struct.pack_into("=II", data, at, word(at) >> 5 << 5 | kind, 2 ** 32 - (4 if kind else 16))
+open(sys.argv[1], "wb").write(data)' "$plain" "$1" || return 1
+	timeout 60 "$codetag" trace "$plain" >"$scratch/out" 2>&1
+	[ $? -eq 2 ] && grep -q 'not read to its end' "$scratch/out"
+}
+
+# running PID: and not only waited for by nobody
+running() {
+	[ -e "/proc/$1/stat" ] && ! grep -q ') Z ' "/proc/$1/stat"
+}
+
+# Who ends the command ends what reads the file for it.
+trace_dat_killed() {
+	local pid i
+	"$codetag" trace "$scratch/plain.dat" >/dev/null 2>&1 &
+	pid=$!
+	for i in $(seq 1 50); do
+		pgrep -P $pid >"$scratch/child" && break
+		sleep 0.1
+	done
+	kill -KILL $pid
+	for i in $(seq 1 30); do
+		running "$(cat "$scratch/child")" || break
+		sleep 0.1
+	done
+	[ -s "$scratch/child" ] && ! running "$(cat "$scratch/child")"
+}
+
 trace_dat_cut() {
 	head -c 9000 data/recorded-ours-6.12.trace.dat >"$scratch/cut.dat"
 	"$codetag" trace "$scratch/cut.dat" 2>"$scratch/err"
@@ -190,6 +234,12 @@ if feature libtracecmd trace/dat; then
 		data/recorded-ours-6.12-lost.trace.dat
 	check trace/dat-cut trace_dat_cut
 	check trace/dat-damaged trace_dat_damaged
+	if program trace-cmd trace/dat-circle; then
+		check trace/dat-circle-records trace_dat_circle 0
+		check trace/dat-circle trace_dat_circle 29
+		# The file that was left does not end by itself.
+		[ ! -e "$scratch/plain.dat" ] || check trace/dat-killed trace_dat_killed
+	fi
 	if "$codetag" trace --record 0.01 --buffer 1M >"$scratch/out" 2>&1 ||
 	   grep -q 'no kmem events in' "$scratch/out"; then
 		check trace/record trace_record
