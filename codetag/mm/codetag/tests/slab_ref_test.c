@@ -244,14 +244,14 @@ static void no_id_is_inherited(struct kunit *test)
 static void zeroed(struct kunit *test)
 {
 	const struct shape *shape = test->param_value;
+	const gfp_t gfp = GFP_KERNEL | __GFP_ZERO;
 	struct kmem_cache *s = make(test);
 	void *object[40];
 	int i, round;
 
 	for (round = 0; !shape->ctor && round < 3; round++) {
 		for (i = 0; i < ARRAY_SIZE(object); i++) {
-			object[i] = alloc_hooks_tag(own_tag(), kmem_cache_alloc_noprof(s,
-						    GFP_KERNEL | __GFP_ZERO));
+			object[i] = alloc_hooks_tag(own_tag(), kmem_cache_alloc_noprof(s, gfp));
 			KUNIT_ASSERT_NOT_NULL(test, object[i]);
 			KUNIT_EXPECT_NULL(test, memchr_inv(object[i], 0, shape->size));
 			memset(object[i], 0xff, shape->size);
