@@ -78,7 +78,8 @@ static __always_inline u16 *codetag_slab_vector_ref(const struct kmem_cache *s,
 static __always_inline bool codetag_slab_try_alloc(struct kmem_cache *s, struct slab *slab,
 						   void *object)
 {
-	unsigned long id, shift;
+	unsigned long shift;
+	unsigned int id;
 	u16 *ref;
 
 	if (!mem_alloc_profiling_enabled())
@@ -142,7 +143,8 @@ static __always_inline void codetag_slab_alloc_bulk(struct kmem_cache *s, size_t
 static __always_inline bool codetag_slab_try_free(struct kmem_cache *s, struct slab *slab,
 						  void *object)
 {
-	unsigned long id, shift;
+	unsigned long shift;
+	unsigned int id;
 	u16 *ref;
 
 	if (!alloc_tag_refs_exist())

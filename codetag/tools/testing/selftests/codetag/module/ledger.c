@@ -336,17 +336,11 @@ const char *ct_kmalloc_cg_cache(size_t size)
  * ct_percpu_bytes - what one percpu allocation costs
  * @size: its size
  *
- * Return: bytes: the object on every possible CPU and, where memory cgroups
- * exist, the pointers that the percpu allocator keeps for them.
+ * Return: bytes: the object on every possible CPU.
  */
 long ct_percpu_bytes(size_t size)
 {
-	size_t unit = ALIGN(size, 4);
-	long bytes = unit * num_possible_cpus();
-
-	if (IS_ENABLED(CONFIG_MEMCG))
-		bytes += unit / 4 * sizeof(void *);
-	return bytes;
+	return ALIGN(size, 4) * num_possible_cpus();
 }
 EXPORT_SYMBOL_GPL(ct_percpu_bytes);
 
