@@ -24,9 +24,9 @@ while [ $i -lt "$2" ]; do
 	(cd /tmp/leftover.$i && seq 1 $((i * 37)) | xargs touch)
 	/lib/bench/whole 1 >/tmp/whole.$i || exit 1
 	# These differ most from time to time, so there are more of them.
-	for case in fork+exit tcp-stream storm; do
+	for name in fork+exit tcp-stream storm; do
 		for _ in 1 2 3 4; do
-			/lib/bench/whole 1 $case >>/tmp/whole.$i || exit 1
+			/lib/bench/whole 1 "$name" >>/tmp/whole.$i || exit 1
 		done
 	done
 done
