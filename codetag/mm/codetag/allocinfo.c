@@ -11,24 +11,32 @@
 
 /* ---- /proc/allocinfo ------------------------------------------------------ */
 
+struct allocinfo_iter {
+	struct codetag_info info;
+	struct codetag_sums sums;
+};
+
 /*
  * Position 0 is the header, a tag has the position that codetag_next() gives
  * it: id 0 is no tag.
  */
 static void *allocinfo_find(struct seq_file *m, loff_t *pos)
 {
-	struct codetag_info *info = m->private;
+	struct allocinfo_iter *iter = m->private;
 	unsigned long at = *pos;
 
-	if (!codetag_next(&at, info))
+	if (!codetag_next(&at, &iter->info, &iter->sums))
 		return NULL;
 	*pos = at;
-	return info;
+	return &iter->info;
 }
 
 static void *allocinfo_start(struct seq_file *m, loff_t *pos)
 {
+	struct allocinfo_iter *iter = m->private;
+
 	codetag_lock();
+	iter->sums.nr = 0;
 	return *pos ? allocinfo_find(m, pos) : SEQ_START_TOKEN;
 }
 
@@ -81,7 +89,7 @@ static int __init allocinfo_init(void)
 		return 0;
 
 	if (!proc_create_seq_private("allocinfo", 0400, NULL, &allocinfo_ops,
-				     sizeof(struct codetag_info), NULL))
+				     sizeof(struct allocinfo_iter), NULL))
 		pr_warn("codetag: cannot create /proc/allocinfo\n");
 	return 0;
 }
@@ -119,7 +127,7 @@ void alloc_tag_show_mem(void)
 	if (mem_alloc_profiling_permanently_disabled() || in_interrupt() || !codetag_trylock())
 		return;
 
-	for (; codetag_next(&pos, &info); pos++) {
+	for (; codetag_next(&pos, &info, NULL); pos++) {
 		for (i = nr; i && top[i - 1].bytes < info.bytes; i--)
 			if (i < NR_TOP)
 				top[i] = top[i - 1];

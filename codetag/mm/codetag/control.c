@@ -82,7 +82,7 @@ static unsigned int last_remembered_nr;
 static bool next_match(const struct codetag_query *query, const struct module *mod,
 		       unsigned long *pos, struct codetag_info *info)
 {
-	for (; codetag_next(pos, info); (*pos)++) {
+	for (; codetag_next(pos, info, NULL); (*pos)++) {
 		if (!codetag_is_site(info) || (mod && info->mod != mod))
 			continue;
 		if (codetag_query_matches(query, info->ct, info->without_id ? 0 : info->id,
@@ -461,7 +461,7 @@ static void *control_find(struct seq_file *m, loff_t *pos)
 	struct codetag_info *info = m->private;
 	unsigned long at = *pos;
 
-	for (; codetag_next(&at, info); at++) {
+	for (; codetag_next(&at, info, NULL); at++) {
 		if (codetag_is_site(info)) {
 			*pos = at;
 			return info;

@@ -176,6 +176,23 @@ static struct alloc_tag_counters __percpu *counters_of(u16 id)
 	return module_alloc_tag_counters[id >> CODETAG_BLOCK_SHIFT] + id;
 }
 
+/* Sum up the counters of @nr ids from @id on, which are next to each other. */
+static void sum_up(u16 id, unsigned int nr, struct alloc_tag_counters *sums)
+{
+	struct alloc_tag_counters __percpu *counters = counters_of(id);
+	struct alloc_tag_counters *counter, *sum;
+	int cpu;
+
+	memset(sums, 0, nr * sizeof(*sums));
+	for_each_possible_cpu(cpu) {
+		counter = per_cpu_ptr(counters, cpu);
+		for (sum = sums; sum < sums + nr; sum++, counter++) {
+			sum->bytes += READ_ONCE(counter->bytes);
+			sum->calls += READ_ONCE(counter->calls);
+		}
+	}
+}
+
 /**
  * alloc_tag_read - sum up the counters of an id
  * @id: an id with counters: a reserved, a built-in or a module's id
@@ -185,16 +202,24 @@ static struct alloc_tag_counters __percpu *counters_of(u16 id)
  */
 struct alloc_tag_counters alloc_tag_read(u16 id)
 {
-	struct alloc_tag_counters __percpu *counters = counters_of(id);
-	struct alloc_tag_counters sum = {}, *counter;
-	int cpu;
+	struct alloc_tag_counters sum;
 
-	for_each_possible_cpu(cpu) {
-		counter = per_cpu_ptr(counters, cpu);
-		sum.bytes += READ_ONCE(counter->bytes);
-		sum.calls += READ_ONCE(counter->calls);
-	}
+	sum_up(id, 1, &sum);
 	return sum;
+}
+
+/* The same by way of @sums, unless that is NULL. @end is where the ids end. */
+static struct alloc_tag_counters read_ahead(u16 id, unsigned int end, struct codetag_sums *sums)
+{
+	if (!sums)
+		return alloc_tag_read(id);
+
+	if (id - sums->first >= sums->nr) {
+		sums->first = id;
+		sums->nr = min_t(unsigned int, end - id, ARRAY_SIZE(sums->of));
+		sum_up(id, sums->nr, sums->of);
+	}
+	return sums->of[id - sums->first];
 }
 
 /**
@@ -262,11 +287,13 @@ static bool tag_without_id(unsigned long n, struct codetag_info *info)
  *		no codetag_lock() is held: what is there the whole time is found
  *		exactly once.
  * @info:	on return what is there
+ * @sums:	for who goes through many: counters that are read ahead, nr is 0
+ *		whenever codetag_lock() was taken; or NULL
  *
  * Context: Process, with codetag_lock() held.
  * Return: false if there is no tag at or after @pos.
  */
-bool codetag_next(unsigned long *pos, struct codetag_info *info)
+bool codetag_next(unsigned long *pos, struct codetag_info *info, struct codetag_sums *sums)
 {
 	struct alloc_tag_counters sum;
 	struct codetag_range *range;
@@ -285,11 +312,11 @@ bool codetag_next(unsigned long *pos, struct codetag_info *info)
 		if (!info->ct)
 			continue;
 
-		sum = alloc_tag_read(*pos);
+		range = *pos < codetag_builtin_end ? NULL : range_of(*pos);
+		sum = read_ahead(*pos, range ? range->first + range->nr : codetag_builtin_end,
+				 sums);
 		info->bytes = sum.bytes;
 		info->calls = sum.calls;
-
-		range = *pos < codetag_builtin_end ? NULL : range_of(*pos);
 		if (!range)
 			return true;
 

@@ -44,6 +44,21 @@ struct codetag_info {
 };
 
 /**
+ * struct codetag_sums - counters of neighbouring ids, read together
+ * @first:	id of the first
+ * @nr:		how many there are, 0 for none
+ * @of:		their sums over all possible CPUs
+ *
+ * Going from one CPU's memory to the next one's costs more than to add. On a
+ * machine with many it is done once for all of these.
+ */
+struct codetag_sums {
+	unsigned int first;
+	unsigned int nr;
+	struct alloc_tag_counters of[32];
+};
+
+/**
  * struct codetag_id_use - how the ids are used
  * @builtin:	tags of built-in code with an id
  * @modules:	tags of loaded modules with an id
@@ -70,7 +85,7 @@ struct codetag_id_use {
 void codetag_lock(void);
 bool codetag_trylock(void);
 void codetag_unlock(void);
-bool codetag_next(unsigned long *pos, struct codetag_info *info);
+bool codetag_next(unsigned long *pos, struct codetag_info *info, struct codetag_sums *sums);
 struct codetag *codetag_from_id(u16 id);
 struct alloc_tag_counters alloc_tag_read(u16 id);
 void codetag_reap(void);

@@ -65,7 +65,7 @@ static void iteration(struct kunit *test)
 
 	codetag_lock();
 	codetag_id_use(&use);
-	for (; codetag_next(&pos, &info); pos++) {
+	for (; codetag_next(&pos, &info, NULL); pos++) {
 		if (nr)
 			KUNIT_EXPECT_GT(test, pos, last);
 		last = pos;
@@ -233,7 +233,7 @@ static unsigned int listed(const char *modname, struct codetag_info *found, char
 	unsigned int nr = 0;
 
 	codetag_lock();
-	for (; codetag_next(&pos, &info); pos++) {
+	for (; codetag_next(&pos, &info, NULL); pos++) {
 		if (!info.modname || strcmp(info.modname, modname))
 			continue;
 		nr++;
@@ -407,6 +407,52 @@ static void module_large(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, id_use().unloaded, before.unloaded);
 }
 
+/* Counters that are read ahead are those of the right ids, wherever one begins. */
+static void module_read_ahead(struct kunit *test)
+{
+	/* More than one piece of counters, and one that is not full behind it. */
+	struct module *mods[] = {
+		fake_module(test, "fake_ahead", 3000),
+		fake_module(test, "fake_behind", 70),
+	};
+	struct codetag_sums *sums = kunit_kzalloc(test, sizeof(*sums), GFP_KERNEL);
+	unsigned int begin, i, n, wrong, nr = 0;
+	struct codetag_info info;
+	unsigned long pos;
+
+	KUNIT_ASSERT_NOT_NULL(test, sums);
+	for (n = 0; n < ARRAY_SIZE(mods); n++) {
+		codetag_load_module(mods[n]);
+		for (i = 0; i < mods[n]->num_alloc_tags; i++)
+			alloc_tag_charge(mods[n]->alloc_tags[i].ct.id,
+					 mods[n]->alloc_tags[i].ct.id, i + 1);
+		nr += i;
+	}
+	for (begin = 0; begin < 40; begin += 13) {
+		n = 0;
+		wrong = 0;
+		sums->nr = 0;
+		codetag_lock();
+		for (pos = codetag_builtin_end + begin; codetag_next(&pos, &info, sums); pos++) {
+			if (!info.modname || strncmp(info.modname, "fake_", 5))
+				continue;
+			wrong += info.bytes != info.id;
+			wrong += info.calls != alloc_tag_read(info.id).calls;
+			n++;
+		}
+		codetag_unlock();
+		KUNIT_EXPECT_EQ(test, wrong, 0);
+		KUNIT_EXPECT_GE(test, n, nr - begin);
+	}
+	for (n = 0; n < ARRAY_SIZE(mods); n++) {
+		for (i = 0; i < mods[n]->num_alloc_tags; i++)
+			alloc_tag_uncharge(mods[n]->alloc_tags[i].ct.id,
+					   mods[n]->alloc_tags[i].ct.id, i + 1);
+		codetag_unload_module(mods[n]);
+		fake_module_gone(mods[n]);
+	}
+}
+
 /* More lines than there are ids: listed, but charged to the reserved id. */
 static void module_exhaustion(struct kunit *test)
 {
@@ -477,6 +523,7 @@ static struct kunit_case core_cases[] = {
 	KUNIT_CASE(module_again),
 	KUNIT_CASE(module_half),
 	KUNIT_CASE(module_large),
+	KUNIT_CASE(module_read_ahead),
 	KUNIT_CASE_SLOW(module_exhaustion),
 	KUNIT_CASE(module_without_tags),
 #endif
