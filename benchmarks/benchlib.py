@@ -50,6 +50,18 @@ def read_cases(path):
             for place, cases in found.items()}
 
 
+def read_accesses(path):
+    """{place: {case: {counter: per operation}}} of a file of one variant"""
+    found = {}
+    with open(path, encoding="utf-8") as file:
+        for line in file:
+            words = line.split()
+            if len(words) == 2 + len(ACCESSES) and words[0] in PLACES:
+                found.setdefault(words[0], {})[words[1]] = {
+                    name: int(word) / 1000 for name, word in zip(ACCESSES, words[2:])}
+    return found
+
+
 def merge_lines(lines):
     """One result of the lines of a case: there are many of a whole program"""
     median, least, most = ([int(line[i]) / 1000 for line in lines] for i in range(3))
@@ -104,6 +116,7 @@ def of_variants(directory, read, tail):
 def collect(cache):
     """Everything that was measured"""
     data = {"instructions": of_variants(os.path.join(cache, "instructions"), read_cases, ".txt"),
+            "accesses": of_variants(os.path.join(cache, "accesses"), read_accesses, ".txt"),
             "cycles": {}, "memory": {}, "growth": {}, "image": {}}
     whole = of_variants(os.path.join(cache, "whole"), read_cases, ".txt")
     for name, result in whole.items():
@@ -161,6 +174,15 @@ def added(data, variant, place, case):
     mine = instructions(data, variant, place, case)
     base = instructions(data, base_of(variant), place, case)
     return None if mine is None or base is None else mine - base
+
+
+def accesses(data, variant, place, case, counters):
+    """Sum of these counters per operation, without the loop; None if not measured"""
+    cases = data["accesses"].get(variant, {}).get(place, {})
+    if case not in cases:
+        return None
+    loop = cases.get("empty", {})
+    return sum(cases[case][c] - loop.get(c, 0) for c in counters)
 
 
 def ratios(data, variant, place, case):
