@@ -48,7 +48,8 @@ def access_cell(digits, *counters):
         if base is None or variant == lib.base_of(variant):
             return f"{mine:.{digits}f}"
         ratio = f" ×{mine / base:.2f}" if base else ""
-        return f"{mine - base:+.{digits}f}{ratio}"
+        # Adding 0 makes a plus of the minus of what is rounded to nothing.
+        return f"{round(mine - base, digits) + 0:+.{digits}f}{ratio}"
     return cell
 
 
