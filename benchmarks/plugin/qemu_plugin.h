@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The part of QEMU's interface for TCG plugins, version 1, that we use: Debian
- * has QEMU but not its header. QEMU 4.2 up to 8.2 take plugins of version 1.
+ * The part of QEMU's interface for TCG plugins that we use: Debian has QEMU but
+ * not its header. This is version 1, that of QEMU 7.2; version 2 and later ones
+ * have another call for what is counted inline, and refuse this one.
  */
 #ifndef QEMU_PLUGIN_H
 #define QEMU_PLUGIN_H
@@ -64,7 +65,5 @@ unsigned int qemu_plugin_mem_size_shift(qemu_plugin_meminfo_t info);
 struct qemu_plugin_hwaddr *qemu_plugin_get_hwaddr(qemu_plugin_meminfo_t info, uint64_t address);
 bool qemu_plugin_hwaddr_is_io(const struct qemu_plugin_hwaddr *address);
 uint64_t qemu_plugin_hwaddr_phys_addr(const struct qemu_plugin_hwaddr *address);
-
-void qemu_plugin_outs(const char *text);
 
 #endif /* QEMU_PLUGIN_H */

@@ -9,17 +9,28 @@ static uint64_t physical;
 static bool is_io;
 static unsigned int passed, failed;
 
-bool qemu_plugin_mem_is_store(qemu_plugin_meminfo_t info) { return info & 1; }
-unsigned int qemu_plugin_mem_size_shift(qemu_plugin_meminfo_t info) { return info >> 1; }
+/* What QEMU would answer: bit 0 of @info is a store, the rest its size */
+bool qemu_plugin_mem_is_store(qemu_plugin_meminfo_t info)
+{
+	return info & 1;
+}
+
+unsigned int qemu_plugin_mem_size_shift(qemu_plugin_meminfo_t info)
+{
+	return info >> 1;
+}
+
 bool qemu_plugin_hwaddr_is_io(const struct qemu_plugin_hwaddr *address)
 {
 	(void)address;
 	return is_io;
 }
+
 uint64_t qemu_plugin_hwaddr_phys_addr(const struct qemu_plugin_hwaddr *address)
 {
 	return *(const uint64_t *)(const void *)address;
 }
+
 struct qemu_plugin_hwaddr *qemu_plugin_get_hwaddr(qemu_plugin_meminfo_t info, uint64_t address)
 {
 	(void)info;
@@ -40,24 +51,29 @@ size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb *tb)
 	(void)tb;
 	return sizeof(code) / sizeof(*code);
 }
+
 struct qemu_plugin_insn *qemu_plugin_tb_get_insn(const struct qemu_plugin_tb *tb, size_t i)
 {
 	(void)tb;
 	return (struct qemu_plugin_insn *)(uintptr_t)(i + 1);
 }
+
 const void *qemu_plugin_insn_data(const struct qemu_plugin_insn *insn)
 {
 	return code[(uintptr_t)insn - 1].bytes;
 }
+
 size_t qemu_plugin_insn_size(const struct qemu_plugin_insn *insn)
 {
 	(void)insn;
 	return 2;
 }
+
 uint64_t qemu_plugin_insn_vaddr(const struct qemu_plugin_insn *insn)
 {
 	return code[(uintptr_t)insn - 1].address;
 }
+
 void qemu_plugin_register_vcpu_insn_exec_cb(struct qemu_plugin_insn *insn, qemu_plugin_exec_fn fn,
 					    enum qemu_plugin_cb_flags flags, void *data)
 {
@@ -66,6 +82,7 @@ void qemu_plugin_register_vcpu_insn_exec_cb(struct qemu_plugin_insn *insn, qemu_
 	if (fn == on_marker)
 		markers[nr_markers++] = (uintptr_t)data;
 }
+
 void qemu_plugin_register_vcpu_insn_exec_inline(struct qemu_plugin_insn *insn,
 						enum qemu_plugin_op op, void *counter,
 						uint64_t value)
@@ -74,6 +91,7 @@ void qemu_plugin_register_vcpu_insn_exec_inline(struct qemu_plugin_insn *insn,
 	(void)op;
 	*(uint64_t *)counter += value;
 }
+
 void qemu_plugin_register_vcpu_mem_cb(struct qemu_plugin_insn *insn, qemu_plugin_mem_fn fn,
 				      enum qemu_plugin_cb_flags flags,
 				      enum qemu_plugin_mem_rw rw, void *data)
@@ -84,11 +102,13 @@ void qemu_plugin_register_vcpu_mem_cb(struct qemu_plugin_insn *insn, qemu_plugin
 	(void)rw;
 	(void)data;
 }
+
 void qemu_plugin_register_vcpu_tb_trans_cb(qemu_plugin_id_t id, qemu_plugin_tb_fn fn)
 {
 	(void)id;
 	(void)fn;
 }
+
 void qemu_plugin_register_atexit_cb(qemu_plugin_id_t id, qemu_plugin_exit_fn fn, void *data)
 {
 	(void)id;
