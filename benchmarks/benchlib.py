@@ -15,6 +15,9 @@ FAST = ["page-0", "page-3", "page-9", "page-0-batch", "kmalloc-8", "kmalloc-64",
 # of free pages happen to be.
 CHECKED = [case for case in FAST if case not in ("page-3", "page-9")]
 
+# What is counted besides instructions, in the order of accesses.py.
+ACCESSES = ["loads", "stores", "lines", "l1", "l2"]
+
 # Whose call sites: in the kernel image, in a module, and whole programs.
 PLACES = ["kernel", "module", "whole"]
 
@@ -45,6 +48,18 @@ def read_cases(path):
                 found.setdefault(words[0], {}).setdefault(words[1], []).append(words[3:])
     return {place: {case: merge_lines(lines) for case, lines in cases.items()}
             for place, cases in found.items()}
+
+
+def read_accesses(path):
+    """{place: {case: {counter: per operation}}} of a file of one variant"""
+    found = {}
+    with open(path, encoding="utf-8") as file:
+        for line in file:
+            words = line.split()
+            if len(words) == 2 + len(ACCESSES) and words[0] in PLACES:
+                found.setdefault(words[0], {})[words[1]] = {
+                    name: int(word) / 1000 for name, word in zip(ACCESSES, words[2:])}
+    return found
 
 
 def merge_lines(lines):
@@ -101,6 +116,7 @@ def of_variants(directory, read, tail):
 def collect(cache):
     """Everything that was measured"""
     data = {"instructions": of_variants(os.path.join(cache, "instructions"), read_cases, ".txt"),
+            "accesses": of_variants(os.path.join(cache, "accesses"), read_accesses, ".txt"),
             "cycles": {}, "memory": {}, "growth": {}, "image": {}}
     whole = of_variants(os.path.join(cache, "whole"), read_cases, ".txt")
     for name, result in whole.items():
@@ -158,6 +174,15 @@ def added(data, variant, place, case):
     mine = instructions(data, variant, place, case)
     base = instructions(data, base_of(variant), place, case)
     return None if mine is None or base is None else mine - base
+
+
+def accesses(data, variant, place, case, counters):
+    """Sum of these counters per operation, without the loop; None if not measured"""
+    cases = data["accesses"].get(variant, {}).get(place, {})
+    if case not in cases:
+        return None
+    loop = cases.get("empty", {})
+    return sum(cases[case][c] - loop.get(c, 0) for c in counters)
 
 
 def ratios(data, variant, place, case):

@@ -38,6 +38,21 @@ def instruction_cell(data, variant, place, case):
     return f"{more:+.1f} {ratio}"
 
 
+def access_cell(digits, *counters):
+    """A cell of the sum of these counters, as instruction_cell"""
+    def cell(data, variant, place, case):
+        mine = lib.accesses(data, variant, place, case, counters)
+        if mine is None:
+            return "-"
+        base = lib.accesses(data, lib.base_of(variant), place, case, counters)
+        if base is None or variant == lib.base_of(variant):
+            return f"{mine:.{digits}f}"
+        ratio = f" ×{mine / base:.2f}" if base else ""
+        # Adding 0 makes a plus of the minus of what is rounded to nothing.
+        return f"{round(mine - base, digits) + 0:+.{digits}f}{ratio}"
+    return cell
+
+
 def cycle_cell(data, variant, place, case):
     """Without a profiler the cycles, with one the median of the ratios and their quartiles"""
     if variant == lib.base_of(variant):
@@ -60,17 +75,29 @@ def groups(chosen):
             yield names
 
 
-def case_tables(data, what, cell, chosen, fast):
-    """[(title, rows)] of a measure of cases"""
+def case_tables(data, what, cell, chosen, fast, title=None, tail=""):
+    """[(title, rows)] of a measure of cases, those whose names end with tail"""
     found = []
+    results = data.get(what, {})
     for place in lib.PLACES:
-        cases = [c for c in lib.cases_of(data[what], place)
-                 if not fast or c in lib.FAST or place == "whole"]
-        for names in groups([v for v in chosen if v in data[what]]):
+        cases = [c for c in lib.cases_of(results, place) if c.endswith(tail) and
+                 (not fast or c in lib.FAST or place == "whole")]
+        for names in groups([v for v in chosen if v in results]):
             rows = [[place] + names]
             rows += [[c] + [cell(data, v, place, c) for v in names] for c in cases]
             if any(set(row[1:]) != {"-"} for row in rows[1:]):
-                found.append((f"{what}, call sites: {place}", rows))
+                found.append((f"{title or what}, call sites: {place}", rows))
+    return found
+
+
+def access_tables(data, chosen, fast):
+    """[(title, rows)]: what is accessed. Alone an operation finds all in the cache."""
+    found = []
+    for title, tail, cell in (
+            ("loads and stores", "", access_cell(1, "loads", "stores")),
+            ("cache lines touched", "", access_cell(2, "lines")),
+            ("misses of the L1 cache", "-batch", access_cell(2, "l1"))):
+        found += case_tables(data, "accesses", cell, chosen, fast, title, tail)
     return found
 
 
@@ -153,6 +180,7 @@ def growth_tables(data):
 def tables(data, chosen, fast):
     """All tables: [(title, rows)]"""
     return (case_tables(data, "instructions", instruction_cell, chosen, fast) +
+            access_tables(data, chosen, fast) +
             case_tables(data, "cycles", cycle_cell, chosen, fast) +
             memory_tables(data, chosen) + growth_tables(data))
 
