@@ -79,8 +79,7 @@ static __always_inline bool codetag_slab_try_alloc(struct kmem_cache *s, struct 
 						   void *object)
 {
 	unsigned long shift;
-	unsigned int id;
-	u16 *ref;
+	u16 *ref, id;
 
 	if (!mem_alloc_profiling_enabled())
 		return true;
@@ -144,8 +143,7 @@ static __always_inline bool codetag_slab_try_free(struct kmem_cache *s, struct s
 						  void *object)
 {
 	unsigned long shift;
-	unsigned int id;
-	u16 *ref;
+	u16 *ref, id;
 
 	if (!alloc_tag_refs_exist())
 		return true;
