@@ -4,7 +4,7 @@
 . "$(dirname "$0")/codetag.inc"
 
 prepare
-plan 13
+plan 14
 [ -r $ALLOCINFO ] || bail "no $ALLOCINFO"
 cat $ALLOCINFO >"$WORK/text"
 
@@ -59,6 +59,28 @@ sites "$WORK/text" >"$WORK/a"
 sites "$WORK/small" >"$WORK/b"
 check "the same in small pieces" "$(cmp -s "$WORK/a" "$WORK/b"; echo $?)" \
 	"$(wc -l "$WORK/a" "$WORK/b")"
+
+# Who pauses between two pieces sees in the second one what there is by then. The
+# pause comes where the lines of a module begin.
+if have_engine; then
+	load codetag_test || bail "cannot load codetag_test"
+	exec 3<$ALLOCINFO
+	while dd bs=4096 count=1 <&3 >"$WORK/piece" 2>/dev/null && [ -s "$WORK/piece" ] &&
+	      ! grep -q '\[codetag_test\]' "$WORK/piece"; do
+		:
+	done
+	run hold all
+	dd bs=4096 count=1 <&3 2>/dev/null | grep '\[codetag_test\]' >"$WORK/piece"
+	exec 3<&-
+	cat $ALLOCINFO >"$WORK/text"
+	bad=$(grep -v -F -x -f "$WORK/text" "$WORK/piece")
+	[ -z "$bad" ] && head -n 10 "$WORK/piece" | awk '$1 > 0 { held++ } END { exit !held }'
+	check "a reader that pauses" $? "${bad:-nothing changed}"
+	run drop all
+	unload codetag_test
+else
+	skip "a reader that pauses" "not this profiler"
+fi
 
 # The sum is not more than the memory there is, and not next to nothing.
 sum=$(awk 'NR > 2 { n += $1 } END { printf("%d", n / 1024) }' "$WORK/text")
