@@ -63,10 +63,13 @@ static int allocinfo_show(struct seq_file *m, void *v)
 	}
 
 	ct = info->ct;
-	seq_printf(m, "%12lli %8llu %s:%u ", info->bytes, info->calls, ct->filename, ct->lineno);
+	/* A call of its own for each part would be a tenth of the work. */
 	if (info->modname)
-		seq_printf(m, "[%s] ", info->modname);
-	seq_printf(m, "func:%s", ct->function);
+		seq_printf(m, "%12lli %8llu %s:%u [%s] func:%s", info->bytes, info->calls,
+			   ct->filename, ct->lineno, info->modname, ct->function);
+	else
+		seq_printf(m, "%12lli %8llu %s:%u func:%s", info->bytes, info->calls,
+			   ct->filename, ct->lineno, ct->function);
 	/* Some or all of what the site holds is charged to a reserved id. */
 	if (info->without_id || ct->state & CODETAG_INACCURATE)
 		seq_puts(m, " accurate:no");
