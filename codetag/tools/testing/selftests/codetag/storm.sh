@@ -148,7 +148,8 @@ cgroup()
 	done
 }
 
-# More than there is.
+# More than there is. The end of the storm is the end of the hogs: how long it takes
+# them to have it all depends on the machine.
 pressure()
 {
 	while going; do
@@ -184,6 +185,15 @@ reading()
 		did reading
 		sleep 0.5
 	done
+}
+
+# short: has memory been short, so that pages were reclaimed and somebody was killed?
+# What a memory cgroup reclaims from its own pages is not among the steals.
+short()
+{
+	kills=$(($(vmstat oom_kill) - kills_before))
+	steals=$(($(vmstat pgsteal_direct) + $(vmstat pgsteal_kswapd) - steals_before))
+	[ "$kills" -gt 0 ] && [ "$steals" -gt 0 ]
 }
 
 toggling()
@@ -235,9 +245,8 @@ dmesg -n 1 2>/dev/null
 workers="processes tmpfs ext4 compaction huge cpus modules cgroup pressure driven reading toggling"
 # shellcheck disable=SC2086
 plan $(($(echo $workers | wc -w) + 8))
-kills=$(vmstat oom_kill)
-steals=$(($(vmstat pgsteal_direct) + $(vmstat pgsteal_kswapd)))
-swapped=$(vmstat pswpout)
+kills_before=$(vmstat oom_kill)
+steals_before=$(($(vmstat pgsteal_direct) + $(vmstat pgsteal_kswapd)))
 audited "audit before the storm"
 
 echo go >"$WORK/go"
@@ -260,11 +269,18 @@ sleep $((STORM_SECONDS / 2))
 audited "audit in the storm"
 now=$(date +%s)
 sleep $((STORM_SECONDS - STORM_SECONDS / 2))
+# It is none before memory was short, which takes a slow machine longer.
+while ! short && [ $(($(date +%s) - now)) -lt $((STORM_SECONDS * 4)) ]; do
+	sleep 1
+done
 rm "$WORK/go"
 
 # Whoever does not come to an end within a minute is stuck.
 (
-	sleep 60
+	for i in $(seq 60); do
+		killall -q hog
+		sleep 1
+	done
 	echo "stuck" >"$WORK/stuck"
 	# shellcheck disable=SC2086
 	kill -9 $pids
@@ -274,7 +290,6 @@ watchdog=$!
 wait $pids 2>/dev/null
 kill $watchdog 2>/dev/null
 wait $watchdog 2>/dev/null
-killall -q hog
 diag "over after $(($(date +%s) - now + STORM_SECONDS / 2)) s"
 
 for w in $workers; do
@@ -296,13 +311,9 @@ done
 [ ! -e "$WORK/stuck" ]
 check "all came to an end" $?
 
-kills=$(($(vmstat oom_kill) - kills))
-steals=$(($(vmstat pgsteal_direct) + $(vmstat pgsteal_kswapd) - steals))
-[ -z "$swap" ] || swapped=$(($(vmstat pswpout) - swapped))
-diag "the OOM killer killed $kills, $steals pages were reclaimed, ${swapped:-0} went to swap"
-# What a memory cgroup reclaims from its own pages is not among the steals.
-[ "$kills" -gt 0 ] && [ $((steals + ${swapped:-0})) -gt 0 ]
-check "memory was short" $? "$kills kills, $steals pages reclaimed, ${swapped:-0} swapped"
+short
+check "memory was short" $? "$kills kills, $steals pages reclaimed"
+diag "the OOM killer killed $kills, $steals pages were reclaimed"
 
 run churn stop
 run drop all 2>/dev/null

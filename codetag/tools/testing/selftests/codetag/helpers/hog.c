@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * hog MEGABYTES SECONDS - have memory and use it, all of it once and then until
- * the time is over, or until the kernel says that it is enough: it is the first
- * to be killed. After 30 seconds it ends in any case.
+ * the time is over, or until somebody says that it is enough: it is the first
+ * that the OOM killer takes. It goes before all others, or it would have to wait
+ * long for its memory where many want to run.
  */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -16,8 +18,8 @@
 
 int main(int argc, char **argv)
 {
-	time_t end, last = time(NULL) + 30;
 	unsigned long size, i;
+	time_t end;
 	char *area;
 	FILE *f;
 
@@ -28,11 +30,13 @@ int main(int argc, char **argv)
 	f = fopen("/proc/self/oom_score_adj", "w");
 	if (!f || fprintf(f, "1000\n") < 0 || fclose(f))
 		return 1;
+	if (setpriority(PRIO_PROCESS, 0, -10))
+		return 1;
 	area = mmap(NULL, size, PROT_READ | PROT_WRITE,
 		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (area == MAP_FAILED)
 		return 1;
-	for (i = 0; i < size && time(NULL) < last; i += PAGE)
+	for (i = 0; i < size; i += PAGE)
 		area[i] = 1;
 	while (time(NULL) < end)
 		for (i = 0; i < size && time(NULL) < end; i += PAGE)
