@@ -275,9 +275,9 @@ while ! short && [ $(($(date +%s) - now)) -lt $((STORM_SECONDS * 4)) ]; do
 done
 rm "$WORK/go"
 
-# Whoever does not come to an end within a minute is stuck.
+# Whoever does not come to an end within three minutes is stuck.
 (
-	for i in $(seq 60); do
+	for i in $(seq 180); do
 		killall -q hog
 		sleep 1
 	done
