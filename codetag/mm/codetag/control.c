@@ -82,8 +82,8 @@ static unsigned int last_remembered_nr;
 static bool next_match(const struct codetag_query *query, const struct module *mod,
 		       unsigned long *pos, struct codetag_info *info)
 {
-	for (; codetag_next(pos, info, NULL); (*pos)++) {
-		if (!codetag_is_site(info) || (mod && info->mod != mod))
+	for (; codetag_next_site(pos, info); (*pos)++) {
+		if (mod && info->mod != mod)
 			continue;
 		if (codetag_query_matches(query, info->ct, info->without_id ? 0 : info->id,
 					  !info->modname))
@@ -461,13 +461,10 @@ static void *control_find(struct seq_file *m, loff_t *pos)
 	struct codetag_info *info = m->private;
 	unsigned long at = *pos;
 
-	for (; codetag_next(&at, info, NULL); at++) {
-		if (codetag_is_site(info)) {
-			*pos = at;
-			return info;
-		}
-	}
-	return NULL;
+	if (!codetag_next_site(&at, info))
+		return NULL;
+	*pos = at;
+	return info;
 }
 
 static void *control_start(struct seq_file *m, loff_t *pos)

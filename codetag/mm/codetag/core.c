@@ -208,13 +208,18 @@ struct alloc_tag_counters alloc_tag_read(u16 id)
 	return sum;
 }
 
-/* The same by way of @sums, unless that is NULL. @end is where the ids end. */
-static struct alloc_tag_counters read_ahead(u16 id, unsigned int end, struct codetag_sums *sums)
+/* The same by way of @sums, unless that is NULL. */
+static struct alloc_tag_counters read_ahead(u16 id, struct codetag_sums *sums)
 {
+	struct codetag_range *range;
+	unsigned int end;
+
 	if (!sums)
 		return alloc_tag_read(id);
 
 	if (id - sums->first >= sums->nr) {
+		range = id < codetag_builtin_end ? NULL : range_of(id);
+		end = range ? range->first + range->nr : codetag_builtin_end;
 		sums->first = id;
 		sums->nr = min_t(unsigned int, end - id, ARRAY_SIZE(sums->of));
 		sum_up(id, sums->nr, sums->of);
@@ -280,22 +285,9 @@ static bool tag_without_id(unsigned long n, struct codetag_info *info)
 	return false;
 }
 
-/**
- * codetag_next - go through all tags
- * @pos:	where to look; on return where the tag was found. Begin with 0,
- *		go on with the last position plus 1. Positions stay valid while
- *		no codetag_lock() is held: what is there the whole time is found
- *		exactly once.
- * @info:	on return what is there
- * @sums:	for who goes through many: counters that are read ahead, nr is 0
- *		whenever codetag_lock() was taken; or NULL
- *
- * Context: Process, with codetag_lock() held.
- * Return: false if there is no tag at or after @pos.
- */
-bool codetag_next(unsigned long *pos, struct codetag_info *info, struct codetag_sums *sums)
+/* Like codetag_next(), but do not look at the counters. */
+static bool next_tag(unsigned long *pos, struct codetag_info *info)
 {
-	struct alloc_tag_counters sum;
 	struct codetag_range *range;
 
 	for (; *pos <= CODETAG_ID_MAX; (*pos)++) {
@@ -313,25 +305,63 @@ bool codetag_next(unsigned long *pos, struct codetag_info *info, struct codetag_
 			continue;
 
 		range = *pos < codetag_builtin_end ? NULL : range_of(*pos);
-		sum = read_ahead(*pos, range ? range->first + range->nr : codetag_builtin_end,
-				 sums);
-		info->bytes = sum.bytes;
-		info->calls = sum.calls;
-		if (!range)
-			return true;
-
-		info->mod = range->mod;
-		info->modname = range->modname;
-		if (range->mod)
-			return true;
-
-		/* Of an unloaded module show just what it still holds. */
-		info->unloaded = true;
-		if (sum.bytes || sum.calls)
-			return true;
+		if (range) {
+			info->mod = range->mod;
+			info->modname = range->modname;
+			info->unloaded = !range->mod;
+		}
+		return true;
 	}
 
 	return tag_without_id(*pos - (CODETAG_ID_MAX + 1), info);
+}
+
+/**
+ * codetag_next - go through all tags and their counters
+ * @pos:	where to look; on return where the tag was found. Begin with 0,
+ *		go on with the last position plus 1. Positions stay valid while
+ *		no codetag_lock() is held: what is there the whole time is found
+ *		exactly once.
+ * @info:	on return what is there
+ * @sums:	for who goes through many: counters that are read ahead, nr is 0
+ *		whenever codetag_lock() was taken; or NULL
+ *
+ * Of unloaded modules it finds just the tags that still hold memory.
+ *
+ * Context: Process, with codetag_lock() held.
+ * Return: false if there is no tag at or after @pos.
+ */
+bool codetag_next(unsigned long *pos, struct codetag_info *info, struct codetag_sums *sums)
+{
+	struct alloc_tag_counters sum;
+
+	for (; next_tag(pos, info); (*pos)++) {
+		if (info->without_id)
+			return true;
+
+		sum = read_ahead(info->id, sums);
+		info->bytes = sum.bytes;
+		info->calls = sum.calls;
+		if (!info->unloaded || sum.bytes || sum.calls)
+			return true;
+	}
+	return false;
+}
+
+/**
+ * codetag_next_site - go through the call sites that there are
+ * @pos:	like that of codetag_next()
+ * @info:	on return what is there, without what the counters say
+ *
+ * Context: Process, with codetag_lock() held.
+ * Return: false if there is no site at or after @pos.
+ */
+bool codetag_next_site(unsigned long *pos, struct codetag_info *info)
+{
+	for (; next_tag(pos, info); (*pos)++)
+		if ((info->id >= CODETAG_ID_FIRST || info->without_id) && !info->unloaded)
+			return true;
+	return false;
 }
 
 /**

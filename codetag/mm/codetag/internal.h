@@ -86,16 +86,11 @@ void codetag_lock(void);
 bool codetag_trylock(void);
 void codetag_unlock(void);
 bool codetag_next(unsigned long *pos, struct codetag_info *info, struct codetag_sums *sums);
+bool codetag_next_site(unsigned long *pos, struct codetag_info *info);
 struct codetag *codetag_from_id(u16 id);
 struct alloc_tag_counters alloc_tag_read(u16 id);
 void codetag_reap(void);
 void codetag_id_use(struct codetag_id_use *use);
-
-/* Is this the tag of a call site that there is, and not a reserved one? */
-static inline bool codetag_is_site(const struct codetag_info *info)
-{
-	return (info->id >= CODETAG_ID_FIRST || info->without_id) && !info->unloaded;
-}
 
 static inline bool codetag_profiled(const struct codetag_info *info)
 {
