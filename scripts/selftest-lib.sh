@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 # What test-selftest and test-storm share. A self-test says in comments at its
 # top what it needs: "# boot: PARAMETERS", "# guest: own", "# mem: SIZE",
-# "# disk: SIZE", "# tcg: single", "# timeout: SECONDS". To be sourced after lib.sh.
+# "# store: any", "# disk: SIZE", "# tcg: single", "# timeout: SECONDS". To be sourced after lib.sh.
 
 SELFTESTS=$OVERLAY/tools/testing/selftests/codetag
 

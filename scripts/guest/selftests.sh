@@ -7,6 +7,7 @@ shift
 status=/tmp/selftest.status
 for program in "$@"; do
 	echo 255 >$status
+	start=$(date +%s)
 	{
 		"/selftests/$program"
 		echo $? >$status
@@ -18,5 +19,6 @@ for program in "$@"; do
 	*) echo "not ok $number $program"
 	   echo "# $program ended with status $code" ;;
 	esac
+	echo "# $program took $(($(date +%s) - start)) s"
 	number=$((number + 1))
 done

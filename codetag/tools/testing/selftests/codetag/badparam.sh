@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 # Boot parameters that make no sense: a warning, and everything works.
+# store: any
 # boot: codetag.page_ref=bogus
 # boot: codetag.page_ref=
 # boot: codetag.page_ref

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # Sites that are chosen on the kernel command line, the second time with a word
 # that is wrong; faults, and a query that matches nothing between others.
+# store: any
 # boot: codetag="func __kernfs_new_node -p; module codetag_test func hold_kmalloc -p"
 # boot: codetag="func __kernfs_new_node -p; module codetag_test bogus"
 # boot: codetag="module codetag_test func hold_split fault verbose=0; file there/is/no/such.c -p" codetag="func mempool_* fault probability=0 times=-1; func __kernfs_new_node -p"
