@@ -156,7 +156,8 @@ static __always_inline void page_ref_set(struct page *page, u16 id)
 		page_ref_ext_set(page, id);
 }
 
-void pgalloc_tag_add_slow(struct page *page, unsigned int order, bool compound);
+void pgalloc_tag_add_slow(struct page *page, unsigned int order, bool compound,
+			  unsigned int id);
 void pgalloc_tag_sub_slow(struct page *page, unsigned int order);
 
 /**
@@ -196,7 +197,7 @@ static __always_inline void pgalloc_tag_add(struct page *page, unsigned int orde
 	alloc_tag_charge(id, PAGE_SIZE, 1);
 	return;
 slow:
-	pgalloc_tag_add_slow(page, order, compound);
+	pgalloc_tag_add_slow(page, order, compound, id);
 }
 
 /**

@@ -432,20 +432,10 @@ static u16 page_ref_unrepresentable(struct codetag *ct)
 	return CODETAG_ID_UNREPRESENTABLE;
 }
 
-/**
- * pgalloc_tag_add_slow - pgalloc_tag_add() for all orders and stores
- * @page:	first page
- * @order:	order of the allocation
- * @compound:	the pages are going to be a compound page
- *
- * Context: Any but NMI.
- */
-void pgalloc_tag_add_slow(struct page *page, unsigned int order, bool compound)
+/* For the other stores. */
+static noinline void add_any(struct page *page, unsigned int order, bool compound,
+			     unsigned int id)
 {
-	unsigned int id = alloc_tag_current_id();
-
-	if (!id)
-		return;
 	if (unlikely(id > page_ref_max_id))
 		id = page_ref_unrepresentable(&current->alloc_tag->ct);
 
@@ -456,13 +446,34 @@ void pgalloc_tag_add_slow(struct page *page, unsigned int order, bool compound)
 }
 
 /**
- * pgalloc_tag_sub_slow - pgalloc_tag_sub() for all orders and stores
+ * pgalloc_tag_add_slow - what of pgalloc_tag_add() is not inlined
  * @page:	first page
- * @order:	order of the pages to be freed
+ * @order:	order of the allocation, not 0 with wide flags and slots
+ * @compound:	the pages are going to be a compound page
+ * @id:		id of the current call site
  *
  * Context: Any but NMI.
  */
-void pgalloc_tag_sub_slow(struct page *page, unsigned int order)
+void pgalloc_tag_add_slow(struct page *page, unsigned int order, bool compound,
+			  unsigned int id)
+{
+	if (page_ref_in_wide_flags()) {
+		page_ref_flags_set(page, id);
+		if (!compound)
+			page_ref_flags_set(page + 1, CODETAG_ID_TAIL + order);
+	} else if (page_ref_in_slots()) {
+		page_ref_slot_set(page, id);
+		if (!compound)
+			page_ref_slot_set(page + 1, CODETAG_ID_TAIL + order);
+	} else {
+		add_any(page, order, compound, id);
+		return;
+	}
+	alloc_tag_charge(id, PAGE_SIZE << order, 1);
+}
+
+/* For the other stores. */
+static noinline void sub_any(struct page *page, unsigned int order)
 {
 	unsigned int id = page_ref_get(page);
 
@@ -473,6 +484,34 @@ void pgalloc_tag_sub_slow(struct page *page, unsigned int order)
 		page_ref_set(page, CODETAG_ID_NONE);
 		if (order)
 			page_ref_set(page + 1, CODETAG_ID_NONE);
+	}
+	alloc_tag_uncharge(id, PAGE_SIZE << order, 1);
+}
+
+/**
+ * pgalloc_tag_sub_slow - what of pgalloc_tag_sub() is not inlined
+ * @page:	first page
+ * @order:	order of the pages to be freed, not 0 with wide flags and slots
+ *
+ * Context: Any but NMI.
+ */
+void pgalloc_tag_sub_slow(struct page *page, unsigned int order)
+{
+	unsigned int id;
+
+	if (page_ref_in_wide_flags()) {
+		id = page_ref_flags_get(page);
+		if (!id)
+			return;
+	} else if (page_ref_in_slots()) {
+		id = page_ref_slot_get(page);
+		if (!id)
+			return;
+		page_ref_slot_set(page, CODETAG_ID_NONE);
+		page_ref_slot_set(page + 1, CODETAG_ID_NONE);
+	} else {
+		sub_any(page, order);
+		return;
 	}
 	alloc_tag_uncharge(id, PAGE_SIZE << order, 1);
 }

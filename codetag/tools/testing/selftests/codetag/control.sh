@@ -358,9 +358,9 @@ for i in 1 2; do
 	busy $i &
 	jobs="$jobs $!"
 done
-sleep 15
+sleep "$(lasting 15)"
 audited "audit under load"
-sleep 15
+sleep "$(lasting 15)"
 rm "$WORK/go"
 # shellcheck disable=SC2086
 wait $jobs

@@ -311,7 +311,7 @@ check "bad settings are refused" $?
 # goes.
 run churn start
 most=0
-end=$(($(date +%s) + 10))
+end=$(($(date +%s) + $(lasting 12)))
 while [ "$(date +%s)" -lt $end ]; do
 	arm 'file churn.c fault probability=20 times=-1 verbose=0; module codetag_victim fault times=1 verbose=0'
 	load codetag_victim pieces=1 keep=0 2>/dev/null && unload codetag_victim

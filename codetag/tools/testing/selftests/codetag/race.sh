@@ -47,7 +47,7 @@ differ=
 unparsed=
 negative=
 reads=0
-end=$(($(date +%s) + 20))
+end=$(($(date +%s) + $(lasting 20)))
 while [ "$(date +%s)" -lt $end ]; do
 	if [ $((reads % 2)) -eq 0 ]; then
 		cat $ALLOCINFO >"$WORK/text"
@@ -71,7 +71,7 @@ wait $one $two
 n1=$(cat "$WORK/n1")
 n2=$(cat "$WORK/n2")
 diag "$reads reads, $n1 and $n2 modules"
-[ "$reads" -ge 5 ] && [ "$n1" -ge 5 ] && [ "$n2" -ge 5 ]
+[ "$reads" -ge "$(lasting 6)" ] && [ "$n1" -ge 5 ] && [ "$n2" -ge 5 ]
 check "there were enough of all" $? "$reads reads, $n1 and $n2 modules"
 equal "all modules loaded and unloaded" "" "$(cat "$WORK/errors" 2>/dev/null)"
 compared "nothing is held"
