@@ -53,7 +53,7 @@ site()
 
 driver
 [ -e $CONTROL ] || { unload codetag_test; skip_all "no $CONTROL"; }
-plan 64
+plan 66
 
 equal "modes" "-rw------- -rw-------" \
 	"$(ls -l $CONTROL $QUERIES | awk '{ print $1 }' | xargs)"
@@ -302,6 +302,10 @@ load codetag_victim pieces=3
 [ "$(memory ' .codetag_victim. ')" != "0 0" ]
 check "and counted without it" $?
 unload codetag_victim
+held=$(memory ' .codetag_victim. ')
+equal "no site once it is gone" 0 "$(grep -c '\[codetag_victim\]' $CONTROL)"
+ask '=_; =p'
+equal "what it still holds is left alone" "$held" "$(memory ' .codetag_victim. ')"
 run drop victim
 
 # Two writers of the same sites, many queries each. What is written at once is
