@@ -432,7 +432,7 @@ static u16 page_ref_unrepresentable(struct codetag *ct)
 	return CODETAG_ID_UNREPRESENTABLE;
 }
 
-/* For the other stores. */
+/* pgalloc_tag_add() with page_ext, or flags that do not hold every id. */
 static noinline void add_any(struct page *page, unsigned int order, bool compound,
 			     unsigned int id)
 {
@@ -472,7 +472,7 @@ void pgalloc_tag_add_slow(struct page *page, unsigned int order, bool compound,
 	alloc_tag_charge(id, PAGE_SIZE << order, 1);
 }
 
-/* For the other stores. */
+/* pgalloc_tag_sub() likewise. */
 static noinline void sub_any(struct page *page, unsigned int order)
 {
 	unsigned int id = page_ref_get(page);
