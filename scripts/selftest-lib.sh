@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 # What test-selftest and test-storm share. A self-test says in comments at its
-# top what it needs: "# boot: PARAMETERS", "# guest: own", "# mem: SIZE",
-# "# store: any", "# disk: SIZE", "# tcg: single", "# timeout: SECONDS". To be sourced after lib.sh.
+# top what it needs: "# boot: PARAMETERS", "# guest: own", "# store: any",
+# "# mem: SIZE", "# disk: SIZE", "# tcg: single", "# timeout: SECONDS". To be
+# sourced after lib.sh.
 
 SELFTESTS=$OVERLAY/tools/testing/selftests/codetag
 
