@@ -156,6 +156,52 @@ static __always_inline void page_ref_set(struct page *page, u16 id)
 		page_ref_ext_set(page, id);
 }
 
+/*
+ * Charge an allocation to an id that is not 0, or take that back, if the store is
+ * wide flags or slots: false means that it is neither. @first_only: the second
+ * page holds nothing, for it is not part of the allocation or of a compound page.
+ */
+static __always_inline bool pgalloc_tag_try_add(struct page *page, unsigned int order,
+						bool first_only, unsigned int id)
+{
+	if (page_ref_in_wide_flags()) {
+		page_ref_flags_set(page, id);
+		if (!first_only)
+			page_ref_flags_set(page + 1, CODETAG_ID_TAIL + order);
+	} else if (page_ref_in_slots()) {
+		page_ref_slot_set(page, id);
+		if (!first_only)
+			page_ref_slot_set(page + 1, CODETAG_ID_TAIL + order);
+	} else {
+		return false;
+	}
+	alloc_tag_charge(id, PAGE_SIZE << order, 1);
+	return true;
+}
+
+static __always_inline bool pgalloc_tag_try_sub(struct page *page, unsigned int order,
+						bool first_only)
+{
+	unsigned int id;
+
+	if (page_ref_in_wide_flags()) {
+		id = page_ref_flags_get(page);
+		if (!id)
+			return true;
+	} else if (page_ref_in_slots()) {
+		id = page_ref_slot_get(page);
+		if (!id)
+			return true;
+		page_ref_slot_set(page, CODETAG_ID_NONE);
+		if (!first_only)
+			page_ref_slot_set(page + 1, CODETAG_ID_NONE);
+	} else {
+		return false;
+	}
+	alloc_tag_uncharge(id, PAGE_SIZE << order, 1);
+	return true;
+}
+
 void pgalloc_tag_add_slow(struct page *page, unsigned int order, bool compound,
 			  unsigned int id);
 void pgalloc_tag_sub_slow(struct page *page, unsigned int order);
@@ -185,19 +231,8 @@ static __always_inline void pgalloc_tag_add(struct page *page, unsigned int orde
 		return;
 
 	/* No calls but at the very end: this goes into the page allocator. */
-	if (unlikely(order))
-		goto slow;
-
-	if (page_ref_in_wide_flags())
-		page_ref_flags_set(page, id);
-	else if (page_ref_in_slots())
-		page_ref_slot_set(page, id);
-	else
-		goto slow;
-	alloc_tag_charge(id, PAGE_SIZE, 1);
-	return;
-slow:
-	pgalloc_tag_add_slow(page, order, compound, id);
+	if (unlikely(order) || !pgalloc_tag_try_add(page, 0, true, id))
+		pgalloc_tag_add_slow(page, order, compound, id);
 }
 
 /**
@@ -212,30 +247,11 @@ slow:
  */
 static __always_inline void pgalloc_tag_sub(struct page *page, unsigned int order)
 {
-	unsigned int id;
-
 	if (!alloc_tag_refs_exist())
 		return;
 
-	if (unlikely(order))
-		goto slow;
-
-	if (page_ref_in_wide_flags()) {
-		id = page_ref_flags_get(page);
-		if (!id)
-			return;
-	} else if (page_ref_in_slots()) {
-		id = page_ref_slot_get(page);
-		if (!id)
-			return;
-		page_ref_slot_set(page, CODETAG_ID_NONE);
-	} else {
-		goto slow;
-	}
-	alloc_tag_uncharge(id, PAGE_SIZE, 1);
-	return;
-slow:
-	pgalloc_tag_sub_slow(page, order);
+	if (unlikely(order) || !pgalloc_tag_try_sub(page, 0, true))
+		pgalloc_tag_sub_slow(page, order);
 }
 
 /**

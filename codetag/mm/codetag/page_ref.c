@@ -457,19 +457,8 @@ static noinline void add_any(struct page *page, unsigned int order, bool compoun
 void pgalloc_tag_add_slow(struct page *page, unsigned int order, bool compound,
 			  unsigned int id)
 {
-	if (page_ref_in_wide_flags()) {
-		page_ref_flags_set(page, id);
-		if (!compound)
-			page_ref_flags_set(page + 1, CODETAG_ID_TAIL + order);
-	} else if (page_ref_in_slots()) {
-		page_ref_slot_set(page, id);
-		if (!compound)
-			page_ref_slot_set(page + 1, CODETAG_ID_TAIL + order);
-	} else {
+	if (!pgalloc_tag_try_add(page, order, compound, id))
 		add_any(page, order, compound, id);
-		return;
-	}
-	alloc_tag_charge(id, PAGE_SIZE << order, 1);
 }
 
 /* pgalloc_tag_sub() likewise. */
@@ -497,23 +486,8 @@ static noinline void sub_any(struct page *page, unsigned int order)
  */
 void pgalloc_tag_sub_slow(struct page *page, unsigned int order)
 {
-	unsigned int id;
-
-	if (page_ref_in_wide_flags()) {
-		id = page_ref_flags_get(page);
-		if (!id)
-			return;
-	} else if (page_ref_in_slots()) {
-		id = page_ref_slot_get(page);
-		if (!id)
-			return;
-		page_ref_slot_set(page, CODETAG_ID_NONE);
-		page_ref_slot_set(page + 1, CODETAG_ID_NONE);
-	} else {
+	if (!pgalloc_tag_try_sub(page, order, false))
 		sub_any(page, order);
-		return;
-	}
-	alloc_tag_uncharge(id, PAGE_SIZE << order, 1);
 }
 
 /**
