@@ -9,6 +9,7 @@ guest_options="  -c COMMAND       run this shell command in the guest
   --mem SIZE       memory (default 512M)
   --cpus N         processors (default 2; always 1 on UML)
   --disk SIZE      size of the ext4 disk (default 256M, 0 for none)
+  --vmem SIZE      memory that can be plugged in, see run-qemu (default 0: none)
   --tcg THREADS    multi (default) or single: how TCG runs the processors
   --timeout SEC    end the guest after so long (default 120)
   --allow REGEX    a warning in the kernel log that is expected
@@ -23,7 +24,7 @@ not say how it ended are failures (status 125, 124 for the time-out)."
 
 guest_parse()
 {
-	append='' name='' mem=512M cpus=2 disk_size=256M limit=120 allow='' shell='' verbose='' threads=multi
+	append='' name='' mem=512M cpus=2 disk_size=256M vmem=0 limit=120 allow='' shell='' verbose='' threads=multi
 	flavour='' script='' command=''
 	script_args=()
 	while [ $# -gt 0 ]; do
@@ -34,6 +35,7 @@ guest_parse()
 		--mem) mem=${2?}; shift ;;
 		--cpus) cpus=${2?}; shift ;;
 		--disk) disk_size=${2?}; shift ;;
+		--vmem) vmem=${2?}; shift ;;
 		--tcg) threads=${2?}; shift ;;
 		--timeout) limit=${2?}; shift ;;
 		--allow) allow=${2?}; shift ;;
@@ -74,6 +76,7 @@ guest_fresh()
 {
 	: >"$console"
 	: >"$result"
+	: >"$work/asks"
 	guest_disk
 }
 

@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 # What test-selftest and test-storm share. A self-test says in comments at its
 # top what it needs: "# boot: PARAMETERS", "# guest: own", "# store: any",
-# "# mem: SIZE", "# disk: SIZE", "# tcg: single", "# timeout: SECONDS". To be
+# "# mem: SIZE", "# vmem: SIZE", "# disk: SIZE", "# tcg: single", "# timeout: SECONDS". To be
 # sourced after lib.sh.
 
 SELFTESTS=$OVERLAY/tools/testing/selftests/codetag
@@ -65,7 +65,7 @@ guest()
 	shift 5
 	"$SCRIPTS/run-qemu" --name "$name" --append "$append" \
 		--mem "$(largest "${GUEST_MEM:-512M}" mem "$@")" \
-		--disk "$(largest 256M disk "$@")" --tcg "${GUEST_TCG:-$(tcg "$1")}" \
+		--vmem "$(largest 0 vmem "$@")" --disk "$(largest 256M disk "$@")" --tcg "${GUEST_TCG:-$(tcg "$1")}" \
 		--timeout $(($(total_time "$@") * slowdown * AT_ONCE)) \
 		"$flavour" "$SCRIPTS/guest/selftests.sh" "$first" "$@" || status=$?
 	if [ "$status" -ne 0 ]; then
