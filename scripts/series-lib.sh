@@ -14,26 +14,24 @@ series_dirs()
 	fi
 }
 
-# series_lines [DIR…]: the steps of these series, or of all, relative to PATCHES
+# series_lines: the steps of all series, with the patches relative to PATCHES
 series_lines()
 {
 	local dir
 
-	# shellcheck disable=SC2046
-	[ $# -gt 0 ] || set -- $(series_dirs)
-	for dir; do
+	for dir in $(series_dirs); do
 		[ -f "$PATCHES/$dir/series" ] || continue
 		sed "s/#.*//; s/[[:space:]]*\$//; /^[[:space:]]*\$/d; s,^,$dir/,; s,^\./,," \
 			"$PATCHES/$dir/series"
 	done
 }
 
-# series_steps [DIR…]: their patches
+# series_steps: their patches
 series_steps()
 {
 	local patch
 
-	series_lines "$@" | while read -r patch _; do
+	series_lines | while read -r patch _; do
 		printf '%s\n' "$patch"
 	done
 }
