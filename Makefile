@@ -17,11 +17,12 @@ help:
 	@echo '  ARCH=um             run and shell: user-mode Linux instead of QEMU'
 	@echo '  FLAVOUR=NAME        run and shell: a configuration of scripts/configs/ (default base)'
 	@echo '  KSRC=DIR            a Linux 6.12 tree of your own, which is never written to'
+	@echo '  FAST_PATHS=n        leave out the second series, in a tree of its own'
 	@echo '  ACCEL=kvm|tcg       accelerator of QEMU (default: KVM where it works)'
 	@echo '  APPEND=WORDS        run and shell: more kernel command line'
 	@echo '  CODETAG_CACHE=DIR   where everything is made (default $${XDG_CACHE_HOME:-~/.cache}/codetag)'
 
-export KSRC ACCEL FLAVOUR APPEND T QUICK
+export KSRC FAST_PATHS ACCEL FLAVOUR APPEND T QUICK
 
 # ARCH is for our scripts; a kernel's make is told by them.
 run shell:

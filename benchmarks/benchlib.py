@@ -38,6 +38,11 @@ def base_of(variant):
     return "7.3-none" if variant.startswith("7.3-") else "6.12-none"
 
 
+def source_of(variant):
+    """Which sources its kernel is made of"""
+    return variant.partition("-")[0]
+
+
 def read_cases(path):
     """{place: {case: {median, min, max, alloc}}} of a file of one variant"""
     found = {}
@@ -169,10 +174,10 @@ def instructions(data, variant, place, case):
     return cases[case]["median"] - cases.get("empty", {"median": 0})["median"]
 
 
-def added(data, variant, place, case):
-    """Instructions more than without a profiler; None if not measured"""
+def added(data, variant, place, case, base=None):
+    """Instructions more than without a profiler, or than base; None if not measured"""
     mine = instructions(data, variant, place, case)
-    base = instructions(data, base_of(variant), place, case)
+    base = instructions(data, base or base_of(variant), place, case)
     return None if mine is None or base is None else mine - base
 
 

@@ -7,7 +7,8 @@ BENCH=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd -P)
 . "$BENCH/../scripts/lib.sh"
 
 # A measured kernel is called SOURCE-PROFILER[-um]:
-#   SOURCE	6.12 or 7.3 as they come, or ours, which is the patched 6.12
+#   SOURCE	6.12 or 7.3 as they come; ours, which is the patched 6.12; or alone,
+#		which is 6.12 with the profiler's series and not that of the fast paths
 #   PROFILER	none or prof
 kernel_source() { printf '%s\n' "${1%%-*}"; }
 kernel_um() { case $1 in *-um) true ;; *) false ;; esac; }
@@ -18,6 +19,7 @@ source_tree()
 	6.12) printf '%s\n' "$PRISTINE" ;;
 	7.3) printf '%s\n' "${KSRC73:-$CACHE/src/linux-source-7.3}" ;;
 	ours) printf '%s\n' "${OURS_TREE:-$TREE}" ;;
+	alone) tree_without_fast_paths ;;
 	*) die "no such kernel source: $1" ;;
 	esac
 }
@@ -58,6 +60,9 @@ variants()
 		for (i = 1; i <= n; i++) {
 			use = use || index(name, prefix[i]) == 1
 			use = use || name == (prefix[i] ~ /^7/ ? "7.3-none" : "6.12-none")
+			source = prefix[i]
+			sub(/-.*/, "", source)
+			use = use || name == source "-none"
 		}
 		if (use)
 			print name "|" trim($2) "|" trim($3) "|" trim($4)

@@ -38,6 +38,16 @@ def instruction_cell(data, variant, place, case):
     return f"{more:+.1f} {ratio}"
 
 
+def profiler_cell(data, variant, place, case):
+    """As instruction_cell, but compared with the same sources without a profiler"""
+    base = lib.source_of(variant) + "-none"
+    mine = lib.instructions(data, variant, place, case)
+    more = lib.added(data, variant, place, case, base)
+    if more is None:
+        return "-"
+    return f"{mine:.1f}" if variant == base else f"{more:+.1f}"
+
+
 def access_cell(digits, *counters):
     """A cell of the sum of these counters, as instruction_cell"""
     def cell(data, variant, place, case):
@@ -67,9 +77,9 @@ def cycle_cell(data, variant, place, case):
 
 def groups(chosen):
     """A narrow table for each source of kernels, ours beside what it is compared with"""
-    for source in ("6.12-", "7.3-", "ours-"):
+    for source in ("6.12-", "7.3-", "ours-", "alone-"):
         names = [v for v in chosen if v.startswith(source)]
-        if source == "ours-" and names and "6.12-none" in chosen:
+        if source in ("ours-", "alone-") and names and "6.12-none" in chosen:
             names.insert(0, "6.12-none")
         if names:
             yield names
@@ -87,6 +97,17 @@ def case_tables(data, what, cell, chosen, fast, title=None, tail=""):
             rows += [[c] + [cell(data, v, place, c) for v in names] for c in cases]
             if any(set(row[1:]) != {"-"} for row in rows[1:]):
                 found.append((f"{title or what}, call sites: {place}", rows))
+    return found
+
+
+def profiler_tables(data, chosen, fast):
+    """[(title, rows)]: what the profiler adds, with the second series and without it"""
+    found = []
+    for source in ("ours", "alone"):
+        names = [v for v in chosen if lib.source_of(v) == source]
+        if source + "-none" in names and source + "-none" in data["instructions"]:
+            found += case_tables(data, "instructions", profiler_cell, names, fast,
+                                 f"instructions added to {source}-none")
     return found
 
 
@@ -180,6 +201,7 @@ def growth_tables(data):
 def tables(data, chosen, fast):
     """All tables: [(title, rows)]"""
     return (case_tables(data, "instructions", instruction_cell, chosen, fast) +
+            profiler_tables(data, chosen, fast) +
             access_tables(data, chosen, fast) +
             case_tables(data, "cycles", cycle_cell, chosen, fast) +
             memory_tables(data, chosen) + growth_tables(data))

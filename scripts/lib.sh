@@ -32,6 +32,24 @@ else
 	OBJ=$CACHE/obj
 fi
 
+# Without the second series there is another tree, so that both are there at once.
+FAST_PATHS=${FAST_PATHS:-y}
+tree_without_fast_paths() { printf '%s\n' "${TREE%-profiler}-profiler"; }
+case $FAST_PATHS in
+y) ;;
+n)
+	TREE=$(tree_without_fast_paths)
+	OBJ=$OBJ/profiler
+	LOGS=$LOGS/profiler
+	mkdir -p "$OBJ" "$LOGS"
+	;;
+*)
+	printf 'FAST_PATHS=%s is neither y nor n\n' "$FAST_PATHS" >&2
+	exit 2
+	;;
+esac
+export FAST_PATHS
+
 JOBS=${JOBS:-$(nproc)}
 PATH=$PATH:/usr/sbin:/sbin
 

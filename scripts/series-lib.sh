@@ -2,15 +2,38 @@
 # shellcheck shell=bash
 # Reading kernel-patches/KVER/series: one step a line, the name of the patch and
 # then the overlay paths (files, directories, globs below codetag/) that belong
-# to the same commit. To be sourced after lib.sh.
+# to the same commit. After it comes the series of fast-paths/, unless FAST_PATHS=n.
+# To be sourced after lib.sh.
 
+# series_dirs: where the series are, below PATCHES, the one to apply first first
+series_dirs()
+{
+	printf '.\n'
+	if [ "$FAST_PATHS" = y ] && [ -f "$PATCHES/fast-paths/series" ]; then
+		printf 'fast-paths\n'
+	fi
+}
+
+# series_lines: the steps of all series, with the patches relative to PATCHES
+series_lines()
+{
+	local dir
+
+	for dir in $(series_dirs); do
+		[ -f "$PATCHES/$dir/series" ] || continue
+		sed "s/#.*//; s/[[:space:]]*\$//; /^[[:space:]]*\$/d; s,^,$dir/,; s,^\./,," \
+			"$PATCHES/$dir/series"
+	done
+}
+
+# series_steps: their patches
 series_steps()
 {
-	[ -f "$PATCHES/series" ] || return 0
-	sed 's/#.*//; s/[[:space:]]*$//; /^[[:space:]]*$/d' "$PATCHES/series" |
-		while read -r patch _; do
-			printf '%s\n' "$patch"
-		done
+	local patch
+
+	series_lines | while read -r patch _; do
+		printf '%s\n' "$patch"
+	done
 }
 
 # overlay_all: the files of the overlay, without what editors, builds and git
@@ -29,7 +52,7 @@ step_overlay()
 {
 	local patch paths pattern match found
 
-	sed 's/#.*//' "$PATCHES/series" | while read -r patch paths; do
+	series_lines | while read -r patch paths; do
 		[ "$patch" = "$1" ] || continue
 		for pattern in $paths; do
 			found=
@@ -61,7 +84,7 @@ series_claims()
 	local patch
 
 	for patch in $(series_steps); do
-		step_overlay "$patch" | sed "s/\$/ $patch/"
+		step_overlay "$patch" | sed "s,\$, $patch,"
 	done
 }
 
