@@ -104,7 +104,8 @@ flavour_tree()
 flavour_fragments() { fragments "$(flavour_config "$1")" "$(flavour_tree "$1")"; }
 
 # flavour_lines FLAVOUR WORD: what lines "# WORD: …" of its fragments say, where
-# make: are arguments for make and target: is what to build besides the kernel
+# make: are arguments for make, target: is what to build besides the kernel, only:
+# what to build instead of it, and files: how many object files there are, about
 flavour_lines()
 {
 	local list
@@ -133,10 +134,11 @@ kmake()
 	obj=$(flavour_obj "$flavour")
 	args=$(flavour_make_args "$flavour") || exit 1
 	case $args in
-	*LLVM=*) cc=() ;;
+	*LLVM=*) cc=("CC=ccache clang${args##*LLVM=}" "HOSTCC=ccache clang${args##*LLVM=}") ;;
 	esac
 	command -v ccache >/dev/null || cc=()
-	# shellcheck disable=SC2086
-	make -C "$(flavour_tree "$flavour")" -s -j"$JOBS" O="$obj" \
+	# What is to run it, if anything is
+	# shellcheck disable=SC2086,SC2154
+	"${kmake_by[@]}" make -C "$(flavour_tree "$flavour")" -s -j"$JOBS" O="$obj" \
 		"${cc[@]}" $args "$@"
 }
