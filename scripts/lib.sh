@@ -35,8 +35,11 @@ fi
 JOBS=${JOBS:-$(nproc)}
 PATH=$PATH:/usr/sbin:/sbin
 
-# ccache answers with objects of other object directories too.
+# ccache answers with objects of other object directories too. What it does not know
+# it does not preprocess before it compiles it: that is a fifth of the time, and for
+# nothing, as nearly every file has a structure that its configuration changes.
 export CCACHE_DIR=$CACHE/ccache CCACHE_NOHASHDIR=1 CCACHE_MAXSIZE=${CCACHE_MAXSIZE:-5G}
+export CCACHE_DEPEND=1
 # The same sources give the same kernel, whoever builds them and when.
 export KBUILD_BUILD_USER=codetag KBUILD_BUILD_HOST=codetag
 export KBUILD_BUILD_TIMESTAMP='Thu Jan  1 00:00:00 UTC 1970'
