@@ -128,7 +128,7 @@ progress_guard()
 kmake_watched()
 {
 	local flavour=$1 log=$2 status=0
-	local obj files about=about
+	local obj files about=about from=$SECONDS
 	# shellcheck disable=SC2034
 	local -a kmake_by=(watched "$STALL" kmake_look)
 
@@ -140,6 +140,7 @@ kmake_watched()
 	touch "$obj/.codetag-began"
 	shown kernel kmake "$flavour" "$@" >>"$log" 2>&1 || status=$?
 	doing ''
+	printf '%s %s %s\n' "$flavour" "$(kmake_made)" $((SECONDS - from)) >>"$LOGS/built"
 	[ "$status" -ne 124 ] ||
 		echo "ERROR: no new file and no new line in $STALL s" >>"$log"
 	return "$status"
@@ -148,15 +149,15 @@ kmake_watched()
 # The object files that are new; and all files, for a link makes no object.
 kmake_look()
 {
-	local new made of=
+	local made of=
 
-	new=$(kmake_files -newer "$obj/.codetag-began")
-	made=$(grep -c '\.o$' <<<"$new" || true)
+	made=$(kmake_made)
 	[ "$made" -gt "${files:--1}" ] || of=" of $about $files"
 	doing "builds $flavour, $made$of files"
-	cksum <<<"$new"
+	kmake_files -newer "$obj/.codetag-began" | cksum
 	stat -c %s "$log"
 }
+kmake_made() { kmake_files -newer "$obj/.codetag-began" -name '*.o' | wc -l; }
 
 # kmake_files TEST…: sizes and names of what a build has made in $obj
 kmake_files()
