@@ -2,6 +2,7 @@
 # shellcheck shell=bash disable=SC2034,SC2154
 # What run-qemu and run-uml share: options, the files a guest gets, the verdict.
 # To be sourced after lib.sh.
+. "$SCRIPTS/progress-lib.sh"
 
 guest_options="  -c COMMAND       run this shell command in the guest
   --append WORDS   more kernel command line
@@ -11,7 +12,9 @@ guest_options="  -c COMMAND       run this shell command in the guest
   --disk SIZE      size of the ext4 disk (default 256M, 0 for none)
   --vmem SIZE      memory that can be plugged in, see run-qemu (default 0: none)
   --tcg THREADS    multi (default) or single: how TCG runs the processors
-  --timeout SEC    end the guest after so long (default 120)
+  --timeout SEC    end the guest when nothing new comes from it, neither results
+                   nor kernel log, for so long (default 120), or after ten
+                   times as long
   --allow REGEX    a warning in the kernel log that is expected
   --shell          an interactive prompt instead
   --verbose        show the kernel log while it runs
@@ -113,6 +116,16 @@ guest_disk()
 		die "mkfs.ext4 failed" "run: scripts/install-packages"
 }
 
+# guest_run COMMAND…: QEMU or UML. A slow machine may take its time, as long as the
+# guest says something.
+guest_run()
+{
+	doing "runs $name"
+	watched "$limit" guest_look timeout -k 5 $((limit * 10)) "$@"
+}
+
+guest_look() { stat -c %s "$console" "$result"; }
+
 # What a kernel in trouble prints. OOM kills and failed allocations are not in
 # it: tests provoke them.
 console_trouble()
@@ -131,7 +144,8 @@ guest_verdict()
 	status=$(tr -d '\r' <"$result" | sed -n 's/^guest: exit //p' | tail -n 1)
 	trouble=$(console_trouble "$console" "$allow")
 	if [ "$1" -eq 124 ] || [ "$1" -eq 137 ]; then
-		printf '%s: the guest did not end within %s s\n' "${0##*/}" "$limit" >&2
+		printf '%s: the guest did not end: it said nothing for %s s, or went on for %s s\n' \
+			"${0##*/}" "$limit" $((limit * 10)) >&2
 		guest_tail
 		exit 124
 	fi
