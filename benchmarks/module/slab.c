@@ -4,9 +4,15 @@
  */
 #include <linux/slab.h>
 #include <linux/workqueue.h>
+/* A header of mm/, by way of include/. */
+#include <../mm/slab.h>
 #include "alloc_bench.h"
 
 struct kmem_cache *bench_cache_200;
+
+/* Two of a kind, of which the second one has a slab from when memory was short. */
+static struct kmem_cache *cache_1024, *cache_1024_short;
+static void *short_objects[PAGE_SIZE / 1024];
 
 #define KMALLOC_CASES(_size, _name, _gfp)					\
 static int kmalloc_pair_##_name(struct bench_sample *s, unsigned int rounds)	\
@@ -85,6 +91,23 @@ static int cache_batch(struct bench_sample *s, unsigned int rounds)
 			     kmem_cache_free(cache, obj));
 }
 
+static int cache_1024_pair(struct bench_sample *s, unsigned int rounds)
+{
+	struct kmem_cache *cache = cache_1024;
+
+	return BENCH_PAIRS(s, rounds, kmem_cache_alloc(cache, GFP_KERNEL),
+			   kmem_cache_free(cache, obj));
+}
+
+/* Not with objects of that slab, but with others of the same cache. */
+static int cache_1024_short_pair(struct bench_sample *s, unsigned int rounds)
+{
+	struct kmem_cache *cache = cache_1024_short;
+
+	return BENCH_PAIRS(s, rounds, kmem_cache_alloc(cache, GFP_KERNEL),
+			   kmem_cache_free(cache, obj));
+}
+
 static long fill_batch(void *unused)
 {
 	unsigned int i;
@@ -136,6 +159,8 @@ const struct bench_case bench_slab_cases[] = {
 	{ "kmalloc-16384",	500,	kmalloc_pair_16384 },
 	{ "kmalloc-64-acct",	1000,	kmalloc_pair_64_acct },
 	{ "cache-200",		1000,	cache_pair },
+	{ "cache-1024",		1000,	cache_1024_pair },
+	{ "cache-1024-short",	1000,	cache_1024_short_pair },
 	{ "kmalloc-8-batch",	4,	kmalloc_batch_8 },
 	{ "kmalloc-64-batch",	4,	kmalloc_batch_64 },
 	{ "kmalloc-1024-batch",	4,	kmalloc_batch_1024 },
@@ -154,14 +179,38 @@ static void construct(void *obj)
 {
 }
 
+/* Have a slab of the lowest order, all of whose objects are in use. */
+static void be_short_of_memory(struct kmem_cache *s)
+{
+	struct kmem_cache_order_objects usual = s->oo;
+	unsigned int i;
+
+	s->oo = s->min;
+	for (i = 0; i < ARRAY_SIZE(short_objects); i++)
+		short_objects[i] = kmem_cache_alloc(s, GFP_KERNEL);
+	s->oo = usual;
+}
+
 int bench_slab_init(void)
 {
 	/* A cache with a constructor is not merged with another one. */
 	bench_cache_200 = kmem_cache_create(KBUILD_MODNAME, 200, 0, 0, construct);
-	return bench_cache_200 ? 0 : -ENOMEM;
+	cache_1024 = kmem_cache_create(KBUILD_MODNAME "_1024", 1024, 0, 0, construct);
+	cache_1024_short = kmem_cache_create(KBUILD_MODNAME "_short", 1024, 0, 0, construct);
+	if (!bench_cache_200 || !cache_1024 || !cache_1024_short)
+		return -ENOMEM;
+	be_short_of_memory(cache_1024_short);
+	return 0;
 }
 
 void bench_slab_exit(void)
 {
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(short_objects); i++)
+		if (short_objects[i])
+			kmem_cache_free(cache_1024_short, short_objects[i]);
+	kmem_cache_destroy(cache_1024_short);
+	kmem_cache_destroy(cache_1024);
 	kmem_cache_destroy(bench_cache_200);
 }

@@ -154,7 +154,7 @@ static bool time_is_over(struct audit *audit)
 	u64 now = ktime_get_mono_fast_ns();
 
 	/* The clocks of two CPUs need not agree. */
-	if ((s64)(now - audit->begin) <= (s64)READ_ONCE(audit_max_ms) * NSEC_PER_MSEC)
+	if ((s64)(now - audit->begin) < (s64)READ_ONCE(audit_max_ms) * NSEC_PER_MSEC)
 		return false;
 	WRITE_ONCE(audit->gave_up, true);
 	return true;

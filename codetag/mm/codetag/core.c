@@ -269,8 +269,9 @@ static struct alloc_tag_counters read_ahead(u16 id, struct codetag_sums *sums)
 void alloc_tag_damaged(u16 id, const char *what, const char *name)
 {
 	atomic_long_inc(&codetag_ids_damaged);
-	pr_warn_once("%s %s holds id %u, which no call site has: something has overwritten it\n",
-		     what, name, id);
+	/* Whoever frees may hold locks that a console takes. */
+	printk_deferred_once(KERN_WARNING pr_fmt("%s %s holds id %u, which no call site has: something has overwritten it\n"),
+			     what, name, id);
 }
 
 /**

@@ -112,6 +112,28 @@ static __always_inline u16 *codetag_slab_vector_ref(const struct kmem_cache *s,
 }
 
 /*
+ * The same for any @shift, if nothing has to be called for that. False if @slab is
+ * NULL, which means that it is not known, or has its ids elsewhere.
+ */
+static __always_inline bool codetag_slab_try_ref(const struct kmem_cache *s,
+						 const struct slab *slab, const void *object,
+						 unsigned long shift, u16 **ref)
+{
+	if (!slab)
+		return false;
+	if (shift >= CODETAG_SLAB_OTHER) {
+		if (codetag_slab_is_other(slab))
+			return false;
+		shift -= CODETAG_SLAB_OTHER;
+	}
+	if (shift >= CODETAG_SLAB_VECTOR)
+		*ref = codetag_slab_vector_ref(s, slab, object, shift);
+	else
+		*ref = codetag_slab_ref(s, object, shift);
+	return true;
+}
+
+/*
  * Charge a new object, not KFENCE's, to the current call site, if nothing has to
  * be called for that: false means that codetag_slab_alloc_any() has to do it.
  * @slab may be NULL where it is not known.
@@ -130,16 +152,9 @@ static __always_inline bool codetag_slab_try_alloc(struct kmem_cache *s, struct 
 		return true;
 
 	shift = codetag_slab_shift(s);
-	if (unlikely(shift >= CODETAG_SLAB_OTHER)) {
-		if (!slab || codetag_slab_is_other(slab))
-			return false;
-		shift -= CODETAG_SLAB_OTHER;
-	}
 	if (likely(shift < CODETAG_SLAB_VECTOR))
 		ref = codetag_slab_ref(s, object, shift);
-	else if (slab)
-		ref = codetag_slab_vector_ref(s, slab, object, shift);
-	else
+	else if (!codetag_slab_try_ref(s, slab, object, shift, &ref))
 		return false;
 
 	if (IS_ENABLED(CONFIG_MEM_ALLOC_PROFILING_DEBUG))
@@ -189,22 +204,16 @@ static __always_inline bool codetag_slab_try_free(struct kmem_cache *s, struct s
 						  void *object)
 {
 	unsigned long shift;
-	u16 *ref, id;
+	unsigned int id;
+	u16 *ref;
 
 	if (!alloc_tag_refs_exist())
 		return true;
 
 	shift = codetag_slab_shift(s);
-	if (unlikely(shift >= CODETAG_SLAB_OTHER)) {
-		if (!slab || codetag_slab_is_other(slab))
-			return false;
-		shift -= CODETAG_SLAB_OTHER;
-	}
 	if (likely(shift < CODETAG_SLAB_VECTOR))
 		ref = codetag_slab_ref(s, object, shift);
-	else if (slab)
-		ref = codetag_slab_vector_ref(s, slab, object, shift);
-	else
+	else if (!codetag_slab_try_ref(s, slab, object, shift, &ref))
 		return false;
 
 	id = *ref;

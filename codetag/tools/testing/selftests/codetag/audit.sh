@@ -7,7 +7,7 @@
 
 driver
 have_engine || { unload codetag_test; skip_all "not this profiler"; }
-plan 13
+plan 12
 
 audited "audit before"
 n='[0-9]+'
