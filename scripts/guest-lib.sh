@@ -2,6 +2,7 @@
 # shellcheck shell=bash disable=SC2034,SC2154
 # What run-qemu and run-uml share: options, the files a guest gets, the verdict.
 # To be sourced after lib.sh.
+. "$SCRIPTS/progress-lib.sh"
 
 guest_options="  -c COMMAND       run this shell command in the guest
   --append WORDS   more kernel command line
@@ -9,8 +10,11 @@ guest_options="  -c COMMAND       run this shell command in the guest
   --mem SIZE       memory (default 512M)
   --cpus N         processors (default 2; always 1 on UML)
   --disk SIZE      size of the ext4 disk (default 256M, 0 for none)
+  --vmem SIZE      memory that can be plugged in, see run-qemu (default 0: none)
   --tcg THREADS    multi (default) or single: how TCG runs the processors
-  --timeout SEC    end the guest after so long (default 120)
+  --timeout SEC    end the guest when nothing new comes from it, neither results
+                   nor kernel log, for so long (default 120), or after ten
+                   times as long
   --allow REGEX    a warning in the kernel log that is expected
   --shell          an interactive prompt instead
   --verbose        show the kernel log while it runs
@@ -23,7 +27,7 @@ not say how it ended are failures (status 125, 124 for the time-out)."
 
 guest_parse()
 {
-	append='' name='' mem=512M cpus=2 disk_size=256M limit=120 allow='' shell='' verbose='' threads=multi
+	append='' name='' mem=512M cpus=2 disk_size=256M vmem=0 limit=120 allow='' shell='' verbose='' threads=multi
 	flavour='' script='' command=''
 	script_args=()
 	while [ $# -gt 0 ]; do
@@ -34,6 +38,7 @@ guest_parse()
 		--mem) mem=${2?}; shift ;;
 		--cpus) cpus=${2?}; shift ;;
 		--disk) disk_size=${2?}; shift ;;
+		--vmem) vmem=${2?}; shift ;;
 		--tcg) threads=${2?}; shift ;;
 		--timeout) limit=${2?}; shift ;;
 		--allow) allow=${2?}; shift ;;
@@ -74,6 +79,7 @@ guest_fresh()
 {
 	: >"$console"
 	: >"$result"
+	: >"$work/asks"
 	guest_disk
 }
 
@@ -110,6 +116,16 @@ guest_disk()
 		die "mkfs.ext4 failed" "run: scripts/install-packages"
 }
 
+# guest_run COMMAND…: QEMU or UML. A slow machine may take its time, as long as the
+# guest says something.
+guest_run()
+{
+	doing "runs $name"
+	watched "$limit" guest_look timeout -k 5 $((limit * 10)) "$@"
+}
+
+guest_look() { stat -c %s "$console" "$result"; }
+
 # What a kernel in trouble prints. OOM kills and failed allocations are not in
 # it: tests provoke them.
 console_trouble()
@@ -128,7 +144,8 @@ guest_verdict()
 	status=$(tr -d '\r' <"$result" | sed -n 's/^guest: exit //p' | tail -n 1)
 	trouble=$(console_trouble "$console" "$allow")
 	if [ "$1" -eq 124 ] || [ "$1" -eq 137 ]; then
-		printf '%s: the guest did not end within %s s\n' "${0##*/}" "$limit" >&2
+		printf '%s: the guest did not end: it said nothing for %s s, or went on for %s s\n' \
+			"${0##*/}" "$limit" $((limit * 10)) >&2
 		guest_tail
 		exit 124
 	fi

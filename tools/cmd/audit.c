@@ -51,7 +51,7 @@ static const struct argp argp = {
 	options, parse, "[FILE]",
 	"Lets the kernel recount every page and every slab object and compare the "
 	"result with its counters. Needs a kernel with codetag and takes a while "
-	"on a large machine."
+	"on a large machine, while everything else stands still: the result says how long."
 	"\vExamples:\n"
 	"  codetag audit && echo the counters are right\n"
 	"  codetag audit --json saved-audit.txt\n\n"
@@ -68,7 +68,12 @@ static void print_json(const struct audit *audit, const struct output *output)
 	json_int(&json, "pages", audit->pages);
 	json_int(&json, "objects", audit->objects);
 	json_int(&json, "mismatches", audit->mismatches);
-	json_bool(&json, "complete", audit->finished && !audit->bad_lines);
+	if (audit->timed) {
+		json_int(&json, "stopped_times", audit->passes);
+		json_int(&json, "stopped_us", audit->longest_us);
+		json_int(&json, "stopped_us_per_gib", audit->us_per_gib);
+	}
+	json_bool(&json, "complete", audit->finished && !audit->gave_up && !audit->bad_lines);
 	json_rows(&json, "rows", output->columns);
 	for (size_t i = 0; i < audit->count; i++) {
 		const struct mismatch *m = &audit->mismatch[i];
@@ -104,7 +109,10 @@ static void print_table(const struct audit *audit, const struct output *output)
 	}
 	if (audit->count)
 		output_table(&table, output);
-	if (audit->finished && !output->no_headings)
+	if (audit->timed && !output->no_headings)
+		printf("stopped: %" PRId64 " times, %" PRId64 " us at most, %" PRId64
+		       " us per GiB\n", audit->passes, audit->longest_us, audit->us_per_gib);
+	if (audit->finished && !audit->gave_up && !output->no_headings)
 		printf("audit: %" PRId64 " tags, %" PRId64 " pages, %" PRId64
 		       " objects, %" PRId64 " mismatches\n", audit->tags,
 		       audit->pages, audit->objects, audit->mismatches);
@@ -136,7 +144,12 @@ int cmd_audit(int argc, char **argv)
 			input_name(o.file.path), audit.bad_lines);
 		status = STATUS_TROUBLE;
 	}
-	if (!audit.finished) {
+	if (audit.gave_up) {
+		warning("the kernel gave up after %" PRId64 " pages: it may stop everything for %"
+			PRId64 " ms. Allow more in /sys/module/codetag/parameters/audit_max_ms",
+			audit.pages, audit.max_ms);
+		status = STATUS_TROUBLE;
+	} else if (!audit.finished) {
 		warning("%s ends without the line that sums it up",
 			input_name(o.file.path));
 		status = STATUS_TROUBLE;

@@ -49,6 +49,28 @@ static bool parse_mismatch(struct audit *audit, const char *line)
 	return true;
 }
 
+static bool parse_stopped(struct audit *audit, const char *line)
+{
+	int64_t *numbers[] = { &audit->passes, &audit->longest_us, &audit->us_per_gib };
+	const char *rest = scan(line, "stopped: # times, # us at most, # us per GiB", numbers);
+
+	if (!rest || *rest)
+		return false;
+	audit->timed = true;
+	return true;
+}
+
+static bool parse_gave_up(struct audit *audit, const char *line)
+{
+	int64_t *numbers[] = { &audit->pages, &audit->max_ms };
+	const char *rest = scan(line, "gave up: # pages in codetag.audit_max_ms=#", numbers);
+
+	if (!rest || *rest)
+		return false;
+	audit->finished = audit->gave_up = true;
+	return true;
+}
+
 static bool parse_summary(struct audit *audit, const char *line)
 {
 	int64_t *numbers[] = {
@@ -73,7 +95,8 @@ void audit_parse(struct audit *audit, char *text, size_t len)
 			continue;
 		/* Nothing may follow the last line, nor may it be cut. */
 		if (audit->finished || !complete || !printable(line, line_len) ||
-		    (!parse_mismatch(audit, line) && !parse_summary(audit, line)))
+		    (!parse_mismatch(audit, line) && !parse_stopped(audit, line) &&
+		     !parse_gave_up(audit, line) && !parse_summary(audit, line)))
 			audit->bad_lines++;
 	}
 }

@@ -4,7 +4,14 @@
  * counters.
  *
  *	mismatch: id N counted BYTES CALLS found BYTES CALLS file:line func:name
+ *	stopped: N times, N us at most, N us per GiB
  *	audit: N tags, N pages, N objects, N mismatches
+ *
+ * or, instead of the last line, when it would have stopped everything for too long:
+ *
+ *	gave up: N pages in codetag.audit_max_ms=N
+ *
+ * The line before it is not in the files of older kernels.
  */
 #ifndef CODETAG_AUDIT_H
 #define CODETAG_AUDIT_H
@@ -25,6 +32,12 @@ struct audit {
 	size_t count, room;
 	bool finished;		/* the last line was there */
 	int64_t tags, pages, objects, mismatches;	/* as it says */
+	bool timed;		/* the next three are known */
+	int64_t passes;		/* how often everything was stopped */
+	int64_t longest_us;	/* the longest time of these, in microseconds */
+	int64_t us_per_gib;	/* the same for each GiB of memory */
+	bool gave_up;		/* it did not come to its end, there is no result */
+	int64_t max_ms;		/* because it may take no longer, in milliseconds */
 	size_t bad_lines;
 	char *text;
 };

@@ -95,15 +95,11 @@ extern u32 codetag_builtin_end;
 #define CODETAG_NR_BLOCKS	((CODETAG_ID_MAX + 1) >> CODETAG_BLOCK_SHIFT)
 
 /*
- * By block, where the counters of id 0 would be if the array that holds the
- * block's began there.
+ * By block: where the counters of id 0 would be if the array that holds the
+ * block's began there, and how many ids of the block have counters.
  */
 extern struct alloc_tag_counters __percpu *module_alloc_tag_counters[];
-
-static __always_inline bool codetag_is_builtin(unsigned int id)
-{
-	return !IS_ENABLED(CONFIG_MODULES) || id < codetag_builtin_end;
-}
+extern u8 module_alloc_tag_nr[];
 
 /**
  * alloc_tag_charge - count memory that a page or object with this id holds
@@ -118,7 +114,7 @@ static __always_inline void alloc_tag_charge(unsigned int id, size_t bytes, size
 	struct alloc_tag_counters __percpu *counters;
 
 	/* The counters of built-in ids are at a constant address. */
-	if (likely(codetag_is_builtin(id))) {
+	if (!IS_ENABLED(CONFIG_MODULES) || likely(id < codetag_builtin_end)) {
 		this_cpu_add(builtin_alloc_tag_counters[id].bytes, bytes);
 		this_cpu_add(builtin_alloc_tag_counters[id].calls, calls);
 	} else {
@@ -128,9 +124,21 @@ static __always_inline void alloc_tag_charge(unsigned int id, size_t bytes, size
 	}
 }
 
+/* Has an id that was found in a page or object got counters? */
+static __always_inline bool alloc_tag_id_of_module(unsigned int id)
+{
+	return IS_ENABLED(CONFIG_MODULES) &&
+	       likely(id % CODETAG_BLOCK_SIZE < module_alloc_tag_nr[id >> CODETAG_BLOCK_SHIFT]);
+}
+
+static __always_inline bool alloc_tag_id_counted(unsigned int id)
+{
+	return likely(id < codetag_builtin_end) || alloc_tag_id_of_module(id);
+}
+
 /**
  * alloc_tag_uncharge - the reverse of alloc_tag_charge()
- * @id:		the id the memory was charged to
+ * @id:		the id the memory was charged to, as it was found with it
  * @bytes:	size of the memory
  * @calls:	number of allocations this is
  *
@@ -139,19 +147,26 @@ static __always_inline void alloc_tag_charge(unsigned int id, size_t bytes, size
  * half done.
  *
  * Context: Any but NMI. Never sleeps, fails or allocates.
+ * Return: false if no tag has the id, which somebody must have overwritten:
+ *	   then nothing was done.
  */
-static __always_inline void alloc_tag_uncharge(unsigned int id, size_t bytes, size_t calls)
+static __always_inline bool __must_check
+alloc_tag_uncharge(unsigned int id, size_t bytes, size_t calls)
 {
 	struct alloc_tag_counters __percpu *counters;
 
-	if (likely(codetag_is_builtin(id))) {
+	if (likely(id < codetag_builtin_end)) {
 		this_cpu_sub(builtin_alloc_tag_counters[id].bytes, bytes);
 		this_cpu_sub(builtin_alloc_tag_counters[id].calls, calls);
-	} else {
-		counters = module_alloc_tag_counters[id >> CODETAG_BLOCK_SHIFT] + id;
-		this_cpu_sub(counters->bytes, bytes);
-		this_cpu_sub(counters->calls, calls);
+		return true;
 	}
+	if (!alloc_tag_id_of_module(id))
+		return false;
+
+	counters = module_alloc_tag_counters[id >> CODETAG_BLOCK_SHIFT] + id;
+	this_cpu_sub(counters->bytes, bytes);
+	this_cpu_sub(counters->calls, calls);
+	return true;
 }
 
 /*
@@ -160,6 +175,7 @@ static __always_inline void alloc_tag_uncharge(unsigned int id, size_t bytes, si
  */
 #define alloc_tag_current_id()	READ_ONCE(current->alloc_tag->ct.id)
 
+void alloc_tag_damaged(u16 id, const char *what, const char *name);
 bool mem_alloc_profiling_permanently_disabled(void);
 void alloc_tag_show_mem(void);
 

@@ -2,119 +2,216 @@
 /*
  * /sys/kernel/debug/codetag/audit: do the counters tell the truth?
  *
- * Reading the file recounts every reference there is, of pages, slab and
- * percpu objects, and compares the result with the counters. All CPUs are
- * stopped meanwhile, for a few milliseconds per GiB of memory. A task can be
- * stopped after it has stored a reference and before it has counted it: so a
- * mismatch must be seen several times in a row to be believed.
+ * Opening and reading the file recounts every reference there is, of pages, slab
+ * and percpu objects, and compares the result with the counters. Nobody may
+ * allocate or free meanwhile: all CPUs stop what they do and count, each of them
+ * one piece after another, until nothing is left. How long that took is in the
+ * result, and it has an end after codetag.audit_max_ms, whatever is left then.
+ *
+ * A task can be stopped after it has stored a reference and before it has counted
+ * it: so a mismatch must be seen several times in a row to be believed.
  */
+#define pr_fmt(fmt) "codetag: " fmt
+
 #include <linux/cpu.h>
 #include <linux/debugfs.h>
 #include <linux/delay.h>
 #include <linux/init.h>
+#include <linux/math64.h>
 #include <linux/memory_hotplug.h>
 #include <linux/mm.h>
+#include <linux/moduleparam.h>
 #include <linux/mutex.h>
+#include <linux/nmi.h>
 #include <linux/pgalloc_tag.h>
 #include <linux/sched.h>
 #include <linux/seq_file.h>
+#include <linux/sizes.h>
 #include <linux/stop_machine.h>
+#include <linux/timekeeping.h>
 #include <linux/vmalloc.h>
 #include "internal.h"
+#include "recount.h"
+
+#undef MODULE_PARAM_PREFIX
+#define MODULE_PARAM_PREFIX "codetag."
 
 #define AUDIT_PASSES	5
 #define AUDIT_NR_IDS	(CODETAG_ID_MAX + 1)
 
+/* Pages and ids in one piece of the work: milliseconds at most. */
+#define PIECE_PAGES	(SZ_64M / PAGE_SIZE)
+#define PIECE_IDS	1024
+#define COUNTER_PIECES	(AUDIT_NR_IDS / PIECE_IDS)
+
+/* Longest time for which everything may be stopped at once. */
+static unsigned int audit_max_ms = 5000;
+module_param(audit_max_ms, uint, 0644);
+
 /**
- * struct audit - one recount
- * @rc:		what was found
+ * struct audit - one audit, as long as its file is open
+ * @found:	what a recount found, by id
  * @counted:	what the counters said at the same moment, by id
  * @delta:	by id, how far they were apart in the pass before
+ * @pages:	pages that were looked at
+ * @objects:	slab and percpu objects that hold an id
+ * @next_piece:	the next piece of work that nobody has taken
+ * @nr_pieces:	how many there are
+ * @begin:	time at which the pass began to stop everything, in ns
+ * @gave_up:	some work was left when the time was over
+ * @passes:	recounts so far
+ * @longest:	longest time that everything was stopped, in ns
+ * @done:	the result stands
+ *
+ * All CPUs work on it at once: what they add to is atomic.
  */
 struct audit {
-	struct codetag_recount rc;
+	struct codetag_found *found;
 	struct alloc_tag_counters *counted;
 	struct alloc_tag_counters *delta;
+	atomic_long_t pages;
+	atomic_long_t objects;
+	atomic_t next_piece;
+	int nr_pieces;
+	u64 begin;
+	bool gave_up;
+	unsigned int passes;
+	u64 longest;
+	bool done;
 };
 
 /* One recount at a time: it takes memory, and stops everything. */
 static DEFINE_MUTEX(audit_mutex);
 
-/* The size of what the page is the first one of. */
-static size_t audit_page_size(struct page *page)
+/* ---- the work ---------------------------------------------------------------- */
+
+/* Count what the page holds; returns how many pages it stands for. */
+static unsigned long audit_page(struct codetag_recount *rc, struct page *page)
 {
-	u16 next;
+	unsigned int order = 0;
+	u16 id = page_tag_get(page);
 
-	if (PageHead(page))
-		return PAGE_SIZE << compound_order(page);
-
-	/* Non-compound allocations leave their order with the second page. */
-	if (!pfn_valid(page_to_pfn(page) + 1))
-		return PAGE_SIZE;
-	next = page_ref_get(page + 1);
-	if (next >= CODETAG_ID_TAIL && next < CODETAG_ID_FIRST)
-		return PAGE_SIZE << (next - CODETAG_ID_TAIL);
-	return PAGE_SIZE;
+	if (id || PageHead(page))
+		order = pgalloc_tag_order(page);
+	if (id && !page_tag_is_mark(id))
+		codetag_recount_add(rc, id, PAGE_SIZE << order);
+	codetag_recount_slab(rc, page);
+	/*
+	 * The other struct pages of a huge page can be the first ones over again,
+	 * see HUGETLB_PAGE_OPTIMIZE_VMEMMAP.
+	 */
+	return PageHead(page) ? 1UL << order : 1;
 }
 
-static void audit_page(struct codetag_recount *rc, struct page *page)
+/* Where to go on from a page that is not there: a section that is not can be skipped. */
+static unsigned long next_pfn(unsigned long pfn)
 {
-	u16 id = page_ref_get(page);
-
-	rc->pages++;
-	if (id && (id < CODETAG_ID_TAIL || id >= CODETAG_ID_FIRST))
-		codetag_recount_add(rc, id, audit_page_size(page));
-	codetag_slab_recount(rc, page);
+#ifdef CONFIG_SPARSEMEM
+	if (!pfn_in_present_section(pfn))
+		return SECTION_ALIGN_UP(pfn + 1);
+#endif
+	return pfn + 1;
 }
 
+static void audit_pages(struct codetag_recount *rc, unsigned long pfn, unsigned long end)
+{
+	unsigned long nr;
+
+	while (pfn < end) {
+		struct page *page = pfn_to_online_page(pfn);
+
+		if (!page) {
+			pfn = next_pfn(pfn);
+			continue;
+		}
+		/* A huge page can be larger than a piece. */
+		nr = PageTail(page) ? 1 : min(audit_page(rc, page), end - pfn);
+		rc->pages += nr;
+		pfn += nr;
+	}
+}
+
+static void audit_counters(struct audit *audit, unsigned int id, unsigned int end)
+{
+	for (; id < end; id += CODETAG_BLOCK_SIZE)
+		alloc_tag_read_block(id, &audit->counted[id]);
+}
+
+/* The percpu allocator comes first, then the counters, then memory. */
+static void audit_piece(struct audit *audit, struct codetag_recount *rc, unsigned long piece)
+{
+	if (!piece--)
+		codetag_recount_percpu(rc);
+	else if (piece < COUNTER_PIECES)
+		audit_counters(audit, piece * PIECE_IDS, (piece + 1) * PIECE_IDS);
+	else
+		audit_pages(rc, (piece - COUNTER_PIECES) * PIECE_PAGES,
+			    (piece - COUNTER_PIECES + 1) * PIECE_PAGES);
+}
+
+static bool time_is_over(struct audit *audit)
+{
+	u64 now = ktime_get_mono_fast_ns();
+
+	/* The clocks of two CPUs need not agree. */
+	if ((s64)(now - audit->begin) <= (s64)READ_ONCE(audit_max_ms) * NSEC_PER_MSEC)
+		return false;
+	WRITE_ONCE(audit->gave_up, true);
+	return true;
+}
+
+/* What each CPU does while it is stopped. */
 static int audit_stopped(void *data)
 {
 	struct audit *audit = data;
-	struct codetag_recount *rc = &audit->rc;
-	struct zone *zone;
-	unsigned long pfn;
-	unsigned int id;
+	struct codetag_recount rc = { .found = audit->found };
+	int piece;
 
-	memset(rc->found, 0, AUDIT_NR_IDS * sizeof(*rc->found));
-	rc->pages = 0;
-	rc->objects = 0;
-
-	for_each_populated_zone(zone) {
-		for (pfn = zone->zone_start_pfn; pfn < zone_end_pfn(zone); pfn++) {
-			struct page *page = pfn_to_online_page(pfn);
-
-			if (!page || page_zone(page) != zone)
-				continue;
-			audit_page(rc, page);
-			/*
-			 * The other struct pages of a huge page can be the first
-			 * ones over again, see HUGETLB_PAGE_OPTIMIZE_VMEMMAP.
-			 */
-			if (PageHead(page)) {
-				rc->pages += compound_nr(page) - 1;
-				pfn += compound_nr(page) - 1;
-			}
-		}
+	while ((piece = atomic_inc_return(&audit->next_piece)) < audit->nr_pieces) {
+		audit_piece(audit, &rc, piece);
+		touch_nmi_watchdog();
+		if (time_is_over(audit))
+			break;
 	}
-	pcpu_codetag_recount(rc);
-
-	for (id = 1; id < AUDIT_NR_IDS; id++)
-		audit->counted[id] = codetag_from_id(id) ? alloc_tag_read(id) :
-				     (struct alloc_tag_counters) {};
+	codetag_recount_flush(&rc);
+	atomic_long_add(rc.pages, &audit->pages);
+	atomic_long_add(rc.objects, &audit->objects);
 	return 0;
 }
 
-static bool audit_pass(struct audit *audit, bool first)
+static void audit_recount(struct audit *audit)
 {
-	bool mismatch = false;
+	struct zone *zone;
+	unsigned long end = 0;
+	u64 took;
+
+	for_each_populated_zone(zone)
+		end = max(end, zone_end_pfn(zone));
+
+	memset(audit->found, 0, AUDIT_NR_IDS * sizeof(*audit->found));
+	atomic_long_set(&audit->pages, 0);
+	atomic_long_set(&audit->objects, 0);
+	atomic_set(&audit->next_piece, -1);
+	audit->nr_pieces = 1 + COUNTER_PIECES + DIV_ROUND_UP(end, PIECE_PAGES);
+	audit->begin = ktime_get_mono_fast_ns();
+	stop_machine_cpuslocked(audit_stopped, audit, cpu_online_mask);
+	took = ktime_get_mono_fast_ns() - audit->begin;
+
+	audit->longest = max(audit->longest, took);
+	audit->passes++;
+}
+
+/* Recount once more; returns whether there is still a mismatch to believe in. */
+static bool audit_pass(struct audit *audit)
+{
+	bool first = !audit->passes, mismatch = false;
 	unsigned int id;
 
-	stop_machine_cpuslocked(audit_stopped, audit, NULL);
-
+	audit_recount(audit);
 	for (id = 1; id < AUDIT_NR_IDS; id++) {
 		struct alloc_tag_counters *delta = &audit->delta[id];
-		u64 bytes = audit->counted[id].bytes - audit->rc.found[id].bytes;
-		u64 calls = audit->counted[id].calls - audit->rc.found[id].calls;
+		u64 bytes = audit->counted[id].bytes - atomic64_read(&audit->found[id].bytes);
+		u64 calls = audit->counted[id].calls - atomic64_read(&audit->found[id].calls);
 
 		if (!first && (delta->bytes != bytes || delta->calls != calls)) {
 			bytes = 0;
@@ -127,74 +224,134 @@ static bool audit_pass(struct audit *audit, bool first)
 	return mismatch;
 }
 
-static void audit_print(struct seq_file *m, struct audit *audit)
+static int audit_run(struct audit *audit)
 {
-	unsigned int id, tags = 0, mismatches = 0;
-
-	for (id = 1; id < AUDIT_NR_IDS; id++) {
-		struct alloc_tag_counters *counted = &audit->counted[id];
-		struct alloc_tag_counters *found = &audit->rc.found[id];
-		struct codetag *ct = codetag_from_id(id);
-
-		tags += !!ct;
-		if (!audit->delta[id].bytes && !audit->delta[id].calls)
-			continue;
-
-		mismatches++;
-		seq_printf(m, "mismatch: id %u counted %lld %lld found %lld %lld ", id,
-			   counted->bytes, counted->calls, found->bytes, found->calls);
-		if (ct && ct->function)
-			seq_printf(m, "%s:%u func:%s\n", ct->filename, ct->lineno, ct->function);
-		else
-			seq_puts(m, "an id that no tag has\n");
-	}
-	seq_printf(m, "audit: %u tags, %lu pages, %lu objects, %u mismatches\n",
-		   tags, audit->rc.pages, audit->rc.objects, mismatches);
-}
-
-static int audit_show(struct seq_file *m, void *v)
-{
-	size_t size = AUDIT_NR_IDS * sizeof(struct alloc_tag_counters);
-	struct audit audit = {
-		.rc.found	= vzalloc(size),
-		.counted	= vzalloc(size),
-		.delta		= vzalloc(size),
-	};
 	int pass, ret = -ENOMEM;
 
-	if (!audit.rc.found || !audit.counted || !audit.delta)
-		goto out;
-
-	ret = -ERESTARTSYS;
 	if (mutex_lock_interruptible(&audit_mutex))
-		goto out;
+		return -ERESTARTSYS;
 
-	ret = -ENOMEM;
 	cpus_read_lock();
 	get_online_mems();
 	codetag_lock();
-	if (codetag_slab_recount_prepare()) {
+	if (codetag_recount_prepare()) {
 		for (pass = 0; pass < AUDIT_PASSES; pass++) {
-			if (!audit_pass(&audit, !pass))
+			if (!audit_pass(audit) || audit->gave_up)
 				break;
 			/* Whoever was interrupted or preempted shall go on. */
 			msleep(10 << pass);
 		}
-		codetag_slab_recount_done();
-		audit_print(m, &audit);
+		codetag_recount_done();
 		ret = 0;
 	}
 	codetag_unlock();
 	put_online_mems();
 	cpus_read_unlock();
 	mutex_unlock(&audit_mutex);
-out:
-	vfree(audit.delta);
-	vfree(audit.counted);
-	vfree(audit.rc.found);
 	return ret;
 }
-DEFINE_SHOW_ATTRIBUTE(audit);
+
+/* ---- the file ---------------------------------------------------------------- */
+
+static void audit_print_mismatch(struct seq_file *m, struct audit *audit, u16 id)
+{
+	struct alloc_tag_counters *counted = &audit->counted[id];
+	struct codetag_found *found = &audit->found[id];
+	struct codetag *ct = codetag_from_id(id);
+
+	seq_printf(m, "mismatch: id %u counted %lld %lld found %lld %lld ", id,
+		   counted->bytes, counted->calls, (s64)atomic64_read(&found->bytes),
+		   (s64)atomic64_read(&found->calls));
+	if (ct && ct->function)
+		seq_printf(m, "%s:%u func:%s\n", ct->filename, ct->lineno, ct->function);
+	else
+		seq_puts(m, "an id that no tag has\n");
+}
+
+static void audit_print(struct seq_file *m, struct audit *audit)
+{
+	unsigned long pages = atomic_long_read(&audit->pages);
+	unsigned int id, tags = 0, mismatches = 0;
+
+	codetag_lock();
+	for (id = 1; id < AUDIT_NR_IDS; id++) {
+		tags += !!codetag_from_id(id);
+		if (!audit->delta[id].bytes && !audit->delta[id].calls)
+			continue;
+		mismatches++;
+		if (!audit->gave_up)
+			audit_print_mismatch(m, audit, id);
+	}
+	codetag_unlock();
+
+	seq_printf(m, "stopped: %u times, %llu us at most, %llu us per GiB\n", audit->passes,
+		   div_u64(audit->longest, NSEC_PER_USEC),
+		   div64_u64(audit->longest * (SZ_1G / PAGE_SIZE), max(pages, 1UL) * NSEC_PER_USEC));
+	if (audit->gave_up)
+		seq_printf(m, "gave up: %lu pages in codetag.audit_max_ms=%u\n", pages,
+			   READ_ONCE(audit_max_ms));
+	else
+		seq_printf(m, "audit: %u tags, %lu pages, %lu objects, %u mismatches\n", tags,
+			   pages, atomic_long_read(&audit->objects), mismatches);
+}
+
+/* Comes again when the output was too long, with the same result. */
+static int audit_show(struct seq_file *m, void *v)
+{
+	struct audit *audit = m->private;
+	int ret;
+
+	if (!audit->done) {
+		ret = audit_run(audit);
+		if (ret)
+			return ret;
+		audit->done = true;
+	}
+	audit_print(m, audit);
+	return 0;
+}
+
+static void audit_free(struct audit *audit)
+{
+	vfree(audit->found);
+	vfree(audit->counted);
+	vfree(audit->delta);
+	kfree(audit);
+}
+
+static int audit_open(struct inode *inode, struct file *file)
+{
+	struct audit *audit = kzalloc(sizeof(*audit), GFP_KERNEL);
+	int ret = -ENOMEM;
+
+	if (!audit)
+		return ret;
+
+	audit->found = vcalloc(AUDIT_NR_IDS, sizeof(*audit->found));
+	audit->counted = vcalloc(AUDIT_NR_IDS, sizeof(*audit->counted));
+	audit->delta = vcalloc(AUDIT_NR_IDS, sizeof(*audit->delta));
+	if (audit->found && audit->counted && audit->delta)
+		ret = single_open(file, audit_show, audit);
+	if (ret)
+		audit_free(audit);
+	return ret;
+}
+
+static int audit_release(struct inode *inode, struct file *file)
+{
+	struct seq_file *m = file->private_data;
+
+	audit_free(m->private);
+	return single_release(inode, file);
+}
+
+static const struct file_operations audit_fops = {
+	.owner		= THIS_MODULE,
+	.open		= audit_open,
+	.read		= seq_read,
+	.llseek		= seq_lseek,
+	.release	= audit_release,
+};
 
 static int __init audit_init(void)
 {

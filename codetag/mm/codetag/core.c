@@ -96,6 +96,9 @@ static LIST_HEAD(codetag_ranges);
 static unsigned long codetag_modules_without_id;
 static unsigned long codetag_names_lost;
 
+/* Ids found in pages and objects that no tag has. */
+static atomic_long_t codetag_ids_damaged;
+
 #ifdef CONFIG_MODULES
 
 /* The range that a block of ids belongs to. Written under codetag_sem. */
@@ -107,6 +110,7 @@ static DECLARE_BITMAP(codetag_blocks_used, CODETAG_NR_BLOCKS);
  * it, for as long as which the block stays as it is.
  */
 struct alloc_tag_counters __percpu *module_alloc_tag_counters[CODETAG_NR_BLOCKS];
+u8 module_alloc_tag_nr[CODETAG_NR_BLOCKS];
 
 static struct codetag_range *range_of(unsigned int id)
 {
@@ -170,7 +174,7 @@ void codetag_unlock(void)
 
 static struct alloc_tag_counters __percpu *counters_of(u16 id)
 {
-	if (codetag_is_builtin(id))
+	if (!IS_ENABLED(CONFIG_MODULES) || id < codetag_builtin_end)
 		return builtin_alloc_tag_counters + id;
 
 	return module_alloc_tag_counters[id >> CODETAG_BLOCK_SHIFT] + id;
@@ -208,6 +212,30 @@ struct alloc_tag_counters alloc_tag_read(u16 id)
 	return sum;
 }
 
+/**
+ * alloc_tag_read_block - sum up the counters of a block of ids
+ * @first:	first id of the block, a multiple of CODETAG_BLOCK_SIZE
+ * @sums:	filled in for all ids of the block, with 0 for those that no tag has
+ *
+ * Context: Any. For modules' ids, with codetag_lock() held.
+ */
+void alloc_tag_read_block(unsigned int first, struct alloc_tag_counters *sums)
+{
+	struct codetag_range *range = range_of(first);
+	unsigned int end = first;
+
+	/* No block has both. */
+	if (first < codetag_builtin_end)
+		end = codetag_builtin_end;
+	else if (range)
+		end = range->first + range->nr;
+
+	end = min(end, first + CODETAG_BLOCK_SIZE);
+	memset(sums, 0, CODETAG_BLOCK_SIZE * sizeof(*sums));
+	if (end > first)
+		sum_up(first, end - first, sums);
+}
+
 /* The same by way of @sums, unless that is NULL. */
 static struct alloc_tag_counters read_ahead(u16 id, struct codetag_sums *sums)
 {
@@ -225,6 +253,24 @@ static struct alloc_tag_counters read_ahead(u16 id, struct codetag_sums *sums)
 		sum_up(id, sums->nr, sums->of);
 	}
 	return sums->of[id - sums->first];
+}
+
+/**
+ * alloc_tag_damaged - an id was found that no tag has
+ * @id:		the id
+ * @what:	what held it: "page" or "object of"
+ * @name:	which one
+ *
+ * Whoever writes beyond the last object of a slab hits the ids first. Nothing can
+ * be taken back then: the memory stays with the site that it is charged to.
+ *
+ * Context: Any but NMI.
+ */
+void alloc_tag_damaged(u16 id, const char *what, const char *name)
+{
+	atomic_long_inc(&codetag_ids_damaged);
+	pr_warn_once("%s %s holds id %u, which no call site has: something has overwritten it\n",
+		     what, name, id);
 }
 
 /**
@@ -340,8 +386,9 @@ bool codetag_next(unsigned long *pos, struct codetag_info *info, struct codetag_
 			return true;
 
 		sum = read_ahead(info->id, sums);
-		info->bytes = sum.bytes;
-		info->calls = sum.calls;
+		/* What moves from CPU to CPU meanwhile can be missed: there is not less than none. */
+		info->bytes = max_t(s64, sum.bytes, 0);
+		info->calls = max_t(s64, sum.calls, 0);
 		if (!info->unloaded || sum.bytes || sum.calls)
 			return true;
 	}
@@ -379,6 +426,7 @@ void codetag_id_use(struct codetag_id_use *use)
 		.builtin = codetag_builtin_end - CODETAG_ID_FIRST,
 		.modules_without_id = codetag_modules_without_id,
 		.names_lost = codetag_names_lost,
+		.damaged = atomic_long_read(&codetag_ids_damaged),
 		.tag_bytes = nr_builtin * sizeof(struct alloc_tag) +
 			     sizeof(reserved_tags) + sizeof(alloc_tag_untagged),
 		.counter_bytes = (nr_builtin + CODETAG_ID_FIRST) * num_possible_cpus() *
@@ -435,6 +483,7 @@ static void free_range(struct codetag_range *range)
 	for (block = range->first >> CODETAG_BLOCK_SHIFT;
 	     range->first && block <= (range->first + range->nr - 1) >> CODETAG_BLOCK_SHIFT;
 	     block++) {
+		module_alloc_tag_nr[block] = 0;
 		module_alloc_tag_counters[block] = NULL;
 		codetag_blocks[block] = NULL;
 		__clear_bit(block, codetag_blocks_used);
@@ -567,6 +616,7 @@ static bool register_tags(struct module *mod, struct alloc_tag *tags, unsigned i
 		__set_bit(block, codetag_blocks_used);
 		codetag_blocks[block] = range;
 		module_alloc_tag_counters[block] = range->counters - range->first;
+		module_alloc_tag_nr[block] = min_t(unsigned int, nr - i, CODETAG_BLOCK_SIZE);
 	}
 	for (i = 0; i < nr; i++)
 		tags[i].ct.id = range->first + i;
@@ -697,7 +747,7 @@ void __init codetag_init(void)
 		   DIV_ROUND_UP(codetag_builtin_end, CODETAG_BLOCK_SIZE));
 #endif
 
-	page_ref_init();
+	page_tag_init();
 	pcpu_codetag_init();
 	codetag_control_init();
 }

@@ -274,14 +274,15 @@ void codetag_fault_forget_gone(void)
 	mutex_unlock(&fault_mutex);
 }
 
-#ifdef CONFIG_MODULES
-
-static int fault_module_notify(struct notifier_block *nb, unsigned long state, void *mod)
+/**
+ * codetag_fault_module_gone - let the faults of a module's sites go with it
+ * @mod: the module
+ *
+ * Context: Process.
+ */
+void codetag_fault_module_gone(const struct module *mod)
 {
 	struct codetag_fault *fault, *next;
-
-	if (state != MODULE_STATE_GOING)
-		return NOTIFY_DONE;
 
 	mutex_lock(&fault_mutex);
 	list_for_each_entry_safe(fault, next, &known_faults, list) {
@@ -293,20 +294,7 @@ static int fault_module_notify(struct notifier_block *nb, unsigned long state, v
 	}
 	mutex_unlock(&fault_mutex);
 	codetag_fault_switch();
-	return NOTIFY_OK;
 }
-
-static struct notifier_block fault_module_nb = {
-	.notifier_call = fault_module_notify,
-};
-
-static int __init fault_watch_modules(void)
-{
-	return register_module_notifier(&fault_module_nb);
-}
-early_initcall(fault_watch_modules);
-
-#endif /* CONFIG_MODULES */
 
 /* ---- failing --------------------------------------------------------------------- */
 

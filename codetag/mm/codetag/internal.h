@@ -67,6 +67,7 @@ struct codetag_sums {
  * @without_id:	tags that have no id, of built-in code and loaded modules
  * @modules_without_id: modules loaded so far that got too few ids
  * @names_lost:	sites of unloaded modules whose names could not be kept
+ * @damaged:	ids that were found in pages and objects and that no tag has
  * @tag_bytes:	memory for tags and what finds them by id
  * @counter_bytes: memory for counters on all possible CPUs
  */
@@ -78,6 +79,7 @@ struct codetag_id_use {
 	unsigned int without_id;
 	unsigned long modules_without_id;
 	unsigned long names_lost;
+	unsigned long damaged;
 	size_t tag_bytes;
 	size_t counter_bytes;
 };
@@ -89,6 +91,7 @@ bool codetag_next(unsigned long *pos, struct codetag_info *info, struct codetag_
 bool codetag_next_site(unsigned long *pos, struct codetag_info *info);
 struct codetag *codetag_from_id(u16 id);
 struct alloc_tag_counters alloc_tag_read(u16 id);
+void alloc_tag_read_block(unsigned int first, struct alloc_tag_counters *sums);
 void codetag_reap(void);
 void codetag_id_use(struct codetag_id_use *use);
 
@@ -109,9 +112,14 @@ static inline void codetag_set_profiled(const struct codetag_info *info, bool on
 	WRITE_ONCE(info->ct->id, on ? info->id : CODETAG_ID_NONE);
 }
 
-/* page_ref.c: the page stores */
-void page_ref_init(void);
-void page_ref_show_stats(struct seq_file *m);
+/* page_tag.c: the page stores */
+extern u16 page_tag_max_id;
+bool page_tag_slots_fit(u64 nr);
+void page_tag_init(void);
+void page_tag_show_stats(struct seq_file *m);
+
+/* pgalloc_tag.c: charging pages */
+void pgalloc_tag_show_stats(struct seq_file *m);
 
 /* slab_ref.c, ../percpu.c: the references of slab and percpu objects */
 void codetag_slab_show_stats(struct seq_file *m);
@@ -129,6 +137,7 @@ void codetag_fault_free(struct codetag_fault *fault);
 void codetag_fault_arm(struct codetag_fault *fault);
 void codetag_fault_disarm(const struct codetag_info *info);
 void codetag_fault_forget_gone(void);
+void codetag_fault_module_gone(const struct module *mod);
 void codetag_fault_switch(void);
 void codetag_fault_show(struct seq_file *m, const struct codetag_info *info);
 #else
@@ -142,35 +151,12 @@ static inline void codetag_fault_free(struct codetag_fault *fault) {}
 static inline void codetag_fault_arm(struct codetag_fault *fault) {}
 static inline void codetag_fault_disarm(const struct codetag_info *info) {}
 static inline void codetag_fault_forget_gone(void) {}
+static inline void codetag_fault_module_gone(const struct module *mod) {}
 static inline void codetag_fault_switch(void) {}
 static inline void codetag_fault_show(struct seq_file *m, const struct codetag_info *info) {}
 #endif
 
-/* stats.c: the debugfs directory */
+/* debugfs.c: the directory of the profiler's files */
 struct dentry *codetag_debugfs_dir(void);
-
-/* audit.c: what a recount found, by id */
-struct codetag_recount {
-	struct alloc_tag_counters *found;
-	unsigned long pages;
-	unsigned long objects;
-};
-
-/**
- * codetag_recount_add - note a reference that the recount has come across
- * @rc:		the recount
- * @id:		the id found
- * @bytes:	size of the memory that holds it
- */
-static inline void codetag_recount_add(struct codetag_recount *rc, u16 id, size_t bytes)
-{
-	rc->found[id].bytes += bytes;
-	rc->found[id].calls++;
-}
-
-bool codetag_slab_recount_prepare(void);
-void codetag_slab_recount_done(void);
-void codetag_slab_recount(struct codetag_recount *rc, struct page *page);
-void pcpu_codetag_recount(struct codetag_recount *rc);
 
 #endif /* _MM_CODETAG_INTERNAL_H */

@@ -2,28 +2,31 @@
 /*
  * The slab references: layout of the ids in a slab.
  *
- * There are three places for the ids of a slab's objects:
+ * There are four places for the ids of a slab's objects:
  *
  * inline	at the end of the slab, in what the objects leave free or, where
  *		that is too little, in the place of the last objects
  * vector	memory of their own, that the second page of the slab points to
+ * far vector	the same for a slab that has one page only, found by its address
  * single	for a slab with one object: a part of page->page_type
  *
  * A cache is laid out for inline unless that takes notably more memory than a
- * vector would; then its slabs have at least two pages. Nothing can go wrong
- * with the other two places, and they stand in when a vector cannot be had:
- * a slab is then a little smaller, and no tag is lost.
+ * vector would; then its slabs have at least two pages. When memory is short such
+ * a cache gets single pages too, and as many objects in them as without us: that
+ * is what far vectors are for. Nothing can go wrong with inline and single, and
+ * they stand in when a vector cannot be had: a slab is then a little smaller, and
+ * no tag is lost.
  *
- * Both inline, in slab_ref.h, and vectors, here, are found from the object's
- * address alone in slabs that are like the cache prefers them. As long as it has
- * any other slab, all its objects go through codetag_slab_ref_any().
+ * Both inline and vectors are found from the object's address and its slab, in
+ * slab_ref.h, in slabs that are like the cache prefers them. Other slabs are marked,
+ * and their objects go through codetag_slab_ref_any().
  */
-#include <linux/bsearch.h>
+#include <linux/hashtable.h>
+#include <linux/kmsan-checks.h>
 #include <linux/log2.h>
 #include <linux/percpu.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
-#include <linux/sort.h>
 #include "../internal.h"
 #include "internal.h"
 #include "slab_ref.h"
@@ -49,7 +52,7 @@ static unsigned int plain_objects(const struct kmem_cache *s, unsigned int order
 
 static unsigned int inline_shift(const struct kmem_cache *s)
 {
-	return atomic_long_read(&s->codetag_shift) % CODETAG_SLAB_VECTOR;
+	return codetag_slab_shift(s) & CODETAG_SLAB_SHIFT;
 }
 
 /* Bytes of the inline ids of @objects objects. */
@@ -88,24 +91,27 @@ unsigned int codetag_slab_layout(struct kmem_cache *s, unsigned int order,
 	if (mem_alloc_profiling_permanently_disabled())
 		return order;
 
-	atomic_long_set(&s->codetag_shift, ilog2(s->size));
+	s->codetag_shift = ilog2(s->size);
 	lost = (plain - inline_objects(s, order)) * s->size;
 	s->codetag_vector = s->object_size >= VECTOR_MIN_OBJECT &&
 			    inline_bytes(s, plain) <= VECTOR_MAX_BYTES &&
-			    lost > inline_bytes(s, plain) + (PAGE_SIZE << order) / 64;
-	if (s->codetag_vector && !order && max_order)
+			    lost > inline_bytes(s, plain) + (PAGE_SIZE << order) / 64 &&
+			    (order || max_order);
+	if (s->codetag_vector && !order)
 		order = 1;
 
+	/* If it is one, all slabs are other ones. */
 	objects = inline_objects(s, order);
 	s->codetag_mask = -(PAGE_SIZE << order);
 	s->codetag_start = PAGE_SIZE << order;
 	s->codetag_bytes = (plain_objects(s, order) - objects) * s->size;
 	if (objects > 1)
 		s->codetag_start -= inline_bytes(s, objects);
+	s->codetag_others = objects == 1;
 	if (s->codetag_vector)
-		atomic_long_add(CODETAG_SLAB_VECTOR, &s->codetag_shift);
-	else if (objects == 1)
-		atomic_long_add(CODETAG_SLAB_OTHER, &s->codetag_shift);
+		s->codetag_shift |= CODETAG_SLAB_VECTOR;
+	else if (s->codetag_others)
+		s->codetag_shift |= CODETAG_SLAB_OTHER;
 	return order;
 }
 
@@ -125,21 +131,40 @@ unsigned int codetag_slab_objects(const struct kmem_cache *s, unsigned int order
 	return inline_objects(s, order);
 }
 
+/* ---- far vectors ---------------------------------------------------------- */
+
+/**
+ * struct far_vector - the ids of a slab that has one page and needs a vector
+ * @node:	in far_vectors
+ * @slab:	the slab
+ * @ids:	the ids
+ *
+ * Only when memory is short are there any.
+ */
+struct far_vector {
+	struct hlist_node node;
+	const struct slab *slab;
+	u16 ids[];
+};
+
+/* Protects far_vectors, the number of each cache's other slabs, and OTHER. */
+static DEFINE_RAW_SPINLOCK(other_lock);
+static DEFINE_HASHTABLE(far_vectors, 9);
+
+static struct far_vector *find_far_vector(const struct slab *slab)
+{
+	struct far_vector *far;
+
+	lockdep_assert_held(&other_lock);
+	hash_for_each_possible(far_vectors, far, node, (unsigned long)slab)
+		if (far->slab == slab)
+			return far;
+	return NULL;
+}
+
 /* ---- slabs ---------------------------------------------------------------- */
 
-static inline bool slab_has_vector(const struct kmem_cache *s, const struct slab *slab)
-{
-	return s->codetag_vector && slab_order(slab) && *codetag_slab_vector(slab);
-}
-
-/* Are a slab's ids where those of the cache's slabs usually are? */
-static inline bool slab_is_usual(const struct kmem_cache *s, const struct slab *slab)
-{
-	return -slab_size(slab) == s->codetag_mask &&
-	       (!s->codetag_vector || slab_has_vector(s, slab));
-}
-
-static u16 *slab_single(struct slab *slab)
+static u16 *slab_single(const struct slab *slab)
 {
 	return (u16 *)&slab->__page_type + IS_ENABLED(CONFIG_CPU_BIG_ENDIAN);
 }
@@ -150,7 +175,55 @@ static void *slab_start(const struct slab *slab)
 	return kasan_reset_tag(slab_address(slab));
 }
 
-static u16 *slab_ref(const struct kmem_cache *s, struct slab *slab, const void *object)
+/* The ids of a slab if they are in a vector, which stays as long as the slab. */
+static u16 *slab_vector(const struct kmem_cache *s, const struct slab *slab)
+{
+	struct far_vector *far;
+
+	if (!s->codetag_vector)
+		return NULL;
+	if (slab_order(slab))
+		return *codetag_slab_vector(slab);
+
+	guard(raw_spinlock_irqsave)(&other_lock);
+	far = find_far_vector(slab);
+	return far ? far->ids : NULL;
+}
+
+/* Are a slab's ids where those of the cache's slabs usually are? */
+static bool slab_is_usual(const struct kmem_cache *s, const struct slab *slab)
+{
+	return -slab_size(slab) == s->codetag_mask && slab->objects > 1 &&
+	       (!s->codetag_vector || *codetag_slab_vector(slab));
+}
+
+/**
+ * codetag_slab_objects_in - how many objects a slab must have
+ * @s:		cache
+ * @slab:	slab, from codetag_slab_init() to codetag_slab_exit()
+ *
+ * Context: Any.
+ * Return: The number, whatever the slab itself says.
+ */
+unsigned int codetag_slab_objects_in(const struct kmem_cache *s, const struct slab *slab)
+{
+	if (mem_alloc_profiling_permanently_disabled() || slab_vector(s, slab))
+		return plain_objects(s, slab_order(slab));
+
+	return inline_objects(s, slab_order(slab));
+}
+
+/**
+ * codetag_slab_ref_in - where the id of an object of a slab is
+ * @s:		cache
+ * @slab:	slab
+ * @object:	object, not KFENCE's, without a KASAN tag
+ *
+ * Context: Any.
+ * Return: The place.
+ */
+u16 *codetag_slab_ref_in(const struct kmem_cache *s, const struct slab *slab,
+			 const void *object)
 {
 	/* A slab is aligned to its size. */
 	unsigned int offset = (unsigned long)object & (slab_size(slab) - 1);
@@ -158,9 +231,8 @@ static u16 *slab_ref(const struct kmem_cache *s, struct slab *slab, const void *
 
 	if (slab->objects == 1)
 		return slab_single(slab);
-	if (slab_has_vector(s, slab))
-		ids = *codetag_slab_vector(slab);
-	else
+	ids = slab_vector(s, slab);
+	if (!ids)
 		ids = (void *)object - offset + slab_size(slab) - inline_bytes(s, slab->objects);
 	return ids + (offset >> inline_shift(s));
 }
@@ -180,7 +252,7 @@ u16 *codetag_slab_ref_any(const struct kmem_cache *s, const void *object)
 
 	if (is_kfence_address(addr))
 		return slab_single(slab);
-	return slab_ref(s, slab, addr);
+	return codetag_slab_ref_in(s, slab, addr);
 }
 
 /**
@@ -216,51 +288,109 @@ void codetag_slab_free_any(struct kmem_cache *s, void *object)
 		return;
 
 	*ref = CODETAG_ID_NONE;
-	alloc_tag_uncharge(id, s->size, 1);
+	if (!alloc_tag_uncharge(id, s->size, 1))
+		alloc_tag_damaged(id, "an object of", s->name);
 }
 
 /**
  * codetag_slab_tail - what the ids occupy at the end of a slab
  * @s:		cache
- * @slab:	slab
+ * @slab:	slab, from codetag_slab_init() to codetag_slab_exit()
  *
  * Context: Any.
  * Return: Number of bytes.
  */
 unsigned int codetag_slab_tail(const struct kmem_cache *s, const struct slab *slab)
 {
-	if (mem_alloc_profiling_permanently_disabled() || slab->objects == 1 ||
-	    slab_has_vector(s, slab))
+	unsigned int objects;
+
+	if (mem_alloc_profiling_permanently_disabled() || slab_vector(s, slab))
 		return 0;
-	return inline_bytes(s, slab->objects);
+
+	objects = inline_objects(s, slab_order(slab));
+	return objects == 1 ? 0 : inline_bytes(s, objects);
 }
 
 /* Account for a new slab (@sign 1), or for one that goes away (-1). */
 static void slab_account(const struct kmem_cache *s, const struct slab *slab, int sign)
 {
-	long bytes = s->codetag_bytes;
+	u16 *vector = slab_vector(s, slab);
+	long bytes;
 
-	if (slab_has_vector(s, slab)) {
-		bytes = kmalloc_size_roundup(inline_bytes(s, slab->objects));
-		this_cpu_add(slab_vector_bytes, sign * bytes);
+	if (vector) {
+		this_cpu_add(slab_vector_bytes, sign * (long)ksize(slab_order(slab) ? (void *)vector :
+			     container_of((void *)vector, struct far_vector, ids)));
 		return;
 	}
+	bytes = s->codetag_bytes;
 	if (unlikely(!slab_is_usual(s, slab)))
 		bytes = (plain_objects(s, slab_order(slab)) - slab->objects) * s->size;
 	this_cpu_add(slab_inline_bytes, sign * bytes);
 }
 
+static void add_far_vector(const struct slab *slab, size_t bytes, gfp_t gfp)
+{
+	struct far_vector *far = kzalloc_node(sizeof(*far) + bytes, gfp, slab_nid(slab));
+
+	if (!far)
+		return;
+	far->slab = slab;
+	guard(raw_spinlock_irqsave)(&other_lock);
+	hash_add(far_vectors, &far->node, (unsigned long)slab);
+}
+
 static void slab_add_vector(const struct kmem_cache *s, struct slab *slab, gfp_t gfp)
 {
-	if (slab_order(slab) && slab_is_available()) {
-		gfp &= GFP_RECLAIM_MASK & ~(__GFP_NOFAIL | __GFP_ACCOUNT);
-		*codetag_slab_vector(slab) = kzalloc_node(inline_bytes(s, slab->objects),
-							  gfp | __GFP_NOWARN, slab_nid(slab));
+	size_t bytes = inline_bytes(s, slab->objects);
+
+	if (slab_is_available()) {
+		gfp = (gfp & GFP_RECLAIM_MASK & ~(__GFP_NOFAIL | __GFP_ACCOUNT)) | __GFP_NOWARN;
+		if (slab_order(slab))
+			*codetag_slab_vector(slab) = kzalloc_node(bytes, gfp, slab_nid(slab));
+		else
+			add_far_vector(slab, bytes, gfp);
 	}
-	if (!slab_has_vector(s, slab)) {
+	if (!slab_vector(s, slab)) {
 		slab->objects = inline_objects(s, slab_order(slab));
 		atomic_long_inc(&slab_vectors_failed);
 	}
+}
+
+/* The vector is nobody's before it is freed: the audit may come in between. */
+static void slab_remove_vector(struct slab *slab)
+{
+	struct far_vector *far;
+	u16 *ids;
+
+	if (slab_order(slab)) {
+		ids = *codetag_slab_vector(slab);
+		WRITE_ONCE(*codetag_slab_vector(slab), NULL);
+		kfree(ids);
+		return;
+	}
+	scoped_guard(raw_spinlock_irqsave, &other_lock) {
+		far = find_far_vector(slab);
+		if (far)
+			hash_del(&far->node);
+	}
+	kfree(far);
+}
+
+/* The cache has one more slab that is unlike what it prefers. */
+static void slab_is_other(struct kmem_cache *s, struct slab *slab)
+{
+	slab->__page_type |= CODETAG_SLAB_TYPE_OTHER;
+	guard(raw_spinlock_irqsave)(&other_lock);
+	if (!s->codetag_others++)
+		WRITE_ONCE(s->codetag_shift, s->codetag_shift | CODETAG_SLAB_OTHER);
+}
+
+static void slab_is_other_no_more(struct kmem_cache *s, struct slab *slab)
+{
+	slab->__page_type &= ~CODETAG_SLAB_TYPE_OTHER;
+	guard(raw_spinlock_irqsave)(&other_lock);
+	if (!--s->codetag_others)
+		WRITE_ONCE(s->codetag_shift, s->codetag_shift & ~CODETAG_SLAB_OTHER);
 }
 
 /**
@@ -274,6 +404,7 @@ static void slab_add_vector(const struct kmem_cache *s, struct slab *slab, gfp_t
 void codetag_slab_init(struct kmem_cache *s, struct slab *slab, gfp_t gfp)
 {
 	unsigned int tail;
+	void *ids;
 
 	if (!s->codetag_mask)
 		return;
@@ -284,11 +415,15 @@ void codetag_slab_init(struct kmem_cache *s, struct slab *slab, gfp_t gfp)
 	if (likely(slab_is_usual(s, slab))) {
 		tail = s->codetag_vector ? 0 : -s->codetag_mask - s->codetag_start;
 	} else {
-		atomic_long_add(CODETAG_SLAB_OTHER, &s->codetag_shift);
+		slab_is_other(s, slab);
 		tail = codetag_slab_tail(s, slab);
 	}
-	if (tail)
-		memset(slab_start(slab) + slab_size(slab) - tail, 0, tail);
+	if (tail) {
+		ids = slab_start(slab) + slab_size(slab) - tail;
+		memset(ids, 0, tail);
+		/* This file is not instrumented, SLUB's hooks are. */
+		kmsan_unpoison_memory(ids, tail);
+	}
 	slab_account(s, slab, 1);
 }
 
@@ -305,12 +440,10 @@ void codetag_slab_exit(struct kmem_cache *s, struct slab *slab)
 		return;
 
 	slab_account(s, slab, -1);
-	if (unlikely(!slab_is_usual(s, slab)))
-		atomic_long_sub(CODETAG_SLAB_OTHER, &s->codetag_shift);
-	if (slab_has_vector(s, slab)) {
-		kfree(*codetag_slab_vector(slab));
-		*codetag_slab_vector(slab) = NULL;
-	}
+	if (s->codetag_vector)
+		slab_remove_vector(slab);
+	if (unlikely(codetag_slab_is_other(slab)))
+		slab_is_other_no_more(s, slab);
 }
 
 /* ---- reports -------------------------------------------------------------- */
@@ -332,96 +465,4 @@ void codetag_slab_show_stats(struct seq_file *m)
 	seq_printf(m, "mem_slab_refs_inline: %ld\n", inlined);
 	seq_printf(m, "mem_slab_refs_vectors: %ld\n", vectors);
 	seq_printf(m, "slab_vectors_failed: %ld\n", atomic_long_read(&slab_vectors_failed));
-}
-
-/*
- * The caches there are while the audit runs, sorted: a slab that is being made
- * may not have its cache yet. With slab_mutex held.
- */
-static const struct kmem_cache **known_caches;
-static size_t nr_known_caches;
-
-static int compare_caches(const void *a, const void *b)
-{
-	const struct kmem_cache *x = *(const struct kmem_cache **)a;
-	const struct kmem_cache *y = *(const struct kmem_cache **)b;
-
-	return (x > y) - (x < y);
-}
-
-/**
- * codetag_slab_recount_prepare - get ready for codetag_slab_recount()
- *
- * Context: Process. Holds slab_mutex until codetag_slab_recount_done().
- * Return: false if there is no memory for it; then nothing is held.
- */
-bool codetag_slab_recount_prepare(void)
-{
-	struct kmem_cache *s;
-
-	mutex_lock(&slab_mutex);
-	nr_known_caches = 0;
-	list_for_each_entry(s, &slab_caches, list)
-		nr_known_caches++;
-	known_caches = kvmalloc_array(nr_known_caches, sizeof(*known_caches), GFP_KERNEL);
-	if (!known_caches) {
-		mutex_unlock(&slab_mutex);
-		return false;
-	}
-
-	nr_known_caches = 0;
-	list_for_each_entry(s, &slab_caches, list)
-		known_caches[nr_known_caches++] = s;
-	sort(known_caches, nr_known_caches, sizeof(*known_caches), compare_caches, NULL);
-	return true;
-}
-
-/**
- * codetag_slab_recount_done - the end of codetag_slab_recount_prepare()
- */
-void codetag_slab_recount_done(void)
-{
-	kvfree(known_caches);
-	known_caches = NULL;
-	mutex_unlock(&slab_mutex);
-}
-
-/**
- * codetag_slab_recount - recount the objects of a slab
- * @rc:		the recount
- * @page:	any page; it need not be one of a slab
- *
- * Context: All other CPUs stopped, after codetag_slab_recount_prepare().
- */
-void codetag_slab_recount(struct codetag_recount *rc, struct page *page)
-{
-	const struct kmem_cache *s;
-	struct slab *slab;
-	unsigned int i;
-	u16 id;
-
-	if (PageTail(page) || !PageSlab(page))
-		return;
-	slab = page_slab(page);
-	s = READ_ONCE(slab->slab_cache);
-	if (!bsearch(&s, known_caches, nr_known_caches, sizeof(*known_caches), compare_caches))
-		return;
-
-	if (is_kfence_address(slab_start(slab))) {
-		id = *slab_single(slab);
-		if (id) {
-			rc->objects++;
-			codetag_recount_add(rc, id, s->size);
-		}
-		return;
-	}
-
-	for (i = 0; i < slab->objects; i++) {
-		id = *slab_ref(s, slab, fixup_red_left((struct kmem_cache *)s,
-						       slab_start(slab) + i * s->size));
-		if (id) {
-			rc->objects++;
-			codetag_recount_add(rc, id, s->size);
-		}
-	}
 }

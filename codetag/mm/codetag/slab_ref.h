@@ -26,23 +26,64 @@
 unsigned int codetag_slab_layout(struct kmem_cache *s, unsigned int order,
 				 unsigned int max_order);
 unsigned int codetag_slab_objects(const struct kmem_cache *s, unsigned int order);
+unsigned int codetag_slab_objects_in(const struct kmem_cache *s, const struct slab *slab);
 void codetag_slab_init(struct kmem_cache *s, struct slab *slab, gfp_t gfp);
 void codetag_slab_exit(struct kmem_cache *s, struct slab *slab);
 unsigned int codetag_slab_tail(const struct kmem_cache *s, const struct slab *slab);
+u16 *codetag_slab_ref_in(const struct kmem_cache *s, const struct slab *slab,
+			 const void *object);
 u16 *codetag_slab_ref_any(const struct kmem_cache *s, const void *object);
 void codetag_slab_alloc_any(struct kmem_cache *s, void *object);
 void codetag_slab_free_any(struct kmem_cache *s, void *object);
 
 /*
- * What kmem_cache.codetag_shift has above the shift itself: whether the ids are
- * in vectors, and how many slabs have them elsewhere than the cache prefers. The
- * number can change at any moment, so all is read once, but not from or to none
- * while such a slab is in use.
+ * kmem_cache.codetag_shift, one word that tells the fast paths all they need:
+ *
+ *	 31       10   9       8     7       0
+ *	+-----------+-------+--------+--------+
+ *	|     0     | OTHER | VECTOR | shift  |
+ *	+-----------+-------+--------+--------+
+ *
+ * shift	bytes per element of the ids, as a power of two
+ * VECTOR	the slabs that the cache prefers have their ids in vectors, which
+ *		their second page points to; otherwise at their end
+ * OTHER	the cache has slabs with their ids elsewhere. These are marked, see
+ *		codetag_slab_is_other(), and only their objects take a slow way
+ *
+ * OTHER changes while objects come and go, but is set before the first object of
+ * such a slab is handed out and cleared after the last one is freed. So all is read
+ * once. What is less than VECTOR needs no other look than at the shift.
  */
+#define CODETAG_SLAB_SHIFT	0x0ff
 #define CODETAG_SLAB_VECTOR	0x100
 #define CODETAG_SLAB_OTHER	0x200
 
-#define codetag_slab_shift(s)	((unsigned long)atomic_long_read(&(s)->codetag_shift))
+static_assert(ilog2(KMALLOC_MAX_SIZE) <= CODETAG_SLAB_SHIFT);
+static_assert(CODETAG_SLAB_VECTOR == CODETAG_SLAB_SHIFT + 1);
+static_assert(CODETAG_SLAB_OTHER == CODETAG_SLAB_VECTOR << 1);
+
+#define codetag_slab_shift(s)	READ_ONCE((s)->codetag_shift)
+
+/*
+ * A slab's page type has room for data, of which code tags use:
+ *
+ *	 31       24 23        17   16     15        0
+ *	+-----------+------------+-------+------------+
+ *	| PGTY_slab |            | OTHER |  id of the |
+ *	|           |            |       | one object |
+ *	+-----------+------------+-------+------------+
+ */
+#define CODETAG_SLAB_TYPE_OTHER	0x10000
+
+static_assert(sizeof_field(struct slab, __page_type) == sizeof(u32));
+static_assert(CODETAG_SLAB_TYPE_OTHER > U16_MAX);
+static_assert(CODETAG_SLAB_TYPE_OTHER < 1U << 24);
+
+/* Are a slab's ids not where the cache's ids usually are? Only if the cache has OTHER. */
+static __always_inline bool codetag_slab_is_other(const struct slab *slab)
+{
+	return slab->__page_type & CODETAG_SLAB_TYPE_OTHER;
+}
 
 /* Where the id of an object is that is not KFENCE's, if @shift is less than that. */
 static __always_inline u16 *codetag_slab_ref(const struct kmem_cache *s, const void *object,
@@ -89,9 +130,14 @@ static __always_inline bool codetag_slab_try_alloc(struct kmem_cache *s, struct 
 		return true;
 
 	shift = codetag_slab_shift(s);
+	if (unlikely(shift >= CODETAG_SLAB_OTHER)) {
+		if (!slab || codetag_slab_is_other(slab))
+			return false;
+		shift -= CODETAG_SLAB_OTHER;
+	}
 	if (likely(shift < CODETAG_SLAB_VECTOR))
 		ref = codetag_slab_ref(s, object, shift);
-	else if (slab && likely(shift < CODETAG_SLAB_OTHER))
+	else if (slab)
 		ref = codetag_slab_vector_ref(s, slab, object, shift);
 	else
 		return false;
@@ -149,9 +195,14 @@ static __always_inline bool codetag_slab_try_free(struct kmem_cache *s, struct s
 		return true;
 
 	shift = codetag_slab_shift(s);
+	if (unlikely(shift >= CODETAG_SLAB_OTHER)) {
+		if (!slab || codetag_slab_is_other(slab))
+			return false;
+		shift -= CODETAG_SLAB_OTHER;
+	}
 	if (likely(shift < CODETAG_SLAB_VECTOR))
 		ref = codetag_slab_ref(s, object, shift);
-	else if (slab && likely(shift < CODETAG_SLAB_OTHER))
+	else if (slab)
 		ref = codetag_slab_vector_ref(s, slab, object, shift);
 	else
 		return false;
@@ -159,8 +210,9 @@ static __always_inline bool codetag_slab_try_free(struct kmem_cache *s, struct s
 	id = *ref;
 	if (!id)
 		return true;
+	if (unlikely(!alloc_tag_uncharge(id, s->size, 1)))
+		return false;
 	*ref = CODETAG_ID_NONE;
-	alloc_tag_uncharge(id, s->size, 1);
 	return true;
 }
 
@@ -182,6 +234,12 @@ static inline unsigned int codetag_slab_layout(struct kmem_cache *s, unsigned in
 static inline unsigned int codetag_slab_objects(const struct kmem_cache *s, unsigned int order)
 {
 	return ((unsigned int)PAGE_SIZE << order) / s->size;
+}
+
+static inline unsigned int codetag_slab_objects_in(const struct kmem_cache *s,
+						   const struct slab *slab)
+{
+	return slab_size(slab) / s->size;
 }
 
 static inline void codetag_slab_init(struct kmem_cache *s, struct slab *slab, gfp_t gfp) {}

@@ -7,21 +7,6 @@
 #include <linux/seq_file.h>
 #include "internal.h"
 
-/**
- * codetag_debugfs_dir - the directory of the profiler's files
- *
- * Context: Initcalls from subsys_initcall() on, which run one at a time.
- * Return: The directory; it need not be checked, like all that debugfs returns.
- */
-struct dentry * __init codetag_debugfs_dir(void)
-{
-	static struct dentry *dir __initdata;
-
-	if (!dir)
-		dir = debugfs_create_dir("codetag", NULL);
-	return dir;
-}
-
 static int stats_show(struct seq_file *m, void *v)
 {
 	struct codetag_id_use use;
@@ -32,7 +17,8 @@ static int stats_show(struct seq_file *m, void *v)
 	codetag_unlock();
 
 	seq_printf(m, "enabled: %d\n", mem_alloc_profiling_enabled());
-	page_ref_show_stats(m);
+	page_tag_show_stats(m);
+	pgalloc_tag_show_stats(m);
 	seq_printf(m, "ids_reserved: %d\n", CODETAG_ID_FIRST);
 	seq_printf(m, "ids_builtin: %u\n", use.builtin);
 	seq_printf(m, "ids_module_used: %u\n", use.modules);
@@ -41,6 +27,7 @@ static int stats_show(struct seq_file *m, void *v)
 	seq_printf(m, "tags_without_id: %u\n", use.without_id);
 	seq_printf(m, "modules_without_id: %lu\n", use.modules_without_id);
 	seq_printf(m, "names_lost: %lu\n", use.names_lost);
+	seq_printf(m, "ids_damaged: %lu\n", use.damaged);
 	seq_printf(m, "mem_tags: %zu\n", use.tag_bytes);
 	seq_printf(m, "mem_counters: %zu\n", use.counter_bytes);
 	codetag_slab_show_stats(m);

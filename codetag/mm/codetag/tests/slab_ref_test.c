@@ -28,8 +28,13 @@ static u16 *ref(struct kunit *test, const struct kmem_cache *s, const void *obje
 	u16 *any = codetag_slab_ref_any(s, object);
 	unsigned long shift = codetag_slab_shift(s);
 
-	if (is_kfence_address(object) || shift >= CODETAG_SLAB_OTHER)
+	if (is_kfence_address(object))
 		return any;
+	if (shift >= CODETAG_SLAB_OTHER) {
+		if (codetag_slab_is_other(virt_to_slab(object)))
+			return any;
+		shift -= CODETAG_SLAB_OTHER;
+	}
 	if (shift >= CODETAG_SLAB_VECTOR)
 		KUNIT_EXPECT_PTR_EQ(test, codetag_slab_vector_ref(s, virt_to_slab(object),
 								  object, shift), any);
@@ -293,6 +298,12 @@ static void bulk(struct kunit *test)
 	kmem_cache_destroy(s);
 }
 
+/* Charge an object as a fast path does that has its slab at hand. */
+static bool alloc_again(struct kmem_cache *s, struct slab *slab, void *object)
+{
+	return alloc_hooks_tag(own_tag(), codetag_slab_try_alloc(s, slab, object));
+}
+
 /*
  * When memory is short a cache gets slabs of the lowest order: their ids are
  * right, and so are those of its other slabs meanwhile and afterwards.
@@ -302,6 +313,8 @@ static void lowest_order(struct kunit *test)
 	struct kmem_cache *s = make(test);
 	struct kmem_cache_order_objects usual = s->oo;
 	u16 id = own_tag()->ct.id;
+	unsigned int others = 0, at_first = s->codetag_others;
+	struct slab *slab;
 	void *object[60];
 	int i;
 
@@ -312,7 +325,19 @@ static void lowest_order(struct kunit *test)
 	for (i = 0; i < 60; i++) {
 		s->oo = i < 20 || i >= 40 ? usual : s->min;
 		object[i] = tagged_object(s);
+		slab = virt_to_slab(object[i]);
+		others += codetag_slab_is_other(slab);
+		/* Not fewer objects than without us, but for what ids need at the end. */
+		if (s->codetag_vector)
+			KUNIT_EXPECT_EQ(test, (size_t)slab->objects, slab_size(slab) / s->size);
+		/* An object of a usual slab needs no slow way. */
+		if (!codetag_slab_is_other(slab))
+			KUNIT_EXPECT_TRUE(test, codetag_slab_try_free(s, slab, object[i]) &&
+					  alloc_again(s, slab, object[i]));
 	}
+	KUNIT_EXPECT_GT(test, others, 0);
+	KUNIT_EXPECT_LT(test, others, 60);
+	KUNIT_EXPECT_GE(test, codetag_slab_shift(s), CODETAG_SLAB_OTHER);
 	expect_objects(test, s, 60);
 	for (i = 0; i < 60; i++)
 		KUNIT_EXPECT_EQ(test, *ref(test, s, object[i]), id);
@@ -322,9 +347,36 @@ static void lowest_order(struct kunit *test)
 
 	/* Empty slabs go, and with them what made the cache slow. */
 	kmem_cache_shrink(s);
+	KUNIT_EXPECT_EQ(test, s->codetag_others, at_first);
 	object[0] = tagged_object(s);
 	KUNIT_EXPECT_EQ(test, *ref(test, s, object[0]), id);
 	kmem_cache_free(s, object[0]);
+	expect_objects(test, s, 0);
+	kmem_cache_destroy(s);
+}
+
+/* What an overflow writes over an id does not hurt. */
+static void damaged(struct kunit *test)
+{
+	struct kmem_cache *s = make(test);
+	struct codetag_id_use before, after;
+	void *object;
+
+	codetag_id_use(&before);
+	object = tagged_object(s);
+	KUNIT_ASSERT_NOT_NULL(test, object);
+	*ref(test, s, object) = CODETAG_ID_MAX;
+	kmem_cache_free(s, object);
+	codetag_id_use(&after);
+	KUNIT_EXPECT_EQ(test, after.damaged, before.damaged + 1);
+	/* It stays with its site. */
+	expect_objects(test, s, 1);
+	KUNIT_EXPECT_TRUE(test, alloc_tag_uncharge(own_tag()->ct.id, s->size, 1));
+
+	object = tagged_object(s);
+	KUNIT_ASSERT_NOT_NULL(test, object);
+	KUNIT_EXPECT_EQ(test, *ref(test, s, object), own_tag()->ct.id);
+	kmem_cache_free(s, object);
 	expect_objects(test, s, 0);
 	kmem_cache_destroy(s);
 }
@@ -337,6 +389,7 @@ static struct kunit_case slab_ref_cases[] = {
 	KUNIT_CASE_PARAM(zeroed, shape_gen_params),
 	KUNIT_CASE_PARAM(bulk, shape_gen_params),
 	KUNIT_CASE_PARAM(lowest_order, shape_gen_params),
+	KUNIT_CASE_PARAM(damaged, shape_gen_params),
 	{}
 };
 

@@ -1,23 +1,55 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# The audit finds what is wrong. The counters of this guest are wrong after it.
+# The audit finds what is wrong, and comes to an end whatever it finds. The counters
+# of this guest are wrong after it.
 # guest: own
 . "$(dirname "$0")/codetag.inc"
 
 driver
 have_engine || { unload codetag_test; skip_all "not this profiler"; }
-plan 5
+plan 13
 
 audited "audit before"
+n='[0-9]+'
+form="^stopped: $n times, $n us at most, $n us per GiB\$"
+equal "it says for how long everything was stopped" 1 "$(grep -c -E "$form" "$WORK/audit")"
+
+# A task that is stopped while it makes a compound page.
+run half on
+audited "audit while a compound page is being made"
+run half off
+audited "audit after that"
+
+# It is not stopped for longer than was asked for.
+max=/sys/module/codetag/parameters/audit_max_ms
+was=$(cat $max)
+echo 0 >$max
+cat $AUDIT >"$WORK/a"
+form="^gave up: $n pages in codetag.audit_max_ms=0\$"
+tail -n 1 "$WORK/a" | grep -q -E "$form"
+check "it gives up in time" $? "$(cat "$WORK/a")"
+equal "and says nothing that it does not know" 0 "$(grep -c -E '^(audit|mismatch):' "$WORK/a")"
+echo "$was" >$max
+audited "audit with more time"
+
+# Read in pieces, it is one audit.
+exec 5<$AUDIT
+dd bs=10 count=1 <&5 >"$WORK/a" 2>/dev/null
+run hold all
+cat <&5 >>"$WORK/a"
+exec 5<&-
+tail -n 1 "$WORK/a" | grep -q ', 0 mismatches$'
+check "in pieces it is one audit" $? "$(cat "$WORK/a")"
+run drop all
 run misuse page
-line=$(grep 'func:misuse' $ALLOCINFO)
+line=$(grep 'func:ct_misuse' $ALLOCINFO)
 # shellcheck disable=SC2086
 set -- $line
 equal "the line is wrong" "8192 0" "$1 $2"
 place=$3
 cat $AUDIT >"$WORK/a"
 equal "one mismatch" 1 "$(grep -c '^mismatch: ' "$WORK/a")"
-grep -q "^mismatch: id [0-9]* counted 8192 0 found 0 0 $place func:misuse" "$WORK/a"
+grep -q "^mismatch: id [0-9]* counted 8192 0 found 0 0 $place func:ct_misuse" "$WORK/a"
 check "it says what and where" $? "$(cat "$WORK/a")"
 tail -n 1 "$WORK/a" | grep -q ', 1 mismatches$'
 check "and counts it" $? "$(tail -n 1 "$WORK/a")"

@@ -53,7 +53,7 @@ site()
 
 driver
 [ -e $CONTROL ] || { unload codetag_test; skip_all "no $CONTROL"; }
-plan 66
+plan 68
 
 equal "modes" "-rw------- -rw-------" \
 	"$(ls -l $CONTROL $QUERIES | awk '{ print $1 }' | xargs)"
@@ -307,6 +307,16 @@ equal "no site once it is gone" 0 "$(grep -c '\[codetag_victim\]' $CONTROL)"
 ask '=_; =p'
 equal "what it still holds is left alone" "$held" "$(memory ' .codetag_victim. ')"
 run drop victim
+
+# As many queries as one write can hold: nobody has to wait for the last of them.
+awk -v n="$(lasting 21845)" 'BEGIN { while (n--) printf("=p;") }' >"$WORK/many"
+thresh=/proc/sys/kernel/watchdog_thresh
+was=$(cat $thresh)
+echo 1 >$thresh
+dd if="$WORK/many" of=$CONTROL bs=64k 2>/dev/null
+check "very many queries at once" $?
+echo "$was" >$thresh
+equal "and no soft lockup" 0 "$(dmesg | grep -c 'soft lockup')"
 
 # Two writers of the same sites, many queries each. What is written at once is
 # done at once: one of the two has been the last one everywhere.

@@ -48,7 +48,7 @@ if ! [ -e $FAULTS ]; then
 	skip_all "no $FAULTS"
 fi
 nr=$(cases | wc -l)
-plan $((nr + 51))
+plan $((nr + 53))
 snapshot
 
 # Every site of the module that allocates, one at a time: what it allocates
@@ -289,6 +289,16 @@ echo "remove all" >$DEBUGFS/codetag/queries
 load codetag_victim keep=0
 check "loads without it" $?
 unload codetag_victim
+arm 'fault=off'
+
+# A module that somebody else keeps from being loaded.
+run refuse codetag_victim
+arm 'module codetag_victim func victim_alloc fault times=-1 verbose=0'
+! load codetag_victim 2>/dev/null
+check "a module is refused" $?
+equal "and its fault is armed no more" 0 "$(grep -c ' armed ' $FAULTS)"
+run refuse none
+echo "remove all" >$DEBUGFS/codetag/queries
 arm 'fault=off'
 
 # A module that comes and goes.

@@ -135,6 +135,14 @@ int ct_churn_start(void);
 int ct_churn_stop(void);
 void ct_churn_show(struct seq_file *m);
 
+/* odd.c */
+int ct_misuse(void);
+int ct_half_on(void);
+int ct_half_off(void);
+int ct_refuse(const char *name);
+int ct_odd_init(void);
+void ct_odd_exit(void);
+
 /* cases_page.c, cases_slab.c, cases_other.c */
 extern struct ct_case ct_page_cases[];
 extern struct ct_case ct_slab_cases[];

@@ -13,7 +13,9 @@
  *		churn start	threads that allocate and free at random
  *		churn stop	stop them and free everything
  *		misuse page	free half of a page of order 2, for the audit to
- *				find: the line of misuse() is wrong from then on
+ *				find: the line of ct_misuse() is wrong from then on
+ *		half on|off	have a page that is half made a compound page
+ *		refuse MODULE	keep a module of that name from being loaded
  *	cases	the cases: name, result of the last hold, reason
  *	expect	what /proc/allocinfo has to show, see ct_ledger_show()
  *	churn	whether the threads run and how much they did
@@ -67,20 +69,6 @@ static int hold(const char *what)
 	return found ? 0 : -ENOENT;
 }
 
-/*
- * Four pages that are freed as two: the other half is lost, and so are its
- * bytes.
- */
-static int misuse(void)
-{
-	struct page *page = alloc_pages(GFP_KERNEL, 2);
-
-	if (!page)
-		return -ENOMEM;
-	__free_pages(page, 1);
-	return 0;
-}
-
 static int command(void *arg)
 {
 	struct ct_command *cmd = arg;
@@ -99,7 +87,11 @@ static int command(void *arg)
 	if (!strcmp(cmd->verb, "churn") && !strcmp(cmd->what, "stop"))
 		return ct_churn_stop();
 	if (!strcmp(cmd->verb, "misuse"))
-		return misuse();
+		return ct_misuse();
+	if (!strcmp(cmd->verb, "half"))
+		return strcmp(cmd->what, "on") ? ct_half_off() : ct_half_on();
+	if (!strcmp(cmd->verb, "refuse"))
+		return ct_refuse(cmd->what);
 	return -EINVAL;
 }
 
@@ -189,16 +181,23 @@ static int __init codetag_test_init(void)
 	if (err)
 		return err;
 	err = ct_other_cases_init();
-	if (err) {
-		ct_slab_cases_exit();
-		return err;
-	}
+	if (err)
+		goto slab;
+	err = ct_odd_init();
+	if (err)
+		goto other;
 	ct_dir = debugfs_create_dir("codetag_test", NULL);
 	debugfs_create_file("run", 0200, ct_dir, NULL, &run_fops);
 	debugfs_create_file("cases", 0400, ct_dir, NULL, &cases_fops);
 	debugfs_create_file("expect", 0400, ct_dir, NULL, &expect_fops);
 	debugfs_create_file("churn", 0400, ct_dir, NULL, &churn_fops);
 	return 0;
+
+other:
+	ct_other_cases_exit();
+slab:
+	ct_slab_cases_exit();
+	return err;
 }
 
 static void __exit codetag_test_exit(void)
@@ -206,6 +205,7 @@ static void __exit codetag_test_exit(void)
 	debugfs_remove(ct_dir);
 	ct_churn_stop();
 	ct_ledger_forget();
+	ct_odd_exit();
 	ct_other_cases_exit();
 	ct_slab_cases_exit();
 }

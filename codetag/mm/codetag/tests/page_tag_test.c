@@ -12,7 +12,7 @@
 /* The highest id that a page can hold. */
 static unsigned int max_id(void)
 {
-	return page_ref_in_flags() ? PAGE_REF_ID_MASK : CODETAG_ID_MAX;
+	return page_tag_in_flags() ? PAGE_TAG_ID_MASK : CODETAG_ID_MAX;
 }
 
 /*
@@ -49,21 +49,21 @@ static void expect_counts(struct kunit *test, s64 pages, s64 calls)
 static void every_id(struct kunit *test)
 {
 	struct page *page = tagged_pages(test, 2, 0);
-	const unsigned long others = ~PAGE_REF_FLAGS_MASK;
+	const unsigned long others = ~PAGE_TAG_FLAGS_MASK;
 	unsigned long flags = page[2].flags & others;
-	u16 left = page_ref_get(page + 1), right = page_ref_get(page + 3);
+	u16 left = page_tag_get(page + 1), right = page_tag_get(page + 3);
 	unsigned int id;
 
 	for (id = 0; id <= max_id(); id++) {
-		page_ref_set(page + 2, id);
-		KUNIT_ASSERT_EQ(test, page_ref_get(page + 2), id);
+		page_tag_set(page + 2, id);
+		KUNIT_ASSERT_EQ(test, page_tag_get(page + 2), id);
 		KUNIT_ASSERT_EQ(test, page[2].flags & others, flags);
 		if (page_zonenum(page + 2) != page_zonenum(page))
 			KUNIT_FAIL_AND_ABORT(test, "id %u changes the zone", id);
 	}
-	KUNIT_EXPECT_EQ(test, page_ref_get(page + 1), left);
-	KUNIT_EXPECT_EQ(test, page_ref_get(page + 3), right);
-	page_ref_set(page + 2, CODETAG_ID_NONE);
+	KUNIT_EXPECT_EQ(test, page_tag_get(page + 1), left);
+	KUNIT_EXPECT_EQ(test, page_tag_get(page + 3), right);
+	page_tag_set(page + 2, CODETAG_ID_NONE);
 	__free_pages(page, 2);
 	expect_counts(test, 0, 0);
 }
@@ -74,16 +74,16 @@ static void flags_keep_id(struct kunit *test)
 	struct page *page = tagged_pages(test, 0, 0);
 	u16 id = own_tag(test)->ct.id;
 
-	KUNIT_EXPECT_EQ(test, page_ref_get(page), id);
+	KUNIT_EXPECT_EQ(test, page_tag_get(page), id);
 	SetPageDirty(page);
 	folio_set_active(page_folio(page));
-	KUNIT_EXPECT_EQ(test, page_ref_get(page), id);
-	page_ref_set(page, max_id());
+	KUNIT_EXPECT_EQ(test, page_tag_get(page), id);
+	page_tag_set(page, max_id());
 	KUNIT_EXPECT_TRUE(test, PageDirty(page));
 	ClearPageDirty(page);
 	folio_clear_active(page_folio(page));
-	KUNIT_EXPECT_EQ(test, page_ref_get(page), max_id());
-	page_ref_set(page, id);
+	KUNIT_EXPECT_EQ(test, page_tag_get(page), max_id());
+	page_tag_set(page, id);
 	__free_page(page);
 	expect_counts(test, 0, 0);
 }
@@ -99,10 +99,10 @@ static void all_orders(struct kunit *test)
 		for (compound = 0; compound < 2; compound++) {
 			page = tagged_pages(test, order, compound ? __GFP_COMP : 0);
 			expect_counts(test, 1 << order, 1);
-			KUNIT_EXPECT_EQ(test, page_ref_get(page), id);
+			KUNIT_EXPECT_EQ(test, page_tag_get(page), id);
 			/* The others hold nothing that is charged. */
 			for (i = 1; i < 1 << order; i++)
-				if (page_ref_get(page + i) >= CODETAG_ID_FIRST)
+				if (page_tag_get(page + i) >= CODETAG_ID_FIRST)
 					KUNIT_FAIL(test, "order %u: page %u has an id",
 						   order, i);
 			__free_pages(page, order);
@@ -123,8 +123,8 @@ static void no_id_is_inherited(struct kunit *test)
 		__free_pages(page, 1);
 		page = alloc_hooks_tag(&untagged, alloc_pages_noprof(GFP_KERNEL, 1));
 		KUNIT_ASSERT_NOT_NULL(test, page);
-		KUNIT_EXPECT_EQ(test, page_ref_get(page), CODETAG_ID_NONE);
-		KUNIT_EXPECT_EQ(test, page_ref_get(page + 1), CODETAG_ID_NONE);
+		KUNIT_EXPECT_EQ(test, page_tag_get(page), CODETAG_ID_NONE);
+		KUNIT_EXPECT_EQ(test, page_tag_get(page + 1), CODETAG_ID_NONE);
 		__free_pages(page, 1);
 	}
 	expect_counts(test, 0, 0);
@@ -139,7 +139,7 @@ static void split(struct kunit *test)
 	split_page(page, 4);
 	expect_counts(test, 16, 16);
 	for (i = 0; i < 16; i++)
-		KUNIT_EXPECT_EQ(test, page_ref_get(page + i), id);
+		KUNIT_EXPECT_EQ(test, page_tag_get(page + i), id);
 	for (i = 15; i >= 0; i--) {
 		__free_page(page + i);
 		expect_counts(test, i, i);
@@ -157,12 +157,12 @@ static void split_to_order(struct kunit *test)
 		pgalloc_tag_split(page, 5, order);
 		expect_counts(test, 32, 32 >> order);
 		for (i = 0; i < 32; i++)
-			KUNIT_EXPECT_EQ(test, page_ref_get(page + i),
+			KUNIT_EXPECT_EQ(test, page_tag_get(page + i),
 					i % (1 << order) ? CODETAG_ID_NONE : id);
 		/* Undo it. */
 		for (i = 1 << order; i < 32; i += 1 << order)
-			page_ref_set(page + i, CODETAG_ID_NONE);
-		alloc_tag_uncharge(id, 0, (32 >> order) - 1);
+			page_tag_set(page + i, CODETAG_ID_NONE);
+		KUNIT_EXPECT_TRUE(test, alloc_tag_uncharge(id, 0, (32 >> order) - 1));
 		expect_counts(test, 32, 1);
 	}
 	pgalloc_tag_split(page, 5, 5);
@@ -183,7 +183,7 @@ static void speculative_reference(struct kunit *test)
 		get_page(page);
 		__free_pages(page, order);
 		expect_counts(test, 1, 1);
-		KUNIT_EXPECT_EQ(test, page_ref_get(page), id);
+		KUNIT_EXPECT_EQ(test, page_tag_get(page), id);
 		put_page(page);
 		expect_counts(test, 0, 0);
 	}
@@ -205,8 +205,8 @@ static void swapped(struct kunit *test)
 	new = alloc_hooks_tag(&other, alloc_pages_noprof(GFP_KERNEL | __GFP_COMP, 2));
 	KUNIT_ASSERT_NOT_NULL(test, new);
 	pgalloc_tag_swap(page_folio(new), page_folio(old));
-	KUNIT_EXPECT_EQ(test, page_ref_get(new), id);
-	KUNIT_EXPECT_EQ(test, page_ref_get(old), other.ct.id);
+	KUNIT_EXPECT_EQ(test, page_tag_get(new), id);
+	KUNIT_EXPECT_EQ(test, page_tag_get(old), other.ct.id);
 	expect_counts(test, 4, 1);
 	__free_pages(old, 2);
 	expect_counts(test, 4, 1);
@@ -223,16 +223,117 @@ static void free_takes_the_id_of_the_page(struct kunit *test)
 	u16 id = own_tag(test)->ct.id;
 
 	alloc_tag_charge(other.ct.id, 2 * PAGE_SIZE, 1);
-	page_ref_set(page, other.ct.id);
+	page_tag_set(page, other.ct.id);
 	__free_pages(page, 1);
 	expect_counts(test, 2, 1);
 	KUNIT_EXPECT_EQ(test, alloc_tag_read(other.ct.id).bytes, 0);
 	KUNIT_EXPECT_EQ(test, alloc_tag_read(other.ct.id).calls, 0);
-	alloc_tag_uncharge(id, 2 * PAGE_SIZE, 1);
+	KUNIT_EXPECT_TRUE(test, alloc_tag_uncharge(id, 2 * PAGE_SIZE, 1));
 	expect_counts(test, 0, 0);
 }
 
-static struct kunit_case page_ref_cases[] = {
+/* Parts of an allocation that was never split: no other id is charged for them. */
+static void freed_in_parts(struct kunit *test)
+{
+	struct page *page = tagged_pages(test, 2, 0);
+	struct alloc_tag_counters mark;
+	int i;
+
+	for (i = 1; i < 4; i++)
+		set_page_count(page + i, 1);
+	for (i = 3; i >= 0; i--)
+		__free_page(page + i);
+	/* Its first page is all that could be taken back. */
+	expect_counts(test, 3, 0);
+	mark = alloc_tag_read(CODETAG_ID_TAIL + 2);
+	KUNIT_EXPECT_EQ(test, mark.bytes, 0);
+	KUNIT_EXPECT_EQ(test, mark.calls, 0);
+	KUNIT_EXPECT_TRUE(test, alloc_tag_uncharge(own_tag(test)->ct.id, 3 * PAGE_SIZE, 0));
+	expect_counts(test, 0, 0);
+}
+
+/* What somebody writes over an id does not hurt. */
+static void damaged(struct kunit *test)
+{
+	struct page *page = tagged_pages(test, 1, 0);
+	struct codetag_id_use before, after;
+
+	if (max_id() < CODETAG_ID_MAX)
+		kunit_skip(test, "all ids that a page can hold have counters");
+
+	codetag_id_use(&before);
+	page_tag_set(page, CODETAG_ID_MAX);
+	__free_pages(page, 1);
+	page = tagged_pages(test, 0, 0);
+	page_tag_set(page, CODETAG_ID_MAX - CODETAG_BLOCK_SIZE);
+	__free_page(page);
+	codetag_id_use(&after);
+	KUNIT_EXPECT_EQ(test, after.damaged, before.damaged + 2);
+	expect_counts(test, 3, 2);
+	KUNIT_EXPECT_TRUE(test, alloc_tag_uncharge(own_tag(test)->ct.id, 3 * PAGE_SIZE, 2));
+	expect_counts(test, 0, 0);
+}
+
+/* The order of what a page is the first one of, whatever surrounds it. */
+static void order(struct kunit *test)
+{
+	struct page *page;
+	unsigned int i;
+
+	for (i = 0; i <= 5; i++) {
+		page = tagged_pages(test, i, 0);
+		KUNIT_EXPECT_EQ(test, pgalloc_tag_order(page), i);
+		__free_pages(page, i);
+		page = tagged_pages(test, i, __GFP_COMP);
+		KUNIT_EXPECT_EQ(test, pgalloc_tag_order(page), i);
+		__free_pages(page, i);
+	}
+	/* An odd page is the first one of nothing, whatever follows. */
+	page = tagged_pages(test, 2, 0);
+	page_tag_set(page + 2, CODETAG_ID_TAIL + 1);
+	KUNIT_EXPECT_EQ(test, pgalloc_tag_order(page + 1), 0);
+	/* Nor is one that is not aligned to what it says. */
+	page_tag_set(page + 3, CODETAG_ID_TAIL + 2);
+	KUNIT_EXPECT_EQ(test, pgalloc_tag_order(page + 2), 0);
+	page_tag_set(page + 2, CODETAG_ID_NONE);
+	page_tag_set(page + 3, CODETAG_ID_NONE);
+	__free_pages(page, 2);
+	expect_counts(test, 0, 0);
+}
+
+/* Memory goes offline with what somebody has of it. */
+static void offline(struct kunit *test)
+{
+	struct page *page = tagged_pages(test, 3, 0);
+	int i;
+
+	for (i = 0; i < 8; i++)
+		pgalloc_tag_offline(page + i);
+	expect_counts(test, 0, 0);
+	for (i = 0; i < 8; i++)
+		KUNIT_EXPECT_EQ(test, page_tag_get(page + i), CODETAG_ID_NONE);
+	__free_pages(page, 3);
+	expect_counts(test, 0, 0);
+
+	page = tagged_pages(test, 3, 0);
+	split_page(page, 3);
+	for (i = 0; i < 8; i++) {
+		pgalloc_tag_offline(page + i);
+		expect_counts(test, 7 - i, 7 - i);
+		__free_page(page + i);
+	}
+	expect_counts(test, 0, 0);
+}
+
+static void slots_fit(struct kunit *test)
+{
+	KUNIT_EXPECT_TRUE(test, page_tag_slots_fit(get_num_physpages()));
+	KUNIT_EXPECT_FALSE(test, page_tag_slots_fit((VMALLOC_END - VMALLOC_START) / 2));
+	KUNIT_EXPECT_FALSE(test, page_tag_slots_fit(U64_MAX));
+	KUNIT_EXPECT_FALSE(test, page_tag_slots_fit(1ULL << 63));
+}
+
+static struct kunit_case page_tag_cases[] = {
 	KUNIT_CASE(every_id),
 	KUNIT_CASE(flags_keep_id),
 	KUNIT_CASE(all_orders),
@@ -242,15 +343,20 @@ static struct kunit_case page_ref_cases[] = {
 	KUNIT_CASE(speculative_reference),
 	KUNIT_CASE(swapped),
 	KUNIT_CASE(free_takes_the_id_of_the_page),
+	KUNIT_CASE(freed_in_parts),
+	KUNIT_CASE(damaged),
+	KUNIT_CASE(order),
+	KUNIT_CASE(offline),
+	KUNIT_CASE(slots_fit),
 	{}
 };
 
-static struct kunit_suite page_ref_suite = {
-	.name = "codetag_page_ref",
-	.test_cases = page_ref_cases,
+static struct kunit_suite page_tag_suite = {
+	.name = "codetag_page_tag",
+	.test_cases = page_tag_cases,
 };
 
-kunit_test_suite(page_ref_suite);
+kunit_test_suite(page_tag_suite);
 
 MODULE_DESCRIPTION("Tests of the page references of code tags");
 MODULE_LICENSE("GPL");

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * /sys/kernel/debug/codetag/: each of its files belongs to the room that it shows.
+ */
+#include <linux/debugfs.h>
+#include <linux/init.h>
+#include "internal.h"
+
+/**
+ * codetag_debugfs_dir - the directory of the profiler's files
+ *
+ * Context: Initcalls from subsys_initcall() on, which run one at a time.
+ * Return: The directory; it need not be checked, like all that debugfs returns.
+ */
+struct dentry * __init codetag_debugfs_dir(void)
+{
+	static struct dentry *dir __initdata;
+
+	if (!dir)
+		dir = debugfs_create_dir("codetag", NULL);
+	return dir;
+}

@@ -1,0 +1,490 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The page stores: what they are and how one is chosen at boot.
+ *
+ * flags costs no memory, but holds only as many ids as page->flags has bits
+ * to spare. slot costs two bytes for each page and holds every id; it needs a
+ * memory map that is one array, so that a page's slot is found by arithmetic
+ * on the page's address. page_ext works with every memory model.
+ *
+ * The slots of a sparse memory map lie in a piece of vmalloc space with room
+ * for all memory that can be there, now or by hotplug. Only what belongs to
+ * memory sections that have been online is populated. Where that piece would be
+ * too large a part of vmalloc space, page_ext it is.
+ */
+#define pr_fmt(fmt) "codetag: " fmt
+
+#include <linux/init.h>
+#include <linux/memblock.h>
+#include <linux/memory.h>
+#include <linux/memory_hotplug.h>
+#include <linux/mm.h>
+#include <linux/page_ext.h>
+#include <linux/page_tag.h>
+#include <linux/seq_file.h>
+#include <linux/stop_machine.h>
+#include <linux/vmalloc.h>
+#include "internal.h"
+
+enum page_tag_store {
+	PAGE_TAG_AUTO,
+	PAGE_TAG_FLAGS,
+	PAGE_TAG_SLOT,
+	PAGE_TAG_EXT,
+};
+
+static const char * const page_tag_store_names[] = {
+	[PAGE_TAG_AUTO]		= "auto",
+	[PAGE_TAG_FLAGS]	= "flags",
+	[PAGE_TAG_SLOT]		= "slot",
+	[PAGE_TAG_EXT]		= "page_ext",
+};
+
+DEFINE_STATIC_KEY_TRUE(page_tag_flags_key);
+DEFINE_STATIC_KEY_FALSE(page_tag_slot_key);
+
+/* The highest id that the store can hold. */
+u16 page_tag_max_id __ro_after_init = CODETAG_ID_MAX;
+
+unsigned long page_tag_slot_offset __ro_after_init;
+u16 *page_tag_slots __ro_after_init;
+
+/* What codetag.page_ref= asks for. */
+static enum page_tag_store page_tag_wanted __initdata;
+
+/* The store in use; PAGE_TAG_AUTO until it is chosen. */
+static enum page_tag_store page_tag_store __ro_after_init;
+
+/* Memory that the slots take. Changed under mem_hotplug_lock. */
+static size_t page_tag_slot_bytes;
+
+/*
+ * page_ext comes up later than the first allocations where memory is sparse.
+ * Until then the ids are in this array, from the lowest pfn on.
+ */
+static u16 *page_tag_boot_slots __initdata;
+static unsigned long page_tag_boot_pfn __initdata;
+static unsigned long page_tag_boot_nr __initdata;
+
+static bool page_tag_ext_ready __ro_after_init;
+
+/* Pages that had no store at all. */
+static atomic_long_t page_tag_nr_lost;
+
+static int __init page_tag_param(char *arg)
+{
+	int i;
+
+	for (i = 0; arg && i < ARRAY_SIZE(page_tag_store_names); i++) {
+		if (!strcmp(arg, page_tag_store_names[i])) {
+			page_tag_wanted = i;
+			return 0;
+		}
+	}
+	pr_warn("codetag.page_ref=%s: not one of auto, flags, slot, page_ext; using auto\n",
+		arg ?: "");
+	return 0;
+}
+early_param("codetag.page_ref", page_tag_param);
+
+/* ---- page_ext ---------------------------------------------------------- */
+
+static bool __init page_tag_ext_need(void)
+{
+	return page_tag_store == PAGE_TAG_EXT;
+}
+
+/* With all other CPUs stopped. */
+static int __init page_tag_ext_move(void *unused)
+{
+	unsigned long i;
+
+	page_tag_ext_ready = true;
+	for (i = 0; i < page_tag_boot_nr; i++)
+		if (page_tag_boot_slots[i])
+			page_tag_ext_set(pfn_to_page(page_tag_boot_pfn + i),
+					 page_tag_boot_slots[i]);
+	return 0;
+}
+
+/*
+ * Called when all page_ext is there, which can be late: moves the ids that early
+ * pages got until then. Whoever uses page_tag_boot_slots cannot be preempted.
+ */
+static void __init page_tag_ext_init(void)
+{
+	if (page_tag_store != PAGE_TAG_EXT || !page_tag_boot_slots)
+		return;
+
+	stop_machine(page_tag_ext_move, NULL, NULL);
+	memblock_free_late(__pa(page_tag_boot_slots),
+			   page_tag_boot_nr * sizeof(*page_tag_boot_slots));
+}
+
+struct page_ext_operations page_tag_ext_ops = {
+	.size	= sizeof(u16),
+	.need	= page_tag_ext_need,
+	.init	= page_tag_ext_init,
+};
+
+/*
+ * The early slot of a page, NULL if it has none. Preemption is disabled as long as
+ * it is used. False means that the page has its page_ext by now. Not __init: who
+ * comes here as the last one may do so slowly.
+ */
+static bool __ref page_tag_boot_slot(const struct page *page, u16 **ref)
+{
+	unsigned long i = page_to_pfn(page) - page_tag_boot_pfn;
+
+	if (page_tag_ext_ready)
+		return false;
+	*ref = page_tag_boot_slots && i < page_tag_boot_nr ? page_tag_boot_slots + i : NULL;
+	return true;
+}
+
+static bool page_tag_boot_get(const struct page *page, u16 *id)
+{
+	u16 *ref;
+
+	guard(preempt)();
+	if (!page_tag_boot_slot(page, &ref))
+		return false;
+	*id = ref ? *ref : CODETAG_ID_NONE;
+	return true;
+}
+
+static bool page_tag_boot_set(struct page *page, u16 id)
+{
+	u16 *ref;
+
+	guard(preempt)();
+	if (!page_tag_boot_slot(page, &ref))
+		return false;
+	if (ref)
+		*ref = id;
+	else if (id)
+		atomic_long_inc(&page_tag_nr_lost);
+	return true;
+}
+
+/**
+ * page_tag_ext_get - page_tag_get() for the page_ext store
+ * @page: the page
+ *
+ * Context: Any.
+ * Return: The id, CODETAG_ID_NONE if the page holds none.
+ */
+u16 page_tag_ext_get(const struct page *page)
+{
+	struct page_ext *ext;
+	u16 id;
+
+	if (unlikely(!page_tag_ext_ready) && page_tag_boot_get(page, &id))
+		return id;
+
+	ext = page_ext_get(page);
+	if (unlikely(!ext))
+		return CODETAG_ID_NONE;
+	id = READ_ONCE(*(u16 *)page_ext_data(ext, &page_tag_ext_ops));
+	page_ext_put(ext);
+	return id;
+}
+
+/**
+ * page_tag_ext_set - page_tag_set() for the page_ext store
+ * @page: the page
+ * @id:	  the id
+ *
+ * Context: Any.
+ */
+void page_tag_ext_set(struct page *page, u16 id)
+{
+	struct page_ext *ext;
+
+	if (unlikely(!page_tag_ext_ready) && page_tag_boot_set(page, id))
+		return;
+
+	ext = page_ext_get(page);
+	if (unlikely(!ext)) {
+		if (id)
+			atomic_long_inc(&page_tag_nr_lost);
+		return;
+	}
+	WRITE_ONCE(*(u16 *)page_ext_data(ext, &page_tag_ext_ops), id);
+	page_ext_put(ext);
+}
+
+static bool __init page_tag_ext_setup(void)
+{
+	/* A flat page_ext is there before the first page can be allocated. */
+	if (!IS_ENABLED(CONFIG_SPARSEMEM)) {
+		page_tag_ext_ready = true;
+		return true;
+	}
+
+	page_tag_boot_pfn = PFN_DOWN(memblock_start_of_DRAM());
+	page_tag_boot_nr = PFN_UP(memblock_end_of_DRAM()) - page_tag_boot_pfn;
+	page_tag_boot_slots = memblock_alloc(page_tag_boot_nr * sizeof(*page_tag_boot_slots),
+					     PAGE_SIZE);
+	return page_tag_boot_slots;
+}
+
+/* ---- slots ------------------------------------------------------------- */
+
+/**
+ * page_tag_slots_fit - can vmalloc space do without the place of so many slots?
+ * @nr: number of slots
+ *
+ * Context: Any.
+ * Return: Whether it can.
+ */
+bool page_tag_slots_fit(u64 nr)
+{
+	return nr <= (VMALLOC_END - VMALLOC_START) / 4 / sizeof(u16);
+}
+
+#if defined(CONFIG_SPARSEMEM_VMEMMAP)
+
+static struct vm_struct page_tag_slot_area;
+
+/* Slots there is room for: those of all memory that can ever be present. */
+static unsigned long page_tag_nr_slots __ro_after_init;
+
+/* Give the sections of pfns [first, end) slots, which hold no ids. */
+static int __meminit page_tag_slots_populate(unsigned long first, unsigned long end, int nid)
+{
+	if (vmemmap_populate_basepages(PAGE_ALIGN_DOWN((unsigned long)(page_tag_slots + first)),
+				       PAGE_ALIGN((unsigned long)(page_tag_slots + end)),
+				       nid, NULL))
+		return -ENOMEM;
+
+	memset(page_tag_slots + first, 0, (end - first) * sizeof(u16));
+	return 0;
+}
+
+/* Bytes of the slots of pfns [first, end) that there are, in whole pages. */
+static size_t __meminit page_tag_slots_present(unsigned long first, unsigned long end)
+{
+	unsigned long addr = PAGE_ALIGN_DOWN((unsigned long)(page_tag_slots + first));
+	size_t bytes = 0;
+
+	for (; addr < (unsigned long)(page_tag_slots + end); addr += PAGE_SIZE)
+		if (vmalloc_to_page((void *)addr))
+			bytes += PAGE_SIZE;
+	return bytes;
+}
+
+/* Slots stay when memory goes offline or does not come after all: it may come back. */
+static int __meminit page_tag_memory_callback(struct notifier_block *self,
+					      unsigned long action, void *arg)
+{
+	struct memory_notify *mn = arg;
+	unsigned long first = SECTION_ALIGN_DOWN(mn->start_pfn);
+	unsigned long end = SECTION_ALIGN_UP(mn->start_pfn + mn->nr_pages);
+	size_t present;
+	int err;
+
+	if (action != MEM_GOING_ONLINE)
+		return NOTIFY_DONE;
+	if (WARN_ON_ONCE(end > page_tag_nr_slots))
+		return notifier_from_errno(-ERANGE);
+
+	present = page_tag_slots_present(first, end);
+	err = page_tag_slots_populate(first, end, pfn_to_nid(mn->start_pfn));
+	page_tag_slot_bytes += page_tag_slots_present(first, end) - present;
+	return notifier_from_errno(err);
+}
+
+static int __init page_tag_hotplug_init(void)
+{
+	if (page_tag_store == PAGE_TAG_SLOT)
+		hotplug_memory_notifier(page_tag_memory_callback, DEFAULT_CALLBACK_PRI);
+	return 0;
+}
+core_initcall(page_tag_hotplug_init);
+
+/* Where the kernel can have memory ends: more cannot be added later. */
+static u64 __init page_tag_pfn_end(void)
+{
+	u64 end = memblock_end_of_DRAM();
+
+#ifdef CONFIG_MEMORY_HOTPLUG
+	end = max(end, (u64)mhp_get_pluggable_range(true).end + 1);
+#endif
+	return SECTION_ALIGN_UP(PHYS_PFN(end));
+}
+
+static bool __init page_tag_slots_setup(void)
+{
+	unsigned long first, end, done = 0;
+	u64 nr = page_tag_pfn_end();
+	int i, nid;
+
+	if (!page_tag_slots_fit(nr)) {
+		pr_info("no address space for the slots of %llu pages\n", nr);
+		return false;
+	}
+	page_tag_nr_slots = nr;
+	page_tag_slot_area.flags = VM_ALLOC | VM_SPARSE;
+	page_tag_slot_area.size = PAGE_ALIGN(nr * sizeof(u16));
+	vm_area_register_early(&page_tag_slot_area, PAGE_SIZE);
+	page_tag_slots = page_tag_slot_area.addr;
+
+	/* Two ranges can lie in one section, but they come in order. */
+	for_each_mem_pfn_range(i, MAX_NUMNODES, &first, &end, &nid) {
+		first = max(SECTION_ALIGN_DOWN(first), done);
+		end = SECTION_ALIGN_UP(end);
+		if (first < end) {
+			if (page_tag_slots_populate(first, end, nid))
+				return false;
+			page_tag_slot_bytes += (end - first) * sizeof(u16);
+		}
+		done = end;
+	}
+	return true;
+}
+
+#elif defined(CONFIG_FLATMEM)
+
+static bool __init page_tag_slots_setup(void)
+{
+	unsigned long first = PFN_DOWN(memblock_start_of_DRAM());
+	unsigned long nr = PFN_UP(memblock_end_of_DRAM()) - first;
+	u16 *slots;
+
+	page_tag_slot_bytes = PAGE_ALIGN(nr * sizeof(u16));
+	slots = memblock_alloc(page_tag_slot_bytes, PAGE_SIZE);
+	if (!slots)
+		return false;
+	page_tag_slots = slots - first;
+	return true;
+}
+
+#else
+
+static bool __init page_tag_slots_setup(void)
+{
+	return false;
+}
+
+#endif
+
+/* ---- choice ------------------------------------------------------------ */
+
+/* Do the ids of built-in code fit, with room for modules? */
+static bool __init page_tag_flags_roomy(void)
+{
+	u32 end = codetag_builtin_end;
+
+	if (!PAGE_TAG_FLAGS_POSSIBLE)
+		return false;
+	if (IS_ENABLED(CONFIG_MODULES))
+		end += (end - CODETAG_ID_FIRST) / 4;
+	return PAGE_TAG_BITS == 16 || end - 1 <= PAGE_TAG_ID_MASK;
+}
+
+static bool __init page_tag_use(enum page_tag_store store)
+{
+	switch (store) {
+	case PAGE_TAG_FLAGS:
+		if (!PAGE_TAG_FLAGS_POSSIBLE || codetag_builtin_end - 1 > PAGE_TAG_ID_MASK)
+			return false;
+		page_tag_max_id = PAGE_TAG_ID_MASK;
+		break;
+	case PAGE_TAG_SLOT:
+		if (!page_tag_slots_setup())
+			return false;
+		page_tag_slot_offset = (unsigned long)page_tag_slots -
+				       ((unsigned long)pfn_to_page(0) >> 5);
+		static_branch_disable(&page_tag_flags_key);
+		static_branch_enable(&page_tag_slot_key);
+		break;
+	case PAGE_TAG_EXT:
+		if (!page_tag_ext_setup())
+			return false;
+		static_branch_disable(&page_tag_flags_key);
+		break;
+	default:
+		return false;
+	}
+	page_tag_store = store;
+	return true;
+}
+
+/**
+ * page_tag_init - choose the page store
+ *
+ * Context: Boot, while memblock is the only allocator.
+ */
+void __init page_tag_init(void)
+{
+	if (page_tag_wanted != PAGE_TAG_AUTO) {
+		if (page_tag_use(page_tag_wanted))
+			return;
+		pr_warn("codetag.page_ref=%s is not possible here (%d free page flag bits for %u ids); using auto\n",
+			page_tag_store_names[page_tag_wanted],
+			(int)PAGE_TAG_BITS, codetag_builtin_end);
+	}
+
+	if (page_tag_flags_roomy() && page_tag_use(PAGE_TAG_FLAGS))
+		return;
+	if (page_tag_use(PAGE_TAG_SLOT) || page_tag_use(PAGE_TAG_EXT))
+		return;
+
+	/* Out of memory this early: the boot fails without us soon enough. */
+	panic("codetag: no memory for page references");
+}
+
+/**
+ * page_tag_show_stats - the page store's part of the stats file
+ * @m: where to print to
+ */
+void page_tag_show_stats(struct seq_file *m)
+{
+	unsigned long bytes = 0;
+
+	if (page_tag_store == PAGE_TAG_SLOT)
+		bytes = READ_ONCE(page_tag_slot_bytes);
+	else if (page_tag_store == PAGE_TAG_EXT)
+		bytes = get_num_physpages() * sizeof(u16);
+
+	seq_printf(m, "store: %s\n", page_tag_store == PAGE_TAG_AUTO ?
+		   "none" : page_tag_store_names[page_tag_store]);
+	seq_printf(m, "store_bits: %d\n",
+		   page_tag_store == PAGE_TAG_FLAGS ? (int)PAGE_TAG_BITS :
+		   page_tag_store == PAGE_TAG_AUTO ? 0 : 16);
+	seq_printf(m, "free_page_flag_bits: %d\n", (int)PAGE_TAG_FREE_BITS);
+	seq_printf(m, "mem_page_refs: %lu\n", bytes);
+	seq_printf(m, "pages_without_store: %ld\n", atomic_long_read(&page_tag_nr_lost));
+}
+
+#ifdef PAGE_TAG_SLOT_OUT_OF_LINE
+
+/**
+ * page_tag_slot_get - page_tag_get() for the slot store
+ * @page: the page
+ *
+ * Sanitizers know nothing of the slots, so that only code that they do not
+ * instrument may touch them.
+ *
+ * Context: Any.
+ * Return: The id, CODETAG_ID_NONE if the page holds none.
+ */
+u16 page_tag_slot_get(const struct page *page)
+{
+	return READ_ONCE(*page_tag_slot(page));
+}
+
+/**
+ * page_tag_slot_set - page_tag_set() for the slot store
+ * @page: the page
+ * @id:	  the id
+ *
+ * Context: Any.
+ */
+void page_tag_slot_set(struct page *page, u16 id)
+{
+	WRITE_ONCE(*page_tag_slot(page), id);
+}
+
+#endif /* PAGE_TAG_SLOT_OUT_OF_LINE */

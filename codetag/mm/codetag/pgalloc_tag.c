@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Charging pages and taking that back: all but the fastest paths, which are in
+ * include/linux/pgalloc_tag.h.
+ */
+#define pr_fmt(fmt) "codetag: " fmt
+
+#include <linux/mm.h>
+#include <linux/pgalloc_tag.h>
+#include <linux/seq_file.h>
+#include "internal.h"
+
+/* Pages whose id did not fit the store, and pages freed alone that are a part of more. */
+static atomic_long_t nr_not_representable;
+static atomic_long_t nr_freed_in_parts;
+
+/**
+ * pgalloc_tag_show_stats - the page allocator's part of the stats file
+ * @m: where to print to
+ */
+void pgalloc_tag_show_stats(struct seq_file *m)
+{
+	seq_printf(m, "pages_not_representable: %ld\n", atomic_long_read(&nr_not_representable));
+	seq_printf(m, "pages_freed_in_parts: %ld\n", atomic_long_read(&nr_freed_in_parts));
+}
+
+/* ---- allocation ------------------------------------------------------------ */
+
+/* The id to charge instead of one that the store cannot hold. */
+static u16 not_representable(struct codetag *ct)
+{
+	if (!(READ_ONCE(ct->state) & CODETAG_INACCURATE))
+		WRITE_ONCE(ct->state, ct->state | CODETAG_INACCURATE);
+	atomic_long_inc(&nr_not_representable);
+	return CODETAG_ID_UNREPRESENTABLE;
+}
+
+/* pgalloc_tag_add() with page_ext, or flags that do not hold every id. */
+static noinline void add_any(struct page *page, unsigned int order, bool compound,
+			     unsigned int id)
+{
+	if (unlikely(id > page_tag_max_id))
+		id = not_representable(&current->alloc_tag->ct);
+
+	page_tag_set(page, id);
+	if (order && !compound)
+		page_tag_set(page + 1, CODETAG_ID_TAIL + order);
+	alloc_tag_charge(id, PAGE_SIZE << order, 1);
+}
+
+/**
+ * pgalloc_tag_add_slow - what of pgalloc_tag_add() is not inlined
+ * @page:	first page
+ * @order:	order of the allocation, not 0 with wide flags and slots
+ * @compound:	the pages are going to be a compound page
+ * @id:		id of the current call site
+ *
+ * Context: Any but NMI.
+ */
+void pgalloc_tag_add_slow(struct page *page, unsigned int order, bool compound,
+			  unsigned int id)
+{
+	if (!pgalloc_tag_try_add(page, order, compound, id))
+		add_any(page, order, compound, id);
+}
+
+/* ---- free ------------------------------------------------------------------ */
+
+/**
+ * pgalloc_tag_damaged - a page holds an id that no tag has
+ * @page:	the page
+ * @id:		what it holds
+ *
+ * Context: Any but NMI.
+ */
+noinline void pgalloc_tag_damaged(const struct page *page, u16 id)
+{
+	char pfn[20];
+
+	snprintf(pfn, sizeof(pfn), "0x%lx", page_to_pfn(page));
+	alloc_tag_damaged(id, "page", pfn);
+}
+
+/* Charges of pages that are no more, if that is what the id says. */
+static void sub_id(const struct page *page, size_t bytes, size_t calls, u16 id)
+{
+	if (page_tag_is_mark(id)) {
+		/* Whoever frees the rest cannot tell us either: it stays with its site. */
+		atomic_long_inc(&nr_freed_in_parts);
+		pr_warn_once("page 0x%lx is freed alone, but was allocated as one of %u\n",
+			     page_to_pfn(page), 1 << (id - CODETAG_ID_TAIL));
+	} else if (!alloc_tag_uncharge(id, bytes, calls)) {
+		pgalloc_tag_damaged(page, id);
+	}
+}
+
+/* pgalloc_tag_sub() of what is not inlined, and of all that is rare. */
+static noinline void sub_any(struct page *page, unsigned int order)
+{
+	unsigned int id = page_tag_get(page);
+
+	if (!id)
+		return;
+
+	if (!page_tag_in_flags()) {
+		page_tag_set(page, CODETAG_ID_NONE);
+		if (order)
+			page_tag_set(page + 1, CODETAG_ID_NONE);
+	}
+	sub_id(page, PAGE_SIZE << order, 1, id);
+}
+
+/**
+ * pgalloc_tag_sub_slow - what of pgalloc_tag_sub() is not inlined
+ * @page:	first page
+ * @order:	order of the pages to be freed
+ *
+ * Context: Any but NMI.
+ */
+void pgalloc_tag_sub_slow(struct page *page, unsigned int order)
+{
+	if (!pgalloc_tag_try_sub(page, order, false))
+		sub_any(page, order);
+}
+
+/**
+ * __pgalloc_tag_sub_tail - see pgalloc_tag_sub_tail()
+ * @page:	first page
+ * @order:	order of the allocation
+ * @id:		id that the first page held
+ */
+void __pgalloc_tag_sub_tail(struct page *page, unsigned int order, u16 id)
+{
+	page_tag_set(page + 1, CODETAG_ID_NONE);
+	sub_id(page, (PAGE_SIZE << order) - PAGE_SIZE, 0, id);
+}
+
+/**
+ * pgalloc_tag_order - order of the allocation that a page is the first one of
+ * @page: a page that holds an id, of online memory
+ *
+ * Neither is what a page says of itself to be trusted while somebody is just
+ * making it so: a compound page gets its order after its mark.
+ *
+ * Context: Any.
+ * Return: The order, 0 if nothing says otherwise.
+ */
+unsigned int pgalloc_tag_order(const struct page *page)
+{
+	unsigned long pfn = page_to_pfn(page);
+	unsigned int order = 0;
+	u16 next;
+
+	if (PageHead(page))
+		order = compound_order((struct page *)page);
+	if (!order && !(pfn & 1)) {
+		/* Only an even page has a second one, in the same section then. */
+		next = page_tag_get(page + 1);
+		if (page_tag_is_mark(next))
+			order = next - CODETAG_ID_TAIL;
+	}
+	return order < BITS_PER_LONG && IS_ALIGNED(pfn, 1UL << order) ? order : 0;
+}
+
+/**
+ * __pgalloc_tag_offline - see pgalloc_tag_offline()
+ * @page: the page
+ */
+void __pgalloc_tag_offline(struct page *page)
+{
+	u16 id = page_tag_get(page);
+
+	if (!id)
+		return;
+
+	page_tag_set(page, CODETAG_ID_NONE);
+	if (page_tag_is_mark(id))
+		return;
+	sub_id(page, PAGE_SIZE << pgalloc_tag_order(page), 1, id);
+}
+
+/* ---- changes in between ---------------------------------------------------- */
+
+/**
+ * __pgalloc_tag_split - see pgalloc_tag_split()
+ * @page:	first page
+ * @old_order:	order of the allocation
+ * @new_order:	order of the parts
+ */
+void __pgalloc_tag_split(struct page *page, unsigned int old_order, unsigned int new_order)
+{
+	unsigned long i, nr = 1UL << old_order, step = 1UL << new_order;
+	u16 id = page_tag_get(page);
+
+	if (!id || old_order == new_order)
+		return;
+
+	if (!alloc_tag_id_counted(id)) {
+		pgalloc_tag_damaged(page, id);
+		return;
+	}
+	for (i = step; i < nr; i += step)
+		page_tag_set(page + i, id);
+	alloc_tag_charge(id, 0, (nr >> new_order) - 1);
+}
+
+/**
+ * __pgalloc_tag_swap - see pgalloc_tag_swap()
+ * @new: folio that takes over
+ * @old: folio that goes away
+ */
+void __pgalloc_tag_swap(struct folio *new, struct folio *old)
+{
+	u16 id;
+
+	/* Device memory is not charged, and need not have a place for an id. */
+	if (folio_is_zone_device(new) || folio_is_zone_device(old))
+		return;
+
+	id = page_tag_get(&new->page);
+	page_tag_set(&new->page, page_tag_get(&old->page));
+	page_tag_set(&old->page, id);
+}

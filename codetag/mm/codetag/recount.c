@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The recount of what slab and percpu objects hold.
+ */
+#include <linux/bsearch.h>
+#include <linux/mm.h>
+#include <linux/slab.h>
+#include <linux/sort.h>
+#include "../internal.h"
+#include "../percpu-internal.h"
+#include "internal.h"
+#include "recount.h"
+#include "slab_ref.h"
+
+/* ---- slabs ------------------------------------------------------------------- */
+
+/*
+ * The caches there are while the audit runs, sorted: a slab that is being made
+ * may not have its cache yet. With slab_mutex held.
+ */
+static const struct kmem_cache **known_caches;
+static size_t nr_known_caches;
+
+static int compare_caches(const void *a, const void *b)
+{
+	const struct kmem_cache *x = *(const struct kmem_cache **)a;
+	const struct kmem_cache *y = *(const struct kmem_cache **)b;
+
+	return (x > y) - (x < y);
+}
+
+/**
+ * codetag_recount_prepare - get ready for codetag_recount_slab()
+ *
+ * Context: Process. Holds slab_mutex until codetag_recount_done().
+ * Return: false if there is no memory for it; then nothing is held.
+ */
+bool codetag_recount_prepare(void)
+{
+	struct kmem_cache *s;
+
+	mutex_lock(&slab_mutex);
+	nr_known_caches = 0;
+	list_for_each_entry(s, &slab_caches, list)
+		nr_known_caches++;
+	known_caches = kvmalloc_array(nr_known_caches, sizeof(*known_caches), GFP_KERNEL);
+	if (!known_caches) {
+		mutex_unlock(&slab_mutex);
+		return false;
+	}
+
+	nr_known_caches = 0;
+	list_for_each_entry(s, &slab_caches, list)
+		known_caches[nr_known_caches++] = s;
+	sort(known_caches, nr_known_caches, sizeof(*known_caches), compare_caches, NULL);
+	return true;
+}
+
+/**
+ * codetag_recount_done - the end of codetag_recount_prepare()
+ */
+void codetag_recount_done(void)
+{
+	kvfree(known_caches);
+	known_caches = NULL;
+	mutex_unlock(&slab_mutex);
+}
+
+static void recount_object(struct codetag_recount *rc, const struct kmem_cache *s, u16 id)
+{
+	if (!id)
+		return;
+	rc->objects++;
+	codetag_recount_add(rc, id, s->size);
+}
+
+/**
+ * codetag_recount_slab - recount the objects of a slab
+ * @rc:		the recount
+ * @page:	any page; it need not be one of a slab
+ *
+ * Context: All CPUs stopped, after codetag_recount_prepare().
+ */
+void codetag_recount_slab(struct codetag_recount *rc, struct page *page)
+{
+	const struct kmem_cache *s;
+	struct slab *slab;
+	unsigned int i;
+	void *start;
+
+	if (!PageSlab(page))
+		return;
+	slab = page_slab(page);
+	s = READ_ONCE(slab->slab_cache);
+	if (!bsearch(&s, known_caches, nr_known_caches, sizeof(*known_caches), compare_caches))
+		return;
+
+	start = kasan_reset_tag(slab_address(slab));
+	if (is_kfence_address(start)) {
+		recount_object(rc, s, *codetag_slab_ref_any(s, start));
+		return;
+	}
+	for (i = 0; i < slab->objects; i++)
+		recount_object(rc, s, *codetag_slab_ref_in(s, slab,
+					fixup_red_left((struct kmem_cache *)s,
+						       start + i * s->size)));
+}
+
+/* ---- percpu chunks ----------------------------------------------------------- */
+
+static void recount_chunk(struct codetag_recount *rc, struct pcpu_chunk *chunk)
+{
+	int bit, end, nr = pcpu_chunk_map_bits(chunk);
+	u16 id;
+
+	for_each_set_bit(bit, chunk->alloc_map, nr) {
+		/* An allocation begins at a boundary and ends at the next one. */
+		if (!test_bit(bit, chunk->bound_map))
+			continue;
+		if (chunk->start_offset && bit < chunk->start_offset / PCPU_MIN_ALLOC_SIZE)
+			continue;
+		if (bit >= nr - chunk->end_offset / PCPU_MIN_ALLOC_SIZE)
+			break;
+
+		id = chunk->codetag_ids ? chunk->codetag_ids[bit] : CODETAG_ID_UNREPRESENTABLE;
+		if (!id)
+			continue;
+		end = find_next_bit(chunk->bound_map, nr + 1, bit + 1);
+		rc->objects++;
+		codetag_recount_add(rc, id,
+				    pcpu_codetag_size((end - bit) * PCPU_MIN_ALLOC_SIZE));
+	}
+}
+
+/**
+ * codetag_recount_percpu - recount all percpu allocations
+ * @rc: the recount
+ *
+ * Context: All CPUs stopped.
+ */
+void codetag_recount_percpu(struct codetag_recount *rc)
+{
+	struct pcpu_chunk *chunk;
+	int slot;
+
+	for (slot = 0; slot < pcpu_nr_slots; slot++)
+		list_for_each_entry(chunk, &pcpu_chunk_lists[slot], list)
+			recount_chunk(rc, chunk);
+	if (pcpu_reserved_chunk)
+		recount_chunk(rc, pcpu_reserved_chunk);
+}

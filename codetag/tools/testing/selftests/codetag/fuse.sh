@@ -1,0 +1,34 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# A file system in user space that moves its pages into the page cache: they keep
+# the call site that allocated them, and nobody finds them strange.
+. "$(dirname "$0")/codetag.inc"
+
+prepare
+[ -c /dev/fuse ] || modprobe fuse 2>/dev/null
+[ -c /dev/fuse ] || { cleanup; skip_all "no FUSE"; }
+plan 6
+
+pages=512
+base cache ' mm/filemap.c:[0-9]* .*func:__filemap_get_folio'
+base pipe ' fs/pipe.c:[0-9]* func:pipe_write'
+mkdir "$WORK/mnt"
+"$BIN/fuse" "$WORK/mnt" $pages &
+server=$!
+until_true 10 mounted "$WORK/mnt"
+check "mounted" $?
+equal "what is read" "$((pages * 4096))" "$(wc -c <"$WORK/mnt/file")"
+sum=$(dd if=/dev/zero bs=4096 count=$pages 2>/dev/null | tr '\0' 'F' | md5sum)
+equal "it is what was written" "$sum" "$(md5sum <"$WORK/mnt/file" 2>/dev/null)"
+
+# Pages of the pipe are in the page cache now, instead of the ones read ahead.
+# shellcheck disable=SC2046
+set -- $(grown pipe)
+[ "$2" -ge $((pages / 2)) ]
+check "pages have moved" $? "$2 of $pages are charged to pipe_write()"
+strange=$(dmesg | grep -c 'weird page')
+equal "no page is strange" 0 "$strange"
+audited "audit"
+umount "$WORK/mnt"
+wait $server
+finish

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What seldom happens, or should not.
+ */
+#include <linux/gfp.h>
+#include <linux/mm.h>
+#include <linux/module.h>
+#include <linux/notifier.h>
+#include <linux/string.h>
+
+#include "codetag_test.h"
+
+/*
+ * Four pages that are freed as two: the other half is lost, and so are its
+ * bytes.
+ */
+int ct_misuse(void)
+{
+	struct page *page = alloc_pages(GFP_KERNEL, 2);
+
+	if (!page)
+		return -ENOMEM;
+	__free_pages(page, 1);
+	return 0;
+}
+
+/* ---- a compound page that is being made ------------------------------------- */
+
+static struct page *half_page;
+static unsigned long half_old;
+
+/* What a task leaves when it is stopped in prep_compound_page(). */
+int ct_half_on(void)
+{
+	struct folio *folio;
+
+	if (half_page)
+		return -EBUSY;
+	half_page = alloc_pages(GFP_KERNEL, 1);
+	if (!half_page)
+		return -ENOMEM;
+
+	/* The number of pages is not there yet: something else is in its place. */
+	folio = (struct folio *)half_page;
+	half_old = half_page[1].index;
+	half_page[1].index = 0;
+	__SetPageHead(half_page);
+	return folio_test_large(folio) ? 0 : -EIO;
+}
+
+int ct_half_off(void)
+{
+	if (!half_page)
+		return -ENOENT;
+	__ClearPageHead(half_page);
+	half_page[1].index = half_old;
+	__free_pages(half_page, 1);
+	half_page = NULL;
+	return 0;
+}
+
+/* ---- a module that nobody wants ----------------------------------------------- */
+
+static char refused[MODULE_NAME_LEN];
+
+static int refuse(struct notifier_block *nb, unsigned long state, void *data)
+{
+	struct module *mod = data;
+
+	if (state != MODULE_STATE_COMING || strcmp(mod->name, refused))
+		return NOTIFY_DONE;
+	return notifier_from_errno(-EPERM);
+}
+
+/* After all others. */
+static struct notifier_block refuse_nb = {
+	.notifier_call	= refuse,
+	.priority	= INT_MIN,
+};
+
+int ct_refuse(const char *name)
+{
+	strscpy(refused, name, sizeof(refused));
+	return 0;
+}
+
+int ct_odd_init(void)
+{
+	return register_module_notifier(&refuse_nb);
+}
+
+void ct_odd_exit(void)
+{
+	unregister_module_notifier(&refuse_nb);
+	ct_half_off();
+}

@@ -1,0 +1,19 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# All slabs have single pages: where a vector has no second page to be found by.
+# boot: slab_max_order=0
+# store: any
+. "$(dirname "$0")/codetag.inc"
+
+driver
+have_engine || { unload codetag_test; skip_all "not this profiler"; }
+plan 4
+snapshot
+run hold all
+compared "everything is exact"
+audited "audit"
+equal "no slab had to do without a vector" 0 "$(stat_value slab_vectors_failed)"
+run drop all
+audited "audit of nothing"
+unload codetag_test
+finish

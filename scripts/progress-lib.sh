@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+# What takes long says how far it is, and is ended only when it does not get on.
+# To be sourced after lib.sh.
+#
+# DOING names the file in which a script says what it does now. Who makes that
+# file shows it: the outermost script, so that nothing is shown twice.
+
+# Seconds between two lines where there is no terminal.
+PROGRESS_EVERY=${PROGRESS_EVERY:-60}
+# Seconds without a new file or a new line after which a build is hung.
+STALL=${STALL:-600}
+
+# Where it is shown, wherever the command that is shown writes to
+exec {progress_out}>&2
+
+# pause SECONDS: without a process that would hold on to our files
+exec {progress_never}<> <(:)
+pause() { read -r -t "$1" <&"$progress_never" || true; }
+
+# doing TEXT: what goes on now. The file is written only when that changes.
+doing()
+{
+	[ -z "${DOING:-}" ] || [ "$*" = "$(cat "$DOING" 2>/dev/null)" ] ||
+		printf '%s\n' "$*" >"$DOING"
+}
+
+# progress_line SECONDS TEXT: on a terminal over the last one; elsewhere when its
+# time has come. Sets progress_next.
+progress_next=$PROGRESS_EVERY
+progress_line()
+{
+	local text columns
+
+	if [ -t "$progress_out" ]; then
+		columns=$(stty size <&"$progress_out" 2>/dev/null | cut -d' ' -f2)
+		printf -v text '%5d s  %s' "$1" "$2"
+		[ "${columns:-0}" -gt 0 ] || columns=80
+		printf '\r%s\e[K' "${text:0:columns - 1}" >&"$progress_out"
+	elif [ "$1" -ge "$progress_next" ]; then
+		progress_next=$(($1 + PROGRESS_EVERY))
+		printf '%5d s  %s\n' "$1" "$2" >&"$progress_out"
+	fi
+}
+
+# progress_clear: the line is free again
+progress_clear() { [ ! -t "$progress_out" ] || printf '\r\e[K' >&"$progress_out"; }
+
+# shown LABEL COMMAND…: run COMMAND and show what it does
+shown()
+{
+	local label=$1 status=0 pid file from=$SECONDS text
+
+	shift
+	if [ -n "${DOING:-}" ]; then
+		"$@"
+		return
+	fi
+	file=$(mktemp "$CACHE/run/doing.XXXXXX")
+	progress_next=$PROGRESS_EVERY
+	{
+		exec 8>&- 9>&- >/dev/null 2>&1
+		trap 'exit 0' TERM
+		while :; do
+			text=$(cat "$file" 2>/dev/null) || exit 0
+			progress_line $((SECONDS - from)) "$label${text:+: $text}"
+			pause 1
+			kill -0 $$ 2>/dev/null || {
+				rm -f "$file"
+				exit 0
+			}
+		done
+	} &
+	pid=$!
+	DOING=$file "$@" || status=$?
+	kill "$pid" 2>/dev/null || true
+	wait "$pid" 2>/dev/null || true
+	progress_clear
+	rm -f "$file"
+	return $status
+}
+
+# watched SECONDS LOOK COMMAND…: run COMMAND, without input. The function LOOK
+# prints how far it is; when that stays the same for SECONDS, COMMAND is hung: it
+# and all that it started is ended, with status 124. Looks are counted and not
+# the clock: a machine that does other work looks less often.
+watched()
+{
+	local limit=$1 look=$2 status=0 verdict=0 pid guard
+
+	shift 2
+	# timeout without a time: a process group that can be ended as a whole
+	timeout -k 10 0 "$@" </dev/null &
+	pid=$!
+	progress_guard "$pid" "$limit" "$look" &
+	guard=$!
+	# shellcheck disable=SC2064
+	trap "kill $pid $guard 2>/dev/null; exit 143" TERM INT HUP
+	wait "$pid" || status=$?
+	kill "$guard" 2>/dev/null || true
+	wait "$guard" || verdict=$?
+	trap - TERM INT HUP
+	[ "$verdict" -ne 124 ] || status=124
+	return "$status"
+}
+
+progress_guard()
+{
+	local pid=$1 limit=$2 look=$3 now before='' same=0
+
+	exec 8>&- 9>&- >/dev/null
+	trap - EXIT TERM
+	while kill -0 "$pid" 2>/dev/null; do
+		now=$("$look") || true
+		if [ "$now" != "$before" ]; then
+			before=$now same=0
+		elif [ "$same" -ge "$limit" ]; then
+			kill "$pid"
+			exit 124
+		fi
+		pause 2
+		same=$((same + 2))
+	done
+}
+
+# kmake_watched FLAVOUR LOG ARGUMENT…: kmake with its output at the end of LOG,
+# with progress, and ended with status 124 when it is hung
+kmake_watched()
+{
+	local flavour=$1 log=$2 status=0
+	local obj files about=about from=$SECONDS
+	# shellcheck disable=SC2034
+	local -a kmake_by=(watched "$STALL" kmake_look)
+
+	shift 2
+	obj=$(flavour_obj "$flavour")
+	# What it had when it was last complete, or what its fragment says it will have
+	files=$(flavour_lines "$flavour" files | tail -n 1)
+	[ ! -f "$obj/.codetag-files" ] || read -r files about <<<"$(cat "$obj/.codetag-files") at most"
+	touch "$obj/.codetag-began"
+	shown kernel kmake "$flavour" "$@" >>"$log" 2>&1 || status=$?
+	doing ''
+	printf '%s %s %s\n' "$flavour" "$(kmake_made)" $((SECONDS - from)) >>"$LOGS/built"
+	[ "$status" -ne 124 ] ||
+		echo "ERROR: no new file and no new line in $STALL s" >>"$log"
+	return "$status"
+}
+
+# The object files that are new; and all files, for a link makes no object.
+kmake_look()
+{
+	local made of=
+
+	made=$(kmake_made)
+	[ "$made" -gt "${files:--1}" ] || of=" of $about $files"
+	doing "builds $flavour, $made$of files"
+	kmake_files -newer "$obj/.codetag-began" | cksum
+	stat -c %s "$log"
+}
+kmake_made() { kmake_files -newer "$obj/.codetag-began" -name '*.o' | wc -l; }
+
+# kmake_files TEST…: sizes and names of what a build has made in $obj
+kmake_files()
+{
+	find "$obj" \( -name selftests -o -name modroot -o -name bench-module \) -prune -o \
+		-type f "$@" -printf '%s %p\n' 2>/dev/null || true
+}
