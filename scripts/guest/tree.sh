@@ -12,12 +12,15 @@ echo 0 >/proc/sys/kernel/panic_on_warn
 sysctl -q -w kernel.hung_task_timeout_secs=0 kernel.printk_ratelimit=0 2>/dev/null
 mkdir -p /sys/fs/cgroup
 mount -t cgroup2 cgroup2 /sys/fs/cgroup 2>/dev/null
+# Some tests want files that are not in memory.
+mount "$GUEST_DISK" /mnt || exit 1
 echo 'nobody:x:65534:65534::/:/bin/sh' >>/etc/passwd
 
 # kunit MODULE: the results of the suites that were not there before
 kunit()
 {
 	results=/sys/kernel/debug/kunit
+	modprobe kunit enable=1 || return 1
 	before=" $(echo "$results"/*) "
 	modprobe "$@" || return 1
 	for suite in "$results"/*; do
@@ -52,11 +55,11 @@ module()
 	esac
 }
 
-# program DIRECTORY NAME ARGUMENT…: in a directory of its own, with huge pages
+# program DIRECTORY NAME ARGUMENT…
 program()
 {
-	cd "$dir/$1" || return 1
-	name=./$2
+	cd /mnt || return 1
+	name=$dir/$1/$2
 	shift 2
 	timeout -s KILL "$seconds" "$name" "$@"
 }
@@ -65,8 +68,7 @@ mm()
 {
 	case $1 in
 	hugetlb_fault_after_madv|hugetlb_madv_vs_map) pages=1 ;;
-	hugepage-mmap|hugepage-shm|map_hugetlb) pages=128 ;;
-	hugepage-*|hugetlb*|thuge-gen|gup_longterm|cow|uffd*|mremap_test|pagemap_ioctl) pages=32 ;;
+	hugepage-*|map_hugetlb|hugetlb*|thuge-gen|gup_longterm|cow|uffd*|mremap_test|pagemap_ioctl) pages=32 ;;
 	*) pages=0 ;;
 	esac
 	echo 3 >/proc/sys/vm/drop_caches

@@ -271,6 +271,7 @@ static void audit_print_mismatch(struct seq_file *m, struct audit *audit, u16 id
 static void audit_print(struct seq_file *m, struct audit *audit)
 {
 	unsigned long pages = atomic_long_read(&audit->pages);
+	u64 us = div_u64(audit->longest, NSEC_PER_USEC);
 	unsigned int id, tags = 0, mismatches = 0;
 
 	codetag_lock();
@@ -285,8 +286,7 @@ static void audit_print(struct seq_file *m, struct audit *audit)
 	codetag_unlock();
 
 	seq_printf(m, "stopped: %u times, %llu us at most, %llu us per GiB\n", audit->passes,
-		   div_u64(audit->longest, NSEC_PER_USEC),
-		   div64_u64(audit->longest * (SZ_1G / PAGE_SIZE), max(pages, 1UL) * NSEC_PER_USEC));
+		   us, div64_u64(us * (SZ_1G / PAGE_SIZE), max(pages, 1UL)));
 	if (audit->gave_up)
 		seq_printf(m, "gave up: %lu pages in codetag.audit_max_ms=%u\n", pages,
 			   READ_ONCE(audit_max_ms));

@@ -270,7 +270,7 @@ void alloc_tag_damaged(u16 id, const char *what, const char *name)
 {
 	atomic_long_inc(&codetag_ids_damaged);
 	/* Whoever frees may hold locks that a console takes. */
-	printk_deferred_once(KERN_WARNING pr_fmt("%s %s holds id %u, which no call site has: something has overwritten it\n"),
+	printk_deferred_once(KERN_WARNING pr_fmt("%s %s: id %u of no call site, overwritten\n"),
 			     what, name, id);
 }
 
@@ -387,7 +387,7 @@ bool codetag_next(unsigned long *pos, struct codetag_info *info, struct codetag_
 			return true;
 
 		sum = read_ahead(info->id, sums);
-		/* What moves from CPU to CPU meanwhile can be missed: there is not less than none. */
+		/* What moves between CPUs meanwhile can be missed: there is not less than none. */
 		info->bytes = max_t(s64, sum.bytes, 0);
 		info->calls = max_t(s64, sum.calls, 0);
 		if (!info->unloaded || sum.bytes || sum.calls)

@@ -87,7 +87,7 @@ static void sub_id(const struct page *page, size_t bytes, size_t calls, u16 id)
 	if (page_tag_is_mark(id)) {
 		/* Whoever frees the rest cannot tell us either: it stays with its site. */
 		atomic_long_inc(&nr_freed_in_parts);
-		printk_deferred_once(KERN_WARNING pr_fmt("page 0x%lx is freed alone, but was allocated as one of %u\n"),
+		printk_deferred_once(KERN_WARNING pr_fmt("page 0x%lx is freed alone, one of %u\n"),
 				     page_to_pfn(page), 1 << (id - CODETAG_ID_TAIL));
 	} else if (!alloc_tag_uncharge(id, bytes, calls)) {
 		pgalloc_tag_damaged(page, id);

@@ -86,7 +86,7 @@ void codetag_recount_slab(struct codetag_recount *rc, struct page *page)
 	const struct kmem_cache *s;
 	struct slab *slab;
 	unsigned int i;
-	void *start;
+	void *start, *object;
 
 	if (!PageSlab(page))
 		return;
@@ -100,10 +100,10 @@ void codetag_recount_slab(struct codetag_recount *rc, struct page *page)
 		recount_object(rc, s, *codetag_slab_ref_any(s, start));
 		return;
 	}
-	for (i = 0; i < slab->objects; i++)
-		recount_object(rc, s, *codetag_slab_ref_in(s, slab,
-					fixup_red_left((struct kmem_cache *)s,
-						       start + i * s->size)));
+	for (i = 0; i < slab->objects; i++) {
+		object = fixup_red_left((struct kmem_cache *)s, start + i * s->size);
+		recount_object(rc, s, *codetag_slab_ref_in(s, slab, object));
+	}
 }
 
 /* ---- percpu chunks ----------------------------------------------------------- */

@@ -314,12 +314,13 @@ unsigned int codetag_slab_tail(const struct kmem_cache *s, const struct slab *sl
 /* Account for a new slab (@sign 1), or for one that goes away (-1). */
 static void slab_account(const struct kmem_cache *s, const struct slab *slab, int sign)
 {
-	u16 *vector = slab_vector(s, slab);
+	void *vector = slab_vector(s, slab);
 	long bytes;
 
 	if (vector) {
-		this_cpu_add(slab_vector_bytes, sign * (long)ksize(slab_order(slab) ? (void *)vector :
-			     container_of((void *)vector, struct far_vector, ids)));
+		if (!slab_order(slab))
+			vector -= offsetof(struct far_vector, ids);
+		this_cpu_add(slab_vector_bytes, sign * (long)ksize(vector));
 		return;
 	}
 	bytes = s->codetag_bytes;

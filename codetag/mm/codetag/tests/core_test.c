@@ -91,6 +91,11 @@ static struct alloc_tag *own_tag(void)
 	return &tag;
 }
 
+static void uncharge(struct kunit *test, u16 id, size_t bytes, size_t calls)
+{
+	KUNIT_EXPECT_TRUE(test, alloc_tag_uncharge(id, bytes, calls));
+}
+
 static void expect_counts(struct kunit *test, u16 id, s64 bytes, s64 calls)
 {
 	struct alloc_tag_counters sum = alloc_tag_read(id);
@@ -109,9 +114,9 @@ static void counters(struct kunit *test)
 	expect_counts(test, id, 1000, 1);
 	alloc_tag_charge(id, 1UL << 40, 7);
 	expect_counts(test, id, (1LL << 40) + 1000, 8);
-	KUNIT_EXPECT_TRUE(test, alloc_tag_uncharge(id, 1000, 1));
+	uncharge(test, id, 1000, 1);
 	expect_counts(test, id, 1LL << 40, 7);
-	KUNIT_EXPECT_TRUE(test, alloc_tag_uncharge(id, 1UL << 40, 7));
+	uncharge(test, id, 1UL << 40, 7);
 	expect_counts(test, id, 0, 0);
 }
 
@@ -168,7 +173,7 @@ static void blocks(struct kunit *test)
 	alloc_tag_read_block(round_down(id, CODETAG_BLOCK_SIZE), sums);
 	KUNIT_EXPECT_EQ(test, sums[id % CODETAG_BLOCK_SIZE].bytes, 1000);
 	KUNIT_EXPECT_EQ(test, sums[id % CODETAG_BLOCK_SIZE].calls, 2);
-	KUNIT_EXPECT_TRUE(test, alloc_tag_uncharge(id, 1000, 2));
+	uncharge(test, id, 1000, 2);
 
 	/* Beyond what is given out there is nothing. */
 	memset(sums, 0xff, sizeof(sums));
@@ -362,10 +367,10 @@ static void module_unload(struct kunit *test)
 	KUNIT_EXPECT_LT(test, now.free, before.free);
 
 	/* As long as one byte is left the ids stay. */
-	KUNIT_EXPECT_TRUE(test, alloc_tag_uncharge(id, 639, 9));
+	uncharge(test, id, 639, 9);
 	KUNIT_EXPECT_EQ(test, listed("fake_unload", &info, func, sizeof(func)), 1);
 	KUNIT_EXPECT_EQ(test, id_use().unloaded, before.unloaded + 10);
-	KUNIT_EXPECT_TRUE(test, alloc_tag_uncharge(id, 1, 1));
+	uncharge(test, id, 1, 1);
 	KUNIT_EXPECT_EQ(test, listed("fake_unload", &info, func, sizeof(func)), 0);
 	now = id_use();
 	KUNIT_EXPECT_EQ(test, now.unloaded, before.unloaded);
@@ -396,7 +401,7 @@ static void module_again(struct kunit *test)
 	expect_counts(test, old, 100, 1);
 	KUNIT_EXPECT_EQ(test, listed("fake_again", &info, func, sizeof(func)), 6);
 	alloc_tag_charge(new, 30, 1);
-	KUNIT_EXPECT_TRUE(test, alloc_tag_uncharge(old, 100, 1));
+	uncharge(test, old, 100, 1);
 	expect_counts(test, new, 30, 1);
 	KUNIT_EXPECT_EQ(test, listed("fake_again", &info, func, sizeof(func)), 5);
 
@@ -404,7 +409,7 @@ static void module_again(struct kunit *test)
 	codetag_reap();
 	KUNIT_EXPECT_NULL(test, codetag_from_id(old));
 	KUNIT_EXPECT_PTR_EQ(test, codetag_from_id(new), &second->alloc_tags[0].ct);
-	KUNIT_EXPECT_TRUE(test, alloc_tag_uncharge(new, 30, 1));
+	uncharge(test, new, 30, 1);
 	codetag_unload_module(second);
 	fake_module_gone(second);
 	KUNIT_EXPECT_EQ(test, id_use().free, before.free);
@@ -425,10 +430,10 @@ static void module_half(struct kunit *test)
 	codetag_reap();
 	KUNIT_EXPECT_NOT_NULL(test, codetag_from_id(id));
 	alloc_tag_charge(id, 8, 0);
-	KUNIT_EXPECT_TRUE(test, alloc_tag_uncharge(id, 0, 1));
+	uncharge(test, id, 0, 1);
 	codetag_reap();
 	KUNIT_EXPECT_NOT_NULL(test, codetag_from_id(id));
-	KUNIT_EXPECT_TRUE(test, alloc_tag_uncharge(id, 8, 0));
+	uncharge(test, id, 8, 0);
 	KUNIT_EXPECT_EQ(test, id_use().free, before.free);
 }
 
@@ -454,7 +459,7 @@ static void module_large(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, listed("fake_large", &info, func, sizeof(func)), nr);
 	KUNIT_EXPECT_EQ(test, info.bytes, nr);
 	for (i = 0; i < nr; i++)
-		KUNIT_EXPECT_TRUE(test, alloc_tag_uncharge(mod->alloc_tags[i].ct.id, i + 1, 1));
+		uncharge(test, mod->alloc_tags[i].ct.id, i + 1, 1);
 	codetag_unload_module(mod);
 	fake_module_gone(mod);
 	KUNIT_EXPECT_EQ(test, id_use().free, before.free);
@@ -500,8 +505,8 @@ static void module_read_ahead(struct kunit *test)
 	}
 	for (n = 0; n < ARRAY_SIZE(mods); n++) {
 		for (i = 0; i < mods[n]->num_alloc_tags; i++)
-			KUNIT_EXPECT_TRUE(test, alloc_tag_uncharge(mods[n]->alloc_tags[i].ct.id,
-					   mods[n]->alloc_tags[i].ct.id, i + 1));
+			uncharge(test, mods[n]->alloc_tags[i].ct.id,
+				 mods[n]->alloc_tags[i].ct.id, i + 1);
 		codetag_unload_module(mods[n]);
 		fake_module_gone(mods[n]);
 	}

@@ -35,7 +35,7 @@ static void reply(const struct fuse_in_header *in, int error, const void *data, 
 	};
 
 	if (writev(dev, iov, len ? 2 : 1) < 0 && errno != ENOENT)
-		perror("fuse: reply");
+		perror("fuse: writev");
 }
 
 static struct fuse_attr attr(uint64_t id)
