@@ -52,7 +52,7 @@ live_steps() {
 	screen_has 'filter: module virtio_net' || return 1
 	tmux_top send-keys / Enter End
 	mv "$file" "$file.good"
-	screen_has 'No such file' || return 1
+	screen_has 'cannot read' || return 1
 	mv "$file.good" "$file"
 	screen_has 'q quit, h help' || return 1
 	tmux_top send-keys b b b b
