@@ -44,7 +44,7 @@ int ct_half_on(void)
 	folio = (struct folio *)half_page;
 	half_old = half_page[1].index;
 	half_page[1].index = 0;
-	__SetPageHead(half_page);
+	__set_bit(PG_head, &half_page->flags);
 	return folio_test_large(folio) ? 0 : -EIO;
 }
 
@@ -52,7 +52,7 @@ int ct_half_off(void)
 {
 	if (!half_page)
 		return -ENOENT;
-	__ClearPageHead(half_page);
+	__clear_bit(PG_head, &half_page->flags);
 	half_page[1].index = half_old;
 	__free_pages(half_page, 1);
 	half_page = NULL;
