@@ -179,14 +179,16 @@ static void *slab_start(const struct slab *slab)
 static u16 *slab_vector(const struct kmem_cache *s, const struct slab *slab)
 {
 	struct far_vector *far;
+	unsigned long flags;
 
 	if (!s->codetag_vector)
 		return NULL;
 	if (slab_order(slab))
 		return *codetag_slab_vector(slab);
 
-	guard(raw_spinlock_irqsave)(&other_lock);
+	raw_spin_lock_irqsave(&other_lock, flags);
 	far = find_far_vector(slab);
+	raw_spin_unlock_irqrestore(&other_lock, flags);
 	return far ? far->ids : NULL;
 }
 
@@ -332,12 +334,14 @@ static void slab_account(const struct kmem_cache *s, const struct slab *slab, in
 static void add_far_vector(const struct slab *slab, size_t bytes, gfp_t gfp)
 {
 	struct far_vector *far = kzalloc_node(sizeof(*far) + bytes, gfp, slab_nid(slab));
+	unsigned long flags;
 
 	if (!far)
 		return;
 	far->slab = slab;
-	guard(raw_spinlock_irqsave)(&other_lock);
+	raw_spin_lock_irqsave(&other_lock, flags);
 	hash_add(far_vectors, &far->node, (unsigned long)slab);
+	raw_spin_unlock_irqrestore(&other_lock, flags);
 }
 
 static void slab_add_vector(const struct kmem_cache *s, struct slab *slab, gfp_t gfp)
@@ -361,6 +365,7 @@ static void slab_add_vector(const struct kmem_cache *s, struct slab *slab, gfp_t
 static void slab_remove_vector(struct slab *slab)
 {
 	struct far_vector *far;
+	unsigned long flags;
 	u16 *ids;
 
 	if (slab_order(slab)) {
@@ -369,29 +374,35 @@ static void slab_remove_vector(struct slab *slab)
 		kfree(ids);
 		return;
 	}
-	scoped_guard(raw_spinlock_irqsave, &other_lock) {
-		far = find_far_vector(slab);
-		if (far)
-			hash_del(&far->node);
-	}
+	raw_spin_lock_irqsave(&other_lock, flags);
+	far = find_far_vector(slab);
+	if (far)
+		hash_del(&far->node);
+	raw_spin_unlock_irqrestore(&other_lock, flags);
 	kfree(far);
 }
 
 /* The cache has one more slab that is unlike what it prefers. */
 static void slab_is_other(struct kmem_cache *s, struct slab *slab)
 {
+	unsigned long flags;
+
 	slab->__page_type |= CODETAG_SLAB_TYPE_OTHER;
-	guard(raw_spinlock_irqsave)(&other_lock);
+	raw_spin_lock_irqsave(&other_lock, flags);
 	if (!s->codetag_others++)
 		WRITE_ONCE(s->codetag_shift, s->codetag_shift | CODETAG_SLAB_OTHER);
+	raw_spin_unlock_irqrestore(&other_lock, flags);
 }
 
 static void slab_is_other_no_more(struct kmem_cache *s, struct slab *slab)
 {
+	unsigned long flags;
+
 	slab->__page_type &= ~CODETAG_SLAB_TYPE_OTHER;
-	guard(raw_spinlock_irqsave)(&other_lock);
+	raw_spin_lock_irqsave(&other_lock, flags);
 	if (!--s->codetag_others)
 		WRITE_ONCE(s->codetag_shift, s->codetag_shift & ~CODETAG_SLAB_OTHER);
+	raw_spin_unlock_irqrestore(&other_lock, flags);
 }
 
 /**

@@ -142,7 +142,8 @@ static __always_inline bool codetag_slab_try_alloc(struct kmem_cache *s, struct 
 						   void *object)
 {
 	unsigned long shift;
-	u16 *ref, id;
+	unsigned int id;
+	u16 *ref;
 
 	if (!mem_alloc_profiling_enabled())
 		return true;
