@@ -82,7 +82,8 @@ static_assert(CODETAG_SLAB_TYPE_OTHER < 1U << 24);
 /* Are a slab's ids not where the cache's ids usually are? Only if the cache has OTHER. */
 static __always_inline bool codetag_slab_is_other(const struct slab *slab)
 {
-	return slab->__page_type & CODETAG_SLAB_TYPE_OTHER;
+	/* A load of its own, or kfree() would keep the one that says that it is a slab. */
+	return READ_ONCE(slab->__page_type) & CODETAG_SLAB_TYPE_OTHER;
 }
 
 /* Where the id of an object is that is not KFENCE's, if @shift is less than that. */
