@@ -39,7 +39,7 @@ void codetag_slab_free_any(struct kmem_cache *s, void *object);
 /*
  * kmem_cache.codetag_shift, one word that tells the fast paths all they need:
  *
- *	 31       10   9       8     7       0
+ *	 63       10   9       8     7       0
  *	+-----------+-------+--------+--------+
  *	|     0     | OTHER | VECTOR | shift  |
  *	+-----------+-------+--------+--------+
