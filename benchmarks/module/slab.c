@@ -186,7 +186,8 @@ static void be_short_of_memory(struct kmem_cache *s)
 	unsigned int i;
 
 	s->oo = s->min;
-	for (i = 0; i < ARRAY_SIZE(short_objects); i++)
+	short_objects[0] = kmem_cache_alloc(s, GFP_KERNEL);
+	for (i = 1; short_objects[0] && i < virt_to_slab(short_objects[0])->objects; i++)
 		short_objects[i] = kmem_cache_alloc(s, GFP_KERNEL);
 	s->oo = usual;
 }
