@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "number.h"
-#include "text.h"
+#include "base/number.h"
+#include "base/text.h"
 
 int64_t argument_number(const char *arg, int64_t min, int64_t max,
 			struct argp_state *state)

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "query.h"
+#include "read/query.h"
 
 /* A number from @min to @max. */
 int64_t argument_number(const char *arg, int64_t min, int64_t max,

@@ -6,15 +6,15 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "audit.h"
 #include "command.h"
 #include "debugfs.h"
-#include "input.h"
-#include "json.h"
-#include "message.h"
-#include "number.h"
 #include "output.h"
-#include "table.h"
+#include "base/message.h"
+#include "base/number.h"
+#include "read/audit.h"
+#include "read/input.h"
+#include "write/json.h"
+#include "write/table.h"
 
 static const struct argp_option options[] = {
 	{ "audit", 'f', "FILE", 0,

@@ -4,8 +4,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "message.h"
 #include "sites_view.h"
+#include "base/message.h"
 
 enum { KEY_DRY_RUN = 0x410, KEY_ALLOCINFO };
 

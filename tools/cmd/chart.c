@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* codetag chart: draws a snapshot or a recording. */
-#include "chart.h"
+#include "chart/chart.h"
 
 #include <argp.h>
 #include <errno.h>
@@ -15,16 +15,16 @@
 
 #include "arguments.h"
 #include "command.h"
-#include "input.h"
-#include "message.h"
-#include "number.h"
+#include "base/message.h"
+#include "base/number.h"
+#include "read/input.h"
 #ifdef HAVE_ELF
-#include "objects.h"
+#include "image/objects.h"
 #endif
-#include "outfile.h"
 #include "selection.h"
+#include "write/outfile.h"
 #ifdef HAVE_SQLITE
-#include "recording.h"
+#include "open_recording.h"
 #endif
 
 enum kind { RING, TREEMAP, AREA, BARS };
@@ -208,29 +208,29 @@ static bool is_recording(const char *path)
 #ifdef HAVE_SQLITE
 static bool load_recording(struct material *m, const struct options *o)
 {
-	struct store *store = recording_open(o->selection.path);
+	struct recording *recording = open_recording(o->selection.path);
 	size_t have, want;
 	bool good = true;
 
-	if (!store)
+	if (!recording)
 		return false;
-	have = store_count(store);
+	have = recording_count(recording);
 	want = o->kind == AREA ? have : o->attribute == GROWTH && have > 1 ? 2 : 1;
 	if (want > 500)
 		want = 500;
-	snprintf(m->kernel, sizeof(m->kernel), "%s", store_kernel(store));
+	snprintf(m->kernel, sizeof(m->kernel), "%s", recording_kernel(recording));
 	m->info = xcalloc(want, sizeof(*m->info));
 	m->time = xcalloc(want, sizeof(*m->time));
 	for (size_t k = 0; k < want && good; k++) {
-		size_t i = recording_pick(store, k, want);
+		size_t i = pick_recorded(recording, k, want);
 
-		good = recording_load(store, i, &m->info[k]);
+		good = load_recorded(recording, i, &m->info[k]);
 		if (!good)
 			break;
-		m->time[k] = (double)store_time(store, i) / 1000;
+		m->time[k] = (double)recording_time(recording, i) / 1000;
 		m->count++;
 	}
-	store_close(store);
+	recording_close(recording);
 	return good;
 }
 #else

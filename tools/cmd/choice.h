@@ -7,8 +7,8 @@
 
 #include "debugfs.h"
 #include "output.h"
-#include "query.h"
-#include "text.h"
+#include "base/text.h"
+#include "read/query.h"
 
 struct choice {
 	struct debugfs_dir dir;

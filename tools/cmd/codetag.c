@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "command.h"
-#include "memory.h"
-#include "message.h"
+#include "base/memory.h"
+#include "base/message.h"
 
 static const struct command {
 	const char *name;

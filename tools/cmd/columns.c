@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "json.h"
-#include "number.h"
-#include "table.h"
+#include "base/number.h"
+#include "write/json.h"
+#include "write/table.h"
 
 static const struct {
 	const char *name, *heading;

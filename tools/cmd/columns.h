@@ -6,8 +6,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "group.h"
 #include "output.h"
+#include "model/group.h"
 
 enum column {
 	COL_SIZE, COL_CALLS, COL_AVG, COL_SHARE, COL_ROWS, COL_FLAGS,

@@ -9,9 +9,9 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#include "input.h"
-#include "message.h"
-#include "text.h"
+#include "base/message.h"
+#include "base/text.h"
+#include "read/input.h"
 
 const struct argp_child debugfs_children[] = {
 	{ &output_argp, 0, NULL, 9 },

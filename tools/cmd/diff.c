@@ -7,10 +7,10 @@
 #include "arguments.h"
 #include "command.h"
 #include "interval.h"
-#include "json.h"
-#include "message.h"
-#include "number.h"
 #include "selection.h"
+#include "base/message.h"
+#include "base/number.h"
+#include "write/json.h"
 
 struct diff {
 	struct selection selection;

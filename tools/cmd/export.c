@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* codetag export: a snapshot in the formats of other tools. */
-#include "export.h"
+#include "write/export.h"
 
 #include <argp.h>
 #include <errno.h>
@@ -11,11 +11,11 @@
 #include <unistd.h>
 
 #include "command.h"
-#include "input.h"
-#include "message.h"
-#include "outfile.h"
 #include "selection.h"
 #include "show.h"
+#include "base/message.h"
+#include "read/input.h"
+#include "write/outfile.h"
 
 static const struct format {
 	const char *name;

@@ -5,13 +5,13 @@
 
 #include "change.h"
 #include "command.h"
-#include "control.h"
-#include "group.h"
-#include "json.h"
-#include "message.h"
-#include "number.h"
 #include "sites_view.h"
-#include "table.h"
+#include "base/message.h"
+#include "base/number.h"
+#include "model/group.h"
+#include "read/control.h"
+#include "write/json.h"
+#include "write/table.h"
 
 struct fault {
 	struct change change;

@@ -8,13 +8,13 @@
 #include "arguments.h"
 #include "command.h"
 #include "interval.h"
-#include "json.h"
-#include "message.h"
-#include "number.h"
 #include "selection.h"
-#include "trend.h"
+#include "analysis/trend.h"
+#include "base/message.h"
+#include "base/number.h"
+#include "write/json.h"
 #ifdef HAVE_SQLITE
-#include "recording.h"
+#include "open_recording.h"
 #endif
 
 struct leaks {
@@ -169,24 +169,24 @@ static bool watch(struct series *series, const struct leaks *leaks)
 #ifdef HAVE_SQLITE
 static bool load(struct series *series, const struct leaks *leaks)
 {
-	struct store *store = recording_open(leaks->selection.path);
+	struct recording *recording = open_recording(leaks->selection.path);
 	bool good = true;
 	size_t take;
 
-	if (!store)
+	if (!recording)
 		return false;
-	take = store_count(store) < TREND_MAX ? store_count(store) : TREND_MAX;
+	take = recording_count(recording) < TREND_MAX ? recording_count(recording) : TREND_MAX;
 	for (size_t k = 0; k < take && good; k++) {
-		size_t i = recording_pick(store, k, take);
+		size_t i = pick_recorded(recording, k, take);
 		struct allocinfo info;
 
-		good = recording_load(store, i, &info);
+		good = load_recorded(recording, i, &info);
 		if (!good)
 			break;
-		add_snapshot(series, leaks, &info, store_time(store, i));
+		add_snapshot(series, leaks, &info, recording_time(recording, i));
 		allocinfo_free(&info);
 	}
-	store_close(store);
+	recording_close(recording);
 	return good;
 }
 #else

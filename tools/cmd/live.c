@@ -10,8 +10,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "message.h"
-#include "number.h"
+#include "base/message.h"
+#include "base/number.h"
 
 /* Lines above the table: summary, change, message, headings. */
 #define HEAD 4

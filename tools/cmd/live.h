@@ -6,9 +6,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "allocinfo.h"
 #include "output.h"
 #include "selection.h"
+#include "read/allocinfo.h"
 
 /* Where the snapshots come from: this machine or a recording. */
 struct snapshots {

@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "input.h"
-#include "message.h"
-#include "number.h"
-#include "table.h"
+#include "base/message.h"
+#include "base/number.h"
+#include "read/input.h"
+#include "write/table.h"
 
 enum { KEY_MEMINFO = 0x300, KEY_SLABINFO, KEY_ZONEINFO };
 

@@ -6,10 +6,10 @@
 #include <argp.h>
 #include <stdbool.h>
 
-#include "allocinfo.h"
-#include "json.h"
 #include "output.h"
-#include "reconcile.h"
+#include "analysis/reconcile.h"
+#include "read/allocinfo.h"
+#include "write/json.h"
 
 struct machine_files {
 	const char *meminfo, *slabinfo, *zoneinfo;	/* NULL: not given */

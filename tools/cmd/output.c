@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "text.h"
+#include "base/text.h"
 
 static const struct argp_option options[] = {
 	{ "json", 'j', NULL, 0, "Write JSON", 10 },

@@ -6,7 +6,7 @@
 #include <argp.h>
 #include <stdbool.h>
 
-#include "table.h"
+#include "write/table.h"
 
 struct output {
 	bool json;

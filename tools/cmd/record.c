@@ -8,13 +8,13 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "allocinfo.h"
 #include "arguments.h"
 #include "command.h"
-#include "input.h"
 #include "interval.h"
-#include "message.h"
-#include "store.h"
+#include "base/message.h"
+#include "read/allocinfo.h"
+#include "read/input.h"
+#include "recording/recording.h"
 
 struct record {
 	const char *output;
@@ -22,7 +22,7 @@ struct record {
 	double interval;
 	int64_t count;
 	bool append, quiet;
-	struct store *store;	/* NULL before the first snapshot */
+	struct recording *recording;	/* NULL before the first snapshot */
 };
 
 enum { KEY_APPEND = 0x200, KEY_ALLOCINFO, KEY_MEMINFO, KEY_VMSTAT, KEY_SLABINFO };
@@ -115,11 +115,11 @@ static bool readable(const struct record *record, const char *given, const char 
 {
 	if (!read && given)
 		input_complain(path, errno);
-	else if (!read && !record->store)
+	else if (!read && !record->recording)
 		warning("cannot read %s: %s", path, strerror(errno));
 	else if (read && !understood && given)
 		warning("%s: not in the format of its kind, or damaged", path);
-	if (!read && !given && !record->store)
+	if (!read && !given && !record->recording)
 		hint("The recording will be without it.");
 	return !given || (read && understood);
 }
@@ -144,17 +144,17 @@ static bool read_slabinfo(const struct record *record, struct slabinfo *info)
 			info->count && !info->bad_lines);
 }
 
-static bool open_store(struct record *record)
+static bool create_recording(struct record *record)
 {
 	struct utsname kernel = { 0 };
 
 	/* A file of another machine does not tell its kernel. */
 	if (!strcmp(record->allocinfo, ALLOCINFO_PATH))
 		uname(&kernel);
-	record->store = store_create(record->output, kernel.release, record->append);
-	if (store_error(record->store))
-		warning("%s: %s", record->output, store_error(record->store));
-	return !store_error(record->store);
+	record->recording = recording_create(record->output, kernel.release, record->append);
+	if (recording_error(record->recording))
+		warning("%s: %s", record->output, recording_error(record->recording));
+	return !recording_error(record->recording);
 }
 
 /* Reads first: where nothing can be read, no empty recording is left behind. */
@@ -177,11 +177,11 @@ static bool take(struct record *record)
 	moment.meminfo = &meminfo;
 	moment.vmstat = &vmstat;
 	moment.slabinfo = &slabinfo;
-	if (good && (record->store || open_store(record))) {
-		good = store_add(record->store, &moment);
+	if (good && (record->recording || create_recording(record))) {
+		good = recording_add(record->recording, &moment);
 		if (!good)
 			warning("cannot write %s: %s", record->output,
-				store_error(record->store));
+				recording_error(record->recording));
 	} else {
 		good = false;
 	}
@@ -225,7 +225,7 @@ int cmd_record(int argc, char **argv)
 	}
 	if (run(&record))
 		status = STATUS_OK;
-	if (record.store)
-		store_close(record.store);
+	if (record.recording)
+		recording_close(record.recording);
 	return status;
 }

@@ -8,13 +8,13 @@
 
 #include "arguments.h"
 #include "command.h"
-#include "control.h"
 #include "debugfs.h"
-#include "json.h"
-#include "message.h"
-#include "number.h"
 #include "output.h"
-#include "table.h"
+#include "base/message.h"
+#include "base/number.h"
+#include "read/control.h"
+#include "write/json.h"
+#include "write/table.h"
 
 struct options {
 	struct debugfs_dir dir;

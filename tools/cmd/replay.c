@@ -5,13 +5,13 @@
 
 #include "arguments.h"
 #include "command.h"
-#include "json.h"
 #include "live.h"
-#include "message.h"
-#include "number.h"
-#include "recording.h"
+#include "open_recording.h"
 #include "selection.h"
-#include "table.h"
+#include "base/message.h"
+#include "base/number.h"
+#include "write/json.h"
+#include "write/table.h"
 
 struct replay {
 	struct selection selection;
@@ -115,7 +115,7 @@ static const struct argp argp = {
 	children, NULL, NULL
 };
 
-static bool print_list(struct store *store, const struct replay *replay)
+static bool print_list(struct recording *recording, const struct replay *replay)
 {
 	struct table table = { .column = columns, .columns = COUNT };
 	struct json json = { .out = stdout };
@@ -124,28 +124,28 @@ static bool print_list(struct store *store, const struct replay *replay)
 
 	if (replay->output.json) {
 		json_object(&json, NULL);
-		json_string(&json, "kernel", store_kernel(store));
+		json_string(&json, "kernel", recording_kernel(recording));
 		json_rows(&json, "snapshots", replay->output.columns);
 	}
-	for (size_t i = 0; i < store_count(store) && good; i++) {
+	for (size_t i = 0; i < recording_count(recording) && good; i++) {
 		struct groups groups = { 0 };
 		struct allocinfo info;
 
-		good = recording_load(store, i, &info);
+		good = load_recorded(recording, i, &info);
 		if (!good)
 			break;
 		groups_add(&groups, &info, replay->selection.query);
 		if (replay->output.json) {
 			json_object(&json, NULL);
 			json_int(&json, "number", i + 1);
-			json_real(&json, "time", (double)store_time(store, i) / 1000);
+			json_real(&json, "time", (double)recording_time(recording, i) / 1000);
 			json_int(&json, "size", groups.now.bytes);
 			json_int(&json, "calls", groups.now.calls);
 			json_int(&json, "rows", groups.now.rows);
 			json_end_object(&json);
 		} else {
 			table_cell(&table, size_format(text, i + 1, false));
-			table_cell(&table, time_format(when, store_time(store, i)));
+			table_cell(&table, time_format(when, recording_time(recording, i)));
 			table_cell(&table, size_format(text, groups.now.bytes, human));
 			table_cell(&table, size_format(text, groups.now.calls, false));
 			table_cell(&table, size_format(text, groups.now.rows, false));
@@ -162,10 +162,10 @@ static bool print_list(struct store *store, const struct replay *replay)
 	return good;
 }
 
-static bool print_text(struct store *store, int64_t number,
+static bool print_text(struct recording *recording, int64_t number,
 		       const struct query *query)
 {
-	int64_t count = store_count(store);
+	int64_t count = recording_count(recording);
 	int64_t i = number > 0 ? number - 1 : count + number;
 	struct allocinfo info;
 
@@ -174,7 +174,7 @@ static bool print_text(struct store *store, int64_t number,
 			number, count);
 		return false;
 	}
-	if (!recording_load(store, i, &info))
+	if (!load_recorded(recording, i, &info))
 		return false;
 	printf("allocinfo - version: %u.%u\n#     <size>  <calls> <tag info>\n",
 	       info.major, info.minor);
@@ -196,7 +196,7 @@ static bool print_text(struct store *store, int64_t number,
 #ifdef HAVE_NCURSES
 struct tape {
 	struct snapshots snapshots;
-	struct store *store;
+	struct recording *recording;
 	size_t at;
 };
 
@@ -207,16 +207,16 @@ static bool read_tape(struct snapshots *from, int step, struct allocinfo *info,
 
 	*why = NULL;
 	if ((step < 0 && !tape->at) ||
-	    (step > 0 && tape->at + 1 >= store_count(tape->store)))
+	    (step > 0 && tape->at + 1 >= recording_count(tape->recording)))
 		return false;
 	tape->at += step;
-	*time = store_time(tape->store, tape->at);
-	*why = store_load(tape->store, tape->at, info) ?
-	       NULL : store_error(tape->store);
+	*time = recording_time(tape->recording, tape->at);
+	*why = recording_load(tape->recording, tape->at, info) ?
+	       NULL : recording_error(tape->recording);
 	return !*why;
 }
 
-static bool play(struct store *store, struct replay *replay)
+static bool play(struct recording *recording, struct replay *replay)
 {
 	struct tape tape = {
 		.snapshots = {
@@ -224,35 +224,35 @@ static bool play(struct store *store, struct replay *replay)
 			.title = "codetag replay",
 			.recorded = true,
 		},
-		.store = store,
+		.recording = recording,
 	};
 
 	return live_run(&tape.snapshots, &replay->selection, &replay->output,
 			replay->delay > 0 ? replay->delay : 1) == STATUS_OK;
 }
 #else
-static bool play(struct store *store, struct replay *replay)
+static bool play(struct recording *recording, struct replay *replay)
 {
-	return print_list(store, replay);
+	return print_list(recording, replay);
 }
 #endif
 
 int cmd_replay(int argc, char **argv)
 {
 	struct replay replay = { .selection = SELECTION_INIT };
-	struct store *store;
+	struct recording *recording;
 	bool good = false;
 
 	argp_parse(&argp, argc, argv, 0, NULL, &replay);
-	store = recording_open(replay.selection.path);
-	if (store) {
+	recording = open_recording(replay.selection.path);
+	if (recording) {
 		if (replay.list)
-			good = print_list(store, &replay);
+			good = print_list(recording, &replay);
 		else if (replay.text)
-			good = print_text(store, replay.text, replay.selection.query);
+			good = print_text(recording, replay.text, replay.selection.query);
 		else
-			good = play(store, &replay);
-		store_close(store);
+			good = play(recording, &replay);
+		recording_close(recording);
 	}
 	selection_free(&replay.selection);
 	return good ? STATUS_OK : STATUS_TROUBLE;

@@ -5,9 +5,9 @@
 #include "arguments.h"
 #include "command.h"
 #include "memory_view.h"
-#include "message.h"
 #include "show.h"
 #include "tree_view.h"
+#include "base/message.h"
 
 struct report {
 	struct selection selection;

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "arguments.h"
-#include "message.h"
-#include "number.h"
+#include "base/message.h"
+#include "base/number.h"
 
 enum { KEY_ALLOCINFO = 0x100, KEY_MIN, KEY_MAX };
 

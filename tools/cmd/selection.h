@@ -7,9 +7,9 @@
 #include <stdbool.h>
 
 #include "columns.h"
-#include "group.h"
-#include "query.h"
-#include "text.h"
+#include "base/text.h"
+#include "model/group.h"
+#include "read/query.h"
 
 struct selection {
 	const char *path;	/* of the allocinfo */

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "number.h"
+#include "base/number.h"
 
 static size_t count_module_rows(const struct allocinfo *info,
 				const struct query *query)

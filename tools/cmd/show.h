@@ -3,9 +3,9 @@
 #ifndef CODETAG_SHOW_H
 #define CODETAG_SHOW_H
 
-#include "json.h"
 #include "output.h"
 #include "selection.h"
+#include "write/json.h"
 
 /* "4711 call sites, 96 of modules, hold 123.4M in 4567 allocations" */
 void show_summary(const struct groups *groups, const struct allocinfo *info,

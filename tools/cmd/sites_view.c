@@ -4,11 +4,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "group.h"
-#include "message.h"
-#include "number.h"
-#include "table.h"
-#include "text.h"
+#include "base/message.h"
+#include "base/number.h"
+#include "base/text.h"
+#include "model/group.h"
+#include "write/table.h"
 
 bool control_read(struct control *control, const struct debugfs_dir *dir)
 {

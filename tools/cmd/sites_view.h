@@ -3,10 +3,10 @@
 #ifndef CODETAG_SITES_VIEW_H
 #define CODETAG_SITES_VIEW_H
 
-#include "control.h"
 #include "debugfs.h"
-#include "json.h"
 #include "output.h"
+#include "read/control.h"
+#include "write/json.h"
 
 /* False after a message. */
 bool control_read(struct control *control, const struct debugfs_dir *dir);

@@ -10,19 +10,19 @@
 
 #include "arguments.h"
 #include "command.h"
-#include "glob.h"
-#include "input.h"
-#include "json.h"
-#include "kmem.h"
+#include "base/glob.h"
+#include "read/input.h"
+#include "trace/kmem.h"
+#include "write/json.h"
 #ifdef HAVE_SQLITE
-#include "kmem_db.h"
+#include "trace/kmem_db.h"
 #endif
-#include "message.h"
-#include "number.h"
 #include "output.h"
-#include "slab_sites.h"
-#include "slabinfo.h"
-#include "table.h"
+#include "analysis/slab_sites.h"
+#include "base/message.h"
+#include "base/number.h"
+#include "read/slabinfo.h"
+#include "write/table.h"
 
 struct options {
 	const char *path, *pattern;

@@ -8,14 +8,14 @@
 
 #include "arguments.h"
 #include "command.h"
-#include "group.h"
-#include "json.h"
-#include "message.h"
-#include "number.h"
-#include "objects.h"
 #include "output.h"
-#include "subsystem.h"
-#include "table.h"
+#include "base/message.h"
+#include "base/number.h"
+#include "image/objects.h"
+#include "model/group.h"
+#include "model/subsystem.h"
+#include "write/json.h"
+#include "write/table.h"
 
 enum key { TOTAL, TEXT, RODATA, DATA, BSS, TAGS, NAME, KEYS };
 

@@ -7,13 +7,13 @@
 
 #include "command.h"
 #include "debugfs.h"
-#include "fields.h"
-#include "input.h"
-#include "json.h"
-#include "message.h"
-#include "number.h"
 #include "output.h"
-#include "table.h"
+#include "base/message.h"
+#include "base/number.h"
+#include "read/fields.h"
+#include "read/input.h"
+#include "write/json.h"
+#include "write/table.h"
 
 static const struct argp_option options[] = {
 	{ "stats", 'f', "FILE", 0,

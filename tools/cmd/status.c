@@ -6,9 +6,9 @@
 
 #include "choice.h"
 #include "command.h"
-#include "fields.h"
-#include "message.h"
 #include "sites_view.h"
+#include "base/message.h"
+#include "read/fields.h"
 
 struct status {
 	struct choice choice;

@@ -7,13 +7,13 @@
 
 #include "arguments.h"
 #include "command.h"
-#include "control.h"
 #include "debugfs.h"
-#include "input.h"
 #include "interval.h"
 #include "live.h"
-#include "message.h"
 #include "show.h"
+#include "base/message.h"
+#include "read/control.h"
+#include "read/input.h"
 
 struct top {
 	struct selection selection;

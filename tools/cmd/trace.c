@@ -16,24 +16,24 @@
 
 #include "arguments.h"
 #include "command.h"
-#include "input.h"
 #include "interval.h"
-#include "json.h"
-#include "kmem.h"
+#include "read/input.h"
+#include "trace/kmem.h"
+#include "write/json.h"
 #ifdef HAVE_SQLITE
-#include "kmem_db.h"
+#include "trace/kmem_db.h"
 #endif
-#include "message.h"
-#include "number.h"
-#include "outfile.h"
 #include "output.h"
+#include "base/message.h"
+#include "base/number.h"
+#include "write/outfile.h"
 #ifdef HAVE_ELF
-#include "symbols.h"
+#include "image/symbols.h"
 #endif
-#include "table.h"
-#include "trace_dat.h"
+#include "trace/trace_dat.h"
+#include "write/table.h"
 #ifdef HAVE_TRACECMD
-#include "trace_record.h"
+#include "trace/trace_record.h"
 #endif
 
 enum key { TOTAL_DYNAMIC, CURRENT_DYNAMIC, ALLOC_COUNT, FREE_COUNT, WASTE, KEYS };

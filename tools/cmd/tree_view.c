@@ -3,8 +3,8 @@
 
 #include <stdio.h>
 
-#include "number.h"
-#include "table.h"
+#include "base/number.h"
+#include "write/table.h"
 
 struct view {
 	const struct tree *tree;

@@ -3,10 +3,10 @@
 #ifndef CODETAG_TREE_VIEW_H
 #define CODETAG_TREE_VIEW_H
 
-#include "json.h"
 #include "output.h"
 #include "selection.h"
-#include "tree.h"
+#include "model/tree.h"
+#include "write/json.h"
 
 /*
  * @depth levels of directories, 0: all, and of those only what @selection

@@ -19,6 +19,21 @@ no_objects_in_source() {
 	[ -z "$found" ] || { echo "$found"; return 1; }
 }
 
+# A room of the library includes what is in it and in those that README.md lists
+# above it, and nothing of the subcommands.
+rooms_in_order() {
+	local rooms below='' room bad=0
+	rooms=$(sed -n 's|^\t  \([a-z]*\)/ .*|\1|p; /^\tlib\/kernel/q' ../README.md)
+	[ "$(tr ' ' '\n' <<<"$rooms" | sort)" = "$(cd ../lib && printf '%s\n' */ |
+		sed 's|/||; /^kernel$/d')" ] || { echo "README.md lists: $rooms"; return 1; }
+	for room in $rooms; do
+		below="$below${below:+|}$room"
+		grep -nE '#include "' ../lib/"$room"/*.[ch] |
+			grep -vE "\"($below)/|\"codetag/" && bad=1
+	done
+	return $bad
+}
+
 # UPDATE=1 writes down whatever is printed, so look for what never may be.
 no_sanitizer_expected() {
 	! grep -rlE 'runtime error|Sanitizer' golden expected
@@ -48,6 +63,7 @@ units_follow_terminal() {
 check build/static static_build
 check build/clang clang_build
 check build/source-clean no_objects_in_source
+check build/rooms rooms_in_order
 check output/full-disk full_disk
 check output/closed-pipe closed_pipe
 check output/expected no_sanitizer_expected

@@ -3,15 +3,15 @@
  * Any text through the parser and everything that reads its result. The first
  * line is the grouping and the query, so those are fuzzed as well.
  */
-#include "allocinfo.h"
+#include "read/allocinfo.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "export.h"
-#include "group.h"
-#include "query.h"
-#include "tree.h"
+#include "model/group.h"
+#include "model/tree.h"
+#include "read/query.h"
+#include "write/export.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

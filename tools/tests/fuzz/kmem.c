@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Any text as a trace; the books have to balance at its end. */
-#include "kmem.h"
+#include "trace/kmem.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "input.h"
+#include "read/input.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

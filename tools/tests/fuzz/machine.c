@@ -3,10 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "audit.h"
-#include "control.h"
-#include "memory.h"
-#include "reconcile.h"
+#include "analysis/reconcile.h"
+#include "base/memory.h"
+#include "read/audit.h"
+#include "read/control.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

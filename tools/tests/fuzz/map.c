@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Any text as a System.map: an address has the last name that is not behind it. */
-#include "symbols.h"
+#include "image/symbols.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "memory.h"
+#include "base/memory.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Any bytes through the kernel's parser of queries, and what it promises. */
-#include "query.h"
+#include "read/query.h"
 
 #include <errno.h>
 #include <linux/array_size.h>

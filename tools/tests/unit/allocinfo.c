@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "allocinfo.h"
+#include "read/allocinfo.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "group.h"
 #include "unit.h"
+#include "model/group.h"
 
 static bool same(const char *a, const char *b)
 {

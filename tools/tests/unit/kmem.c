@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Which cache the objects of a caller are of, and who holds a cache. */
-#include "kmem.h"
+#include "trace/kmem.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,10 +8,10 @@
 #include <unistd.h>
 
 #ifdef HAVE_SQLITE
-#include "kmem_db.h"
+#include "trace/kmem_db.h"
 #endif
-#include "slab_sites.h"
 #include "unit.h"
+#include "analysis/slab_sites.h"
 
 static void add_lines(struct kmem *kmem, const char *const *line, size_t count)
 {

@@ -2,8 +2,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "number.h"
 #include "unit.h"
+#include "base/number.h"
 
 void test_number(void)
 {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "query.h"
+#include "read/query.h"
 
 #include <errno.h>
 #include <linux/kstrtox.h>
 #include <string.h>
 
-#include "glob.h"
 #include "unit.h"
+#include "base/glob.h"
 
 static const struct site ext4 = {
 	.file = "fs/ext4/super.c", .line = 1384, .module = "ext4",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "trend.h"
+#include "analysis/trend.h"
 
 #include <math.h>
 #include <stdint.h>

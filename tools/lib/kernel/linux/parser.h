@@ -2,7 +2,7 @@
 #ifndef _LINUX_PARSER_H
 #define _LINUX_PARSER_H
 
-#include "glob.h"
+#include "base/glob.h"
 
 static inline bool match_wildcard(const char *pattern, const char *s)
 {

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "open_recording.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/message.h"
+#include "read/input.h"
+
+struct recording *open_recording(const char *path)
+{
+	struct recording *recording;
+	struct stat st;
+
+	/* SQLite's own words are few. */
+	if (!stat(path, &st) && S_ISDIR(st.st_mode))
+		errno = EISDIR;
+	else if (!access(path, R_OK))
+		errno = 0;
+	if (errno) {
+		int why = errno;
+
+		input_complain(path, why);
+		if (why == ENOENT)
+			hint("Recordings are made by 'codetag record'.");
+		return NULL;
+	}
+	recording = recording_open(path);
+	if (recording_error(recording)) {
+		warning("%s: %s", path, recording_error(recording));
+		hint("Recordings are made by 'codetag record'.");
+	} else if (!recording_count(recording)) {
+		warning("%s: there is no snapshot in it", path);
+	} else {
+		return recording;
+	}
+	recording_close(recording);
+	return NULL;
+}
+
+bool load_recorded(struct recording *recording, size_t i, struct allocinfo *info)
+{
+	if (recording_load(recording, i, info))
+		return true;
+	warning("cannot read snapshot %zu: %s", i + 1, recording_error(recording));
+	return false;
+}
+
+size_t pick_recorded(const struct recording *recording, size_t k, size_t take)
+{
+	size_t last = recording_count(recording) - 1;
+
+	return take > 1 ? k * last / (take - 1) : last;
+}
+
+char *time_format(char out[TIME_TEXT], int64_t ms)
+{
+	time_t seconds = ms / 1000;
+	struct tm tm;
+
+	out[0] = '\0';
+	if (localtime_r(&seconds, &tm))
+		strftime(out, TIME_TEXT, "%Y-%m-%d %H:%M:%S", &tm);
+	return out;
+}

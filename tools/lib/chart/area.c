@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Stacked areas over time. */
+#include <math.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "base/memory.h"
+#include "base/number.h"
+#include "chart/canvas.h"
+
+#define LEGEND_WIDTH 330
+#define LEFT 70
+#define BOTTOM 40
+
+struct area {
+	struct canvas *canvas;
+	const struct chart_series *series;
+	double w, h, max;
+};
+
+static double x_of(const struct area *area, size_t column)
+{
+	const double *time = area->series->time;
+	double span = time[area->series->columns - 1] - time[0];
+
+	return LEFT + (span > 0 ? (time[column] - time[0]) / span : 0) * area->w;
+}
+
+static double y_of(const struct area *area, double value)
+{
+	return area->canvas->top + area->h * (1 - value / area->max);
+}
+
+/* 1, 2 or 5 times a power: of 2 for bytes, of 10 for numbers. */
+static double grid_step(double max, bool bytes)
+{
+	double base = bytes ? 1024 : 1000, unit = 1, step;
+	static const double steps[] = { 1, 2, 5, 10, 20, 50, 100, 200, 500 };
+
+	while (max / unit >= base)
+		unit *= base;
+	step = unit;
+	for (size_t i = 0; i < sizeof(steps) / sizeof(*steps); i++) {
+		step = unit * steps[i];
+		if (max / step <= 8)
+			break;
+	}
+	return max / step < 2 ? step / 2 : step;
+}
+
+static void draw_grid(const struct area *area)
+{
+	double step = grid_step(area->max, area->canvas->chart->bytes);
+	cairo_t *cr = area->canvas->cr;
+	char text[SIZE_TEXT];
+
+	cairo_set_line_width(cr, 0.5);
+	for (double value = 0; value <= area->max; value += step) {
+		double y = y_of(area, value);
+
+		cairo_set_source_rgb(cr, 0.6, 0.6, 0.6);
+		cairo_move_to(cr, LEFT, y);
+		cairo_line_to(cr, LEFT + area->w, y);
+		cairo_stroke(cr);
+		cairo_set_source_rgb(cr, 0.2, 0.2, 0.2);
+		canvas_text(area->canvas, LEFT - 6, y, LEFT - 8, ALIGN_RIGHT, 11,
+			    canvas_value(area->canvas, text, value));
+	}
+}
+
+static void draw_times(const struct area *area)
+{
+	const struct chart_series *series = area->series;
+	double span = series->time[series->columns - 1] - series->time[0];
+	double y = area->canvas->top + area->h + 16;
+	int steps = (int)fmax(fmin(area->w / 90, 5), 1);
+
+	cairo_set_source_rgb(area->canvas->cr, 0.2, 0.2, 0.2);
+	for (int i = 0; i <= steps; i++) {
+		double when = series->time[0] + span * i / steps;
+		time_t seconds = (time_t)when;
+		char text[32] = "";
+		struct tm tm;
+
+		if (localtime_r(&seconds, &tm))
+			strftime(text, sizeof(text),
+				 span > 86400 ? "%m-%d %H:%M" : "%H:%M:%S", &tm);
+		canvas_text(area->canvas, LEFT + area->w * i / steps, y, 100,
+			    ALIGN_CENTRE, 11, text);
+	}
+}
+
+bool chart_area(const struct chart_series *series, enum chart_format format, FILE *out)
+{
+	struct canvas canvas;
+	struct area area = { .canvas = &canvas, .series = series, .max = 1 };
+	double *below = xcalloc(series->columns, sizeof(*below));
+	double *above = xcalloc(series->columns, sizeof(*above));
+	char text[192], value[SIZE_TEXT];
+	double legend;
+
+	for (size_t c = 0; c < series->columns; c++) {
+		double sum = 0;
+
+		for (size_t r = 0; r < series->rows; r++)
+			sum += fmax(series->value[r * series->columns + c], 0);
+		area.max = fmax(area.max, sum * 1.05);
+	}
+	canvas_open(&canvas, &series->chart, format, out);
+	legend = fmin(LEGEND_WIDTH, series->chart.width * 0.45);
+	area.w = series->chart.width - LEFT - legend - 20;
+	area.h = series->chart.height - canvas.top - BOTTOM;
+
+	for (size_t r = 0; r < series->rows; r++) {
+		const double *row = &series->value[r * series->columns];
+
+		for (size_t c = 0; c < series->columns; c++)
+			above[c] = below[c] + fmax(row[c], 0);
+		cairo_new_path(canvas.cr);
+		for (size_t c = 0; c < series->columns; c++)
+			cairo_line_to(canvas.cr, x_of(&area, c), y_of(&area, above[c]));
+		for (size_t c = series->columns; c--; )
+			cairo_line_to(canvas.cr, x_of(&area, c), y_of(&area, below[c]));
+		cairo_close_path(canvas.cr);
+		canvas_colour(&canvas, r, r < 12 ? 0 : 2);
+		cairo_fill(canvas.cr);
+		for (size_t c = 0; c < series->columns; c++)
+			below[c] = above[c];
+	}
+	draw_grid(&area);
+	draw_times(&area);
+	/* The legend from the top down, as the areas are stacked. */
+	for (size_t i = 0; i < series->rows; i++) {
+		size_t r = series->rows - 1 - i;
+
+		snprintf(text, sizeof(text), "%s  %.120s",
+			 canvas_value(&canvas, value,
+				      series->value[(r + 1) * series->columns - 1]),
+			 series->name[r]);
+		if (!canvas_legend(&canvas, legend, i, series->rows, r, r < 12 ? 0 : 2, text))
+			break;
+	}
+	free(below);
+	free(above);
+	return canvas_close(&canvas);
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Charts by cairo, as SVG or PNG. Each kind of chart is a file of its own. */
+#ifndef CODETAG_CHART_H
+#define CODETAG_CHART_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include "model/tree.h"
+
+struct chart {
+	const char *title, *subtitle;
+	double width, height;
+	bool bytes;	/* values are bytes, not a number of allocations */
+};
+
+/* A tree: the values are the bytes of the sums of its nodes. */
+struct chart_tree {
+	struct chart chart;
+	const struct tree *tree;	/* sorted by size */
+	const struct tree_node *start;	/* the middle of the ring */
+};
+
+/* Values of @rows groups, each at @columns points in time. */
+struct chart_series {
+	struct chart chart;
+	const char *const *name;	/* the last one may stand for the others */
+	const double *value;		/* row after row */
+	size_t rows, columns;
+	const double *time;		/* seconds since 1970 */
+};
+
+enum chart_format { CHART_SVG, CHART_PNG };
+
+/* False if it cannot be drawn or written; the stream then has the error. */
+bool chart_ring(const struct chart_tree *tree, enum chart_format format, FILE *out);
+bool chart_treemap(const struct chart_tree *tree, enum chart_format format, FILE *out);
+bool chart_area(const struct chart_series *series, enum chart_format format, FILE *out);
+
+/* One column: the values are bars. */
+bool chart_bars(const struct chart_series *series, enum chart_format format, FILE *out);
+
+#endif

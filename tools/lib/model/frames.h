@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The stack that a group stands for: directories, file, function. */
+#ifndef CODETAG_FRAMES_H
+#define CODETAG_FRAMES_H
+
+#include "model/group.h"
+
+#define FRAMES_MAX 32
+
+struct frames {
+	const char *name[FRAMES_MAX];	/* root first */
+	unsigned int count;
+	struct text text;
+};
+
+/* Valid until the next call with the same @frames. */
+void frames_of(struct frames *frames, const struct groups *groups,
+	       const struct group *group);
+void frames_free(struct frames *frames);
+
+#endif

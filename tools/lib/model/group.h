@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Sums of call sites by site, function, file, directory, module or subsystem,
+ * of one snapshot or of two to compare.
+ */
+#ifndef CODETAG_GROUP_H
+#define CODETAG_GROUP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/strmap.h"
+#include "base/text.h"
+#include "read/allocinfo.h"
+
+enum group_by {
+	BY_SITE,	/* rows with the same file:line, module and function */
+	BY_ROW,		/* each row of the input apart */
+	BY_FUNC,
+	BY_FILE,
+	BY_DIR,
+	BY_MODULE,
+	BY_SUBSYSTEM,
+};
+
+struct grouping {
+	enum group_by by;
+	unsigned int depth;	/* of directories, 0: all */
+};
+
+struct sum {
+	int64_t bytes;
+	int64_t calls;
+	size_t rows;
+};
+
+struct group {
+	const char *name;
+	const struct site *site;	/* one of its rows */
+	unsigned int flags;		/* of any of its rows */
+	struct sum now;
+	struct sum before;		/* of the older snapshot, if there is one */
+};
+
+struct groups {
+	struct grouping by;
+	struct group *group;	/* in the order in which they were first seen */
+	size_t count, room;
+	struct sum now, before;	/* of all groups */
+	bool compared;		/* there is a before */
+	struct strmap names;
+	struct strmap seen;	/* BY_ROW: how often each site came up … */
+	size_t *times;		/* … in the snapshot that is being added */
+	size_t times_room;
+};
+
+/* "site", "dir", "dir:2" …; false if @text is none of them. */
+bool grouping_parse(struct grouping *by, const char *text);
+const char *grouping_name(enum group_by by);
+
+/* The name of the group that @site belongs to, except BY_ROW: as BY_SITE. */
+void group_name(struct text *name, struct grouping by, const struct site *site);
+
+struct query;
+
+/* Adds the sites of @info that @query (may be NULL) selects; @info has to stay. */
+void groups_add(struct groups *groups, const struct allocinfo *info,
+		const struct query *query);
+void groups_add_before(struct groups *groups, const struct allocinfo *info,
+		       const struct query *query);
+void groups_free(struct groups *groups);
+
+enum order { ORDER_SIZE, ORDER_CALLS, ORDER_AVERAGE, ORDER_NAME, ORDER_GROWTH };
+
+bool order_parse(enum order *order, const char *text);
+
+/* Largest first, names from A to Z. Breaks the link from names to groups. */
+void groups_sort(struct groups *groups, enum order order);
+
+int64_t sum_average(const struct sum *sum);
+void sum_add(struct sum *to, const struct sum *more);
+
+#endif

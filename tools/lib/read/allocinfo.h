@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * /proc/allocinfo, text of version 1.0 (Linux 6.10) to 2.x:
+ *
+ *	allocinfo - version: 2.0
+ *	#     <size>  <calls> <tag info>
+ *	       32768        8 fs/ext4/super.c:1384 [ext4] func:ext4_alloc_inode
+ *
+ * After the function any number of key:value notes may follow
+ * (accurate:no, unloaded:yes, disabled:yes); notes that are not known here are kept.
+ */
+#ifndef CODETAG_ALLOCINFO_H
+#define CODETAG_ALLOCINFO_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/memory.h"
+
+enum site_flag {
+	SITE_INACCURATE = 1 << 0,	/* some of its memory was not counted */
+	SITE_UNLOADED = 1 << 1,		/* the module is gone, its memory lives */
+	SITE_DISABLED = 1 << 2,		/* new allocations are not counted */
+};
+
+/* One row: a call site, or one copy of it if it is in an inlined function. */
+struct site {
+	const char *file;
+	const char *module;	/* NULL: built in */
+	const char *func;
+	const char *notes;	/* "accurate:no …" as read, NULL: none */
+	uint32_t line;
+	unsigned int flags;
+	int64_t bytes;
+	int64_t calls;
+};
+
+struct allocinfo {
+	unsigned int major, minor;	/* 0.0: no header line */
+	struct site *site;
+	size_t count, room;
+
+	size_t bad_lines;
+	size_t first_bad;	/* line number */
+	const char *why_bad;
+	bool cut;		/* the last line has no end */
+
+	char *text;		/* the strings of the sites point into it … */
+	struct arena strings;	/* … or into this */
+};
+
+#define ALLOCINFO_PATH "/proc/allocinfo"
+
+/*
+ * Takes over @text (@len bytes and a NUL) and fills @info, which then always
+ * has to be freed. Lines that make no sense are counted, not dropped silently.
+ */
+void allocinfo_parse(struct allocinfo *info, char *text, size_t len);
+
+/*
+ * Reads and parses; says on standard error why not and returns false, with errno 0 if
+ * it could be read.
+ */
+bool allocinfo_read(struct allocinfo *info, const char *path);
+
+/*
+ * Whether every line was understood; tells the user if not. To be asked after
+ * the output, which then holds what could be read.
+ */
+bool allocinfo_complete(const struct allocinfo *info, const char *path);
+
+void allocinfo_free(struct allocinfo *info);
+
+/*
+ * Splits "file:line [module] func:name notes" of @len bytes in place, where @site
+ * then points to. Returns what is wrong with it, NULL if nothing is.
+ */
+const char *site_parse(struct site *site, char *s, size_t len);
+
+/* The flags that are in @notes. */
+unsigned int site_flags(const char *notes);
+
+/* Rows of the profiler itself: memory that it cannot give to a line of code. */
+bool site_reserved(const struct site *site);
+
+#endif

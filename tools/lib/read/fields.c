@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "read/fields.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/number.h"
+#include "read/input.h"
+
+static bool has_control(const char *s, size_t len)
+{
+	for (size_t i = 0; i < len; i++)
+		if (((unsigned char)s[i] < ' ' && s[i] != '\t') || s[i] == 0x7f)
+			return true;
+	return false;
+}
+
+static bool parse_field(struct field *field, char *line, size_t len)
+{
+	char *name = line + strspn(line, " \t");
+	char *sep = strchr(name, ':');
+	char *value, *unit;
+	const char *s;
+
+	if (has_control(line, len))
+		return false;
+	if (!sep)
+		sep = strpbrk(name, " \t");
+	if (!sep || sep == name)
+		return false;
+	*sep = '\0';
+	value = sep + 1 + strspn(sep + 1, " \t");
+	for (size_t end = strlen(value);
+	     end && strchr(" \t", value[end - 1]); )
+		value[--end] = '\0';
+
+	*field = (struct field){ .name = name, .value = value };
+	s = value;
+	if (!number_read(&s, &field->number))
+		return true;
+	unit = (char *)s + strspn(s, " ");
+	if (!strcmp(unit, "kB")) {
+		field->number = mul64(field->number, 1024);
+		*(char *)s = '\0';
+		field->is_number = true;
+	} else {
+		field->is_number = !*unit;
+	}
+	return true;
+}
+
+void fields_parse(struct fields *fields, char *text, size_t len)
+{
+	char *at = text, *line;
+	size_t line_len;
+	bool complete;
+
+	*fields = (struct fields){ .text = text };
+	while ((line = input_line(&at, text + len, &line_len, &complete))) {
+		struct field field;
+
+		if (!line_len)
+			continue;
+		if (!parse_field(&field, line, line_len)) {
+			fields->bad_lines++;
+			continue;
+		}
+		GROW(fields->field, fields->count, fields->room);
+		fields->field[fields->count++] = field;
+	}
+}
+
+bool fields_read(struct fields *fields, const char *path)
+{
+	size_t len;
+	char *text;
+
+	*fields = (struct fields){ 0 };
+	if (!input_read(path, &text, &len))
+		return false;
+	fields_parse(fields, text, len);
+	return true;
+}
+
+const struct field *fields_find(const struct fields *fields, const char *name)
+{
+	for (size_t i = 0; i < fields->count; i++)
+		if (!strcmp(fields->field[i].name, name))
+			return &fields->field[i];
+	return NULL;
+}
+
+int64_t fields_number(const struct fields *fields, const char *name)
+{
+	const struct field *field = fields_find(fields, name);
+
+	return field && field->is_number ? field->number : 0;
+}
+
+void fields_free(struct fields *fields)
+{
+	free(fields->field);
+	free(fields->text);
+	*fields = (struct fields){ 0 };
+}

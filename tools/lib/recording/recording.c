@@ -1,0 +1,558 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "recording/recording.h"
+
+#include <sqlite3.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/strmap.h"
+#include "model/group.h"
+
+#define FORMAT "1"
+
+/* site.name and gauge.name tell apart what has the same place. */
+static const char schema[] =
+	"CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;"
+	"CREATE TABLE snapshot (id INTEGER PRIMARY KEY, time INTEGER NOT NULL,"
+	" major INTEGER NOT NULL, minor INTEGER NOT NULL);"
+	"CREATE TABLE site (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE,"
+	" file TEXT NOT NULL, line INTEGER NOT NULL, module TEXT,"
+	" func TEXT NOT NULL);"
+	"CREATE TABLE row (site INTEGER NOT NULL REFERENCES site,"
+	" snapshot INTEGER NOT NULL REFERENCES snapshot, bytes INTEGER,"
+	" calls INTEGER, notes TEXT, PRIMARY KEY (site, snapshot)) WITHOUT ROWID;"
+	"CREATE TABLE gauge (id INTEGER PRIMARY KEY, source TEXT NOT NULL,"
+	" name TEXT NOT NULL, UNIQUE (source, name));"
+	"CREATE TABLE sample (gauge INTEGER NOT NULL REFERENCES gauge,"
+	" snapshot INTEGER NOT NULL REFERENCES snapshot, value INTEGER NOT NULL,"
+	" PRIMARY KEY (gauge, snapshot)) WITHOUT ROWID;";
+
+enum statement {
+	ADD_SNAPSHOT, ADD_SITE, ADD_ROW, ADD_GAUGE, ADD_SAMPLE, LOAD, STATEMENTS
+};
+
+static const char *const sql[STATEMENTS] = {
+	[ADD_SNAPSHOT] = "INSERT INTO snapshot VALUES (?, ?, ?, ?)",
+	[ADD_SITE] = "INSERT INTO site VALUES (?, ?, ?, ?, ?, ?)",
+	[ADD_ROW] = "INSERT INTO row VALUES (?, ?, ?, ?, ?)",
+	[ADD_GAUGE] = "INSERT INTO gauge VALUES (?, ?, ?)",
+	[ADD_SAMPLE] = "INSERT INTO sample VALUES (?, ?, ?)",
+	/* Beside max() SQLite takes the other columns from the same row. */
+	[LOAD] = "SELECT file, line, module, func, bytes, calls, notes FROM"
+		 " (SELECT site, max(snapshot), bytes, calls, notes FROM row"
+		 "  WHERE snapshot <= ? GROUP BY site)"
+		 " JOIN site ON id = site WHERE bytes IS NOT NULL ORDER BY id",
+};
+
+/* The last stored state of a row, by the number of its site. */
+struct state {
+	int64_t bytes, calls;
+	char *notes;
+	bool present;
+	size_t seen;	/* the last snapshot that had it */
+};
+
+struct recording {
+	sqlite3 *db;
+	sqlite3_stmt *statement[STATEMENTS];
+	char *error;
+	char *kernel;
+	struct snapshot_head {
+		int64_t id, time;
+		unsigned int major, minor;
+	} *snapshot;
+	size_t count, room;
+
+	/* For writing; the index is the id less 1. */
+	struct strmap sites, gauges;
+	struct state *state;
+	size_t state_room;
+	int64_t *value;
+	size_t value_room;
+};
+
+static bool fail(struct recording *rec)
+{
+	if (!rec->error)
+		rec->error = xstrdup(rec->db ? sqlite3_errmsg(rec->db) :
+						   "out of memory");
+	return false;
+}
+
+static bool fail_with(struct recording *rec, const char *why)
+{
+	if (!rec->error)
+		rec->error = xstrdup(why);
+	return false;
+}
+
+static bool run(struct recording *rec, const char *text)
+{
+	return sqlite3_exec(rec->db, text, NULL, NULL, NULL) == SQLITE_OK ||
+	       fail(rec);
+}
+
+/* Runs a statement that is bound and returns nothing. */
+static bool step(struct recording *rec, enum statement i)
+{
+	bool good = sqlite3_step(rec->statement[i]) == SQLITE_DONE;
+
+	if (!good)
+		fail(rec);
+	sqlite3_reset(rec->statement[i]);
+	sqlite3_clear_bindings(rec->statement[i]);
+	return good;
+}
+
+static void bind_text(sqlite3_stmt *s, int i, const char *text)
+{
+	if (text)
+		sqlite3_bind_text(s, i, text, -1, SQLITE_TRANSIENT);
+}
+
+const char *recording_error(const struct recording *rec)
+{
+	return rec->error;
+}
+
+size_t recording_count(const struct recording *rec)
+{
+	return rec->count;
+}
+
+int64_t recording_time(const struct recording *rec, size_t i)
+{
+	return rec->snapshot[i].time;
+}
+
+const char *recording_kernel(const struct recording *rec)
+{
+	return rec->kernel ? rec->kernel : "";
+}
+
+void recording_close(struct recording *rec)
+{
+	for (int i = 0; i < STATEMENTS; i++)
+		sqlite3_finalize(rec->statement[i]);
+	sqlite3_close(rec->db);
+	for (size_t i = 0; i < rec->state_room; i++)
+		free(rec->state[i].notes);
+	free(rec->state);
+	free(rec->value);
+	free(rec->snapshot);
+	free(rec->error);
+	free(rec->kernel);
+	strmap_free(&rec->sites);
+	strmap_free(&rec->gauges);
+	free(rec);
+}
+
+static bool prepare(struct recording *rec)
+{
+	for (int i = 0; i < STATEMENTS; i++)
+		if (sqlite3_prepare_v3(rec->db, sql[i], -1,
+				       SQLITE_PREPARE_PERSISTENT,
+				       &rec->statement[i], NULL) != SQLITE_OK)
+			return fail(rec);
+	return true;
+}
+
+static sqlite3_stmt *query(struct recording *rec, const char *text)
+{
+	sqlite3_stmt *s = NULL;
+
+	if (sqlite3_prepare_v2(rec->db, text, -1, &s, NULL) != SQLITE_OK)
+		fail(rec);
+	return s;
+}
+
+/* Ends a query; @result is what its last step returned. */
+static bool query_end(struct recording *rec, sqlite3_stmt *s, int result)
+{
+	if (result != SQLITE_DONE)
+		fail(rec);
+	sqlite3_finalize(s);
+	return result == SQLITE_DONE;
+}
+
+static bool load_meta(struct recording *rec)
+{
+	sqlite3_stmt *s = query(rec, "SELECT key, value FROM meta");
+	bool known = false, ours = false;
+	int result;
+
+	if (!s) {
+		free(rec->error);
+		rec->error = NULL;
+		return fail_with(rec, "not a recording of codetag");
+	}
+	while ((result = sqlite3_step(s)) == SQLITE_ROW) {
+		const char *key = (const char *)sqlite3_column_text(s, 0);
+		const char *value = (const char *)sqlite3_column_text(s, 1);
+
+		if (!key || !value)
+			continue;
+		if (!strcmp(key, "format")) {
+			ours = true;
+			known = !strcmp(value, FORMAT);
+		}
+		else if (!strcmp(key, "kernel") && !rec->kernel)
+			rec->kernel = xstrdup(value);
+	}
+	if (!query_end(rec, s, result))
+		return false;
+	return known || fail_with(rec, ours ? "a recording of another version of codetag" :
+					 "not a recording of codetag");
+}
+
+static bool load_snapshots(struct recording *rec)
+{
+	sqlite3_stmt *s = query(rec, "SELECT id, time, major, minor FROM snapshot"
+				       " ORDER BY id");
+	int result;
+
+	if (!s)
+		return false;
+	while ((result = sqlite3_step(s)) == SQLITE_ROW) {
+		GROW(rec->snapshot, rec->count, rec->room);
+		rec->snapshot[rec->count++] = (struct snapshot_head){
+			sqlite3_column_int64(s, 0), sqlite3_column_int64(s, 1),
+			sqlite3_column_int(s, 2), sqlite3_column_int(s, 3),
+		};
+	}
+	return query_end(rec, s, result);
+}
+
+struct recording *recording_open(const char *path)
+{
+	struct recording *rec = xcalloc(1, sizeof(*rec));
+
+	if (sqlite3_open_v2(path, &rec->db, SQLITE_OPEN_READWRITE, NULL) != SQLITE_OK) {
+		/* Somebody else's file, or a read-only place. */
+		sqlite3_close(rec->db);
+		if (sqlite3_open_v2(path, &rec->db, SQLITE_OPEN_READONLY, NULL) !=
+		    SQLITE_OK) {
+			fail(rec);
+			return rec;
+		}
+	}
+	sqlite3_busy_timeout(rec->db, 5000);
+	if (load_meta(rec) && load_snapshots(rec))
+		prepare(rec);
+	return rec;
+}
+
+/* Room for the state of site number @i. */
+static struct state *state_of(struct recording *rec, size_t i)
+{
+	while (rec->state_room <= i) {
+		size_t old = rec->state_room;
+
+		GROW(rec->state, old, rec->state_room);
+		memset(rec->state + old, 0,
+		       (rec->state_room - old) * sizeof(*rec->state));
+	}
+	return &rec->state[i];
+}
+
+static int64_t *value_of(struct recording *rec, size_t i)
+{
+	while (rec->value_room <= i)
+		GROW(rec->value, rec->value_room, rec->value_room);
+	return &rec->value[i];
+}
+
+static void set_state(struct state *state, int64_t bytes, int64_t calls,
+		      const char *notes)
+{
+	state->bytes = bytes;
+	state->calls = calls;
+	state->present = true;
+	free(state->notes);
+	state->notes = notes ? xstrdup(notes) : NULL;
+}
+
+/* What an earlier run wrote last, so that only changes are appended. */
+static bool load_states(struct recording *rec)
+{
+	sqlite3_stmt *s = query(rec,
+		"SELECT name, bytes, calls, notes FROM site LEFT JOIN"
+		" (SELECT site, max(snapshot), bytes, calls, notes FROM row"
+		"  GROUP BY site) ON site = id ORDER BY id");
+	int result;
+
+	if (!s)
+		return false;
+	while ((result = sqlite3_step(s)) == SQLITE_ROW) {
+		const char *name = (const char *)sqlite3_column_text(s, 0);
+		size_t i = strmap_add(&rec->sites, name ? name : "",
+				      name ? strlen(name) : 0);
+
+		if (sqlite3_column_type(s, 1) == SQLITE_NULL)
+			state_of(rec, i);
+		else
+			set_state(state_of(rec, i), sqlite3_column_int64(s, 1),
+				  sqlite3_column_int64(s, 2),
+				  (const char *)sqlite3_column_text(s, 3));
+	}
+	if (!query_end(rec, s, result))
+		return false;
+	s = query(rec,
+		"SELECT source || '.' || name, value FROM gauge JOIN"
+		" (SELECT gauge, max(snapshot), value FROM sample GROUP BY gauge)"
+		" ON gauge = id ORDER BY id");
+	if (!s)
+		return false;
+	while ((result = sqlite3_step(s)) == SQLITE_ROW) {
+		const char *name = (const char *)sqlite3_column_text(s, 0);
+		size_t i = strmap_add(&rec->gauges, name ? name : "",
+				      name ? strlen(name) : 0);
+
+		*value_of(rec, i) = sqlite3_column_int64(s, 1);
+	}
+	return query_end(rec, s, result);
+}
+
+struct recording *recording_create(const char *path, const char *kernel, bool append)
+{
+	struct recording *rec;
+	sqlite3_stmt *s;
+
+	if (append) {
+		rec = recording_open(path);
+		if (!rec->error)
+			load_states(rec);
+		return rec;
+	}
+	rec = xcalloc(1, sizeof(*rec));
+	if (sqlite3_open_v2(path, &rec->db,
+			    SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE,
+			    NULL) != SQLITE_OK) {
+		fail(rec);
+		return rec;
+	}
+	if (!run(rec, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;"
+			"BEGIN;") ||
+	    !run(rec, schema) ||
+	    !run(rec, "INSERT INTO meta VALUES ('format', '" FORMAT "')"))
+		return rec;
+	s = query(rec, "INSERT INTO meta VALUES ('kernel', ?)");
+	if (!s)
+		return rec;
+	bind_text(s, 1, kernel);
+	if (query_end(rec, s, sqlite3_step(s)) && run(rec, "COMMIT")) {
+		rec->kernel = xstrdup(kernel);
+		prepare(rec);
+	}
+	return rec;
+}
+
+static bool same_text(const char *a, const char *b)
+{
+	return a == b || (a && b && !strcmp(a, b));
+}
+
+static bool add_site(struct recording *rec, size_t i, const struct group *group)
+{
+	sqlite3_stmt *s = rec->statement[ADD_SITE];
+
+	sqlite3_bind_int64(s, 1, (int64_t)i + 1);
+	bind_text(s, 2, group->name);
+	bind_text(s, 3, group->site->file);
+	sqlite3_bind_int64(s, 4, group->site->line);
+	bind_text(s, 5, group->site->module);
+	bind_text(s, 6, group->site->func);
+	return step(rec, ADD_SITE);
+}
+
+/* @site NULL: the row has vanished. */
+static bool add_row(struct recording *rec, size_t i, int64_t snapshot,
+		    const struct site *site)
+{
+	sqlite3_stmt *s = rec->statement[ADD_ROW];
+
+	sqlite3_bind_int64(s, 1, (int64_t)i + 1);
+	sqlite3_bind_int64(s, 2, snapshot);
+	if (site) {
+		sqlite3_bind_int64(s, 3, site->bytes);
+		sqlite3_bind_int64(s, 4, site->calls);
+		bind_text(s, 5, site->notes);
+	}
+	return step(rec, ADD_ROW);
+}
+
+static bool add_rows(struct recording *rec, int64_t snapshot,
+		     const struct allocinfo *info)
+{
+	struct groups groups = { .by = { BY_ROW, 0 } };
+	size_t known = rec->sites.count;
+	bool good = true;
+
+	groups_add(&groups, info, NULL);
+	for (size_t g = 0; g < groups.count && good; g++) {
+		const struct group *group = &groups.group[g];
+		const struct site *site = group->site;
+		size_t i = strmap_add(&rec->sites, group->name,
+				      strlen(group->name));
+		struct state *state = state_of(rec, i);
+
+		state->seen = snapshot;
+		if (i >= known) {
+			good = add_site(rec, i, group);
+			known = rec->sites.count;
+		} else if (state->present && state->bytes == site->bytes &&
+			   state->calls == site->calls &&
+			   same_text(state->notes, site->notes)) {
+			continue;
+		}
+		good = good && add_row(rec, i, snapshot, site);
+		set_state(state, site->bytes, site->calls, site->notes);
+	}
+	for (size_t i = 0; i < rec->sites.count && good; i++) {
+		struct state *state = &rec->state[i];
+
+		if (state->present && state->seen != (size_t)snapshot) {
+			good = add_row(rec, i, snapshot, NULL);
+			state->present = false;
+		}
+	}
+	groups_free(&groups);
+	return good;
+}
+
+static bool add_sample(struct recording *rec, int64_t snapshot, const char *source,
+		       const char *name, int64_t value)
+{
+	size_t known = rec->gauges.count, i;
+	struct text key = { 0 };
+	sqlite3_stmt *s;
+
+	text_printf(&key, "%s.%s", source, name);
+	i = strmap_add(&rec->gauges, key.s, key.len);
+	text_free(&key);
+	if (i == known) {
+		s = rec->statement[ADD_GAUGE];
+		sqlite3_bind_int64(s, 1, (int64_t)i + 1);
+		bind_text(s, 2, source);
+		bind_text(s, 3, name);
+		if (!step(rec, ADD_GAUGE))
+			return false;
+	} else if (*value_of(rec, i) == value) {
+		return true;
+	}
+	*value_of(rec, i) = value;
+	s = rec->statement[ADD_SAMPLE];
+	sqlite3_bind_int64(s, 1, (int64_t)i + 1);
+	sqlite3_bind_int64(s, 2, snapshot);
+	sqlite3_bind_int64(s, 3, value);
+	return step(rec, ADD_SAMPLE);
+}
+
+static bool add_fields(struct recording *rec, int64_t snapshot, const char *source,
+		       const struct fields *fields)
+{
+	for (size_t i = 0; fields && i < fields->count; i++) {
+		const struct field *field = &fields->field[i];
+
+		if (field->is_number && !add_sample(rec, snapshot, source,
+						    field->name, field->number))
+			return false;
+	}
+	return true;
+}
+
+static bool add_slabs(struct recording *rec, int64_t snapshot,
+		      const struct slabinfo *slabs)
+{
+	struct text name = { 0 };
+	bool good = true;
+
+	for (size_t i = 0; slabs && i < slabs->count && good; i++) {
+		const struct slab_cache *c = &slabs->cache[i];
+		const struct {
+			const char *what;
+			int64_t value;
+		} columns[] = {
+			{ "active", c->active }, { "objects", c->objects },
+			{ "object_size", c->object_size },
+			{ "objects_per_slab", c->objects_per_slab },
+			{ "pages_per_slab", c->pages_per_slab },
+			{ "active_slabs", c->active_slabs }, { "slabs", c->slabs },
+		};
+
+		for (size_t k = 0; k < sizeof(columns) / sizeof(*columns) && good; k++) {
+			text_clear(&name);
+			text_printf(&name, "%s/%s", c->name, columns[k].what);
+			good = add_sample(rec, snapshot, "slabinfo", name.s,
+					  columns[k].value);
+		}
+	}
+	text_free(&name);
+	return good;
+}
+
+bool recording_add(struct recording *rec, const struct moment *moment)
+{
+	int64_t id = rec->count ? rec->snapshot[rec->count - 1].id + 1 : 1;
+	sqlite3_stmt *s = rec->statement[ADD_SNAPSHOT];
+
+	if (!run(rec, "BEGIN"))
+		return false;
+	sqlite3_bind_int64(s, 1, id);
+	sqlite3_bind_int64(s, 2, moment->time);
+	sqlite3_bind_int64(s, 3, moment->info->major);
+	sqlite3_bind_int64(s, 4, moment->info->minor);
+	if (!step(rec, ADD_SNAPSHOT) || !add_rows(rec, id, moment->info) ||
+	    !add_fields(rec, id, "meminfo", moment->meminfo) ||
+	    !add_fields(rec, id, "vmstat", moment->vmstat) ||
+	    !add_slabs(rec, id, moment->slabinfo) || !run(rec, "COMMIT"))
+		return false;
+	GROW(rec->snapshot, rec->count, rec->room);
+	rec->snapshot[rec->count++] = (struct snapshot_head){
+		id, moment->time, moment->info->major, moment->info->minor
+	};
+	return true;
+}
+
+static const char *copy_column(struct allocinfo *info, sqlite3_stmt *s, int i)
+{
+	const char *text = (const char *)sqlite3_column_text(s, i);
+
+	return text ? arena_copy(&info->strings, text, strlen(text)) : NULL;
+}
+
+bool recording_load(struct recording *rec, size_t i, struct allocinfo *info)
+{
+	sqlite3_stmt *s = rec->statement[LOAD];
+	int result;
+
+	*info = (struct allocinfo){
+		.major = rec->snapshot[i].major,
+		.minor = rec->snapshot[i].minor,
+	};
+	sqlite3_bind_int64(s, 1, rec->snapshot[i].id);
+	while ((result = sqlite3_step(s)) == SQLITE_ROW) {
+		struct site site = {
+			.file = copy_column(info, s, 0),
+			.line = (uint32_t)sqlite3_column_int64(s, 1),
+			.module = copy_column(info, s, 2),
+			.func = copy_column(info, s, 3),
+			.bytes = sqlite3_column_int64(s, 4),
+			.calls = sqlite3_column_int64(s, 5),
+			.notes = copy_column(info, s, 6),
+		};
+
+		if (!site.file || !site.func)
+			continue;
+		site.flags = site.notes ? site_flags(site.notes) : 0;
+		GROW(info->site, info->count, info->room);
+		info->site[info->count++] = site;
+	}
+	if (result != SQLITE_DONE)
+		fail(rec);
+	sqlite3_reset(s);
+	if (result != SQLITE_DONE)
+		allocinfo_free(info);
+	return result == SQLITE_DONE;
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * A recording: snapshots of a machine over time in one SQLite file.
+ *
+ * Rows are stored when they differ from the snapshot before, so the state of
+ * site S in snapshot N is the row of S with the largest snapshot <= N; bytes is
+ * NULL once the row has vanished. The same goes for the samples of gauges. Each
+ * snapshot is one transaction: whatever happens, at most the last is missing.
+ */
+#ifndef CODETAG_RECORDING_H
+#define CODETAG_RECORDING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "read/allocinfo.h"
+#include "read/fields.h"
+#include "read/slabinfo.h"
+
+struct recording;
+
+/* One moment; parts that are not known stay empty. */
+struct moment {
+	int64_t time;	/* milliseconds since 1970 */
+	const struct allocinfo *info;
+	const struct fields *meminfo, *vmstat;
+	const struct slabinfo *slabinfo;
+};
+
+/*
+ * All that fail return NULL or false; recording_error() then says why. A recording that
+ * could not be opened is closed all the same.
+ */
+struct recording *recording_create(const char *path, const char *kernel, bool append);
+struct recording *recording_open(const char *path);
+const char *recording_error(const struct recording *rec);	/* NULL: no failure */
+void recording_close(struct recording *rec);
+
+bool recording_add(struct recording *rec, const struct moment *moment);
+
+size_t recording_count(const struct recording *rec);
+int64_t recording_time(const struct recording *rec, size_t i);
+
+/* The allocinfo of snapshot @i, from 0. */
+bool recording_load(struct recording *rec, size_t i, struct allocinfo *info);
+
+/* "" if it was not recorded. */
+const char *recording_kernel(const struct recording *rec);
+
+#endif

@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "trace/kmem.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/number.h"
+#include "base/text.h"
+
+#define ZERO_SIZE 16	/* the pointer that kmalloc(0) gives, without an event */
+
+struct kmem_object {
+	uint64_t ptr;		/* 0: a free slot */
+	int64_t req;
+	uint32_t use;
+	int16_t cpu;
+};
+
+static size_t home(const struct kmem *kmem, uint64_t ptr)
+{
+	/* Pointers end in zeros and often share their head: mix. */
+	return (size_t)(ptr * 0x9e3779b97f4a7c15 >> 20) & (kmem->slots - 1);
+}
+
+static struct kmem_object *find(const struct kmem *kmem, uint64_t ptr)
+{
+	size_t i = home(kmem, ptr);
+
+	while (kmem->object[i].ptr && kmem->object[i].ptr != ptr)
+		i = (i + 1) & (kmem->slots - 1);
+	return &kmem->object[i];
+}
+
+static void resize(struct kmem *kmem, size_t slots)
+{
+	struct kmem_object *old = kmem->object;
+	size_t count = kmem->slots;
+
+	kmem->slots = slots;
+	kmem->object = xcalloc(slots, sizeof(*kmem->object));
+	for (size_t i = 0; i < count; i++)
+		if (old[i].ptr)
+			*find(kmem, old[i].ptr) = old[i];
+	free(old);
+}
+
+/* Empties a slot and moves up those behind it that it kept from their place. */
+static void remove_object(struct kmem *kmem, struct kmem_object *object)
+{
+	size_t mask = kmem->slots - 1, hole = object - kmem->object, i = hole;
+
+	for (;;) {
+		i = (i + 1) & mask;
+		if (!kmem->object[i].ptr)
+			break;
+		if (((i - home(kmem, kmem->object[i].ptr)) & mask) <
+		    ((i - hole) & mask))
+			continue;
+		kmem->object[hole] = kmem->object[i];
+		hole = i;
+	}
+	kmem->object[hole].ptr = 0;
+	kmem->objects--;
+}
+
+uint32_t kmem_caller_number(struct kmem *kmem, const char *name, size_t len)
+{
+	size_t i = strmap_add(&kmem->names, name, len);
+
+	if (i == kmem->callers) {
+		GROW(kmem->caller, kmem->callers, kmem->room);
+		kmem->caller[kmem->callers++] = (struct kmem_caller){
+			.name = kmem->names.entry[i].key,
+			.first_use = KMEM_NOBODY,
+		};
+	}
+	return i;
+}
+
+uint32_t kmem_cache_number(struct kmem *kmem, const char *name, size_t len)
+{
+	return name ? strmap_add(&kmem->caches, name, len) : KMEM_NO_CACHE;
+}
+
+struct kmem_use *kmem_add_use(struct kmem *kmem, const struct kmem_use *use)
+{
+	struct kmem_caller *caller = &kmem->caller[use->caller];
+	struct kmem_use *added;
+
+	GROW(kmem->use, kmem->uses, kmem->use_room);
+	added = &kmem->use[kmem->uses];
+	*added = *use;
+	added->next = caller->first_use;
+	caller->first_use = kmem->uses++;
+	return added;
+}
+
+/* Functions of several modules can have one name. */
+static uint32_t caller_of(struct kmem *kmem, const struct kmem_event *event)
+{
+	struct text name = { 0 };
+	uint32_t number;
+
+	if (!event->module)
+		return kmem_caller_number(kmem, event->site, event->site_len);
+	text_add(&name, event->site, event->site_len);
+	text_add(&name, " ", 1);
+	text_add(&name, event->module, event->module_len);
+	number = kmem_caller_number(kmem, name.s, name.len);
+	text_free(&name);
+	return number;
+}
+
+/*
+ * The use for an event: a caller has few. Newer logs tell the cache of an
+ * allocation; without that it is known when the first object is freed.
+ */
+static struct kmem_use *find_use(struct kmem *kmem, const struct kmem_event *event,
+				 bool is_free)
+{
+	const struct kmem_use wanted = {
+		.caller = caller_of(kmem, event),
+		.cache = kmem_cache_number(kmem, event->cache, event->cache_len),
+		.is_malloc = event->kind == KMEM_MALLOC || event->kind == KMEM_FREE,
+		.is_free = is_free,
+		.told = event->cache && !is_free,
+		.size = event->allocated,
+	};
+	uint32_t i = kmem->caller[wanted.caller].first_use;
+
+	for (; i != KMEM_NOBODY; i = kmem->use[i].next) {
+		struct kmem_use *use = &kmem->use[i];
+
+		if (use->size == wanted.size && use->is_malloc == wanted.is_malloc &&
+		    use->is_free == is_free && use->told == wanted.told &&
+		    (use->cache == wanted.cache || !(is_free || use->told)))
+			return use;
+	}
+	return kmem_add_use(kmem, &wanted);
+}
+
+static void found(struct kmem_finding *finding, uint32_t allocator, uint32_t freer)
+{
+	if (!finding->count++) {
+		finding->allocator = allocator;
+		finding->freer = freer;
+	}
+}
+
+static void give_back(struct kmem *kmem, const struct kmem_object *object)
+{
+	struct kmem_use *use = &kmem->use[object->use];
+
+	use->requested_now = sub64(use->requested_now, object->req);
+	use->freed++;
+}
+
+static void add_alloc(struct kmem *kmem, const struct kmem_event *event)
+{
+	struct kmem_object *object;
+	struct kmem_use *use;
+
+	if (!event->ptr) {
+		kmem->failed++;
+		return;
+	}
+	use = find_use(kmem, event, false);
+	if ((kmem->objects + 1) * 2 > kmem->slots)
+		resize(kmem, kmem->slots ? kmem->slots * 2 : 1024);
+	object = find(kmem, event->ptr);
+	if (object->ptr) {
+		found(&kmem->reused, kmem->use[object->use].caller, KMEM_NOBODY);
+		give_back(kmem, object);
+	} else if ((int64_t)++kmem->objects > kmem->most_objects) {
+		kmem->most_objects = (int64_t)kmem->objects;
+	}
+	*object = (struct kmem_object){
+		.ptr = event->ptr,
+		.req = event->requested,
+		.use = use - kmem->use,
+		.cpu = (int16_t)event->cpu,
+	};
+	use->calls++;
+	use->requested = add64(use->requested, event->requested);
+	use->requested_now = add64(use->requested_now, event->requested);
+}
+
+/* kmem_cache_free() tells the cache, with some kernels only that does. */
+static void learn_cache(struct kmem *kmem, struct kmem_use *use,
+			const struct kmem_use *freer)
+{
+	if (freer->cache == KMEM_NO_CACHE || freer->cache == use->cache)
+		return;
+	if (use->cache == KMEM_NO_CACHE)
+		use->cache = freer->cache;
+	else if (use->told)
+		found(&kmem->wrong_cache, use->caller, freer->caller);
+	else
+		use->several = true;
+}
+
+static void add_free(struct kmem *kmem, const struct kmem_event *event)
+{
+	struct kmem_object *object;
+	struct kmem_use *use, *freer;
+
+	if (!event->ptr || event->ptr == ZERO_SIZE)
+		return;		/* like free(NULL) */
+	freer = find_use(kmem, event, true);
+	freer->calls++;
+	object = kmem->slots ? find(kmem, event->ptr) : NULL;
+	if (!object || !object->ptr) {
+		found(&kmem->unknown, KMEM_NOBODY, freer->caller);
+		return;
+	}
+	use = &kmem->use[object->use];
+	if (event->cpu >= 0 && object->cpu >= 0 && event->cpu != object->cpu) {
+		found(&kmem->remote, use->caller, freer->caller);
+		use->remote_freed++;
+	}
+	if (use->is_malloc != freer->is_malloc)
+		found(&kmem->wrong_function, use->caller, freer->caller);
+	else if (!use->is_malloc)
+		learn_cache(kmem, use, freer);
+	give_back(kmem, object);
+	remove_object(kmem, object);
+}
+
+void kmem_add(struct kmem *kmem, const struct kmem_event *event)
+{
+	switch (event->kind) {
+	case KMEM_MALLOC:
+	case KMEM_CACHE_ALLOC:
+		kmem->events++;
+		add_alloc(kmem, event);
+		break;
+	case KMEM_FREE:
+	case KMEM_CACHE_FREE:
+		kmem->events++;
+		add_free(kmem, event);
+		break;
+	case KMEM_LOST:
+		kmem->lost = add64(kmem->lost, (int64_t)event->lost);
+		break;
+	case KMEM_OVERWRITTEN:
+		kmem->overwritten = add64(kmem->overwritten, (int64_t)event->lost);
+		break;
+	case KMEM_BAD:
+		kmem->bad++;
+		break;
+	case KMEM_NONE:
+		break;
+	}
+}
+
+const char *kmem_use_cache(const struct kmem *kmem, const struct kmem_use *use)
+{
+	if (use->cache == KMEM_NO_CACHE || use->several)
+		return NULL;
+	return kmem->caches.entry[use->cache].key;
+}
+
+int64_t kmem_use_alive(const struct kmem_use *use)
+{
+	return use->is_free ? 0 : sub64(use->calls, use->freed);
+}
+
+static bool is_selected(const struct kmem *kmem, const struct kmem_use *use,
+			const struct kmem_filter *filter)
+{
+	const char *cache;
+
+	if (use->is_malloc ? filter->cache_only : filter->malloc_only)
+		return false;
+	if (!filter->cache)
+		return true;
+	cache = kmem_use_cache(kmem, use);
+	return cache && !strcmp(cache, filter->cache);
+}
+
+static void add_use(struct kmem_caller *caller, const struct kmem_use *use)
+{
+	if (use->is_free) {
+		caller->frees = add64(caller->frees, use->calls);
+		return;
+	}
+	caller->allocs = add64(caller->allocs, use->calls);
+	caller->freed = add64(caller->freed, use->freed);
+	caller->remote_freed = add64(caller->remote_freed, use->remote_freed);
+	caller->total_req = add64(caller->total_req, use->requested);
+	caller->total_alloc = add64(caller->total_alloc, mul64(use->size, use->calls));
+	caller->current_req = add64(caller->current_req, use->requested_now);
+	caller->current_alloc = add64(caller->current_alloc,
+				      mul64(use->size, kmem_use_alive(use)));
+}
+
+size_t kmem_sum(struct kmem *kmem, const struct kmem_filter *filter,
+		struct kmem_caller *total)
+{
+	size_t callers = 0;
+
+	*total = (struct kmem_caller){ 0 };
+	for (size_t i = 0; i < kmem->callers; i++) {
+		struct kmem_caller *caller = &kmem->caller[i];
+		uint32_t u = caller->first_use;
+
+		*caller = (struct kmem_caller){
+			.name = caller->name, .path = caller->path, .first_use = u,
+		};
+		for (; u != KMEM_NOBODY; u = kmem->use[u].next) {
+			if (!is_selected(kmem, &kmem->use[u], filter))
+				continue;
+			add_use(caller, &kmem->use[u]);
+			add_use(total, &kmem->use[u]);
+		}
+		callers += caller->allocs || caller->frees;
+	}
+	return callers;
+}
+
+void kmem_free(struct kmem *kmem)
+{
+	free(kmem->caller);
+	free(kmem->use);
+	free(kmem->object);
+	strmap_free(&kmem->names);
+	strmap_free(&kmem->caches);
+	*kmem = (struct kmem){ 0 };
+}

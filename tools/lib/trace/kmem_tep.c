@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "trace/kmem_tep.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+
+/* As a trace in text has it. Looking up a symbol takes long, callers are few. */
+static const char *site_name(struct kmem_tep *reader, uint64_t address)
+{
+	size_t slot = (size_t)(address * 0x9e3779b97f4a7c15 >> 32) & (KMEM_TEP_SITES - 1);
+	struct kmem_tep_site *site = &reader->site[slot];
+	const char *function;
+	struct text name = { 0 };
+
+	if (site->name && site->address == address)
+		return site->name;
+	function = tep_find_function(reader->tep, address);
+	if (function)
+		text_printf(&name, "%s+0x%" PRIx64, function, (uint64_t)
+			    (address - tep_find_function_address(reader->tep, address)));
+	else
+		text_printf(&name, "0x%" PRIx64, address);
+	free(site->name);
+	site->address = address;
+	site->name = name.s;
+	return site->name;
+}
+
+static bool read_field(uint64_t *value, struct tep_event *event, const char *name,
+		       struct tep_record *record)
+{
+	unsigned long long number;
+
+	if (tep_get_field_val(NULL, event, name, record, &number, 0))
+		return false;
+	*value = number;
+	return true;
+}
+
+static bool read_size(int64_t *size, struct tep_event *event, const char *name,
+		      struct tep_record *record)
+{
+	uint64_t value;
+
+	if (!read_field(&value, event, name, record) || value > INT64_MAX)
+		return false;
+	*size = (int64_t)value;
+	return true;
+}
+
+static void read_cache(struct kmem_event *out, struct tep_event *event,
+		       struct tep_record *record)
+{
+	int len;
+
+	out->cache = tep_get_field_raw(NULL, event, "name", record, &len, 0);
+	out->cache_len = out->cache && len > 0 ? strnlen(out->cache, len) : 0;
+	if (!out->cache_len)
+		out->cache = NULL;
+}
+
+static void decode(struct kmem_tep *reader, struct kmem_event *out,
+		   struct tep_event *event, struct tep_record *record)
+{
+	bool is_alloc = out->kind == KMEM_MALLOC || out->kind == KMEM_CACHE_ALLOC;
+	uint64_t address;
+
+	if (!read_field(&address, event, "call_site", record) ||
+	    !read_field(&out->ptr, event, "ptr", record) ||
+	    (is_alloc && (!read_size(&out->requested, event, "bytes_req", record) ||
+			  !read_size(&out->allocated, event, "bytes_alloc", record)))) {
+		out->kind = KMEM_BAD;
+		return;
+	}
+	out->site = site_name(reader, address);
+	out->site_len = strlen(out->site);
+	read_cache(out, event, record);
+}
+
+void kmem_tep_read(struct kmem_tep *reader, struct tep_record *record, int cpu)
+{
+	struct tep_event *event = tep_find_event_by_record(reader->tep, record);
+	struct kmem_event out = { .cpu = cpu };
+
+	if (record->missed_events) {
+		/* Negative: some, nobody knows how many. */
+		out.kind = KMEM_LOST;
+		out.lost = record->missed_events > 0 ? record->missed_events : 1;
+		reader->sink(reader->context, &out);
+	}
+	if (!event)
+		return;
+	out = (struct kmem_event){
+		.kind = kmem_kind_of(event->name, strlen(event->name)), .cpu = cpu,
+	};
+	if (out.kind == KMEM_NONE)
+		return;
+	decode(reader, &out, event, record);
+	reader->sink(reader->context, &out);
+}
+
+void kmem_tep_free(struct kmem_tep *reader)
+{
+	for (size_t i = 0; i < KMEM_TEP_SITES; i++)
+		free(reader->site[i].name);
+	free(reader);
+}

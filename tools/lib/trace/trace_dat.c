@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "trace/trace_dat.h"
+
+#include <signal.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+#include <trace-cmd.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+#include "base/message.h"
+#include "trace/kmem_tep.h"
+
+/* CPU time in which the library has to come to the next record. */
+#define PATIENCE 5			/* seconds, and one more … */
+#define PATIENCE_SIZE (20 << 20)	/* … for so many bytes, which may be compressed */
+
+struct reader {
+	struct kmem_tep *tep;
+	uint64_t *next;		/* by CPU: where in the file the next record is at least */
+	size_t cpus, room;
+};
+
+static volatile sig_atomic_t records;	/* grows, or wraps around */
+
+/* A length that is damaged can lead the library around in a circle. */
+static void watch(int signal)
+{
+	static sig_atomic_t before;
+
+	(void)signal;
+	if (records == before)
+		_exit(STATUS_TROUBLE);
+	before = records;
+}
+
+static void start_watch(const char *path)
+{
+	struct sigaction action = { .sa_handler = watch, .sa_flags = SA_RESTART };
+	struct itimerval timer = { 0 };
+	struct stat st;
+
+	timer.it_value.tv_sec = PATIENCE;
+	if (!stat(path, &st))
+		timer.it_value.tv_sec += st.st_size / PATIENCE_SIZE;
+	timer.it_interval = timer.it_value;
+	sigaction(SIGPROF, &action, NULL);
+	setitimer(ITIMER_PROF, &timer, NULL);
+}
+
+static int add(struct tracecmd_input *input, struct tep_record *record, int cpu,
+	       void *context)
+{
+	struct reader *reader = context;
+
+	(void)input;
+	records = (records + 1) & 0xffff;
+	while (cpu >= 0 && (size_t)cpu >= reader->cpus) {
+		GROW(reader->next, reader->cpus, reader->room);
+		reader->next[reader->cpus++] = 0;
+	}
+	/* The circle may have records in it. */
+	if (cpu < 0 || record->offset < reader->next[cpu])
+		return -1;
+	reader->next[cpu] = record->offset + 1;
+	kmem_tep_read(reader->tep, record, cpu);
+	return 0;
+}
+
+bool trace_dat_read(const char *path, kmem_sink *sink, void *context)
+{
+	struct reader reader = { 0 };
+	struct tracecmd_input *input;
+	bool good;
+
+	tracecmd_set_loglevel(TEP_LOG_NONE);
+	tep_set_loglevel(TEP_LOG_NONE);
+	start_watch(path);
+	input = tracecmd_open(path, TRACECMD_FL_LOAD_NO_PLUGINS);
+	if (!input)
+		return false;
+	reader.tep = xcalloc(1, sizeof(*reader.tep));
+	reader.tep->sink = sink;
+	reader.tep->context = context;
+	reader.tep->tep = tracecmd_get_tep(input);
+	good = !tracecmd_iterate_events(input, NULL, 0, add, &reader);
+	kmem_tep_free(reader.tep);
+	free(reader.next);
+	tracecmd_close(input);
+	return good;
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The file that trace-cmd record writes. */
+#ifndef CODETAG_TRACE_DAT_H
+#define CODETAG_TRACE_DAT_H
+
+#include <stdbool.h>
+
+#include "trace/kmem_event.h"
+
+/* What such a file begins with. */
+#define TRACE_DAT_MAGIC "\027\010Dtracing"
+
+/*
+ * Reads its events in the order of time. False if it cannot be read to the end.
+ * For a process of its own: on a damaged file libtracecmd may crash, or never end, which
+ * ends the process with STATUS_TROUBLE after a while; and it speaks to standard error.
+ */
+bool trace_dat_read(const char *path, kmem_sink *sink, void *context);
+
+#endif

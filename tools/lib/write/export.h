@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Writes groups in the formats of other tools. Each format is a file of its
+ * own; all write the first @count groups to a stream and leave errors to it.
+ */
+#ifndef CODETAG_EXPORT_H
+#define CODETAG_EXPORT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "model/group.h"
+
+struct export {
+	const struct groups *groups;
+	size_t count;		/* the others are summed up or left out */
+	bool calls;		/* weigh stacks by calls, not by bytes */
+	int64_t time_ns;	/* when, since 1970; 0: not known */
+	size_t left_out;	/* written: groups the format cannot hold */
+};
+
+/* Flame graphs: "fs;ext4;super.c;ext4_alloc_inode:1384 32768". */
+void export_folded(struct export *export, FILE *out);
+
+/* https://www.speedscope.app/file-format-schema.json */
+void export_speedscope(struct export *export, FILE *out);
+
+/* gzip'd profile.proto of github.com/google/pprof */
+void export_pprof(struct export *export, FILE *out);
+
+/* Text format 0.0.4 for the textfile collector of the node_exporter. */
+void export_prometheus(struct export *export, FILE *out);
+
+/* RFC 4180, one line a group. */
+void export_csv(struct export *export, FILE *out);
+
+#endif

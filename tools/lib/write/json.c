@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "write/json.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+/* Length of the valid UTF-8 character at @s, 0 if it is none. */
+static size_t utf8_length(const unsigned char *s)
+{
+	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
+	size_t len = s[0] < 0x80 ? 1 : s[0] < 0xc0 ? 0 : s[0] < 0xe0 ? 2 :
+		     s[0] < 0xf0 ? 3 : s[0] < 0xf8 ? 4 : 0;
+	uint32_t code;
+
+	if (len < 2)
+		return len;
+	code = s[0] & (0x7f >> len);
+	for (size_t i = 1; i < len; i++) {
+		if ((s[i] & 0xc0) != 0x80)
+			return 0;
+		code = code << 6 | (s[i] & 0x3f);
+	}
+	if (code < least[len] || code > 0x10ffff || (code >= 0xd800 && code < 0xe000))
+		return 0;
+	return len;
+}
+
+static void write_string(FILE *out, const char *value)
+{
+	const unsigned char *s = (const unsigned char *)value;
+
+	putc('"', out);
+	while (*s) {
+		size_t len = utf8_length(s);
+
+		if (*s == '"' || *s == '\\')
+			fprintf(out, "\\%c", *s);
+		else if (*s < ' ' || *s == 0x7f)
+			fprintf(out, "\\u%04x", *s);
+		else if (len)
+			fwrite(s, 1, len, out);
+		else
+			fputs("\\ufffd", out);
+		s += len ? len : 1;
+	}
+	putc('"', out);
+}
+
+static bool listed(const char *list, const char *key)
+{
+	size_t key_len = strlen(key);
+
+	for (;;) {
+		size_t len = strcspn(list, ",");
+
+		if (len == key_len && !memcmp(list, key, len))
+			return true;
+		if (!list[len])
+			return false;
+		list += len + 1;
+	}
+}
+
+/* False if @key, or what it is in, was not asked for. */
+static bool begin(struct json *json, const char *key)
+{
+	if (json->hidden || (json->only && key && json->depth == json->only_depth &&
+			     !listed(json->only, key)))
+		return false;
+	if (!json->first && json->depth)
+		putc(',', json->out);
+	json->first = false;
+	if (json->depth) {
+		putc('\n', json->out);
+		for (unsigned int i = 0; i < json->depth; i++)
+			putc('\t', json->out);
+	}
+	if (key) {
+		write_string(json->out, key);
+		fputs(": ", json->out);
+	}
+	return true;
+}
+
+static void open_container(struct json *json, const char *key, char bracket)
+{
+	if (!begin(json, key)) {
+		json->hidden++;
+		return;
+	}
+	putc(bracket, json->out);
+	json->depth++;
+	json->first = true;
+}
+
+static void close_container(struct json *json, char bracket)
+{
+	if (json->hidden) {
+		json->hidden--;
+		return;
+	}
+	json->depth--;
+	if (json->depth + 2 == json->only_depth)
+		json->only = NULL;
+	if (!json->first) {
+		putc('\n', json->out);
+		for (unsigned int i = 0; i < json->depth; i++)
+			putc('\t', json->out);
+	}
+	json->first = false;
+	putc(bracket, json->out);
+	if (!json->depth)
+		putc('\n', json->out);
+}
+
+void json_object(struct json *json, const char *key)
+{
+	open_container(json, key, '{');
+}
+
+void json_array(struct json *json, const char *key)
+{
+	open_container(json, key, '[');
+}
+
+void json_rows(struct json *json, const char *key, const char *only)
+{
+	json_array(json, key);
+	json->only = only;
+	json->only_depth = json->depth + 1;
+}
+
+void json_end_object(struct json *json)
+{
+	close_container(json, '}');
+}
+
+void json_end_array(struct json *json)
+{
+	close_container(json, ']');
+}
+
+void json_string(struct json *json, const char *key, const char *value)
+{
+	if (begin(json, key))
+		write_string(json->out, value);
+}
+
+void json_int(struct json *json, const char *key, int64_t value)
+{
+	if (begin(json, key))
+		fprintf(json->out, "%" PRId64, value);
+}
+
+void json_real(struct json *json, const char *key, double value)
+{
+	if (!begin(json, key))
+		return;
+	if (isfinite(value))
+		fprintf(json->out, "%.6g", value);
+	else
+		fputs("null", json->out);
+}
+
+void json_bool(struct json *json, const char *key, bool value)
+{
+	if (begin(json, key))
+		fputs(value ? "true" : "false", json->out);
+}
+
+void json_null(struct json *json, const char *key)
+{
+	if (begin(json, key))
+		fputs("null", json->out);
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Aligned columns: collects cells, then prints them as wide as they need. */
+#ifndef CODETAG_TABLE_H
+#define CODETAG_TABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include "base/memory.h"
+
+struct table_column {
+	const char *heading;
+	bool right;
+	const char *name;	/* of the JSON field, to choose it by; NULL: by nothing */
+	bool more;		/* only shown if it is chosen */
+};
+
+/* More than any table has. */
+#define TABLE_COLUMNS 16
+
+struct table {
+	const struct table_column *column;
+	size_t columns;
+	const char **cell;	/* row after row */
+	size_t count, room;
+	struct arena strings;
+	size_t show[TABLE_COLUMNS], shown;	/* which columns; none: the usual ones */
+};
+
+/*
+ * Chooses what to show: "active,name". False and *@bad at what is no column, or
+ * one too many.
+ */
+bool table_choose(struct table *table, const char *list, const char **bad);
+
+void table_cell(struct table *table, const char *s);
+void table_print(struct table *table, FILE *out, bool headings, bool bold);
+void table_free(struct table *table);
+
+/* Columns on a terminal that the UTF-8 string @s takes; wide letters count 1. */
+size_t display_width(const char *s);
+
+#endif
