@@ -24,6 +24,7 @@ static const struct {
 	[COL_CALLS_BEFORE] = { "calls_before", "BEFORE", true },
 	[COL_CALLS_GROWTH] = { "calls_growth", "CALLS", true },
 	[COL_STATE] = { "state", "STATE", false },
+	[COL_LINE_BEFORE] = { "line_before", "WAS", true },
 	[COL_NAME] = { "name", "NAME", false },
 	[COL_FILE] = { "file", "FILE", false },
 	[COL_LINE] = { "line", "LINE", true },
@@ -105,6 +106,8 @@ static const char *group_state(const struct group *group)
 		return "new";
 	if (!group->now.rows)
 		return "gone";
+	if (group->line_before)
+		return "moved";
 	return group->now.bytes == group->before.bytes &&
 	       group->now.calls == group->before.calls ? "same" : "changed";
 }
@@ -126,6 +129,8 @@ static bool makes_sense(enum column column, const struct groups *groups)
 		return site || by == BY_FILE;
 	case COL_LINE:
 		return site;
+	case COL_LINE_BEFORE:
+		return site && groups->compared;
 	case COL_MODULE:
 		return site || by == BY_MODULE;
 	case COL_FUNC:
@@ -169,6 +174,8 @@ static struct value value_of(enum column column, const struct groups *groups,
 		return growth(group->now.calls, group->before.calls);
 	case COL_STATE:
 		return string(group_state(group));
+	case COL_LINE_BEFORE:
+		return group->line_before ? number(group->line_before) : string(NULL);
 	case COL_NAME:
 		return string(group->name);
 	case COL_FILE:

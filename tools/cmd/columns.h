@@ -12,6 +12,7 @@
 enum column {
 	COL_SIZE, COL_CALLS, COL_AVG, COL_SHARE, COL_ROWS, COL_FLAGS,
 	COL_BEFORE, COL_GROWTH, COL_CALLS_BEFORE, COL_CALLS_GROWTH, COL_STATE,
+	COL_LINE_BEFORE,
 	COL_NAME, COL_FILE, COL_LINE, COL_MODULE, COL_FUNC,
 	COLUMNS
 };
@@ -37,6 +38,6 @@ void columns_json(const struct columns *columns, const struct groups *groups,
 /* All names, as a help text. */
 #define COLUMN_NAMES \
 	"size, calls, avg, share, rows, flags, name, file, line, module, func; of " \
-	"two snapshots also before, growth, calls_before, calls_growth, state"
+	"two snapshots also before, growth, calls_before, calls_growth, state, line_before"
 
 #endif

@@ -10,19 +10,25 @@
 #include "selection.h"
 #include "base/message.h"
 #include "base/number.h"
+#include "model/match.h"
 #include "write/json.h"
 
 struct diff {
 	struct selection selection;
 	struct output output;
 	double live;	/* seconds between the snapshots, 0: two files */
+	bool has_limit;
+	int64_t limit;	/* of growth, beyond which the answer is bad news */
+	size_t moved;	/* call sites whose line is another one */
 };
 
-enum { KEY_LIVE = 0x200 };
+enum { KEY_LIVE = 0x200, KEY_FAIL_OVER };
 
 static const struct argp_option options[] = {
 	{ "live", KEY_LIVE, "SEC", 0,
 	  "Compare this machine now with itself SEC seconds later", 1 },
+	{ "fail-over", KEY_FAIL_OVER, "SIZE", 0,
+	  "Exit with 1 if anything that is shown grew by more than SIZE", 2 },
 	{ 0 }
 };
 
@@ -46,6 +52,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case KEY_LIVE:
 		diff->live = argument_seconds(arg, state);
 		return 0;
+	case KEY_FAIL_OVER:
+		diff->limit = argument_size(arg, state);
+		diff->has_limit = true;
+		return 0;
 	case ARGP_KEY_ARG:
 		if (!selection_argument(&diff->selection, arg))
 			argp_error(state, "two files at most, '%s' is a third one", arg);
@@ -63,13 +73,16 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 static const struct argp argp = {
 	options, parse, "OLD NEW [QUERY…]\n--live SEC [QUERY…]",
-	"Compares two snapshots of /proc/allocinfo, matched by tag, not by row."
+	"Compares two snapshots of /proc/allocinfo, matched by tag, not by row. A call site "
+	"whose line is another one in another kernel is known by its function and its place "
+	"in it."
 	"\vShown is what changed, the largest change first; --min and --max are about the "
 	"change. QUERY is like \"file fs/* module ext4\", see codetag(1).\n\n"
 	"Examples:\n"
 	"  codetag diff monday.txt friday.txt --group subsystem\n"
-	"  codetag diff --live 10 -n 20 module ext4\n\n"
-	"Exit status: 0 success, 2 trouble.",
+	"  codetag diff --live 10 -n 20 module ext4\n"
+	"  codetag diff before.txt after.txt --fail-over 16M || mail root\n\n"
+	"Exit status: 0 success, 1 growth over the limit, 2 trouble.",
 	children, NULL, NULL
 };
 
@@ -139,6 +152,7 @@ static void print_json(const struct diff *diff, const struct groups *groups,
 	json_int(&json, "calls_growth",
 		 sub64(groups->now.calls, groups->before.calls));
 	json_end_object(&json);
+	json_int(&json, "moved", diff->moved);
 	json_modules(&json, "modules_came", &modules->new, &modules->old);
 	json_modules(&json, "modules_went", &modules->old, &modules->new);
 	json_int(&json, "groups", groups->count);
@@ -177,12 +191,22 @@ static void print_table(const struct diff *diff, const struct groups *groups,
 	if (!count)
 		printf("; no change in any %s", grouping_name(groups->by.by));
 	putchar('\n');
+	if (diff->moved)
+		printf("rows whose call site has another line now: %zu\n", diff->moved);
 	print_modules(&modules->new, &modules->old, "modules that came: ");
 	print_modules(&modules->old, &modules->new, "modules that went: ");
 }
 
-static bool compare(const struct diff *diff, struct allocinfo *old,
-		    struct allocinfo *new)
+static bool over_limit(const struct diff *diff, const struct groups *groups, size_t count)
+{
+	for (size_t i = 0; i < count && diff->has_limit; i++)
+		if (sub64(groups->group[i].now.bytes, groups->group[i].before.bytes) > diff->limit)
+			return true;
+	return false;
+}
+
+/* Returns an exit status. */
+static int compare(struct diff *diff, struct allocinfo *old, struct allocinfo *new)
 {
 	const struct selection *selection = &diff->selection;
 	struct groups groups = { .by = selection->by };
@@ -190,7 +214,9 @@ static bool compare(const struct diff *diff, struct allocinfo *old,
 	const char *newer = selection->newer ? selection->newer : selection->path;
 	bool complete;
 	size_t count;
+	int status;
 
+	diff->moved = match_moved(old, new);
 	groups_add_before(&groups, old, selection->query);
 	groups_add(&groups, new, selection->query);
 	collect_modules(&modules.old, old);
@@ -200,12 +226,13 @@ static bool compare(const struct diff *diff, struct allocinfo *old,
 		print_json(diff, &groups, count, &modules);
 	else
 		print_table(diff, &groups, count, &modules);
+	status = over_limit(diff, &groups, count) ? STATUS_FOUND : STATUS_OK;
 	complete = allocinfo_complete(old, selection->path);
 	complete = allocinfo_complete(new, newer) && complete;
 	strmap_free(&modules.old);
 	strmap_free(&modules.new);
 	groups_free(&groups);
-	return complete;
+	return complete ? status : STATUS_TROUBLE;
 }
 
 int cmd_diff(int argc, char **argv)
@@ -225,8 +252,7 @@ int cmd_diff(int argc, char **argv)
 		if ((diff.live <= 0 || interval_wait(&interval)) &&
 		    selection_load(&new, selection->newer ? selection->newer :
 							 selection->path)) {
-			if (compare(&diff, &old, &new))
-				status = STATUS_OK;
+			status = compare(&diff, &old, &new);
 			allocinfo_free(&new);
 		}
 		allocinfo_free(&old);

@@ -79,6 +79,8 @@ void group_name(struct text *name, struct grouping by, const struct site *site)
 		}
 		text_puts(name, " func:");
 		text_puts(name, site->func);
+		if (site->namesake)
+			text_printf(name, " (other kernel %u)", site->namesake);
 		break;
 	case BY_FUNC:
 		text_puts(name, site->func);
@@ -163,6 +165,8 @@ static void add(struct groups *groups, const struct allocinfo *info,
 		sum_add(before ? &groups->before : &groups->now, &sum);
 		if (!before)
 			group->flags |= site->flags;
+		else if (groups->by.by == BY_SITE || groups->by.by == BY_ROW)
+			group->line_before = site->line_before;
 	}
 	text_free(&name);
 }

@@ -41,6 +41,7 @@ struct group {
 	unsigned int flags;		/* of any of its rows */
 	struct sum now;
 	struct sum before;		/* of the older snapshot, if there is one */
+	uint32_t line_before;		/* in that, if it was another one; else 0 */
 };
 
 struct groups {

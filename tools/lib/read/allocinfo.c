@@ -35,6 +35,22 @@ unsigned int site_flags(const char *notes)
 	return flags;
 }
 
+const char *site_notes(unsigned int flags)
+{
+	static const char *const notes[] = {
+		NULL,
+		"accurate:no",
+		"unloaded:yes",
+		"accurate:no unloaded:yes",
+		"disabled:yes",
+		"accurate:no disabled:yes",
+		"unloaded:yes disabled:yes",
+		"accurate:no unloaded:yes disabled:yes",
+	};
+
+	return notes[flags & (SITE_INACCURATE | SITE_UNLOADED | SITE_DISABLED)];
+}
+
 static char *skip_blanks(char *s)
 {
 	return s + strspn(s, " ");

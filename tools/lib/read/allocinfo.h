@@ -34,6 +34,9 @@ struct site {
 	unsigned int flags;
 	int64_t bytes;
 	int64_t calls;
+	/* Set by model/match.h: */
+	uint32_t line_before;	/* in an older kernel, 0: the same or not known */
+	uint32_t namesake;	/* tells apart what had this line in different kernels */
 };
 
 struct allocinfo {
@@ -78,8 +81,9 @@ void allocinfo_free(struct allocinfo *info);
  */
 const char *site_parse(struct site *site, char *s, size_t len);
 
-/* The flags that are in @notes. */
+/* The flags that are in @notes, and notes for them; NULL for none. */
 unsigned int site_flags(const char *notes);
+const char *site_notes(unsigned int flags);
 
 /* Rows of the profiler itself: memory that it cannot give to a line of code. */
 bool site_reserved(const struct site *site);

@@ -23,6 +23,7 @@ int main(void)
 	test_number();
 	test_query();
 	test_allocinfo();
+	test_match();
 	test_trend();
 	test_kmem();
 	return failures != 0;

@@ -10,6 +10,7 @@ void expect(bool good, const char *fmt, ...)
 
 void test_allocinfo(void);
 void test_kmem(void);
+void test_match(void);
 void test_number(void);
 void test_query(void);
 void test_trend(void);

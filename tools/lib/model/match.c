@@ -1,0 +1,339 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "model/match.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+
+#define NONE UINT32_MAX
+
+/* The lines that a function's sites had in some snapshot, and which sites these are. */
+struct shape {
+	struct shape *next;
+	bool listed;	/* all of them */
+	size_t count;
+	struct shape_line {
+		uint32_t line, site;
+	} line[];
+};
+
+struct match_function {
+	struct shape *shapes;
+	bool listed;		/* all sites were listed once */
+	size_t count, room;
+	struct known_site {
+		int64_t line;	/* as if it were in the first snapshot */
+		uint32_t site;
+	} *known;		/* in the order of lines */
+	uint32_t first;		/* of the snapshot at hand: a row + 1 */
+};
+
+/* An allocinfo as the kernel prints it has sites that hold nothing. */
+static bool lists_all(const struct allocinfo *info)
+{
+	for (size_t i = 0; i < info->count; i++)
+		if (!info->site[i].bytes && !info->site[i].calls)
+			return true;
+	return false;
+}
+
+/* How many of @shape are known, if all moved by @shift lines. */
+static size_t hits(const struct match_function *f, const struct shape *shape,
+		   int64_t shift)
+{
+	size_t k = 0, found = 0;
+
+	for (size_t i = 0; i < shape->count; i++) {
+		int64_t line = shape->line[i].line - shift;
+
+		while (k < f->count && f->known[k].line < line)
+			k++;
+		if (k < f->count && f->known[k].line == line) {
+			found++;
+			k++;
+		}
+	}
+	return found;
+}
+
+static int64_t distance(int64_t shift)
+{
+	return shift < 0 ? -shift : shift;
+}
+
+/* By how many lines most sites moved, as little as possible. */
+static int64_t common_shift(const struct match_function *f, const struct shape *shape)
+{
+	size_t most = hits(f, shape, 0);
+	int64_t best = 0;
+
+	/* No function of a kernel has so many. */
+	if (f->count * shape->count > 10000)
+		return 0;
+	for (size_t i = 0; i < shape->count; i++) {
+		for (size_t k = 0; k < f->count; k++) {
+			int64_t shift = shape->line[i].line - f->known[k].line;
+			size_t found = hits(f, shape, shift);
+
+			if (found > most ||
+			    (found == most && distance(shift) < distance(best))) {
+				most = found;
+				best = shift;
+			}
+		}
+	}
+	return best;
+}
+
+/* Takes lines [i, i_end) of @shape for the known sites [k, k_end), in order. */
+static void pair(const struct match_function *f, struct shape *shape,
+		 size_t i, size_t i_end, size_t k, size_t k_end)
+{
+	while (i < i_end && k < k_end)
+		shape->line[i++].site = f->known[k++].site;
+}
+
+/* Finds the sites of @shape that are known. */
+static void align(const struct match_function *f, struct shape *shape)
+{
+	bool in_order = f->listed && shape->listed;
+	int64_t shift = in_order ? common_shift(f, shape) : 0;
+	size_t i_done = 0, k_done = 0, k = 0;
+
+	if (in_order && f->count == shape->count) {
+		pair(f, shape, 0, shape->count, 0, f->count);
+		return;
+	}
+	for (size_t i = 0; i < shape->count; i++) {
+		int64_t line = shape->line[i].line - shift;
+
+		while (k < f->count && f->known[k].line < line)
+			k++;
+		if (k == f->count || f->known[k].line != line)
+			continue;
+		shape->line[i].site = f->known[k].site;
+		if (in_order)
+			pair(f, shape, i_done, i, k_done, k);
+		i_done = i + 1;
+		k_done = ++k;
+	}
+	if (in_order)
+		pair(f, shape, i_done, shape->count, k_done, f->count);
+}
+
+static void add_known(struct match_function *f, int64_t line, uint32_t site)
+{
+	size_t at = f->count;
+
+	GROW(f->known, f->count, f->room);
+	for (; at && f->known[at - 1].line > line; at--)
+		f->known[at] = f->known[at - 1];
+	f->known[at] = (struct known_site){ line, site };
+	f->count++;
+}
+
+static const char *copy(struct matcher *m, const char *s)
+{
+	return s ? arena_copy(&m->strings, s, strlen(s)) : NULL;
+}
+
+static int64_t line_of(const struct match_function *f, uint32_t site)
+{
+	for (size_t k = 0; k < f->count; k++)
+		if (f->known[k].site == site)
+			return f->known[k].line;
+	return 0;
+}
+
+static uint32_t namesakes(const struct matcher *m, const struct match_function *f,
+			  uint32_t line)
+{
+	uint32_t found = 0;
+
+	for (size_t k = 0; k < f->count; k++)
+		found += m->site[f->known[k].site].line == line;
+	return found;
+}
+
+/* @like is a row of that function. */
+static void number_shape(struct matcher *m, struct match_function *f,
+			 struct shape *shape, const struct site *like)
+{
+	int64_t shift = 0;
+
+	for (size_t i = 0; i < shape->count; i++)
+		shape->line[i].site = NONE;
+	align(f, shape);
+	for (size_t i = 0; i < shape->count; i++) {
+		struct shape_line *line = &shape->line[i];
+
+		if (line->site != NONE) {
+			struct matched_site *site = &m->site[line->site];
+
+			shift = line->line - line_of(f, line->site);
+			if (site->line != line->line)
+				site->moved = line->line;
+			continue;
+		}
+		GROW(m->site, m->count, m->room);
+		m->site[m->count] = (struct matched_site){
+			.namesake = namesakes(m, f, line->line),
+			.file = copy(m, like->file),
+			.module = copy(m, like->module),
+			.func = copy(m, like->func),
+			.line = line->line,
+		};
+		line->site = m->count++;
+		add_known(f, line->line - shift, line->site);
+	}
+	f->listed |= shape->listed;
+}
+
+static int compare_lines(const void *a, const void *b)
+{
+	const struct shape_line *x = a, *y = b;
+
+	return x->line < y->line ? -1 : x->line > y->line;
+}
+
+/* Takes over @shape, whose lines are sorted, or finds the one that is like it. */
+static const struct shape *find_shape(struct matcher *m, struct match_function *f,
+				      struct shape *shape, const struct site *like)
+{
+	for (struct shape *s = f->shapes; s; s = s->next) {
+		size_t i = 0;
+
+		if (s->count != shape->count || s->listed != shape->listed)
+			continue;
+		while (i < s->count && s->line[i].line == shape->line[i].line)
+			i++;
+		if (i == s->count) {
+			free(shape);
+			return s;
+		}
+	}
+	number_shape(m, f, shape, like);
+	shape->next = f->shapes;
+	f->shapes = shape;
+	return shape;
+}
+
+static struct match_function *function_of(struct matcher *m, struct text *key,
+					  const struct site *site, size_t *number)
+{
+	text_clear(key);
+	text_puts(key, site->file);
+	text_add(key, "\n", 1);
+	text_puts(key, site->module ? site->module : "");
+	text_add(key, "\n", 1);
+	text_puts(key, site->func);
+	*number = strmap_add(&m->functions, key->s, key->len);
+	while (m->function_room <= *number) {
+		size_t old = m->function_room;
+
+		GROW(m->function, old, m->function_room);
+		memset(m->function + old, 0,
+		       (m->function_room - old) * sizeof(*m->function));
+	}
+	return &m->function[*number];
+}
+
+/* Numbers the rows of one function, which @next strings together. */
+static void number_rows(struct matcher *m, struct match_function *f,
+			const struct allocinfo *info, const uint32_t *next,
+			bool listed, uint32_t *number)
+{
+	struct shape *lines;
+	const struct shape *shape;
+	size_t count = 0, kept = 0;
+
+	for (uint32_t row = f->first; row; row = next[row - 1])
+		count++;
+	lines = xmalloc(sizeof(*lines) + count * sizeof(*lines->line));
+	for (uint32_t row = f->first; row; row = next[row - 1])
+		lines->line[kept++].line = info->site[row - 1].line;
+	qsort(lines->line, count, sizeof(*lines->line), compare_lines);
+	lines->count = 0;
+	for (size_t i = 0; i < count; i++)
+		if (!i || lines->line[i].line != lines->line[i - 1].line)
+			lines->line[lines->count++].line = lines->line[i].line;
+	lines->listed = listed;
+	shape = find_shape(m, f, lines, &info->site[f->first - 1]);
+	for (uint32_t row = f->first; row; row = next[row - 1]) {
+		struct shape_line key = { info->site[row - 1].line, 0 };
+		const struct shape_line *found = bsearch(&key, shape->line, shape->count,
+							 sizeof(key), compare_lines);
+
+		number[row - 1] = found->site;
+	}
+	f->first = 0;
+}
+
+void match_rows(struct matcher *m, const struct allocinfo *info, uint32_t *number)
+{
+	uint32_t *next = xcalloc(info->count, sizeof(*next));
+	size_t *touched = xcalloc(info->count, sizeof(*touched)), count = 0;
+	bool listed = lists_all(info);
+	struct text key = { 0 };
+
+	for (size_t row = 0; row < info->count; row++) {
+		size_t n;
+		struct match_function *f = function_of(m, &key, &info->site[row], &n);
+
+		if (!f->first)
+			touched[count++] = n;
+		next[row] = f->first;
+		f->first = row + 1;
+	}
+	for (size_t i = 0; i < count; i++)
+		number_rows(m, &m->function[touched[i]], info, next, listed, number);
+	text_free(&key);
+	free(touched);
+	free(next);
+}
+
+void matcher_free(struct matcher *m)
+{
+	for (size_t i = 0; i < m->functions.count; i++) {
+		struct match_function *f = &m->function[i];
+
+		while (f->shapes) {
+			struct shape *shape = f->shapes;
+
+			f->shapes = shape->next;
+			free(shape);
+		}
+		free(f->known);
+	}
+	free(m->function);
+	free(m->site);
+	strmap_free(&m->functions);
+	arena_free(&m->strings);
+	*m = (struct matcher){ 0 };
+}
+
+size_t match_moved(struct allocinfo *old, const struct allocinfo *new)
+{
+	uint32_t *number = xcalloc(old->count > new->count ? old->count : new->count,
+				   sizeof(*number));
+	struct matcher m = { 0 };
+	size_t moved = 0;
+
+	match_rows(&m, new, number);
+	match_rows(&m, old, number);
+	for (size_t row = 0; row < old->count; row++) {
+		const struct matched_site *known = &m.site[number[row]];
+		struct site *site = &old->site[row];
+
+		site->namesake = known->namesake;
+		if (known->line == site->line)
+			continue;
+		site->line_before = site->line;
+		site->line = known->line;
+		moved++;
+	}
+	matcher_free(&m);
+	free(number);
+	return moved;
+}

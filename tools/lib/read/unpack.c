@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "read/unpack.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#ifdef HAVE_ARCHIVE
+#include <archive.h>
+#include <archive_entry.h>
+
+#include "base/text.h"
+#endif
+
+bool unpack_is_packed(const char *data, size_t len)
+{
+	static const struct {
+		const char *magic;
+		size_t at, len;
+	} kinds[] = {
+		{ "\x1f\x8b", 0, 2 },			/* gzip */
+		{ "BZh", 0, 3 },			/* bzip2 */
+		{ "\xfd" "7zXZ\0", 0, 6 },		/* xz */
+		{ "\x28\xb5\x2f\xfd", 0, 4 },		/* zstd */
+		{ "ustar", 257, 5 },			/* tar */
+	};
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
+		if (len >= kinds[i].at + kinds[i].len &&
+		    !memcmp(data + kinds[i].at, kinds[i].magic, kinds[i].len))
+			return true;
+	return false;
+}
+
+void unpacked_free(struct unpacked *unpacked)
+{
+	for (size_t i = 0; i < unpacked->count; i++)
+		free(unpacked->member[i].text);
+	free(unpacked->member);
+	arena_free(&unpacked->strings);
+	*unpacked = (struct unpacked){ 0 };
+}
+
+#ifdef HAVE_ARCHIVE
+static bool read_member(struct unpacked *unpacked, struct archive *a, const char *path,
+			size_t *sum)
+{
+	struct text text = { 0 };
+	char chunk[65536];
+	la_ssize_t got;
+
+	text_clear(&text);
+	while ((got = archive_read_data(a, chunk, sizeof(chunk))) > 0) {
+		*sum += (size_t)got;
+		if (*sum > UNPACK_MOST) {
+			text_free(&text);
+			errno = EFBIG;
+			return false;
+		}
+		text_add(&text, chunk, (size_t)got);
+	}
+	if (got < 0) {
+		text_free(&text);
+		errno = EBADMSG;
+		return false;
+	}
+	GROW(unpacked->member, unpacked->count, unpacked->room);
+	unpacked->member[unpacked->count++] = (struct unpacked_member){
+		arena_copy(&unpacked->strings, path, strlen(path)), text.s, text.len
+	};
+	return true;
+}
+
+static bool read_members(struct unpacked *unpacked, struct archive *a,
+			 bool (*wanted)(const char *path))
+{
+	struct archive_entry *entry;
+	size_t sum = 0;
+	int result;
+
+	while ((result = archive_read_next_header(a, &entry)) == ARCHIVE_OK ||
+	       result == ARCHIVE_WARN) {
+		bool raw = archive_format(a) == ARCHIVE_FORMAT_RAW;
+		const char *path = raw ? "" : archive_entry_pathname(entry);
+
+		if (!raw && archive_entry_filetype(entry) != AE_IFREG)
+			continue;
+		unpacked->members++;
+		if ((raw || (path && wanted(path))) &&
+		    !read_member(unpacked, a, path, &sum))
+			return false;
+	}
+	errno = EBADMSG;
+	return result == ARCHIVE_EOF;
+}
+
+bool unpack(struct unpacked *unpacked, const char *data, size_t len,
+	    bool (*wanted)(const char *path))
+{
+	struct archive *a = archive_read_new();
+	bool good;
+	int why;
+
+	*unpacked = (struct unpacked){ 0 };
+	archive_read_support_filter_all(a);
+	archive_read_support_format_tar(a);
+	archive_read_support_format_raw(a);
+	errno = EBADMSG;
+	good = archive_read_open_memory(a, data, len) == ARCHIVE_OK &&
+	       read_members(unpacked, a, wanted);
+	why = errno;
+	archive_read_free(a);
+	if (!good)
+		unpacked_free(unpacked);
+	errno = why;
+	return good;
+}
+#else
+bool unpack(struct unpacked *unpacked, const char *data, size_t len,
+	    bool (*wanted)(const char *path))
+{
+	(void)data;
+	(void)len;
+	(void)wanted;
+	*unpacked = (struct unpacked){ 0 };
+	errno = EOPNOTSUPP;
+	return false;
+}
+#endif

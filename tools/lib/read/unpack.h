@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Compressed files (gzip, bzip2, xz, zstd) and archives (tar, compressed or not),
+ * from memory. Which it is, the bytes tell and not the name.
+ */
+#ifndef CODETAG_UNPACK_H
+#define CODETAG_UNPACK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/memory.h"
+
+bool unpack_is_packed(const char *data, size_t len);
+
+struct unpacked_member {
+	const char *path;	/* "": the content of a compressed file */
+	char *text;		/* with a NUL behind it */
+	size_t len;
+};
+
+struct unpacked {
+	struct unpacked_member *member;
+	size_t count, room;
+	size_t members;		/* also those that were not wanted */
+	struct arena strings;
+};
+
+/* What @wanted says of each path of an archive decides whether it is kept. */
+bool unpack(struct unpacked *unpacked, const char *data, size_t len,
+	    bool (*wanted)(const char *path));
+
+/*
+ * False with errno, and nothing to free: EOPNOTSUPP if this build cannot unpack,
+ * EBADMSG if it is damaged or cut, EFBIG if it becomes larger than UNPACK_MOST.
+ */
+#define UNPACK_MOST ((size_t)1 << 30)
+
+void unpacked_free(struct unpacked *unpacked);
+
+#endif
