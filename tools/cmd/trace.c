@@ -2,55 +2,34 @@
 /* codetag trace: the accounts of an ftrace log of the kmem events. */
 #include <argp.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "arguments.h"
 #include "command.h"
-#include "interval.h"
+#include "output.h"
+#include "trace_read.h"
+#include "base/message.h"
+#include "base/number.h"
 #include "read/input.h"
 #include "trace/kmem.h"
+#include "trace/kmem_rank.h"
 #include "write/json.h"
+#include "write/outfile.h"
+#include "write/table.h"
 #ifdef HAVE_SQLITE
 #include "trace/kmem_db.h"
 #endif
-#include "output.h"
-#include "base/message.h"
-#include "base/number.h"
-#include "write/outfile.h"
 #ifdef HAVE_ELF
-#include "image/symbols.h"
+#include "trace/kmem_resolve.h"
 #endif
-#include "trace/trace_dat.h"
-#include "write/table.h"
-#ifdef HAVE_TRACECMD
-#include "trace/trace_record.h"
-#endif
-
-enum key { TOTAL_DYNAMIC, CURRENT_DYNAMIC, ALLOC_COUNT, FREE_COUNT, WASTE, KEYS };
-
-static const char *const key_names[KEYS] = {
-	[TOTAL_DYNAMIC] = "total_dynamic",
-	[CURRENT_DYNAMIC] = "current_dynamic",
-	[ALLOC_COUNT] = "alloc_count",
-	[FREE_COUNT] = "free_count",
-	[WASTE] = "waste",
-};
 
 struct trace {
-	const char *path, *callers;
-	double record;		/* seconds, 0: read a log */
-	int64_t buffer;
-	const char *build, *start;
+	struct trace_source source;
+	bool buffer_given;
+	const char *callers, *build;
 	const char *save_db, *db_file;
 	struct kmem kmem;
 	struct kmem_filter filter;
@@ -60,9 +39,8 @@ struct trace {
 #endif
 	struct arena strings;	/* names of callers that were addresses */
 	struct output output;
-	enum key key;
+	struct kmem_order order;
 	bool slab_account;
-	size_t top;
 };
 
 enum {
@@ -143,10 +121,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		state->child_inputs[0] = &trace->output;
 		return 0;
 	case 's':
-		trace->key = argument_word(arg, key_names, KEYS, "sort key", state);
+		trace->order.key = argument_word(arg, kmem_key_names, KMEM_KEYS, "sort key",
+						 state);
 		return 0;
 	case 'n':
-		trace->top = argument_number(arg, 1, INT32_MAX, state);
+		trace->order.top = argument_number(arg, 1, INT32_MAX, state);
 		return 0;
 	case 'o':
 		trace->output.columns = arg;
@@ -159,7 +138,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		trace->filter.cache = arg;
 		return 0;
 	case KEY_SLAB:
-		trace->slab_account = true;
+		trace->slab_account = trace->order.frees_too = true;
 		return 0;
 	case KEY_CALLERS:
 		trace->callers = arg;
@@ -168,7 +147,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		trace->build = arg;
 		return 0;
 	case KEY_START:
-		trace->start = arg;
+		trace->order.branch = arg;
 		return 0;
 	case KEY_SAVE_DB:
 		trace->save_db = arg;
@@ -177,29 +156,32 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		trace->db_file = arg;
 		return 0;
 	case KEY_RECORD:
-		trace->record = argument_seconds(arg, state);
+		trace->source.seconds = argument_seconds(arg, state);
 		return 0;
 	case KEY_BUFFER:
-		trace->buffer = argument_size(arg, state);
+		trace->source.buffer = argument_size(arg, state);
+		trace->buffer_given = true;
 		return 0;
 	case ARGP_KEY_ARG:
-		if (trace->path)
+		if (trace->source.path)
 			argp_error(state, "one log at a time, '%s' is a second one", arg);
-		trace->path = arg;
+		trace->source.path = arg;
 		return 0;
 	case ARGP_KEY_END:
-		if (trace->db_file && (trace->path || trace->save_db))
+		if (trace->db_file && (trace->source.path || trace->save_db))
 			argp_error(state, "--db-file goes with no log and no --save-db");
-		else if (trace->record > 0 && (trace->path || trace->db_file))
+		else if (trace->source.seconds > 0 && (trace->source.path || trace->db_file))
 			argp_error(state, "--record reads no file");
-		else if (!trace->path && !trace->db_file && trace->record <= 0)
+		else if (!trace->source.path && !trace->db_file && trace->source.seconds <= 0)
 			argp_error(state, "which log? '-' is standard input");
-		else if (trace->buffer && trace->record <= 0)
+		else if (trace->buffer_given && trace->source.seconds <= 0)
 			argp_error(state, "--buffer goes with --record");
 		else if (trace->filter.malloc_only && trace->filter.cache_only)
 			argp_error(state, "--malloc and --cache leave nothing");
-		else if (trace->start && !trace->build)
+		else if (trace->order.branch && !trace->build)
 			argp_error(state, "--start-branch needs --kernel BUILD");
+		if (trace->source.seconds > 0)
+			trace->source.path = "this machine";
 		output_check_columns(&trace->output, account,
 				     trace->build ? COUNT : COUNT - 1, state);
 		return 0;
@@ -231,200 +213,6 @@ static const struct argp argp = {
 	children, NULL, NULL
 };
 
-/* On a terminal, twice a second at most. */
-static void show_progress(const struct trace *trace, int64_t read, bool end)
-{
-	static struct timespec last;
-	struct timespec now;
-	char size[SIZE_TEXT];
-
-	if (!isatty(STDERR_FILENO))
-		return;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	if (end && last.tv_sec) {
-		fputs("\r\033[K", stderr);
-	} else if (!end && (now.tv_sec - last.tv_sec) * 1000000000 + now.tv_nsec -
-		   last.tv_nsec > 500000000) {
-		last = now;
-		fprintf(stderr, "\r%s read, %" PRId64 " events, %zu objects alive\033[K",
-			size_format(size, read, true), trace->kmem.events,
-			trace->kmem.objects);
-	}
-}
-
-static void read_lines(struct trace *trace, FILE *in)
-{
-	size_t room = 0, lines = 0;
-	char *line = NULL;
-	int64_t read = 0;
-	ssize_t len;
-
-	while (!interrupt_caught() && (len = getline(&line, &room, in)) > 0) {
-		struct kmem_event event;
-
-		read += len;
-		if (line[len - 1] == '\n')
-			line[len - 1] = '\0';
-		kmem_event_parse(&event, line);
-		kmem_add(&trace->kmem, &event);
-		if (!(++lines & 0xffff))
-			show_progress(trace, read, false);
-	}
-	free(line);
-}
-
-/* What is read from a pipe is gone: look into ordinary files only. */
-static bool is_binary(const char *path)
-{
-	char head[sizeof(TRACE_DAT_MAGIC) - 1];
-	struct stat st;
-	FILE *in = !stat(path, &st) && S_ISREG(st.st_mode) && st.st_size ?
-		   fopen(path, "re") : NULL;
-	bool same = in && fread(head, sizeof(head), 1, in) == 1 &&
-		    !memcmp(head, TRACE_DAT_MAGIC, sizeof(head));
-
-	if (in)
-		fclose(in);
-	return same;
-}
-
-#ifdef HAVE_TRACECMD
-/* In a process of its own, because of what the library does to damaged files. */
-static void decode(const char *path, int out)
-{
-	FILE *stream = fdopen(out, "w");
-	int nothing = open("/dev/null", O_WRONLY);
-	bool good;
-
-	/* Whoever ends the command means this, too. */
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	dup2(nothing, STDERR_FILENO);
-	good = stream && trace_dat_read(path, kmem_event_print, stream) && !fclose(stream);
-	_exit(good ? STATUS_OK : STATUS_TROUBLE);
-}
-
-static bool read_binary(struct trace *trace)
-{
-	int ends[2], status = 0;
-	pid_t pid;
-	FILE *in;
-
-	if (pipe2(ends, O_CLOEXEC) || (pid = fork()) < 0) {
-		warning("cannot start to read %s: %s", trace->path, strerror(errno));
-		return false;
-	}
-	if (!pid)
-		decode(trace->path, ends[1]);
-	close(ends[1]);
-	in = fdopen(ends[0], "r");
-	if (in) {
-		read_lines(trace, in);
-		fclose(in);
-	}
-	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		;
-	trace->kmem.cut = status != 0;
-	return true;
-}
-
-static bool record(struct trace *trace)
-{
-	struct trace_record *record;
-	struct interval interval;
-	const char *why;
-
-	record = trace_record_start(trace->buffer ? trace->buffer : 64 << 20, &why);
-	if (!record) {
-		int error = errno;
-
-		warning("cannot trace: %s", why ? why : strerror(error));
-		if (!why && (error == EACCES || error == EPERM))
-			hint("Only root may.");
-		return false;
-	}
-	interval_start(&interval, trace->record);
-	interval_wait(&interval);
-	why = trace_record_finish(record, &trace->kmem);
-	trace->path = "this machine";
-	if (why)
-		warning("%s", why);
-	else if (trace->kmem.overwritten)
-		warning("the buffer was too small, the first %" PRId64 " events are missing: "
-			"see --buffer", trace->kmem.overwritten);
-	return !why;
-}
-#else
-static bool read_binary(struct trace *trace)
-{
-	warning("this build cannot read %s", trace->path);
-	hint("Try: trace-cmd report %s | codetag trace -", trace->path);
-	return false;
-}
-
-static bool record(struct trace *trace)
-{
-	(void)trace;
-	return false;
-}
-#endif
-
-static bool read_text(struct trace *trace)
-{
-	bool is_stdin = !strcmp(trace->path, "-"), good;
-	FILE *in = is_stdin ? stdin : fopen(trace->path, "re");
-	struct stat st;
-
-	if (!in) {
-		int why = errno;
-
-		input_complain(trace->path, why);
-		if (why == ENOENT)
-			hint("Of this machine the log is /sys/kernel/tracing/trace, where tracefs is "
-			     "mounted.");
-		return false;
-	}
-	/* trace_pipe has no end, and no size either. */
-	if (!fstat(fileno(in), &st) && !(S_ISREG(st.st_mode) && st.st_size))
-		interrupt_catch();
-	read_lines(trace, in);
-	good = !ferror(in) || interrupt_caught();
-	if (interrupt_caught())
-		warning("interrupted: this is what %s had until then", input_name(trace->path));
-	else if (!good)
-		input_complain(trace->path, errno);
-	if (!is_stdin)
-		fclose(in);
-	return good;
-}
-
-static void say_cut(const struct trace *trace)
-{
-	warning("%s: not read to its end: it is damaged, or newer than this build",
-		trace->path);
-}
-
-static bool read_log(struct trace *trace)
-{
-	bool good;
-
-	if (trace->record > 0)
-		good = record(trace);
-	else if (is_binary(trace->path))
-		good = read_binary(trace);
-	else
-		good = read_text(trace);
-	show_progress(trace, 0, true);
-	if (good && !trace->kmem.events && trace->kmem.cut) {
-		say_cut(trace);
-		good = false;
-	} else if (good && !trace->kmem.events) {
-		warning("there are no kmem events in %s", input_name(trace->path));
-		hint("This switches them on: echo 1 > /sys/kernel/tracing/events/kmem/enable");
-		good = false;
-	}
-	return good;
-}
-
 #ifdef HAVE_SQLITE
 static bool load_db(struct trace *trace)
 {
@@ -434,7 +222,7 @@ static bool load_db(struct trace *trace)
 		warning("cannot read %s: %s", trace->db_file, why);
 		hint("Such files are made by 'codetag trace --save-db'.");
 	}
-	trace->path = trace->db_file;
+	trace->source.path = trace->db_file;
 	free(why);
 	return !why;
 }
@@ -463,11 +251,9 @@ static bool save_db(const struct trace *trace)
 #endif
 
 #ifdef HAVE_ELF
-/* Gives callers their file, and those that are addresses their name. */
 static bool resolve(struct trace *trace)
 {
-	struct text name = { 0 };
-	size_t without = 0;
+	size_t without;
 
 	if (!trace->build)
 		return true;
@@ -477,25 +263,13 @@ static bool resolve(struct trace *trace)
 		hint("It has to be the directory that the kernel was built in (O=).");
 		return false;
 	}
-	for (size_t i = 0; i < trace->kmem.callers; i++) {
-		struct kmem_caller *c = &trace->kmem.caller[i];
-
-		/* The address tells more than the name, if there is one. */
-		c->path = symbols_path(&trace->symbols, c->name);
-		if (symbols_resolve(&trace->symbols, c->name, &name)) {
-			c->name = arena_copy(&trace->strings, name.s, name.len);
-			if (!c->path)
-				c->path = symbols_path(&trace->symbols, c->name);
-		}
-		without += !c->path || !*c->path;
-	}
+	without = kmem_resolve(&trace->kmem, &trace->symbols, &trace->strings);
 	if (trace->symbols.unreadable)
 		warning("%s: %zu files are named .o and are no object files", trace->build,
 			trace->symbols.unreadable);
 	if (without)
 		warning("%zu of %zu callers are in no file of %s, or in several",
 			without, trace->kmem.callers, trace->build);
-	text_free(&name);
 	return true;
 }
 #else
@@ -505,79 +279,6 @@ static bool resolve(struct trace *trace)
 	return true;
 }
 #endif
-
-/* Whether @path is below the branch that was asked for. */
-static bool in_branch(const struct trace *trace, const char *path)
-{
-	size_t len;
-
-	if (!trace->start)
-		return true;
-	len = strlen(trace->start);
-	while (len && trace->start[len - 1] == '/')
-		len--;
-	return path && !strncmp(path, trace->start, len) &&
-	       (!path[len] || path[len] == '/' || path[len] == '.');
-}
-
-static bool any_in_branch(const struct trace *trace)
-{
-	for (size_t i = 0; i < trace->kmem.callers; i++)
-		if (in_branch(trace, trace->kmem.caller[i].path))
-			return true;
-	return false;
-}
-
-static int64_t waste_of(const struct kmem_caller *c)
-{
-	return sub64(c->total_alloc, c->total_req);
-}
-
-static int64_t weight(const struct kmem_caller *c, enum key key)
-{
-	switch (key) {
-	case TOTAL_DYNAMIC:
-		return c->total_alloc;
-	case CURRENT_DYNAMIC:
-		return c->current_alloc;
-	case ALLOC_COUNT:
-		return c->allocs;
-	case FREE_COUNT:
-		return c->freed;
-	case WASTE:
-		return waste_of(c);
-	case KEYS:
-		break;
-	}
-	return 0;
-}
-
-static int compare(const void *a, const void *b, void *key)
-{
-	const struct kmem_caller *const *x = a, *const *y = b;
-	int64_t wx = weight(*x, *(enum key *)key), wy = weight(*y, *(enum key *)key);
-
-	if (wx != wy)
-		return wx < wy ? 1 : -1;
-	return strcmp((*x)->name, (*y)->name);
-}
-
-/* The callers in order; those that only free are left out of most tables. */
-static const struct kmem_caller **rank(struct trace *trace, size_t *count)
-{
-	const struct kmem *kmem = &trace->kmem;
-	const struct kmem_caller **ranked = xcalloc(kmem->callers, sizeof(*ranked));
-
-	*count = 0;
-	for (size_t i = 0; i < kmem->callers; i++)
-		if ((kmem->caller[i].allocs || (trace->slab_account && kmem->caller[i].frees)) &&
-		    in_branch(trace, kmem->caller[i].path))
-			ranked[(*count)++] = &kmem->caller[i];
-	qsort_r(ranked, *count, sizeof(*ranked), compare, &trace->key);
-	if (trace->top && trace->top < *count)
-		*count = trace->top;
-	return ranked;
-}
 
 static void print_totals(const struct trace *trace, const struct kmem_caller *total)
 {
@@ -591,7 +292,7 @@ static void print_totals(const struct trace *trace, const struct kmem_caller *to
 		{ "current bytes requested", "total bytes requested",
 		  total->current_req, total->total_req, true },
 		{ "current wasted bytes", "slack bytes allocated",
-		  sub64(total->current_alloc, total->current_req), waste_of(total), true },
+		  sub64(total->current_alloc, total->current_req), kmem_waste(total), true },
 		{ "number of allocs", "number of allocs", total->allocs, total->allocs, false },
 		{ "number of frees", "number of frees", total->frees, total->frees, false },
 		{ "number of callers", "number of callers",
@@ -619,12 +320,12 @@ static void print_callers(struct trace *trace)
 	char text[2 * SIZE_TEXT];
 	size_t count;
 
-	ranked = rank(trace, &count);
+	ranked = kmem_rank(&trace->kmem, &trace->order, &count);
 	for (size_t i = 0; i < count; i++) {
 		const struct kmem_caller *c = ranked[i];
 
 		table_cell(&table, size_format(text, c->total_alloc, human));
-		table_cell(&table, size_format(text, waste_of(c), human));
+		table_cell(&table, size_format(text, kmem_waste(c), human));
 		table_cell(&table, size_format(text, c->total_req, human));
 		table_cell(&table, size_format(text, c->current_alloc, human));
 		snprintf(text, sizeof(text), "%" PRId64 "/%" PRId64, c->allocs,
@@ -644,28 +345,6 @@ static void print_callers(struct trace *trace)
 	free(ranked);
 }
 
-struct finding_text {
-	const struct kmem_finding *finding;
-	const char *key, *what;
-};
-
-static size_t list_findings(const struct kmem *kmem, struct finding_text out[5])
-{
-	const struct finding_text all[] = {
-		{ &kmem->remote, "remote_frees", "freed on another CPU than allocated" },
-		{ &kmem->wrong_function, "wrong_function",
-		  "freed with the function of the other kind (kfree, kmem_cache_free)" },
-		{ &kmem->wrong_cache, "wrong_cache", "freed into another cache" },
-		{ &kmem->unknown, "unknown_frees",
-		  "freed, but not seen to be allocated (before the log began?)" },
-		{ &kmem->reused, "missed_frees",
-		  "allocated again, but not seen to be freed (events missing)" },
-	};
-
-	memcpy(out, all, sizeof(all));
-	return sizeof(all) / sizeof(*all);
-}
-
 static const char *caller_name(const struct kmem *kmem, uint32_t i)
 {
 	return i == KMEM_NOBODY ? NULL : kmem->caller[i].name;
@@ -673,8 +352,8 @@ static const char *caller_name(const struct kmem *kmem, uint32_t i)
 
 static void print_findings(const struct kmem *kmem)
 {
-	struct finding_text all[5];
-	size_t count = list_findings(kmem, all);
+	struct kmem_finding_text all[KMEM_FINDINGS];
+	size_t count = kmem_findings(kmem, all);
 
 	for (size_t i = 0; i < count; i++) {
 		const struct kmem_finding *f = all[i].finding;
@@ -704,11 +383,11 @@ static void print_json(struct trace *trace, const struct kmem_caller *total)
 	const struct kmem *kmem = &trace->kmem;
 	const struct kmem_caller **ranked;
 	struct json json = { .out = stdout };
-	struct finding_text all[5];
-	size_t count = list_findings(kmem, all);
+	struct kmem_finding_text all[KMEM_FINDINGS];
+	size_t count = kmem_findings(kmem, all);
 
 	json_object(&json, NULL);
-	json_string(&json, "source", trace->path);
+	json_string(&json, "source", trace->source.path);
 	json_int(&json, "events", kmem->events);
 	json_int(&json, "not_understood", kmem->bad);
 	json_int(&json, "lost", kmem->lost);
@@ -739,7 +418,7 @@ static void print_json(struct trace *trace, const struct kmem_caller *total)
 	}
 	json_end_object(&json);
 	json_rows(&json, "rows", trace->output.columns);
-	ranked = rank(trace, &count);
+	ranked = kmem_rank(&trace->kmem, &trace->order, &count);
 	for (size_t i = 0; i < count; i++) {
 		const struct kmem_caller *c = ranked[i];
 
@@ -751,7 +430,7 @@ static void print_json(struct trace *trace, const struct kmem_caller *total)
 			json_null(&json, "file");
 		json_int(&json, "total_dynamic", c->total_alloc);
 		json_int(&json, "total_requested", c->total_req);
-		json_int(&json, "waste", waste_of(c));
+		json_int(&json, "waste", kmem_waste(c));
 		json_int(&json, "current_dynamic", c->current_alloc);
 		json_int(&json, "current_requested", c->current_req);
 		json_int(&json, "alloc_count", c->allocs);
@@ -775,7 +454,7 @@ static bool write_callers(struct trace *trace)
 		warning("cannot create %s: %s", trace->callers, strerror(errno));
 		return false;
 	}
-	ranked = rank(trace, &count);
+	ranked = kmem_rank(&trace->kmem, &trace->order, &count);
 	for (size_t i = 0; i < count; i++)
 		fprintf(file.stream, "%s\n", ranked[i]->name);
 	free(ranked);
@@ -789,7 +468,7 @@ static bool write_callers(struct trace *trace)
 static void hint_cache(const struct trace *trace)
 {
 	warning("no allocation in %s is known to be of the cache '%s'",
-		input_name(trace->path), trace->filter.cache);
+		input_name(trace->source.path), trace->filter.cache);
 	if (!trace->kmem.caches.count)
 		hint("It tells no caches at all.");
 	else
@@ -798,12 +477,12 @@ static void hint_cache(const struct trace *trace)
 
 int cmd_trace(int argc, char **argv)
 {
-	struct trace trace = { 0 };
+	struct trace trace = { .source.buffer = 64 << 20 };
 	struct kmem_caller total;
 	int status = STATUS_TROUBLE;
 
 	argp_parse(&argp, argc, argv, 0, NULL, &trace);
-	if ((trace.db_file ? load_db(&trace) : read_log(&trace)) && save_db(&trace) &&
+	if ((trace.db_file ? load_db(&trace) : trace_read(&trace.kmem, &trace.source)) && save_db(&trace) &&
 	    resolve(&trace)) {
 		status = STATUS_OK;
 		trace.selected = kmem_sum(&trace.kmem, &trace.filter, &total);
@@ -824,19 +503,19 @@ int cmd_trace(int argc, char **argv)
 			hint_cache(&trace);
 			status = STATUS_FOUND;
 		}
-		if (trace.start && !any_in_branch(&trace)) {
-			warning("no caller is in a file below %s", trace.start);
+		if (trace.order.branch && !kmem_any_in_branch(&trace.kmem, trace.order.branch)) {
+			warning("no caller is in a file below %s", trace.order.branch);
 			status = STATUS_FOUND;
 		}
 		if (trace.callers && !write_callers(&trace))
 			status = STATUS_TROUBLE;
 		if (trace.kmem.cut) {
-			say_cut(&trace);
+			trace_say_cut(trace.source.path);
 			status = STATUS_TROUBLE;
 		}
 		if (trace.kmem.bad) {
 			warning("%s: %" PRId64 " kmem events not understood",
-				input_name(trace.path), trace.kmem.bad);
+				input_name(trace.source.path), trace.kmem.bad);
 			status = STATUS_TROUBLE;
 		}
 	}

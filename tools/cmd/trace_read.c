@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "trace_read.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "interval.h"
+#include "base/message.h"
+#include "base/number.h"
+#include "read/input.h"
+#include "trace/trace_dat.h"
+#ifdef HAVE_TRACECMD
+#include "trace/trace_record.h"
+#endif
+
+/* On a terminal, twice a second at most. */
+static void show_progress(const struct kmem *kmem, int64_t read, bool end)
+{
+	static struct timespec last;
+	struct timespec now;
+	char size[SIZE_TEXT];
+
+	if (!isatty(STDERR_FILENO))
+		return;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	if (end && last.tv_sec) {
+		fputs("\r\033[K", stderr);
+	} else if (!end && (now.tv_sec - last.tv_sec) * 1000000000 + now.tv_nsec -
+		   last.tv_nsec > 500000000) {
+		last = now;
+		fprintf(stderr, "\r%s read, %" PRId64 " events, %zu objects alive\033[K",
+			size_format(size, read, true), kmem->events,
+			kmem->objects);
+	}
+}
+
+static void read_lines(struct kmem *kmem, FILE *in)
+{
+	size_t room = 0, lines = 0;
+	char *line = NULL;
+	int64_t read = 0;
+	ssize_t len;
+
+	while (!interrupt_caught() && (len = getline(&line, &room, in)) > 0) {
+		struct kmem_event event;
+
+		read += len;
+		if (line[len - 1] == '\n')
+			line[len - 1] = '\0';
+		kmem_event_parse(&event, line);
+		kmem_add(kmem, &event);
+		if (!(++lines & 0xffff))
+			show_progress(kmem, read, false);
+	}
+	free(line);
+}
+
+/* What is read from a pipe is gone: look into ordinary files only. */
+static bool is_binary(const char *path)
+{
+	char head[sizeof(TRACE_DAT_MAGIC) - 1];
+	struct stat st;
+	FILE *in = !stat(path, &st) && S_ISREG(st.st_mode) && st.st_size ?
+		   fopen(path, "re") : NULL;
+	bool same = in && fread(head, sizeof(head), 1, in) == 1 &&
+		    !memcmp(head, TRACE_DAT_MAGIC, sizeof(head));
+
+	if (in)
+		fclose(in);
+	return same;
+}
+
+#ifdef HAVE_TRACECMD
+/* In a process of its own, because of what the library does to damaged files. */
+static void decode(const char *path, int out)
+{
+	FILE *stream = fdopen(out, "w");
+	int nothing = open("/dev/null", O_WRONLY);
+	bool good;
+
+	/* Whoever ends the command means this, too. */
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	dup2(nothing, STDERR_FILENO);
+	good = stream && trace_dat_read(path, kmem_event_print, stream) && !fclose(stream);
+	_exit(good ? STATUS_OK : STATUS_TROUBLE);
+}
+
+static bool read_binary(struct kmem *kmem, const char *path)
+{
+	int ends[2], status = 0;
+	pid_t pid;
+	FILE *in;
+
+	if (pipe2(ends, O_CLOEXEC) || (pid = fork()) < 0) {
+		warning("cannot start to read %s: %s", path, strerror(errno));
+		return false;
+	}
+	if (!pid)
+		decode(path, ends[1]);
+	close(ends[1]);
+	in = fdopen(ends[0], "r");
+	if (in) {
+		read_lines(kmem, in);
+		fclose(in);
+	}
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	kmem->cut = status != 0;
+	return true;
+}
+
+static bool record(struct kmem *kmem, double seconds, int64_t buffer)
+{
+	struct trace_record *record;
+	struct interval interval;
+	const char *why;
+
+	record = trace_record_start(buffer, &why);
+	if (!record) {
+		int error = errno;
+
+		warning("cannot trace: %s", why ? why : strerror(error));
+		if (!why && (error == EACCES || error == EPERM))
+			hint("Only root may.");
+		return false;
+	}
+	interval_start(&interval, seconds);
+	interval_wait(&interval);
+	why = trace_record_finish(record, kmem);
+	if (why)
+		warning("%s", why);
+	else if (kmem->overwritten)
+		warning("the buffer was too small, the first %" PRId64 " events are missing: "
+			"see --buffer", kmem->overwritten);
+	return !why;
+}
+#else
+static bool read_binary(struct kmem *kmem, const char *path)
+{
+	(void)kmem;
+	warning("this build cannot read %s", path);
+	hint("Try: trace-cmd report %s | codetag trace -", path);
+	return false;
+}
+
+static bool record(struct kmem *kmem, double seconds, int64_t buffer)
+{
+	(void)kmem;
+	(void)seconds;
+	(void)buffer;
+	return false;
+}
+#endif
+
+static bool read_text(struct kmem *kmem, const char *path)
+{
+	bool is_stdin = !strcmp(path, "-"), good;
+	FILE *in = is_stdin ? stdin : fopen(path, "re");
+	struct stat st;
+
+	if (!in) {
+		int why = errno;
+
+		input_complain(path, why);
+		if (why == ENOENT)
+			hint("Of this machine the log is /sys/kernel/tracing/trace, where tracefs is "
+			     "mounted.");
+		return false;
+	}
+	/* trace_pipe has no end, and no size either. */
+	if (!fstat(fileno(in), &st) && !(S_ISREG(st.st_mode) && st.st_size))
+		interrupt_catch();
+	read_lines(kmem, in);
+	good = !ferror(in) || interrupt_caught();
+	if (interrupt_caught())
+		warning("interrupted: this is what %s had until then", input_name(path));
+	else if (!good)
+		input_complain(path, errno);
+	if (!is_stdin)
+		fclose(in);
+	return good;
+}
+
+void trace_say_cut(const char *path)
+{
+	warning("%s: not read to its end: it is damaged, or newer than this build", path);
+}
+
+bool trace_read(struct kmem *kmem, const struct trace_source *source)
+{
+	const char *path = source->path;
+	bool good;
+
+	if (source->seconds > 0)
+		good = record(kmem, source->seconds, source->buffer);
+	else if (is_binary(path))
+		good = read_binary(kmem, path);
+	else
+		good = read_text(kmem, path);
+	show_progress(kmem, 0, true);
+	if (good && !kmem->events && kmem->cut) {
+		trace_say_cut(path);
+		good = false;
+	} else if (good && !kmem->events) {
+		warning("there are no kmem events in %s", input_name(path));
+		hint("This switches them on: echo 1 > /sys/kernel/tracing/events/kmem/enable");
+		good = false;
+	}
+	return good;
+}

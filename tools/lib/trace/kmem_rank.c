@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "trace/kmem_rank.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/number.h"
+
+const char *const kmem_key_names[KMEM_KEYS] = {
+	[TOTAL_DYNAMIC] = "total_dynamic",
+	[CURRENT_DYNAMIC] = "current_dynamic",
+	[ALLOC_COUNT] = "alloc_count",
+	[FREE_COUNT] = "free_count",
+	[WASTE] = "waste",
+};
+
+static bool in_branch(const char *branch, const char *path)
+{
+	size_t len;
+
+	if (!branch)
+		return true;
+	len = strlen(branch);
+	while (len && branch[len - 1] == '/')
+		len--;
+	return path && !strncmp(path, branch, len) &&
+	       (!path[len] || path[len] == '/' || path[len] == '.');
+}
+
+bool kmem_any_in_branch(const struct kmem *kmem, const char *branch)
+{
+	for (size_t i = 0; i < kmem->callers; i++)
+		if (in_branch(branch, kmem->caller[i].path))
+			return true;
+	return false;
+}
+
+int64_t kmem_waste(const struct kmem_caller *caller)
+{
+	return sub64(caller->total_alloc, caller->total_req);
+}
+
+static int64_t weight(const struct kmem_caller *c, enum kmem_key key)
+{
+	switch (key) {
+	case TOTAL_DYNAMIC:
+		return c->total_alloc;
+	case CURRENT_DYNAMIC:
+		return c->current_alloc;
+	case ALLOC_COUNT:
+		return c->allocs;
+	case FREE_COUNT:
+		return c->freed;
+	case WASTE:
+		return kmem_waste(c);
+	case KMEM_KEYS:
+		break;
+	}
+	return 0;
+}
+
+static int compare(const void *a, const void *b, void *key)
+{
+	const struct kmem_caller *const *x = a, *const *y = b;
+	int64_t wx = weight(*x, *(enum kmem_key *)key), wy = weight(*y, *(enum kmem_key *)key);
+
+	if (wx != wy)
+		return wx < wy ? 1 : -1;
+	return strcmp((*x)->name, (*y)->name);
+}
+
+const struct kmem_caller **kmem_rank(const struct kmem *kmem,
+				     const struct kmem_order *order, size_t *count)
+{
+	const struct kmem_caller **ranked = xcalloc(kmem->callers, sizeof(*ranked));
+	enum kmem_key key = order->key;
+
+	*count = 0;
+	for (size_t i = 0; i < kmem->callers; i++)
+		if ((kmem->caller[i].allocs || (order->frees_too && kmem->caller[i].frees)) &&
+		    in_branch(order->branch, kmem->caller[i].path))
+			ranked[(*count)++] = &kmem->caller[i];
+	qsort_r(ranked, *count, sizeof(*ranked), compare, &key);
+	if (order->top && order->top < *count)
+		*count = order->top;
+	return ranked;
+}
+
+size_t kmem_findings(const struct kmem *kmem,
+		     struct kmem_finding_text out[KMEM_FINDINGS])
+{
+	const struct kmem_finding_text all[KMEM_FINDINGS] = {
+		{ &kmem->remote, "remote_frees", "freed on another CPU than allocated" },
+		{ &kmem->wrong_function, "wrong_function",
+		  "freed with the function of the other kind (kfree, kmem_cache_free)" },
+		{ &kmem->wrong_cache, "wrong_cache", "freed into another cache" },
+		{ &kmem->unknown, "unknown_frees",
+		  "freed, but not seen to be allocated (before the log began?)" },
+		{ &kmem->reused, "missed_frees",
+		  "allocated again, but not seen to be freed (events missing)" },
+	};
+
+	memcpy(out, all, sizeof(all));
+	return KMEM_FINDINGS;
+}
