@@ -75,13 +75,19 @@ static int cache_bulk(struct bench_sample *s, unsigned int rounds)
 	return 0;
 }
 
-static int cache_pair(struct bench_sample *s, unsigned int rounds)
-{
-	struct kmem_cache *cache = bench_cache_200;
-
-	return BENCH_PAIRS(s, rounds, kmem_cache_alloc(cache, GFP_KERNEL),
-			   kmem_cache_free(cache, obj));
+#define CACHE_PAIR(_name, _cache)						\
+static int _name(struct bench_sample *s, unsigned int rounds)			\
+{										\
+	struct kmem_cache *cache = _cache;					\
+										\
+	return BENCH_PAIRS(s, rounds, kmem_cache_alloc(cache, GFP_KERNEL),	\
+			   kmem_cache_free(cache, obj));			\
 }
+
+CACHE_PAIR(cache_pair, bench_cache_200)
+CACHE_PAIR(cache_1024_pair, cache_1024)
+/* Not with objects of that slab, but with others of the same cache. */
+CACHE_PAIR(cache_1024_short_pair, cache_1024_short)
 
 static int cache_batch(struct bench_sample *s, unsigned int rounds)
 {
@@ -89,23 +95,6 @@ static int cache_batch(struct bench_sample *s, unsigned int rounds)
 
 	return BENCH_BATCHES(s, rounds, kmem_cache_alloc(cache, GFP_KERNEL),
 			     kmem_cache_free(cache, obj));
-}
-
-static int cache_1024_pair(struct bench_sample *s, unsigned int rounds)
-{
-	struct kmem_cache *cache = cache_1024;
-
-	return BENCH_PAIRS(s, rounds, kmem_cache_alloc(cache, GFP_KERNEL),
-			   kmem_cache_free(cache, obj));
-}
-
-/* Not with objects of that slab, but with others of the same cache. */
-static int cache_1024_short_pair(struct bench_sample *s, unsigned int rounds)
-{
-	struct kmem_cache *cache = cache_1024_short;
-
-	return BENCH_PAIRS(s, rounds, kmem_cache_alloc(cache, GFP_KERNEL),
-			   kmem_cache_free(cache, obj));
 }
 
 static long fill_batch(void *unused)

@@ -124,13 +124,14 @@ static __always_inline void alloc_tag_charge(unsigned int id, size_t bytes, size
 	}
 }
 
-/* Has an id that was found in a page or object got counters? */
+/* Does an id that no built-in tag has belong to a module's, which it has counters by? */
 static __always_inline bool alloc_tag_id_of_module(unsigned int id)
 {
 	return IS_ENABLED(CONFIG_MODULES) &&
 	       likely(id % CODETAG_BLOCK_SIZE < module_alloc_tag_nr[id >> CODETAG_BLOCK_SHIFT]);
 }
 
+/* Has an id that was found in a page or object got counters? */
 static __always_inline bool alloc_tag_id_counted(unsigned int id)
 {
 	return likely(id < codetag_builtin_end) || alloc_tag_id_of_module(id);

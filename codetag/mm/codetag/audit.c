@@ -11,8 +11,6 @@
  * A task can be stopped after it has stored a reference and before it has counted
  * it: so a mismatch must be seen several times in a row to be believed.
  */
-#define pr_fmt(fmt) "codetag: " fmt
-
 #include <linux/cpu.h>
 #include <linux/debugfs.h>
 #include <linux/delay.h>
@@ -149,15 +147,12 @@ static void audit_piece(struct audit *audit, struct codetag_recount *rc, unsigne
 			    (piece - COUNTER_PIECES + 1) * PIECE_PAGES);
 }
 
-static bool time_is_over(struct audit *audit)
+static bool time_is_over(const struct audit *audit)
 {
 	u64 now = ktime_get_mono_fast_ns();
 
 	/* The clocks of two CPUs need not agree. */
-	if ((s64)(now - audit->begin) < (s64)READ_ONCE(audit_max_ms) * NSEC_PER_MSEC)
-		return false;
-	WRITE_ONCE(audit->gave_up, true);
-	return true;
+	return (s64)(now - audit->begin) >= (s64)READ_ONCE(audit_max_ms) * NSEC_PER_MSEC;
 }
 
 /* What each CPU does while it is stopped. */
@@ -196,6 +191,8 @@ static void audit_recount(struct audit *audit)
 	audit->begin = ktime_get_mono_fast_ns();
 	stop_machine_cpuslocked(audit_stopped, audit, cpu_online_mask);
 	took = ktime_get_mono_fast_ns() - audit->begin;
+	/* What a CPU has begun it ends. */
+	audit->gave_up = atomic_read(&audit->next_piece) + 1 < audit->nr_pieces;
 
 	audit->longest = max(audit->longest, took);
 	audit->passes++;
@@ -275,13 +272,12 @@ static void audit_print(struct seq_file *m, struct audit *audit)
 	unsigned int id, tags = 0, mismatches = 0;
 
 	codetag_lock();
-	for (id = 1; id < AUDIT_NR_IDS; id++) {
+	for (id = 1; id < AUDIT_NR_IDS && !audit->gave_up; id++) {
 		tags += !!codetag_from_id(id);
-		if (!audit->delta[id].bytes && !audit->delta[id].calls)
-			continue;
-		mismatches++;
-		if (!audit->gave_up)
+		if (audit->delta[id].bytes || audit->delta[id].calls) {
+			mismatches++;
 			audit_print_mismatch(m, audit, id);
+		}
 	}
 	codetag_unlock();
 

@@ -212,6 +212,21 @@ struct alloc_tag_counters alloc_tag_read(u16 id)
 	return sum;
 }
 
+/*
+ * Where the counters end that begin with @id's and are next to each other: no
+ * higher than @id if it has none.
+ */
+static unsigned int counters_end(unsigned int id)
+{
+	struct codetag_range *range;
+
+	if (id < codetag_builtin_end)
+		return codetag_builtin_end;
+
+	range = range_of(id);
+	return range ? range->first + range->nr : id;
+}
+
 /**
  * alloc_tag_read_block - sum up the counters of a block of ids
  * @first:	first id of the block, a multiple of CODETAG_BLOCK_SIZE
@@ -221,16 +236,9 @@ struct alloc_tag_counters alloc_tag_read(u16 id)
  */
 void alloc_tag_read_block(unsigned int first, struct alloc_tag_counters *sums)
 {
-	struct codetag_range *range = range_of(first);
-	unsigned int end = first;
+	/* No block has built-in ids and a module's. */
+	unsigned int end = min(counters_end(first), first + CODETAG_BLOCK_SIZE);
 
-	/* No block has both. */
-	if (first < codetag_builtin_end)
-		end = codetag_builtin_end;
-	else if (range)
-		end = range->first + range->nr;
-
-	end = min(end, first + CODETAG_BLOCK_SIZE);
 	memset(sums, 0, CODETAG_BLOCK_SIZE * sizeof(*sums));
 	if (end > first)
 		sum_up(first, end - first, sums);
@@ -239,17 +247,12 @@ void alloc_tag_read_block(unsigned int first, struct alloc_tag_counters *sums)
 /* The same by way of @sums, unless that is NULL. */
 static struct alloc_tag_counters read_ahead(u16 id, struct codetag_sums *sums)
 {
-	struct codetag_range *range;
-	unsigned int end;
-
 	if (!sums)
 		return alloc_tag_read(id);
 
 	if (id - sums->first >= sums->nr) {
-		range = id < codetag_builtin_end ? NULL : range_of(id);
-		end = range ? range->first + range->nr : codetag_builtin_end;
 		sums->first = id;
-		sums->nr = min_t(unsigned int, end - id, ARRAY_SIZE(sums->of));
+		sums->nr = min_t(unsigned int, counters_end(id) - id, ARRAY_SIZE(sums->of));
 		sum_up(id, sums->nr, sums->of);
 	}
 	return sums->of[id - sums->first];

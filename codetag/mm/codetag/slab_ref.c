@@ -383,7 +383,7 @@ static void slab_remove_vector(struct slab *slab)
 }
 
 /* The cache has one more slab that is unlike what it prefers. */
-static void slab_is_other(struct kmem_cache *s, struct slab *slab)
+static void mark_other(struct kmem_cache *s, struct slab *slab)
 {
 	unsigned long flags;
 
@@ -394,7 +394,7 @@ static void slab_is_other(struct kmem_cache *s, struct slab *slab)
 	raw_spin_unlock_irqrestore(&other_lock, flags);
 }
 
-static void slab_is_other_no_more(struct kmem_cache *s, struct slab *slab)
+static void unmark_other(struct kmem_cache *s, struct slab *slab)
 {
 	unsigned long flags;
 
@@ -427,7 +427,7 @@ void codetag_slab_init(struct kmem_cache *s, struct slab *slab, gfp_t gfp)
 	if (likely(slab_is_usual(s, slab))) {
 		tail = s->codetag_vector ? 0 : -s->codetag_mask - s->codetag_start;
 	} else {
-		slab_is_other(s, slab);
+		mark_other(s, slab);
 		tail = codetag_slab_tail(s, slab);
 	}
 	if (tail) {
@@ -455,7 +455,7 @@ void codetag_slab_exit(struct kmem_cache *s, struct slab *slab)
 	if (s->codetag_vector)
 		slab_remove_vector(slab);
 	if (unlikely(codetag_slab_is_other(slab)))
-		slab_is_other_no_more(s, slab);
+		unmark_other(s, slab);
 }
 
 /* ---- reports -------------------------------------------------------------- */

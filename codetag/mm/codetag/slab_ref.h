@@ -60,7 +60,7 @@ void codetag_slab_free_any(struct kmem_cache *s, void *object);
 
 static_assert(ilog2(KMALLOC_MAX_SIZE) <= CODETAG_SLAB_SHIFT);
 static_assert(!(CODETAG_SLAB_SHIFT & (CODETAG_SLAB_VECTOR | CODETAG_SLAB_OTHER)));
-static_assert(!(CODETAG_SLAB_OTHER & (CODETAG_SLAB_OTHER - 1)));
+static_assert(!(CODETAG_SLAB_VECTOR & CODETAG_SLAB_OTHER));
 
 #define codetag_slab_shift(s)	READ_ONCE((s)->codetag_shift)
 
