@@ -6,10 +6,12 @@ BENCH=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd -P)
 # shellcheck source=../scripts/lib.sh
 . "$BENCH/../scripts/lib.sh"
 
-# A measured kernel is called SOURCE-PROFILER[-um]:
+# A measured kernel is called SOURCE-PROFILER[-flags|-um]:
 #   SOURCE	6.12 or 7.3 as they come; ours, which is the patched 6.12; or alone,
 #		which is 6.12 with the profiler's series and not that of the fast paths
 #   PROFILER	none or prof
+#   -flags	with as many page flags left as an id needs
+#   -um	user-mode Linux, otherwise with the options of Debian that matter
 kernel_source() { printf '%s\n' "${1%%-*}"; }
 kernel_um() { case $1 in *-um) true ;; *) false ;; esac; }
 
@@ -34,11 +36,14 @@ flavour_fragments()
 {
 	if kernel_um "$1"; then
 		fragments um "$(flavour_tree "$1")"
+		printf '%s\n' "$BENCH/configs/bench.config"
 	else
 		fragments base "$(flavour_tree "$1")"
-		printf '%s\n' "$BENCH/configs/x86.config"
+		printf '%s\n' "$BENCH"/configs/{bench,debian,measured}.config
 	fi
-	printf '%s\n' "$BENCH/configs/bench.config"
+	case $1 in
+	*-flags) printf '%s\n' "$BENCH/configs/flags.config" ;;
+	esac
 	case $1 in
 	*-none*) printf '%s\n' "$BENCH/configs/none.config" ;;
 	esac
