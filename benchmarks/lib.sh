@@ -6,11 +6,11 @@ BENCH=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd -P)
 # shellcheck source=../scripts/lib.sh
 . "$BENCH/../scripts/lib.sh"
 
-# A measured kernel is called SOURCE-PROFILER[-flags|-um]:
-#   SOURCE	6.12 or 7.3 as they come; ours, which is the patched 6.12; or alone,
-#		which is 6.12 with the profiler's series and not that of the fast paths
+# A measured kernel is called SOURCE-PROFILER[-um]:
+#   SOURCE	6.12 or 7.3 as they come; ours, which is the patched 6.12; roomy, the
+#		same with as many page flags left as an id needs; or alone, which is
+#		6.12 with the profiler's series and not that of the fast paths
 #   PROFILER	none or prof
-#   -flags	with as many page flags left as an id needs
 #   -um	user-mode Linux, otherwise with the options of Debian that matter
 kernel_source() { printf '%s\n' "${1%%-*}"; }
 kernel_um() { case $1 in *-um) true ;; *) false ;; esac; }
@@ -20,7 +20,7 @@ source_tree()
 	case $1 in
 	6.12) printf '%s\n' "$PRISTINE" ;;
 	7.3) printf '%s\n' "${KSRC73:-$CACHE/src/linux-source-7.3}" ;;
-	ours) printf '%s\n' "${OURS_TREE:-$TREE}" ;;
+	ours|roomy) printf '%s\n' "${OURS_TREE:-$TREE}" ;;
 	alone) tree_without_fast_paths ;;
 	*) die "no such kernel source: $1" ;;
 	esac
@@ -28,7 +28,13 @@ source_tree()
 
 # scripts/lib.sh asks these about a flavour; here a flavour is a measured kernel.
 # shellcheck disable=SC2317,SC2329
-flavour_tree() { printf '%s\n' "$CACHE/tree/bench-$(kernel_source "$1")"; }
+flavour_tree()
+{
+	local source
+
+	source=$(kernel_source "$1")
+	printf '%s\n' "$CACHE/tree/bench-${source/roomy/ours}"
+}
 # shellcheck disable=SC2317,SC2329
 flavour_obj() { printf '%s\n' "$OBJ/bench-$1"; }
 # shellcheck disable=SC2317,SC2329
@@ -42,7 +48,7 @@ flavour_fragments()
 		printf '%s\n' "$BENCH"/configs/{bench,debian,measured}.config
 	fi
 	case $1 in
-	*-flags) printf '%s\n' "$BENCH/configs/flags.config" ;;
+	roomy-*) printf '%s\n' "$BENCH/configs/roomy.config" ;;
 	esac
 	case $1 in
 	*-none*) printf '%s\n' "$BENCH/configs/none.config" ;;

@@ -77,9 +77,9 @@ def cycle_cell(data, variant, place, case):
 
 def groups(chosen):
     """A narrow table for each source of kernels, ours beside what it is compared with"""
-    for source in ("6.12-", "7.3-", "ours-", "alone-"):
+    for source in ("6.12-", "7.3-", "ours-", "roomy-", "alone-"):
         names = [v for v in chosen if v.startswith(source)]
-        if source in ("ours-", "alone-") and names and "6.12-none" in chosen:
+        if source in ("ours-", "roomy-", "alone-") and names and "6.12-none" in chosen:
             names.insert(0, "6.12-none")
         if names:
             yield names
@@ -103,7 +103,7 @@ def case_tables(data, what, cell, chosen, fast, title=None, tail=""):
 def profiler_tables(data, chosen, fast):
     """[(title, rows)]: what the profiler adds, with the second series and without it"""
     found = []
-    for source in ("ours", "alone"):
+    for source in ("ours", "roomy", "alone"):
         names = [v for v in chosen if lib.source_of(v) == source]
         if source + "-none" in names and source + "-none" in data["instructions"]:
             found += case_tables(data, "instructions", profiler_cell, names, fast,

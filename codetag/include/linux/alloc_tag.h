@@ -86,8 +86,9 @@ static __always_inline bool alloc_tag_refs_exist(void)
 
 DECLARE_PER_CPU(struct alloc_tag_counters, builtin_alloc_tag_counters[]);
 
-/* One above the highest id of built-in code. */
-extern u32 codetag_builtin_end;
+/* One above the highest id of built-in code, and how long their counters are. */
+extern unsigned long codetag_builtin_end;
+extern unsigned long builtin_alloc_tag_counters_size;
 
 /* Module ids come in blocks: a block belongs to one module. */
 #define CODETAG_BLOCK_SHIFT	5
@@ -101,6 +102,27 @@ extern u32 codetag_builtin_end;
 extern struct alloc_tag_counters __percpu *module_alloc_tag_counters[];
 extern u8 module_alloc_tag_nr[];
 
+/*
+ * Where the counters of an id are among those of built-in ids, for these ids. From
+ * there on nobody needs the id itself, and its register is free.
+ */
+static __always_inline unsigned long alloc_tag_builtin_offset(unsigned long id)
+{
+	id *= sizeof(struct alloc_tag_counters);
+	OPTIMIZER_HIDE_VAR(id);
+	return id;
+}
+
+/* Of a counter of built-in ids, the one that is @offset behind that of id 0. */
+#define alloc_tag_builtin_counter(_member, _offset)				\
+	(*(u64 __percpu *)((void __percpu *)&builtin_alloc_tag_counters[0]._member + (_offset)))
+
+static __always_inline struct alloc_tag_counters __percpu *
+alloc_tag_module_counters(unsigned long id)
+{
+	return module_alloc_tag_counters[id >> CODETAG_BLOCK_SHIFT] + id;
+}
+
 /**
  * alloc_tag_charge - count memory that a page or object with this id holds
  * @id:		a tag's id, not CODETAG_ID_NONE
@@ -109,30 +131,29 @@ extern u8 module_alloc_tag_nr[];
  *
  * Context: Any but NMI. Never sleeps, fails or allocates.
  */
-static __always_inline void alloc_tag_charge(unsigned int id, size_t bytes, size_t calls)
+static __always_inline void alloc_tag_charge(unsigned long id, size_t bytes, size_t calls)
 {
-	struct alloc_tag_counters __percpu *counters;
+	unsigned long offset = alloc_tag_builtin_offset(id);
 
-	/* The counters of built-in ids are at a constant address. */
-	if (!IS_ENABLED(CONFIG_MODULES) || likely(id < codetag_builtin_end)) {
-		this_cpu_add(builtin_alloc_tag_counters[id].bytes, bytes);
-		this_cpu_add(builtin_alloc_tag_counters[id].calls, calls);
+	if (!IS_ENABLED(CONFIG_MODULES) || likely(offset < builtin_alloc_tag_counters_size)) {
+		this_cpu_add(alloc_tag_builtin_counter(bytes, offset), bytes);
+		this_cpu_add(alloc_tag_builtin_counter(calls, offset), calls);
 	} else {
-		counters = module_alloc_tag_counters[id >> CODETAG_BLOCK_SHIFT] + id;
-		this_cpu_add(counters->bytes, bytes);
-		this_cpu_add(counters->calls, calls);
+		id = offset / sizeof(struct alloc_tag_counters);
+		this_cpu_add(alloc_tag_module_counters(id)->bytes, bytes);
+		this_cpu_add(alloc_tag_module_counters(id)->calls, calls);
 	}
 }
 
 /* Does an id that no built-in tag has belong to a module's, which it has counters by? */
-static __always_inline bool alloc_tag_id_of_module(unsigned int id)
+static __always_inline bool alloc_tag_id_of_module(unsigned long id)
 {
 	return IS_ENABLED(CONFIG_MODULES) &&
 	       likely(id % CODETAG_BLOCK_SIZE < module_alloc_tag_nr[id >> CODETAG_BLOCK_SHIFT]);
 }
 
 /* Has an id that was found in a page or object got counters? */
-static __always_inline bool alloc_tag_id_counted(unsigned int id)
+static __always_inline bool alloc_tag_id_counted(unsigned long id)
 {
 	return likely(id < codetag_builtin_end) || alloc_tag_id_of_module(id);
 }
@@ -152,29 +173,36 @@ static __always_inline bool alloc_tag_id_counted(unsigned int id)
  *	   then nothing was done.
  */
 static __always_inline bool __must_check
-alloc_tag_uncharge(unsigned int id, size_t bytes, size_t calls)
+alloc_tag_uncharge(unsigned long id, size_t bytes, size_t calls)
 {
-	struct alloc_tag_counters __percpu *counters;
+	unsigned long offset = alloc_tag_builtin_offset(id);
 
-	if (likely(id < codetag_builtin_end)) {
-		this_cpu_sub(builtin_alloc_tag_counters[id].bytes, bytes);
-		this_cpu_sub(builtin_alloc_tag_counters[id].calls, calls);
+	if (likely(offset < builtin_alloc_tag_counters_size)) {
+		this_cpu_sub(alloc_tag_builtin_counter(bytes, offset), bytes);
+		this_cpu_sub(alloc_tag_builtin_counter(calls, offset), calls);
 		return true;
 	}
+	id = offset / sizeof(struct alloc_tag_counters);
 	if (!alloc_tag_id_of_module(id))
 		return false;
 
-	counters = module_alloc_tag_counters[id >> CODETAG_BLOCK_SHIFT] + id;
-	this_cpu_sub(counters->bytes, bytes);
-	this_cpu_sub(counters->calls, calls);
+	this_cpu_sub(alloc_tag_module_counters(id)->bytes, bytes);
+	this_cpu_sub(alloc_tag_module_counters(id)->calls, calls);
 	return true;
+}
+
+/* An id as wide as a register: where it is used as an index it need not be widened. */
+static __always_inline unsigned long alloc_tag_wide_id(unsigned long id)
+{
+	OPTIMIZER_HIDE_VAR(id);
+	return id;
 }
 
 /*
  * The id that what the current task allocates now is charged to. The site can
  * be switched off at any moment: read it once.
  */
-#define alloc_tag_current_id()	READ_ONCE(current->alloc_tag->ct.id)
+#define alloc_tag_current_id()	alloc_tag_wide_id(READ_ONCE(current->alloc_tag->ct.id))
 
 void alloc_tag_damaged(u16 id, const char *what, const char *name);
 bool mem_alloc_profiling_permanently_disabled(void);

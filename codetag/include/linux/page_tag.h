@@ -87,19 +87,29 @@ static __always_inline u16 *page_tag_slot(const struct page *page)
 
 #if defined(CONFIG_KASAN) || defined(CONFIG_KMSAN)
 #define PAGE_TAG_SLOT_OUT_OF_LINE
-u16 page_tag_slot_get(const struct page *page);
-void page_tag_slot_set(struct page *page, u16 id);
+u16 page_tag_slot_read(const u16 *slot);
+void page_tag_slot_write(u16 *slot, u16 id);
 #else
+static __always_inline u16 page_tag_slot_read(const u16 *slot)
+{
+	return READ_ONCE(*slot);
+}
+
+static __always_inline void page_tag_slot_write(u16 *slot, u16 id)
+{
+	WRITE_ONCE(*slot, id);
+}
+#endif
+
 static __always_inline u16 page_tag_slot_get(const struct page *page)
 {
-	return READ_ONCE(*page_tag_slot(page));
+	return page_tag_slot_read(page_tag_slot(page));
 }
 
 static __always_inline void page_tag_slot_set(struct page *page, u16 id)
 {
-	WRITE_ONCE(*page_tag_slot(page), id);
+	page_tag_slot_write(page_tag_slot(page), id);
 }
-#endif
 
 static __always_inline u16 page_tag_flags_get(const struct page *page)
 {

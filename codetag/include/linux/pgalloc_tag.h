@@ -17,7 +17,7 @@ struct page;
 
 #include <linux/sched.h>
 
-void pgalloc_tag_damaged(const struct page *page, u16 id);
+void pgalloc_tag_damaged(const struct page *page);
 
 /*
  * Charge an allocation to an id that is not 0, or take that back, if the store is
@@ -25,7 +25,7 @@ void pgalloc_tag_damaged(const struct page *page, u16 id);
  * page holds nothing, for it is not part of the allocation or of a compound page.
  */
 static __always_inline bool pgalloc_tag_try_add(struct page *page, unsigned int order,
-						bool first_only, unsigned int id)
+						bool first_only, unsigned long id)
 {
 	if (page_tag_in_wide_flags()) {
 		page_tag_flags_set(page, id);
@@ -42,28 +42,37 @@ static __always_inline bool pgalloc_tag_try_add(struct page *page, unsigned int 
 	return true;
 }
 
+static __always_inline void pgalloc_tag_uncharge(const struct page *page, unsigned int order,
+						 unsigned long id)
+{
+	if (unlikely(!alloc_tag_uncharge(id, PAGE_SIZE << order, 1)))
+		pgalloc_tag_damaged(page);
+}
+
 /* The reserved ids are left to pgalloc_tag_sub_slow(): some are no charge. */
 static __always_inline bool pgalloc_tag_try_sub(struct page *page, unsigned int order,
 						bool first_only)
 {
-	unsigned int id;
+	unsigned long id;
+	u16 *slot;
 
 	if (page_tag_in_wide_flags()) {
-		id = page_tag_flags_get(page);
+		id = alloc_tag_wide_id(page_tag_flags_get(page));
 		if (unlikely(id < CODETAG_ID_FIRST))
 			return !id;
+		pgalloc_tag_uncharge(page, order, id);
 	} else if (page_tag_in_slots()) {
-		id = page_tag_slot_get(page);
+		slot = page_tag_slot(page);
+		id = alloc_tag_wide_id(page_tag_slot_read(slot));
 		if (unlikely(id < CODETAG_ID_FIRST))
 			return !id;
-		page_tag_slot_set(page, CODETAG_ID_NONE);
+		pgalloc_tag_uncharge(page, order, id);
+		page_tag_slot_write(slot, CODETAG_ID_NONE);
 		if (!first_only)
 			page_tag_slot_set(page + 1, CODETAG_ID_NONE);
 	} else {
 		return false;
 	}
-	if (unlikely(!alloc_tag_uncharge(id, PAGE_SIZE << order, 1)))
-		pgalloc_tag_damaged(page, id);
 	return true;
 }
 
@@ -82,7 +91,7 @@ void pgalloc_tag_sub_slow(struct page *page, unsigned int order);
 static __always_inline void pgalloc_tag_add(struct page *page, unsigned int order,
 					    bool compound)
 {
-	unsigned int id;
+	unsigned long id;
 
 	if (!mem_alloc_profiling_enabled())
 		return;

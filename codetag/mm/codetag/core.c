@@ -23,7 +23,9 @@
 /* Ids in one range: what one per-CPU allocation can count. */
 #define CODETAG_RANGE_MAX	(PCPU_MIN_UNIT_SIZE / sizeof(struct alloc_tag_counters))
 
-u32 codetag_builtin_end __ro_after_init = CODETAG_ID_FIRST;
+unsigned long codetag_builtin_end __ro_after_init = CODETAG_ID_FIRST;
+unsigned long builtin_alloc_tag_counters_size __ro_after_init =
+	CODETAG_ID_FIRST * sizeof(struct alloc_tag_counters);
 
 /* One above the highest id that may be given out, codetag.max_ids= lowers it. */
 static u32 codetag_id_end __ro_after_init = CODETAG_ID_MAX + 1;
@@ -745,6 +747,7 @@ void __init codetag_init(void)
 	for (; i < __stop_alloc_tags - __start_alloc_tags; i++)
 		__start_alloc_tags[i].ct.id = CODETAG_ID_UNREPRESENTABLE;
 	codetag_builtin_end = CODETAG_ID_FIRST + nr;
+	builtin_alloc_tag_counters_size = codetag_builtin_end * sizeof(struct alloc_tag_counters);
 
 #ifdef CONFIG_MODULES
 	bitmap_set(codetag_blocks_used, 0,

@@ -374,7 +374,7 @@ static bool __init page_tag_slots_setup(void)
 /* Do the ids of built-in code fit, with room for modules? */
 static bool __init page_tag_flags_roomy(void)
 {
-	u32 end = codetag_builtin_end;
+	unsigned long end = codetag_builtin_end;
 
 	if (!PAGE_TAG_FLAGS_POSSIBLE)
 		return false;
@@ -421,7 +421,7 @@ void __init page_tag_init(void)
 	if (page_tag_wanted != PAGE_TAG_AUTO) {
 		if (page_tag_use(page_tag_wanted))
 			return;
-		pr_warn("codetag.page_ref=%s is not possible here (%d free page flag bits for %u ids); using auto\n",
+		pr_warn("codetag.page_ref=%s is not possible here (%d free page flag bits for %lu ids); using auto\n",
 			page_tag_store_names[page_tag_wanted],
 			(int)PAGE_TAG_BITS, codetag_builtin_end);
 	}
@@ -461,30 +461,30 @@ void page_tag_show_stats(struct seq_file *m)
 #ifdef PAGE_TAG_SLOT_OUT_OF_LINE
 
 /**
- * page_tag_slot_get - page_tag_get() for the slot store
- * @page: the page
+ * page_tag_slot_read - the id in a slot
+ * @slot: the slot
  *
  * Sanitizers know nothing of the slots, so that only code that they do not
  * instrument may touch them.
  *
  * Context: Any.
- * Return: The id, CODETAG_ID_NONE if the page holds none.
+ * Return: The id, CODETAG_ID_NONE if there is none.
  */
-u16 page_tag_slot_get(const struct page *page)
+u16 page_tag_slot_read(const u16 *slot)
 {
-	return READ_ONCE(*page_tag_slot(page));
+	return READ_ONCE(*slot);
 }
 
 /**
- * page_tag_slot_set - page_tag_set() for the slot store
- * @page: the page
+ * page_tag_slot_write - put an id into a slot
+ * @slot: the slot
  * @id:	  the id
  *
  * Context: Any.
  */
-void page_tag_slot_set(struct page *page, u16 id)
+void page_tag_slot_write(u16 *slot, u16 id)
 {
-	WRITE_ONCE(*page_tag_slot(page), id);
+	WRITE_ONCE(*slot, id);
 }
 
 #endif /* PAGE_TAG_SLOT_OUT_OF_LINE */

@@ -66,19 +66,23 @@ void pgalloc_tag_add_slow(struct page *page, unsigned int order, bool compound,
 
 /* ---- free ------------------------------------------------------------------ */
 
-/**
- * pgalloc_tag_damaged - a page holds an id that no tag has
- * @page:	the page
- * @id:		what it holds
- *
- * Context: Any but NMI.
- */
-noinline void pgalloc_tag_damaged(const struct page *page, u16 id)
+static noinline void damaged(const struct page *page, u16 id)
 {
 	char pfn[20];
 
 	snprintf(pfn, sizeof(pfn), "0x%lx", page_to_pfn(page));
 	alloc_tag_damaged(id, "page", pfn);
+}
+
+/**
+ * pgalloc_tag_damaged - a page holds an id that no tag has
+ * @page: the page, which still does
+ *
+ * Context: Any but NMI.
+ */
+void pgalloc_tag_damaged(const struct page *page)
+{
+	damaged(page, page_tag_get(page));
 }
 
 /* Charges of pages that are no more, if that is what the id says. */
@@ -90,7 +94,7 @@ static void sub_id(const struct page *page, size_t bytes, size_t calls, u16 id)
 		printk_deferred_once(KERN_WARNING pr_fmt("page 0x%lx is freed alone, one of %u\n"),
 				     page_to_pfn(page), 1 << (id - CODETAG_ID_TAIL));
 	} else if (!alloc_tag_uncharge(id, bytes, calls)) {
-		pgalloc_tag_damaged(page, id);
+		damaged(page, id);
 	}
 }
 
@@ -196,7 +200,7 @@ void __pgalloc_tag_split(struct page *page, unsigned int old_order, unsigned int
 		return;
 
 	if (!alloc_tag_id_counted(id)) {
-		pgalloc_tag_damaged(page, id);
+		damaged(page, id);
 		return;
 	}
 	for (i = step; i < nr; i += step)

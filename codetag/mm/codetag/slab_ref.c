@@ -55,23 +55,26 @@ static unsigned int inline_shift(const struct kmem_cache *s)
 	return codetag_slab_shift(s) & CODETAG_SLAB_SHIFT;
 }
 
-/* Bytes of the inline ids of @objects objects. */
-static unsigned int inline_bytes(const struct kmem_cache *s, unsigned int objects)
+/* Bytes of a vector for @objects objects. */
+static unsigned int vector_bytes(const struct kmem_cache *s, unsigned int objects)
 {
 	unsigned int last = (objects - 1) * s->size + s->red_left_pad;
 
 	return ((last >> inline_shift(s)) + 1) * sizeof(u16);
 }
 
+/* Bytes of the inline ids of a slab. */
+static unsigned int inline_bytes(const struct kmem_cache *s, unsigned int order)
+{
+	return ((unsigned int)PAGE_SIZE << order >> inline_shift(s)) * sizeof(u16);
+}
+
 /* Objects that fit a slab together with their ids; one always does. */
 static unsigned int inline_objects(const struct kmem_cache *s, unsigned int order)
 {
-	unsigned int slab_size = (unsigned int)PAGE_SIZE << order;
-	unsigned int objects = plain_objects(s, order);
+	unsigned int room = ((unsigned int)PAGE_SIZE << order) - inline_bytes(s, order);
 
-	while (objects > 1 && objects * s->size + inline_bytes(s, objects) > slab_size)
-		objects--;
-	return objects;
+	return max(room / s->size, 1U);
 }
 
 /**
@@ -94,8 +97,8 @@ unsigned int codetag_slab_layout(struct kmem_cache *s, unsigned int order,
 	s->codetag_shift = ilog2(s->size);
 	lost = (plain - inline_objects(s, order)) * s->size;
 	s->codetag_vector = s->object_size >= VECTOR_MIN_OBJECT &&
-			    inline_bytes(s, plain) <= VECTOR_MAX_BYTES &&
-			    lost > inline_bytes(s, plain) + (PAGE_SIZE << order) / 64 &&
+			    vector_bytes(s, plain) <= VECTOR_MAX_BYTES &&
+			    lost > vector_bytes(s, plain) + (PAGE_SIZE << order) / 64 &&
 			    (order || max_order);
 	if (s->codetag_vector && !order)
 		order = 1;
@@ -103,10 +106,8 @@ unsigned int codetag_slab_layout(struct kmem_cache *s, unsigned int order,
 	/* If it is one, all slabs are other ones. */
 	objects = inline_objects(s, order);
 	s->codetag_mask = -(PAGE_SIZE << order);
-	s->codetag_start = PAGE_SIZE << order;
+	s->codetag_uncharge = -(long)s->size;
 	s->codetag_bytes = (plain_objects(s, order) - objects) * s->size;
-	if (objects > 1)
-		s->codetag_start -= inline_bytes(s, objects);
 	s->codetag_others = objects == 1;
 	if (s->codetag_vector)
 		s->codetag_shift |= CODETAG_SLAB_VECTOR;
@@ -235,7 +236,8 @@ u16 *codetag_slab_ref_in(const struct kmem_cache *s, const struct slab *slab,
 		return slab_single(slab);
 	ids = slab_vector(s, slab);
 	if (!ids)
-		ids = (void *)object - offset + slab_size(slab) - inline_bytes(s, slab->objects);
+		ids = (void *)object - offset + slab_size(slab) -
+		      inline_bytes(s, slab_order(slab));
 	return ids + (offset >> inline_shift(s));
 }
 
@@ -310,7 +312,7 @@ unsigned int codetag_slab_tail(const struct kmem_cache *s, const struct slab *sl
 		return 0;
 
 	objects = inline_objects(s, slab_order(slab));
-	return objects == 1 ? 0 : inline_bytes(s, objects);
+	return objects == 1 ? 0 : inline_bytes(s, slab_order(slab));
 }
 
 /* Account for a new slab (@sign 1), or for one that goes away (-1). */
@@ -346,7 +348,7 @@ static void add_far_vector(const struct slab *slab, size_t bytes, gfp_t gfp)
 
 static void slab_add_vector(const struct kmem_cache *s, struct slab *slab, gfp_t gfp)
 {
-	size_t bytes = inline_bytes(s, slab->objects);
+	size_t bytes = vector_bytes(s, slab->objects);
 
 	if (slab_is_available()) {
 		gfp = (gfp & GFP_RECLAIM_MASK & ~(__GFP_NOFAIL | __GFP_ACCOUNT)) | __GFP_NOWARN;
@@ -425,7 +427,7 @@ void codetag_slab_init(struct kmem_cache *s, struct slab *slab, gfp_t gfp)
 		slab_add_vector(s, slab, gfp);
 
 	if (likely(slab_is_usual(s, slab))) {
-		tail = s->codetag_vector ? 0 : -s->codetag_mask - s->codetag_start;
+		tail = s->codetag_vector ? 0 : inline_bytes(s, slab_order(slab));
 	} else {
 		mark_other(s, slab);
 		tail = codetag_slab_tail(s, slab);

@@ -3,12 +3,11 @@
  * The slab reference: where a slab object keeps the id of the tag it is
  * charged to. For mm/slub.c alone.
  *
- * The ids of a slab's objects are an array of u16 at the very end of the slab.
- * An object's element is its offset in the slab shifted right by
- * floor(log2(object size)): no division, no two objects with the same element,
- * and at most twice as many elements as objects. Where
- * such an array would cost too much (large objects that fill the slab) the ids
- * are elsewhere, see mm/codetag/slab_ref.c.
+ * The ids of a slab's objects are an array of u16 that ends where the slab does.
+ * How far an object is from there, shifted right by floor(log2(object size)), is how
+ * far its element is: no division, no two objects with the same element, and at most
+ * twice as many elements as objects. Where such an array would cost too much (large
+ * objects that fill the slab) the ids are elsewhere, see mm/codetag/slab_ref.c.
  *
  * A free object never has an id.
  */
@@ -90,10 +89,14 @@ static __always_inline bool codetag_slab_is_other(const struct slab *slab)
 static __always_inline u16 *codetag_slab_ref(const struct kmem_cache *s, const void *object,
 					     unsigned long shift)
 {
-	unsigned long addr = (unsigned long)kasan_reset_tag(object);
-	unsigned long start = addr & s->codetag_mask;
+	long addr = (long)kasan_reset_tag(object);
+	/* From the end of the slab, and so less than 0. */
+	long offset = addr | s->codetag_mask;
 
-	return (u16 *)(start + s->codetag_start) + ((addr - start) >> shift);
+	addr -= offset;
+	/* Or it would need one register more. */
+	OPTIMIZER_HIDE_VAR(addr);
+	return (u16 *)addr + (offset >> shift);
 }
 
 /* Where a slab keeps its vector: in its second page. */
@@ -134,6 +137,14 @@ static __always_inline bool codetag_slab_try_ref(const struct kmem_cache *s,
 	return true;
 }
 
+static __always_inline void codetag_slab_set(const struct kmem_cache *s, u16 *ref, u16 id)
+{
+	if (IS_ENABLED(CONFIG_MEM_ALLOC_PROFILING_DEBUG))
+		WARN_ONCE(*ref, "codetag: object of %s is charged to id %u already\n",
+			  s->name, *ref);
+	*ref = id;
+}
+
 /*
  * Charge a new object, not KFENCE's, to the current call site, if nothing has to
  * be called for that: false means that codetag_slab_alloc_any() has to do it.
@@ -142,8 +153,7 @@ static __always_inline bool codetag_slab_try_ref(const struct kmem_cache *s,
 static __always_inline bool codetag_slab_try_alloc(struct kmem_cache *s, struct slab *slab,
 						   void *object)
 {
-	unsigned long shift;
-	unsigned int id;
+	unsigned long id, shift;
 	u16 *ref;
 
 	if (!mem_alloc_profiling_enabled())
@@ -154,15 +164,13 @@ static __always_inline bool codetag_slab_try_alloc(struct kmem_cache *s, struct 
 		return true;
 
 	shift = codetag_slab_shift(s);
-	if (likely(shift < CODETAG_SLAB_VECTOR))
-		ref = codetag_slab_ref(s, object, shift);
-	else if (!codetag_slab_try_ref(s, slab, object, shift, &ref))
-		return false;
-
-	if (IS_ENABLED(CONFIG_MEM_ALLOC_PROFILING_DEBUG))
-		WARN_ONCE(*ref, "codetag: object of %s is charged to id %u already\n",
-			  s->name, *ref);
-	*ref = id;
+	if (likely(shift < CODETAG_SLAB_VECTOR)) {
+		codetag_slab_set(s, codetag_slab_ref(s, object, shift), id);
+	} else {
+		if (!codetag_slab_try_ref(s, slab, object, shift, &ref))
+			return false;
+		codetag_slab_set(s, ref, id);
+	}
 	alloc_tag_charge(id, s->size, 1);
 	return true;
 }
@@ -205,8 +213,7 @@ static __always_inline void codetag_slab_alloc_bulk(struct kmem_cache *s, size_t
 static __always_inline bool codetag_slab_try_free(struct kmem_cache *s, struct slab *slab,
 						  void *object)
 {
-	unsigned long shift;
-	unsigned int id;
+	unsigned long id, shift;
 	u16 *ref;
 
 	if (!alloc_tag_refs_exist())
@@ -218,10 +225,10 @@ static __always_inline bool codetag_slab_try_free(struct kmem_cache *s, struct s
 	else if (!codetag_slab_try_ref(s, slab, object, shift, &ref))
 		return false;
 
-	id = *ref;
+	id = alloc_tag_wide_id(*ref);
 	if (!id)
 		return true;
-	if (unlikely(!alloc_tag_uncharge(id, s->size, 1)))
+	if (unlikely(!alloc_tag_uncharge(id, -s->codetag_uncharge, 1)))
 		return false;
 	*ref = CODETAG_ID_NONE;
 	return true;
