@@ -168,9 +168,21 @@ static void construct(void *obj)
 {
 }
 
+/* Set the order of objects in new slabs, return what it was. NULL is none. */
+static unsigned int *set_random_seq(struct kmem_cache *s, unsigned int *seq)
+{
+#ifdef CONFIG_SLAB_FREELIST_RANDOM
+	return xchg(&s->random_seq, seq);
+#else
+	return NULL;
+#endif
+}
+
 /* Have a slab of the lowest order, all of whose objects are in use. */
 static void be_short_of_memory(struct kmem_cache *s)
 {
+	/* It is made for as many objects as a slab of the usual order has. */
+	unsigned int *usual_seq = set_random_seq(s, NULL);
 	struct kmem_cache_order_objects usual = s->oo;
 	unsigned int i;
 
@@ -179,6 +191,7 @@ static void be_short_of_memory(struct kmem_cache *s)
 	for (i = 1; short_objects[0] && i < virt_to_slab(short_objects[0])->objects; i++)
 		short_objects[i] = kmem_cache_alloc(s, GFP_KERNEL);
 	s->oo = usual;
+	set_random_seq(s, usual_seq);
 }
 
 int bench_slab_init(void)
