@@ -86,7 +86,7 @@ static __always_inline bool alloc_tag_refs_exist(void)
 
 DECLARE_PER_CPU(struct alloc_tag_counters, builtin_alloc_tag_counters[]);
 
-/* One above the highest id of built-in code, and how long their counters are. */
+/* One above the highest id of built-in code, and the bytes of all their counters. */
 extern unsigned long codetag_builtin_end;
 extern unsigned long builtin_alloc_tag_counters_size;
 
@@ -95,32 +95,43 @@ extern unsigned long builtin_alloc_tag_counters_size;
 #define CODETAG_BLOCK_SIZE	(1 << CODETAG_BLOCK_SHIFT)
 #define CODETAG_NR_BLOCKS	((CODETAG_ID_MAX + 1) >> CODETAG_BLOCK_SHIFT)
 
-/*
- * By block: where the counters of id 0 would be if the array that holds the
- * block's began there, and how many ids of the block have counters.
- */
-extern struct alloc_tag_counters __percpu *module_alloc_tag_counters[];
-extern u8 module_alloc_tag_nr[];
+/* Bytes of the counters of one. */
+#define CODETAG_BLOCK_BYTES	(CODETAG_BLOCK_SIZE * sizeof(struct alloc_tag_counters))
 
 /*
- * Where the counters of an id are among those of built-in ids, for these ids. From
- * there on nobody needs the id itself, and its register is free.
+ * By block: where the counters of id 0 would be if the array that holds the
+ * block's began there, and how many bytes of the block's there are.
  */
-static __always_inline unsigned long alloc_tag_builtin_offset(unsigned long id)
+extern struct alloc_tag_counters __percpu *module_alloc_tag_counters[];
+extern u16 module_alloc_tag_sizes[];
+
+/*
+ * How far the counters of an id are from those of id 0. From there on nobody needs
+ * the id itself, and its register is free.
+ */
+static __always_inline unsigned long alloc_tag_offset(unsigned long id)
 {
 	id *= sizeof(struct alloc_tag_counters);
 	OPTIMIZER_HIDE_VAR(id);
 	return id;
 }
 
-/* Of a counter of built-in ids, the one that is @offset behind that of id 0. */
+/* A counter of a built-in id. */
 #define alloc_tag_builtin_counter(_member, _offset)				\
 	(*(u64 __percpu *)((void __percpu *)&builtin_alloc_tag_counters[0]._member + (_offset)))
 
+/* The counters of a module's id. */
 static __always_inline struct alloc_tag_counters __percpu *
-alloc_tag_module_counters(unsigned long id)
+alloc_tag_module_counters(unsigned long offset)
 {
-	return module_alloc_tag_counters[id >> CODETAG_BLOCK_SHIFT] + id;
+	return (void __percpu *)module_alloc_tag_counters[offset / CODETAG_BLOCK_BYTES] + offset;
+}
+
+/* Are there any, for an id that was found in a page or object and is not built-in? */
+static __always_inline bool alloc_tag_has_module_counters(unsigned long offset)
+{
+	return IS_ENABLED(CONFIG_MODULES) && likely(offset % CODETAG_BLOCK_BYTES <
+						    module_alloc_tag_sizes[offset / CODETAG_BLOCK_BYTES]);
 }
 
 /**
@@ -133,29 +144,24 @@ alloc_tag_module_counters(unsigned long id)
  */
 static __always_inline void alloc_tag_charge(unsigned long id, size_t bytes, size_t calls)
 {
-	unsigned long offset = alloc_tag_builtin_offset(id);
+	struct alloc_tag_counters __percpu *counters;
+	unsigned long offset = alloc_tag_offset(id);
 
 	if (!IS_ENABLED(CONFIG_MODULES) || likely(offset < builtin_alloc_tag_counters_size)) {
 		this_cpu_add(alloc_tag_builtin_counter(bytes, offset), bytes);
 		this_cpu_add(alloc_tag_builtin_counter(calls, offset), calls);
 	} else {
-		id = offset / sizeof(struct alloc_tag_counters);
-		this_cpu_add(alloc_tag_module_counters(id)->bytes, bytes);
-		this_cpu_add(alloc_tag_module_counters(id)->calls, calls);
+		counters = alloc_tag_module_counters(offset);
+		this_cpu_add(counters->bytes, bytes);
+		this_cpu_add(counters->calls, calls);
 	}
-}
-
-/* Does an id that no built-in tag has belong to a module's, which it has counters by? */
-static __always_inline bool alloc_tag_id_of_module(unsigned long id)
-{
-	return IS_ENABLED(CONFIG_MODULES) &&
-	       likely(id % CODETAG_BLOCK_SIZE < module_alloc_tag_nr[id >> CODETAG_BLOCK_SHIFT]);
 }
 
 /* Has an id that was found in a page or object got counters? */
 static __always_inline bool alloc_tag_id_counted(unsigned long id)
 {
-	return likely(id < codetag_builtin_end) || alloc_tag_id_of_module(id);
+	return likely(id < codetag_builtin_end) ||
+	       alloc_tag_has_module_counters(alloc_tag_offset(id));
 }
 
 /**
@@ -175,19 +181,20 @@ static __always_inline bool alloc_tag_id_counted(unsigned long id)
 static __always_inline bool __must_check
 alloc_tag_uncharge(unsigned long id, size_t bytes, size_t calls)
 {
-	unsigned long offset = alloc_tag_builtin_offset(id);
+	struct alloc_tag_counters __percpu *counters;
+	unsigned long offset = alloc_tag_offset(id);
 
 	if (likely(offset < builtin_alloc_tag_counters_size)) {
 		this_cpu_sub(alloc_tag_builtin_counter(bytes, offset), bytes);
 		this_cpu_sub(alloc_tag_builtin_counter(calls, offset), calls);
 		return true;
 	}
-	id = offset / sizeof(struct alloc_tag_counters);
-	if (!alloc_tag_id_of_module(id))
+	if (!alloc_tag_has_module_counters(offset))
 		return false;
 
-	this_cpu_sub(alloc_tag_module_counters(id)->bytes, bytes);
-	this_cpu_sub(alloc_tag_module_counters(id)->calls, calls);
+	counters = alloc_tag_module_counters(offset);
+	this_cpu_sub(counters->bytes, bytes);
+	this_cpu_sub(counters->calls, calls);
 	return true;
 }
 

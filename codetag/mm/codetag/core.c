@@ -112,7 +112,7 @@ static DECLARE_BITMAP(codetag_blocks_used, CODETAG_NR_BLOCKS);
  * it, for as long as which the block stays as it is.
  */
 struct alloc_tag_counters __percpu *module_alloc_tag_counters[CODETAG_NR_BLOCKS];
-u8 module_alloc_tag_nr[CODETAG_NR_BLOCKS];
+u16 module_alloc_tag_sizes[CODETAG_NR_BLOCKS];
 
 static struct codetag_range *range_of(unsigned int id)
 {
@@ -179,7 +179,7 @@ static struct alloc_tag_counters __percpu *counters_of(u16 id)
 	if (!IS_ENABLED(CONFIG_MODULES) || id < codetag_builtin_end)
 		return builtin_alloc_tag_counters + id;
 
-	return module_alloc_tag_counters[id >> CODETAG_BLOCK_SHIFT] + id;
+	return alloc_tag_module_counters(alloc_tag_offset(id));
 }
 
 /* Sum up the counters of @nr ids from @id on, which are next to each other. */
@@ -458,7 +458,7 @@ void codetag_id_use(struct codetag_id_use *use)
 
 #ifdef CONFIG_MODULES
 	use->tag_bytes += sizeof(codetag_blocks) + sizeof(codetag_blocks_used) +
-			  sizeof(module_alloc_tag_counters);
+			  sizeof(module_alloc_tag_counters) + sizeof(module_alloc_tag_sizes);
 	use->free = (codetag_id_end >> CODETAG_BLOCK_SHIFT) -
 		    bitmap_weight(codetag_blocks_used, codetag_id_end >> CODETAG_BLOCK_SHIFT);
 	use->free <<= CODETAG_BLOCK_SHIFT;
@@ -489,7 +489,7 @@ static void free_range(struct codetag_range *range)
 	for (block = range->first >> CODETAG_BLOCK_SHIFT;
 	     range->first && block <= (range->first + range->nr - 1) >> CODETAG_BLOCK_SHIFT;
 	     block++) {
-		module_alloc_tag_nr[block] = 0;
+		module_alloc_tag_sizes[block] = 0;
 		module_alloc_tag_counters[block] = NULL;
 		codetag_blocks[block] = NULL;
 		__clear_bit(block, codetag_blocks_used);
@@ -622,7 +622,8 @@ static bool register_tags(struct module *mod, struct alloc_tag *tags, unsigned i
 		__set_bit(block, codetag_blocks_used);
 		codetag_blocks[block] = range;
 		module_alloc_tag_counters[block] = range->counters - range->first;
-		module_alloc_tag_nr[block] = min_t(unsigned int, nr - i, CODETAG_BLOCK_SIZE);
+		module_alloc_tag_sizes[block] = min_t(unsigned int, nr - i, CODETAG_BLOCK_SIZE) *
+						sizeof(*range->counters);
 	}
 	for (i = 0; i < nr; i++)
 		tags[i].ct.id = range->first + i;
