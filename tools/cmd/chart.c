@@ -24,7 +24,7 @@
 #include "selection.h"
 #include "write/outfile.h"
 #ifdef HAVE_SQLITE
-#include "open_recording.h"
+#include "source/open_recording.h"
 #endif
 
 enum kind { RING, TREEMAP, AREA, BARS };

@@ -20,6 +20,7 @@ static const struct command {
 	{ "report", cmd_report, "one snapshot: filtered, grouped, sorted" },
 	{ "diff", cmd_diff, "what grew and shrank between two snapshots" },
 	{ "export", cmd_export, "for flame graphs, pprof, speedscope, Prometheus, CSV, JSON" },
+	{ "merge", cmd_merge, "many hosts: sums, medians, the largest and the outliers" },
 	{ "leaks", cmd_leaks, "call sites that grow steadily, and why that is suspicious" },
 #ifdef HAVE_SQLITE
 	{ "record", cmd_record, "snapshots over time into one file" },

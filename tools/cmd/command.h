@@ -11,6 +11,7 @@ int cmd_enable(int argc, char **argv);
 int cmd_export(int argc, char **argv);
 int cmd_fault(int argc, char **argv);
 int cmd_leaks(int argc, char **argv);
+int cmd_merge(int argc, char **argv);
 int cmd_record(int argc, char **argv);
 int cmd_remembered(int argc, char **argv);
 int cmd_replay(int argc, char **argv);

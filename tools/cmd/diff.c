@@ -19,6 +19,7 @@ struct diff {
 	double live;	/* seconds between the snapshots, 0: two files */
 	bool has_limit;
 	int64_t limit;	/* of growth, beyond which the answer is bad news */
+	struct text first, last;	/* of one recording */
 	size_t moved;	/* call sites whose line is another one */
 };
 
@@ -38,6 +39,15 @@ static const struct argp_child children[] = {
 	{ &output_argp, 0, NULL, 9 },
 	{ 0 }
 };
+
+/* From its first snapshot to its last. */
+static void whole_recording(struct diff *diff)
+{
+	text_printf(&diff->first, "%s@1", diff->selection.path);
+	text_printf(&diff->last, "%s@-1", diff->selection.path);
+	diff->selection.path = diff->first.s;
+	diff->selection.newer = diff->last.s;
+}
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
@@ -64,6 +74,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		selection_finish(&diff->selection, state);
 		if (diff->live != 0 && diff->selection.newer)
 			argp_error(state, "--live takes no second file");
+		else if (diff->live == 0 && !diff->selection.newer &&
+			 source_is_recording(diff->selection.path))
+			whole_recording(diff);
 		else if (diff->live == 0 && !diff->selection.newer)
 			argp_error(state, "two files are needed, or --live SEC");
 		return 0;
@@ -72,7 +85,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp argp = {
-	options, parse, "OLD NEW [QUERY…]\n--live SEC [QUERY…]",
+	options, parse, "OLD NEW [QUERY…]\nRECORDING [QUERY…]\n--live SEC [QUERY…]",
 	"Compares two snapshots of /proc/allocinfo, matched by tag, not by row. A call site "
 	"whose line is another one in another kernel is known by its function and its place "
 	"in it."
@@ -80,6 +93,8 @@ static const struct argp argp = {
 	"change. QUERY is like \"file fs/* module ext4\", see codetag(1).\n\n"
 	"Examples:\n"
 	"  codetag diff monday.txt friday.txt --group subsystem\n"
+	"  codetag diff monday/ friday/ --min 100M\n"
+	"  codetag diff night.db@1 night.db@60\n"
 	"  codetag diff --live 10 -n 20 module ext4\n"
 	"  codetag diff before.txt after.txt --fail-over 16M || mail root\n\n"
 	"Exit status: 0 success, 1 growth over the limit, 2 trouble.",
@@ -206,12 +221,13 @@ static bool over_limit(const struct diff *diff, const struct groups *groups, siz
 }
 
 /* Returns an exit status. */
-static int compare(struct diff *diff, struct allocinfo *old, struct allocinfo *new)
+static int compare(struct diff *diff, struct snapshot *from, struct snapshot *to)
 {
 	const struct selection *selection = &diff->selection;
 	struct groups groups = { .by = selection->by };
 	struct modules modules = { 0 };
 	const char *newer = selection->newer ? selection->newer : selection->path;
+	struct allocinfo *old = &from->info, *new = &to->info;
 	bool complete;
 	size_t count;
 	int status;
@@ -227,8 +243,8 @@ static int compare(struct diff *diff, struct allocinfo *old, struct allocinfo *n
 	else
 		print_table(diff, &groups, count, &modules);
 	status = over_limit(diff, &groups, count) ? STATUS_FOUND : STATUS_OK;
-	complete = allocinfo_complete(old, selection->path);
-	complete = allocinfo_complete(new, newer) && complete;
+	complete = snapshot_complete(from, selection->path);
+	complete = snapshot_complete(to, newer) && complete;
 	strmap_free(&modules.old);
 	strmap_free(&modules.new);
 	groups_free(&groups);
@@ -240,7 +256,7 @@ int cmd_diff(int argc, char **argv)
 	struct diff diff = { .selection = SELECTION_INIT };
 	struct selection *selection = &diff.selection;
 	struct interval interval;
-	struct allocinfo old, new;
+	struct snapshot old, new;
 	int status = STATUS_TROUBLE;
 
 	selection->compare = true;
@@ -248,15 +264,17 @@ int cmd_diff(int argc, char **argv)
 	argp_parse(&argp, argc, argv, 0, NULL, &diff);
 	if (diff.live > 0)
 		interval_start(&interval, diff.live);
-	if (selection_load(&old, selection->path)) {
+	if (selection_open(&old, selection->path)) {
 		if ((diff.live <= 0 || interval_wait(&interval)) &&
-		    selection_load(&new, selection->newer ? selection->newer :
+		    selection_open(&new, selection->newer ? selection->newer :
 							 selection->path)) {
 			status = compare(&diff, &old, &new);
-			allocinfo_free(&new);
+			snapshot_free(&new);
 		}
-		allocinfo_free(&old);
+		snapshot_free(&old);
 	}
 	selection_free(selection);
+	text_free(&diff.first);
+	text_free(&diff.last);
 	return status;
 }

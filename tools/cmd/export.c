@@ -6,14 +6,13 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "command.h"
 #include "selection.h"
 #include "show.h"
 #include "base/message.h"
+#include "base/number.h"
 #include "read/input.h"
 #include "write/outfile.h"
 
@@ -87,7 +86,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_ARG:
 		if (!selection_argument(&o->selection, arg))
-			argp_error(state, "one file at a time, '%s' is a second one", arg);
+			argp_error(state, "'%s' is one argument too many", arg);
 		return 0;
 	case ARGP_KEY_END:
 		selection_finish(&o->selection, state);
@@ -108,8 +107,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp argp = {
-	options, parse, "--format FORMAT [FILE] [QUERY…]",
-	"Writes a snapshot in the format of another tool."
+	options, parse, "--format FORMAT [FILE…] [QUERY…]",
+	"Writes a snapshot, or the sum of several files, in the format of another tool."
 	"\vThe stack of a call site is its path and its function. Prometheus text "
 	"has the 200 largest groups, or --top N, and the sum of the others.\n\n"
 	"Examples:\n"
@@ -120,31 +119,14 @@ static const struct argp argp = {
 	children, NULL, NULL
 };
 
-/* When the file was written is when the snapshot was taken, or close to it. */
-static int64_t time_of(const struct selection *selection)
-{
-	struct timespec now;
-	struct stat st;
-
-	if (selection->path_given) {
-		if (!strcmp(selection->path, "-") || stat(selection->path, &st) ||
-		    !S_ISREG(st.st_mode))
-			return 0;
-		now = st.st_mtim;
-	} else {
-		clock_gettime(CLOCK_REALTIME, &now);
-	}
-	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
-static bool write_file(struct options *o, const struct allocinfo *info,
+static bool write_file(struct options *o, const struct snapshot *snapshot,
 		       struct groups *groups)
 {
 	struct export export = {
 		.groups = groups,
 		.count = selection_apply(&o->selection, groups),
 		.calls = o->calls,
-		.time_ns = time_of(&o->selection),
+		.time_ns = mul64(snapshot->time, 1000000),
 	};
 	struct outfile file;
 
@@ -157,7 +139,7 @@ static bool write_file(struct options *o, const struct allocinfo *info,
 	} else {
 		struct json json = { .out = file.stream };
 
-		show_json(&json, groups, export.count, info, &o->selection);
+		show_json(&json, groups, export.count, &snapshot->info, &o->selection);
 		json_end_object(&json);
 	}
 	if (!outfile_finish(&file)) {
@@ -173,19 +155,20 @@ static bool write_file(struct options *o, const struct allocinfo *info,
 int cmd_export(int argc, char **argv)
 {
 	struct options o = { .selection = SELECTION_INIT };
-	struct allocinfo info;
+	struct snapshot snapshot;
 	struct groups groups;
 	int status = STATUS_TROUBLE;
 
+	o.selection.many = true;
 	argp_parse(&argp, argc, argv, 0, NULL, &o);
 	if (!o.selection.top && o.format->write == export_prometheus)
 		o.selection.top = 200;
-	if (selection_read(&o.selection, &info, &groups)) {
-		if (write_file(&o, &info, &groups) &&
-		    allocinfo_complete(&info, o.selection.path))
+	if (selection_read(&o.selection, &snapshot, &groups)) {
+		if (write_file(&o, &snapshot, &groups) &&
+		    snapshot_complete(&snapshot, o.selection.path))
 			status = STATUS_OK;
 		groups_free(&groups);
-		allocinfo_free(&info);
+		snapshot_free(&snapshot);
 	}
 	selection_free(&o.selection);
 	return status;

@@ -14,7 +14,7 @@
 #include "base/number.h"
 #include "write/json.h"
 #ifdef HAVE_SQLITE
-#include "open_recording.h"
+#include "source/open_recording.h"
 #endif
 
 struct leaks {

@@ -18,7 +18,7 @@
 
 enum { PAIR_GROWN = 1, PAIR_SHRUNK, PAIR_MESSAGE };
 
-struct snapshot {
+struct instant {
 	struct allocinfo info;
 	int64_t time;
 	bool valid;
@@ -30,7 +30,7 @@ struct live {
 	bool human;
 	double delay;
 	bool frozen, help;
-	struct snapshot now, before;
+	struct instant now, before;
 	struct groups groups;
 	size_t first, cursor;	/* of the rows */
 	const char *prompt;	/* what has been typed so far; NULL: nothing is asked */
@@ -79,7 +79,7 @@ static void regroup(struct live *live)
 
 static void take(struct live *live, int step)
 {
-	struct snapshot next = { .valid = true };
+	struct instant next = { .valid = true };
 	const char *why;
 
 	if (!live->from->read(live->from, step, &next.info, &next.time, &why)) {

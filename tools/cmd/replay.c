@@ -6,7 +6,7 @@
 #include "arguments.h"
 #include "command.h"
 #include "live.h"
-#include "open_recording.h"
+#include "source/open_recording.h"
 #include "selection.h"
 #include "base/message.h"
 #include "base/number.h"

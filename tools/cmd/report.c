@@ -52,7 +52,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_ARG:
 		if (!selection_argument(&report->selection, arg))
-			argp_error(state, "one file at a time, '%s' is a second one", arg);
+			argp_error(state, "'%s' is one argument too many", arg);
 		return 0;
 	case ARGP_KEY_END:
 		selection_finish(&report->selection, state);
@@ -66,9 +66,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp argp = {
-	options, parse, "[FILE] [QUERY…]",
+	options, parse, "[FILE…] [QUERY…]",
 	"Reports which call sites hold how much memory. At its end the report of a "
-	"whole machine says which part of the memory in use the call sites explain."
+	"whole machine says which part of the memory in use the call sites explain. Of "
+	"several files, or a directory, the sum is reported."
 	"\vQUERY is like \"file fs/* module ext4\", see codetag(1).\n\n"
 	"Examples:\n"
 	"  codetag report --group dir:2 --top 10\n"
@@ -81,7 +82,7 @@ static const struct argp argp = {
 };
 
 struct data {
-	struct allocinfo info;
+	struct snapshot snapshot;
 	struct groups groups;
 	struct tree tree;
 	bool has_memory;
@@ -99,7 +100,7 @@ static void print(const struct report *report, struct data *data)
 
 		if (report->tree)
 			count = 0;
-		show_json(&json, &data->groups, count, &data->info, selection);
+		show_json(&json, &data->groups, count, &data->snapshot.info, selection);
 		if (report->tree)
 			tree_json(&data->tree, report->depth, selection, &json);
 		if (data->has_memory)
@@ -114,7 +115,7 @@ static void print(const struct report *report, struct data *data)
 	if (output->no_headings)
 		return;
 	putchar('\n');
-	show_summary(&data->groups, &data->info, selection, output);
+	show_summary(&data->groups, &data->snapshot.info, selection, output);
 	if (data->has_memory) {
 		putchar('\n');
 		memory_view(&data->memory, output);
@@ -129,8 +130,17 @@ static bool add_memory(const struct report *report, struct data *data)
 	struct machine machine;
 	bool good = machine_read(&machine, &report->files, live, &data->has_memory);
 
+	/* What came with the snapshot, if nothing else was named. */
+	if (good && !data->has_memory && !selection->query_text.len &&
+	    data->snapshot.machine.meminfo.count) {
+		machine_free(&machine);
+		machine = data->snapshot.machine;
+		data->snapshot.machine = (struct machine){ 0 };
+		data->has_memory = true;
+	}
+
 	if (good && data->has_memory) {
-		good = reconcile(&data->memory, &data->info, &machine);
+		good = reconcile(&data->memory, &data->snapshot.info, &machine);
 		data->has_memory = good;
 		if (!good)
 			warning("the meminfo has no MemTotal or no MemFree");
@@ -146,20 +156,21 @@ int cmd_report(int argc, char **argv)
 	struct data data = { 0 };
 	int status = STATUS_TROUBLE;
 
+	report.selection.many = true;
 	argp_parse(&argp, argc, argv, 0, NULL, &report);
-	if (selection_read(selection, &data.info, &data.groups)) {
+	if (selection_read(selection, &data.snapshot, &data.groups)) {
 		bool good = add_memory(&report, &data);
 
 		if (report.tree) {
-			tree_add_sites(&data.tree, &data.info, selection->query);
+			tree_add_sites(&data.tree, &data.snapshot.info, selection->query);
 			tree_sort(&data.tree, selection->order);
 		}
 		print(&report, &data);
-		if (allocinfo_complete(&data.info, selection->path) && good)
+		if (snapshot_complete(&data.snapshot, selection->path) && good)
 			status = STATUS_OK;
 		tree_free(&data.tree);
 		groups_free(&data.groups);
-		allocinfo_free(&data.info);
+		snapshot_free(&data.snapshot);
 	}
 	selection_free(&report.selection);
 	return status;

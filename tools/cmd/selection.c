@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "selection.h"
 
-#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "arguments.h"
 #include "base/message.h"
@@ -38,6 +39,13 @@ static const struct argp_option options[] = {
 	OPTION_GROUP,
 	{ "min", KEY_MIN, "SIZE", 0, "Only what grew by at least SIZE (default: 4K)", 2 },
 	{ "all", 'a', NULL, 0, "Also what is not suspected", 2 },
+	{ 0 }
+}, merge_options[] = {
+	OPTION_TOP,
+	{ "group", 'g', "BY", 0,
+	  "Sum by site, func, file, dir[:DEPTH], module or subsystem (default: site)", 2 },
+	{ "min", KEY_MIN, "SIZE", 0, "Only what all hosts hold at least SIZE of", 2 },
+	{ "all", 'a', NULL, 0, "Also what holds nothing", 2 },
 	{ 0 }
 }, chart_options[] = {
 	OPTION_ALLOCINFO,
@@ -88,6 +96,9 @@ const struct argp selection_argp = { options, parse, NULL, NULL, NULL, NULL, NUL
 const struct argp selection_trend_argp = {
 	trend_options, parse, NULL, NULL, NULL, NULL, NULL
 };
+const struct argp selection_merge_argp = {
+	merge_options, parse, NULL, NULL, NULL, NULL, NULL
+};
 const struct argp selection_chart_argp = {
 	chart_options, parse, NULL, NULL, NULL, NULL, NULL
 };
@@ -114,14 +125,43 @@ const struct argp columns_argp = {
 	columns_options, parse_columns, NULL, NULL, NULL, NULL, NULL
 };
 
+static bool load(struct snapshot *snapshot, const char *const *paths, size_t count)
+{
+	if (source_total(snapshot, paths, count))
+		return true;
+	for (size_t i = 0; i < count; i++)
+		if (strcmp(paths[i], ALLOCINFO_PATH) && strcmp(paths[i], "-") &&
+		    access(paths[i], F_OK)) {
+			hint("Without a file, " ALLOCINFO_PATH " is read; a query begins with a word "
+			     "such as file or module.");
+			break;
+		}
+	snapshot_free(snapshot);
+	return false;
+}
+
+bool selection_snapshot(struct snapshot *snapshot, const struct selection *selection)
+{
+	if (selection->paths_count)
+		return load(snapshot, selection->paths, selection->paths_count);
+	return load(snapshot, &selection->path, 1);
+}
+
+bool selection_open(struct snapshot *snapshot, const char *path)
+{
+	return load(snapshot, &path, 1);
+}
+
 bool selection_load(struct allocinfo *info, const char *path)
 {
-	if (allocinfo_read(info, path))
-		return true;
-	if (errno == ENOENT && strcmp(path, ALLOCINFO_PATH))
-		hint("Without a file, " ALLOCINFO_PATH " is read; a query begins with a word such as "
-		     "file or module.");
-	return false;
+	struct snapshot snapshot;
+
+	if (!selection_open(&snapshot, path))
+		return false;
+	*info = snapshot.info;
+	snapshot.info = (struct allocinfo){ 0 };
+	snapshot_free(&snapshot);
+	return true;
 }
 
 bool selection_argument(struct selection *selection, const char *word)
@@ -134,11 +174,17 @@ bool selection_argument(struct selection *selection, const char *word)
 		text_puts(text, word);
 		return true;
 	}
+	if (selection->many) {
+		GROW(selection->paths, selection->paths_count, selection->paths_room);
+		selection->paths[selection->paths_count++] = word;
+	}
 	if (!selection->path_given) {
 		selection->path = word;
 		selection->path_given = true;
 		return true;
 	}
+	if (selection->many)
+		return true;
 	if (!selection->compare || selection->newer)
 		return false;
 	selection->newer = word;
@@ -154,13 +200,13 @@ void selection_finish(struct selection *selection, struct argp_state *state)
 		argp_error(state, "this data has no ids: select by file, func, module or line");
 }
 
-bool selection_read(const struct selection *selection, struct allocinfo *info,
+bool selection_read(const struct selection *selection, struct snapshot *snapshot,
 		    struct groups *groups)
 {
-	if (!selection_load(info, selection->path))
+	if (!selection_snapshot(snapshot, selection))
 		return false;
 	*groups = (struct groups){ .by = selection->by };
-	groups_add(groups, info, selection->query);
+	groups_add(groups, &snapshot->info, selection->query);
 	return true;
 }
 
@@ -197,4 +243,5 @@ void selection_free(struct selection *selection)
 {
 	query_free(selection->query);
 	text_free(&selection->query_text);
+	free(selection->paths);
 }

@@ -10,11 +10,15 @@
 #include "base/text.h"
 #include "model/group.h"
 #include "read/query.h"
+#include "source/source.h"
 
 struct selection {
 	const char *path;	/* of the allocinfo */
 	const char *newer;	/* of the one to compare it with */
 	bool path_given;
+	bool many;		/* files may be given one after the other: all of them are */
+	const char **paths;	/* … here */
+	size_t paths_count, paths_room;
 	bool compare;		/* two snapshots: growth is what counts */
 	struct text query_text;
 	struct query *query;
@@ -30,6 +34,7 @@ struct selection {
 /* Argp children: their input is a struct selection. */
 extern const struct argp selection_argp;
 extern const struct argp selection_trend_argp;	/* what makes sense for leaks … */
+extern const struct argp selection_merge_argp;	/* … for merge … */
 extern const struct argp selection_chart_argp;	/* … and for chart */
 extern const struct argp columns_argp;	/* for commands that print tables */
 
@@ -44,11 +49,15 @@ bool selection_argument(struct selection *selection, const char *word);
 /* Turns the words into a query; ends the program if they are none. */
 void selection_finish(struct selection *selection, struct argp_state *state);
 
-/* allocinfo_read() of a file that may have been named by mistake. */
+/* source_total() of what may have been named by mistake: all files, or one. */
+bool selection_snapshot(struct snapshot *snapshot, const struct selection *selection);
+bool selection_open(struct snapshot *snapshot, const char *path);
+
+/* Only its call sites. */
 bool selection_load(struct allocinfo *info, const char *path);
 
-/* Reads @path, groups what is selected; false after a message. */
-bool selection_read(const struct selection *selection, struct allocinfo *info,
+/* The same, and groups what is selected. */
+bool selection_read(const struct selection *selection, struct snapshot *snapshot,
 		    struct groups *groups);
 
 /* Sorts, drops what is not to be shown, returns how many are left. */

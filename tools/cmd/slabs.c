@@ -22,6 +22,7 @@
 #include "base/message.h"
 #include "base/number.h"
 #include "read/slabinfo.h"
+#include "source/source.h"
 #include "write/table.h"
 
 struct options {
@@ -451,6 +452,16 @@ static void show(struct slabinfo *info, const struct slab_holders *holders,
 	}
 }
 
+/* Of a recording. */
+static void take_slabinfo(void *data, struct snapshot *snapshot)
+{
+	struct slabinfo *info = data;
+
+	*info = snapshot->machine.slabinfo;
+	snapshot->machine.slabinfo = (struct slabinfo){ 0 };
+	snapshot_free(snapshot);
+}
+
 int cmd_slabs(int argc, char **argv)
 {
 	struct options o = {
@@ -462,7 +473,10 @@ int cmd_slabs(int argc, char **argv)
 	int status = STATUS_OK;
 
 	argp_parse(&argp, argc, argv, 0, NULL, &o);
-	if (!slabinfo_read(&info, o.path)) {
+	if (source_is_recording(o.path)) {
+		if (!source_read(o.path, take_slabinfo, &info))
+			return STATUS_TROUBLE;
+	} else if (!slabinfo_read(&info, o.path)) {
 		int why = errno;
 
 		input_complain(o.path, why);

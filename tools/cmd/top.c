@@ -96,27 +96,27 @@ static const struct argp argp = {
 static int once(const struct top *top)
 {
 	const struct selection *selection = &top->selection;
-	struct allocinfo info;
+	struct snapshot snapshot;
 	struct groups groups;
 	bool complete;
 	size_t count;
 
-	if (!selection_read(selection, &info, &groups))
+	if (!selection_read(selection, &snapshot, &groups))
 		return STATUS_TROUBLE;
 	count = selection_apply(selection, &groups);
 	if (top->output.json) {
 		struct json json = { .out = stdout };
 
-		show_json(&json, &groups, count, &info, selection);
+		show_json(&json, &groups, count, &snapshot.info, selection);
 		json_end_object(&json);
 	} else {
 		if (!top->output.no_headings)
-			show_summary(&groups, &info, selection, &top->output);
+			show_summary(&groups, &snapshot.info, selection, &top->output);
 		show_table(&groups, count, selection, &top->output);
 	}
-	complete = allocinfo_complete(&info, selection->path);
+	complete = snapshot_complete(&snapshot, selection->path);
 	groups_free(&groups);
-	allocinfo_free(&info);
+	snapshot_free(&snapshot);
 	return complete ? STATUS_OK : STATUS_TROUBLE;
 }
 

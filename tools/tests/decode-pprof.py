@@ -47,6 +47,15 @@ def packed(data):
     return values
 
 
+# Numbers of one field, which may be packed or each a field of its own.
+def repeated(data, number):
+    values = []
+    for field, value in fields(data):
+        if field == number:
+            values += packed(value) if isinstance(value, bytes) else [value]
+    return values
+
+
 profile = list(fields(gzip.open(sys.argv[1]).read()))
 strings = [value.decode() for field, value in profile if field == 6]
 assert strings[0] == ""
@@ -59,13 +68,12 @@ assert [(strings[t[1]], strings[t[2]]) for t in types] == [
 for number, value in profile:
     if number != 2:
         continue
-    sample = one(value)
     names = []
-    for ident in reversed(packed(sample[1])):
+    for ident in reversed(repeated(value, 1)):
         line = one(locations[ident][4])
         function = functions[line[1]]
         name = strings[function[2]]
-        if strings[function[4]]:
-            name += f":{line[2]}"
+        if strings[function.get(4, 0)]:
+            name += f":{line.get(2, 0)}"
         names.append(name)
-    print(";".join(names), *packed(sample[2]))
+    print(";".join(names), *repeated(value, 2))

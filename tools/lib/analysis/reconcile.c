@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/number.h"
-#include "read/input.h"
 
 enum kind_of {
 	SLAB_PAGES, PERCPU_PAGES, PAGE_CACHE, USER, STACKS, RESERVED, OTHER, KINDS
@@ -58,32 +57,6 @@ static enum kind_of kind_of(const struct site *site)
 static int64_t least(int64_t a, int64_t b)
 {
 	return a < b ? a : b;
-}
-
-void zoneinfo_parse(struct zone_pages *pages, char *text, size_t len)
-{
-	static const char free_key[] = "pages free ", percpu_key[] = "count:";
-	char *at = text, *line;
-	size_t line_len;
-	bool complete;
-
-	*pages = (struct zone_pages){ 0 };
-	while ((line = input_line(&at, text + len, &line_len, &complete))) {
-		int64_t *sum = &pages->free, number;
-		const char *s = line + strspn(line, " ");
-
-		if (!strncmp(s, free_key, strlen(free_key))) {
-			s += strlen(free_key);
-		} else if (!strncmp(s, percpu_key, strlen(percpu_key))) {
-			s += strlen(percpu_key);
-			sum = &pages->percpu;
-		} else {
-			continue;
-		}
-		s += strspn(s, " ");
-		if (number_read(&s, &number) && number > 0)
-			*sum = add64(*sum, number);
-	}
 }
 
 /*
@@ -145,10 +118,4 @@ bool reconcile(struct reconciliation *r, const struct allocinfo *info,
 		if (sum[i])
 			r->kind[r->kinds++] = (struct kind){ kind_names[i], sum[i] };
 	return true;
-}
-
-void machine_free(struct machine *machine)
-{
-	fields_free(&machine->meminfo);
-	slabinfo_free(&machine->slabinfo);
 }

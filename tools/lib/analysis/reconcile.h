@@ -14,8 +14,7 @@
 #include <stdint.h>
 
 #include "read/allocinfo.h"
-#include "read/fields.h"
-#include "read/slabinfo.h"
+#include "read/machine.h"
 
 #define RECONCILE_KINDS 7
 
@@ -37,23 +36,8 @@ struct reconciliation {
 	unsigned int kinds;
 };
 
-/* What the machine says about its memory, by other means than call sites. */
-struct machine {
-	struct fields meminfo;
-	struct slabinfo slabinfo;	/* empty: not known */
-	struct zone_pages {
-		int64_t free;		/* pages in the free lists of zones … */
-		int64_t percpu;		/* … and of CPUs */
-	} pages;
-};
-
-/* Sums up the text of /proc/zoneinfo. */
-void zoneinfo_parse(struct zone_pages *pages, char *text, size_t len);
-
 /* False if there is no usable meminfo. */
 bool reconcile(struct reconciliation *r, const struct allocinfo *info,
 	       const struct machine *machine);
-
-void machine_free(struct machine *machine);
 
 #endif

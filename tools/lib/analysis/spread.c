@@ -36,7 +36,6 @@ void spread_find(struct spread *spread, const struct fleet *fleet, size_t g, int
 		spread->hosts += value.bytes || value.calls;
 	}
 	qsort(ranked, count, sizeof(*ranked), compare);
-	spread->largest = ranked[0].bytes;
 	spread->p99 = quantile(ranked, count, 99);
 	lower = ranked[count / 2].bytes;
 	upper = ranked[(count - 1) / 2].bytes;
@@ -48,6 +47,7 @@ void spread_find(struct spread *spread, const struct fleet *fleet, size_t g, int
 	while (spread->outliers < count && ranked[spread->outliers].bytes > beyond &&
 	       sub64(ranked[spread->outliers].bytes, spread->median) >= least)
 		spread->outliers++;
+	spread->ranked = xreallocarray(ranked, spread->outliers + 1, sizeof(*ranked));
 }
 
 void spread_free(struct spread *spread)

@@ -12,12 +12,11 @@ struct spread {
 	size_t hosts;		/* that hold anything */
 	int64_t median;		/* of an even number of hosts: the mean of two, rounded down */
 	int64_t p99;		/* the least that 99 of 100 hosts do not exceed */
-	int64_t largest;
 	size_t outliers;	/* the first so many of … */
 	struct ranked_host {
 		int64_t bytes;
 		size_t host;
-	} *ranked;		/* … all hosts, those that hold most first */
+	} *ranked;		/* … the hosts that hold most, of which there is one at least */
 };
 
 /*

@@ -114,6 +114,8 @@ void fleet_total(const struct fleet *fleet, struct allocinfo *info)
 		struct site site = fleet_site(fleet, g);
 		const char **const name[] = { &site.file, &site.module, &site.func };
 
+		if (!fleet->group[g].sum.rows)	/* not selected */
+			continue;
 		for (size_t i = 0; i < sizeof(name) / sizeof(*name); i++)
 			if (*name[i])
 				*name[i] = arena_copy(&info->strings, *name[i],

@@ -200,21 +200,29 @@ void allocinfo_parse(struct allocinfo *info, char *text, size_t len)
 	}
 }
 
+void allocinfo_complain(const char *path, int error)
+{
+	input_complain(path, error);
+	if (error == ENOENT && !strcmp(path, ALLOCINFO_PATH))
+		hint("This kernel has no allocation profiling (CONFIG_MEM_ALLOC_PROFILING),\n"
+		     "or was booted with vm.mem_profiling=never.");
+	errno = error;
+}
+
 bool allocinfo_read(struct allocinfo *info, const char *path)
 {
 	size_t len;
 	char *text;
 
-	if (!input_read(path, &text, &len)) {
-		int why = errno;
-
-		input_complain(path, why);
-		if (why == ENOENT && !strcmp(path, ALLOCINFO_PATH))
-			hint("This kernel has no allocation profiling (CONFIG_MEM_ALLOC_PROFILING),\n"
-			     "or was booted with vm.mem_profiling=never.");
-		errno = why;
+	if (!input_read_proc(path, "allocinfo", &text, &len)) {
+		allocinfo_complain(path, errno);
 		return false;
 	}
+	return allocinfo_take(info, text, len, path);
+}
+
+bool allocinfo_take(struct allocinfo *info, char *text, size_t len, const char *path)
+{
 	allocinfo_parse(info, text, len);
 	if (info->count || (info->major && !info->bad_lines))
 		return true;

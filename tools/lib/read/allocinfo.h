@@ -67,6 +67,12 @@ void allocinfo_parse(struct allocinfo *info, char *text, size_t len);
  */
 bool allocinfo_read(struct allocinfo *info, const char *path);
 
+/* Says why it cannot be read, and leaves that in errno. */
+void allocinfo_complain(const char *path, int error);
+
+/* allocinfo_read() with the content of @path, which it takes over. */
+bool allocinfo_take(struct allocinfo *info, char *text, size_t len, const char *path);
+
 /*
  * Whether every line was understood; tells the user if not. To be asked after
  * the output, which then holds what could be read.

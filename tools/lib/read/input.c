@@ -9,8 +9,9 @@
 
 #include "base/message.h"
 #include "base/text.h"
+#include "read/unpack.h"
 
-bool input_read(const char *path, char **text, size_t *len)
+bool input_read_raw(const char *path, char **text, size_t *len)
 {
 	int fd = strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC) :
 				     STDIN_FILENO;
@@ -42,13 +43,61 @@ bool input_read(const char *path, char **text, size_t *len)
 	return true;
 }
 
+/* Takes the content of a compressed file, or of an archive the file /proc/@name. */
+static bool take_member(char **text, size_t *len, const char *name)
+{
+	struct unpacked unpacked;
+	char *packed = *text;
+	bool good = unpack(&unpacked, packed, *len, unpack_is_proc, name);
+	int why = errno;
+
+	if (good && unpacked.count == 1) {
+		*text = unpacked.member[0].text;
+		*len = unpacked.member[0].len;
+		unpacked.member[0].text = NULL;
+	} else if (good) {
+		good = false;
+		why = unpacked.count ? ENOTUNIQ : ENODATA;
+	}
+	unpacked_free(&unpacked);
+	free(packed);
+	errno = why;
+	return good;
+}
+
+bool input_read_proc(const char *path, const char *name, char **text, size_t *len)
+{
+	return input_read_raw(path, text, len) &&
+	       (!unpack_is_packed(*text, *len) || take_member(text, len, name));
+}
+
+bool input_read(const char *path, char **text, size_t *len)
+{
+	return input_read_proc(path, NULL, text, len);
+}
+
 void input_complain(const char *path, int error)
 {
-	warning("cannot read %s: %s", input_name(path), strerror(error));
+	static const struct {
+		int error;
+		const char *words;
+	} ours[] = {
+		{ EOPNOTSUPP, "it is compressed, and this build cannot unpack (libarchive)" },
+		{ EBADMSG, "it is compressed, and damaged or cut" },
+		{ EFBIG, "it becomes too large when it is unpacked" },
+		{ ENODATA, "the archive has no such file" },
+		{ ENOTUNIQ, "the archive has several such files" },
+	};
+	const char *words = strerror(error);
+
+	for (size_t i = 0; i < sizeof(ours) / sizeof(*ours); i++)
+		if (ours[i].error == error)
+			words = ours[i].words;
+	warning("cannot read %s: %s", input_name(path), words);
 	if ((error == EACCES || error == EPERM) && geteuid())
 		hint("Root may, try again as root.");
 	else if (error == EISDIR)
-		hint("It has to be a file; a directory is for 'codetag static' and --kernel.");
+		hint("It has to be a file.");
 }
 
 const char *input_name(const char *path)

@@ -7,11 +7,17 @@
 #include <stddef.h>
 
 /*
- * Reads @path to its end and adds a NUL. The caller frees *@text. On failure
- * errno is set and nothing is to be freed. Files under /proc and debugfs have
- * no size and are read until they end.
+ * Reads @path to its end, unpacks it if it is compressed, and adds a NUL. The caller
+ * frees *@text. On failure errno is set and nothing is to be freed. Files under
+ * /proc and debugfs have no size and are read until they end.
  */
 bool input_read(const char *path, char **text, size_t *len);
+
+/* The same; of an archive, such as a sosreport, the file /proc/@name in it. */
+bool input_read_proc(const char *path, const char *name, char **text, size_t *len);
+
+/* Reads it as it is. */
+bool input_read_raw(const char *path, char **text, size_t *len);
 
 /* Why @path cannot be read, which was named: @error, and what helps against that. */
 void input_complain(const char *path, int error);

@@ -72,7 +72,7 @@ bool slabinfo_read(struct slabinfo *info, const char *path)
 	char *text;
 
 	*info = (struct slabinfo){ 0 };
-	if (!input_read(path, &text, &len))
+	if (!input_read_proc(path, "slabinfo", &text, &len))
 		return false;
 	slabinfo_parse(info, text, len);
 	return true;
@@ -92,5 +92,6 @@ void slabinfo_free(struct slabinfo *info)
 {
 	free(info->cache);
 	free(info->text);
+	arena_free(&info->strings);
 	*info = (struct slabinfo){ 0 };
 }

@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/memory.h"
+
 struct slab_cache {
 	const char *name;
 	int64_t active, objects;	/* objects in use, and room for */
@@ -19,7 +21,8 @@ struct slabinfo {
 	struct slab_cache *cache;
 	size_t count, room;
 	size_t bad_lines;
-	char *text;
+	char *text;		/* the names point into it … */
+	struct arena strings;	/* … or into this */
 };
 
 /* Takes over @text; @info then always has to be freed. */

@@ -32,6 +32,18 @@ bool unpack_is_packed(const char *data, size_t len)
 	return false;
 }
 
+bool unpack_is_proc(const char *path, const char *name)
+{
+	const char *slash = strrchr(path, '/'), *dir;
+
+	if (!name || strcmp(slash ? slash + 1 : path, name))
+		return false;
+	if (path[0] == '.' && path[1] == '/')
+		path += 2;
+	dir = strchr(path, '/');
+	return !dir || dir == slash || (slash - path >= 5 && !memcmp(slash - 5, "/proc", 5));
+}
+
 void unpacked_free(struct unpacked *unpacked)
 {
 	for (size_t i = 0; i < unpacked->count; i++)
@@ -72,7 +84,7 @@ static bool read_member(struct unpacked *unpacked, struct archive *a, const char
 }
 
 static bool read_members(struct unpacked *unpacked, struct archive *a,
-			 bool (*wanted)(const char *path))
+			 bool (*wanted)(const char *path, const char *arg), const char *arg)
 {
 	struct archive_entry *entry;
 	size_t sum = 0;
@@ -85,8 +97,7 @@ static bool read_members(struct unpacked *unpacked, struct archive *a,
 
 		if (!raw && archive_entry_filetype(entry) != AE_IFREG)
 			continue;
-		unpacked->members++;
-		if ((raw || (path && wanted(path))) &&
+		if ((raw || (path && wanted(path, arg))) &&
 		    !read_member(unpacked, a, path, &sum))
 			return false;
 	}
@@ -95,7 +106,7 @@ static bool read_members(struct unpacked *unpacked, struct archive *a,
 }
 
 bool unpack(struct unpacked *unpacked, const char *data, size_t len,
-	    bool (*wanted)(const char *path))
+	    bool (*wanted)(const char *path, const char *arg), const char *arg)
 {
 	struct archive *a = archive_read_new();
 	bool good;
@@ -107,7 +118,7 @@ bool unpack(struct unpacked *unpacked, const char *data, size_t len,
 	archive_read_support_format_raw(a);
 	errno = EBADMSG;
 	good = archive_read_open_memory(a, data, len) == ARCHIVE_OK &&
-	       read_members(unpacked, a, wanted);
+	       read_members(unpacked, a, wanted, arg);
 	why = errno;
 	archive_read_free(a);
 	if (!good)
@@ -117,11 +128,12 @@ bool unpack(struct unpacked *unpacked, const char *data, size_t len,
 }
 #else
 bool unpack(struct unpacked *unpacked, const char *data, size_t len,
-	    bool (*wanted)(const char *path))
+	    bool (*wanted)(const char *path, const char *arg), const char *arg)
 {
 	(void)data;
 	(void)len;
 	(void)wanted;
+	(void)arg;
 	*unpacked = (struct unpacked){ 0 };
 	errno = EOPNOTSUPP;
 	return false;

@@ -22,19 +22,25 @@ struct unpacked_member {
 struct unpacked {
 	struct unpacked_member *member;
 	size_t count, room;
-	size_t members;		/* also those that were not wanted */
 	struct arena strings;
 };
 
-/* What @wanted says of each path of an archive decides whether it is kept. */
-bool unpack(struct unpacked *unpacked, const char *data, size_t len,
-	    bool (*wanted)(const char *path));
+/* More than this is taken for an attack. */
+#define UNPACK_MOST ((size_t)1 << 28)
 
 /*
- * False with errno, and nothing to free: EOPNOTSUPP if this build cannot unpack,
+ * Keeps those members of an archive of which @wanted says so, which is called with
+ * @arg. False with errno, and nothing to free: EOPNOTSUPP if this build cannot unpack,
  * EBADMSG if it is damaged or cut, EFBIG if it becomes larger than UNPACK_MOST.
  */
-#define UNPACK_MOST ((size_t)1 << 30)
+bool unpack(struct unpacked *unpacked, const char *data, size_t len,
+	    bool (*wanted)(const char *path, const char *arg), const char *arg);
+
+/*
+ * Whether @path of an archive is the copy of /proc/@name: …/proc/NAME, or not deep
+ * in it. There are other files called meminfo. No @name: none is.
+ */
+bool unpack_is_proc(const char *path, const char *name);
 
 void unpacked_free(struct unpacked *unpacked);
 

@@ -462,6 +462,26 @@ static bool add_fields(struct recording *rec, int64_t snapshot, const char *sour
 	return true;
 }
 
+static const struct {
+	const char *name;
+	size_t offset;	/* in a slab_cache */
+} slab_columns[] = {
+	{ "active", offsetof(struct slab_cache, active) },
+	{ "objects", offsetof(struct slab_cache, objects) },
+	{ "object_size", offsetof(struct slab_cache, object_size) },
+	{ "objects_per_slab", offsetof(struct slab_cache, objects_per_slab) },
+	{ "pages_per_slab", offsetof(struct slab_cache, pages_per_slab) },
+	{ "active_slabs", offsetof(struct slab_cache, active_slabs) },
+	{ "slabs", offsetof(struct slab_cache, slabs) },
+};
+
+#define SLAB_COLUMNS (sizeof(slab_columns) / sizeof(*slab_columns))
+
+static int64_t *slab_column(const struct slab_cache *cache, size_t column)
+{
+	return (int64_t *)((char *)cache + slab_columns[column].offset);
+}
+
 static bool add_slabs(struct recording *rec, int64_t snapshot,
 		      const struct slabinfo *slabs)
 {
@@ -470,22 +490,12 @@ static bool add_slabs(struct recording *rec, int64_t snapshot,
 
 	for (size_t i = 0; slabs && i < slabs->count && good; i++) {
 		const struct slab_cache *c = &slabs->cache[i];
-		const struct {
-			const char *what;
-			int64_t value;
-		} columns[] = {
-			{ "active", c->active }, { "objects", c->objects },
-			{ "object_size", c->object_size },
-			{ "objects_per_slab", c->objects_per_slab },
-			{ "pages_per_slab", c->pages_per_slab },
-			{ "active_slabs", c->active_slabs }, { "slabs", c->slabs },
-		};
 
-		for (size_t k = 0; k < sizeof(columns) / sizeof(*columns) && good; k++) {
+		for (size_t k = 0; k < SLAB_COLUMNS && good; k++) {
 			text_clear(&name);
-			text_printf(&name, "%s/%s", c->name, columns[k].what);
+			text_printf(&name, "%s/%s", c->name, slab_columns[k].name);
 			good = add_sample(rec, snapshot, "slabinfo", name.s,
-					  columns[k].value);
+					  *slab_column(c, k));
 		}
 	}
 	text_free(&name);
@@ -555,4 +565,80 @@ bool recording_load(struct recording *rec, size_t i, struct allocinfo *info)
 	if (result != SQLITE_DONE)
 		allocinfo_free(info);
 	return result == SQLITE_DONE;
+}
+
+/* The last values up to snapshot @i of what is from @source, each by @add. */
+static bool load_samples(struct recording *rec, size_t i, const char *source,
+			 void (*add)(void *data, const char *name, int64_t value),
+			 void *data)
+{
+	sqlite3_stmt *s = query(rec,
+		"SELECT name, value FROM gauge JOIN"
+		" (SELECT gauge, max(snapshot), value FROM sample WHERE snapshot <= ?"
+		"  GROUP BY gauge) ON gauge = id WHERE source = ? ORDER BY id");
+	int result;
+
+	if (!s)
+		return false;
+	sqlite3_bind_int64(s, 1, rec->snapshot[i].id);
+	bind_text(s, 2, source);
+	while ((result = sqlite3_step(s)) == SQLITE_ROW) {
+		const char *name = (const char *)sqlite3_column_text(s, 0);
+
+		if (name)
+			add(data, name, sqlite3_column_int64(s, 1));
+	}
+	return query_end(rec, s, result);
+}
+
+static void add_field(void *data, const char *name, int64_t value)
+{
+	text_printf(data, "%s: %lld\n", name, (long long)value);
+}
+
+static bool load_fields(struct recording *rec, size_t i, const char *source,
+			struct fields *fields)
+{
+	struct text text = { 0 };
+
+	if (!load_samples(rec, i, source, add_field, &text)) {
+		text_free(&text);
+		return false;
+	}
+	fields_parse(fields, text.s, text.len);
+	return true;
+}
+
+/* "cache/column": those of a cache are stored one after the other. */
+static void add_cache(void *data, const char *name, int64_t value)
+{
+	struct slabinfo *slabs = data;
+	const char *slash = strrchr(name, '/');
+	struct slab_cache *cache = slabs->count ? &slabs->cache[slabs->count - 1] : NULL;
+	size_t len;
+
+	if (!slash)
+		return;
+	len = (size_t)(slash - name);
+	if (!cache || strncmp(cache->name, name, len) || cache->name[len]) {
+		GROW(slabs->cache, slabs->count, slabs->room);
+		cache = &slabs->cache[slabs->count++];
+		*cache = (struct slab_cache){
+			.name = arena_copy(&slabs->strings, name, len)
+		};
+	}
+	for (size_t c = 0; c < SLAB_COLUMNS; c++)
+		if (!strcmp(slash + 1, slab_columns[c].name))
+			*slab_column(cache, c) = value;
+}
+
+bool recording_load_machine(struct recording *rec, size_t i, struct machine *machine)
+{
+	*machine = (struct machine){ 0 };
+	if (load_fields(rec, i, "meminfo", &machine->meminfo) &&
+	    load_fields(rec, i, "vmstat", &machine->vmstat) &&
+	    load_samples(rec, i, "slabinfo", add_cache, &machine->slabinfo))
+		return true;
+	machine_free(machine);
+	return false;
 }

@@ -15,8 +15,7 @@
 #include <stdint.h>
 
 #include "read/allocinfo.h"
-#include "read/fields.h"
-#include "read/slabinfo.h"
+#include "read/machine.h"
 
 struct recording;
 
@@ -44,6 +43,9 @@ int64_t recording_time(const struct recording *rec, size_t i);
 
 /* The allocinfo of snapshot @i, from 0. */
 bool recording_load(struct recording *rec, size_t i, struct allocinfo *info);
+
+/* What else was recorded with it. */
+bool recording_load_machine(struct recording *rec, size_t i, struct machine *machine);
 
 /* "" if it was not recorded. */
 const char *recording_kernel(const struct recording *rec);

@@ -4,7 +4,7 @@
 
 #include "write/export.h"
 
-static void write_quoted(FILE *out, const char *s)
+void csv_text(FILE *out, const char *s)
 {
 	if (!strpbrk(s, ",\"\r\n")) {
 		fputs(s, out);
@@ -32,17 +32,17 @@ void export_csv(struct export *export, FILE *out)
 		fprintf(out, "%" PRId64 ",%" PRId64 ",%zu,", group->now.bytes,
 			group->now.calls, group->now.rows);
 		if (site) {
-			write_quoted(out, group->site->file);
+			csv_text(out, group->site->file);
 			fprintf(out, ",%u,", group->site->line);
-			write_quoted(out, group->site->module ?
+			csv_text(out, group->site->module ?
 					  group->site->module : "");
 			putc(',', out);
-			write_quoted(out, group->site->func);
+			csv_text(out, group->site->func);
 			putc(',', out);
-			write_quoted(out, group->site->notes ?
+			csv_text(out, group->site->notes ?
 					  group->site->notes : "");
 		} else {
-			write_quoted(out, group->name);
+			csv_text(out, group->name);
 		}
 		fputs("\r\n", out);
 	}

@@ -36,4 +36,7 @@ void export_prometheus(struct export *export, FILE *out);
 /* RFC 4180, one line a group. */
 void export_csv(struct export *export, FILE *out);
 
+/* A field of it, in quotes if need be. */
+void csv_text(FILE *out, const char *s);
+
 #endif

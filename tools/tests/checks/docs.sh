@@ -106,6 +106,7 @@ check docs/json/report json_is_documented "$codetag" report --json $ours.allocin
 check docs/json/tree json_is_documented "$codetag" report --json --tree $ours.allocinfo
 check docs/json/diff json_is_documented "$codetag" diff --json $ours.allocinfo \
 	data/handmade-v2.allocinfo
+check docs/json/merge json_is_documented "$codetag" merge --json $ours.allocinfo data/handmade-v2.allocinfo
 check docs/json/trace json_is_documented "$codetag" trace --json data/handmade-modern.trace
 check docs/json/slabs json_is_documented "$codetag" slabs --json -f $ours.slabinfo \
 	--allocinfo $ours.allocinfo
@@ -187,9 +188,6 @@ for command in report "top --once" "diff $ours.allocinfo" "export --format csv";
 	# shellcheck disable=SC2086
 	check "docs/hints/missing-${command%% *}" hints 'No such' 'Without a file, /proc/allocinfo is read' \
 		"$codetag" $command no-such-file
-	# shellcheck disable=SC2086
-	check "docs/hints/directory-${command%% *}" hints 'Is a directory' 'has to be a file' \
-		"$codetag" $command data
 done
 check docs/hints/missing-trace hints 'No such' /sys/kernel/tracing/trace "$codetag" trace no-such-file
 check docs/hints/missing-slabs hints 'No such' 'Without --slabinfo' "$codetag" slabs -f no-such-file

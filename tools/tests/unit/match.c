@@ -82,6 +82,7 @@ void test_match(void)
 	check("10 20 35", true, "20 30", true, "20 30 -");
 	/* Another site is where one that went was: not the same. */
 	check("10 20 30 41", true, "20 30 40", true, "20 30 40 -");
+	check("10 27 33 60 90", true, "20 37 43 90", true, "20 37 43 90 -");
 	/* Nothing in common: in order. */
 	check("10", true, "105 208", true, "105");
 	/* Where sites are missing, only what is in the same line is sure. */

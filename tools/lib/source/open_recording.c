@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "open_recording.h"
+#include "source/open_recording.h"
 
 #include <errno.h>
 #include <string.h>

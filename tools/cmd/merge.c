@@ -1,0 +1,581 @@
+// SPDX-License-Identifier: GPL-2.0
+/* codetag merge: what many machines hold, and which of them are unlike the others. */
+#include <argp.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "arguments.h"
+#include "command.h"
+#include "progress.h"
+#include "selection.h"
+#include "analysis/spread.h"
+#include "base/message.h"
+#include "base/number.h"
+#include "source/source.h"
+#include "write/export.h"
+#include "write/json.h"
+#ifdef HAVE_SQLITE
+#include "source/fleet_db.h"
+#endif
+
+enum sort { SORT_SIZE, SORT_CALLS, SORT_HOSTS, SORT_MEDIAN, SORT_P99, SORT_LARGEST,
+	    SORT_OUTLIERS, SORT_NAME };
+
+static const char *const sort_names[] = {
+	"size", "calls", "hosts", "median", "p99", "largest", "outliers", "name",
+};
+
+#define SORTS (sizeof(sort_names) / sizeof(*sort_names))
+
+struct merge {
+	struct selection selection;
+	struct output output;
+	enum sort sort;
+	int64_t least;		/* of an outlier, beyond the median */
+	bool csv;
+	const char *sqlite;
+	const char *label;	/* of the file to come */
+	const char **labels;	/* of each argument, NULL: none */
+	size_t labels_count, labels_room;
+
+	struct fleet fleet;
+	const char *host;	/* for what is being read, NULL: its own name */
+	bool complete;
+};
+
+enum { KEY_LABEL = 0x200, KEY_OUTLIER, KEY_CSV, KEY_SQLITE };
+
+static const struct argp_option options[] = {
+	{ "label", KEY_LABEL, "host=NAME", 0,
+	  "The host of the next file (default: what an archive says, or the name of the "
+	  "file or its directory)", 1 },
+	{ "sort", 's', "KEY", 0,
+	  "Sort by size, calls, hosts, median, p99, largest, outliers or name (default: size)",
+	  2 },
+	{ "outlier", KEY_OUTLIER, "SIZE", 0,
+	  "An outlier has to be SIZE above the median (default: 1M)", 2 },
+	{ "columns", 'o', "LIST", 0,
+	  "Columns: size, calls, hosts, median, p99, largest, largest_host, outliers, name, "
+	  "file, line, module, func", 9 },
+	{ "csv", KEY_CSV, NULL, 0, "Write CSV", 10 },
+#ifdef HAVE_SQLITE
+	{ "sqlite", KEY_SQLITE, "FILE", 0,
+	  "Write an SQLite database with the values of all hosts", 10 },
+#endif
+	{ 0 }
+};
+
+static const struct table_column columns[] = {
+	{ "SIZE", true, "size", false }, { "CALLS", true, "calls", false },
+	{ "HOSTS", true, "hosts", false }, { "MEDIAN", true, "median", false },
+	{ "P99", true, "p99", false }, { "LARGEST", true, "largest", false },
+	{ "ON", false, "largest_host", false }, { "OUTLIERS", false, "outliers", false },
+	{ "NAME", false, "name", false }, { "FILE", false, "file", true },
+	{ "LINE", true, "line", true }, { "MODULE", false, "module", true },
+	{ "FUNC", false, "func", true },
+};
+
+#define COLUMN_COUNT (sizeof(columns) / sizeof(*columns))
+
+static const struct argp_child children[] = {
+	{ &selection_merge_argp, 0, NULL, 1 },
+	{ &output_argp, 0, NULL, 9 },
+	{ 0 }
+};
+
+static void add_file(struct merge *merge, char *arg, struct argp_state *state)
+{
+	size_t files = merge->selection.paths_count;
+
+	if (!selection_argument(&merge->selection, arg))
+		argp_error(state, "'%s' is one argument too many", arg);
+	if (merge->selection.paths_count == files)
+		return;
+	GROW(merge->labels, merge->labels_count, merge->labels_room);
+	merge->labels[merge->labels_count++] = merge->label;
+	merge->label = NULL;
+}
+
+static void check(struct merge *merge, struct argp_state *state)
+{
+	selection_finish(&merge->selection, state);
+	if (!merge->selection.paths_count)
+		argp_error(state, "which files?");
+	else if (merge->label)
+		argp_error(state, "--label host=%s is followed by no file", merge->label);
+	else if (merge->selection.by.by == BY_ROW)
+		argp_error(state, "rows of different hosts are not the same: use --group site");
+	else if (merge->csv + merge->output.json + (merge->sqlite != NULL) > 1)
+		argp_error(state, "one of --csv, --json and --sqlite");
+	else if (merge->sqlite && merge->selection.by.by != BY_SITE)
+		argp_error(state, "a database is of call sites: --group goes without --sqlite");
+	else if (merge->sqlite && (merge->selection.top || merge->selection.has_min ||
+				   merge->output.columns))
+		argp_error(state, "a database has everything: --top, --min and --columns go "
+			   "without --sqlite");
+	else if (merge->csv && merge->output.columns)
+		argp_error(state, "CSV has all columns: --columns goes without --csv");
+	output_check_columns(&merge->output, columns, COLUMN_COUNT, state);
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct merge *merge = state->input;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &merge->selection;
+		state->child_inputs[1] = &merge->output;
+		return 0;
+	case KEY_LABEL:
+		if (strncmp(arg, "host=", 5) || !arg[5])
+			argp_error(state, "'%s' is not like host=NAME", arg);
+		merge->label = arg + 5;
+		return 0;
+	case 's':
+		merge->sort = argument_word(arg, sort_names, SORTS, "sort key", state);
+		return 0;
+	case KEY_OUTLIER:
+		merge->least = argument_size(arg, state);
+		return 0;
+	case KEY_CSV:
+		merge->csv = true;
+		return 0;
+	case KEY_SQLITE:
+		merge->sqlite = arg;
+		return 0;
+	case 'o':
+		merge->output.columns = arg;
+		return 0;
+	case ARGP_KEY_ARG:
+		add_file(merge, arg, state);
+		return 0;
+	case ARGP_KEY_END:
+		check(merge, state);
+		return 0;
+	}
+	return ARGP_ERR_UNKNOWN;
+}
+
+static const struct argp argp = {
+	options, parse, "FILE… [QUERY…]",
+	"Sums up the snapshots of many hosts and tells how what they hold is spread: the "
+	"median, what 99 of 100 hosts do not exceed, the largest and on which host it is, and "
+	"the outliers. A FILE is a copy of /proc/allocinfo, compressed or not, an archive such "
+	"as a sosreport, a recording, or a directory with such files. Call sites are matched "
+	"where kernels differ."
+	"\vAn outlier is beyond the upper quartile by more than three times what is between "
+	"the quartiles, and 1M or more above the median. A host without a call site holds 0 "
+	"of it.\n\n"
+	"Examples:\n"
+	"  codetag merge fleet/ -n 20\n"
+	"  codetag merge --label host=web1 a.gz --label host=web2 b.gz module nf_tables\n"
+	"  codetag merge fleet/ --group subsystem --sort outliers\n"
+	"  codetag merge fleet/*.tar.xz --sqlite fleet.db && codetag report fleet.db --tree\n\n"
+	"Exit status: 0 success, 2 trouble.",
+	children, NULL, NULL
+};
+
+static void add_host(void *data, struct snapshot *snapshot)
+{
+	struct merge *merge = data;
+	const char *host = merge->host ? merge->host : snapshot->host;
+
+	fleet_add(&merge->fleet, host, snapshot->kernel, &snapshot->info);
+	merge->complete = allocinfo_complete(&snapshot->info, host) && merge->complete;
+	snapshot_free(snapshot);
+}
+
+static void read_hosts(struct merge *merge)
+{
+	const struct selection *selection = &merge->selection;
+	struct progress progress = { .what = "files" };
+	struct source_list list = { 0 };
+
+	merge->fleet.by = selection->by;
+	merge->fleet.query = selection->query;
+	merge->complete = true;
+	for (size_t i = 0; i < selection->paths_count; i++) {
+		size_t first = list.count;
+
+		if (!source_list_add(&list, selection->paths[i]))
+			merge->complete = false;
+		for (size_t k = first; k < list.count && merge->labels[i]; k++)
+			list.label[k] = merge->labels[i];
+	}
+	progress.all = list.count;
+	for (size_t i = 0; i < list.count; i++) {
+		merge->host = list.label[i];
+		if (!source_read(list.path[i], add_host, merge))
+			merge->complete = false;
+		progress_step(&progress);
+	}
+	progress_end(&progress);
+	source_list_free(&list);
+}
+
+/* A line of the result. */
+struct line {
+	size_t group;
+	char *name;
+	struct spread spread;
+	int64_t weight;
+};
+
+static int64_t weight(const struct merge *merge, const struct line *line)
+{
+	const struct sum *sum = &merge->fleet.group[line->group].sum;
+
+	switch (merge->sort) {
+	case SORT_SIZE:
+		return sum->bytes;
+	case SORT_CALLS:
+		return sum->calls;
+	case SORT_HOSTS:
+		return (int64_t)line->spread.hosts;
+	case SORT_MEDIAN:
+		return line->spread.median;
+	case SORT_P99:
+		return line->spread.p99;
+	case SORT_LARGEST:
+		return line->spread.ranked[0].bytes;
+	case SORT_OUTLIERS:
+		return (int64_t)line->spread.outliers;
+	case SORT_NAME:
+		break;
+	}
+	return 0;
+}
+
+static int compare(const void *a, const void *b)
+{
+	const struct line *x = a, *y = b;
+
+	if (x->weight != y->weight)
+		return x->weight < y->weight ? 1 : -1;
+	return strcmp(x->name, y->name);
+}
+
+/* All that is to be shown, sorted; *@count of it. */
+static struct line *make_lines(const struct merge *merge, size_t *count)
+{
+	const struct selection *selection = &merge->selection;
+	struct line *lines = xcalloc(merge->fleet.groups + 1, sizeof(*lines));
+	struct text name = { 0 };
+
+	*count = 0;
+	for (size_t g = 0; g < merge->fleet.groups; g++) {
+		const struct sum *sum = &merge->fleet.group[g].sum;
+		struct line *line = &lines[*count];
+
+		if (!sum->rows || (!selection->all && !sum->bytes && !sum->calls) ||
+		    (selection->has_min && sum->bytes < selection->min))
+			continue;
+		fleet_name(&name, &merge->fleet, g);
+		line->group = g;
+		line->name = xstrdup(name.s);
+		spread_find(&line->spread, &merge->fleet, g, merge->least);
+		line->weight = weight(merge, line);
+		++*count;
+	}
+	text_free(&name);
+	qsort(lines, *count, sizeof(*lines), compare);
+	return lines;
+}
+
+static void free_lines(struct line *lines, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		free(lines[i].name);
+		spread_free(&lines[i].spread);
+	}
+	free(lines);
+}
+
+/* "2: web7 web9", the first three by name. */
+static void outliers_text(struct text *text, const struct merge *merge,
+			  const struct spread *spread)
+{
+	text_clear(text);
+	if (!spread->outliers)
+		return;
+	text_printf(text, "%zu:", spread->outliers);
+	for (size_t i = 0; i < spread->outliers && i < 3; i++)
+		text_printf(text, " %s", merge->fleet.host[spread->ranked[i].host].name);
+	if (spread->outliers > 3)
+		text_puts(text, " …");
+}
+
+static struct site site_of(const struct merge *merge, size_t group)
+{
+	return merge->fleet.by.by == BY_SITE ? fleet_site(&merge->fleet, group) :
+	       (struct site){ 0 };
+}
+
+static void size_cell(struct table *table, int64_t size, bool human)
+{
+	char text[SIZE_TEXT];
+
+	table_cell(table, size_format(text, size, human));
+}
+
+/* How many hosts have which kernel; "" is one that is not known. */
+static size_t count_kernels(const struct fleet *fleet, struct strmap *kernels, size_t **hosts)
+{
+	*hosts = xcalloc(fleet->count + 1, sizeof(**hosts));
+	for (size_t h = 0; h < fleet->count; h++) {
+		const char *kernel = fleet->host[h].kernel;
+
+		(*hosts)[strmap_add(kernels, kernel, strlen(kernel))]++;
+	}
+	return kernels->count;
+}
+
+static size_t count_moved(const struct fleet *fleet)
+{
+	size_t moved = 0;
+
+	for (size_t i = 0; i < fleet->matcher.count; i++)
+		moved += fleet->matcher.site[i].moved != 0;
+	return moved;
+}
+
+static void print_summary(const struct merge *merge)
+{
+	const struct fleet *fleet = &merge->fleet;
+	bool human = output_human(&merge->output);
+	struct strmap kernels = { 0 };
+	char total[SIZE_TEXT];
+	size_t *hosts, count = count_kernels(fleet, &kernels, &hosts);
+
+	printf("%zu hosts hold %s%s in %" PRId64 " allocations", fleet->count,
+	       size_format(total, fleet->sum.bytes, human), human ? "" : " bytes",
+	       fleet->sum.calls);
+	for (size_t i = 0; i < count && (count > 1 || *kernels.entry[0].key); i++)
+		printf("%s%s on %zu", i ? ", " : "; kernels: ",
+		       *kernels.entry[i].key ? kernels.entry[i].key : "not known", hosts[i]);
+	putchar('\n');
+	if (count_moved(fleet))
+		printf("call sites that have another line on some of them: %zu\n",
+		       count_moved(fleet));
+	free(hosts);
+	strmap_free(&kernels);
+}
+
+static void print_table(const struct merge *merge, const struct line *lines, size_t count)
+{
+	struct table table = { .column = columns, .columns = COLUMN_COUNT };
+	bool human = output_human(&merge->output);
+	struct text text = { 0 };
+
+	for (size_t i = 0; i < count; i++) {
+		const struct spread *spread = &lines[i].spread;
+		const struct sum *sum = &merge->fleet.group[lines[i].group].sum;
+		struct site site = site_of(merge, lines[i].group);
+
+		size_cell(&table, sum->bytes, human);
+		size_cell(&table, sum->calls, false);
+		size_cell(&table, (int64_t)spread->hosts, false);
+		size_cell(&table, spread->median, human);
+		size_cell(&table, spread->p99, human);
+		size_cell(&table, spread->ranked[0].bytes, human);
+		table_cell(&table, merge->fleet.host[spread->ranked[0].host].name);
+		outliers_text(&text, merge, spread);
+		table_cell(&table, text.s);
+		table_cell(&table, lines[i].name);
+		table_cell(&table, site.file ? site.file : "");
+		if (site.file)
+			size_cell(&table, site.line, false);
+		else
+			table_cell(&table, "");
+		table_cell(&table, site.module ? site.module : "");
+		table_cell(&table, site.func ? site.func : "");
+	}
+	output_table(&table, &merge->output);
+	text_free(&text);
+	if (merge->output.no_headings)
+		return;
+	if (count)
+		putchar('\n');
+	print_summary(merge);
+}
+
+static void print_csv(const struct merge *merge, const struct line *lines, size_t count)
+{
+	bool by_site = merge->fleet.by.by == BY_SITE;
+	struct text outliers = { 0 };
+
+	printf("size,calls,hosts,median,p99,largest,largest_host,outliers,%s\r\n",
+	       by_site ? "file,line,module,func" : "name");
+	for (size_t i = 0; i < count; i++) {
+		const struct spread *spread = &lines[i].spread;
+		const struct sum *sum = &merge->fleet.group[lines[i].group].sum;
+		struct site site = site_of(merge, lines[i].group);
+
+		printf("%" PRId64 ",%" PRId64 ",%zu,%" PRId64 ",%" PRId64 ",%" PRId64 ",",
+		       sum->bytes, sum->calls, spread->hosts, spread->median, spread->p99,
+		       spread->ranked[0].bytes);
+		csv_text(stdout, merge->fleet.host[spread->ranked[0].host].name);
+		text_clear(&outliers);
+		for (size_t o = 0; o < spread->outliers; o++)
+			text_printf(&outliers, "%s%s", o ? " " : "",
+				    merge->fleet.host[spread->ranked[o].host].name);
+		putchar(',');
+		csv_text(stdout, outliers.s);
+		putchar(',');
+		if (by_site) {
+			csv_text(stdout, site.file);
+			printf(",%u,", site.line);
+			csv_text(stdout, site.module ? site.module : "");
+			putchar(',');
+			csv_text(stdout, site.func);
+		} else {
+			csv_text(stdout, lines[i].name);
+		}
+		fputs("\r\n", stdout);
+	}
+	text_free(&outliers);
+}
+
+static void json_text(struct json *json, const char *key, const char *text)
+{
+	if (text)
+		json_string(json, key, text);
+	else
+		json_null(json, key);
+}
+
+static void json_line(struct json *json, const struct merge *merge, const struct line *line)
+{
+	const struct spread *spread = &line->spread;
+	const struct sum *sum = &merge->fleet.group[line->group].sum;
+	struct site site = site_of(merge, line->group);
+
+	json_object(json, NULL);
+	json_int(json, "size", sum->bytes);
+	json_int(json, "calls", sum->calls);
+	json_int(json, "hosts", (int64_t)spread->hosts);
+	json_int(json, "median", spread->median);
+	json_int(json, "p99", spread->p99);
+	json_int(json, "largest", spread->ranked[0].bytes);
+	json_string(json, "largest_host", merge->fleet.host[spread->ranked[0].host].name);
+	json_array(json, "outliers");
+	for (size_t i = 0; i < spread->outliers; i++) {
+		json_object(json, NULL);
+		json_string(json, "host", merge->fleet.host[spread->ranked[i].host].name);
+		json_int(json, "size", spread->ranked[i].bytes);
+		json_end_object(json);
+	}
+	json_end_array(json);
+	json_string(json, "name", line->name);
+	if (site.file) {
+		json_string(json, "file", site.file);
+		json_int(json, "line", site.line);
+		json_text(json, "module", site.module);
+		json_string(json, "func", site.func);
+	}
+	json_end_object(json);
+}
+
+static void print_json(const struct merge *merge, const struct line *lines, size_t count,
+		       size_t shown)
+{
+	const struct fleet *fleet = &merge->fleet;
+	struct json json = { .out = stdout };
+
+	json_object(&json, NULL);
+	json_string(&json, "group", grouping_name(fleet->by.by));
+	json_object(&json, "total");
+	json_int(&json, "size", fleet->sum.bytes);
+	json_int(&json, "calls", fleet->sum.calls);
+	json_end_object(&json);
+	json_array(&json, "hosts");
+	for (size_t h = 0; h < fleet->count; h++) {
+		const struct fleet_host *host = &fleet->host[h];
+
+		json_object(&json, NULL);
+		json_string(&json, "host", host->name);
+		json_text(&json, "kernel", *host->kernel ? host->kernel : NULL);
+		json_int(&json, "size", host->sum.bytes);
+		json_int(&json, "calls", host->sum.calls);
+		json_end_object(&json);
+	}
+	json_end_array(&json);
+	json_int(&json, "moved", (int64_t)count_moved(fleet));
+	json_int(&json, "groups", (int64_t)count);
+	json_rows(&json, "rows", merge->output.columns);
+	for (size_t i = 0; i < shown; i++)
+		json_line(&json, merge, &lines[i]);
+	json_end_array(&json);
+	json_end_object(&json);
+}
+
+static void print(const struct merge *merge)
+{
+	size_t count, shown;
+	struct line *lines = make_lines(merge, &count);
+
+	shown = merge->selection.top && merge->selection.top < count ?
+		merge->selection.top : count;
+	if (merge->output.json)
+		print_json(merge, lines, count, shown);
+	else if (merge->csv)
+		print_csv(merge, lines, shown);
+	else
+		print_table(merge, lines, shown);
+	free_lines(lines, count);
+}
+
+#ifdef HAVE_SQLITE
+static bool write_database(const struct merge *merge)
+{
+	struct fleet_db *db;
+	bool good;
+
+	if (!access(merge->sqlite, F_OK)) {
+		warning("%s exists", merge->sqlite);
+		hint("Take another name, or remove it first.");
+		return false;
+	}
+	db = fleet_db_create(merge->sqlite);
+	good = fleet_db_write(db, &merge->fleet, merge->least);
+	if (!good)
+		warning("cannot write %s: %s", merge->sqlite, fleet_db_error(db));
+	fleet_db_close(db);
+	if (!good)
+		unlink(merge->sqlite);
+	else if (!merge->output.no_headings)
+		print_summary(merge);
+	return good;
+}
+#else
+static bool write_database(const struct merge *merge)
+{
+	(void)merge;
+	return false;
+}
+#endif
+
+int cmd_merge(int argc, char **argv)
+{
+	struct merge merge = { .selection = SELECTION_INIT, .least = 1 << 20 };
+	bool good = true;
+
+	merge.selection.many = true;
+	argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &merge);
+	read_hosts(&merge);
+	if (!merge.fleet.count)
+		good = false;
+	else if (merge.sqlite)
+		good = write_database(&merge);
+	else
+		print(&merge);
+	fleet_free(&merge.fleet);
+	free(merge.labels);
+	selection_free(&merge.selection);
+	return good && merge.complete ? STATUS_OK : STATUS_TROUBLE;
+}

@@ -1,0 +1,601 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "source/source.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/message.h"
+#include "base/number.h"
+#include "base/text.h"
+#include "model/fleet.h"
+#include "read/input.h"
+#include "read/unpack.h"
+#ifdef HAVE_SQLITE
+#include "source/fleet_db.h"
+#include "source/open_recording.h"
+#endif
+
+/* Directories in directories, at most. */
+#define DEPTH 8
+
+static const char sqlite_magic[] = "SQLite format 3";
+
+static bool is_directory(const char *path)
+{
+	struct stat st;
+
+	return !stat(path, &st) && S_ISDIR(st.st_mode);
+}
+
+static bool is_sqlite(const char *path)
+{
+	char head[sizeof(sqlite_magic)] = "";
+	struct stat st;
+	int fd;
+
+	/* Not that of a pipe: it is gone when it was read. */
+	if (stat(path, &st) || !S_ISREG(st.st_mode))
+		return false;
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	if (read(fd, head, sizeof(head)) != sizeof(head))
+		head[0] = '\0';
+	close(fd);
+	return !memcmp(head, sqlite_magic, sizeof(head));
+}
+
+/* "night.db@3": cuts the number off, unless a file has that name. 0: there is none. */
+static int64_t cut_number(char *path)
+{
+	char *at = strrchr(path, '@');
+	const char *end = at ? at + 1 : NULL;
+	int64_t number;
+
+	if (!at || !access(path, F_OK) || !number_read(&end, &number) || *end || !number)
+		return 0;
+	*at = '\0';
+	return number;
+}
+
+bool source_is_recording(const char *path)
+{
+	char *file = xstrdup(path);
+	bool is;
+
+	cut_number(file);
+	is = is_sqlite(file);
+	free(file);
+	return is;
+}
+
+static void add_path(struct source_list *list, char *path)
+{
+	GROW(list->path, list->count, list->room);
+	GROW(list->label, list->count, list->labels_room);
+	list->label[list->count] = NULL;
+	list->path[list->count++] = path;
+}
+
+static bool add_directory(struct source_list *list, const char *path, unsigned int depth)
+{
+	struct dirent **entry;
+	int count = scandir(path, &entry, NULL, alphasort);
+	bool good = count >= 0;
+
+	if (!good)
+		input_complain(path, errno);
+	for (int i = 0; i < count; i++) {
+		const char *name = entry[i]->d_name;
+		struct text text = { 0 };
+
+		/* A file that is just being written has a name with a dot. */
+		if (name[0] != '.') {
+			text_printf(&text, "%s%s%s", path,
+				    path[strlen(path) - 1] == '/' ? "" : "/", name);
+			if (!is_directory(text.s))
+				add_path(list, xstrdup(text.s));
+			else if (depth)
+				good = add_directory(list, text.s, depth - 1) && good;
+		}
+		text_free(&text);
+		free(entry[i]);
+	}
+	if (count >= 0)
+		free(entry);
+	return good;
+}
+
+/* "allocinfo", "allocinfo.gz" */
+static bool is_allocinfo(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	const char *name = slash ? slash + 1 : path;
+
+	return !strncmp(name, "allocinfo", 9) && (!name[9] || name[9] == '.');
+}
+
+bool source_list_add(struct source_list *list, const char *path)
+{
+	size_t first = list->count, kept = first;
+	bool good, any = false;
+
+	if (!strcmp(path, "-") || !is_directory(path)) {
+		add_path(list, xstrdup(path));
+		return true;
+	}
+	good = add_directory(list, path, DEPTH);
+	/* Where files are called so, what is beside them is something else. */
+	for (size_t i = first; i < list->count; i++)
+		any |= is_allocinfo(list->path[i]);
+	for (size_t i = first; i < list->count; i++) {
+		if (any && !is_allocinfo(list->path[i]))
+			free(list->path[i]);
+		else
+			list->path[kept++] = list->path[i];
+	}
+	list->count = kept;
+	if (kept == first && good) {
+		warning("there is no file in %s", path);
+		good = false;
+	}
+	return good;
+}
+
+void source_list_free(struct source_list *list)
+{
+	for (size_t i = 0; i < list->count; i++)
+		free(list->path[i]);
+	free(list->path);
+	free(list->label);
+	*list = (struct source_list){ 0 };
+}
+
+/* Without the last @suffix, if it is there. */
+static bool cut_suffix(char *name, const char *suffix)
+{
+	size_t len = strlen(name), cut = strlen(suffix);
+
+	if (len <= cut || strcmp(name + len - cut, suffix))
+		return false;
+	name[len - cut] = '\0';
+	return true;
+}
+
+/* web1 of fleet/web1.allocinfo.gz, fleet/web1/proc/allocinfo, web1.db … */
+static char *host_of(const char *path)
+{
+	static const char *const suffixes[] = {
+		".gz", ".bz2", ".xz", ".zst", ".tar", ".tgz", ".txz", ".txt", ".db",
+		".allocinfo",
+	};
+	char *all = xstrdup(path), *slash, *name;
+	bool more = true;
+
+	while ((slash = strrchr(all, '/'))) {
+		name = slash + 1;
+		if (strcmp(name, "proc") && *name && !is_allocinfo(all))
+			break;
+		if (slash == all)
+			break;
+		*slash = '\0';
+	}
+	slash = strrchr(all, '/');
+	name = xstrdup(slash ? slash + 1 : all);
+	free(all);
+	while (more) {
+		more = false;
+		for (size_t i = 0; i < sizeof(suffixes) / sizeof(*suffixes); i++)
+			more |= cut_suffix(name, suffixes[i]);
+	}
+	return name;
+}
+
+void snapshot_free(struct snapshot *snapshot)
+{
+	allocinfo_free(&snapshot->info);
+	machine_free(&snapshot->machine);
+	free(snapshot->host);
+	free(snapshot->kernel);
+	*snapshot = (struct snapshot){ 0 };
+}
+
+bool snapshot_complete(const struct snapshot *snapshot, const char *path)
+{
+	return allocinfo_complete(&snapshot->info, path) && !snapshot->incomplete;
+}
+
+struct visit {
+	void (*visit)(void *data, struct snapshot *snapshot);
+	void *data;
+};
+
+static void hand_over(const struct visit *visit, struct snapshot *snapshot, const char *path)
+{
+	if (!snapshot->host)
+		snapshot->host = host_of(path);
+	snapshot->hosts = 1;
+	visit->visit(visit->data, snapshot);
+}
+
+#ifdef HAVE_SQLITE
+static bool read_recording(const char *path, int64_t number, const struct visit *visit)
+{
+	struct recording *recording = open_recording(path);
+	struct snapshot snapshot = { 0 };
+	int64_t count, i;
+	bool good;
+
+	if (!recording)
+		return false;
+	count = (int64_t)recording_count(recording);
+	i = number > 0 ? number - 1 : count + (number ? number : -1);
+	if (i < 0 || i >= count) {
+		warning("%s: there is no snapshot %lld, there are %lld", path,
+			(long long)number, (long long)count);
+		recording_close(recording);
+		return false;
+	}
+	good = load_recorded(recording, i, &snapshot.info);
+	if (good && !recording_load_machine(recording, i, &snapshot.machine)) {
+		warning("%s: %s", path, recording_error(recording));
+		good = false;
+	}
+	if (good) {
+		if (*recording_kernel(recording))
+			snapshot.kernel = xstrdup(recording_kernel(recording));
+		snapshot.time = recording_time(recording, i);
+		hand_over(visit, &snapshot, path);
+	} else {
+		snapshot_free(&snapshot);
+	}
+	recording_close(recording);
+	return good;
+}
+
+static bool read_database(const char *path, int64_t number, const struct visit *visit)
+{
+	bool good = true, any = false;
+	struct fleet_db *db;
+
+	if (!fleet_db_is(path))
+		return read_recording(path, number, visit);
+	db = fleet_db_open(path);
+	while (good && db && !fleet_db_error(db)) {
+		struct snapshot snapshot = { 0 };
+
+		if (!fleet_db_next(db, &snapshot))
+			break;
+		any = true;
+		hand_over(visit, &snapshot, path);
+	}
+	if (fleet_db_error(db))
+		warning("%s: %s", path, fleet_db_error(db));
+	else if (!any)
+		warning("%s: there is no host in it", path);
+	good = any && !fleet_db_error(db);
+	fleet_db_close(db);
+	return good;
+}
+#else
+static bool read_database(const char *path, int64_t number, const struct visit *visit)
+{
+	(void)number;
+	(void)visit;
+	warning("%s is a database, and this build cannot read it (sqlite3)", path);
+	return false;
+}
+#endif
+
+/* What an archive may tell of a machine. */
+enum member {
+	ALLOCINFO, MEMINFO, VMSTAT, SLABINFO, ZONEINFO, VERSION, HOSTNAME, UNAME, MEMBERS
+};
+
+static const char *const member_names[MEMBERS] = {
+	"allocinfo", "meminfo", "vmstat", "slabinfo", "zoneinfo", "version", "hostname",
+	"uname_-a",
+};
+
+static enum member member_of(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	enum member m = 0;
+
+	while (m < HOSTNAME && !unpack_is_proc(path, member_names[m]))
+		m++;
+	while (m >= HOSTNAME && m < MEMBERS && strcmp(slash ? slash + 1 : path, member_names[m]))
+		m++;
+	return m;
+}
+
+static bool is_member(const char *path, const char *arg)
+{
+	(void)arg;
+	return member_of(path) < MEMBERS;
+}
+
+/* The @n-th word of @text, counted from 0. */
+static char *word(const char *text, size_t n)
+{
+	struct text copy = { 0 };
+	char *found;
+
+	while (n--) {
+		text += strcspn(text, " \t\n");
+		text += strspn(text, " \t");
+	}
+	text_clear(&copy);
+	text_add(&copy, text, strcspn(text, " \t\r\n"));
+	found = xstrdup(copy.s);
+	for (char *c = found; *c; c++)
+		if ((unsigned char)*c < ' ' || *c == 0x7f)
+			*c = '?';
+	text_free(&copy);
+	if (!*found) {
+		free(found);
+		return NULL;
+	}
+	return found;
+}
+
+static void set_word(char **to, const char *text, size_t n)
+{
+	if (!*to)
+		*to = word(text, n);
+}
+
+/* Takes over @text. */
+static bool take_text(struct snapshot *s, enum member m, char **text, size_t len,
+		      const char *path)
+{
+	char *taken = *text;
+
+	*text = NULL;
+	switch (m) {
+	case ALLOCINFO:
+		return allocinfo_take(&s->info, taken, len, path);
+	case MEMINFO:
+		fields_parse(&s->machine.meminfo, taken, len);
+		return true;
+	case VMSTAT:
+		fields_parse(&s->machine.vmstat, taken, len);
+		return true;
+	case SLABINFO:
+		slabinfo_parse(&s->machine.slabinfo, taken, len);
+		return true;
+	case ZONEINFO:
+		zoneinfo_parse(&s->machine.pages, taken, len);
+		break;
+	case VERSION:
+		set_word(&s->kernel, taken, 2);
+		break;
+	case HOSTNAME:
+		set_word(&s->host, taken, 0);
+		break;
+	case UNAME:
+		set_word(&s->host, taken, 1);
+		set_word(&s->kernel, taken, 2);
+		break;
+	case MEMBERS:
+		break;
+	}
+	free(taken);
+	return true;
+}
+
+/* Length of what is before /proc/ in @path, or of its directory: the same for a machine. */
+static size_t root_length(const char *path)
+{
+	const char *proc = strstr(path, "/proc/");
+	const char *slash = strrchr(path, '/');
+
+	if (proc)
+		return (size_t)(proc - path) + 1;
+	return slash && strncmp(path, "proc/", 5) ? (size_t)(slash - path) + 1 : 0;
+}
+
+/* All members below one allocinfo's root are of that machine. */
+static bool read_archive(struct unpacked *u, const char *path, const struct visit *visit)
+{
+	bool good = true, any = false;
+
+	for (size_t i = 0; i < u->count; i++) {
+		const struct unpacked_member *allocinfo = &u->member[i];
+		size_t root = root_length(allocinfo->path);
+		struct snapshot s = { 0 };
+		bool read = true;
+
+		if (member_of(allocinfo->path) != ALLOCINFO)
+			continue;
+		any = true;
+		for (size_t k = 0; k < u->count; k++) {
+			struct unpacked_member *m = &u->member[k];
+			enum member kind = member_of(m->path);
+
+			if (m->text && !strncmp(m->path, allocinfo->path, root) &&
+			    (kind != ALLOCINFO || k == i))
+				read = take_text(&s, kind, &m->text, m->len, path) && read;
+		}
+		if (read)
+			hand_over(visit, &s, root ? allocinfo->path : path);
+		else
+			snapshot_free(&s);
+		good = good && read;
+	}
+	if (!any) {
+		warning("%s has no file proc/allocinfo", input_name(path));
+		hint("A sosreport has one only if it was told to collect it.");
+	}
+	return good && any;
+}
+
+static bool read_unpacked(const char *path, char *text, size_t len, const struct visit *visit)
+{
+	struct unpacked unpacked;
+	struct snapshot s = { 0 };
+	bool good = unpack(&unpacked, text, len, is_member, NULL);
+	int why = errno;
+
+	free(text);
+	if (!good) {
+		input_complain(path, why);
+		return false;
+	}
+	if (unpacked.count == 1 && !*unpacked.member[0].path) {
+		struct unpacked_member *m = &unpacked.member[0];
+
+		if (m->len > 15 && !memcmp(m->text, sqlite_magic, 16)) {
+			warning("%s is a compressed database", input_name(path));
+			hint("SQLite needs it unpacked.");
+			good = false;
+		} else {
+			good = take_text(&s, ALLOCINFO, &m->text, m->len, path);
+		}
+		if (good)
+			hand_over(visit, &s, path);
+	} else {
+		good = read_archive(&unpacked, path, visit);
+	}
+	unpacked_free(&unpacked);
+	return good;
+}
+
+/* The files beside an allocinfo of an unpacked archive; there need not be any. */
+static void read_beside(struct snapshot *s, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	if (!slash || !is_allocinfo(path) || !strncmp(path, "/proc/", 6))
+		return;
+	for (enum member m = MEMINFO; m < HOSTNAME; m++) {
+		struct text file = { 0 };
+		size_t len;
+		char *text;
+
+		text_printf(&file, "%.*s/%s", (int)(slash - path), path, member_names[m]);
+		if (input_read(file.s, &text, &len))
+			take_text(s, m, &text, len, file.s);
+		text_free(&file);
+	}
+}
+
+static void of_this_machine(struct snapshot *s)
+{
+	struct utsname names;
+	struct timespec now;
+
+	if (!uname(&names)) {
+		s->host = xstrdup(names.nodename);
+		s->kernel = xstrdup(names.release);
+	}
+	clock_gettime(CLOCK_REALTIME, &now);
+	s->time = (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+static bool read_path(const char *path, int64_t number, const struct visit *visit)
+{
+	struct snapshot s = { 0 };
+	struct stat st;
+	size_t len;
+	char *text;
+
+	if (is_sqlite(path))
+		return read_database(path, number, visit);
+	if (!input_read_raw(path, &text, &len)) {
+		allocinfo_complain(path, errno);
+		return false;
+	}
+	if (unpack_is_packed(text, len))
+		return read_unpacked(path, text, len, visit);
+	if (!allocinfo_take(&s.info, text, len, path))
+		return false;
+	/* When the file was written is when the snapshot was taken, or close to it. */
+	if (strcmp(path, "-") && !stat(path, &st) && S_ISREG(st.st_mode) && st.st_size)
+		s.time = (int64_t)st.st_mtim.tv_sec * 1000 + st.st_mtim.tv_nsec / 1000000;
+	if (!strcmp(path, ALLOCINFO_PATH))
+		of_this_machine(&s);
+	read_beside(&s, path);
+	hand_over(visit, &s, path);
+	return true;
+}
+
+bool source_read(const char *path, void (*visit)(void *data, struct snapshot *snapshot),
+		 void *data)
+{
+	const struct visit v = { visit, data };
+	char *file = xstrdup(path);
+	int64_t number = cut_number(file);
+	bool good = read_path(file, number, &v);
+
+	free(file);
+	return good;
+}
+
+struct total {
+	struct snapshot *snapshot;
+	struct fleet fleet;
+	bool complete;
+};
+
+static void add_host(struct total *total, struct snapshot *s)
+{
+	fleet_add(&total->fleet, s->host, s->kernel, &s->info);
+	total->complete = allocinfo_complete(&s->info, s->host) && total->complete;
+}
+
+/* One alone stays as it is; from the second on they are summed up. */
+static void visit_total(void *data, struct snapshot *s)
+{
+	struct total *total = data;
+	struct snapshot *sum = total->snapshot;
+
+	if (!sum->hosts++) {
+		*sum = *s;
+		return;
+	}
+	if (sum->hosts == 2) {
+		add_host(total, sum);
+		machine_free(&sum->machine);
+		sum->time = 0;
+	}
+	add_host(total, s);
+	if (sum->kernel && (!s->kernel || strcmp(s->kernel, sum->kernel))) {
+		free(sum->kernel);
+		sum->kernel = NULL;
+	}
+	snapshot_free(s);
+}
+
+bool source_total(struct snapshot *snapshot, const char *const *paths, size_t count)
+{
+	struct total total = { .snapshot = snapshot, .complete = true };
+	struct source_list list = { 0 };
+	bool good = true;
+
+	*snapshot = (struct snapshot){ 0 };
+	for (size_t i = 0; i < count; i++)
+		good = source_list_add(&list, paths[i]) && good;
+	for (size_t i = 0; i < list.count; i++)
+		good = source_read(list.path[i], visit_total, &total) && good;
+	source_list_free(&list);
+	if (snapshot->hosts > 1) {
+		struct allocinfo first = snapshot->info;
+
+		fleet_total(&total.fleet, &snapshot->info);
+		snapshot->info.major = first.major;
+		snapshot->info.minor = first.minor;
+		allocinfo_free(&first);
+	}
+	fleet_free(&total.fleet);
+	snapshot->incomplete = !good || !total.complete;
+	return snapshot->hosts > 0;
+}

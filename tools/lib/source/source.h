@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Whatever snapshots can come from: a copy of /proc/allocinfo, compressed or not; an
+ * archive of such files, as sosreport makes it; a recording, of which
+ * FILE@N takes the N-th snapshot (@-1, the last one, is taken without it); what 'codetag
+ * merge --sqlite' wrote; a directory with any of these.
+ */
+#ifndef CODETAG_SOURCE_H
+#define CODETAG_SOURCE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "read/allocinfo.h"
+#include "read/machine.h"
+
+/* One machine at one moment. */
+struct snapshot {
+	char *host;		/* as the source says, or its name */
+	char *kernel;		/* NULL: not known */
+	int64_t time;		/* ms since 1970, 0: not known */
+	struct allocinfo info;
+	struct machine machine;
+	size_t hosts;		/* whose sum it is, see source_total() */
+	bool incomplete;	/* some of them could not be read, which was said */
+};
+
+/* Where snapshots are: files, no directories. */
+struct source_list {
+	char **path;
+	const char **label;	/* for the caller; NULL at first */
+	size_t count, room, labels_room;
+};
+
+/* Adds @path, or what is in that directory; false after a message. */
+bool source_list_add(struct source_list *list, const char *path);
+void source_list_free(struct source_list *list);
+
+/*
+ * Calls @visit with each snapshot that @path, no directory, has; it takes the snapshot
+ * over. False after a message if not all could be read.
+ */
+bool source_read(const char *path, void (*visit)(void *data, struct snapshot *snapshot),
+		 void *data);
+
+/*
+ * What @paths have, directories too, as one: a sum if they have several. False after a
+ * message if that is nothing at all.
+ */
+bool source_total(struct snapshot *total, const char *const *paths, size_t count);
+
+/* allocinfo_complete() of a total. */
+bool snapshot_complete(const struct snapshot *snapshot, const char *path);
+
+bool source_is_recording(const char *path);
+
+void snapshot_free(struct snapshot *snapshot);
+
+#endif

@@ -1,0 +1,303 @@
+# SPDX-License-Identifier: GPL-2.0
+# Many hosts at once, against awk, sqlite3 and pprof; compressed files and archives.
+
+# fleet DIR HOSTS: the recorded file with other numbers for each host; one has much of one site
+fleet() {
+	mkdir -p "$1"
+	python3 - "$1" "$2" <<'EOF'
+import random
+import sys
+
+random.seed(7)
+out, hosts = sys.argv[1], int(sys.argv[2])
+lines = open("data/recorded-ours-6.12.allocinfo").readlines()
+for host in range(hosts):
+    with open(f"{out}/host{host:03}", "w") as file:
+        for line in lines:
+            if line[0] in "a#":
+                file.write(line)
+                continue
+            size, calls, tag = line.split(None, 2)
+            size = int(int(size) * random.uniform(0.9, 1.1))
+            if host == 17 and "func:shmem_alloc_inode " in tag:
+                size += 5 << 20
+            file.write(f"{size:12} {calls:>8} {tag}")
+EOF
+}
+
+# Site by site: the sum, the mean of the two in the middle, the 99th of 100, the largest.
+merge_like_awk() {
+	local dir=$scratch/fleet
+	"$codetag" merge -N -a -b -o size,median,p99,largest,name "$dir" | LC_ALL=C sort >"$scratch/got"
+	for file in "$dir"/*; do
+		awk -v host="$file" '!/^[a#]/ {
+			size = $1; sub(/^ *[0-9]+ +[0-9]+ /, ""); sub(/ +$/, ""); sub(/^\.\//, "")
+			held[$0] += size }
+			END { for (site in held) printf "%s\t%s\t%.0f\n", site, host, held[site] }' "$file"
+	done | LC_ALL=C sort -t '	' -k 1,1 -k 3,3n | awk -F '\t' '
+		function put() {
+			if (n)
+				printf "%.0f %.0f %.0f %.0f %s\n", sum,
+					int((v[int((n + 1) / 2)] + v[int(n / 2) + 1]) / 2),
+					v[int((n * 99 + 99) / 100)], v[n], site
+			n = sum = 0
+		}
+		$1 != site { put(); site = $1 }
+		{ v[++n] = $3; sum += $3 }
+		END { put() }' | LC_ALL=C sort >"$scratch/want"
+	tr -s ' ' <"$scratch/got" | sed 's/^ //' | LC_ALL=C sort | diff "$scratch/want" - &&
+		[ "$(wc -l <"$scratch/want")" -gt 1000 ]
+}
+
+# The host that was given too much is found, and no other.
+merge_outliers() {
+	"$codetag" merge --json -s outliers -n 2 "$scratch/fleet" | python3 -c '
+import json, sys
+rows = json.load(sys.stdin)["rows"]
+assert "func:shmem_alloc_inode" in rows[0]["name"], rows[0]
+assert [o["host"] for o in rows[0]["outliers"]] == ["host017"], rows[0]
+assert not rows[1]["outliers"], rows[1]'
+}
+
+merge_csv_is_json() {
+	"$codetag" merge -a --csv "$scratch/fleet" >"$scratch/merge.csv" &&
+		"$codetag" merge -a --json "$scratch/fleet" | python3 -c '
+import csv, json, sys
+rows = json.load(sys.stdin)["rows"]
+table = list(csv.DictReader(open(sys.argv[1], newline=""), strict=True))
+assert len(rows) == len(table) > 1000
+for a, b in zip(rows, table):
+    for key in "size", "calls", "hosts", "median", "p99", "largest", "line":
+        assert a[key] == int(b[key]), (a, b)
+    assert a["largest_host"] == b["largest_host"] and a["func"] == b["func"]
+    assert " ".join(o["host"] for o in a["outliers"]) == b["outliers"]' "$scratch/merge.csv"
+}
+
+# What the database has: sums and medians computed from its values, and the values themselves.
+merge_like_sqlite() {
+	local db=$scratch/fleet.db
+	rm -f "$db"
+	"$codetag" merge -N --sqlite "$db" "$scratch/fleet" || return 1
+	[ "$(sqlite3 "$db" "
+		WITH held AS (SELECT site.id AS site, host.id AS host, coalesce(value.size, 0) AS size
+			FROM site CROSS JOIN host
+			LEFT JOIN value ON value.site = site.id AND value.host = host.id),
+		ranked AS (SELECT *, row_number() OVER (PARTITION BY site ORDER BY size) AS r,
+			count(*) OVER (PARTITION BY site) AS n FROM held),
+		found AS (SELECT site, sum(size) AS sum,
+			sum(CASE WHEN r IN ((n + 1) / 2, n / 2 + 1) THEN size ELSE 0 END) /
+				(CASE max(n) % 2 WHEN 0 THEN 2 ELSE 1 END) AS median,
+			max(CASE WHEN r = (n * 99 + 99) / 100 THEN size END) AS p99,
+			max(size) AS largest FROM ranked GROUP BY site)
+		SELECT count(*), sum(found.sum = spread.size AND found.median = spread.median
+			AND found.p99 = spread.p99 AND found.largest = spread.largest)
+		FROM found JOIN spread USING (site)")" = \
+		"$(sqlite3 "$db" 'SELECT count(*), count(*) FROM site')" ] || return 1
+	[ "$(sqlite3 "$db" 'SELECT host.name FROM outlier JOIN host ON host.id = host')" = host017 ] &&
+		[ "$(sqlite3 "$db" 'SELECT sum(size) FROM value')" = \
+			"$(cat "$scratch/fleet"/* | awk '!/^[a#]/ { s += $1 } END { printf "%.0f", s }')" ] || return 1
+	# It is a fleet as the files are.
+	diff <("$codetag" merge -n 30 "$scratch/fleet") <("$codetag" merge -n 30 "$db") &&
+		diff <("$codetag" report -n 30 "$scratch/fleet") <("$codetag" report -n 30 "$db") &&
+		! "$codetag" merge --sqlite "$db" "$scratch/fleet" 2>"$scratch/err" &&
+		grep -q exists "$scratch/err"
+}
+
+# The sum is the one that pprof makes of the single profiles.
+merge_like_pprof() {
+	local i files=()
+	for i in 000 001 002; do
+		"$codetag" export --format pprof -o "$scratch/$i.pb.gz" "$scratch/fleet/host$i" || return 1
+		files+=("$scratch/fleet/host$i")
+	done
+	"$codetag" export --format pprof -o "$scratch/sum.pb.gz" "${files[@]}" || return 1
+	for i in "$scratch/sum.pb.gz" "$scratch/000.pb.gz $scratch/001.pb.gz $scratch/002.pb.gz"; do
+		# shellcheck disable=SC2086
+		HOME=$scratch pprof -proto -output "$scratch/pprof.out" $i >/dev/null 2>&1 || return 1
+		python3 decode-pprof.py "$scratch/pprof.out" | sort
+	done >"$scratch/both"
+	sort "$scratch/both" | uniq -c | awk '$1 != 2 { exit 1 } END { exit !(NR > 300) }'
+}
+
+# Hosts with kernels in which lines moved: by their sites, not by their lines.
+merge_kernels() {
+	"$codetag" merge --json -a --label host=old data/recorded-mainline-6.12.allocinfo \
+		--label host=new data/recorded-mainline-7.3.allocinfo func shmem_alloc_folio | python3 -c '
+import json, sys
+merged = json.load(sys.stdin)
+assert [h["host"] for h in merged["hosts"]] == ["old", "new"]
+assert len(merged["rows"]) == 1 and merged["rows"][0]["hosts"] == 2
+assert merged["rows"][0]["size"] == 10092544 + 13070336 and merged["moved"] > 700'
+}
+
+# Times and memory as users have them: of the build without sanitizers, if the machine is idle.
+merge_is_frugal() {
+	local dir=$scratch/large
+	fleet "$dir" 4
+	for i in $(seq 4 200); do
+		ln "$dir/host00$((i % 4))" "$dir/host$(printf '%03d' "$i")"
+	done
+	nice -n 5 make -s -C .. O="$build/plain" || return 1
+	python3 - "$build/plain/codetag" "$dir" <<'EOF'
+import resource
+import subprocess
+import sys
+
+subprocess.run([sys.argv[1], "merge", sys.argv[2]], stdout=subprocess.DEVNULL, check=True)
+used = resource.getrusage(resource.RUSAGE_CHILDREN)
+seconds = used.ru_utime + used.ru_stime
+print(f"201 hosts: {seconds:.2f} s, {used.ru_maxrss} kB")
+# 1,000 hosts may take 3 s and 200 MB.
+assert seconds < 0.6 and used.ru_maxrss < 40000
+EOF
+}
+
+merge_shows_progress() {
+	script -qec "stty rows 24 cols 80; $codetag merge -n 1 $scratch/fleet >/dev/null" /dev/null |
+		grep -q 'of 60 files' &&
+		[ -z "$("$codetag" merge -n 1 "$scratch/fleet" 2>&1 >/dev/null)" ]
+}
+
+# Part of it cannot be read: said, the rest is there, exit status 2.
+merge_goes_on() {
+	"$codetag" merge --json data/handmade-v1.allocinfo data/handmade.stats no-such-file \
+		data/handmade-v2.allocinfo >"$scratch/out" 2>"$scratch/err"
+	[ $? -eq 2 ] && grep -q 'handmade.stats' "$scratch/err" && grep -q no-such-file "$scratch/err" &&
+		[ "$(python3 -c '
+import json, sys
+print(*[h["host"] for h in json.load(open(sys.argv[1]))["hosts"]])' "$scratch/out")" = \
+			'handmade-v1 handmade-v2' ]
+}
+
+# How hosts are called.
+merge_names() {
+	local dir=$scratch/names
+	mkdir -p "$dir/web1/proc" "$dir/web2" || return 1
+	cp data/handmade-v1.allocinfo "$dir/web1/proc/allocinfo"
+	cp data/recorded-ours-6.12.meminfo "$dir/web1/proc/meminfo"
+	gzip -c data/handmade-v1.allocinfo >"$dir/web2/allocinfo.gz"
+	echo "not an allocinfo" >"$dir/README"
+	[ "$("$codetag" merge --json "$dir" | python3 -c '
+import json, sys
+print(*[h["host"] for h in json.load(sys.stdin)["hosts"]])')" = 'web1 web2' ]
+}
+
+# A sosreport of one host: all files from one archive.
+make_sosreport() {
+	local root=$scratch/sosreport-db1-2026 ext=$1
+	rm -rf "$root"
+	mkdir -p "$root/proc" "$root/sos_commands/kernel" "$root/sys/devices/system/node/node0"
+	cp data/recorded-ours-6.12.allocinfo "$root/proc/allocinfo"
+	for i in meminfo slabinfo zoneinfo; do
+		cp "data/recorded-ours-6.12.$i" "$root/proc/$i"
+	done
+	echo wrong >"$root/sys/devices/system/node/node0/meminfo"
+	echo 'Linux db1.example 6.12.117-test #1 SMP x86_64 GNU/Linux' >"$root/sos_commands/kernel/uname_-a"
+	tar -C "$scratch" -caf "$scratch/sos.$ext" "${root##*/}"
+}
+
+archive() {
+	make_sosreport "$1" || return 1
+	diff <("$codetag" report data/recorded-ours-6.12.allocinfo --meminfo data/recorded-ours-6.12.meminfo \
+		--slabinfo data/recorded-ours-6.12.slabinfo --zoneinfo data/recorded-ours-6.12.zoneinfo) \
+		<("$codetag" report "$scratch/sos.$1") &&
+		diff <("$codetag" slabs -f data/recorded-ours-6.12.slabinfo) <("$codetag" slabs -f "$scratch/sos.$1") &&
+		"$codetag" merge "$scratch/sos.$1" | grep -q 'kernels: 6.12.117-test on 1' &&
+		"$codetag" merge "$scratch/sos.$1" | grep -q ' db1.example '
+}
+
+archive_without() {
+	make_sosreport tar
+	tar -f "$scratch/sos.tar" --delete sosreport-db1-2026/proc/allocinfo
+	! "$codetag" report "$scratch/sos.tar" 2>"$scratch/err" && grep -q 'no file proc/allocinfo' "$scratch/err"
+}
+
+compressed() {
+	"$1" -c <data/recorded-ours-6.12.allocinfo >"$scratch/packed"
+	diff <("$codetag" report data/recorded-ours-6.12.allocinfo) <("$codetag" report "$scratch/packed") &&
+		diff <("$codetag" report data/recorded-ours-6.12.allocinfo) \
+			<("$codetag" report - <"$scratch/packed") || return 1
+	"$1" -c <data/recorded-ours-6.12.slabinfo >"$scratch/packed"
+	diff <("$codetag" slabs -f data/recorded-ours-6.12.slabinfo) <("$codetag" slabs -f "$scratch/packed")
+}
+
+# Cut anywhere, or with some bytes changed: an error, never a crash.
+damaged_archive() {
+	local i status
+	make_sosreport tar.gz
+	for i in $(seq 1 20); do
+		python3 -c '
+import random, sys
+random.seed(int(sys.argv[3]))
+data = bytearray(open(sys.argv[1], "rb").read())
+for _ in range(3):
+    data[random.randrange(2, len(data))] = random.randrange(256)
+open(sys.argv[2], "wb").write(data[:random.choice([len(data), len(data) // 2])])' \
+			"$scratch/sos.tar.gz" "$scratch/damaged.gz" "$i"
+		"$codetag" report "$scratch/damaged.gz" >"$scratch/out" 2>&1
+		status=$?
+		grep -E 'runtime error|Sanitizer' "$scratch/out" && return 1
+		[ $status -le 2 ] || { echo "seed $i: exit $status"; return 1; }
+	done
+	head -c 5000 "$scratch/sos.tar.gz" >"$scratch/damaged.gz"
+	! "$codetag" report "$scratch/damaged.gz" 2>"$scratch/err" && grep -q 'damaged or cut' "$scratch/err"
+}
+
+# What is much larger than any such file is not unpacked.
+bomb() {
+	yes 12345678 | head -c 300000000 | gzip -1 >"$scratch/bomb.gz"
+	! "$codetag" report "$scratch/bomb.gz" 2>"$scratch/err" && grep -q 'too large' "$scratch/err"
+	local status=$?
+	rm "$scratch/bomb.gz"
+	return $status
+}
+
+# report, diff, export and slabs take recordings.
+recordings() {
+	local day=$scratch/day.db i
+	rm -f "$day"
+	for i in handmade-v2 handmade-v2-later; do
+		"$codetag" record -q -c 1 -o "$day" --allocinfo "data/$i.allocinfo" \
+			--meminfo data/recorded-ours-6.12.meminfo \
+			--slabinfo data/recorded-ours-6.12.slabinfo "${append[@]}" || return 1
+		local append=(--append)
+	done
+	diff <("$codetag" diff -N data/handmade-v2.allocinfo data/handmade-v2-later.allocinfo) \
+		<("$codetag" diff -N "$day") &&
+		diff <("$codetag" diff -N data/handmade-v2-later.allocinfo data/handmade-v2.allocinfo) \
+			<("$codetag" diff -N "$day@2" "$day@1") &&
+		diff <("$codetag" report data/handmade-v2-later.allocinfo \
+			--meminfo data/recorded-ours-6.12.meminfo \
+			--slabinfo data/recorded-ours-6.12.slabinfo) <("$codetag" report "$day") &&
+		diff <("$codetag" export --format csv data/handmade-v2.allocinfo) \
+			<("$codetag" export --format csv "$day@1") &&
+		diff <("$codetag" slabs -f data/recorded-ours-6.12.slabinfo) <("$codetag" slabs -f "$day") &&
+		! "$codetag" report "$day@3" 2>"$scratch/err" && grep -q 'no snapshot 3' "$scratch/err"
+}
+
+fleet "$scratch/fleet" 60
+check merge/awk merge_like_awk
+check merge/outliers merge_outliers
+check merge/csv merge_csv_is_json
+check merge/json json_is_valid "$codetag" merge --json -g module "$scratch/fleet"
+check merge/kernels merge_kernels
+check merge/goes-on merge_goes_on
+check merge/frugal merge_is_frugal
+check merge/progress merge_shows_progress
+if feature sqlite3 merge/sqlite && program sqlite3 merge/sqlite; then
+	check merge/sqlite merge_like_sqlite
+	check merge/recordings recordings
+fi
+program pprof merge/pprof && check merge/pprof merge_like_pprof
+if feature libarchive archive; then
+	check merge/names merge_names
+	check archive/damaged damaged_archive
+	check archive/bomb bomb
+	check archive/without archive_without
+	for tool in gzip xz zstd; do
+		program $tool archive/$tool && check archive/$tool compressed $tool
+	done
+	for ext in tar tar.gz tar.xz tar.zst; do
+		check archive/$ext archive $ext
+	done
+fi
