@@ -116,7 +116,7 @@ static const char *group_state(const struct group *group)
 static bool makes_sense(enum column column, const struct groups *groups)
 {
 	enum group_by by = groups->by.by;
-	bool site = by == BY_SITE || by == BY_ROW;
+	bool site = by == BY_SITE || by == BY_ROW, place = site || by == BY_PLACE;
 
 	switch (column) {
 	case COL_BEFORE:
@@ -126,15 +126,15 @@ static bool makes_sense(enum column column, const struct groups *groups)
 	case COL_STATE:
 		return groups->compared;
 	case COL_FILE:
-		return site || by == BY_FILE;
+		return place || by == BY_FILE;
 	case COL_LINE:
 		return site;
 	case COL_LINE_BEFORE:
 		return site && groups->compared;
 	case COL_MODULE:
-		return site || by == BY_MODULE;
+		return place || by == BY_MODULE;
 	case COL_FUNC:
-		return site || by == BY_FUNC;
+		return place || by == BY_FUNC;
 	default:
 		return true;
 	}

@@ -5,6 +5,7 @@
 #include <argp.h>
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -35,9 +36,11 @@ struct options {
 	const struct format *format;
 	const char *output;
 	bool calls, attr_given;
+	struct export_label *label;
+	size_t labels, labels_room;
 };
 
-enum { KEY_FORMAT = 0x200, KEY_ATTR };
+enum { KEY_FORMAT = 0x200, KEY_ATTR, KEY_LABEL };
 
 static const struct argp_option options[] = {
 	{ "format", KEY_FORMAT, "FORMAT", 0,
@@ -46,6 +49,8 @@ static const struct argp_option options[] = {
 	  "Write FILE, which appears complete or not at all (default: standard output)", 0 },
 	{ "attr", KEY_ATTR, "ATTR", 0,
 	  "Weigh stacks by size or calls (default: size)", 0 },
+	{ "label", KEY_LABEL, "NAME=VALUE", 0,
+	  "Prometheus: a label for all series, such as host=web1", 0 },
 	{ 0 }
 };
 
@@ -60,6 +65,30 @@ static const struct format *find_format(const char *name)
 		if (!strcmp(formats[i].name, name))
 			return &formats[i];
 	return NULL;
+}
+
+/* "host=web1"; names that the series have themselves are taken. */
+static void add_label(struct options *o, char *arg, struct argp_state *state)
+{
+	static const char *const taken[] = {
+		"file", "line", "module", "func", "dir", "subsystem", "release",
+	};
+	static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_";
+	char *equals = strchr(arg, '=');
+	size_t len = equals ? (size_t)(equals - arg) : 0;
+
+	if (!len || strspn(arg, letters) == 0 || !strncmp(arg, "__", 2) ||
+	    strspn(arg, "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_") != len)
+		argp_error(state, "'%s' is not a label like host=web1", arg);
+	*equals = '\0';
+	for (size_t i = 0; i < sizeof(taken) / sizeof(*taken); i++)
+		if (!strcmp(arg, taken[i]))
+			argp_error(state, "the series have a label %s of their own", arg);
+	for (size_t i = 0; i < o->labels; i++)
+		if (!strcmp(arg, o->label[i].name))
+			argp_error(state, "the label %s is given twice", arg);
+	GROW(o->label, o->labels, o->labels_room);
+	o->label[o->labels++] = (struct export_label){ arg, equals + 1 };
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -84,6 +113,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		if (!o->calls && strcmp(arg, "size"))
 			argp_error(state, "'%s' is neither size nor calls", arg);
 		return 0;
+	case KEY_LABEL:
+		add_label(o, arg, state);
+		return 0;
 	case ARGP_KEY_ARG:
 		if (!selection_argument(&o->selection, arg))
 			argp_error(state, "'%s' is one argument too many", arg);
@@ -98,9 +130,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		else if (o->attr_given && !o->format->weighs)
 			argp_error(state, "%s tells both size and calls: --attr is for folded, pprof and "
 				   "speedscope", o->format->name);
+		else if (o->labels && o->format->write != export_prometheus)
+			argp_error(state, "--label is for prometheus");
 		else if (o->selection.by.by == BY_ROW &&
 			 o->format->write == export_prometheus)
-			argp_error(state, "prometheus takes no repeated rows: use --group site");
+			argp_error(state, "prometheus takes no repeated rows: use --group place or site");
 		return 0;
 	}
 	return ARGP_ERR_UNKNOWN;
@@ -110,7 +144,8 @@ static const struct argp argp = {
 	options, parse, "--format FORMAT [FILE…] [QUERY…]",
 	"Writes a snapshot, or the sum of several files, in the format of another tool."
 	"\vThe stack of a call site is its path and its function. Prometheus text "
-	"has the 200 largest groups, or --top N, and the sum of the others.\n\n"
+	"has the 200 largest groups, or --top N, and the sum of the others; it sums by place "
+	"unless --group says otherwise, since lines are others in the next kernel.\n\n"
 	"Examples:\n"
 	"  codetag export --format folded | flamegraph.pl --countname bytes >memory.svg\n"
 	"  codetag export --format pprof -o memory.pb.gz && pprof -top memory.pb.gz\n"
@@ -126,6 +161,9 @@ static bool write_file(struct options *o, const struct snapshot *snapshot,
 		.groups = groups,
 		.count = selection_apply(&o->selection, groups),
 		.calls = o->calls,
+		.kernel = snapshot->kernel,
+		.label = o->label,
+		.labels = o->labels,
 		.time_ns = mul64(snapshot->time, 1000000),
 	};
 	struct outfile file;
@@ -163,6 +201,9 @@ int cmd_export(int argc, char **argv)
 	argp_parse(&argp, argc, argv, 0, NULL, &o);
 	if (!o.selection.top && o.format->write == export_prometheus)
 		o.selection.top = 200;
+	/* Lines are others in the next kernel: they make no series that last. */
+	if (!o.selection.by_given && o.format->write == export_prometheus)
+		o.selection.by.by = BY_PLACE;
 	if (selection_read(&o.selection, &snapshot, &groups)) {
 		if (write_file(&o, &snapshot, &groups) &&
 		    snapshot_complete(&snapshot, o.selection.path))
@@ -170,6 +211,7 @@ int cmd_export(int argc, char **argv)
 		groups_free(&groups);
 		snapshot_free(&snapshot);
 	}
+	free(o.label);
 	selection_free(&o.selection);
 	return status;
 }

@@ -388,7 +388,7 @@ static void ask_filter(struct live *live)
 static void next_grouping(struct live *live)
 {
 	static const enum group_by next[] = {
-		[BY_SITE] = BY_FUNC, [BY_ROW] = BY_SITE, [BY_FUNC] = BY_FILE,
+		[BY_SITE] = BY_FUNC, [BY_PLACE] = BY_FUNC, [BY_ROW] = BY_SITE, [BY_FUNC] = BY_FILE,
 		[BY_FILE] = BY_DIR, [BY_DIR] = BY_MODULE,
 		[BY_MODULE] = BY_SUBSYSTEM, [BY_SUBSYSTEM] = BY_SITE,
 	};

@@ -18,8 +18,9 @@ enum { KEY_ALLOCINFO = 0x100, KEY_MIN, KEY_MAX };
 	{ "top", 'n', "N", 0, "Only the first N", 2 }
 #define OPTION_GROUP \
 	{ "group", 'g', "BY", 0, \
-	  "Sum by site, row, func, file, dir[:DEPTH], module or subsystem " \
-	  "(default: site; row shows each row of the input apart)", 2 }
+	  "Sum by site, row, place, func, file, dir[:DEPTH], module or subsystem " \
+	  "(default: site; row shows each row of the input apart, a place is a function " \
+	  "of a file)", 2 }
 
 static const struct argp_option options[] = {
 	OPTION_ALLOCINFO,
@@ -43,7 +44,7 @@ static const struct argp_option options[] = {
 }, merge_options[] = {
 	OPTION_TOP,
 	{ "group", 'g', "BY", 0,
-	  "Sum by site, func, file, dir[:DEPTH], module or subsystem (default: site)", 2 },
+	  "Sum by site, place, func, file, dir[:DEPTH], module or subsystem (default: site)", 2 },
 	{ "min", KEY_MIN, "SIZE", 0, "Only what all hosts hold at least SIZE of", 2 },
 	{ "all", 'a', NULL, 0, "Also what holds nothing", 2 },
 	{ 0 }
@@ -72,9 +73,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		selection->top = argument_number(arg, 1, INT32_MAX, state);
 		return 0;
 	case 'g':
+		selection->by_given = true;
 		if (!grouping_parse(&selection->by, arg))
-			argp_error(state, "cannot group by '%s', but by site, row, func, "
-				   "file, dir, dir:DEPTH, module or subsystem", arg);
+			argp_error(state, "cannot group by '%s', but by site, row, "
+				   "place, func, file, dir, dir:DEPTH, module or subsystem", arg);
 		return 0;
 	case KEY_MIN:
 	case KEY_MAX:

@@ -23,6 +23,7 @@ struct selection {
 	struct text query_text;
 	struct query *query;
 	struct grouping by;
+	bool by_given;
 	enum order order;
 	size_t top;		/* 0: all */
 	bool all;		/* groups that hold nothing, too */

@@ -14,6 +14,9 @@ void text_add(struct text *text, const char *s, size_t len);
 void text_puts(struct text *text, const char *s);
 void text_printf(struct text *text, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
+/* Length of the valid UTF-8 character at @s, 0 if it is none. */
+size_t utf8_length(const char *s);
+
 void text_clear(struct text *text);
 void text_free(struct text *text);
 

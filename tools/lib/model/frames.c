@@ -34,7 +34,7 @@ void frames_of(struct frames *frames, const struct groups *groups,
 
 	frames->count = 0;
 	text_clear(text);
-	if (by != BY_SITE && by != BY_ROW) {
+	if (by != BY_SITE && by != BY_ROW && by != BY_PLACE) {
 		text_puts(text, group->name);
 		if (has_path(by))
 			cut(frames, text->s);
@@ -45,7 +45,9 @@ void frames_of(struct frames *frames, const struct groups *groups,
 	text_puts(text, group->site->file);
 	leaf = text->len + 1;
 	text_add(text, "", 1);
-	text_printf(text, "%s:%u", group->site->func, group->site->line);
+	text_puts(text, group->site->func);
+	if (by != BY_PLACE)
+		text_printf(text, ":%u", group->site->line);
 	cut(frames, text->s);
 	frames->name[frames->count++] = text->s + leaf;
 }

@@ -11,6 +11,7 @@
 static const char *const by_names[] = {
 	[BY_SITE] = "site",
 	[BY_ROW] = "row",
+	[BY_PLACE] = "place",
 	[BY_FUNC] = "func",
 	[BY_FILE] = "file",
 	[BY_DIR] = "dir",
@@ -69,9 +70,12 @@ void group_name(struct text *name, struct grouping by, const struct site *site)
 	switch (by.by) {
 	case BY_SITE:
 	case BY_ROW:
+	case BY_PLACE:
 		text_puts(name, site->file);
-		text_add(name, ":", 1);
-		text_add(name, line, number_format(line, site->line));
+		if (by.by != BY_PLACE) {
+			text_add(name, ":", 1);
+			text_add(name, line, number_format(line, site->line));
+		}
 		if (site->module) {
 			text_puts(name, " [");
 			text_puts(name, site->module);
@@ -79,7 +83,7 @@ void group_name(struct text *name, struct grouping by, const struct site *site)
 		}
 		text_puts(name, " func:");
 		text_puts(name, site->func);
-		if (site->namesake)
+		if (site->namesake && by.by != BY_PLACE)
 			text_printf(name, " (other kernel %u)", site->namesake);
 		break;
 	case BY_FUNC:

@@ -17,6 +17,7 @@
 enum group_by {
 	BY_SITE,	/* rows with the same file:line, module and function */
 	BY_ROW,		/* each row of the input apart */
+	BY_PLACE,	/* a function of a file: lasts when lines move */
 	BY_FUNC,
 	BY_FILE,
 	BY_DIR,
@@ -56,7 +57,7 @@ struct groups {
 	size_t times_room;
 };
 
-/* "site", "dir", "dir:2" …; false if @text is none of them. */
+/* "site", "place", "dir:2" …; false if @text is none of them. */
 bool grouping_parse(struct grouping *by, const char *text);
 const char *grouping_name(enum group_by by);
 

@@ -18,6 +18,11 @@ struct export {
 	size_t count;		/* the others are summed up or left out */
 	bool calls;		/* weigh stacks by calls, not by bytes */
 	int64_t time_ns;	/* when, since 1970; 0: not known */
+	const char *kernel;	/* its release; NULL: not known */
+	const struct export_label {
+		const char *name, *value;
+	} *label;		/* for all series of Prometheus */
+	size_t labels;
 	size_t left_out;	/* written: groups the format cannot hold */
 };
 

@@ -5,26 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Length of the valid UTF-8 character at @s, 0 if it is none. */
-static size_t utf8_length(const unsigned char *s)
-{
-	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
-	size_t len = s[0] < 0x80 ? 1 : s[0] < 0xc0 ? 0 : s[0] < 0xe0 ? 2 :
-		     s[0] < 0xf0 ? 3 : s[0] < 0xf8 ? 4 : 0;
-	uint32_t code;
-
-	if (len < 2)
-		return len;
-	code = s[0] & (0x7f >> len);
-	for (size_t i = 1; i < len; i++) {
-		if ((s[i] & 0xc0) != 0x80)
-			return 0;
-		code = code << 6 | (s[i] & 0x3f);
-	}
-	if (code < least[len] || code > 0x10ffff || (code >= 0xd800 && code < 0xe000))
-		return 0;
-	return len;
-}
+#include "base/text.h"
 
 static void write_string(FILE *out, const char *value)
 {
@@ -32,7 +13,7 @@ static void write_string(FILE *out, const char *value)
 
 	putc('"', out);
 	while (*s) {
-		size_t len = utf8_length(s);
+		size_t len = utf8_length((const char *)s);
 
 		if (*s == '"' || *s == '\\')
 			fprintf(out, "\\%c", *s);

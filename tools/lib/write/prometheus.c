@@ -3,79 +3,123 @@
 #include <string.h>
 
 #include "base/number.h"
+#include "base/text.h"
 #include "write/export.h"
 
-static void write_label(FILE *out, const char *name, const char *value)
+/* What a group is called in the help of its series. */
+static const char *const words[] = {
+	[BY_SITE] = "call site",
+	[BY_ROW] = "row",
+	[BY_PLACE] = "function of a file",
+	[BY_FUNC] = "function",
+	[BY_FILE] = "file",
+	[BY_DIR] = "directory",
+	[BY_MODULE] = "module",
+	[BY_SUBSYSTEM] = "subsystem",
+};
+
+/* The format is UTF-8: other bytes become "\xff". */
+static void write_label(FILE *out, bool *first, const char *name, const char *value)
 {
-	fprintf(out, "%s=\"", name);
-	for (; *value; value++) {
+	fprintf(out, "%s%s=\"", *first ? "{" : ",", name);
+	*first = false;
+	while (*value) {
+		size_t len = utf8_length(value);
+
 		if (*value == '\\' || *value == '"')
-			putc('\\', out);
-		putc(*value, out);
+			fprintf(out, "\\%c", *value);
+		else if (*value == '\n')
+			fputs("\\n", out);
+		else if (len)
+			fwrite(value, 1, len, out);
+		else
+			fprintf(out, "\\\\x%02x", (unsigned char)*value);
+		value += len ? len : 1;
 	}
 	putc('"', out);
 }
 
-static void write_labels(FILE *out, const struct groups *groups,
-			 const struct group *group)
+static void write_group(FILE *out, bool *first, const struct groups *groups,
+			const struct group *group)
 {
-	char line[16];
+	enum group_by by = groups->by.by;
+	struct text line = { 0 };
 
-	putc('{', out);
-	if (groups->by.by == BY_SITE) {
-		snprintf(line, sizeof(line), "%u", group->site->line);
-		write_label(out, "file", group->site->file);
-		putc(',', out);
-		write_label(out, "line", line);
-		putc(',', out);
-		write_label(out, "module",
-			    group->site->module ? group->site->module : "vmlinux");
-		putc(',', out);
-		write_label(out, "func", group->site->func);
-	} else {
-		write_label(out, grouping_name(groups->by.by), group->name);
+	if (by != BY_SITE && by != BY_PLACE) {
+		write_label(out, first, grouping_name(by), group->name);
+		return;
 	}
-	putc('}', out);
+	write_label(out, first, "file", group->site->file);
+	if (by == BY_SITE) {
+		text_printf(&line, "%u", group->site->line);
+		/* Other sites are there in other kernels. */
+		if (group->site->namesake)
+			text_printf(&line, " (%u)", group->site->namesake);
+		write_label(out, first, "line", line.s);
+		text_free(&line);
+	}
+	write_label(out, first, "module",
+		    group->site->module ? group->site->module : "vmlinux");
+	write_label(out, first, "func", group->site->func);
 }
 
-static void write_head(FILE *out, const char *name, const char *help)
+/* @group NULL: a series without a group; @kernel NULL: one without that. */
+static void write_series(FILE *out, const struct export *export, const char *name,
+			 const struct group *group, const char *kernel, int64_t value)
 {
-	fprintf(out, "# HELP %s %s\n# TYPE %s gauge\n", name, help, name);
+	bool first = true;
+
+	fputs(name, out);
+	for (size_t i = 0; i < export->labels; i++)
+		write_label(out, &first, export->label[i].name, export->label[i].value);
+	if (group)
+		write_group(out, &first, export->groups, group);
+	if (kernel)
+		write_label(out, &first, "release", kernel);
+	fprintf(out, "%s %" PRId64 "\n", first ? "" : "}", value);
 }
 
-static void write_one(FILE *out, const char *name, const char *help, int64_t value)
+static void write_head(FILE *out, const char *name, const char *help, const char *of)
 {
-	write_head(out, name, help);
-	fprintf(out, "%s %" PRId64 "\n", name, value);
+	fprintf(out, "# HELP %s %s%s.\n# TYPE %s gauge\n", name, help, of, name);
+}
+
+static void write_one(FILE *out, const struct export *export, const char *name,
+		      const char *help, int64_t value)
+{
+	write_head(out, name, help, "");
+	write_series(out, export, name, NULL, NULL, value);
 }
 
 void export_prometheus(struct export *export, FILE *out)
 {
 	const struct groups *groups = export->groups;
+	const char *word = words[groups->by.by];
 	struct sum others = groups->now;
 
-	write_head(out, "codetag_allocated_bytes",
-		   "Memory that a call site of the kernel holds.");
+	write_head(out, "codetag_allocated_bytes", "Memory that is held by one ", word);
 	for (size_t i = 0; i < export->count; i++) {
-		fputs("codetag_allocated_bytes", out);
-		write_labels(out, groups, &groups->group[i]);
-		fprintf(out, " %" PRId64 "\n", groups->group[i].now.bytes);
-		others.bytes = sub64(others.bytes, groups->group[i].now.bytes);
-		others.calls = sub64(others.calls, groups->group[i].now.calls);
+		const struct sum *sum = &groups->group[i].now;
+
+		write_series(out, export, "codetag_allocated_bytes", &groups->group[i], NULL,
+			     sum->bytes);
+		others.bytes = sub64(others.bytes, sum->bytes);
+		others.calls = sub64(others.calls, sum->calls);
 	}
-	write_head(out, "codetag_allocations",
-		   "Allocations of a call site that were not freed.");
-	for (size_t i = 0; i < export->count; i++) {
-		fputs("codetag_allocations", out);
-		write_labels(out, groups, &groups->group[i]);
-		fprintf(out, " %" PRId64 "\n", groups->group[i].now.calls);
+	write_head(out, "codetag_allocations", "Allocations that were not freed of one ", word);
+	for (size_t i = 0; i < export->count; i++)
+		write_series(out, export, "codetag_allocations", &groups->group[i], NULL,
+			     groups->group[i].now.calls);
+	write_one(out, export, "codetag_other_allocated_bytes",
+		  "Memory of what is not listed one by one", others.bytes);
+	write_one(out, export, "codetag_other_allocations",
+		  "Allocations of what is not listed one by one", others.calls);
+	write_one(out, export, "codetag_total_allocated_bytes",
+		  "Memory of all call sites", groups->now.bytes);
+	write_one(out, export, "codetag_total_allocations",
+		  "Allocations of all call sites", groups->now.calls);
+	if (export->kernel) {
+		write_head(out, "codetag_kernel_info", "The release of the kernel, always 1", "");
+		write_series(out, export, "codetag_kernel_info", NULL, export->kernel, 1);
 	}
-	write_one(out, "codetag_other_allocated_bytes",
-		  "Memory of what is not listed one by one.", others.bytes);
-	write_one(out, "codetag_other_allocations",
-		  "Allocations of what is not listed one by one.", others.calls);
-	write_one(out, "codetag_total_allocated_bytes",
-		  "Memory of all call sites.", groups->now.bytes);
-	write_one(out, "codetag_total_allocations",
-		  "Allocations of all call sites.", groups->now.calls);
 }

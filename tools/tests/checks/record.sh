@@ -89,7 +89,7 @@ record_needs() {
 
 # Who takes it for an allocinfo is told what to do.
 recording_is_no_allocinfo() {
-	"$codetag" report "$recording" 2>"$scratch/err"
+	"$codetag" disable --dry-run --allocinfo "$recording" --all 2>"$scratch/err"
 	[ $? -eq 2 ] && grep -q 'codetag replay' "$scratch/err"
 }
 
