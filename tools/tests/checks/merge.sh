@@ -130,15 +130,15 @@ assert len(merged["rows"]) == 1 and merged["rows"][0]["hosts"] == 2
 assert merged["rows"][0]["size"] == 10092544 + 13070336 and merged["moved"] > 700'
 }
 
-# Times and memory as users have them: of the build without sanitizers, if the machine is idle.
+# Time and memory as users have them: of a build without sanitizers, which build/clang made.
 merge_is_frugal() {
 	local dir=$scratch/large
 	fleet "$dir" 4
 	for i in $(seq 4 200); do
 		ln "$dir/host00$((i % 4))" "$dir/host$(printf '%03d' "$i")"
 	done
-	nice -n 5 make -s -C .. O="$build/plain" || return 1
-	python3 - "$build/plain/codetag" "$dir" <<'EOF'
+	clang_build || return 1
+	python3 - "$build/clang/codetag" "$dir" <<'EOF'
 import resource
 import subprocess
 import sys
@@ -282,12 +282,12 @@ check merge/csv merge_csv_is_json
 check merge/json json_is_valid "$codetag" merge --json -g module "$scratch/fleet"
 check merge/kernels merge_kernels
 check merge/goes-on merge_goes_on
-check merge/frugal merge_is_frugal
 check merge/progress merge_shows_progress
 if feature sqlite3 merge/sqlite && program sqlite3 merge/sqlite; then
 	check merge/sqlite merge_like_sqlite
 	check merge/recordings recordings
 fi
+program clang merge/frugal && check merge/frugal merge_is_frugal
 program pprof merge/pprof && check merge/pprof merge_like_pprof
 if feature libarchive archive; then
 	check merge/names merge_names
