@@ -14,6 +14,7 @@
 #include <linux/codetag.h>
 #include <linux/irqflags.h>
 #include <linux/percpu-defs.h>
+#include <asm/barrier.h>
 #include <asm/percpu.h>
 #include <linux/static_key.h>
 
@@ -206,10 +207,22 @@ static __always_inline unsigned long alloc_tag_wide_id(unsigned long id)
 }
 
 /*
- * The id that what the current task allocates now is charged to. The site can
- * be switched off at any moment: read it once.
+ * The id that what a call site allocates now is charged to. The site can be switched
+ * at any moment: read it once. The current one is current->alloc_tag.
  */
-#define alloc_tag_current_id()	alloc_tag_wide_id(READ_ONCE(current->alloc_tag->ct.id))
+#define alloc_tag_id(tag)	alloc_tag_wide_id(READ_ONCE((tag)->ct.id))
+
+/*
+ * Where there is no id: shall codetag_context_id() be asked for one? It has to be,
+ * once the site has been split, for it is not split and switched at once.
+ */
+static __always_inline bool alloc_tag_split(const struct alloc_tag *tag)
+{
+	if (!IS_ENABLED(CONFIG_CODETAG_CONTEXTS))
+		return false;
+	smp_rmb(); /* pairs with codetag_set_charging() */
+	return READ_ONCE(tag->ct.state) & CODETAG_SPLIT;
+}
 
 void alloc_tag_damaged(u16 id, const char *what, const char *name);
 bool mem_alloc_profiling_permanently_disabled(void);

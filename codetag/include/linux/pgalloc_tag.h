@@ -7,6 +7,7 @@
 #define _LINUX_PGALLOC_TAG_H
 
 #include <linux/alloc_tag.h>
+#include <linux/gfp_types.h>
 #include <linux/page_tag.h>
 #include <linux/types.h>
 
@@ -76,21 +77,23 @@ static __always_inline bool pgalloc_tag_try_sub(struct page *page, unsigned int 
 	return true;
 }
 
-void pgalloc_tag_add_slow(struct page *page, unsigned int order, bool compound,
+void pgalloc_tag_add_slow(struct page *page, unsigned int order, gfp_t gfp,
 			  unsigned int id);
+void pgalloc_tag_add_split(struct page *page, unsigned int order, gfp_t gfp);
 void pgalloc_tag_sub_slow(struct page *page, unsigned int order);
 
 /**
  * pgalloc_tag_add - charge an allocation to the current call site
  * @page:	first page
  * @order:	order of the allocation
- * @compound:	the pages are a compound page, which knows its order
+ * @gfp:	how it was allocated; __GFP_COMP says that the pages are a compound
+ *		page, which knows its order
  *
  * Context: Any but NMI; nobody else may know the pages yet.
  */
-static __always_inline void pgalloc_tag_add(struct page *page, unsigned int order,
-					    bool compound)
+static __always_inline void pgalloc_tag_add(struct page *page, unsigned int order, gfp_t gfp)
 {
+	struct alloc_tag *tag;
 	unsigned long id;
 
 	if (!mem_alloc_profiling_enabled())
@@ -100,13 +103,17 @@ static __always_inline void pgalloc_tag_add(struct page *page, unsigned int orde
 		WARN_ONCE(page_tag_get(page), "codetag: page %lx is charged to id %u already\n",
 			  page_to_pfn(page), page_tag_get(page));
 
-	id = alloc_tag_current_id();
-	if (unlikely(!id))
+	tag = current->alloc_tag;
+	id = alloc_tag_id(tag);
+	if (unlikely(!id)) {
+		if (alloc_tag_split(tag))
+			pgalloc_tag_add_split(page, order, gfp);
 		return;
+	}
 
 	/* No calls but at the very end: this goes into the page allocator. */
 	if (unlikely(order) || !pgalloc_tag_try_add(page, 0, true, id))
-		pgalloc_tag_add_slow(page, order, compound, id);
+		pgalloc_tag_add_slow(page, order, gfp, id);
 }
 
 /**
@@ -215,7 +222,7 @@ static inline void pgalloc_tag_swap(struct folio *new, struct folio *old)
 
 #else /* CONFIG_MEM_ALLOC_PROFILING */
 
-static inline void pgalloc_tag_add(struct page *page, unsigned int order, bool compound) {}
+static inline void pgalloc_tag_add(struct page *page, unsigned int order, gfp_t gfp) {}
 static inline void pgalloc_tag_sub(struct page *page, unsigned int order) {}
 static inline void pgalloc_tag_clear(struct page *page) {}
 static inline u16 pgalloc_tag_id(const struct page *page) { return CODETAG_ID_NONE; }

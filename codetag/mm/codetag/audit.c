@@ -280,6 +280,7 @@ static void audit_print(struct seq_file *m, struct audit *audit)
 		}
 	}
 	codetag_unlock();
+	mismatches += codetag_contexts_check(m);
 
 	seq_printf(m, "stopped: %u times, %llu us at most, %llu us per GiB\n", audit->passes,
 		   us, div64_u64(us * (SZ_1G / PAGE_SIZE), max(pages, 1UL)));

@@ -57,6 +57,16 @@ static unsigned int count_matches(const struct codetag_query *query, const struc
 	return nr;
 }
 
+static void set_profiled(const struct codetag_info *info, bool on)
+{
+	if (!on)
+		codetag_set_charging(info, CODETAG_CHARGE_OFF);
+	else if (codetag_split_wanted(info))
+		codetag_set_charging(info, CODETAG_CHARGE_CONTEXTS);
+	else
+		codetag_set_charging(info, CODETAG_CHARGE_SITE);
+}
+
 /**
  * codetag_change_flags - do what a query that sets flags asks for
  * @query:	the query
@@ -77,7 +87,7 @@ void codetag_change_flags(const struct codetag_query *query, const struct module
 		return;
 
 	for (pos = 0; next_match(query, mod, &pos, &info); pos++)
-		codetag_set_profiled(&info, profile && query->action != CODETAG_ACTION_REMOVE);
+		set_profiled(&info, profile && query->action != CODETAG_ACTION_REMOVE);
 }
 
 static void disarm_faults(const struct codetag_query *query, const struct module *mod)
@@ -88,6 +98,16 @@ static void disarm_faults(const struct codetag_query *query, const struct module
 	for (pos = 0; next_match(query, mod, &pos, &info); pos++)
 		codetag_fault_disarm(&info);
 	codetag_fault_forget_gone();
+}
+
+static void unsplit_sites(const struct codetag_query *query, const struct module *mod)
+{
+	struct codetag_info info;
+	unsigned long pos;
+
+	for (pos = 0; next_match(query, mod, &pos, &info); pos++)
+		if (!info.without_id)
+			codetag_unsplit(&info);
 }
 
 /* ---- changes: prepared, then made -------------------------------------------- */
@@ -107,25 +127,20 @@ void codetag_change_free(struct codetag_change *change)
 	kvfree(change->faults);
 	change->faults = NULL;
 	change->nr_faults = 0;
+
+	for (i = 0; i < change->nr_sites; i++)
+		kfree(change->sites[i]);
+	kvfree(change->sites);
+	change->sites = NULL;
+	change->nr_sites = 0;
 }
 
-/**
- * codetag_change_prepare - get all that a change is going to need
- * @change:	the change, its query set and the rest 0
- * @mod:	the module whose sites it is for, NULL: all
- *
- * Context: Process, with codetag_lock() held until codetag_change_make(). What is
- *	    left has to be freed by codetag_change_free() in any case.
- * Return: 0, -ENOMEM, or -EOPNOTSUPP for a fault where there are none.
- */
-int codetag_change_prepare(struct codetag_change *change, const struct module *mod)
+static int prepare_faults(struct codetag_change *change, const struct module *mod)
 {
 	struct codetag_info info;
 	unsigned long pos;
 	unsigned int nr;
 
-	if (change->query.action != CODETAG_ACTION_FAULT)
-		return 0;
 	if (!IS_ENABLED(CONFIG_CODETAG_FAULT_INJECTION)) {
 		pr_warn_ratelimited("control: this kernel has no faults: CONFIG_CODETAG_FAULT_INJECTION is not set\n");
 		return -EOPNOTSUPP;
@@ -146,12 +161,63 @@ int codetag_change_prepare(struct codetag_change *change, const struct module *m
 	return 0;
 }
 
+static int prepare_sites(struct codetag_change *change, const struct module *mod)
+{
+	struct codetag_info info;
+	unsigned long pos;
+	unsigned int nr;
+
+	if (!IS_ENABLED(CONFIG_CODETAG_CONTEXTS)) {
+		pr_warn_ratelimited("control: this kernel has no contexts: CONFIG_CODETAG_CONTEXTS is not set\n");
+		return -EOPNOTSUPP;
+	}
+	if (!change->query.keys.mask)
+		return 0;
+
+	nr = count_matches(&change->query, mod);
+	change->sites = kvcalloc(nr, sizeof(*change->sites), GFP_KERNEL);
+	if (nr && !change->sites)
+		return -ENOMEM;
+
+	for (pos = 0; next_match(&change->query, mod, &pos, &info); pos++) {
+		/* All that it has is charged elsewhere. */
+		if (info.without_id)
+			continue;
+		change->sites[change->nr_sites] = codetag_split_new(&info);
+		if (!change->sites[change->nr_sites])
+			return -ENOMEM;
+		change->nr_sites++;
+	}
+	return 0;
+}
+
+/**
+ * codetag_change_prepare - get all that a change is going to need
+ * @change:	the change, its query set and the rest 0
+ * @mod:	the module whose sites it is for, NULL: all
+ *
+ * Context: Process, with codetag_lock() held until codetag_change_make(). What is
+ *	    left has to be freed by codetag_change_free() in any case.
+ * Return: 0, -ENOMEM, or -EOPNOTSUPP for faults or keys where there are none.
+ */
+int codetag_change_prepare(struct codetag_change *change, const struct module *mod)
+{
+	switch (change->query.action) {
+	case CODETAG_ACTION_FAULT:
+		return prepare_faults(change, mod);
+	case CODETAG_ACTION_KEYS:
+		return prepare_sites(change, mod);
+	default:
+		return 0;
+	}
+}
+
 /**
  * codetag_change_make - do what a query asks for
  * @change:	what codetag_change_prepare() has prepared, which is used up
  * @mod:	the same module
  *
- * Context: Process, with codetag_lock() held; codetag_fault_switch() is to follow.
+ * Context: Process, with codetag_lock() held; codetag_change_switch() is to follow.
  */
 void codetag_change_make(struct codetag_change *change, const struct module *mod)
 {
@@ -166,7 +232,25 @@ void codetag_change_make(struct codetag_change *change, const struct module *mod
 	case CODETAG_ACTION_FAULT_OFF:
 		disarm_faults(&change->query, mod);
 		break;
+	case CODETAG_ACTION_KEYS:
+		for (i = 0; i < change->nr_sites; i++)
+			codetag_split(change->sites[i], &change->query.keys);
+		change->nr_sites = 0;
+		if (!change->query.keys.mask)
+			unsplit_sites(&change->query, mod);
+		break;
 	default:
 		codetag_change_flags(&change->query, mod);
 	}
+}
+
+/**
+ * codetag_change_switch - make allocators follow what was changed
+ *
+ * Context: Process, without codetag_lock(), with what keeps other changes away.
+ */
+void codetag_change_switch(void)
+{
+	codetag_fault_switch();
+	codetag_split_switch();
 }

@@ -52,7 +52,7 @@ static int prepare_query(struct control_query *q, const char *source)
 	int ret;
 
 	if (query->action == CODETAG_ACTION_NONE) {
-		pr_warn_ratelimited("control: '%*pE' at %zu: no action such as =p, +p, -p or fault\n",
+		pr_warn_ratelimited("control: '%*pE' at %zu: no action such as =p, +p, -p, fault or keys=\n",
 				    min_t(int, len, 64), source + query->start, query->start);
 		return -EINVAL;
 	}
@@ -140,7 +140,7 @@ static int run_queries(char *text, const char *source, size_t len)
 		free_query(q);
 	}
 	codetag_unlock();
-	codetag_fault_switch();
+	codetag_change_switch();
 	mutex_unlock(&codetag_query_mutex);
 	return ret;
 }
@@ -177,7 +177,7 @@ static bool __init boot_text_good(void)
 	strscpy(boot_text, boot_source);
 	while ((ret = codetag_query_parse(boot_text, len, &pos, &query, &err)) > 0) {
 		if (query.action == CODETAG_ACTION_NONE) {
-			pr_warn("codetag=: '%.*s' has no action such as =p, +p, -p or fault\n",
+			pr_warn("codetag=: '%.*s' has no action such as =p, +p, -p, fault or keys=\n",
 				(int)(query.end - query.start), boot_source + query.start);
 			return false;
 		}
@@ -276,6 +276,7 @@ static int control_show(struct seq_file *m, void *v)
 		seq_printf(m, "[%s] ", info->modname);
 	seq_printf(m, "func:%s =%s id %u", ct->function, codetag_profiled(info) ? "p" : "_",
 		   info->without_id ? 0 : info->id);
+	codetag_keys_show(m, info);
 	codetag_fault_show(m, info);
 	seq_putc(m, '\n');
 	return 0;

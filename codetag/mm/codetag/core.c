@@ -12,10 +12,12 @@
 
 #include <linux/bitmap.h>
 #include <linux/export.h>
+#include <linux/hashtable.h>
 #include <linux/init.h>
 #include <linux/list.h>
 #include <linux/module.h>
 #include <linux/percpu.h>
+#include <linux/rculist.h>
 #include <linux/rwsem.h>
 #include <linux/slab.h>
 #include "internal.h"
@@ -75,6 +77,7 @@ static struct codetag *reserved_tag(u16 id)
  * @nr:		number of tags
  * @first:	id of the first tag, 0 if the range has no ids
  * @counters:	counters of the tags
+ * @block:	it is not of a module, but these contexts have the ids
  * @modname:	name of the module
  *
  * Everything but the counters is protected by codetag_sem.
@@ -86,6 +89,7 @@ struct codetag_range {
 	unsigned int nr;
 	u16 first;
 	struct alloc_tag_counters __percpu *counters;
+	struct codetag_block *block;
 	char modname[MODULE_NAME_LEN];
 };
 
@@ -130,7 +134,7 @@ static unsigned int next_module_id(unsigned int id)
 	for_each_set_bit_from(block, codetag_blocks_used, CODETAG_NR_BLOCKS) {
 		id = max(id, block << CODETAG_BLOCK_SHIFT);
 		range = codetag_blocks[block];
-		if (range && id - range->first < range->nr)
+		if (range && !range->block && id - range->first < range->nr)
 			return id;
 	}
 	return CODETAG_ID_MAX + 1;
@@ -142,6 +146,201 @@ static struct codetag_range *range_of(unsigned int id) { return NULL; }
 static unsigned int next_module_id(unsigned int id) { return CODETAG_ID_MAX + 1; }
 
 #endif /* CONFIG_MODULES */
+
+/* ---- sites that are split --------------------------------------------------- */
+
+#ifdef CONFIG_CODETAG_CONTEXTS
+
+/*
+ * Protects the sites, the contexts and the blocks of contexts, but for the
+ * existence of blocks. Taken by allocators: nothing is called with it held.
+ */
+DEFINE_RAW_SPINLOCK(codetag_context_lock);
+
+LIST_HEAD(codetag_sites);
+
+#define SITE_BITS	10
+
+/* There once a site was split. */
+static struct site_tables {
+	struct hlist_head by_tag[1 << SITE_BITS];
+	struct hlist_head by_id[1 << SITE_BITS];
+} *site_tables;
+
+static struct hlist_head *bucket_by_tag(const struct codetag *ct)
+{
+	return &site_tables->by_tag[hash_ptr(ct, SITE_BITS)];
+}
+
+static struct hlist_head *bucket_by_id(u16 id)
+{
+	return &site_tables->by_id[id % ARRAY_SIZE(site_tables->by_id)];
+}
+
+/**
+ * codetag_site_by_tag - the site of a tag, if it is or was split
+ * @ct: the tag
+ *
+ * Context: Any, with preemption disabled for as long as the site is used.
+ * Return: The site or NULL.
+ */
+struct codetag_site *codetag_site_by_tag(const struct codetag *ct)
+{
+	struct codetag_site *site;
+
+	/* There are sites only once there are tables: this is what finds a tag split. */
+	hlist_for_each_entry_rcu(site, bucket_by_tag(ct), by_tag, true)
+		if (site->ct == ct)
+			return site;
+	return NULL;
+}
+
+/**
+ * codetag_site_by_id - the site with an id, if it is or was split
+ * @id: own id of the site
+ *
+ * Context: Like codetag_site_by_tag(); or with codetag_sem held for writing.
+ * Return: The site or NULL.
+ */
+struct codetag_site *codetag_site_by_id(u16 id)
+{
+	struct codetag_site *site;
+
+	if (!READ_ONCE(site_tables))
+		return NULL;
+	hlist_for_each_entry_rcu(site, bucket_by_id(id), by_id, true)
+		if (site->id == id)
+			return site;
+	return NULL;
+}
+
+/**
+ * codetag_sites_init - get ready for codetag_site_split()
+ *
+ * Context: Process, one at a time.
+ * Return: false if there is no memory for it.
+ */
+bool codetag_sites_init(void)
+{
+	if (!site_tables)
+		smp_store_release(&site_tables, kvzalloc(sizeof(*site_tables), GFP_KERNEL));
+	return site_tables;
+}
+
+/**
+ * codetag_site_split - say by what a site is split
+ * @new:	the site, its tag and id set
+ * @keys:	by what
+ *
+ * Context: With codetag_lock() held and after codetag_sites_init().
+ * Return: false if the site has been there, so that @new is not needed.
+ */
+bool codetag_site_split(struct codetag_site *new, const struct codetag_keys *keys)
+{
+	struct codetag_site *site, *before;
+	unsigned long flags;
+
+	raw_spin_lock_irqsave(&codetag_context_lock, flags);
+	site = codetag_site_by_id(new->id);
+	if (!site) {
+		site = new;
+		list_for_each_entry_reverse(before, &codetag_sites, list)
+			if (before->id < site->id)
+				break;
+		list_add_rcu(&site->list, &before->list);
+		hlist_add_head_rcu(&site->by_id, bucket_by_id(site->id));
+		hlist_add_head_rcu(&site->by_tag, bucket_by_tag(site->ct));
+	}
+	site->max = keys->max;
+	WRITE_ONCE(site->how, codetag_site_how(keys->mask, keys->depth));
+	raw_spin_unlock_irqrestore(&codetag_context_lock, flags);
+	return site == new;
+}
+
+/**
+ * codetag_site_unsplit - a site is split no more
+ * @id: own id of the site
+ *
+ * Context: With codetag_lock() held.
+ */
+void codetag_site_unsplit(u16 id)
+{
+	struct codetag_site *site;
+	unsigned long flags;
+
+	raw_spin_lock_irqsave(&codetag_context_lock, flags);
+	site = codetag_site_by_id(id);
+	if (site)
+		WRITE_ONCE(site->how, 0);
+	raw_spin_unlock_irqrestore(&codetag_context_lock, flags);
+}
+
+/**
+ * codetag_site_release - let go of a site that is not split and has no contexts
+ * @id:		own id of the site
+ * @tag_gone:	its tag is going, so that it is not split any more
+ *
+ * Context: Process.
+ */
+void codetag_site_release(u16 id, bool tag_gone)
+{
+	struct codetag_site *site;
+	unsigned long flags;
+
+	raw_spin_lock_irqsave(&codetag_context_lock, flags);
+	site = codetag_site_by_id(id);
+	if (site && tag_gone) {
+		WRITE_ONCE(site->how, 0);
+		hlist_del_init_rcu(&site->by_tag);
+	}
+	if (site && !site->how && list_empty(&site->contexts)) {
+		hlist_del_init_rcu(&site->by_tag);
+		hlist_del_rcu(&site->by_id);
+		list_del(&site->list);
+	} else {
+		site = NULL;
+	}
+	raw_spin_unlock_irqrestore(&codetag_context_lock, flags);
+	if (site)
+		kfree_rcu(site, rcu);
+}
+
+/* Add what the contexts of a site hold. */
+static void add_contexts(u16 id, struct alloc_tag_counters *sum)
+{
+	const struct codetag_context *ctx;
+	const struct codetag_site *site;
+	int cpu;
+
+	preempt_disable();
+	site = codetag_site_by_id(id);
+	if (site) {
+		list_for_each_entry_rcu(ctx, &site->contexts, list, true) {
+			for_each_possible_cpu(cpu) {
+				sum->bytes += READ_ONCE(per_cpu_ptr(ctx->counters, cpu)->bytes);
+				sum->calls += READ_ONCE(per_cpu_ptr(ctx->counters, cpu)->calls);
+			}
+		}
+	}
+	preempt_enable();
+}
+
+static bool has_contexts(u16 id)
+{
+	bool has;
+
+	preempt_disable();
+	has = codetag_site_by_id(id);
+	preempt_enable();
+	return has;
+}
+
+#else
+
+static void add_contexts(u16 id, struct alloc_tag_counters *sum) {}
+static bool has_contexts(u16 id) { return false; }
+
+#endif /* CONFIG_CODETAG_CONTEXTS */
 
 /* ---- reading ------------------------------------------------------------ */
 
@@ -279,11 +478,25 @@ void alloc_tag_damaged(u16 id, const char *what, const char *name)
 			     what, name, id);
 }
 
+/* The tag of a context's site, NULL if the context is free. */
+static struct codetag *tag_of_context(const struct codetag_context *ctx)
+{
+	const struct codetag_site *site;
+	u16 id = CODETAG_ID_NONE;
+
+	rcu_read_lock();
+	site = READ_ONCE(ctx->site);
+	if (site)
+		id = site->id;
+	rcu_read_unlock();
+	return codetag_from_id(id);
+}
+
 /**
- * codetag_from_id - the tag that has an id
+ * codetag_from_id - the tag that has an id, or whose context has it
  * @id: any id
  *
- * Context: Any. For a module's id, with codetag_lock() held.
+ * Context: Any. For an id that is not built in, with codetag_lock() held.
  * Return: The tag, NULL if no tag has this id.
  */
 struct codetag *codetag_from_id(u16 id)
@@ -298,6 +511,8 @@ struct codetag *codetag_from_id(u16 id)
 	range = range_of(id);
 	if (!range)
 		return NULL;
+	if (range->block)
+		return tag_of_context(&range->block->contexts[id - range->first]);
 	if (!range->tags)
 		return reserved_tag(CODETAG_ID_UNLOADED);
 	return &range->tags[id - range->first].ct;
@@ -337,11 +552,33 @@ static bool tag_without_id(unsigned long n, struct codetag_info *info)
 	return false;
 }
 
+/**
+ * codetag_info_of - what reports see of the tag with an id
+ * @id:		an id, not that of a context
+ * @info:	filled in, without what the counters say
+ *
+ * Context: Process, with codetag_lock() held.
+ * Return: false if no tag has this id.
+ */
+bool codetag_info_of(u16 id, struct codetag_info *info)
+{
+	struct codetag_range *range = id < codetag_builtin_end ? NULL : range_of(id);
+
+	*info = (struct codetag_info) {
+		.ct = codetag_from_id(id),
+		.id = id,
+	};
+	if (range) {
+		info->mod = range->mod;
+		info->modname = range->modname;
+		info->unloaded = !range->mod;
+	}
+	return info->ct;
+}
+
 /* Like codetag_next(), but do not look at the counters. */
 static bool next_tag(unsigned long *pos, struct codetag_info *info)
 {
-	struct codetag_range *range;
-
 	for (; *pos <= CODETAG_ID_MAX; (*pos)++) {
 		if (*pos >= codetag_builtin_end) {
 			*pos = next_module_id(*pos);
@@ -349,20 +586,8 @@ static bool next_tag(unsigned long *pos, struct codetag_info *info)
 				break;
 		}
 
-		*info = (struct codetag_info) {
-			.ct = codetag_from_id(*pos),
-			.id = *pos,
-		};
-		if (!info->ct)
-			continue;
-
-		range = *pos < codetag_builtin_end ? NULL : range_of(*pos);
-		if (range) {
-			info->mod = range->mod;
-			info->modname = range->modname;
-			info->unloaded = !range->mod;
-		}
-		return true;
+		if (codetag_info_of(*pos, info))
+			return true;
 	}
 
 	return tag_without_id(*pos - (CODETAG_ID_MAX + 1), info);
@@ -392,6 +617,7 @@ bool codetag_next(unsigned long *pos, struct codetag_info *info, struct codetag_
 			return true;
 
 		sum = read_ahead(info->id, sums);
+		add_contexts(info->id, &sum);
 		/* What moves between CPUs meanwhile can be missed: there is not less than none. */
 		info->bytes = max_t(s64, sum.bytes, 0);
 		info->calls = max_t(s64, sum.calls, 0);
@@ -443,11 +669,15 @@ void codetag_id_use(struct codetag_id_use *use)
 	list_for_each_entry(range, &codetag_ranges, list) {
 		if (!range->first)
 			use->without_id += range->nr;
+		else if (range->block)
+			use->contexts += range->nr;
 		else if (range->mod)
 			use->modules += range->nr;
 		else
 			use->unloaded += range->nr;
 
+		if (range->block)
+			continue;
 		use->tag_bytes += sizeof(*range);
 		if (range->tags)
 			use->tag_bytes += range->nr * sizeof(*range->tags);
@@ -463,6 +693,45 @@ void codetag_id_use(struct codetag_id_use *use)
 		    bitmap_weight(codetag_blocks_used, codetag_id_end >> CODETAG_BLOCK_SHIFT);
 	use->free <<= CODETAG_BLOCK_SHIFT;
 #endif
+}
+
+/* ---- switching -------------------------------------------------------------- */
+
+/**
+ * codetag_change_state - change bits of codetag.state
+ * @ct:		the tag
+ * @clear:	bits to clear
+ * @set:	bits to set
+ *
+ * Context: Any but NMI.
+ */
+void codetag_change_state(struct codetag *ct, u8 clear, u8 set)
+{
+	static DEFINE_RAW_SPINLOCK(state_lock);
+	unsigned long flags;
+
+	raw_spin_lock_irqsave(&state_lock, flags);
+	WRITE_ONCE(ct->state, (ct->state & ~clear) | set);
+	raw_spin_unlock_irqrestore(&state_lock, flags);
+}
+
+/**
+ * codetag_set_charging - say what a call site's allocations are charged to
+ * @info:	the site
+ * @charging:	nothing, the site, or its contexts
+ *
+ * Context: With codetag_lock() held, one at a time; or early during boot.
+ */
+void codetag_set_charging(const struct codetag_info *info, enum codetag_charging charging)
+{
+	/* In between it says that it has an id, and is charged there. */
+	if (charging == CODETAG_CHARGE_CONTEXTS)
+		codetag_change_state(info->ct, 0, CODETAG_SPLIT);
+	smp_wmb(); /* who sees no id sees that it is split */
+	WRITE_ONCE(info->ct->id, charging == CODETAG_CHARGE_SITE ? info->id : CODETAG_ID_NONE);
+	smp_wmb();
+	if (charging != CODETAG_CHARGE_CONTEXTS)
+		codetag_change_state(info->ct, CODETAG_SPLIT, 0);
 }
 
 /* ---- modules -------------------------------------------------------------- */
@@ -499,13 +768,19 @@ static void free_range(struct codetag_range *range)
 	kfree(range);
 }
 
-/*
+/**
+ * codetag_id_holds_memory - is anything charged to an id that is not in use any more?
+ * @id: an id with counters
+ *
  * Nothing can be charged to an unloaded module's ids any more, so bytes only
  * become fewer. Each CPU's counter is then at least what it was when the last
  * one was read, and no bytes in all is the truth, whatever is freed meanwhile.
  * An uncharge that is half done still has its call.
+ *
+ * Context: With the id's counters known to stay.
+ * Return: false if nothing is and nobody is about to take anything back.
  */
-static bool id_holds_memory(u16 id)
+bool codetag_id_holds_memory(u16 id)
 {
 	struct alloc_tag_counters __percpu *counters = counters_of(id);
 	u64 bytes = 0, calls = 0;
@@ -519,12 +794,18 @@ static bool id_holds_memory(u16 id)
 	return bytes || calls;
 }
 
+/* A site that has contexts is needed as long as these are. */
+static bool site_holds_memory(u16 id)
+{
+	return codetag_id_holds_memory(id) || has_contexts(id);
+}
+
 static bool range_holds_memory(struct codetag_range *range)
 {
 	unsigned int i;
 
 	for (i = 0; range->first && i < range->nr; i++)
-		if (id_holds_memory(range->first + i))
+		if (site_holds_memory(range->first + i))
 			return true;
 	return false;
 }
@@ -536,8 +817,17 @@ static void reap_ranges(void)
 
 	lockdep_assert_held_write(&codetag_sem);
 	list_for_each_entry_safe(range, next, &codetag_ranges, list)
-		if (!range->mod && !range_holds_memory(range))
+		if (!range->mod && !range->block && !range_holds_memory(range))
 			free_range(range);
+}
+
+/* Their tags are about to go; those that have contexts stay in the list. */
+static void release_sites(struct codetag_range *range)
+{
+	unsigned int i;
+
+	for (i = 0; range->first && i < range->nr; i++)
+		codetag_site_release(range->first + i, true);
 }
 
 /* Take over the names of what still holds memory. */
@@ -549,7 +839,7 @@ static void keep_names(struct codetag_range *range)
 	for (i = 0; i < range->nr; i++) {
 		struct codetag *ct = &range->tags[i].ct;
 
-		if (!id_holds_memory(range->first + i))
+		if (!site_holds_memory(range->first + i))
 			continue;
 		if (!copies) {
 			codetag_names_lost++;
@@ -571,8 +861,7 @@ static void keep_names(struct codetag_range *range)
 	range->tags = copies;
 }
 
-/* Find @nr free ids, in whole blocks. Returns the first one, 0 if there are none. */
-static u16 find_ids(unsigned int nr)
+static u16 try_find_ids(unsigned int nr)
 {
 	unsigned long end = codetag_id_end >> CODETAG_BLOCK_SHIFT;
 	unsigned long block;
@@ -580,6 +869,33 @@ static u16 find_ids(unsigned int nr)
 	nr = DIV_ROUND_UP(nr, CODETAG_BLOCK_SIZE);
 	block = bitmap_find_next_zero_area(codetag_blocks_used, end, 0, nr, 0);
 	return block < end ? block << CODETAG_BLOCK_SHIFT : 0;
+}
+
+/* Find @nr free ids, in whole blocks. Returns the first one, 0 if there are none. */
+static u16 find_ids(unsigned int nr)
+{
+	u16 first = try_find_ids(nr);
+
+	if (first)
+		return first;
+	reap_ranges();
+	return try_find_ids(nr);
+}
+
+/* Let allocations find the counters of a range that has got its ids. */
+static void publish_range(struct codetag_range *range)
+{
+	unsigned int i;
+
+	for (i = 0; i < range->nr; i += CODETAG_BLOCK_SIZE) {
+		unsigned int block = (range->first + i) >> CODETAG_BLOCK_SHIFT;
+
+		__set_bit(block, codetag_blocks_used);
+		codetag_blocks[block] = range;
+		module_alloc_tag_counters[block] = range->counters - range->first;
+		module_alloc_tag_sizes[block] = min_t(unsigned int, range->nr - i, CODETAG_BLOCK_SIZE) *
+						sizeof(*range->counters);
+	}
 }
 
 /*
@@ -602,10 +918,6 @@ static bool register_tags(struct module *mod, struct alloc_tag *tags, unsigned i
 	list_add_tail(&range->list, &codetag_ranges);
 
 	range->first = find_ids(nr);
-	if (!range->first) {
-		reap_ranges();
-		range->first = find_ids(nr);
-	}
 	if (!range->first)
 		return false;
 
@@ -616,15 +928,7 @@ static bool register_tags(struct module *mod, struct alloc_tag *tags, unsigned i
 		return false;
 	}
 
-	for (i = 0; i < nr; i += CODETAG_BLOCK_SIZE) {
-		unsigned int block = (range->first + i) >> CODETAG_BLOCK_SHIFT;
-
-		__set_bit(block, codetag_blocks_used);
-		codetag_blocks[block] = range;
-		module_alloc_tag_counters[block] = range->counters - range->first;
-		module_alloc_tag_sizes[block] = min_t(unsigned int, nr - i, CODETAG_BLOCK_SIZE) *
-						sizeof(*range->counters);
-	}
+	publish_range(range);
 	for (i = 0; i < nr; i++)
 		tags[i].ct.id = range->first + i;
 	return true;
@@ -682,6 +986,7 @@ void codetag_unload_module(struct module *mod)
 	list_for_each_entry_safe(range, next, &codetag_ranges, list) {
 		if (range->mod != mod)
 			continue;
+		release_sites(range);
 		if (range_holds_memory(range)) {
 			keep_names(range);
 			range->mod = NULL;
@@ -692,6 +997,74 @@ void codetag_unload_module(struct module *mod)
 	reap_ranges();
 	up_write(&codetag_sem);
 }
+
+#ifdef CONFIG_CODETAG_CONTEXTS
+
+/**
+ * codetag_block_add - give a block of contexts its ids
+ * @block: the block, its counters set
+ *
+ * Context: Process, with none of the locks here held.
+ * Return: false if there are no ids or no memory.
+ */
+bool codetag_block_add(struct codetag_block *block)
+{
+	struct codetag_range *range = kzalloc(sizeof(*range), GFP_KERNEL | __GFP_NOWARN);
+
+	if (!range)
+		return false;
+
+	down_write(&codetag_sem);
+	range->first = find_ids(CODETAG_BLOCK_SIZE);
+	if (range->first) {
+		range->nr = CODETAG_BLOCK_SIZE;
+		range->block = block;
+		range->counters = &block->counters->held[0];
+		block->first = range->first;
+		list_add_tail(&range->list, &codetag_ranges);
+		publish_range(range);
+	}
+	up_write(&codetag_sem);
+	if (!block->first)
+		kfree(range);
+	return block->first;
+}
+
+/**
+ * codetag_block_remove - the reverse of codetag_block_add()
+ * @block: the block, all of it free
+ *
+ * Context: Process, with none of the locks here held.
+ */
+void codetag_block_remove(struct codetag_block *block)
+{
+	struct codetag_range *range;
+
+	down_write(&codetag_sem);
+	range = range_of(block->first);
+	range->counters = NULL;
+	free_range(range);
+	up_write(&codetag_sem);
+}
+
+/**
+ * codetag_block_next - the next block of contexts
+ * @id: the id to begin with
+ *
+ * Context: With codetag_lock() held.
+ * Return: The first block that has @id or higher ones, NULL if there is none.
+ */
+struct codetag_block *codetag_block_next(unsigned int id)
+{
+	unsigned int block = id >> CODETAG_BLOCK_SHIFT;
+
+	for_each_set_bit_from(block, codetag_blocks_used, CODETAG_NR_BLOCKS)
+		if (codetag_blocks[block] && codetag_blocks[block]->block)
+			return codetag_blocks[block]->block;
+	return NULL;
+}
+
+#endif /* CONFIG_CODETAG_CONTEXTS */
 
 #endif /* CONFIG_MODULES */
 

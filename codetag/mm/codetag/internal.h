@@ -7,6 +7,11 @@
 #define _MM_CODETAG_INTERNAL_H
 
 #include <linux/alloc_tag.h>
+#include <linux/atomic.h>
+#include <linux/list.h>
+#include <linux/rcupdate.h>
+#include <linux/spinlock.h>
+#include "query.h"
 
 struct codetag_fault;
 struct codetag_fault_settings;
@@ -65,6 +70,7 @@ struct codetag_sums {
  * @unloaded:	tags of unloaded modules whose ids are not free yet
  * @free:	ids that modules can still get
  * @without_id:	tags that have no id, of built-in code and loaded modules
+ * @contexts:	ids set aside for contexts
  * @modules_without_id: modules loaded so far that got too few ids
  * @names_lost:	sites of unloaded modules whose names could not be kept
  * @damaged:	ids that were found in pages and objects and that no tag has
@@ -77,12 +83,158 @@ struct codetag_id_use {
 	unsigned int unloaded;
 	unsigned int free;
 	unsigned int without_id;
+	unsigned int contexts;
 	unsigned long modules_without_id;
 	unsigned long names_lost;
 	unsigned long damaged;
 	size_t tag_bytes;
 	size_t counter_bytes;
 };
+
+/* The words of a context's values before its stack: as many as keys need them */
+#define CODETAG_VALUE_WORDS	6
+
+/* Return addresses by which a site knows where it is in a stack */
+#define CODETAG_SITE_CALLS	4
+
+/**
+ * struct codetag_site - a call site that is or was split
+ * @by_tag:	finds it by @ct, under RCU; not once its module is gone
+ * @by_id:	finds it by @id, under RCU
+ * @list:	in codetag_sites, in the order of ids
+ * @rcu:	to free it
+ * @contexts:	its contexts, under RCU
+ * @ct:		its tag; dangles once the module is gone
+ * @id:		its own id
+ * @how:	by what it is split, see codetag_site_how(); 0: it is not any more
+ * @max:	contexts it may have
+ * @nr:		contexts it has
+ * @lost:	allocations that got no context
+ * @calls:	where the calls of its allocator return to, as far as they are known
+ * @inner:	frames above the innermost of these, at most
+ *
+ * Allocators find it under RCU; changed with codetag_context_lock held.
+ */
+struct codetag_site {
+	struct hlist_node by_tag;
+	struct hlist_node by_id;
+	struct list_head list;
+	struct rcu_head rcu;
+	struct list_head contexts;
+	struct codetag *ct;
+	u16 id;
+	unsigned int how;
+	unsigned int max;
+	unsigned int nr;
+	atomic_long_t lost;
+	unsigned long calls[CODETAG_SITE_CALLS];
+	unsigned int inner;
+};
+
+/* Bits of enum codetag_key, and the depth of a stack above these */
+#define CODETAG_HOW_KEYS	0xffffU
+#define CODETAG_HOW_DEPTH	16
+
+static inline unsigned int codetag_site_how(unsigned int keys, unsigned int depth)
+{
+	return keys | depth << CODETAG_HOW_DEPTH;
+}
+
+static_assert(CODETAG_NR_KEYS <= CODETAG_HOW_DEPTH);
+
+/* What a context is used for */
+enum codetag_context_state {
+	CODETAG_CONTEXT_FREE,
+	CODETAG_CONTEXT_LIVE,	/* allocations find it */
+	CODETAG_CONTEXT_LEAVING,/* they do not; it may be free soon, or live again */
+	CODETAG_CONTEXT_OLD,	/* they do not, and never will */
+	CODETAG_CONTEXT_GONE,	/* it has no site any more, and is about to be free */
+};
+
+/**
+ * struct codetag_context - an id of its own for a part of what a site allocates
+ * @node:	in the hash table if it is live, else in the list of free ones
+ * @list:	in the contexts of @site
+ * @site:	the site, NULL if it is free
+ * @hash:	of the values
+ * @how:	by what its site was split
+ * @id:		its id
+ * @state:	see above
+ * @nr_words:	values in @words
+ * @nr_frames:	frames in @stack
+ * @counters:	counters of the id
+ * @allocs:	all allocations since it exists
+ * @seen:	what @allocs was when it was looked at last
+ * @text:	the stack as text, once a module in it is gone
+ * @words:	the values of its keys, packed, in the order of enum codetag_key
+ * @stack:	return addresses, the innermost first
+ *
+ * Allocators find it under RCU, and what it says does not change while they can.
+ * Everything but the counters is changed with codetag_context_lock held.
+ */
+struct codetag_context {
+	struct hlist_node node;
+	struct list_head list;
+	struct codetag_site *site;
+	unsigned long hash;
+	unsigned int how;
+	u16 id;
+	u8 state;
+	u8 nr_words;
+	u8 nr_frames;
+	struct alloc_tag_counters __percpu *counters;
+	u64 __percpu *allocs;
+	u64 seen;
+	char *text;
+	u64 words[CODETAG_VALUE_WORDS];
+	unsigned long stack[CODETAG_DEPTH_MAX];
+};
+
+/*
+ * The first word of the values has what is small:
+ *
+ *	     62 61           48 47     32 31          0
+ *	+------+---------------+---------+-------------+
+ *	| acc. |      cpu      | node + 1|     gfp     |
+ *	+------+---------------+---------+-------------+
+ */
+#define CODETAG_SMALL_KEYS	(BIT(CODETAG_KEY_NODE) | BIT(CODETAG_KEY_CPU) | \
+				 BIT(CODETAG_KEY_ACCOUNTED) | BIT(CODETAG_KEY_GFP))
+#define CODETAG_NODE_SHIFT	32
+#define CODETAG_CPU_SHIFT	48
+#define CODETAG_ACCOUNTED_SHIFT	62
+
+/* What a block of contexts counts, on one CPU */
+struct codetag_block_counters {
+	struct alloc_tag_counters held[CODETAG_BLOCK_SIZE];
+	u64 allocs[CODETAG_BLOCK_SIZE];
+};
+
+/**
+ * struct codetag_block - contexts with neighbouring ids
+ * @list:	in the blocks, in the order of ids
+ * @first:	id of the first
+ * @nr_used:	contexts that are not free
+ * @counters:	what they count
+ * @contexts:	the contexts
+ */
+struct codetag_block {
+	struct list_head list;
+	u16 first;
+	unsigned int nr_used;
+	struct codetag_block_counters __percpu *counters;
+	struct codetag_context contexts[CODETAG_BLOCK_SIZE];
+};
+
+/* How the charging of a site is switched. */
+enum codetag_charging {
+	CODETAG_CHARGE_OFF,
+	CODETAG_CHARGE_SITE,
+	CODETAG_CHARGE_CONTEXTS,
+};
+
+extern raw_spinlock_t codetag_context_lock;
+extern struct list_head codetag_sites;
 
 void codetag_lock(void);
 bool codetag_trylock(void);
@@ -95,22 +247,94 @@ void alloc_tag_read_block(unsigned int first, struct alloc_tag_counters *sums);
 void codetag_reap(void);
 void codetag_id_use(struct codetag_id_use *use);
 
+void codetag_change_state(struct codetag *ct, u8 clear, u8 set);
+void codetag_set_charging(const struct codetag_info *info, enum codetag_charging charging);
+bool codetag_info_of(u16 id, struct codetag_info *info);
+bool codetag_id_holds_memory(u16 id);
+
 static inline bool codetag_profiled(const struct codetag_info *info)
 {
-	return READ_ONCE(info->ct->id) != CODETAG_ID_NONE;
+	return READ_ONCE(info->ct->id) != CODETAG_ID_NONE ||
+	       READ_ONCE(info->ct->state) & CODETAG_SPLIT;
 }
 
+#ifdef CONFIG_CODETAG_CONTEXTS
+
+struct codetag_site *codetag_site_by_tag(const struct codetag *ct);
+struct codetag_site *codetag_site_by_id(u16 id);
+bool codetag_sites_init(void);
+bool codetag_site_split(struct codetag_site *new, const struct codetag_keys *keys);
+void codetag_site_unsplit(u16 id);
+void codetag_site_release(u16 id, bool tag_gone);
+bool codetag_block_add(struct codetag_block *block);
+void codetag_block_remove(struct codetag_block *block);
+struct codetag_block *codetag_block_next(unsigned int id);
+
+/* context.c: splitting sites */
+
 /**
- * codetag_set_profiled - switch the profiling of a call site
- * @info:	the site
- * @on:		whether what it allocates from now on is charged
- *
- * Context: With codetag_lock() held.
+ * struct codetag_context_use - how the contexts are used
+ * @max:	how many there may be
+ * @used:	how many there are
+ * @free:	how many more are set aside
+ * @sites:	sites that are split
+ * @lost:	allocations of such sites that got no context
+ * @bytes:	memory for all of it
  */
-static inline void codetag_set_profiled(const struct codetag_info *info, bool on)
+struct codetag_context_use {
+	unsigned int max;
+	unsigned int used;
+	unsigned int free;
+	unsigned int sites;
+	unsigned long lost;
+	size_t bytes;
+};
+
+struct codetag_site *codetag_split_new(const struct codetag_info *info);
+void codetag_split(struct codetag_site *site, const struct codetag_keys *keys);
+void codetag_unsplit(const struct codetag_info *info);
+void codetag_split_switch(void);
+bool codetag_split_wanted(const struct codetag_info *info);
+void codetag_contexts_reap(void);
+void codetag_context_use(struct codetag_context_use *use);
+unsigned int codetag_contexts_check(struct seq_file *m);
+void codetag_contexts_lock(void);
+void codetag_contexts_unlock(void);
+struct codetag_context *codetag_context_next(unsigned int id);
+u64 codetag_context_allocs(const struct codetag_context *ctx);
+unsigned int codetag_uptime(void);
+void codetag_age_restart(void);
+
+extern unsigned int codetag_max_contexts, codetag_age_interval;
+
+/* context_stack.c: stacks */
+#define CODETAG_STACK_INNER	12
+#define CODETAG_STACK_ENTRIES	(CODETAG_DEPTH_MAX + CODETAG_STACK_INNER)
+
+unsigned int codetag_stack_save(struct codetag_site *site, unsigned int depth,
+				unsigned long *entries, const unsigned long **stack);
+
+/* context_show.c: the list of contexts */
+char *codetag_context_stack_text(const struct codetag_context *ctx);
+void codetag_keys_show(struct seq_file *m, const struct codetag_info *info);
+
+#else /* CONFIG_CODETAG_CONTEXTS */
+
+static inline void codetag_site_release(u16 id, bool tag_gone) {}
+static inline struct codetag_site *codetag_split_new(const struct codetag_info *info)
 {
-	WRITE_ONCE(info->ct->id, on ? info->id : CODETAG_ID_NONE);
+	return NULL;
 }
+
+static inline void codetag_split(struct codetag_site *site,
+				 const struct codetag_keys *keys) {}
+static inline void codetag_unsplit(const struct codetag_info *info) {}
+static inline void codetag_split_switch(void) {}
+static inline bool codetag_split_wanted(const struct codetag_info *info) { return false; }
+static inline unsigned int codetag_contexts_check(struct seq_file *m) { return 0; }
+static inline void codetag_keys_show(struct seq_file *m, const struct codetag_info *info) {}
+
+#endif /* CONFIG_CODETAG_CONTEXTS */
 
 /* page_tag.c: the page stores */
 extern u16 page_tag_max_id;

@@ -8,6 +8,7 @@
 #include <linux/mm.h>
 #include <linux/pgalloc_tag.h>
 #include <linux/seq_file.h>
+#include "context.h"
 #include "internal.h"
 
 /* Pages whose id did not fit the store, and pages freed alone that are a part of more. */
@@ -30,20 +31,20 @@ void pgalloc_tag_show_stats(struct seq_file *m)
 static u16 not_representable(struct codetag *ct)
 {
 	if (!(READ_ONCE(ct->state) & CODETAG_INACCURATE))
-		WRITE_ONCE(ct->state, ct->state | CODETAG_INACCURATE);
+		codetag_change_state(ct, 0, CODETAG_INACCURATE);
 	atomic_long_inc(&nr_not_representable);
 	return CODETAG_ID_UNREPRESENTABLE;
 }
 
 /* pgalloc_tag_add() with page_ext, or flags that do not hold every id. */
-static noinline void add_any(struct page *page, unsigned int order, bool compound,
+static noinline void add_any(struct page *page, unsigned int order, gfp_t gfp,
 			     unsigned int id)
 {
 	if (unlikely(id > page_tag_max_id))
 		id = not_representable(&current->alloc_tag->ct);
 
 	page_tag_set(page, id);
-	if (order && !compound)
+	if (order && !(gfp & __GFP_COMP))
 		page_tag_set(page + 1, CODETAG_ID_TAIL + order);
 	alloc_tag_charge(id, PAGE_SIZE << order, 1);
 }
@@ -52,17 +53,41 @@ static noinline void add_any(struct page *page, unsigned int order, bool compoun
  * pgalloc_tag_add_slow - what of pgalloc_tag_add() is not inlined
  * @page:	first page
  * @order:	order of the allocation, not 0 with wide flags and slots
- * @compound:	the pages are going to be a compound page
- * @id:		id of the current call site
+ * @gfp:	how it was allocated
+ * @id:		id to charge it to
  *
  * Context: Any but NMI.
  */
-void pgalloc_tag_add_slow(struct page *page, unsigned int order, bool compound,
+void pgalloc_tag_add_slow(struct page *page, unsigned int order, gfp_t gfp,
 			  unsigned int id)
 {
-	if (!pgalloc_tag_try_add(page, order, compound, id))
-		add_any(page, order, compound, id);
+	if (!pgalloc_tag_try_add(page, order, gfp & __GFP_COMP, id))
+		add_any(page, order, gfp, id);
 }
+
+#ifdef CONFIG_CODETAG_CONTEXTS
+
+/**
+ * pgalloc_tag_add_split - pgalloc_tag_add() for a site that is split
+ * @page:	first page
+ * @order:	order of the allocation
+ * @gfp:	how it was allocated
+ *
+ * Context: Any but NMI.
+ */
+void pgalloc_tag_add_split(struct page *page, unsigned int order, gfp_t gfp)
+{
+	unsigned int id;
+
+	preempt_disable();
+	id = codetag_context_id(page_to_nid(page), gfp, gfp & __GFP_ACCOUNT,
+				PAGE_SIZE << order, page_tag_max_id);
+	if (id && (order || !pgalloc_tag_try_add(page, 0, true, id)))
+		pgalloc_tag_add_slow(page, order, gfp, id);
+	preempt_enable();
+}
+
+#endif
 
 /* ---- free ------------------------------------------------------------------ */
 

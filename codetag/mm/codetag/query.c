@@ -245,7 +245,7 @@ static int parse_term(struct parser *p, const struct word *key, struct codetag_q
 
 	if (term < 0)
 		return bad_word(p, key,
-				"neither a keyword (file, func, module, line, id) nor an action (=p, +p, -p, =_, fault)");
+				"neither a keyword (file, func, module, line, id) nor an action (=p, +p, -p, =_, fault, keys=)");
 	if (p->terms & BIT(term))
 		return bad_word(p, key, "given twice");
 	p->terms |= BIT(term);
@@ -410,10 +410,74 @@ static int parse_setting(struct parser *p, const struct word *word,
 	return 0;
 }
 
+const char * const codetag_key_names[CODETAG_NR_KEYS] = {
+	[CODETAG_KEY_NODE]	= "node",
+	[CODETAG_KEY_CPU]	= "cpu",
+	[CODETAG_KEY_ACCOUNTED]	= "accounted",
+	[CODETAG_KEY_GFP]	= "gfp",
+	[CODETAG_KEY_SIZE]	= "size",
+	[CODETAG_KEY_AGE]	= "age",
+	[CODETAG_KEY_CGROUP]	= "cgroup",
+	[CODETAG_KEY_TASK]	= "task",
+	[CODETAG_KEY_STACK]	= "stack",
+};
+
+static int parse_keys(struct parser *p, const struct word *word, struct codetag_query *q)
+{
+	const char *key = word->s + strlen("keys=");
+	unsigned int i;
+	size_t len;
+
+	q->action = CODETAG_ACTION_KEYS;
+	if (!strcmp(key, "none"))
+		return 0;
+	do {
+		len = strcspn(key, ",");
+		for (i = 0; i < CODETAG_NR_KEYS; i++)
+			if (strlen(codetag_key_names[i]) == len &&
+			    !memcmp(codetag_key_names[i], key, len))
+				break;
+		if (i == CODETAG_NR_KEYS)
+			return bad_word(p, word,
+					"an unknown key, there are: stack, node, cpu, task, cgroup, accounted, size, gfp, age, and keys=none for none");
+		if (q->keys.mask & BIT(i))
+			return bad_word(p, word, "a key is given twice");
+		q->keys.mask |= BIT(i);
+		key += len;
+	} while (*key++);
+	return 0;
+}
+
+/* What follows the keys: depth=N and max=N */
+static int parse_keys_setting(struct parser *p, const struct word *word,
+			      struct codetag_keys *keys)
+{
+	bool depth = !strncmp(word->s, "depth=", strlen("depth="));
+	unsigned int number;
+
+	if (!keys->mask)
+		return bad_word(p, word, "the query ends with its action");
+	if (!depth && strncmp(word->s, "max=", strlen("max=")))
+		return bad_word(p, word, "not a setting of keys (depth=, max=)");
+	if (p->settings & BIT(depth))
+		return bad_word(p, word, "given twice");
+	p->settings |= BIT(depth);
+	if (depth && !(keys->mask & BIT(CODETAG_KEY_STACK)))
+		return bad_word(p, word, "only the key stack has a depth");
+	if (kstrtouint(strchr(word->s, '=') + 1, 0, &number) || !number ||
+	    number > (depth ? CODETAG_DEPTH_MAX : CODETAG_ID_MAX))
+		return bad_word(p, word, depth ? "must be a number from 1 to 32" :
+						 "must be a number from 1 to 65535");
+	*(depth ? &keys->depth : &keys->max) = number;
+	return 0;
+}
+
 static int parse_word(struct parser *p, const struct word *word, struct codetag_query *q)
 {
 	if (q->action == CODETAG_ACTION_FAULT)
 		return parse_setting(p, word, &q->fault);
+	if (q->action == CODETAG_ACTION_KEYS)
+		return parse_keys_setting(p, word, &q->keys);
 	if (q->action != CODETAG_ACTION_NONE)
 		return bad_word(p, word, "the query ends with its action");
 	q->action_start = word->start;
@@ -429,6 +493,8 @@ static int parse_word(struct parser *p, const struct word *word, struct codetag_
 	}
 	if (!strncmp(word->s, "fault=", strlen("fault=")))
 		return bad_word(p, word, "must be fault or fault=off");
+	if (!strncmp(word->s, "keys=", strlen("keys=")))
+		return parse_keys(p, word, q);
 	return parse_term(p, word, q);
 }
 
@@ -474,6 +540,10 @@ int codetag_query_parse(char *text, size_t len, size_t *pos, struct codetag_quer
 			.verbose = 1,
 			.stacktrace_depth = MAX_DEPTH,
 			.require_end = ULONG_MAX,
+		},
+		.keys = {
+			.depth = CODETAG_DEPTH_DEFAULT,
+			.max = CODETAG_SITE_CONTEXTS,
 		},
 		.start = word.start,
 	};

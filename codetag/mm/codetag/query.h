@@ -10,6 +10,9 @@
  *	=p +p -p =_		set, add, remove flags, set none
  *	fault [SETTING=N ...]	arm a fault
  *	fault=off		disarm it
+ *	keys=KEY[,KEY...] [depth=N] [max=N]
+ *				split the site: by stack, node, size, ...
+ *	keys=none		split it no more
  *
  * A query is any of the terms above, joined by "and", and at most one action
  * at its end. Queries are separated by ';' or a new line. In a GLOB '*' stands
@@ -40,6 +43,40 @@ enum codetag_action {
 	CODETAG_ACTION_REMOVE,
 	CODETAG_ACTION_FAULT,
 	CODETAG_ACTION_FAULT_OFF,
+	CODETAG_ACTION_KEYS,
+};
+
+/* What a site can be split by, in the order in which it is listed */
+enum codetag_key {
+	CODETAG_KEY_NODE,
+	CODETAG_KEY_CPU,
+	CODETAG_KEY_ACCOUNTED,
+	CODETAG_KEY_GFP,
+	CODETAG_KEY_SIZE,
+	CODETAG_KEY_AGE,
+	CODETAG_KEY_CGROUP,
+	CODETAG_KEY_TASK,
+	CODETAG_KEY_STACK,
+	CODETAG_NR_KEYS,
+};
+
+extern const char * const codetag_key_names[CODETAG_NR_KEYS];
+
+/* Frames of a stack, at most and by default; contexts of a site by default */
+#define CODETAG_DEPTH_MAX	32
+#define CODETAG_DEPTH_DEFAULT	16
+#define CODETAG_SITE_CONTEXTS	1024
+
+/**
+ * struct codetag_keys - how a site is asked to be split
+ * @mask:	a bit for each enum codetag_key, 0: not at all
+ * @depth:	frames of a stack
+ * @max:	contexts that the site may have
+ */
+struct codetag_keys {
+	unsigned int mask;
+	unsigned int depth;
+	unsigned int max;
 };
 
 /**
@@ -87,6 +124,7 @@ struct codetag_fault_settings {
  * @action:	what to do with the sites
  * @flags:	of CODETAG_ACTION_SET, ADD and REMOVE: CODETAG_FLAG_* bits
  * @fault:	of CODETAG_ACTION_FAULT
+ * @keys:	of CODETAG_ACTION_KEYS
  * @start:	where the query begins in what was parsed
  * @action_start: where its action begins, @end if it has none
  * @end:	where it ends, without the separator
@@ -104,6 +142,7 @@ struct codetag_query {
 	enum codetag_action action;
 	u8 flags;
 	struct codetag_fault_settings fault;
+	struct codetag_keys keys;
 	size_t start;
 	size_t action_start;
 	size_t end;

@@ -119,7 +119,7 @@ static void apply(const struct remembered_query *r, const struct module *mod)
 	struct codetag_change change = { .query = r->query };
 
 	if (codetag_change_prepare(&change, mod))
-		pr_warn("no memory to arm the faults of '%s' in module %s\n", r->source, mod->name);
+		pr_warn("no memory for '%s' in module %s\n", r->source, mod->name);
 	codetag_change_make(&change, mod);
 	codetag_change_free(&change);
 }
@@ -134,7 +134,7 @@ static void module_comes(const struct module *mod)
 	list_for_each_entry(r, &remembered_queries, list)
 		apply(r, mod);
 	codetag_unlock();
-	codetag_fault_switch();
+	codetag_change_switch();
 	mutex_unlock(&codetag_query_mutex);
 }
 

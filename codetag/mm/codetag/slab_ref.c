@@ -28,6 +28,7 @@
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 #include "../internal.h"
+#include "context.h"
 #include "internal.h"
 #include "slab_ref.h"
 
@@ -262,19 +263,32 @@ u16 *codetag_slab_ref_any(const struct kmem_cache *s, const void *object)
 /**
  * codetag_slab_alloc_any - charge any object of any cache to the current call site
  * @s:		cache
+ * @gfp:	how it was allocated
  * @object:	new object
+ * @size:	bytes that were asked for
  *
  * Context: Any.
  */
-void codetag_slab_alloc_any(struct kmem_cache *s, void *object)
+void codetag_slab_alloc_any(struct kmem_cache *s, gfp_t gfp, void *object, size_t size)
 {
-	u16 id = alloc_tag_current_id();
+	struct slab *slab = virt_to_slab(kasan_reset_tag(object));
+	unsigned int id;
+	u16 *ref;
 
-	if (!mem_alloc_profiling_enabled() || !id)
+	if (!mem_alloc_profiling_enabled())
 		return;
 
-	*codetag_slab_ref_any(s, object) = id;
-	alloc_tag_charge(id, s->size, 1);
+	preempt_disable();
+	id = codetag_charged_id(slab_nid(slab), gfp, (gfp & __GFP_ACCOUNT) ||
+				s->flags & SLAB_ACCOUNT, size, CODETAG_ID_MAX);
+	if (id) {
+		if (is_kfence_address(object) ||
+		    !codetag_slab_try_ref(s, slab, object, codetag_slab_shift(s), &ref))
+			ref = codetag_slab_ref_any(s, object);
+		*ref = id;
+		alloc_tag_charge(id, s->size, 1);
+	}
+	preempt_enable();
 }
 
 /**

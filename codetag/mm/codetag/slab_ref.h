@@ -32,7 +32,7 @@ unsigned int codetag_slab_tail(const struct kmem_cache *s, const struct slab *sl
 u16 *codetag_slab_ref_in(const struct kmem_cache *s, const struct slab *slab,
 			 const void *object);
 u16 *codetag_slab_ref_any(const struct kmem_cache *s, const void *object);
-void codetag_slab_alloc_any(struct kmem_cache *s, void *object);
+void codetag_slab_alloc_any(struct kmem_cache *s, gfp_t gfp, void *object, size_t size);
 void codetag_slab_free_any(struct kmem_cache *s, void *object);
 
 /*
@@ -153,15 +153,17 @@ static __always_inline void codetag_slab_set(const struct kmem_cache *s, u16 *re
 static __always_inline bool codetag_slab_try_alloc(struct kmem_cache *s, struct slab *slab,
 						   void *object)
 {
+	struct alloc_tag *tag;
 	unsigned long id, shift;
 	u16 *ref;
 
 	if (!mem_alloc_profiling_enabled())
 		return true;
 
-	id = alloc_tag_current_id();
+	tag = current->alloc_tag;
+	id = alloc_tag_id(tag);
 	if (unlikely(!id))
-		return true;
+		return !alloc_tag_split(tag);
 
 	shift = codetag_slab_shift(s);
 	if (likely(shift < CODETAG_SLAB_VECTOR)) {
@@ -176,24 +178,32 @@ static __always_inline bool codetag_slab_try_alloc(struct kmem_cache *s, struct 
 }
 
 /* Charge a new object, not KFENCE's, to the current call site. */
-static __always_inline void codetag_slab_alloc(struct kmem_cache *s, void *object)
+static __always_inline void codetag_slab_alloc(struct kmem_cache *s, gfp_t gfp, void *object,
+					       size_t size)
 {
 	if (unlikely(!codetag_slab_try_alloc(s, NULL, object)))
-		codetag_slab_alloc_any(s, object);
+		codetag_slab_alloc_any(s, gfp, object, size);
 }
 
 /* Charge new objects, some of which may be KFENCE's, to the current call site. */
-static __always_inline void codetag_slab_alloc_bulk(struct kmem_cache *s, size_t size, void **p)
+static __always_inline void codetag_slab_alloc_bulk(struct kmem_cache *s, gfp_t gfp,
+						    size_t size, void **p)
 {
+	struct alloc_tag *tag;
 	unsigned long id, shift;
 	size_t i;
 
 	if (!mem_alloc_profiling_enabled())
 		return;
 
-	id = alloc_tag_current_id();
-	if (unlikely(!id))
+	tag = current->alloc_tag;
+	id = alloc_tag_id(tag);
+	if (unlikely(!id)) {
+		if (alloc_tag_split(tag))
+			for (i = 0; i < size; i++)
+				codetag_slab_alloc_any(s, gfp, p[i], s->object_size);
 		return;
+	}
 
 	for (i = 0; i < size; i++) {
 		shift = codetag_slab_shift(s);
@@ -277,9 +287,12 @@ static inline bool codetag_slab_try_free(struct kmem_cache *s, struct slab *slab
 	return true;
 }
 
-static inline void codetag_slab_alloc(struct kmem_cache *s, void *object) {}
-static inline void codetag_slab_alloc_bulk(struct kmem_cache *s, size_t size, void **p) {}
-static inline void codetag_slab_alloc_any(struct kmem_cache *s, void *object) {}
+static inline void codetag_slab_alloc(struct kmem_cache *s, gfp_t gfp, void *object,
+				      size_t size) {}
+static inline void codetag_slab_alloc_bulk(struct kmem_cache *s, gfp_t gfp, size_t size,
+					   void **p) {}
+static inline void codetag_slab_alloc_any(struct kmem_cache *s, gfp_t gfp, void *object,
+					  size_t size) {}
 static inline void codetag_slab_free(struct kmem_cache *s, void *object) {}
 static inline void codetag_slab_free_any(struct kmem_cache *s, void *object) {}
 

@@ -7,6 +7,23 @@
 #include <linux/seq_file.h>
 #include "internal.h"
 
+#ifdef CONFIG_CODETAG_CONTEXTS
+static void show_contexts(struct seq_file *m)
+{
+	struct codetag_context_use use;
+
+	codetag_context_use(&use);
+	seq_printf(m, "sites_split: %u\n", use.sites);
+	seq_printf(m, "contexts_max: %u\n", use.max);
+	seq_printf(m, "contexts_used: %u\n", use.used);
+	seq_printf(m, "contexts_free: %u\n", use.free);
+	seq_printf(m, "contexts_lost: %lu\n", use.lost);
+	seq_printf(m, "mem_contexts: %zu\n", use.bytes);
+}
+#else
+static void show_contexts(struct seq_file *m) {}
+#endif
+
 static int stats_show(struct seq_file *m, void *v)
 {
 	struct codetag_id_use use;
@@ -30,6 +47,7 @@ static int stats_show(struct seq_file *m, void *v)
 	seq_printf(m, "ids_damaged: %lu\n", use.damaged);
 	seq_printf(m, "mem_tags: %zu\n", use.tag_bytes);
 	seq_printf(m, "mem_counters: %zu\n", use.counter_bytes);
+	show_contexts(m);
 	codetag_slab_show_stats(m);
 	pcpu_codetag_show_stats(m);
 	return 0;

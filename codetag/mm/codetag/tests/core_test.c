@@ -193,26 +193,31 @@ static void unknown_ids(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, alloc_tag_id_counted(own_tag()->ct.id));
 }
 
+static u16 current_id(void)
+{
+	return codetag_word_id(alloc_tag_current_word());
+}
+
 /* The current tag is that of the innermost alloc_hooks(). */
 static void nesting(struct kunit *test)
 {
 	DEFINE_ALLOC_TAG(second);
 	struct alloc_tag *outer = own_tag(), *inner = &second;
-	u16 before = alloc_tag_current_id();
+	u16 before = current_id();
 	u16 in_outer, in_inner, after_inner;
 
 	in_outer = alloc_hooks_tag(outer, ({
-		u16 id = alloc_tag_current_id();
+		u16 id = current_id();
 
-		in_inner = alloc_hooks_tag(inner, alloc_tag_current_id());
-		after_inner = alloc_tag_current_id();
+		in_inner = alloc_hooks_tag(inner, current_id());
+		after_inner = current_id();
 		id;
 	}));
 	KUNIT_EXPECT_EQ(test, before, CODETAG_ID_UNTAGGED);
 	KUNIT_EXPECT_EQ(test, in_outer, outer->ct.id);
 	KUNIT_EXPECT_EQ(test, in_inner, inner->ct.id);
 	KUNIT_EXPECT_EQ(test, after_inner, outer->ct.id);
-	KUNIT_EXPECT_EQ(test, alloc_tag_current_id(), before);
+	KUNIT_EXPECT_EQ(test, current_id(), before);
 }
 
 static void recording(struct kunit *test)

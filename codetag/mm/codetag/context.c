@@ -1,0 +1,1045 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Contexts: a call site that is split charges each distinct value of its keys to
+ * an id of its own.
+ *
+ * An allocation of such a site computes the values, finds the context that has them
+ * and is charged to its id; if there is none yet, it takes a free one. Free ones
+ * are set aside beforehand, in blocks of ids like those of modules. A context
+ * that has not been used for a while and holds nothing becomes free again.
+ *
+ * Finding a context takes no lock: from then on until it is charged preemption is
+ * disabled, and a context is not free before all who may have found it are done.
+ */
+#define pr_fmt(fmt) "codetag: " fmt
+
+#include <linux/cgroup.h>
+#include <linux/gfp.h>
+#include <linux/init.h>
+#include <linux/irq_work.h>
+#include <linux/jiffies.h>
+#include <linux/math64.h>
+#include <linux/memcontrol.h>
+#include <linux/module.h>
+#include <linux/moduleparam.h>
+#include <linux/mutex.h>
+#include <linux/notifier.h>
+#include <linux/percpu.h>
+#include <linux/preempt.h>
+#include <linux/rculist.h>
+#include <linux/sched/mm.h>
+#include <linux/seq_file.h>
+#include <linux/slab.h>
+#include <linux/workqueue.h>
+#include "context.h"
+#include "internal.h"
+
+#undef MODULE_PARAM_PREFIX
+#define MODULE_PARAM_PREFIX "codetag."
+
+/* Contexts that there may be, of all sites together. */
+unsigned int codetag_max_contexts = (CODETAG_ID_MAX + 1) / 4;
+module_param_named(max_contexts, codetag_max_contexts, uint, 0644);
+
+/* Length of the intervals that the key "age" tells apart, in seconds. */
+unsigned int codetag_age_interval = 60;
+module_param_named(age_interval, codetag_age_interval, uint, 0644);
+
+/* Free contexts that there shall be, at least and for each site that is split. */
+#define FREE_MIN	256
+#define FREE_PER_SITE	4
+
+/* How often it is looked whether contexts are free. */
+#define REAP_INTERVAL	(10 * HZ)
+
+#define CONTEXT_BITS	12
+
+/* Live contexts by the hash of their values; there once a site was split. */
+static struct hlist_head *context_table;
+
+/* Free contexts; those first that every page can hold. */
+static struct hlist_head free_contexts;
+
+static unsigned int nr_used, nr_free, nr_split;
+
+static atomic_long_t nr_lost;
+
+/* Protects the blocks. codetag_sem nests inside. */
+static DEFINE_MUTEX(blocks_mutex);
+static LIST_HEAD(blocks);
+
+/* ---- values ------------------------------------------------------------------ */
+
+#define RARE_KEYS	(BIT(CODETAG_KEY_AGE) | BIT(CODETAG_KEY_CGROUP) | \
+			 BIT(CODETAG_KEY_TASK) | BIT(CODETAG_KEY_STACK))
+
+/* small, size, age, cgroup, task */
+#define TASK_WORDS	(TASK_COMM_LEN / sizeof(u64))
+static_assert(4 + TASK_WORDS <= CODETAG_VALUE_WORDS);
+static_assert(NR_CPUS <= 1 << (CODETAG_ACCOUNTED_SHIFT - CODETAG_CPU_SHIFT));
+static_assert(MAX_NUMNODES < 1 << (CODETAG_CPU_SHIFT - CODETAG_NODE_SHIFT));
+
+/**
+ * struct values - the values of an allocation's keys
+ * @hash:	of all of them, of the site and its keys
+ * @nr_words:	how many @words there are
+ * @nr_frames:	how many frames the stack has
+ * @stack:	like that of a context
+ * @words:	like those of a context
+ */
+struct values {
+	unsigned long hash;
+	unsigned int nr_words;
+	unsigned int nr_frames;
+	const unsigned long *stack;
+	u64 words[CODETAG_VALUE_WORDS];
+};
+
+/**
+ * codetag_uptime - seconds since boot, as ages count them
+ *
+ * Context: Any but NMI.
+ */
+unsigned int codetag_uptime(void)
+{
+	return div_u64(get_jiffies_64() - INITIAL_JIFFIES, HZ);
+}
+
+/* The interval that it is: its start in seconds since boot, and its length above. */
+static DEFINE_RAW_SPINLOCK(age_lock);
+static u64 age_now;
+static unsigned long age_end;
+
+static noinline u64 next_age(void)
+{
+	unsigned long flags, now = jiffies;
+	u64 age;
+
+	raw_spin_lock_irqsave(&age_lock, flags);
+	if (!age_now || time_after_eq(now, age_end)) {
+		unsigned int length = clamp(READ_ONCE(codetag_age_interval), 1U, 1U << 24);
+
+		WRITE_ONCE(age_end, now + length * HZ);
+		WRITE_ONCE(age_now, (u64)length << 32 | codetag_uptime());
+	}
+	age = age_now;
+	raw_spin_unlock_irqrestore(&age_lock, flags);
+	return age;
+}
+
+/**
+ * codetag_age_restart - begin the next interval of ages with the next allocation
+ *
+ * Context: Any but NMI. For tests.
+ */
+void codetag_age_restart(void)
+{
+	WRITE_ONCE(age_now, 0);
+}
+
+static u64 current_age(void)
+{
+	u64 age = READ_ONCE(age_now);
+
+	if (unlikely(!age || time_after_eq(jiffies, READ_ONCE(age_end))))
+		age = next_age();
+	return age;
+}
+
+/* What is accounted is charged to the task's group, unless somebody says otherwise. */
+static u64 current_cgroup(gfp_t gfp, bool accounted)
+{
+	u64 id = 0;
+#ifdef CONFIG_MEMCG
+	struct mem_cgroup *memcg = NULL;
+
+	/* User memory is charged to who maps it: that is this task. */
+	if (!accounted && !(gfp & __GFP_MOVABLE))
+		return 0;
+	if (mem_cgroup_disabled())
+		return 0;
+
+	rcu_read_lock();
+	if (in_task())
+		memcg = current->active_memcg;
+	else
+		memcg = this_cpu_read(int_active_memcg);
+	if (!memcg && in_task() && !(current->flags & PF_KTHREAD))
+		memcg = mem_cgroup_from_task(current);
+	if (memcg && memcg->css.cgroup)
+		id = cgroup_id(memcg->css.cgroup);
+	rcu_read_unlock();
+#endif
+	return id;
+}
+
+/* In interrupts it is nobody's allocation. */
+static void current_task(u64 words[TASK_WORDS])
+{
+	const char *comm = in_task() ? current->comm : in_hardirq() ? "<hardirq>" : "<softirq>";
+	char name[TASK_COMM_LEN] = {};
+
+	/* It may be changed meanwhile. */
+	strncpy(name, comm, TASK_COMM_LEN - 1);
+	memcpy(words, name, sizeof(name));
+}
+
+static __always_inline unsigned long mix(unsigned long hash, unsigned long word)
+{
+	hash = (hash ^ word) * GOLDEN_RATIO_PRIME;
+	return hash ^ hash >> (BITS_PER_LONG / 2);
+}
+
+static __always_inline unsigned long mix64(unsigned long hash, u64 word)
+{
+	hash = mix(hash, word);
+	return BITS_PER_LONG == 64 ? hash : mix(hash, word >> 32);
+}
+
+static noinline void get_rare_values(struct codetag_site *site, unsigned int how, gfp_t gfp,
+				     bool accounted, struct values *values,
+				     unsigned long *entries)
+{
+	u64 *word = values->words + values->nr_words;
+	unsigned int i;
+
+	if (how & BIT(CODETAG_KEY_AGE))
+		*word++ = current_age();
+	if (how & BIT(CODETAG_KEY_CGROUP))
+		*word++ = current_cgroup(gfp, accounted);
+	if (how & BIT(CODETAG_KEY_TASK)) {
+		current_task(word);
+		word += TASK_WORDS;
+	}
+	values->nr_words = word - values->words;
+	for (i = 0; i < values->nr_words; i++)
+		values->hash = mix64(values->hash, values->words[i]);
+
+	if (!(how & BIT(CODETAG_KEY_STACK)))
+		return;
+	values->nr_frames = codetag_stack_save(site, how >> CODETAG_HOW_DEPTH, entries,
+					       &values->stack);
+	for (i = 0; i < values->nr_frames; i++)
+		values->hash = mix(values->hash, values->stack[i]);
+}
+
+static __always_inline void get_values(struct codetag_site *site, unsigned int how, int nid,
+				       gfp_t gfp, bool accounted, size_t size,
+				       struct values *values, unsigned long *entries)
+{
+	u64 small = 0, *word = values->words;
+
+	if (how & CODETAG_SMALL_KEYS) {
+		if (how & BIT(CODETAG_KEY_NODE))
+			small |= (u64)(nid + 1) << CODETAG_NODE_SHIFT;
+		if (how & BIT(CODETAG_KEY_CPU))
+			small |= (u64)raw_smp_processor_id() << CODETAG_CPU_SHIFT;
+		if (how & BIT(CODETAG_KEY_ACCOUNTED))
+			small |= (u64)accounted << CODETAG_ACCOUNTED_SHIFT;
+		if (how & BIT(CODETAG_KEY_GFP))
+			small |= (__force unsigned int)gfp;
+		*word++ = small;
+	}
+	if (how & BIT(CODETAG_KEY_SIZE))
+		*word++ = size;
+
+	values->nr_words = word - values->words;
+	values->nr_frames = 0;
+	values->hash = (unsigned long)site ^ how;
+	if (unlikely(how & RARE_KEYS)) {
+		get_rare_values(site, how, gfp, accounted, values, entries);
+		return;
+	}
+	values->hash = mix64(values->hash, values->words[0]);
+	if (values->nr_words > 1)
+		values->hash = mix64(values->hash, values->words[1]);
+}
+
+/* ---- finding and making ------------------------------------------------------ */
+
+static struct codetag_block *block_of(struct codetag_context *ctx)
+{
+	return container_of(ctx - ctx->id % CODETAG_BLOCK_SIZE, struct codetag_block, contexts[0]);
+}
+
+static __always_inline struct hlist_head *bucket_of(unsigned long hash)
+{
+	return &context_table[hash >> (BITS_PER_LONG - CONTEXT_BITS)];
+}
+
+static __always_inline bool values_are(const struct codetag_context *ctx,
+				       const struct values *values)
+{
+	unsigned int i;
+
+	for (i = 0; i < values->nr_words; i++)
+		if (ctx->words[i] != values->words[i])
+			return false;
+	for (i = 0; i < values->nr_frames; i++)
+		if (ctx->stack[i] != values->stack[i])
+			return false;
+	return ctx->nr_frames == values->nr_frames;
+}
+
+static __always_inline struct codetag_context *find_context(const struct codetag_site *site,
+							    unsigned int how,
+							    const struct values *values)
+{
+	struct codetag_context *ctx;
+
+	hlist_for_each_entry_rcu(ctx, bucket_of(values->hash), node, true)
+		if (ctx->hash == values->hash && ctx->site == site && ctx->how == how &&
+		    values_are(ctx, values))
+			return ctx;
+	return NULL;
+}
+
+static void refill_by_work(struct work_struct *work);
+static DECLARE_WORK(refill_work, refill_by_work);
+
+static void queue_refill(struct irq_work *irq_work)
+{
+	queue_work(system_unbound_wq, &refill_work);
+}
+
+/* Who allocates may hold the locks of the workqueues. */
+static DEFINE_IRQ_WORK(refill_irq_work, queue_refill);
+
+/* When the last try to get more was in vain, the next one may be made. */
+static unsigned long refill_not_before;
+
+static unsigned int wanted_free(void)
+{
+	unsigned int max = READ_ONCE(codetag_max_contexts);
+
+	if (!nr_split)
+		return 0;
+	return min(FREE_MIN + FREE_PER_SITE * nr_split, max - min(max, nr_used));
+}
+
+static bool may_refill(void)
+{
+	return nr_free < wanted_free() && time_after_eq(jiffies, READ_ONCE(refill_not_before));
+}
+
+static void lost(struct codetag_site *site)
+{
+	atomic_long_inc(&site->lost);
+	atomic_long_inc(&nr_lost);
+}
+
+/* Take a free context; with codetag_context_lock held. */
+static struct codetag_context *take_context(struct codetag_site *site, unsigned int how,
+					    const struct values *values, unsigned int max_id)
+{
+	struct codetag_context *ctx;
+
+	/* Not if the site is just being split by something else, or not at all. */
+	if (READ_ONCE(site->how) != how || site->nr >= site->max || !free_contexts.first ||
+	    nr_used >= READ_ONCE(codetag_max_contexts))
+		return NULL;
+	ctx = hlist_entry(free_contexts.first, struct codetag_context, node);
+	if (ctx->id > max_id)
+		return NULL;
+
+	hlist_del(&ctx->node);
+	nr_free--;
+	nr_used++;
+	site->nr++;
+	block_of(ctx)->nr_used++;
+
+	ctx->hash = values->hash;
+	ctx->how = how;
+	ctx->nr_words = values->nr_words;
+	ctx->nr_frames = values->nr_frames;
+	memcpy(ctx->words, values->words, values->nr_words * sizeof(*ctx->words));
+	memcpy(ctx->stack, values->stack, values->nr_frames * sizeof(*ctx->stack));
+	ctx->seen = 0;
+	ctx->state = CODETAG_CONTEXT_LIVE;
+	WRITE_ONCE(ctx->site, site);
+	list_add_tail_rcu(&ctx->list, &site->contexts);
+	hlist_add_head_rcu(&ctx->node, bucket_of(ctx->hash));
+	return ctx;
+}
+
+/* The first allocation of its kind, unless another CPU has just had one. */
+static noinline struct codetag_context *make_context(struct codetag_site *site,
+						     unsigned int how,
+						     const struct values *values,
+						     unsigned int max_id)
+{
+	struct codetag_context *ctx;
+	unsigned long flags;
+	bool refill;
+
+	if (in_nmi())
+		return NULL;
+
+	raw_spin_lock_irqsave(&codetag_context_lock, flags);
+	ctx = find_context(site, how, values);
+	if (!ctx)
+		ctx = take_context(site, how, values, max_id);
+	refill = may_refill();
+	raw_spin_unlock_irqrestore(&codetag_context_lock, flags);
+	if (refill)
+		irq_work_queue(&refill_irq_work);
+	return ctx;
+}
+
+/**
+ * codetag_context_id - the id that an allocation of a site that is split is charged to
+ * @nid:	node of the memory, NUMA_NO_NODE for several
+ * @gfp:	how it was allocated
+ * @accounted:	whether it is accounted to a memory control group
+ * @size:	bytes that were asked for
+ * @max_id:	the highest id that can be stored
+ *
+ * Context: Any but NMI, with preemption disabled until the allocation is charged.
+ * Return: The id of a context of the current site, or that of the site.
+ */
+unsigned int codetag_context_id(int nid, gfp_t gfp, bool accounted, size_t size,
+				unsigned int max_id)
+{
+	const struct codetag *ct = &current->alloc_tag->ct;
+	unsigned long entries[CODETAG_STACK_ENTRIES];
+	struct codetag_context *ctx;
+	struct codetag_site *site;
+	struct values values;
+	unsigned int how;
+
+	smp_rmb(); /* pairs with codetag_set_charging(): what it is split with is there */
+	site = codetag_site_by_tag(ct);
+	/* It has just been switched. */
+	if (unlikely(!site))
+		return codetag_word_id(READ_ONCE(ct->word));
+	how = READ_ONCE(site->how);
+	if (unlikely(!how))
+		return site->id;
+
+	get_values(site, how, nid, gfp, accounted, size, &values, entries);
+	ctx = find_context(site, how, &values);
+	if (unlikely(!ctx))
+		ctx = make_context(site, how, &values, max_id);
+	if (unlikely(!ctx || ctx->id > max_id)) {
+		lost(site);
+		return site->id;
+	}
+	this_cpu_inc(*ctx->allocs);
+	return ctx->id;
+}
+
+/* ---- setting aside ------------------------------------------------------------ */
+
+static void free_block(struct codetag_block *block)
+{
+	if (block)
+		free_percpu(block->counters);
+	kvfree(block);
+}
+
+/* With codetag_context_lock held. */
+static void put_free(struct codetag_context *ctx)
+{
+	struct hlist_node *last;
+
+	nr_free++;
+	if (ctx->id <= page_tag_max_id || !free_contexts.first) {
+		hlist_add_head(&ctx->node, &free_contexts);
+		return;
+	}
+	/* Behind those that pages can hold: only small kernels have two kinds. */
+	for (last = free_contexts.first; last->next; last = last->next)
+		if (hlist_entry(last->next, struct codetag_context, node)->id > page_tag_max_id)
+			break;
+	hlist_add_behind(&ctx->node, last);
+}
+
+/* In the order of ids. */
+static void list_block(struct codetag_block *new)
+{
+	struct codetag_block *before;
+
+	list_for_each_entry_reverse(before, &blocks, list)
+		if (before->first < new->first)
+			break;
+	list_add(&new->list, &before->list);
+}
+
+static bool add_block(void)
+{
+	struct codetag_block *block = kvzalloc(sizeof(*block), GFP_KERNEL | __GFP_NOWARN);
+	unsigned long flags;
+	int i;
+
+	lockdep_assert_held(&blocks_mutex);
+	if (!block)
+		return false;
+	block->counters = alloc_percpu_gfp(struct codetag_block_counters,
+					   GFP_KERNEL | __GFP_NOWARN);
+	if (!block->counters || !codetag_block_add(block)) {
+		free_block(block);
+		return false;
+	}
+	list_block(block);
+
+	raw_spin_lock_irqsave(&codetag_context_lock, flags);
+	for (i = CODETAG_BLOCK_SIZE - 1; i >= 0; i--) {
+		struct codetag_context *ctx = &block->contexts[i];
+
+		ctx->id = block->first + i;
+		ctx->counters = &block->counters->held[i];
+		ctx->allocs = &block->counters->allocs[i];
+		put_free(ctx);
+	}
+	raw_spin_unlock_irqrestore(&codetag_context_lock, flags);
+	return true;
+}
+
+static void refill(void)
+{
+	lockdep_assert_held(&blocks_mutex);
+	while (READ_ONCE(nr_free) < wanted_free()) {
+		if (!add_block()) {
+			WRITE_ONCE(refill_not_before, jiffies + HZ);
+			break;
+		}
+		cond_resched();
+	}
+}
+
+static void refill_by_work(struct work_struct *work)
+{
+	mutex_lock(&blocks_mutex);
+	refill();
+	mutex_unlock(&blocks_mutex);
+}
+
+/* Give back a block if none of it is in use. */
+static bool remove_block(struct codetag_block *block)
+{
+	unsigned long flags;
+	bool unused;
+	int i;
+
+	raw_spin_lock_irqsave(&codetag_context_lock, flags);
+	unused = !block->nr_used;
+	for (i = 0; unused && i < CODETAG_BLOCK_SIZE; i++)
+		hlist_del(&block->contexts[i].node);
+	if (unused)
+		nr_free -= CODETAG_BLOCK_SIZE;
+	raw_spin_unlock_irqrestore(&codetag_context_lock, flags);
+	if (!unused)
+		return false;
+
+	list_del(&block->list);
+	codetag_block_remove(block);
+	free_block(block);
+	return true;
+}
+
+/* Give back what is not needed any more, the highest ids first. */
+static void give_back(void)
+{
+	struct codetag_block *block, *before;
+	unsigned int keep = READ_ONCE(nr_split) ? 2 * wanted_free() + CODETAG_BLOCK_SIZE : 0;
+
+	list_for_each_entry_safe_reverse(block, before, &blocks, list) {
+		if (READ_ONCE(nr_free) < keep + CODETAG_BLOCK_SIZE)
+			break;
+		remove_block(block);
+	}
+}
+
+/* ---- giving back -------------------------------------------------------------- */
+
+/**
+ * codetag_context_allocs - how many allocations a context has had
+ * @ctx: the context
+ *
+ * Context: Any, while the context cannot become free.
+ * Return: The number.
+ */
+u64 codetag_context_allocs(const struct codetag_context *ctx)
+{
+	u64 allocs = 0;
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		allocs += READ_ONCE(*per_cpu_ptr(ctx->allocs, cpu));
+	return allocs;
+}
+
+/* Allocations do not find it any more. */
+static void leave(struct codetag_context *ctx, enum codetag_context_state state)
+{
+	unsigned long flags;
+
+	raw_spin_lock_irqsave(&codetag_context_lock, flags);
+	if (ctx->state == CODETAG_CONTEXT_LIVE)
+		hlist_del_init_rcu(&ctx->node);
+	ctx->state = state;
+	raw_spin_unlock_irqrestore(&codetag_context_lock, flags);
+}
+
+/* It is used after all; unless another one has taken its place. */
+static void come_back(struct codetag_context *ctx)
+{
+	struct values values = {
+		.hash = ctx->hash,
+		.nr_words = ctx->nr_words,
+		.nr_frames = ctx->nr_frames,
+		.stack = ctx->stack,
+	};
+	unsigned long flags;
+
+	memcpy(values.words, ctx->words, sizeof(values.words));
+	raw_spin_lock_irqsave(&codetag_context_lock, flags);
+	if (find_context(ctx->site, ctx->how, &values)) {
+		ctx->state = CODETAG_CONTEXT_OLD;
+	} else {
+		ctx->state = CODETAG_CONTEXT_LIVE;
+		hlist_add_head_rcu(&ctx->node, bucket_of(ctx->hash));
+	}
+	raw_spin_unlock_irqrestore(&codetag_context_lock, flags);
+}
+
+/* Take it from its site; reports may still look at it. */
+static void take_from_site(struct codetag_context *ctx)
+{
+	unsigned long flags;
+
+	raw_spin_lock_irqsave(&codetag_context_lock, flags);
+	list_del_rcu(&ctx->list);
+	ctx->site->nr--;
+	WRITE_ONCE(ctx->site, NULL);
+	ctx->state = CODETAG_CONTEXT_GONE;
+	raw_spin_unlock_irqrestore(&codetag_context_lock, flags);
+}
+
+static void free_context(struct codetag_context *ctx)
+{
+	unsigned long flags;
+	int cpu;
+
+	kfree(ctx->text);
+	ctx->text = NULL;
+	for_each_possible_cpu(cpu)
+		*per_cpu_ptr(ctx->allocs, cpu) = 0;
+
+	raw_spin_lock_irqsave(&codetag_context_lock, flags);
+	ctx->state = CODETAG_CONTEXT_FREE;
+	block_of(ctx)->nr_used--;
+	nr_used--;
+	put_free(ctx);
+	raw_spin_unlock_irqrestore(&codetag_context_lock, flags);
+}
+
+#define for_each_context(block, ctx)						\
+	list_for_each_entry(block, &blocks, list)				\
+		for (ctx = block->contexts; ctx < block->contexts + CODETAG_BLOCK_SIZE; ctx++)
+
+/* Let those leave that have not been used since the last time and hold nothing. */
+static bool reap_leave(void)
+{
+	struct codetag_context *ctx;
+	struct codetag_block *block;
+	bool any = false;
+	u64 allocs;
+
+	for_each_context(block, ctx) {
+		if (ctx->state == CODETAG_CONTEXT_LIVE) {
+			allocs = codetag_context_allocs(ctx);
+			if (allocs == ctx->seen && !codetag_id_holds_memory(ctx->id))
+				leave(ctx, CODETAG_CONTEXT_LEAVING);
+			ctx->seen = allocs;
+		}
+		any |= ctx->state == CODETAG_CONTEXT_LEAVING ||
+		       ctx->state == CODETAG_CONTEXT_OLD;
+		cond_resched();
+	}
+	return any;
+}
+
+/* Nobody can find them any more, and all who did are done: what they hold only falls. */
+static bool reap_take(void)
+{
+	struct codetag_context *ctx;
+	struct codetag_block *block;
+	bool any = false;
+
+	for_each_context(block, ctx) {
+		if (ctx->state != CODETAG_CONTEXT_LEAVING && ctx->state != CODETAG_CONTEXT_OLD)
+			continue;
+		if (!codetag_id_holds_memory(ctx->id)) {
+			take_from_site(ctx);
+			any = true;
+		} else if (ctx->state == CODETAG_CONTEXT_LEAVING) {
+			come_back(ctx);
+		}
+		cond_resched();
+	}
+	return any;
+}
+
+static void reap_free(void)
+{
+	struct codetag_context *ctx;
+	struct codetag_block *block;
+
+	for_each_context(block, ctx)
+		if (ctx->state == CODETAG_CONTEXT_GONE)
+			free_context(ctx);
+}
+
+static void count_split(void)
+{
+	struct codetag_site *site;
+	unsigned int nr = 0;
+
+	list_for_each_entry(site, &codetag_sites, list)
+		nr += !!READ_ONCE(site->how);
+	WRITE_ONCE(nr_split, nr);
+}
+
+/* Sites that are not split any more and have no contexts are forgotten. */
+static void reap_sites(void)
+{
+	struct codetag_site *site, *next;
+
+	codetag_lock();
+	list_for_each_entry_safe(site, next, &codetag_sites, list)
+		if (!READ_ONCE(site->how) && !READ_ONCE(site->nr))
+			codetag_site_release(site->id, false);
+	count_split();
+	codetag_unlock();
+}
+
+/**
+ * codetag_contexts_reap - give back the ids of contexts that are not used
+ *
+ * Of those that hold nothing and had no allocation since the last time.
+ *
+ * Context: Process.
+ */
+void codetag_contexts_reap(void)
+{
+	bool freed = false;
+
+	mutex_lock(&blocks_mutex);
+	if (reap_leave()) {
+		synchronize_rcu();
+		freed = reap_take();
+		if (freed) {
+			synchronize_rcu();
+			reap_free();
+		}
+	}
+	reap_sites();
+	give_back();
+	mutex_unlock(&blocks_mutex);
+
+	/* Sites of unloaded modules may have waited for that. */
+	if (freed)
+		codetag_reap();
+}
+
+static void reap_by_work(struct work_struct *work);
+static DECLARE_DELAYED_WORK(reap_work, reap_by_work);
+
+static void reap_by_work(struct work_struct *work)
+{
+	codetag_contexts_reap();
+	if (!list_empty(&codetag_sites))
+		queue_delayed_work(system_unbound_wq, &reap_work, REAP_INTERVAL);
+}
+
+/* ---- modules ------------------------------------------------------------------ */
+
+static bool in_stack(const struct codetag_context *ctx, const struct module *mod, bool init)
+{
+	unsigned int i;
+
+	for (i = 0; i < ctx->nr_frames; i++)
+		if (init ? within_module_init(ctx->stack[i], mod) :
+			   within_module(ctx->stack[i], mod))
+			return true;
+	return false;
+}
+
+/* Code of the module goes away: keep the names in stacks, and let no stack have its addresses. */
+static void keep_stacks(const struct module *mod, bool init)
+{
+	struct codetag_context *ctx;
+	struct codetag_block *block;
+
+	mutex_lock(&blocks_mutex);
+	for_each_context(block, ctx) {
+		if (ctx->state == CODETAG_CONTEXT_FREE || ctx->text || !in_stack(ctx, mod, init))
+			continue;
+		leave(ctx, CODETAG_CONTEXT_OLD);
+		ctx->text = codetag_context_stack_text(ctx);
+		/* Addresses are better than wrong names, but these are neither. */
+		if (!ctx->text)
+			ctx->nr_frames = 0;
+	}
+	mutex_unlock(&blocks_mutex);
+}
+
+static int module_notify(struct notifier_block *nb, unsigned long state, void *mod)
+{
+	if (state == MODULE_STATE_LIVE || state == MODULE_STATE_GOING)
+		keep_stacks(mod, state == MODULE_STATE_LIVE);
+	return NOTIFY_DONE;
+}
+
+static struct notifier_block module_nb = {
+	.notifier_call = module_notify,
+};
+
+static int __init context_init(void)
+{
+	if (mem_alloc_profiling_permanently_disabled())
+		return 0;
+
+	return register_module_notifier(&module_nb);
+}
+early_initcall(context_init);
+
+/* ---- splitting ---------------------------------------------------------------- */
+
+/**
+ * codetag_split_new - prepare to split a site
+ * @info: the site, which has an id
+ *
+ * Context: Process, one at a time, with codetag_lock() held.
+ * Return: What to give to codetag_split(), or to kfree(); NULL without memory for it.
+ */
+struct codetag_site *codetag_split_new(const struct codetag_info *info)
+{
+	struct codetag_site *site;
+
+	if (!codetag_sites_init())
+		return NULL;
+	if (!context_table)
+		context_table = kvcalloc(1 << CONTEXT_BITS, sizeof(*context_table), GFP_KERNEL);
+	if (!context_table)
+		return NULL;
+
+	site = kzalloc(sizeof(*site), GFP_KERNEL);
+	if (!site)
+		return NULL;
+	site->ct = info->ct;
+	site->id = info->id;
+	INIT_LIST_HEAD(&site->contexts);
+	return site;
+}
+
+/**
+ * codetag_split - split a site, or by something else than before
+ * @site:	what codetag_split_new() returned for it, which is used up
+ * @keys:	by what
+ *
+ * Context: Process, one at a time, with codetag_lock() held since codetag_split_new();
+ *	    codetag_split_switch() is to follow.
+ */
+void codetag_split(struct codetag_site *site, const struct codetag_keys *keys)
+{
+	if (!codetag_site_split(site, keys))
+		kfree(site);
+}
+
+/**
+ * codetag_unsplit - split a site no more
+ * @info: the site
+ *
+ * Its contexts stay until they hold nothing.
+ *
+ * Context: Process, with codetag_lock() held.
+ */
+void codetag_unsplit(const struct codetag_info *info)
+{
+	if (codetag_profiled(info))
+		codetag_set_charging(info, CODETAG_CHARGE_SITE);
+	codetag_site_unsplit(info->id);
+}
+
+/**
+ * codetag_split_wanted - is a site to be split while it is profiled?
+ * @info: the site
+ *
+ * Context: With codetag_lock() held.
+ * Return: Whether it is.
+ */
+bool codetag_split_wanted(const struct codetag_info *info)
+{
+	const struct codetag_site *site;
+	bool wanted;
+
+	if (info->without_id)
+		return false;
+	preempt_disable();
+	site = codetag_site_by_id(info->id);
+	wanted = site && READ_ONCE(site->how);
+	preempt_enable();
+	return wanted;
+}
+
+/**
+ * codetag_split_switch - make allocations look for contexts, or not
+ *
+ * To be called after sites were split or not any more.
+ *
+ * Context: Process, one at a time, without codetag_lock().
+ */
+void codetag_split_switch(void)
+{
+	struct codetag_site *site;
+	struct codetag_info info;
+
+	if (list_empty(&codetag_sites))
+		return;
+
+	mutex_lock(&blocks_mutex);
+	codetag_lock();
+	count_split();
+	codetag_unlock();
+	refill();
+
+	codetag_lock();
+	list_for_each_entry(site, &codetag_sites, list) {
+		if (READ_ONCE(site->how) && codetag_info_of(site->id, &info) && !info.unloaded &&
+		    codetag_profiled(&info) && !(READ_ONCE(info.ct->state) & CODETAG_SPLIT))
+			codetag_set_charging(&info, CODETAG_CHARGE_CONTEXTS);
+	}
+	codetag_unlock();
+	mutex_unlock(&blocks_mutex);
+	queue_delayed_work(system_unbound_wq, &reap_work, REAP_INTERVAL);
+}
+
+/* ---- reports ------------------------------------------------------------------ */
+
+/**
+ * codetag_contexts_lock - keep the contexts as they are, but for new ones
+ *
+ * Context: Process. Includes codetag_lock(), until codetag_contexts_unlock().
+ */
+void codetag_contexts_lock(void)
+{
+	mutex_lock(&blocks_mutex);
+	codetag_lock();
+}
+
+/**
+ * codetag_contexts_unlock - the end of codetag_contexts_lock()
+ */
+void codetag_contexts_unlock(void)
+{
+	codetag_unlock();
+	mutex_unlock(&blocks_mutex);
+}
+
+/**
+ * codetag_context_next - the next context that is not free
+ * @id: the id to begin with
+ *
+ * Context: With codetag_contexts_lock() held.
+ * Return: The context with the lowest id from @id on, NULL if there is none.
+ */
+struct codetag_context *codetag_context_next(unsigned int id)
+{
+	struct codetag_context *ctx;
+	struct codetag_block *block;
+
+	for (; (block = codetag_block_next(id)); id = block->first + CODETAG_BLOCK_SIZE)
+		for (ctx = &block->contexts[id > block->first ? id - block->first : 0];
+		     ctx < block->contexts + CODETAG_BLOCK_SIZE; ctx++)
+			/* Pairs with what publishes it to those who allocate. */
+			if (smp_load_acquire(&ctx->site))
+				return ctx;
+	return NULL;
+}
+
+/**
+ * codetag_context_use - how many contexts there are
+ * @use: filled in
+ *
+ * Context: Process.
+ */
+void codetag_context_use(struct codetag_context_use *use)
+{
+	struct codetag_block *block;
+	struct codetag_site *site;
+
+	*use = (struct codetag_context_use) {
+		.max = READ_ONCE(codetag_max_contexts),
+		.lost = atomic_long_read(&nr_lost),
+	};
+	codetag_contexts_lock();
+	use->used = nr_used;
+	use->free = nr_free;
+	list_for_each_entry(block, &blocks, list)
+		use->bytes += sizeof(*block) +
+			      num_possible_cpus() * sizeof(struct codetag_block_counters);
+	list_for_each_entry(site, &codetag_sites, list) {
+		use->sites += !!READ_ONCE(site->how);
+		use->bytes += sizeof(*site);
+	}
+	if (context_table)
+		use->bytes += sizeof(*context_table) << CONTEXT_BITS;
+	codetag_contexts_unlock();
+}
+
+/* Is a context what its site, its id and the hash table say that it is? */
+static const char *what_is_wrong(struct codetag_context *ctx)
+{
+	struct values values = {
+		.hash = ctx->hash,
+		.nr_words = ctx->nr_words,
+		.nr_frames = ctx->nr_frames,
+		.stack = ctx->stack,
+	};
+	struct codetag_context *other;
+	const struct codetag_site *site = ctx->site;
+
+	if (codetag_site_by_id(site->id) != site)
+		return "of a site that is not there";
+	if (codetag_from_id(ctx->id) != codetag_from_id(site->id))
+		return "with the tag of another site";
+	list_for_each_entry(other, &site->contexts, list)
+		if (other == ctx)
+			break;
+	if (list_entry_is_head(other, &site->contexts, list))
+		return "that its site does not have";
+	memcpy(values.words, ctx->words, sizeof(values.words));
+	if (ctx->state == CODETAG_CONTEXT_LIVE && find_context(site, ctx->how, &values) != ctx)
+		return "that allocations do not find";
+	return NULL;
+}
+
+/**
+ * codetag_contexts_check - does each context belong to its site?
+ * @m: where to print those to that do not
+ *
+ * Context: Process, without codetag_lock().
+ * Return: How many do not.
+ */
+unsigned int codetag_contexts_check(struct seq_file *m)
+{
+	struct codetag_context *ctx;
+	unsigned int wrong = 0;
+	unsigned long flags;
+	const char *what;
+
+	codetag_contexts_lock();
+	for (ctx = codetag_context_next(0); ctx; ctx = codetag_context_next(ctx->id + 1)) {
+		raw_spin_lock_irqsave(&codetag_context_lock, flags);
+		what = ctx->site ? what_is_wrong(ctx) : NULL;
+		raw_spin_unlock_irqrestore(&codetag_context_lock, flags);
+		if (!what)
+			continue;
+		wrong++;
+		seq_printf(m, "mismatch: id %u is a context %s\n", ctx->id, what);
+	}
+	codetag_contexts_unlock();
+	return wrong;
+}

@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * /sys/kernel/debug/codetag/contexts: what the parts of sites that are split hold.
+ */
+#include <linux/cgroup.h>
+#include <linux/debugfs.h>
+#include <linux/err.h>
+#include <linux/init.h>
+#include <linux/kallsyms.h>
+#include <linux/memcontrol.h>
+#include <linux/numa.h>
+#include <linux/sched.h>
+#include <linux/seq_file.h>
+#include <linux/slab.h>
+#include <linux/string_helpers.h>
+#include "context.h"
+#include "internal.h"
+
+/* ---- how a site is split -------------------------------------------------------- */
+
+static void show_how(struct seq_file *m, unsigned int how, unsigned int max)
+{
+	char separator = '=';
+	unsigned int key;
+
+	seq_puts(m, " keys");
+	for (key = 0; key < CODETAG_NR_KEYS; key++) {
+		if (!(how & BIT(key)))
+			continue;
+		seq_putc(m, separator);
+		seq_puts(m, codetag_key_names[key]);
+		separator = ',';
+	}
+	if (!(how & CODETAG_HOW_KEYS))
+		seq_puts(m, "=none");
+	if (how & BIT(CODETAG_KEY_STACK))
+		seq_printf(m, " depth=%u", how >> CODETAG_HOW_DEPTH);
+	if (how)
+		seq_printf(m, " max=%u", max);
+}
+
+/**
+ * codetag_keys_show - how a call site is split
+ * @m:		where to print to
+ * @info:	the site
+ *
+ * Prints nothing for a site that is not.
+ *
+ * Context: Process, with codetag_lock() held.
+ */
+void codetag_keys_show(struct seq_file *m, const struct codetag_info *info)
+{
+	unsigned int how = 0, max = 0;
+	const struct codetag_site *site;
+
+	if (info->without_id)
+		return;
+	preempt_disable();
+	site = codetag_site_by_id(info->id);
+	if (site) {
+		how = READ_ONCE(site->how);
+		max = READ_ONCE(site->max);
+	}
+	preempt_enable();
+	if (how)
+		show_how(m, how, max);
+}
+
+/* The tag as it is in /proc/allocinfo. */
+static void show_tag(struct seq_file *m, u16 id)
+{
+	struct codetag_info info;
+
+	if (!codetag_info_of(id, &info))
+		return;
+	seq_printf(m, " %s:%u", info.ct->filename, info.ct->lineno);
+	if (info.modname)
+		seq_printf(m, " [%s]", info.modname);
+	seq_printf(m, " func:%s", info.ct->function);
+	if (info.unloaded)
+		seq_puts(m, " unloaded:yes");
+}
+
+static void show_counters(struct seq_file *m, u16 id)
+{
+	struct alloc_tag_counters sum = alloc_tag_read(id);
+
+	seq_printf(m, "%12lld %8lld", max_t(s64, sum.bytes, 0), max_t(s64, sum.calls, 0));
+}
+
+static void show_site(struct seq_file *m, const struct codetag_site *site)
+{
+	/* What is not charged to any of its contexts. */
+	seq_puts(m, "# site: ");
+	show_counters(m, site->id);
+	seq_printf(m, " %8ld", atomic_long_read(&site->lost));
+	show_tag(m, site->id);
+	show_how(m, READ_ONCE(site->how), READ_ONCE(site->max));
+	seq_printf(m, " contexts=%u\n", READ_ONCE(site->nr));
+}
+
+/* ---- values ---------------------------------------------------------------------- */
+
+static void show_age(struct seq_file *m, u64 age)
+{
+	unsigned int now = codetag_uptime(), start = age, end = start + (age >> 32);
+
+	/* What was allocated in it is between these old, in seconds. */
+	seq_printf(m, " age=%u-%u", now > end ? now - end : 0, now > start ? now - start : 0);
+}
+
+static void show_cgroup(struct seq_file *m, u64 id)
+{
+	struct cgroup *cgrp;
+	char *path;
+
+	seq_puts(m, " cgroup=");
+	if (!id) {
+		seq_puts(m, "none");
+		return;
+	}
+	path = kmalloc(PATH_MAX, GFP_KERNEL);
+	cgrp = cgroup_get_from_id(id);
+	if (!IS_ERR(cgrp) && path && cgroup_path(cgrp, path, PATH_MAX) > 0)
+		seq_escape(m, path, " \t\n\\");
+	else
+		seq_printf(m, "%llu", id);
+	if (!IS_ERR(cgrp))
+		cgroup_put(cgrp);
+	kfree(path);
+}
+
+static void show_small(struct seq_file *m, unsigned int how, u64 word)
+{
+	int nid = (int)(u16)(word >> CODETAG_NODE_SHIFT) - 1;
+	gfp_t gfp = (__force gfp_t)(u32)word;
+
+	if (how & BIT(CODETAG_KEY_NODE)) {
+		if (nid == NUMA_NO_NODE)
+			seq_puts(m, " node=all");
+		else
+			seq_printf(m, " node=%d", nid);
+	}
+	if (how & BIT(CODETAG_KEY_CPU))
+		seq_printf(m, " cpu=%u", (u16)(word >> CODETAG_CPU_SHIFT) & 0x3fff);
+	if (how & BIT(CODETAG_KEY_ACCOUNTED))
+		seq_printf(m, " accounted=%s", str_yes_no(word >> CODETAG_ACCOUNTED_SHIFT & 1));
+	if (how & BIT(CODETAG_KEY_GFP))
+		seq_printf(m, " gfp=%pGg", &gfp);
+}
+
+static void show_values(struct seq_file *m, const struct codetag_context *ctx)
+{
+	unsigned int how = ctx->how;
+	const u64 *word = ctx->words;
+	char comm[TASK_COMM_LEN];
+
+	if (how & CODETAG_SMALL_KEYS)
+		show_small(m, how, *word++);
+	if (how & BIT(CODETAG_KEY_SIZE))
+		seq_printf(m, " size=%llu", *word++);
+	if (how & BIT(CODETAG_KEY_AGE))
+		show_age(m, *word++);
+	if (how & BIT(CODETAG_KEY_CGROUP))
+		show_cgroup(m, *word++);
+	if (how & BIT(CODETAG_KEY_TASK)) {
+		memcpy(comm, word, sizeof(comm));
+		seq_puts(m, " task=");
+		seq_escape(m, comm, " \t\n\\");
+	}
+}
+
+/**
+ * codetag_context_stack_text - the stack of a context as it is listed
+ * @ctx: the context
+ *
+ * Context: Process.
+ * Return: The text, to be given to kfree(); NULL without memory for it.
+ */
+char *codetag_context_stack_text(const struct codetag_context *ctx)
+{
+	size_t room = ctx->nr_frames * (KSYM_SYMBOL_LEN + 2) + 1, len = 0;
+	char *text = kmalloc(room, GFP_KERNEL), *copy;
+	unsigned int i;
+
+	if (!text)
+		return NULL;
+	text[0] = '\0';
+	for (i = 0; i < ctx->nr_frames; i++)
+		len += scnprintf(text + len, room - len, " %pS\n", (void *)ctx->stack[i]);
+	copy = kstrdup(text, GFP_KERNEL);
+	kfree(text);
+	return copy;
+}
+
+static void show_stack_of(struct seq_file *m, const struct codetag_context *ctx)
+{
+	unsigned int i;
+
+	if (ctx->text) {
+		seq_puts(m, ctx->text);
+		return;
+	}
+	for (i = 0; i < ctx->nr_frames; i++)
+		seq_printf(m, " %pS\n", (void *)ctx->stack[i]);
+}
+
+static void show_context(struct seq_file *m, const struct codetag_context *ctx)
+{
+	show_counters(m, ctx->id);
+	seq_printf(m, " %8llu", codetag_context_allocs(ctx));
+	show_tag(m, ctx->site->id);
+	show_values(m, ctx);
+	seq_putc(m, '\n');
+	show_stack_of(m, ctx);
+}
+
+/* ---- the file -------------------------------------------------------------------- */
+
+/* What comes next: a site or, after all sites, a context. */
+struct contexts_iter {
+	struct codetag_site *site;
+	struct codetag_context *ctx;
+};
+
+/*
+ * Position 0 is the header, a site has that of its own id, a context that of its id
+ * behind those. Sites and contexts cannot go while one piece is read.
+ */
+#define CONTEXTS_AT	(CODETAG_ID_MAX + 1)
+
+static struct codetag_site *site_from(unsigned int id)
+{
+	struct codetag_site *site;
+
+	list_for_each_entry_rcu(site, &codetag_sites, list, true)
+		if (site->id >= id)
+			return site;
+	return NULL;
+}
+
+static struct codetag_site *site_after(struct codetag_site *site)
+{
+	return list_next_or_null_rcu(&codetag_sites, &site->list, struct codetag_site, list);
+}
+
+static void *contexts_at(struct contexts_iter *iter, loff_t *pos)
+{
+	if (iter->site) {
+		*pos = iter->site->id;
+		return iter;
+	}
+	iter->ctx = codetag_context_next(max_t(loff_t, *pos, CONTEXTS_AT) - CONTEXTS_AT);
+	if (!iter->ctx)
+		return NULL;
+	*pos = CONTEXTS_AT + iter->ctx->id;
+	return iter;
+}
+
+static void *contexts_start(struct seq_file *m, loff_t *pos)
+{
+	struct contexts_iter *iter = m->private;
+
+	codetag_contexts_lock();
+	if (!*pos)
+		return SEQ_START_TOKEN;
+	iter->site = *pos < CONTEXTS_AT ? site_from(*pos) : NULL;
+	return contexts_at(iter, pos);
+}
+
+static void *contexts_next(struct seq_file *m, void *v, loff_t *pos)
+{
+	struct contexts_iter *iter = m->private;
+
+	(*pos)++;
+	if (v == SEQ_START_TOKEN)
+		iter->site = site_from(0);
+	else if (iter->site)
+		iter->site = site_after(iter->site);
+	return contexts_at(iter, pos);
+}
+
+static void contexts_stop(struct seq_file *m, void *v)
+{
+	codetag_contexts_unlock();
+}
+
+static int contexts_show(struct seq_file *m, void *v)
+{
+	struct contexts_iter *iter = m->private;
+
+	if (v == SEQ_START_TOKEN)
+		seq_puts(m, "# contexts - version: 1.0\n"
+			    "# site:    <size>  <calls>   <lost> <tag info> <keys>\n"
+			    "#     <size>  <calls> <allocs> <tag info> <values>\n");
+	else if (iter->site)
+		show_site(m, iter->site);
+	else
+		show_context(m, iter->ctx);
+	return 0;
+}
+
+static const struct seq_operations contexts_ops = {
+	.start	= contexts_start,
+	.next	= contexts_next,
+	.stop	= contexts_stop,
+	.show	= contexts_show,
+};
+
+static int contexts_open(struct inode *inode, struct file *file)
+{
+	return seq_open_private(file, &contexts_ops, sizeof(struct contexts_iter));
+}
+
+static const struct file_operations contexts_fops = {
+	.owner		= THIS_MODULE,
+	.open		= contexts_open,
+	.read		= seq_read,
+	.llseek		= seq_lseek,
+	.release	= seq_release_private,
+};
+
+static int __init contexts_init(void)
+{
+	if (IS_ENABLED(CONFIG_DEBUG_FS) && !mem_alloc_profiling_permanently_disabled())
+		debugfs_create_file("contexts", 0400, codetag_debugfs_dir(), NULL,
+				    &contexts_fops);
+	return 0;
+}
+late_initcall(contexts_init);

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The stack of an allocation, from its call site on: without the functions of the
+ * allocator, of which there are more or fewer, depending on the way it has taken.
+ */
+#include <linux/kallsyms.h>
+#include <linux/minmax.h>
+#include <linux/preempt.h>
+#include <linux/spinlock.h>
+#include <linux/stacktrace.h>
+#include <linux/string.h>
+#include "internal.h"
+
+/* ---- where the call site is -------------------------------------------------- */
+
+/* Functions of allocators that have no "_noprof" at the end of their names. */
+static const char * const allocators[] = {
+	"get_rare_values",
+	"slab_alloc_charge_end",
+	"slab_alloc_slow",
+	"slab_kmalloc_slow",
+	"mempool_alloc_pages",
+	"mempool_alloc_slab",
+	"mempool_kmalloc",
+	"vmalloc_node_range",
+	"__vmalloc_area_node",
+	"vm_area_alloc_pages",
+	"alloc_buddy_hugetlb_folio",
+};
+
+static bool is_allocator(const char *name, size_t len)
+{
+	unsigned int i;
+
+	if (len > strlen("_noprof") &&
+	    !memcmp(name + len - strlen("_noprof"), "_noprof", strlen("_noprof")))
+		return true;
+	if (!strncmp(name, "codetag_", strlen("codetag_")) ||
+	    !strncmp(name, "pgalloc_tag_", strlen("pgalloc_tag_")) ||
+	    !strncmp(name, "pcpu_codetag_", strlen("pcpu_codetag_")))
+		return true;
+	for (i = 0; i < ARRAY_SIZE(allocators); i++)
+		if (strlen(allocators[i]) == len && !memcmp(allocators[i], name, len))
+			return true;
+	return false;
+}
+
+/* The entry that returns to the function that the tag is in, or is inlined into. */
+static unsigned int look_for_call(const struct codetag *ct, const unsigned long *entries,
+				  unsigned int nr)
+{
+	/* Names are long, and there can be little stack left. */
+	static char name[KSYM_NAME_LEN];
+	unsigned int i, inner = 0;
+	bool in_allocator = true;
+	size_t len;
+
+	for (i = 0; i < min(nr, CODETAG_STACK_INNER + 1U); i++) {
+		/* A call can be the last instruction of a function. */
+		if (lookup_symbol_name(entries[i] - 1, name))
+			name[0] = '\0';
+		/* Without what the compiler adds when it makes a copy, or a part. */
+		len = strcspn(name, ".");
+		if (strlen(ct->function) == len && !memcmp(ct->function, name, len))
+			return i;
+		in_allocator = in_allocator && is_allocator(name, len);
+		if (in_allocator)
+			inner = i + 1;
+	}
+	return inner < nr ? inner : 0;
+}
+
+/* As look_for_call(), and remember it. */
+static unsigned int learn_call(struct codetag_site *site, const unsigned long *entries,
+			       unsigned int nr)
+{
+	static DEFINE_RAW_SPINLOCK(learn_lock);
+	unsigned long flags;
+	unsigned int at, i;
+
+	raw_spin_lock_irqsave(&learn_lock, flags);
+	at = look_for_call(site->ct, entries, nr);
+	for (i = 0; i < CODETAG_SITE_CALLS; i++) {
+		if (site->calls[i] == entries[at])
+			break;
+		if (!site->calls[i]) {
+			WRITE_ONCE(site->calls[i], entries[at]);
+			break;
+		}
+	}
+	WRITE_ONCE(site->inner, max(site->inner, at + 1));
+	raw_spin_unlock_irqrestore(&learn_lock, flags);
+	return at;
+}
+
+/* The entry that returns to where the site is known to call; @nr if there is none. */
+static unsigned int find_call(const struct codetag_site *site, const unsigned long *entries,
+			      unsigned int nr)
+{
+	unsigned int i, n;
+
+	for (i = 0; i < nr; i++)
+		for (n = 0; n < CODETAG_SITE_CALLS && READ_ONCE(site->calls[n]); n++)
+			if (entries[i] == READ_ONCE(site->calls[n]))
+				return i;
+	return nr;
+}
+
+/* ---- the stack ----------------------------------------------------------------- */
+
+static unsigned int save_entries(unsigned long *entries, unsigned int max)
+{
+#ifdef CONFIG_STACKTRACE
+	unsigned int nr = stack_trace_save(entries, max, 1);
+
+	return in_task() ? nr : filter_irq_stacks(entries, nr);
+#else
+	return 0;
+#endif
+}
+
+/**
+ * codetag_stack_save - the stack of the current allocation
+ * @site:	its site
+ * @depth:	how many frames, at most
+ * @entries:	room for CODETAG_STACK_ENTRIES addresses
+ * @stack:	on return where in @entries it begins, with the call site
+ *
+ * Context: Any but NMI, with preemption disabled.
+ * Return: How many frames it has.
+ */
+unsigned int codetag_stack_save(struct codetag_site *site, unsigned int depth,
+				unsigned long *entries, const unsigned long **stack)
+{
+	unsigned int inner = READ_ONCE(site->inner);
+	unsigned int nr = 0, at = 0;
+
+	if (likely(inner)) {
+		nr = save_entries(entries, depth + inner - 1);
+		at = find_call(site, entries, nr);
+	}
+	if (unlikely(at == nr)) {
+		nr = save_entries(entries, depth + CODETAG_STACK_INNER);
+		if (!nr)
+			return 0;
+		at = find_call(site, entries, nr);
+		if (at == nr)
+			at = learn_call(site, entries, nr);
+	}
+	*stack = entries + at;
+	return min(nr - at, depth);
+}

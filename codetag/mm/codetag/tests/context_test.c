@@ -1,0 +1,1014 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Tests of contexts: what each key tells apart, exactly; how they end; what is lost.
+ */
+#include <kunit/test.h>
+#include <linux/completion.h>
+#include <linux/delay.h>
+#include <linux/gfp.h>
+#include <linux/irq_work.h>
+#include <linux/kallsyms.h>
+#include <linux/kthread.h>
+#include <linux/mm.h>
+#include <linux/module.h>
+#include <linux/percpu.h>
+#include <linux/sched.h>
+#include <linux/seq_file.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+#include <linux/vmalloc.h>
+#include "../context.h"
+#include "../internal.h"
+#include "../slab_ref.h"
+
+#define MAX_FOUND	64
+
+/* A tag of this file, through which nothing else allocates. */
+static struct alloc_tag *own_tag(void)
+{
+	DEFINE_ALLOC_TAG(tag);
+
+	return &tag;
+}
+
+static u16 own_id(void)
+{
+	return own_tag() - __start_alloc_tags + CODETAG_ID_FIRST;
+}
+
+#define own(_do_alloc)	alloc_hooks_tag(own_tag(), _do_alloc)
+
+/* ---- splitting and looking ---------------------------------------------------- */
+
+static void split_id(struct kunit *test, u16 id, unsigned int mask, unsigned int depth,
+		     unsigned int max)
+{
+	struct codetag_keys keys = { .mask = mask, .depth = depth, .max = max };
+	struct codetag_site *site;
+	struct codetag_info info;
+
+	codetag_lock();
+	KUNIT_ASSERT_TRUE(test, codetag_info_of(id, &info));
+	site = codetag_split_new(&info);
+	if (site)
+		codetag_split(site, &keys);
+	codetag_unlock();
+	KUNIT_ASSERT_NOT_NULL(test, site);
+	codetag_split_switch();
+}
+
+static void split(struct kunit *test, unsigned int mask)
+{
+	split_id(test, own_id(), mask, CODETAG_DEPTH_DEFAULT, CODETAG_SITE_CONTEXTS);
+}
+
+static void unsplit_id(u16 id)
+{
+	struct codetag_info info;
+
+	codetag_lock();
+	if (codetag_info_of(id, &info))
+		codetag_unsplit(&info);
+	codetag_unlock();
+	codetag_split_switch();
+}
+
+/* What is listed of a context. */
+struct found {
+	u16 id;
+	unsigned int how;
+	unsigned int nr_frames;
+	u64 words[CODETAG_VALUE_WORDS];
+	unsigned long stack[CODETAG_DEPTH_MAX];
+	s64 bytes;
+	s64 calls;
+	u64 allocs;
+};
+
+static unsigned int find_all(struct kunit *test, u16 id, struct found *found)
+{
+	struct codetag_context *ctx;
+	struct alloc_tag_counters sum;
+	unsigned int nr = 0;
+
+	codetag_contexts_lock();
+	for (ctx = codetag_context_next(0); ctx; ctx = codetag_context_next(ctx->id + 1)) {
+		if (ctx->site->id != id)
+			continue;
+		if (nr == MAX_FOUND)
+			break;
+		sum = alloc_tag_read(ctx->id);
+		found[nr] = (struct found) {
+			.id = ctx->id,
+			.how = ctx->how,
+			.nr_frames = ctx->nr_frames,
+			.bytes = sum.bytes,
+			.calls = sum.calls,
+			.allocs = codetag_context_allocs(ctx),
+		};
+		memcpy(found[nr].words, ctx->words, sizeof(ctx->words));
+		memcpy(found[nr].stack, ctx->stack, sizeof(ctx->stack));
+		nr++;
+	}
+	codetag_contexts_unlock();
+	return nr;
+}
+
+static struct found *found_of(struct kunit *test, unsigned int *nr)
+{
+	struct found *found = kunit_kcalloc(test, MAX_FOUND, sizeof(*found), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, found);
+	*nr = find_all(test, own_id(), found);
+	return found;
+}
+
+static struct found *one(struct kunit *test)
+{
+	struct found *found;
+	unsigned int nr;
+
+	found = found_of(test, &nr);
+	KUNIT_ASSERT_EQ(test, nr, 1);
+	return found;
+}
+
+/* The one whose first word is @word. */
+static struct found *with(struct kunit *test, u64 word)
+{
+	struct found *found, *f;
+	unsigned int nr;
+
+	found = found_of(test, &nr);
+	for (f = found; f < found + nr; f++)
+		if (f->words[0] == word)
+			return f;
+	KUNIT_FAIL_AND_ABORT(test, "no context of %llu among %u", word, nr);
+	return NULL;
+}
+
+static void expect(struct kunit *test, const struct found *f, s64 bytes, s64 calls, u64 allocs)
+{
+	KUNIT_EXPECT_EQ(test, f->bytes, bytes);
+	KUNIT_EXPECT_EQ(test, f->calls, calls);
+	KUNIT_EXPECT_EQ(test, f->allocs, allocs);
+}
+
+/* The row of the site: its own and all of its contexts. */
+static void expect_site(struct kunit *test, u16 id, s64 bytes, s64 calls)
+{
+	unsigned long pos = id;
+	struct codetag_info info;
+
+	codetag_lock();
+	KUNIT_ASSERT_TRUE(test, codetag_next(&pos, &info, NULL));
+	codetag_unlock();
+	KUNIT_EXPECT_EQ(test, pos, id);
+	KUNIT_EXPECT_EQ(test, info.bytes, bytes);
+	KUNIT_EXPECT_EQ(test, (s64)info.calls, calls);
+}
+
+static struct codetag_context_use use(void)
+{
+	struct codetag_context_use use;
+
+	codetag_context_use(&use);
+	return use;
+}
+
+static struct codetag_id_use id_use(void)
+{
+	struct codetag_id_use use;
+
+	codetag_lock();
+	codetag_id_use(&use);
+	codetag_unlock();
+	return use;
+}
+
+/* Twice: what has been used since the last time stays. */
+static void reap(void)
+{
+	codetag_contexts_reap();
+	codetag_contexts_reap();
+}
+
+static long site_lost(u16 id)
+{
+	struct codetag_site *site;
+	long lost = -1;
+
+	codetag_contexts_lock();
+	list_for_each_entry(site, &codetag_sites, list)
+		if (site->id == id)
+			lost = atomic_long_read(&site->lost);
+	codetag_contexts_unlock();
+	return lost;
+}
+
+static size_t slab_bytes(const void *object)
+{
+	return virt_to_slab(object)->slab_cache->size;
+}
+
+/* ---- keys --------------------------------------------------------------------- */
+
+/* Nothing is split, nothing is there. */
+static void nothing(struct kunit *test)
+{
+	struct codetag_context_use now = use();
+
+	KUNIT_EXPECT_EQ(test, now.sites, 0);
+	KUNIT_EXPECT_EQ(test, now.used, 0);
+	KUNIT_EXPECT_EQ(test, now.free, 0);
+	KUNIT_EXPECT_EQ(test, id_use().contexts, 0);
+	KUNIT_EXPECT_EQ(test, own_tag()->ct.id, own_id());
+}
+
+static void by_size(struct kunit *test)
+{
+	void *a, *b, *c;
+
+	split(test, BIT(CODETAG_KEY_SIZE));
+	KUNIT_EXPECT_EQ(test, own_tag()->ct.id, CODETAG_ID_NONE);
+	a = own(kmalloc_noprof(100, GFP_KERNEL));
+	b = own(kmalloc_noprof(100, GFP_KERNEL));
+	c = own(kmalloc_noprof(7, GFP_KERNEL));
+	expect(test, with(test, 100), 2 * slab_bytes(a), 2, 2);
+	expect(test, with(test, 7), slab_bytes(c), 1, 1);
+	expect_site(test, own_id(), 2 * slab_bytes(a) + slab_bytes(c), 3);
+	kfree(a);
+	expect(test, with(test, 100), slab_bytes(b), 1, 2);
+	kfree(b);
+	kfree(c);
+	expect(test, with(test, 100), 0, 0, 2);
+	expect(test, with(test, 7), 0, 0, 1);
+	expect_site(test, own_id(), 0, 0);
+
+	/* The same is found again. */
+	a = own(kmalloc_noprof(100, GFP_KERNEL));
+	expect(test, with(test, 100), slab_bytes(a), 1, 3);
+	kfree(a);
+}
+
+/* Slab objects are as large as asked for, pages as they are, percpu memory on one CPU. */
+static void sizes(struct kunit *test)
+{
+	struct kmem_cache *s = kmem_cache_create("codetag_context_test", 40, 0, 0, NULL);
+	void *object, *large, *area, *bulk[5];
+	void __percpu *percpu;
+	struct page *page;
+	unsigned int nr;
+
+	KUNIT_ASSERT_NOT_NULL(test, s);
+	split(test, BIT(CODETAG_KEY_SIZE));
+	object = own(kmem_cache_alloc_noprof(s, GFP_KERNEL));
+	expect(test, with(test, 40), s->size, 1, 1);
+	KUNIT_EXPECT_EQ(test, 5, own(kmem_cache_alloc_bulk_noprof(s, GFP_KERNEL, 5, bulk)));
+	expect(test, with(test, 40), 6 * s->size, 6, 6);
+	kmem_cache_free_bulk(s, 5, bulk);
+	expect(test, with(test, 40), s->size, 1, 6);
+	kmem_cache_free(s, object);
+	kmem_cache_destroy(s);
+
+	page = own(alloc_pages_noprof(GFP_KERNEL, 1));
+	expect(test, with(test, 2 * PAGE_SIZE), 2 * PAGE_SIZE, 1, 1);
+	__free_pages(page, 1);
+	expect(test, with(test, 2 * PAGE_SIZE), 0, 0, 1);
+
+	large = own(kmalloc_noprof(5 * PAGE_SIZE, GFP_KERNEL));
+	expect(test, with(test, 8 * PAGE_SIZE), 8 * PAGE_SIZE, 1, 1);
+	kfree(large);
+
+	area = own(vmalloc_noprof(3 * PAGE_SIZE));
+	expect(test, with(test, PAGE_SIZE), 3 * PAGE_SIZE, 3, 3);
+	vfree(area);
+	expect(test, with(test, PAGE_SIZE), 0, 0, 3);
+
+	percpu = own(pcpu_alloc_noprof(24, 8, false, GFP_KERNEL));
+	expect(test, with(test, 24), 24 * num_possible_cpus(), 1, 1);
+	free_percpu(percpu);
+	expect(test, with(test, 24), 0, 0, 1);
+
+	found_of(test, &nr);
+	KUNIT_EXPECT_EQ(test, nr, 5);
+}
+
+static void by_node(struct kunit *test)
+{
+	void *object;
+	struct page *page;
+	void __percpu *percpu;
+	u64 word;
+
+	split(test, BIT(CODETAG_KEY_NODE));
+	object = own(kmalloc_noprof(64, GFP_KERNEL));
+	page = own(alloc_pages_noprof(GFP_KERNEL, 0));
+	percpu = own(pcpu_alloc_noprof(8, 8, false, GFP_KERNEL));
+
+	word = (page_to_nid(page) + 1ULL) << CODETAG_NODE_SHIFT;
+	if (page_to_nid(page) == page_to_nid(virt_to_page(object)))
+		expect(test, with(test, word), PAGE_SIZE + slab_bytes(object), 2, 2);
+	expect(test, with(test, 0), 8 * num_possible_cpus(), 1, 1);
+	kfree(object);
+	__free_page(page);
+	free_percpu(percpu);
+	expect(test, with(test, word), 0, 0, 2);
+	expect(test, with(test, 0), 0, 0, 1);
+}
+
+static void by_cpu(struct kunit *test)
+{
+	void *object;
+	int cpu;
+
+	split(test, BIT(CODETAG_KEY_CPU));
+	preempt_disable();
+	cpu = smp_processor_id();
+	object = own(kmalloc_noprof(64, GFP_ATOMIC));
+	preempt_enable();
+	expect(test, with(test, (u64)cpu << CODETAG_CPU_SHIFT), slab_bytes(object), 1, 1);
+	kfree(object);
+	expect(test, one(test), 0, 0, 1);
+}
+
+static void by_accounted(struct kunit *test)
+{
+	struct kmem_cache *s = kmem_cache_create("codetag_context_test", 40, 0, SLAB_ACCOUNT, NULL);
+	void *a, *b, *c;
+	u64 yes = 1ULL << CODETAG_ACCOUNTED_SHIFT;
+	struct page *page;
+
+	KUNIT_ASSERT_NOT_NULL(test, s);
+	split(test, BIT(CODETAG_KEY_ACCOUNTED));
+	a = own(kmalloc_noprof(64, GFP_KERNEL));
+	b = own(kmalloc_noprof(64, GFP_KERNEL_ACCOUNT));
+	c = own(kmem_cache_alloc_noprof(s, GFP_KERNEL));
+	page = own(alloc_pages_noprof(GFP_KERNEL_ACCOUNT, 0));
+	expect(test, with(test, 0), slab_bytes(a), 1, 1);
+	expect(test, with(test, yes), slab_bytes(b) + s->size + PAGE_SIZE, 3, 3);
+	kfree(a);
+	kfree(b);
+	kmem_cache_free(s, c);
+	__free_page(page);
+	kmem_cache_destroy(s);
+	expect(test, with(test, 0), 0, 0, 1);
+	expect(test, with(test, yes), 0, 0, 3);
+}
+
+static void by_gfp(struct kunit *test)
+{
+	void *a, *b;
+
+	split(test, BIT(CODETAG_KEY_GFP));
+	a = own(kmalloc_noprof(64, GFP_KERNEL));
+	b = own(kmalloc_noprof(64, GFP_NOWAIT | __GFP_ZERO));
+	expect(test, with(test, (__force u32)GFP_KERNEL), slab_bytes(a), 1, 1);
+	expect(test, with(test, (__force u32)(GFP_NOWAIT | __GFP_ZERO)), slab_bytes(b), 1, 1);
+	kfree(a);
+	kfree(b);
+}
+
+/* All that is small together, and what is not behind it. */
+static void several_keys(struct kunit *test)
+{
+	struct found *f;
+	void *a, *b;
+	u64 small;
+
+	split(test, BIT(CODETAG_KEY_GFP) | BIT(CODETAG_KEY_ACCOUNTED) | BIT(CODETAG_KEY_NODE) |
+	      BIT(CODETAG_KEY_SIZE) | BIT(CODETAG_KEY_TASK));
+	a = own(kmalloc_noprof(64, GFP_KERNEL_ACCOUNT));
+	b = own(kmalloc_noprof(64, GFP_KERNEL_ACCOUNT));
+	f = one(test);
+	small = (page_to_nid(virt_to_page(a)) + 1ULL) << CODETAG_NODE_SHIFT |
+		1ULL << CODETAG_ACCOUNTED_SHIFT | (__force u32)GFP_KERNEL_ACCOUNT;
+	KUNIT_EXPECT_EQ(test, f->words[0], small);
+	KUNIT_EXPECT_EQ(test, f->words[1], 64);
+	KUNIT_EXPECT_STREQ(test, (char *)&f->words[2], current->comm);
+	expect(test, f, slab_bytes(a) + slab_bytes(b), 2, 2);
+	kfree(a);
+	kfree(b);
+}
+
+struct task_alloc {
+	struct completion done;
+	void *object;
+};
+
+static int task_allocates(void *data)
+{
+	struct task_alloc *t = data;
+
+	t->object = own(kmalloc_noprof(64, GFP_KERNEL));
+	complete(&t->done);
+	return 0;
+}
+
+static void by_task(struct kunit *test)
+{
+	char name[TASK_COMM_LEN] = "context test 2";
+	struct task_alloc t;
+	void *object;
+	u64 word;
+
+	init_completion(&t.done);
+	split(test, BIT(CODETAG_KEY_TASK));
+	object = own(kmalloc_noprof(64, GFP_KERNEL));
+	KUNIT_ASSERT_FALSE(test, IS_ERR(kthread_run(task_allocates, &t, "%s", name)));
+	wait_for_completion(&t.done);
+	memcpy(&word, name, sizeof(word));
+	expect(test, with(test, word), slab_bytes(object), 1, 1);
+	memset(name, 0, sizeof(name));
+	memcpy(name, current->comm, strlen(current->comm));
+	memcpy(&word, name, sizeof(word));
+	expect(test, with(test, word), slab_bytes(object), 1, 1);
+	kfree(object);
+	kfree(t.object);
+}
+
+/* In an interrupt it is not the task's. */
+struct irq_alloc {
+	struct irq_work work;
+	void *object;
+	struct page *page;
+	bool done;
+};
+
+static void irq_allocates(struct irq_work *work)
+{
+	struct irq_alloc *i = container_of(work, struct irq_alloc, work);
+
+	i->object = own(kmalloc_noprof(64, GFP_ATOMIC));
+	i->page = own(alloc_pages_noprof(GFP_ATOMIC, 0));
+	WRITE_ONCE(i->done, true);
+}
+
+static void in_interrupts(struct kunit *test)
+{
+	struct irq_alloc i = { .work = IRQ_WORK_INIT_HARD(irq_allocates) };
+	unsigned int tries;
+	struct found *f;
+
+	split(test, BIT(CODETAG_KEY_TASK) | BIT(CODETAG_KEY_STACK));
+	irq_work_queue(&i.work);
+	for (tries = 0; !READ_ONCE(i.done) && tries < 500; tries++)
+		msleep(10);
+	irq_work_sync(&i.work);
+	KUNIT_ASSERT_TRUE(test, i.done);
+
+	/* One stack each. */
+	f = with(test, *(u64 *)"<hardirq>");
+	KUNIT_EXPECT_STREQ(test, (char *)f->words, "<hardirq>");
+	expect_site(test, own_id(), (i.object ? slab_bytes(i.object) : 0) +
+		    (i.page ? PAGE_SIZE : 0), !!i.object + !!i.page);
+	KUNIT_EXPECT_EQ(test, site_lost(own_id()), 0);
+	kfree(i.object);
+	if (i.page)
+		__free_page(i.page);
+	expect_site(test, own_id(), 0, 0);
+}
+
+static void by_age(struct kunit *test)
+{
+	unsigned int interval = codetag_age_interval;
+	struct found *found;
+	void *old, *new;
+	unsigned int nr;
+
+	codetag_age_interval = 1;
+	split(test, BIT(CODETAG_KEY_AGE));
+	/* The interval that it is now may be a long one. */
+	codetag_age_restart();
+	old = own(kmalloc_noprof(64, GFP_KERNEL));
+	msleep(1100);
+	new = own(kmalloc_noprof(64, GFP_KERNEL));
+	codetag_age_interval = interval;
+	found = found_of(test, &nr);
+	KUNIT_EXPECT_EQ(test, nr, 2);
+	KUNIT_EXPECT_EQ(test, found[0].words[0] >> 32, 1);
+	KUNIT_EXPECT_NE(test, (u32)found[0].words[0], (u32)found[1].words[0]);
+	expect(test, &found[0], slab_bytes(old), 1, 1);
+	expect(test, &found[1], slab_bytes(new), 1, 1);
+	kfree(old);
+	kfree(new);
+	codetag_age_restart();
+}
+
+/* ---- stacks ------------------------------------------------------------------- */
+
+/* A helper as there are many: who calls it is what matters. */
+static noinline void *helper(size_t size)
+{
+	void *object = own(kmalloc_noprof(size, GFP_KERNEL));
+
+	OPTIMIZER_HIDE_VAR(object);
+	return object;
+}
+
+static noinline void *caller_a(void)
+{
+	void *object = helper(64);
+
+	OPTIMIZER_HIDE_VAR(object);
+	return object;
+}
+
+static noinline void *caller_b(void)
+{
+	void *object = helper(64);
+
+	OPTIMIZER_HIDE_VAR(object);
+	return object;
+}
+
+static noinline void *caller_c(void)
+{
+	void *object = caller_b();
+
+	OPTIMIZER_HIDE_VAR(object);
+	return object;
+}
+
+static bool is_in(unsigned long addr, const char *name)
+{
+	char symbol[KSYM_SYMBOL_LEN];
+
+	sprint_symbol_no_offset(symbol, addr - 1);
+	return str_has_prefix(symbol, name);
+}
+
+static void by_stack(struct kunit *test)
+{
+	static const char * const chains[][3] = {
+		{ "caller_a", "by_stack" },
+		{ "caller_b", "by_stack" },
+		{ "caller_b", "caller_c", "by_stack" },
+	};
+	unsigned int nr, i, n, matches;
+	void *object[6];
+	struct found *found;
+
+	if (!IS_ENABLED(CONFIG_STACKTRACE) || !IS_ENABLED(CONFIG_KALLSYMS) ||
+	    (IS_ENABLED(CONFIG_UML) && !IS_ENABLED(CONFIG_FRAME_POINTER)))
+		kunit_skip(test, "no stacks that can be relied on");
+
+	split(test, BIT(CODETAG_KEY_STACK));
+	/* From one line each: it is in the stack, too. */
+	for (i = 0; i < 2; i++) {
+		object[3 * i] = caller_a();
+		object[3 * i + 1] = caller_b();
+		object[3 * i + 2] = caller_c();
+	}
+	found = found_of(test, &nr);
+	KUNIT_EXPECT_EQ(test, nr, 3);
+	for (i = 0; i < ARRAY_SIZE(chains); i++) {
+		matches = 0;
+		for (n = 0; n < nr; n++) {
+			if (!is_in(found[n].stack[1], chains[i][0]) ||
+			    !is_in(found[n].stack[2], chains[i][1]) ||
+			    (chains[i][2] && !is_in(found[n].stack[3], chains[i][2])))
+				continue;
+			matches++;
+			KUNIT_EXPECT_TRUE(test, is_in(found[n].stack[0], "helper"));
+			expect(test, &found[n], 2 * slab_bytes(object[0]), 2, 2);
+		}
+		KUNIT_EXPECT_EQ(test, matches, 1);
+	}
+	for (i = 0; i < ARRAY_SIZE(object); i++)
+		kfree(object[i]);
+}
+
+/* Whatever way the allocator takes, the stack is the same: it begins with the site. */
+static void stack_of_any_way(struct kunit *test)
+{
+	enum { NR = 200 };
+	void **object = kunit_kcalloc(test, NR, sizeof(*object), GFP_KERNEL);
+	unsigned int nr, i;
+
+	if (!IS_ENABLED(CONFIG_STACKTRACE) || !IS_ENABLED(CONFIG_KALLSYMS) ||
+	    (IS_ENABLED(CONFIG_UML) && !IS_ENABLED(CONFIG_FRAME_POINTER)))
+		kunit_skip(test, "no stacks that can be relied on");
+
+	KUNIT_ASSERT_NOT_NULL(test, object);
+	split(test, BIT(CODETAG_KEY_STACK));
+	/* Objects of the CPU's slab and such that need a new one. */
+	for (i = 0; i < NR; i++)
+		object[i] = helper(512);
+	found_of(test, &nr);
+	KUNIT_EXPECT_EQ(test, nr, 1);
+	for (i = 0; i < NR; i++)
+		kfree(object[i]);
+}
+
+static void depth(struct kunit *test)
+{
+	void *object[3];
+	struct found *f;
+	unsigned int i;
+
+	if (!IS_ENABLED(CONFIG_STACKTRACE) || !IS_ENABLED(CONFIG_KALLSYMS) ||
+	    (IS_ENABLED(CONFIG_UML) && !IS_ENABLED(CONFIG_FRAME_POINTER)))
+		kunit_skip(test, "no stacks that can be relied on");
+
+	/* Only where the helper calls: all callers are one. */
+	split_id(test, own_id(), BIT(CODETAG_KEY_STACK), 1, 10);
+	object[0] = caller_a();
+	object[1] = caller_b();
+	object[2] = caller_c();
+	f = one(test);
+	KUNIT_EXPECT_EQ(test, f->nr_frames, 1);
+	expect(test, f, 3 * slab_bytes(object[0]), 3, 3);
+	for (i = 0; i < ARRAY_SIZE(object); i++)
+		kfree(object[i]);
+}
+
+/* ---- what becomes of them ------------------------------------------------------ */
+
+/* A page that is split into several stays with its context, and so do the parts. */
+static void split_pages(struct kunit *test)
+{
+	struct page *page;
+	int i;
+
+	split(test, BIT(CODETAG_KEY_SIZE));
+	page = own(alloc_pages_noprof(GFP_KERNEL, 2));
+	split_page(page, 2);
+	expect(test, one(test), 4 * PAGE_SIZE, 4, 1);
+	for (i = 0; i < 4; i++)
+		__free_page(page + i);
+	expect(test, one(test), 0, 0, 1);
+}
+
+/* Those that hold nothing for a while go, those that hold something stay. */
+static void reaping(struct kunit *test)
+{
+	unsigned int used = use().used, nr;
+	void *a, *b;
+
+	split(test, BIT(CODETAG_KEY_SIZE));
+	a = own(kmalloc_noprof(100, GFP_KERNEL));
+	b = own(kmalloc_noprof(7, GFP_KERNEL));
+	kfree(b);
+	KUNIT_EXPECT_EQ(test, use().used, used + 2);
+
+	/* It has been used since the last look. */
+	codetag_contexts_reap();
+	KUNIT_EXPECT_EQ(test, use().used, used + 2);
+	codetag_contexts_reap();
+	KUNIT_EXPECT_EQ(test, use().used, used + 1);
+	expect(test, one(test), slab_bytes(a), 1, 1);
+	reap();
+	expect(test, one(test), slab_bytes(a), 1, 1);
+
+	/* A new one of the same kind begins with nothing. */
+	b = own(kmalloc_noprof(7, GFP_KERNEL));
+	expect(test, with(test, 7), slab_bytes(b), 1, 1);
+	kfree(a);
+	kfree(b);
+	reap();
+	found_of(test, &nr);
+	KUNIT_EXPECT_EQ(test, nr, 0);
+	KUNIT_EXPECT_EQ(test, use().used, used);
+}
+
+/* keys=none: what they hold is still listed, and then all is given back. */
+static void unsplitting(struct kunit *test)
+{
+	struct codetag_id_use before = id_use();
+	void *a, *b;
+
+	split(test, BIT(CODETAG_KEY_SIZE));
+	a = own(kmalloc_noprof(100, GFP_KERNEL));
+	unsplit_id(own_id());
+	KUNIT_EXPECT_EQ(test, own_tag()->ct.id, own_id());
+	KUNIT_EXPECT_FALSE(test, own_tag()->ct.state & CODETAG_SPLIT);
+	KUNIT_EXPECT_EQ(test, use().sites, 0);
+	b = own(kmalloc_noprof(100, GFP_KERNEL));
+	expect(test, with(test, 100), slab_bytes(a), 1, 1);
+	KUNIT_EXPECT_EQ(test, alloc_tag_read(own_id()).bytes, slab_bytes(b));
+	expect_site(test, own_id(), 2 * slab_bytes(a), 2);
+	reap();
+	expect(test, with(test, 100), slab_bytes(a), 1, 1);
+	kfree(a);
+	kfree(b);
+	expect_site(test, own_id(), 0, 0);
+	reap();
+	KUNIT_EXPECT_EQ(test, use().used, 0);
+	KUNIT_EXPECT_EQ(test, use().free, 0);
+	KUNIT_EXPECT_EQ(test, site_lost(own_id()), -1);
+	KUNIT_EXPECT_EQ(test, id_use().free, before.free);
+	KUNIT_EXPECT_EQ(test, id_use().counter_bytes, before.counter_bytes);
+}
+
+/* Split by something else: contexts of both kinds, each with what is its. */
+static void other_keys(struct kunit *test)
+{
+	struct found *found;
+	unsigned int nr;
+	void *a, *b;
+
+	split(test, BIT(CODETAG_KEY_SIZE));
+	a = own(kmalloc_noprof(100, GFP_KERNEL));
+	split(test, BIT(CODETAG_KEY_GFP));
+	b = own(kmalloc_noprof(100, GFP_KERNEL));
+	found = found_of(test, &nr);
+	KUNIT_EXPECT_EQ(test, nr, 2);
+	KUNIT_EXPECT_NE(test, found[0].how, found[1].how);
+	expect(test, with(test, 100), slab_bytes(a), 1, 1);
+	expect(test, with(test, (__force u32)GFP_KERNEL), slab_bytes(b), 1, 1);
+	kfree(a);
+	kfree(b);
+	expect_site(test, own_id(), 0, 0);
+}
+
+/* Not profiled and split: nothing is charged; profiled again: as before. */
+static void switched_off(struct kunit *test)
+{
+	struct codetag_info info;
+	void *a, *b;
+
+	split(test, BIT(CODETAG_KEY_SIZE));
+	codetag_lock();
+	KUNIT_ASSERT_TRUE(test, codetag_info_of(own_id(), &info));
+	codetag_set_charging(&info, CODETAG_CHARGE_OFF);
+	KUNIT_EXPECT_FALSE(test, codetag_profiled(&info));
+	codetag_unlock();
+	a = own(kmalloc_noprof(100, GFP_KERNEL));
+	expect_site(test, own_id(), 0, 0);
+
+	codetag_lock();
+	KUNIT_EXPECT_TRUE(test, codetag_split_wanted(&info));
+	codetag_set_charging(&info, CODETAG_CHARGE_CONTEXTS);
+	KUNIT_EXPECT_TRUE(test, codetag_profiled(&info));
+	codetag_unlock();
+	b = own(kmalloc_noprof(100, GFP_KERNEL));
+	expect(test, one(test), slab_bytes(b), 1, 1);
+	kfree(a);
+	kfree(b);
+	expect(test, one(test), 0, 0, 1);
+}
+
+/* ---- bounds -------------------------------------------------------------------- */
+
+/* What a site may have: the rest is charged to itself, and counted. */
+static void bound_of_site(struct kunit *test)
+{
+	unsigned long before = use().lost;
+	void *object[4];
+	unsigned int i, nr;
+
+	split_id(test, own_id(), BIT(CODETAG_KEY_SIZE), 0, 2);
+	for (i = 0; i < 4; i++)
+		object[i] = own(kmalloc_noprof(97 + i, GFP_KERNEL));
+	found_of(test, &nr);
+	KUNIT_EXPECT_EQ(test, nr, 2);
+	expect(test, with(test, 97), slab_bytes(object[0]), 1, 1);
+	expect(test, with(test, 98), slab_bytes(object[1]), 1, 1);
+	KUNIT_EXPECT_EQ(test, alloc_tag_read(own_id()).bytes, 2 * slab_bytes(object[0]));
+	KUNIT_EXPECT_EQ(test, alloc_tag_read(own_id()).calls, 2);
+	expect_site(test, own_id(), 4 * slab_bytes(object[0]), 4);
+	KUNIT_EXPECT_EQ(test, site_lost(own_id()), 2);
+	KUNIT_EXPECT_EQ(test, use().lost - before, 2);
+
+	/* When there is room again they get one. */
+	for (i = 0; i < 4; i++)
+		kfree(object[i]);
+	expect_site(test, own_id(), 0, 0);
+	reap();
+	object[0] = own(kmalloc_noprof(100, GFP_KERNEL));
+	expect(test, one(test), slab_bytes(object[0]), 1, 1);
+	kfree(object[0]);
+}
+
+/* The same for all sites together, and for one that finds nothing set aside. */
+static void bound_of_all(struct kunit *test)
+{
+	unsigned int max = codetag_max_contexts, i, nr;
+	unsigned long before = use().lost;
+	void *object[10];
+
+	codetag_max_contexts = 3;
+	split(test, BIT(CODETAG_KEY_SIZE));
+	for (i = 0; i < 10; i++)
+		object[i] = own(kmalloc_noprof(97 + i, GFP_KERNEL));
+	found_of(test, &nr);
+	KUNIT_EXPECT_EQ(test, nr, 3);
+	KUNIT_EXPECT_EQ(test, use().used, 3);
+	KUNIT_EXPECT_EQ(test, use().lost - before, 7);
+	expect_site(test, own_id(), 10 * slab_bytes(object[0]), 10);
+	for (i = 0; i < 10; i++)
+		kfree(object[i]);
+	expect_site(test, own_id(), 0, 0);
+	codetag_max_contexts = max;
+}
+
+/* A page store that does not hold the ids of contexts; objects still have them. */
+static void ids_too_high(struct kunit *test)
+{
+	unsigned int id;
+
+	split(test, BIT(CODETAG_KEY_SIZE));
+	alloc_hooks_tag(own_tag(), ({
+		preempt_disable();
+		id = codetag_context_id(0, GFP_KERNEL, false, 5, codetag_builtin_end - 1);
+		preempt_enable();
+		0;
+	}));
+	KUNIT_EXPECT_EQ(test, id, own_id());
+	KUNIT_EXPECT_EQ(test, site_lost(own_id()), 1);
+	alloc_hooks_tag(own_tag(), ({
+		preempt_disable();
+		id = codetag_context_id(0, GFP_KERNEL, false, 5, CODETAG_ID_MAX);
+		preempt_enable();
+		0;
+	}));
+	KUNIT_EXPECT_GE(test, id, codetag_builtin_end);
+	KUNIT_EXPECT_EQ(test, site_lost(own_id()), 1);
+}
+
+/* More than is set aside at first: a worker makes more. */
+static void many(struct kunit *test)
+{
+	enum { NR = 1000 };
+	void **object = kunit_kcalloc(test, NR, sizeof(*object), GFP_KERNEL);
+	long bytes = 0;
+	unsigned int i;
+
+	KUNIT_ASSERT_NOT_NULL(test, object);
+	split(test, BIT(CODETAG_KEY_SIZE));
+	for (i = 0; i < NR; i++) {
+		object[i] = own(kmalloc_noprof(i + 1, GFP_KERNEL));
+		bytes += slab_bytes(object[i]);
+		/* The worker has to run for it. */
+		if (i % 50 == 0)
+			msleep(20);
+	}
+	KUNIT_EXPECT_EQ(test, site_lost(own_id()), 0);
+	KUNIT_EXPECT_EQ(test, use().used, NR);
+	expect_site(test, own_id(), bytes, NR);
+	for (i = 0; i < NR; i++)
+		kfree(object[i]);
+	expect_site(test, own_id(), 0, 0);
+}
+
+/* ---- at the same time ------------------------------------------------------------ */
+
+struct racer {
+	struct completion *start;
+	struct completion done;
+	void *object[50];
+};
+
+static int race(void *data)
+{
+	struct racer *r = data;
+	unsigned int i;
+
+	wait_for_completion(r->start);
+	for (i = 0; i < ARRAY_SIZE(r->object); i++)
+		r->object[i] = own(kmalloc_noprof(i + 1, GFP_KERNEL));
+	complete(&r->done);
+	return 0;
+}
+
+/* First allocations of the same kinds on two CPUs make one context of each kind. */
+static void races(struct kunit *test)
+{
+	struct racer *r = kunit_kcalloc(test, 2, sizeof(*r), GFP_KERNEL);
+	DECLARE_COMPLETION_ONSTACK(start);
+	struct task_struct *task;
+	unsigned int i, n, nr;
+	struct found *found;
+
+	KUNIT_ASSERT_NOT_NULL(test, r);
+	split(test, BIT(CODETAG_KEY_SIZE));
+	for (n = 0; n < 2; n++) {
+		r[n].start = &start;
+		init_completion(&r[n].done);
+		task = kthread_create(race, &r[n], "codetag_race/%u", n);
+		KUNIT_ASSERT_FALSE(test, IS_ERR(task));
+		kthread_bind(task, n ? cpumask_last(cpu_online_mask) :
+			     cpumask_first(cpu_online_mask));
+		wake_up_process(task);
+	}
+	msleep(20);
+	complete_all(&start);
+	for (n = 0; n < 2; n++)
+		wait_for_completion(&r[n].done);
+
+	found = found_of(test, &nr);
+	KUNIT_EXPECT_EQ(test, nr, ARRAY_SIZE(r->object));
+	for (i = 0; i < nr; i++)
+		expect(test, &found[i], 2 * slab_bytes(r[0].object[found[i].words[0] - 1]), 2, 2);
+	for (n = 0; n < 2; n++)
+		for (i = 0; i < ARRAY_SIZE(r->object); i++)
+			kfree(r[n].object[i]);
+	expect_site(test, own_id(), 0, 0);
+}
+
+/* ---- modules --------------------------------------------------------------------- */
+
+/* The site's module goes while its contexts hold memory: names stay until that is free. */
+static void module_gone(struct kunit *test)
+{
+	struct module *mod = kunit_kzalloc(test, sizeof(*mod), GFP_KERNEL);
+	char *func = kunit_kstrdup(test, "module_func", GFP_KERNEL);
+	struct codetag_info info;
+	struct alloc_tag *tag;
+	void *object;
+	size_t bytes;
+	bool known;
+	u16 id;
+
+	KUNIT_ASSERT_NOT_NULL(test, mod);
+	tag = kunit_kzalloc(test, sizeof(*tag), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, tag);
+	strscpy(mod->name, "context_test_mod");
+	tag->ct.function = func;
+	tag->ct.filename = "module.c";
+	mod->alloc_tags = tag;
+	mod->num_alloc_tags = 1;
+	codetag_load_module(mod);
+	id = tag->ct.id;
+	split_id(test, id, BIT(CODETAG_KEY_SIZE), 0, 10);
+	object = alloc_hooks_tag(tag, kmalloc_noprof(100, GFP_KERNEL));
+	bytes = slab_bytes(object);
+	expect_site(test, id, bytes, 1);
+
+	codetag_unload_module(mod);
+	memset(func, 'x', strlen(func));
+	memset(tag, 0x6b, sizeof(*tag));
+	expect_site(test, id, bytes, 1);
+	codetag_lock();
+	known = codetag_info_of(id, &info);
+	KUNIT_EXPECT_TRUE(test, known && info.unloaded);
+	if (known)
+		KUNIT_EXPECT_STREQ(test, info.ct->function, "module_func");
+	codetag_unlock();
+	reap();
+	expect_site(test, id, bytes, 1);
+
+	/* The id, and those of its contexts, are free when nothing is charged to them. */
+	kfree(object);
+	reap();
+	codetag_reap();
+	codetag_lock();
+	KUNIT_EXPECT_FALSE(test, codetag_info_of(id, &info));
+	codetag_unlock();
+	KUNIT_EXPECT_EQ(test, use().used, 0);
+}
+
+/* ---- the suite ------------------------------------------------------------------- */
+
+static void context_exit(struct kunit *test)
+{
+	struct seq_file m = {};
+
+	unsplit_id(own_id());
+	KUNIT_EXPECT_EQ(test, codetag_contexts_check(&m), 0);
+	reap();
+	KUNIT_EXPECT_EQ(test, use().used, 0);
+	KUNIT_EXPECT_EQ(test, use().free, 0);
+	KUNIT_EXPECT_EQ(test, id_use().contexts, 0);
+}
+
+static struct kunit_case context_cases[] = {
+	KUNIT_CASE(nothing),
+	KUNIT_CASE(by_size),
+	KUNIT_CASE(sizes),
+	KUNIT_CASE(by_node),
+	KUNIT_CASE(by_cpu),
+	KUNIT_CASE(by_accounted),
+	KUNIT_CASE(by_gfp),
+	KUNIT_CASE(several_keys),
+	KUNIT_CASE(by_task),
+	KUNIT_CASE(in_interrupts),
+	KUNIT_CASE_SLOW(by_age),
+	KUNIT_CASE(by_stack),
+	KUNIT_CASE(stack_of_any_way),
+	KUNIT_CASE(depth),
+	KUNIT_CASE(split_pages),
+	KUNIT_CASE(reaping),
+	KUNIT_CASE(unsplitting),
+	KUNIT_CASE(other_keys),
+	KUNIT_CASE(switched_off),
+	KUNIT_CASE(bound_of_site),
+	KUNIT_CASE(bound_of_all),
+	KUNIT_CASE(ids_too_high),
+	KUNIT_CASE_SLOW(many),
+	KUNIT_CASE(races),
+	KUNIT_CASE(module_gone),
+	{}
+};
+
+static struct kunit_suite context_suite = {
+	.name = "codetag_context",
+	.exit = context_exit,
+	.test_cases = context_cases,
+};
+
+kunit_test_suite(context_suite);
+
+MODULE_DESCRIPTION("Tests of contexts");
+MODULE_LICENSE("GPL");
