@@ -76,7 +76,7 @@ static LIST_HEAD(blocks);
 /* small, size, age, cgroup, task */
 #define TASK_WORDS	(TASK_COMM_LEN / sizeof(u64))
 static_assert(4 + TASK_WORDS <= CODETAG_VALUE_WORDS);
-static_assert(NR_CPUS <= 1 << (CODETAG_ACCOUNTED_SHIFT - CODETAG_CPU_SHIFT));
+static_assert(CONFIG_NR_CPUS <= 1 << (CODETAG_ACCOUNTED_SHIFT - CODETAG_CPU_SHIFT));
 static_assert(MAX_NUMNODES < 1 << (CODETAG_CPU_SHIFT - CODETAG_NODE_SHIFT));
 
 /**
@@ -177,10 +177,10 @@ static u64 current_cgroup(gfp_t gfp, bool accounted)
 static void current_task(u64 words[TASK_WORDS])
 {
 	const char *comm = in_task() ? current->comm : in_hardirq() ? "<hardirq>" : "<softirq>";
-	char name[TASK_COMM_LEN] = {};
+	char name[TASK_COMM_LEN];
 
-	/* It may be changed meanwhile. */
-	strncpy(name, comm, TASK_COMM_LEN - 1);
+	/* It may be changed meanwhile; what is behind it has to be the same, too. */
+	strscpy_pad(name, comm);
 	memcpy(words, name, sizeof(name));
 }
 
@@ -624,7 +624,7 @@ static void free_context(struct codetag_context *ctx)
 	kfree(ctx->text);
 	ctx->text = NULL;
 	for_each_possible_cpu(cpu)
-		*per_cpu_ptr(ctx->allocs, cpu) = 0;
+		WRITE_ONCE(*per_cpu_ptr(ctx->allocs, cpu), 0);
 
 	raw_spin_lock_irqsave(&codetag_context_lock, flags);
 	ctx->state = CODETAG_CONTEXT_FREE;
@@ -634,61 +634,55 @@ static void free_context(struct codetag_context *ctx)
 	raw_spin_unlock_irqrestore(&codetag_context_lock, flags);
 }
 
-#define for_each_context(block, ctx)						\
-	list_for_each_entry(block, &blocks, list)				\
-		for (ctx = block->contexts; ctx < block->contexts + CODETAG_BLOCK_SIZE; ctx++)
-
-/* Let those leave that have not been used since the last time and hold nothing. */
-static bool reap_leave(void)
+/* Have it done with each context; says whether any of them wants more to be done. */
+static bool with_contexts(bool (*function)(struct codetag_context *))
 {
-	struct codetag_context *ctx;
 	struct codetag_block *block;
 	bool any = false;
+	unsigned int i;
+
+	lockdep_assert_held(&blocks_mutex);
+	list_for_each_entry(block, &blocks, list) {
+		for (i = 0; i < CODETAG_BLOCK_SIZE; i++)
+			any |= function(&block->contexts[i]);
+		cond_resched();
+	}
+	return any;
+}
+
+/* Let it leave if it has not been used since the last time and holds nothing. */
+static bool reap_leave(struct codetag_context *ctx)
+{
 	u64 allocs;
 
-	for_each_context(block, ctx) {
-		if (ctx->state == CODETAG_CONTEXT_LIVE) {
-			allocs = codetag_context_allocs(ctx);
-			if (allocs == ctx->seen && !codetag_id_holds_memory(ctx->id))
-				leave(ctx, CODETAG_CONTEXT_LEAVING);
-			ctx->seen = allocs;
-		}
-		any |= ctx->state == CODETAG_CONTEXT_LEAVING ||
-		       ctx->state == CODETAG_CONTEXT_OLD;
-		cond_resched();
+	if (ctx->state == CODETAG_CONTEXT_LIVE) {
+		allocs = codetag_context_allocs(ctx);
+		if (allocs == ctx->seen && !codetag_id_holds_memory(ctx->id))
+			leave(ctx, CODETAG_CONTEXT_LEAVING);
+		ctx->seen = allocs;
 	}
-	return any;
+	return ctx->state == CODETAG_CONTEXT_LEAVING || ctx->state == CODETAG_CONTEXT_OLD;
 }
 
-/* Nobody can find them any more, and all who did are done: what they hold only falls. */
-static bool reap_take(void)
+/* Nobody can find it any more, and all who did are done: what it holds only falls. */
+static bool reap_take(struct codetag_context *ctx)
 {
-	struct codetag_context *ctx;
-	struct codetag_block *block;
-	bool any = false;
-
-	for_each_context(block, ctx) {
-		if (ctx->state != CODETAG_CONTEXT_LEAVING && ctx->state != CODETAG_CONTEXT_OLD)
-			continue;
-		if (!codetag_id_holds_memory(ctx->id)) {
-			take_from_site(ctx);
-			any = true;
-		} else if (ctx->state == CODETAG_CONTEXT_LEAVING) {
-			come_back(ctx);
-		}
-		cond_resched();
+	if (ctx->state != CODETAG_CONTEXT_LEAVING && ctx->state != CODETAG_CONTEXT_OLD)
+		return false;
+	if (!codetag_id_holds_memory(ctx->id)) {
+		take_from_site(ctx);
+		return true;
 	}
-	return any;
+	if (ctx->state == CODETAG_CONTEXT_LEAVING)
+		come_back(ctx);
+	return false;
 }
 
-static void reap_free(void)
+static bool reap_free(struct codetag_context *ctx)
 {
-	struct codetag_context *ctx;
-	struct codetag_block *block;
-
-	for_each_context(block, ctx)
-		if (ctx->state == CODETAG_CONTEXT_GONE)
-			free_context(ctx);
+	if (ctx->state == CODETAG_CONTEXT_GONE)
+		free_context(ctx);
+	return false;
 }
 
 static void count_split(void)
@@ -726,12 +720,12 @@ void codetag_contexts_reap(void)
 	bool freed = false;
 
 	mutex_lock(&blocks_mutex);
-	if (reap_leave()) {
+	if (with_contexts(reap_leave)) {
 		synchronize_rcu();
-		freed = reap_take();
+		freed = with_contexts(reap_take);
 		if (freed) {
 			synchronize_rcu();
-			reap_free();
+			with_contexts(reap_free);
 		}
 	}
 	reap_sites();
@@ -766,22 +760,27 @@ static bool in_stack(const struct codetag_context *ctx, const struct module *mod
 	return false;
 }
 
+static void keep_stack(struct codetag_context *ctx, const struct module *mod, bool init)
+{
+	if (ctx->state == CODETAG_CONTEXT_FREE || ctx->text || !in_stack(ctx, mod, init))
+		return;
+	leave(ctx, CODETAG_CONTEXT_OLD);
+	ctx->text = codetag_context_stack_text(ctx);
+	/* No stack is better than one with wrong names. */
+	if (!ctx->text)
+		ctx->nr_frames = 0;
+}
+
 /* Code of the module goes away: keep the names in stacks, and let no stack have its addresses. */
 static void keep_stacks(const struct module *mod, bool init)
 {
-	struct codetag_context *ctx;
 	struct codetag_block *block;
+	unsigned int i;
 
 	mutex_lock(&blocks_mutex);
-	for_each_context(block, ctx) {
-		if (ctx->state == CODETAG_CONTEXT_FREE || ctx->text || !in_stack(ctx, mod, init))
-			continue;
-		leave(ctx, CODETAG_CONTEXT_OLD);
-		ctx->text = codetag_context_stack_text(ctx);
-		/* Addresses are better than wrong names, but these are neither. */
-		if (!ctx->text)
-			ctx->nr_frames = 0;
-	}
+	list_for_each_entry(block, &blocks, list)
+		for (i = 0; i < CODETAG_BLOCK_SIZE; i++)
+			keep_stack(&block->contexts[i], mod, init);
 	mutex_unlock(&blocks_mutex);
 }
 

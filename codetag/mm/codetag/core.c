@@ -223,6 +223,7 @@ struct codetag_site *codetag_site_by_id(u16 id)
 bool codetag_sites_init(void)
 {
 	if (!site_tables)
+		/* Empty before anybody can look. */
 		smp_store_release(&site_tables, kvzalloc(sizeof(*site_tables), GFP_KERNEL));
 	return site_tables;
 }
@@ -729,7 +730,7 @@ void codetag_set_charging(const struct codetag_info *info, enum codetag_charging
 		codetag_change_state(info->ct, 0, CODETAG_SPLIT);
 	smp_wmb(); /* who sees no id sees that it is split */
 	WRITE_ONCE(info->ct->id, charging == CODETAG_CHARGE_SITE ? info->id : CODETAG_ID_NONE);
-	smp_wmb();
+	smp_wmb(); /* who sees that it is not split sees the id */
 	if (charging != CODETAG_CHARGE_CONTEXTS)
 		codetag_change_state(info->ct, CODETAG_SPLIT, 0);
 }
