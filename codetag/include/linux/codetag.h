@@ -43,7 +43,7 @@ enum codetag_id {
 
 /* Bits of codetag.state */
 #define CODETAG_INACCURATE	0x01	/* charges of the site went to a reserved id */
-#define CODETAG_SPLIT		0x02	/* the site charges contexts, see mm/codetag/context.h */
+#define CODETAG_SPLIT		0x02	/* the site has been split, see mm/codetag/context.h */
 
 /**
  * struct codetag - one call site
@@ -51,9 +51,8 @@ enum codetag_id {
  *		id or, when its profiling is switched off or it is split,
  *		CODETAG_ID_NONE. The own id is given out before the site can
  *		run; until then it is the reserved one that CODE_TAG_INIT names.
- * @state:	CODETAG_* bits, changed by codetag_change_state()
+ * @state:	CODETAG_* bits, only ever set, by codetag_set_state()
  * @fault:	a fault may be armed for the site, see mm/codetag/fault.c
- * @word:	the three above, to be read at once
  * @lineno:	line of the site
  * @modname:	KBUILD_MODNAME of the site's code, built-in code too; may be NULL
  * @function:	function the site is in
@@ -63,14 +62,9 @@ enum codetag_id {
  * is turned into a tag.
  */
 struct codetag {
-	union {
-		struct {
-			u16 id;
-			u8 state;
-			u8 fault;
-		};
-		u32 word;
-	};
+	u16 id;
+	u8 state;
+	u8 fault;
 	unsigned int lineno;
 	const char *modname;
 	const char *function;

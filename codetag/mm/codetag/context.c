@@ -386,6 +386,19 @@ static noinline struct codetag_context *make_context(struct codetag_site *site,
 	return ctx;
 }
 
+/* By what the site of a tag is split now; 0: it is not. */
+static __always_inline unsigned int how_split(const struct codetag *ct,
+					      struct codetag_site **site)
+{
+	unsigned int how = 0;
+
+	*site = codetag_site_by_tag(ct);
+	if (*site)
+		how = READ_ONCE((*site)->how);
+	smp_rmb(); /* pairs with codetag_set_charging(): before another look at the id */
+	return how;
+}
+
 /**
  * codetag_context_id - the id that an allocation of a site that is split is charged to
  * @nid:	node of the memory, NUMA_NO_NODE for several
@@ -405,16 +418,17 @@ unsigned int codetag_context_id(int nid, gfp_t gfp, bool accounted, size_t size,
 	struct codetag_context *ctx;
 	struct codetag_site *site;
 	struct values values;
-	unsigned int how;
+	unsigned int how, id;
 
-	smp_rmb(); /* pairs with codetag_set_charging(): what it is split with is there */
-	site = codetag_site_by_tag(ct);
-	/* It has just been switched. */
-	if (unlikely(!site))
-		return codetag_word_id(READ_ONCE(ct->word));
-	how = READ_ONCE(site->how);
-	if (unlikely(!how))
-		return site->id;
+	how = how_split(ct, &site);
+	if (unlikely(!how)) {
+		/* Not any more: it has an id now, or it is switched off. */
+		id = READ_ONCE(ct->id);
+		smp_rmb(); /* or it has been split again */
+		how = id ? 0 : how_split(ct, &site);
+		if (!how)
+			return id;
+	}
 
 	get_values(site, how, nid, gfp, accounted, size, &values, entries);
 	ctx = find_context(site, how, &values);
@@ -691,7 +705,7 @@ static void count_split(void)
 	unsigned int nr = 0;
 
 	list_for_each_entry(site, &codetag_sites, list)
-		nr += !!READ_ONCE(site->how);
+		nr += !!READ_ONCE(site->wanted);
 	WRITE_ONCE(nr_split, nr);
 }
 
@@ -702,7 +716,7 @@ static void reap_sites(void)
 
 	codetag_lock();
 	list_for_each_entry_safe(site, next, &codetag_sites, list)
-		if (!READ_ONCE(site->how) && !READ_ONCE(site->nr))
+		if (!READ_ONCE(site->wanted) && !READ_ONCE(site->nr))
 			codetag_site_release(site->id, false);
 	count_split();
 	codetag_unlock();
@@ -878,7 +892,7 @@ bool codetag_split_wanted(const struct codetag_info *info)
 		return false;
 	preempt_disable();
 	site = codetag_site_by_id(info->id);
-	wanted = site && READ_ONCE(site->how);
+	wanted = site && READ_ONCE(site->wanted);
 	preempt_enable();
 	return wanted;
 }
@@ -906,8 +920,8 @@ void codetag_split_switch(void)
 
 	codetag_lock();
 	list_for_each_entry(site, &codetag_sites, list) {
-		if (READ_ONCE(site->how) && codetag_info_of(site->id, &info) && !info.unloaded &&
-		    codetag_profiled(&info) && !(READ_ONCE(info.ct->state) & CODETAG_SPLIT))
+		if (READ_ONCE(site->wanted) && !READ_ONCE(site->how) &&
+		    codetag_info_of(site->id, &info) && !info.unloaded && codetag_profiled(&info))
 			codetag_set_charging(&info, CODETAG_CHARGE_CONTEXTS);
 	}
 	codetag_unlock();
@@ -980,7 +994,7 @@ void codetag_context_use(struct codetag_context_use *use)
 		use->bytes += sizeof(*block) +
 			      num_possible_cpus() * sizeof(struct codetag_block_counters);
 	list_for_each_entry(site, &codetag_sites, list) {
-		use->sites += !!READ_ONCE(site->how);
+		use->sites += !!READ_ONCE(site->wanted);
 		use->bytes += sizeof(*site);
 	}
 	if (context_table)

@@ -37,12 +37,12 @@ static inline unsigned int codetag_context_id(int nid, gfp_t gfp, bool accounted
 static inline unsigned int codetag_charged_id(int nid, gfp_t gfp, bool accounted, size_t size,
 					      unsigned int max_id)
 {
-	u32 word = alloc_tag_current_word();
+	const struct alloc_tag *tag = current->alloc_tag;
+	unsigned int id = alloc_tag_id(tag);
 
-	if (!codetag_word_id(word) && codetag_word_split(word))
-		return codetag_context_id(nid, gfp, accounted, size, max_id);
-
-	return codetag_word_id(word);
+	if (!id && alloc_tag_split(tag))
+		id = codetag_context_id(nid, gfp, accounted, size, max_id);
+	return id;
 }
 
 #endif /* _MM_CODETAG_CONTEXT_H */

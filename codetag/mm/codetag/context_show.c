@@ -58,7 +58,7 @@ void codetag_keys_show(struct seq_file *m, const struct codetag_info *info)
 	preempt_disable();
 	site = codetag_site_by_id(info->id);
 	if (site) {
-		how = READ_ONCE(site->how);
+		how = READ_ONCE(site->wanted);
 		max = READ_ONCE(site->max);
 	}
 	preempt_enable();
@@ -95,7 +95,7 @@ static void show_site(struct seq_file *m, const struct codetag_site *site)
 	show_counters(m, site->id);
 	seq_printf(m, " %8ld", atomic_long_read(&site->lost));
 	show_tag(m, site->id);
-	show_how(m, READ_ONCE(site->how), READ_ONCE(site->max));
+	show_how(m, READ_ONCE(site->wanted), READ_ONCE(site->max));
 	seq_printf(m, " contexts=%u\n", READ_ONCE(site->nr));
 }
 

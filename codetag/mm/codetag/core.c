@@ -253,13 +253,15 @@ bool codetag_site_split(struct codetag_site *new, const struct codetag_keys *key
 		hlist_add_head_rcu(&site->by_tag, bucket_by_tag(site->ct));
 	}
 	site->max = keys->max;
-	WRITE_ONCE(site->how, codetag_site_how(keys->mask, keys->depth));
+	WRITE_ONCE(site->wanted, codetag_site_how(keys->mask, keys->depth));
+	if (site->how)
+		WRITE_ONCE(site->how, site->wanted);
 	raw_spin_unlock_irqrestore(&codetag_context_lock, flags);
 	return site == new;
 }
 
 /**
- * codetag_site_unsplit - a site is split no more
+ * codetag_site_unsplit - a site is to be split no more
  * @id: own id of the site
  *
  * Context: With codetag_lock() held.
@@ -271,8 +273,10 @@ void codetag_site_unsplit(u16 id)
 
 	raw_spin_lock_irqsave(&codetag_context_lock, flags);
 	site = codetag_site_by_id(id);
-	if (site)
+	if (site) {
+		WRITE_ONCE(site->wanted, 0);
 		WRITE_ONCE(site->how, 0);
+	}
 	raw_spin_unlock_irqrestore(&codetag_context_lock, flags);
 }
 
@@ -291,10 +295,11 @@ void codetag_site_release(u16 id, bool tag_gone)
 	raw_spin_lock_irqsave(&codetag_context_lock, flags);
 	site = codetag_site_by_id(id);
 	if (site && tag_gone) {
+		WRITE_ONCE(site->wanted, 0);
 		WRITE_ONCE(site->how, 0);
 		hlist_del_init_rcu(&site->by_tag);
 	}
-	if (site && !site->how && list_empty(&site->contexts)) {
+	if (site && !site->wanted && list_empty(&site->contexts)) {
 		hlist_del_init_rcu(&site->by_tag);
 		hlist_del_rcu(&site->by_id);
 		list_del(&site->list);
@@ -326,6 +331,31 @@ static void add_contexts(u16 id, struct alloc_tag_counters *sum)
 	preempt_enable();
 }
 
+/* Let allocations find by what the site is split, or not. */
+static void set_site_split(u16 id, bool split)
+{
+	struct codetag_site *site;
+	unsigned long flags;
+
+	raw_spin_lock_irqsave(&codetag_context_lock, flags);
+	site = codetag_site_by_id(id);
+	if (site)
+		WRITE_ONCE(site->how, split ? site->wanted : 0);
+	raw_spin_unlock_irqrestore(&codetag_context_lock, flags);
+}
+
+static bool site_is_split(u16 id)
+{
+	const struct codetag_site *site;
+	bool split;
+
+	preempt_disable();
+	site = codetag_site_by_id(id);
+	split = site && READ_ONCE(site->how);
+	preempt_enable();
+	return split;
+}
+
 static bool has_contexts(u16 id)
 {
 	bool has;
@@ -339,6 +369,8 @@ static bool has_contexts(u16 id)
 #else
 
 static void add_contexts(u16 id, struct alloc_tag_counters *sum) {}
+static void set_site_split(u16 id, bool split) {}
+static bool site_is_split(u16 id) { return false; }
 static bool has_contexts(u16 id) { return false; }
 
 #endif /* CONFIG_CODETAG_CONTEXTS */
@@ -699,21 +731,33 @@ void codetag_id_use(struct codetag_id_use *use)
 /* ---- switching -------------------------------------------------------------- */
 
 /**
- * codetag_change_state - change bits of codetag.state
+ * codetag_set_state - set bits of codetag.state
  * @ct:		the tag
- * @clear:	bits to clear
- * @set:	bits to set
+ * @bits:	the bits
  *
  * Context: Any but NMI.
  */
-void codetag_change_state(struct codetag *ct, u8 clear, u8 set)
+void codetag_set_state(struct codetag *ct, u8 bits)
 {
 	static DEFINE_RAW_SPINLOCK(state_lock);
 	unsigned long flags;
 
 	raw_spin_lock_irqsave(&state_lock, flags);
-	WRITE_ONCE(ct->state, (ct->state & ~clear) | set);
+	WRITE_ONCE(ct->state, ct->state | bits);
 	raw_spin_unlock_irqrestore(&state_lock, flags);
+}
+
+/**
+ * codetag_profiled - is what a call site allocates charged?
+ * @info: the site
+ *
+ * Context: With codetag_lock() held.
+ * Return: Whether it is, to the site or to its contexts.
+ */
+bool codetag_profiled(const struct codetag_info *info)
+{
+	return READ_ONCE(info->ct->id) != CODETAG_ID_NONE ||
+	       (READ_ONCE(info->ct->state) & CODETAG_SPLIT && site_is_split(info->id));
 }
 
 /**
@@ -721,18 +765,24 @@ void codetag_change_state(struct codetag *ct, u8 clear, u8 set)
  * @info:	the site
  * @charging:	nothing, the site, or its contexts
  *
+ * An allocation that sees no id goes on to look how the site is split, and if it is
+ * not, at the id again.
+ *
  * Context: With codetag_lock() held, one at a time; or early during boot.
  */
 void codetag_set_charging(const struct codetag_info *info, enum codetag_charging charging)
 {
-	/* In between it says that it has an id, and is charged there. */
-	if (charging == CODETAG_CHARGE_CONTEXTS)
-		codetag_change_state(info->ct, 0, CODETAG_SPLIT);
+	u16 id = charging == CODETAG_CHARGE_SITE ? info->id : CODETAG_ID_NONE;
+
+	if (charging == CODETAG_CHARGE_CONTEXTS) {
+		set_site_split(info->id, true);
+		codetag_set_state(info->ct, CODETAG_SPLIT);
+	}
 	smp_wmb(); /* who sees no id sees that it is split */
-	WRITE_ONCE(info->ct->id, charging == CODETAG_CHARGE_SITE ? info->id : CODETAG_ID_NONE);
+	WRITE_ONCE(info->ct->id, id);
 	smp_wmb(); /* who sees that it is not split sees the id */
 	if (charging != CODETAG_CHARGE_CONTEXTS)
-		codetag_change_state(info->ct, CODETAG_SPLIT, 0);
+		set_site_split(info->id, false);
 }
 
 /* ---- modules -------------------------------------------------------------- */

@@ -106,7 +106,9 @@ struct codetag_id_use {
  * @contexts:	its contexts, under RCU
  * @ct:		its tag; dangles once the module is gone
  * @id:		its own id
- * @how:	by what it is split, see codetag_site_how(); 0: it is not any more
+ * @wanted:	by what it is to be split while it is profiled, see codetag_site_how();
+ *		0: it is not any more
+ * @how:	by what its allocations are split now, 0: they are not
  * @max:	contexts it may have
  * @nr:		contexts it has
  * @lost:	allocations that got no context
@@ -123,6 +125,7 @@ struct codetag_site {
 	struct list_head contexts;
 	struct codetag *ct;
 	u16 id;
+	unsigned int wanted;
 	unsigned int how;
 	unsigned int max;
 	unsigned int nr;
@@ -247,16 +250,11 @@ void alloc_tag_read_block(unsigned int first, struct alloc_tag_counters *sums);
 void codetag_reap(void);
 void codetag_id_use(struct codetag_id_use *use);
 
-void codetag_change_state(struct codetag *ct, u8 clear, u8 set);
+void codetag_set_state(struct codetag *ct, u8 bits);
+bool codetag_profiled(const struct codetag_info *info);
 void codetag_set_charging(const struct codetag_info *info, enum codetag_charging charging);
 bool codetag_info_of(u16 id, struct codetag_info *info);
 bool codetag_id_holds_memory(u16 id);
-
-static inline bool codetag_profiled(const struct codetag_info *info)
-{
-	return READ_ONCE(info->ct->id) != CODETAG_ID_NONE ||
-	       READ_ONCE(info->ct->state) & CODETAG_SPLIT;
-}
 
 #ifdef CONFIG_CODETAG_CONTEXTS
 

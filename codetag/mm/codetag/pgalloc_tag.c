@@ -31,7 +31,7 @@ void pgalloc_tag_show_stats(struct seq_file *m)
 static u16 not_representable(struct codetag *ct)
 {
 	if (!(READ_ONCE(ct->state) & CODETAG_INACCURATE))
-		codetag_change_state(ct, 0, CODETAG_INACCURATE);
+		codetag_set_state(ct, CODETAG_INACCURATE);
 	atomic_long_inc(&nr_not_representable);
 	return CODETAG_ID_UNREPRESENTABLE;
 }

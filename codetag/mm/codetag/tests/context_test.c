@@ -682,7 +682,6 @@ static void unsplitting(struct kunit *test)
 	a = own(kmalloc_noprof(100, GFP_KERNEL));
 	unsplit_id(own_id());
 	KUNIT_EXPECT_EQ(test, own_tag()->ct.id, own_id());
-	KUNIT_EXPECT_FALSE(test, own_tag()->ct.state & CODETAG_SPLIT);
 	KUNIT_EXPECT_EQ(test, use().sites, 0);
 	b = own(kmalloc_noprof(100, GFP_KERNEL));
 	expect(test, with(test, 100), slab_bytes(a), 1, 1);

@@ -195,7 +195,7 @@ static void unknown_ids(struct kunit *test)
 
 static u16 current_id(void)
 {
-	return codetag_word_id(alloc_tag_current_word());
+	return alloc_tag_id(current->alloc_tag);
 }
 
 /* The current tag is that of the innermost alloc_hooks(). */
