@@ -15,6 +15,9 @@
 
 /* Functions of allocators that have no "_noprof" at the end of their names. */
 static const char * const allocators[] = {
+	/* Where what saves stacks does not leave itself out: user-mode Linux. */
+	"save_stack_trace",
+	"stack_trace_save",
 	"get_rare_values",
 	"slab_alloc_charge_end",
 	"slab_alloc_slow",

@@ -285,13 +285,14 @@ static void sizes(struct kunit *test)
 	vfree(area);
 	expect(test, with(test, PAGE_SIZE), 0, 0, 3);
 
-	percpu = own(pcpu_alloc_noprof(24, 8, false, GFP_KERNEL));
-	expect(test, with(test, 24), 24 * num_possible_cpus(), 1, 1);
+	percpu = own(pcpu_alloc_noprof(56, 8, false, GFP_KERNEL));
+	expect(test, with(test, 56), 56 * num_possible_cpus(), 1, 1);
 	free_percpu(percpu);
-	expect(test, with(test, 24), 0, 0, 1);
+	expect(test, with(test, 56), 0, 0, 1);
 
+	/* And the array of the pages of the area. */
 	found_of(test, &nr);
-	KUNIT_EXPECT_EQ(test, nr, 5);
+	KUNIT_EXPECT_EQ(test, nr, 6);
 }
 
 static void by_node(struct kunit *test)
