@@ -2,6 +2,7 @@
 /* codetag replay: a recording in the table of top, or one of its snapshots. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "arguments.h"
 #include "command.h"
@@ -13,20 +14,30 @@
 #include "write/json.h"
 #include "write/table.h"
 
+/* As many as fit beside the others in a table. */
+#define MAX_GAUGES 12
+
 struct replay {
 	struct selection selection;
 	struct output output;
 	bool list;
+	bool all_gauges;
+	const char *gauge[MAX_GAUGES];	/* globs */
+	size_t gauges;
 	int64_t text;	/* the snapshot to print, 0: none */
 	double delay;
 };
 
-enum { KEY_LIST = 0x200, KEY_TEXT };
+enum { KEY_LIST = 0x200, KEY_TEXT, KEY_GAUGE, KEY_GAUGES };
 
 static const struct argp_option options[] = {
 	{ "list", KEY_LIST, NULL, 0, "List the snapshots", 0 },
 	{ "text", KEY_TEXT, "N", 0,
 	  "Print snapshot N (-1 is the last) in the format of " ALLOCINFO_PATH, 0 },
+	{ "gauge", KEY_GAUGE, "GLOB", 0,
+	  "List beside it what else was recorded: meminfo.Slab, 'slabinfo.dentry/*' …", 0 },
+	{ "gauges", KEY_GAUGES, NULL, 0,
+	  "List what else was recorded, with its first and its last value", 0 },
 	{ "columns", 'o', "LIST", 0,
 	  "Columns of --list: number, time, size, calls, rows", 9 },
 #ifdef HAVE_NCURSES
@@ -72,6 +83,14 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		if (!number_read(&end, &replay->text) || *end || !replay->text)
 			argp_error(state, "'%s' is not the number of a snapshot", arg);
 		return 0;
+	case KEY_GAUGE:
+		if (replay->gauges == MAX_GAUGES)
+			argp_error(state, "--gauge can be given %d times", MAX_GAUGES);
+		replay->gauge[replay->gauges++] = arg;
+		return 0;
+	case KEY_GAUGES:
+		replay->all_gauges = true;
+		return 0;
 	case 'o':
 		replay->output.columns = arg;
 		return 0;
@@ -86,6 +105,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		selection_finish(&replay->selection, state);
 		if (!replay->selection.path_given)
 			argp_error(state, "which recording?");
+		else if (replay->all_gauges && (replay->list || replay->text || replay->gauges))
+			argp_error(state, "--gauges is a list of its own: --list, --text and "
+				   "--gauge go without it");
+		else if (replay->gauges && !replay->list)
+			argp_error(state, "--gauge goes with --list");
 		else if ((replay->output.columns || replay->output.json) && !replay->list)
 			argp_error(state, "--columns and --json go with --list");
 		else if ((replay->list || replay->text) && replay->delay > 0)
@@ -94,7 +118,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 			argp_error(state, "--list and --text are of whole snapshots: --sort, --top, "
 				   "--group, --min, --max and --all are for the table");
 #ifndef HAVE_NCURSES
-		else if (!replay->list && !replay->text)
+		else if (!replay->list && !replay->text && !replay->all_gauges)
 			argp_error(state, "this build has only --list and --text");
 #endif
 		output_check_columns(&replay->output, columns, COUNT, state);
@@ -110,22 +134,136 @@ static const struct argp argp = {
 	"\vExamples:\n"
 	"  codetag replay night.db module ext4\n"
 	"  codetag replay night.db --list\n"
+	"  codetag replay night.db --list --gauge meminfo.MemFree 'file fs/*'\n"
 	"  codetag replay night.db --text -1 | codetag report - --tree\n\n"
 	"Exit status: 0 success, 2 trouble.",
 	children, NULL, NULL
 };
 
+/* What is asked for; false after a message. */
+static bool load_gauges(struct recording *recording, const struct replay *replay,
+			struct gauges *gauges)
+{
+	for (size_t i = 0; i < replay->gauges; i++) {
+		size_t before = gauges->count;
+
+		if (!recording_load_gauges(recording, replay->gauge[i], gauges)) {
+			warning("%s: %s", replay->selection.path, recording_error(recording));
+			return false;
+		}
+		if (gauges->count == before) {
+			warning("nothing like '%s' was recorded", replay->gauge[i]);
+			hint("What was: codetag replay %s --gauges", replay->selection.path);
+			return false;
+		}
+	}
+	if (gauges->count > MAX_GAUGES) {
+		warning("%zu gauges are like that, %d fit into a list", gauges->count, MAX_GAUGES);
+		return false;
+	}
+	return true;
+}
+
+static void gauge_columns(struct table_column *column, const struct gauges *gauges,
+			  struct text *list)
+{
+	for (size_t i = 0; i < gauges->count; i++) {
+		column[i] = (struct table_column){
+			gauges->gauge[i].name, true, gauges->gauge[i].name, false
+		};
+		if (list->len)
+			text_printf(list, ",%s", gauges->gauge[i].name);
+	}
+}
+
+static void gauge_cells(struct table *table, const struct gauges *gauges, size_t snapshot,
+			bool human)
+{
+	char text[SIZE_TEXT];
+
+	for (size_t i = 0; i < gauges->count; i++) {
+		const struct gauge *gauge = &gauges->gauge[i];
+		/* Only meminfo is of bytes. */
+		bool bytes = human && !strncmp(gauge->name, "meminfo.", 8);
+
+		table_cell(table, snapshot < gauge->first ? "-" :
+			   size_format(text, gauge->value[snapshot], bytes));
+	}
+}
+
+static void gauge_json(struct json *json, const struct gauges *gauges, size_t snapshot)
+{
+	if (!gauges->count)
+		return;
+	json_object(json, "gauges");
+	for (size_t i = 0; i < gauges->count; i++) {
+		const struct gauge *gauge = &gauges->gauge[i];
+
+		if (snapshot < gauge->first)
+			json_null(json, gauge->name);
+		else
+			json_int(json, gauge->name, gauge->value[snapshot]);
+	}
+	json_end_object(json);
+}
+
+/* All of them, with what they were at first and in the end. */
+static bool print_gauges(struct recording *recording, const struct replay *replay)
+{
+	static const struct table_column heads[] = {
+		{ "GAUGE", false, NULL, false }, { "FIRST", true, NULL, false },
+		{ "LAST", true, NULL, false },
+	};
+	struct table table = { .column = heads, .columns = 3 };
+	size_t last = recording_count(recording) - 1;
+	struct gauges gauges = { 0 };
+
+	if (!recording_load_gauges(recording, "*", &gauges)) {
+		warning("%s: %s", replay->selection.path, recording_error(recording));
+		gauges_free(&gauges);
+		return false;
+	}
+	for (size_t i = 0; i < gauges.count; i++) {
+		const struct gauge *gauge = &gauges.gauge[i];
+		const struct gauges one = { .gauge = &gauges.gauge[i], .count = 1 };
+
+		table_cell(&table, gauge->name);
+		gauge_cells(&table, &one, gauge->first < last ? gauge->first : last,
+			    output_human(&replay->output));
+		gauge_cells(&table, &one, last, output_human(&replay->output));
+	}
+	output_table(&table, &replay->output);
+	gauges_free(&gauges);
+	return true;
+}
+
 static bool print_list(struct recording *recording, const struct replay *replay)
 {
-	struct table table = { .column = columns, .columns = COUNT };
+	struct table_column all[COUNT + MAX_GAUGES];
+	struct table table = { .column = all };
+	struct output output = replay->output;
+	struct gauges gauges = { 0 };
+	struct text list = { 0 };
 	struct json json = { .out = stdout };
 	bool human = output_human(&replay->output), good = true;
 	char text[SIZE_TEXT], when[TIME_TEXT];
 
+	if (!load_gauges(recording, replay, &gauges)) {
+		gauges_free(&gauges);
+		return false;
+	}
+	if (output.columns)
+		text_puts(&list, output.columns);
+	memcpy(all, columns, sizeof(columns));
+	gauge_columns(all + COUNT, &gauges, &list);
+	table.columns = COUNT + gauges.count;
+	if (list.len && output.json)
+		text_puts(&list, ",gauges");
+	output.columns = list.len ? list.s : NULL;
 	if (replay->output.json) {
 		json_object(&json, NULL);
 		json_string(&json, "kernel", recording_kernel(recording));
-		json_rows(&json, "snapshots", replay->output.columns);
+		json_rows(&json, "snapshots", output.columns);
 	}
 	for (size_t i = 0; i < recording_count(recording) && good; i++) {
 		struct groups groups = { 0 };
@@ -142,6 +280,7 @@ static bool print_list(struct recording *recording, const struct replay *replay)
 			json_int(&json, "size", groups.now.bytes);
 			json_int(&json, "calls", groups.now.calls);
 			json_int(&json, "rows", groups.now.rows);
+			gauge_json(&json, &gauges, i);
 			json_end_object(&json);
 		} else {
 			table_cell(&table, size_format(text, i + 1, false));
@@ -149,6 +288,7 @@ static bool print_list(struct recording *recording, const struct replay *replay)
 			table_cell(&table, size_format(text, groups.now.bytes, human));
 			table_cell(&table, size_format(text, groups.now.calls, false));
 			table_cell(&table, size_format(text, groups.now.rows, false));
+			gauge_cells(&table, &gauges, i, human);
 		}
 		groups_free(&groups);
 		allocinfo_free(&info);
@@ -157,8 +297,10 @@ static bool print_list(struct recording *recording, const struct replay *replay)
 		json_end_array(&json);
 		json_end_object(&json);
 	} else {
-		output_table(&table, &replay->output);
+		output_table(&table, &output);
 	}
+	gauges_free(&gauges);
+	text_free(&list);
 	return good;
 }
 
@@ -248,6 +390,8 @@ int cmd_replay(int argc, char **argv)
 	if (recording) {
 		if (replay.list)
 			good = print_list(recording, &replay);
+		else if (replay.all_gauges)
+			good = print_gauges(recording, &replay);
 		else if (replay.text)
 			good = print_text(recording, replay.text, replay.selection.query);
 		else

@@ -165,7 +165,7 @@ static bool record(struct kmem *kmem, double seconds, int64_t buffer)
 static bool read_text(struct kmem *kmem, const char *path)
 {
 	bool is_stdin = !strcmp(path, "-"), good;
-	FILE *in = is_stdin ? stdin : fopen(path, "re");
+	FILE *in = is_stdin ? stdin : input_open(path);
 	struct stat st;
 
 	if (!in) {

@@ -5,6 +5,8 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/message.h"
@@ -74,6 +76,34 @@ bool input_read_proc(const char *path, const char *name, char **text, size_t *le
 bool input_read(const char *path, char **text, size_t *len)
 {
 	return input_read_proc(path, NULL, text, len);
+}
+
+FILE *input_open(const char *path)
+{
+	FILE *in = fopen(path, "re"), *unpacked;
+	char head[512], *text;
+	struct stat st;
+	size_t len;
+
+	/* Of a pipe nothing may be lost; trace_pipe is a file without a size. */
+	if (!in || fstat(fileno(in), &st) || !S_ISREG(st.st_mode) || !st.st_size ||
+	    !unpack_is_packed(head, fread(head, 1, sizeof(head), in))) {
+		if (in)
+			rewind(in);
+		return in;
+	}
+	fclose(in);
+	if (!input_read(path, &text, &len))
+		return NULL;
+	unpacked = fdopen(memfd_create(path, MFD_CLOEXEC), "w+");
+	if (unpacked && (fwrite(text, 1, len, unpacked) != len || fflush(unpacked))) {
+		fclose(unpacked);
+		unpacked = NULL;
+	}
+	free(text);
+	if (unpacked)
+		rewind(unpacked);
+	return unpacked;
 }
 
 void input_complain(const char *path, int error)

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 /*
  * Reads @path to its end, unpacks it if it is compressed, and adds a NUL. The caller
@@ -18,6 +19,9 @@ bool input_read_proc(const char *path, const char *name, char **text, size_t *le
 
 /* Reads it as it is. */
 bool input_read_raw(const char *path, char **text, size_t *len);
+
+/* Like fopen(), for reading; a compressed file is unpacked. NULL with errno. */
+FILE *input_open(const char *path);
 
 /* Why @path cannot be read, which was named: @error, and what helps against that. */
 void input_complain(const char *path, int error);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/glob.h"
 #include "base/strmap.h"
 #include "model/group.h"
 
@@ -641,4 +642,71 @@ bool recording_load_machine(struct recording *rec, size_t i, struct machine *mac
 		return true;
 	machine_free(machine);
 	return false;
+}
+
+static struct gauge *add_gauge(struct gauges *gauges, const char *name, size_t snapshots)
+{
+	struct gauge *gauge;
+
+	GROW(gauges->gauge, gauges->count, gauges->room);
+	gauge = &gauges->gauge[gauges->count++];
+	*gauge = (struct gauge){
+		.name = arena_copy(&gauges->strings, name, strlen(name)),
+		.value = xcalloc(snapshots, sizeof(*gauge->value)),
+		.first = snapshots,
+	};
+	return gauge;
+}
+
+/* A value stays what it was until it changes. */
+static void fill(struct gauge *gauge, size_t from, size_t to)
+{
+	for (size_t i = from; i && i < to; i++)
+		gauge->value[i] = gauge->value[i - 1];
+}
+
+bool recording_load_gauges(struct recording *rec, const char *glob, struct gauges *gauges)
+{
+	sqlite3_stmt *s = query(rec,
+		"SELECT source || '.' || name, snapshot, value FROM gauge JOIN sample"
+		" ON gauge = id ORDER BY id, snapshot");
+	struct gauge *gauge = NULL;
+	size_t i = 0, filled = 0;
+	int result;
+
+	if (!s)
+		return false;
+	while ((result = sqlite3_step(s)) == SQLITE_ROW) {
+		const char *name = (const char *)sqlite3_column_text(s, 0);
+
+		if (!name || !glob_match(glob, name))
+			continue;
+		if (!gauge || strcmp(gauge->name, name)) {
+			if (gauge)
+				fill(gauge, filled, rec->count);
+			gauge = add_gauge(gauges, name, rec->count);
+			i = filled = 0;
+		}
+		while (i < rec->count && rec->snapshot[i].id < sqlite3_column_int64(s, 1))
+			i++;
+		if (i == rec->count)
+			continue;
+		if (i < gauge->first)
+			gauge->first = i;
+		fill(gauge, filled, i);
+		gauge->value[i] = sqlite3_column_int64(s, 2);
+		filled = i + 1;
+	}
+	if (gauge)
+		fill(gauge, filled, rec->count);
+	return query_end(rec, s, result);
+}
+
+void gauges_free(struct gauges *gauges)
+{
+	for (size_t i = 0; i < gauges->count; i++)
+		free(gauges->gauge[i].value);
+	free(gauges->gauge);
+	arena_free(&gauges->strings);
+	*gauges = (struct gauges){ 0 };
 }

@@ -47,6 +47,21 @@ bool recording_load(struct recording *rec, size_t i, struct allocinfo *info);
 /* What else was recorded with it. */
 bool recording_load_machine(struct recording *rec, size_t i, struct machine *machine);
 
+/* What else was recorded, over time: "meminfo.MemFree", "slabinfo.dentry/active". */
+struct gauges {
+	struct gauge {
+		const char *name;
+		int64_t *value;	/* of each snapshot */
+		size_t first;	/* the first one that has a value */
+	} *gauge;
+	size_t count, room;
+	struct arena strings;
+};
+
+/* Adds those whose name matches @glob. */
+bool recording_load_gauges(struct recording *rec, const char *glob, struct gauges *gauges);
+void gauges_free(struct gauges *gauges);
+
 /* "" if it was not recorded. */
 const char *recording_kernel(const struct recording *rec);
 

@@ -218,7 +218,10 @@ compressed() {
 		diff <("$codetag" report data/recorded-ours-6.12.allocinfo) \
 			<("$codetag" report - <"$scratch/packed") || return 1
 	"$1" -c <data/recorded-ours-6.12.slabinfo >"$scratch/packed"
-	diff <("$codetag" slabs -f data/recorded-ours-6.12.slabinfo) <("$codetag" slabs -f "$scratch/packed")
+	diff <("$codetag" slabs -f data/recorded-ours-6.12.slabinfo) \
+		<("$codetag" slabs -f "$scratch/packed") || return 1
+	"$1" -c <data/recorded-ours-6.12.trace >"$scratch/packed"
+	diff <("$codetag" trace data/recorded-ours-6.12.trace) <("$codetag" trace "$scratch/packed")
 }
 
 # Cut anywhere, or with some bytes changed: an error, never a crash.
@@ -275,6 +278,35 @@ recordings() {
 		! "$codetag" report "$day@3" 2>"$scratch/err" && grep -q 'no snapshot 3' "$scratch/err"
 }
 
+# What was recorded beside the call sites, over time: a value stays until it changes.
+gauges() {
+	local db=$scratch/gauges.db slab append=()
+	rm -f "$db"
+	for slab in 1000 1000 3000; do
+		sed "s/^Slab: .*/Slab: $slab kB/" data/recorded-ours-6.12.meminfo >"$scratch/meminfo"
+		"$codetag" record -q -c 1 -o "$db" --allocinfo data/handmade-v2.allocinfo \
+			--meminfo "$scratch/meminfo" --slabinfo data/recorded-ours-6.12.slabinfo \
+			"${append[@]}" || return 1
+		append=(--append)
+	done
+	[ "$("$codetag" replay "$db" --list -N -b -o number --gauge meminfo.Slab \
+		--gauge slabinfo.dentry/active | tr -s ' ')" = "$(awk '$1 == "dentry" {
+			for (i = 1; i <= 3; i++)
+				print i, (i < 3 ? 1000 : 3000) * 1024, $2
+		}' data/recorded-ours-6.12.slabinfo)" ] || return 1
+	json_is_valid "$codetag" replay "$db" --list --json --gauge 'meminfo.S*' &&
+		"$codetag" replay "$db" --gauges -b | tr -s ' ' | grep -x 'meminfo.Slab 1024000 3072000' &&
+		! "$codetag" replay "$db" --list --gauge no.such 2>"$scratch/err" && grep -q gauges "$scratch/err"
+}
+
+# A build without libarchive says what it cannot do.
+cannot_unpack() {
+	nice -n 5 make -s -C .. O="$build/static" STATIC=1 || return 1
+	gzip -c data/handmade-v1.allocinfo >"$scratch/packed"
+	! "$build/static/codetag" report "$scratch/packed" 2>"$scratch/err" &&
+		grep -q 'cannot unpack' "$scratch/err"
+}
+
 fleet "$scratch/fleet" 60
 check merge/awk merge_like_awk
 check merge/outliers merge_outliers
@@ -286,9 +318,11 @@ check merge/progress merge_shows_progress
 if feature sqlite3 merge/sqlite && program sqlite3 merge/sqlite; then
 	check merge/sqlite merge_like_sqlite
 	check merge/recordings recordings
+	check merge/gauges gauges
 fi
 program clang merge/frugal && check merge/frugal merge_is_frugal
 program pprof merge/pprof && check merge/pprof merge_like_pprof
+check archive/static cannot_unpack
 if feature libarchive archive; then
 	check merge/names merge_names
 	check archive/damaged damaged_archive
