@@ -189,20 +189,22 @@ static int parse_module(struct parser *p, const struct word *value, const char *
 }
 
 /* N, N-M, N- or -M */
-static int parse_lines(struct parser *p, const struct word *value, struct codetag_query *q)
+static int parse_lines(struct parser *p, const struct word *value, struct codetag_terms *terms)
 {
 	char *dash = strchr(value->s, '-');
 	int ret = 0;
 
 	if (dash)
 		*dash = '\0';
+	terms->first_line = 0;
+	terms->last_line = UINT_MAX;
 	/* A lone dash is as bad as no number. */
 	if (!dash || dash > value->s || !dash[1])
-		ret = kstrtouint(value->s, 0, &q->first_line);
+		ret = kstrtouint(value->s, 0, &terms->first_line);
 	if (!ret && !dash)
-		q->last_line = q->first_line;
+		terms->last_line = terms->first_line;
 	if (!ret && dash && dash[1])
-		ret = kstrtouint(dash + 1, 0, &q->last_line);
+		ret = kstrtouint(dash + 1, 0, &terms->last_line);
 	if (dash)
 		*dash = '-';
 
@@ -210,26 +212,26 @@ static int parse_lines(struct parser *p, const struct word *value, struct codeta
 		return bad_word(p, value, "out of range, a line is at most 4294967295");
 	if (ret)
 		return bad_word(p, value, "not a line or a range of lines (N, N-M, N-, -M)");
-	if (q->first_line > q->last_line)
+	if (terms->first_line > terms->last_line)
 		return bad_word(p, value, "the range ends before it begins");
 	return 0;
 }
 
-static int parse_id(struct parser *p, const struct word *value, struct codetag_query *q)
+static int parse_id(struct parser *p, const struct word *value, struct codetag_terms *terms)
 {
-	int ret = kstrtouint(value->s, 0, &q->id);
+	int ret = kstrtouint(value->s, 0, &terms->id);
 
-	if (ret == -ERANGE || (!ret && q->id > CODETAG_ID_MAX))
+	if (ret == -ERANGE || (!ret && terms->id > CODETAG_ID_MAX))
 		return bad_word(p, value, "out of range, an id is at most 65535");
 	if (ret)
 		return bad_word(p, value, "not an id");
-	q->by_id = true;
+	terms->by_id = true;
 	return 0;
 }
 
 enum term { TERM_FILE, TERM_FUNC, TERM_MODULE, TERM_LINE, TERM_ID };
 
-static const char * const terms[] = {
+static const char * const term_names[] = {
 	[TERM_FILE] = "file",
 	[TERM_FUNC] = "func",
 	[TERM_MODULE] = "module",
@@ -237,37 +239,48 @@ static const char * const terms[] = {
 	[TERM_ID] = "id",
 };
 
-static int parse_term(struct parser *p, const struct word *key, struct codetag_query *q)
+static int parse_term(struct parser *p, const struct word *word, struct codetag_query *q)
 {
-	int term = match_string(terms, ARRAY_SIZE(terms), key->s);
-	struct word value;
-	int ret;
+	bool negated = !strcmp(word->s, "not");
+	struct codetag_terms *terms = negated ? &q->none : &q->all;
+	struct word key = *word, value;
+	int term, ret;
 
+	if (negated) {
+		ret = next_word(p, &key);
+		if (ret < 0)
+			return ret;
+		if (!ret)
+			return bad_word(p, word, "what not to choose is missing");
+	}
+
+	term = match_string(term_names, ARRAY_SIZE(term_names), key.s);
 	if (term < 0)
-		return bad_word(p, key,
-				"neither a keyword (file, func, module, line, id) nor an action (=p, +p, -p, =_, fault, keys=)");
-	if (p->terms & BIT(term))
-		return bad_word(p, key, "given twice");
-	p->terms |= BIT(term);
+		return bad_word(p, &key, negated ?
+				"only file, func, module, line and id go behind not" :
+				"neither a keyword (file, func, module, line, id, not) nor an action (=p, +p, -p, =_, fault, keys=)");
+	if (p->terms & BIT(2 * term + negated))
+		return bad_word(p, &key, "given twice");
+	p->terms |= BIT(2 * term + negated);
 
 	ret = next_word(p, &value);
 	if (ret < 0)
 		return ret;
 	if (!ret)
-		return bad_word(p, key, "a value is missing");
+		return bad_word(p, &key, "a value is missing");
 	q->end = value.end;
 
 	switch (term) {
 	case TERM_FILE:
-		return parse_file(p, &value, &q->file);
+		return parse_file(p, &value, &terms->file);
 	case TERM_FUNC:
-		return parse_glob(p, &value, &q->func);
+		return parse_glob(p, &value, &terms->func);
 	case TERM_MODULE:
-		return parse_module(p, &value, &q->module);
+		return parse_module(p, &value, &terms->module);
 	case TERM_LINE:
-		return parse_lines(p, &value, q);
+		return parse_lines(p, &value, terms);
 	default:
-		return parse_id(p, &value, q);
+		return parse_id(p, &value, terms);
 	}
 }
 
@@ -532,7 +545,8 @@ int codetag_query_parse(char *text, size_t len, size_t *pos, struct codetag_quer
 	}
 
 	*q = (struct codetag_query) {
-		.last_line = UINT_MAX,
+		.all.last_line = UINT_MAX,
+		.none.first_line = UINT_MAX,
 		.fault = {
 			.probability = 100,
 			.interval = 1,
@@ -577,6 +591,11 @@ static bool module_matches(const char *glob, const struct codetag *ct, bool buil
 	       (ct->modname && match_wildcard(glob, ct->modname));
 }
 
+static bool line_matches(const struct codetag_terms *terms, const struct codetag *ct)
+{
+	return terms->first_line <= ct->lineno && ct->lineno <= terms->last_line;
+}
+
 /**
  * codetag_query_matches - does a query choose a call site?
  * @q:		the query
@@ -586,16 +605,23 @@ static bool module_matches(const char *glob, const struct codetag *ct, bool buil
  *		what KBUILD_MODNAME was when it was built
  *
  * Context: Any.
- * Return: true if all terms of the query match.
+ * Return: true if all terms of the query match, and none of those with "not".
  */
 bool codetag_query_matches(const struct codetag_query *q, const struct codetag *ct,
 			   u16 id, bool builtin)
 {
-	return (!q->by_id || q->id == id) &&
-	       q->first_line <= ct->lineno && ct->lineno <= q->last_line &&
-	       (!q->func || match_wildcard(q->func, ct->function)) &&
-	       (!q->module || module_matches(q->module, ct, builtin)) &&
-	       (!q->file || file_matches(q->file, ct->filename));
+	const struct codetag_terms *all = &q->all, *none = &q->none;
+
+	return (!all->by_id || all->id == id) &&
+	       line_matches(all, ct) &&
+	       (!all->func || match_wildcard(all->func, ct->function)) &&
+	       (!all->module || module_matches(all->module, ct, builtin)) &&
+	       (!all->file || file_matches(all->file, ct->filename)) &&
+	       !(none->by_id && none->id == id) &&
+	       !line_matches(none, ct) &&
+	       !(none->func && match_wildcard(none->func, ct->function)) &&
+	       !(none->module && module_matches(none->module, ct, builtin)) &&
+	       !(none->file && file_matches(none->file, ct->filename));
 }
 
 /**
@@ -603,12 +629,12 @@ bool codetag_query_matches(const struct codetag_query *q, const struct codetag *
  * @q:		the query
  *
  * A query whose module term is not just "vmlinux" may mean a module that is
- * not loaded yet.
+ * not loaded yet. So may one that says only which modules it does not mean.
  *
  * Context: Any.
  * Return: true if it may.
  */
 bool codetag_query_names_module(const struct codetag_query *q)
 {
-	return q->module && strcmp(q->module, "vmlinux");
+	return q->all.module ? strcmp(q->all.module, "vmlinux") : q->none.module != NULL;
 }

@@ -7,6 +7,7 @@
  *	module GLOB		"vmlinux" is the kernel proper
  *	line N | N-M | N- | -M
  *	id N
+ *	not TERM		what TERM, one of those above, does not choose
  *	=p +p -p =_		set, add, remove flags, set none
  *	fault [SETTING=N ...]	arm a fault
  *	fault=off		disarm it
@@ -14,11 +15,12 @@
  *				split the site: by stack, node, size, ...
  *	keys=none		split it no more
  *
- * A query is any of the terms above, joined by "and", and at most one action
- * at its end. Queries are separated by ';' or a new line. In a GLOB '*' stands
- * for any characters, '/' too, and '?' for one. A word that has blanks or
- * separators in it is written "like this". A '#' at the start of a word begins
- * a comment, which ends with the line.
+ * A query is any of these terms, joined by "and", and at most one action at its
+ * end. Each kind of term can be in it once with and once without "not". Queries
+ * are separated by ';' or a new line. In a GLOB '*' stands for any characters, '/'
+ * too, and '?' for one. A word that has blanks or separators in it is written
+ * "like this". A '#' at the start of a word begins a comment, which ends with the
+ * line.
  *
  * This room is pure: no locks, no allocations, no state. The codetag command
  * is built with the same file.
@@ -113,25 +115,18 @@ struct codetag_fault_settings {
 };
 
 /**
- * struct codetag_query - one query
- * @file:	glob for the path, NULL: any
- * @func:	glob for the function, NULL: any
- * @module:	glob for the module, NULL: any
- * @first_line:	first line to choose, 0 when not asked for
- * @last_line:	last line to choose, UINT_MAX when not asked for
- * @by_id:	choose only the site whose own id is @id
+ * struct codetag_terms - what the terms of a query say
+ * @file:	glob for the path, NULL: not asked for
+ * @func:	glob for the function, NULL: not asked for
+ * @module:	glob for the module, NULL: not asked for
+ * @first_line:	first line
+ * @last_line:	last line
+ * @by_id:	the site's own id is asked for, it is @id
  * @id:		see @by_id
- * @action:	what to do with the sites
- * @flags:	of CODETAG_ACTION_SET, ADD and REMOVE: CODETAG_FLAG_* bits
- * @fault:	of CODETAG_ACTION_FAULT
- * @keys:	of CODETAG_ACTION_KEYS
- * @start:	where the query begins in what was parsed
- * @action_start: where its action begins, @end if it has none
- * @end:	where it ends, without the separator
  *
  * The globs are in the text that was parsed.
  */
-struct codetag_query {
+struct codetag_terms {
 	const char *file;
 	const char *func;
 	const char *module;
@@ -139,6 +134,25 @@ struct codetag_query {
 	unsigned int last_line;
 	bool by_id;
 	unsigned int id;
+};
+
+/**
+ * struct codetag_query - one query
+ * @all:	a site is chosen if all of these terms match; 0 to UINT_MAX when
+ *		lines are not asked for
+ * @none:	... and none of these, which were given with "not"; UINT_MAX to 0
+ *		when lines are not asked for
+ * @action:	what to do with the sites
+ * @flags:	of CODETAG_ACTION_SET, ADD and REMOVE: CODETAG_FLAG_* bits
+ * @fault:	of CODETAG_ACTION_FAULT
+ * @keys:	of CODETAG_ACTION_KEYS
+ * @start:	where the query begins in what was parsed
+ * @action_start: where its action begins, @end if it has none
+ * @end:	where it ends, without the separator
+ */
+struct codetag_query {
+	struct codetag_terms all;
+	struct codetag_terms none;
 	enum codetag_action action;
 	u8 flags;
 	struct codetag_fault_settings fault;

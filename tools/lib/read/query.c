@@ -81,7 +81,7 @@ bool query_match(const struct query *query, const struct site *site)
 bool query_has_id(const struct query *query)
 {
 	for (size_t i = 0; query && i < query->count; i++)
-		if (query->one[i].by_id)
+		if (query->one[i].all.by_id || query->one[i].none.by_id)
 			return true;
 	return false;
 }
@@ -108,16 +108,21 @@ void query_free(struct query *query)
 	free(query);
 }
 
-/* Whatever word it is, "1" is a value that it can have. */
-bool query_keyword(const char *word, size_t len)
+static bool begins_query(const char *word, size_t len, const char *rest)
 {
 	struct codetag_query_error error;
 	struct codetag_query query;
 	size_t at = 0;
-	char text[16];
+	char text[24];
 
-	if (len > sizeof(text) - sizeof(" 1"))
+	if (len + strlen(rest) >= sizeof(text))
 		return false;
-	snprintf(text, sizeof(text), "%.*s 1", (int)len, word);
+	snprintf(text, sizeof(text), "%.*s%s", (int)len, word, rest);
 	return codetag_query_parse(text, strlen(text), &at, &query, &error) > 0;
+}
+
+/* Whatever word it is, "1" is a value that it can have, and "line 1" a term behind it. */
+bool query_keyword(const char *word, size_t len)
+{
+	return begins_query(word, len, " 1") || begins_query(word, len, " line 1");
 }

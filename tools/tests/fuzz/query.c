@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <linux/array_size.h>
+#include <limits.h>
 #include <linux/codetag.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,19 +54,34 @@ static void check_fault(const struct codetag_query *q)
 		      fault->times == 1 && !fault->nth);
 }
 
+static void check_terms(const struct codetag_terms *terms, const char *words, size_t len)
+{
+	check(terms->id <= CODETAG_ID_MAX && (terms->by_id || !terms->id));
+	check_glob(terms->file, words, len);
+	check_glob(terms->func, words, len);
+	check_glob(terms->module, words, len);
+}
+
 static void check_query(const struct codetag_query *q, const char *words, size_t len)
 {
 	check(q->start < q->end && q->end <= len);
 	check(q->start <= q->action_start && q->action_start <= q->end);
 	check((q->action == CODETAG_ACTION_NONE) == (q->action_start == q->end));
-	check(q->first_line <= q->last_line);
-	check(q->id <= CODETAG_ID_MAX && (q->by_id || !q->id));
+	check(q->all.first_line <= q->all.last_line);
+	check(q->none.first_line <= q->none.last_line ||
+	      (q->none.first_line == UINT_MAX && !q->none.last_line));
 	check(!(q->flags & ~CODETAG_FLAG_PROFILE));
-	check_glob(q->file, words, len);
-	check_glob(q->func, words, len);
-	check_glob(q->module, words, len);
+	check_terms(&q->all, words, len);
+	check_terms(&q->none, words, len);
 	check_fault(q);
-	check(!codetag_query_names_module(q) || q->module);
+	check(!codetag_query_names_module(q) || q->all.module || q->none.module);
+}
+
+static bool same_terms(const struct codetag_terms *a, const struct codetag_terms *b)
+{
+	return same_glob(a->file, b->file) && same_glob(a->func, b->func) &&
+	       same_glob(a->module, b->module) && a->first_line == b->first_line &&
+	       a->last_line == b->last_line && a->by_id == b->by_id && a->id == b->id;
 }
 
 /* Whoever keeps the text of a query gets the same query from it later. */
@@ -77,10 +93,7 @@ static void check_again(const struct codetag_query *q, const char *text)
 	struct codetag_query again;
 
 	check(codetag_query_parse(words, len, &pos, &again, &error) == 1);
-	check(same_glob(q->file, again.file) && same_glob(q->func, again.func) &&
-	      same_glob(q->module, again.module));
-	check(q->first_line == again.first_line && q->last_line == again.last_line);
-	check(q->by_id == again.by_id && q->id == again.id);
+	check(same_terms(&q->all, &again.all) && same_terms(&q->none, &again.none));
 	check(q->action == again.action && q->flags == again.flags);
 	check(q->fault.times == again.fault.times && q->fault.nth == again.fault.nth);
 	check(again.start == 0 && again.end == len);
@@ -98,10 +111,16 @@ static void check_matches(const struct codetag_query *q)
 
 	for (size_t i = 0; i < ARRAY_SIZE(sites); i++) {
 		bool matches = codetag_query_matches(q, &sites[i], 3, i);
+		const struct codetag_terms *all = &q->all, *none = &q->none;
+		bool in_none = none->first_line <= sites[i].lineno &&
+			       sites[i].lineno <= none->last_line;
 
-		check(!matches || !q->by_id || q->id == 3);
-		check(matches || q->by_id || q->file || q->func || q->module ||
-		      q->first_line > sites[i].lineno || q->last_line < sites[i].lineno);
+		check(!matches || !all->by_id || all->id == 3);
+		check(!matches || !none->by_id || none->id != 3);
+		check(!matches || !in_none);
+		check(matches || all->by_id || all->file || all->func || all->module ||
+		      all->first_line > sites[i].lineno || all->last_line < sites[i].lineno ||
+		      none->by_id || none->file || none->func || none->module || in_none);
 	}
 }
 

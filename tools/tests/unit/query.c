@@ -117,11 +117,15 @@ static void test_id(void)
 	expect(query_has_id(query) && query_match_id(query, &slub, 3) &&
 	       !query_match_id(query, &slub, 4) && !query_match(query, &slub), "query of an id");
 	query_free(query);
+	query = query_parse("not id 3", &error);
+	expect(query_has_id(query) && !query_match_id(query, &slub, 3) &&
+	       query_match_id(query, &slub, 4), "query of not an id");
+	query_free(query);
 }
 
 static void test_keyword(void)
 {
-	expect(query_keyword("file", 4) && query_keyword("idx", 2), "keywords");
+	expect(query_keyword("file", 4) && query_keyword("idx", 2) && query_keyword("not", 3), "keywords");
 	expect(!query_keyword("files", 5) && !query_keyword("", 0) &&
 	       !query_keyword("=p", 2) && !query_keyword("fault", 5) &&
 	       !query_keyword("# file", 6) && !query_keyword("file.allocinfo", 14),
@@ -160,6 +164,10 @@ void test_query(void)
 		{ "file fs/*;;file mm/*;", true, true },
 		{ "file fs/* # ; file mm/*", true, false },
 		{ "\"func\" \"*alloc_inode\"", true, false },
+		{ "not file mm/slub.c", true, false },
+		{ "not module ext4", false, true },
+		{ "func *alloc* not line 1384", false, true },
+		{ "not file fs/*; not file mm/*", true, true },
 	};
 	static const struct {
 		const char *text;
@@ -177,6 +185,7 @@ void test_query(void)
 		{ "line 3--4", 5, "3--4" },
 		{ "line 99999999999999999999", 5, "99999999999999999999" },
 		{ "id 3-4", 3, "3-4" },
+		{ "not x", 4, "x" },
 		{ "File x", 0, "File" },
 		{ "file \"x", 5, "x" },
 		{ "=p", 0, "=p" },

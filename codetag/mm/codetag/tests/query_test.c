@@ -45,6 +45,7 @@ static const struct good {
 	unsigned int first_line, last_line;	/* 0: UINT_MAX */
 	bool by_id;
 	unsigned int id;
+	struct codetag_terms none;		/* last_line 0: lines are not asked for */
 	enum codetag_action action;
 	u8 flags;
 	const char *action_text;
@@ -78,6 +79,17 @@ static const struct good {
 	{ "id 0", .by_id = true },
 	{ "id 65535", .by_id = true, .id = 65535 },
 	{ "id 0xffff", .by_id = true, .id = 65535 },
+	/* not */
+	{ "not file mm/slub.c", .none.file = "mm/slub.c" },
+	{ "not func a** not module b-c", .none.func = "a*", .none.module = "b_c" },
+	{ "file mm/* not file ./mm/slub.c func x", .file = "mm/*", .func = "x",
+	  .none.file = "mm/slub.c" },
+	{ "not line 3-5 line 2-", .first_line = 2, .none.first_line = 3, .none.last_line = 5 },
+	{ "not line 7-", .none.first_line = 7, .none.last_line = UINT_MAX },
+	{ "not id 3 id 4", .by_id = true, .id = 4, .none.by_id = true, .none.id = 3 },
+	{ "file not func \"not\"", .file = "not", .func = "not" },
+	{ "not file x -p", .none.file = "x", .action = CODETAG_ACTION_REMOVE,
+	  .flags = CODETAG_FLAG_PROFILE, .action_text = "-p" },
 	/* words */
 	{ "file \"a b;c#\" func \"#\"", .file = "a b;c#", .func = "#" },
 	{ "\"file\" \"x\" \"=p\"", .file = "x", .action = CODETAG_ACTION_SET,
@@ -129,13 +141,21 @@ static void good_query(struct kunit *test)
 	struct codetag_query q = parse_one(test, good->text);
 	const char *action = good->action_text ?: "";
 
-	KUNIT_EXPECT_STREQ(test, q.file ?: "any", good->file ?: "any");
-	KUNIT_EXPECT_STREQ(test, q.func ?: "any", good->func ?: "any");
-	KUNIT_EXPECT_STREQ(test, q.module ?: "any", good->module ?: "any");
-	KUNIT_EXPECT_EQ(test, q.first_line, good->first_line);
-	KUNIT_EXPECT_EQ(test, q.last_line, good->last_line ?: UINT_MAX);
-	KUNIT_EXPECT_EQ(test, q.by_id, good->by_id);
-	KUNIT_EXPECT_EQ(test, q.id, good->id);
+	KUNIT_EXPECT_STREQ(test, q.all.file ?: "any", good->file ?: "any");
+	KUNIT_EXPECT_STREQ(test, q.all.func ?: "any", good->func ?: "any");
+	KUNIT_EXPECT_STREQ(test, q.all.module ?: "any", good->module ?: "any");
+	KUNIT_EXPECT_EQ(test, q.all.first_line, good->first_line);
+	KUNIT_EXPECT_EQ(test, q.all.last_line, good->last_line ?: UINT_MAX);
+	KUNIT_EXPECT_EQ(test, q.all.by_id, good->by_id);
+	KUNIT_EXPECT_EQ(test, q.all.id, good->id);
+	KUNIT_EXPECT_STREQ(test, q.none.file ?: "any", good->none.file ?: "any");
+	KUNIT_EXPECT_STREQ(test, q.none.func ?: "any", good->none.func ?: "any");
+	KUNIT_EXPECT_STREQ(test, q.none.module ?: "any", good->none.module ?: "any");
+	KUNIT_EXPECT_EQ(test, q.none.first_line,
+			good->none.last_line ? good->none.first_line : UINT_MAX);
+	KUNIT_EXPECT_EQ(test, q.none.last_line, good->none.last_line);
+	KUNIT_EXPECT_EQ(test, q.none.by_id, good->none.by_id);
+	KUNIT_EXPECT_EQ(test, q.none.id, good->none.id);
 	KUNIT_EXPECT_EQ(test, q.action, good->action);
 	KUNIT_EXPECT_EQ(test, q.flags, good->flags);
 	KUNIT_ASSERT_EQ(test, q.end - q.action_start, strlen(action));
@@ -241,6 +261,19 @@ static const struct bad {
 	{ "module x module y", "module", 9, "given twice" },
 	{ "line 0- line 1", "line", 8, "given twice" },
 	{ "id 0 id 1", "id", 5, "given twice" },
+	/* not */
+	{ "not", "not", 0, "what not to choose is missing" },
+	{ "file x not ;", "not", 7, "what not to choose is missing" },
+	{ "not file", "file", 4, "a value is missing" },
+	{ "not =p", "=p", 4, "go behind not" },
+	{ "not fault", "fault", 4, "go behind not" },
+	{ "not not file x", "not", 4, "go behind not" },
+	{ "not file \"\"", "", 9, "the value is empty" },
+	{ "not file x file y not file z", "file", 22, "given twice" },
+	{ "not line 5-3", "5-3", 9, "ends before it begins" },
+	{ "not id x", "x", 7, "not an id" },
+	{ "Not file x", "Not", 0, "neither a keyword" },
+	{ "=p not file x", "not", 3, "ends with its action" },
 	/* lines */
 	{ "line x", "x", 5, "not a line" },
 	{ "line -", "-", 5, "not a line" },
@@ -385,7 +418,7 @@ static void long_words(struct kunit *test)
 	memset(text + start, 'x', CODETAG_QUERY_WORD_MAX + 1);
 	text[start + CODETAG_QUERY_WORD_MAX] = '\0';
 	q = parse_one(test, text);
-	KUNIT_EXPECT_STREQ(test, q.file, text + start);
+	KUNIT_EXPECT_STREQ(test, q.all.file, text + start);
 
 	text[start + CODETAG_QUERY_WORD_MAX] = 'x';
 	expect_error(test, text, sizeof(text) - 1, "xxxxxxxxxxxxxxxxxxxxxxxxxxxx...", start,
@@ -400,7 +433,7 @@ static void several(struct kunit *test)
 		"# what ext4 does\n"
 		"file fs/ext4/* =p; module \"jbd2\" -p ;;\n"
 		"  fault nth=3 # all of them; =p\n"
-		"func f;\tline 7";
+		"not func f;\tline 7";
 	static const struct {
 		const char *text;
 		enum codetag_action action;
@@ -408,7 +441,7 @@ static void several(struct kunit *test)
 		{ "file fs/ext4/* =p", CODETAG_ACTION_SET },
 		{ "module \"jbd2\" -p", CODETAG_ACTION_REMOVE },
 		{ "fault nth=3", CODETAG_ACTION_FAULT },
-		{ "func f", CODETAG_ACTION_NONE },
+		{ "not func f", CODETAG_ACTION_NONE },
 		{ "line 7", CODETAG_ACTION_NONE },
 	};
 	size_t len = strlen(source), pos = 0;
@@ -423,13 +456,14 @@ static void several(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, q.action, want[i].action);
 		/* Nothing is left of the query before. */
 		KUNIT_EXPECT_EQ(test, q.fault.nth, i == 2 ? 3 : 0);
-		KUNIT_EXPECT_EQ(test, q.first_line, i == 4 ? 7 : 0);
-		KUNIT_EXPECT_EQ(test, !q.file, i != 0);
-		KUNIT_EXPECT_EQ(test, !q.module, i != 1);
+		KUNIT_EXPECT_EQ(test, q.all.first_line, i == 4 ? 7 : 0);
+		KUNIT_EXPECT_EQ(test, !q.all.file, i != 0);
+		KUNIT_EXPECT_EQ(test, !q.all.module, i != 1);
+		KUNIT_EXPECT_EQ(test, !q.none.func, i != 3);
 		KUNIT_ASSERT_EQ(test, q.end - q.start, strlen(want[i].text));
 		KUNIT_EXPECT_MEMEQ(test, source + q.start, want[i].text,
 				   strlen(want[i].text));
-		first_glob = first_glob ?: q.file;
+		first_glob = first_glob ?: q.all.file;
 	}
 	KUNIT_EXPECT_EQ(test, codetag_query_parse(text, len, &pos, &q, &err), 0);
 	KUNIT_EXPECT_STREQ(test, first_glob, "fs/ext4/*");
@@ -452,8 +486,8 @@ static void long_text(struct kunit *test)
 
 		KUNIT_ASSERT_EQ(test, codetag_query_parse(text, len, &pos, &q, &err), 1);
 		sprintf(func, "f%u", i);
-		KUNIT_ASSERT_STREQ(test, q.func, func);
-		KUNIT_ASSERT_EQ(test, q.first_line, i);
+		KUNIT_ASSERT_STREQ(test, q.all.func, func);
+		KUNIT_ASSERT_EQ(test, q.all.first_line, i);
 	}
 	KUNIT_EXPECT_EQ(test, codetag_query_parse(text, len, &pos, &q, &err), 0);
 	KUNIT_EXPECT_EQ(test, pos, len);
@@ -535,6 +569,21 @@ static const struct match {
 	{ "file slub.c func ext4*", "" },
 	{ "module vmlinux line 7 id 41 func *page file skbuff.h", "h" },
 	{ "module vmlinux line 7 id 40 func *page file skbuff.h", "" },
+	{ "not file slub.c", "he" },
+	{ "not file mm/slub.c", "heo" },
+	{ "not file *", "" },
+	{ "not func *alloc*", "o" },
+	{ "not module vmlinux", "eo" },
+	{ "not module ext4", "sho" },
+	{ "not line 7-1384", "so" },
+	{ "not line 7", "seo" },
+	{ "not line 0-", "" },
+	{ "not id 40", "heo" },
+	{ "not id 0", "sho" },
+	{ "file slub.c not module vmlinux", "o" },
+	{ "file *.c not file mm/* not func probe", "e" },
+	{ "module vmlinux not line 7 not id 40", "" },
+	{ "id 40 not id 40", "" },
 };
 
 static void match_name(const struct match *match, char *name)
@@ -617,6 +666,10 @@ static void names_module(struct kunit *test)
 		{ "module vmlinu? =p", true },
 		{ "module * =p", true },
 		{ "module ext4", true },
+		{ "not module ext4", true },
+		{ "not module vmlinux", true },
+		{ "module vmlinux not module slub", false },
+		{ "not file fs/ext4/*", false },
 	};
 	unsigned int i;
 
@@ -663,6 +716,7 @@ static void prefixes(struct kunit *test)
 {
 	static const char text[] =
 		"file \"fs/*\" func f** module a-b line 3-0x7 id 9 =p # c\n"
+		"not file x not line 3- not id 7 -p;"
 		"line -5 fault nth=3 verbose=2;; fault times=-1; -p ; fault=off\n";
 	size_t len;
 
@@ -674,7 +728,7 @@ static void prefixes(struct kunit *test)
 static void garbage(struct kunit *test)
 {
 	static const char * const parts[] = {
-		"file ", "func ", "module ", "line ", "id ", "fault ", "fault=off",
+		"file ", "func ", "module ", "line ", "id ", "not ", "fault ", "fault=off",
 		"nth=", "times=", "=p", "+p", "-p", "=_", "*", "?", "\"", "#", ";", "\n",
 		" ", "\t", "-", "0x", "7", "./", "vmlinux", "mm/slub.c",
 	};
