@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /* codetag chart: draws a snapshot or a recording. */
 #include "chart/chart.h"
+#ifdef HAVE_D3
+#include "chart/page.h"
+#endif
 
 #include <argp.h>
 #include <errno.h>
@@ -27,13 +30,14 @@
 #include "source/open_recording.h"
 #endif
 
-enum kind { RING, TREEMAP, AREA, BARS };
+enum kind { USUAL, RING, TREEMAP, AREA, BARS, FLAME };
 enum attribute { CURRENT, CALLS, GROWTH, STATIC };
 
 struct options {
 	struct selection selection;
 	const char *output, *title, *start;
 	enum chart_format format;
+	bool page;	/* HTML instead of a format */
 	enum kind kind;
 	enum attribute attribute;
 	double width, height;
@@ -42,10 +46,12 @@ struct options {
 enum { KEY_KIND = 0x200, KEY_ATTR, KEY_START, KEY_TITLE, KEY_SIZE };
 
 static const struct argp_option options[] = {
-	{ "output", 'o', "FILE", 0, "Write FILE, .svg or .png", 0 },
+	{ "output", 'o', "FILE", 0, "Write FILE, .svg, .png or .html: a page to explore, with search and zoom, of a "
+	  "recording with a slider over time", 0 },
 	{ "kind", KEY_KIND, "KIND", 0,
 	  "ring (by directory), treemap, bars (the largest groups) or area (over time, "
-	  "of a recording); default: ring", 0 },
+	  "of a recording); default: ring. A page has flame, treemap and ring, and begins "
+	  "with KIND (default: flame)", 0 },
 	{ "attr", KEY_ATTR, "ATTR", 0,
 	  "current (bytes), calls, growth (from OLD to NEW, or from the first snapshot to "
 	  "the last), or static (code and data of a build tree); default: current", 0 },
@@ -77,6 +83,9 @@ static bool parse_format(struct options *o)
 
 	if (!dot)
 		return false;
+	o->page = !strcmp(dot, ".html");
+	if (o->page)
+		return true;
 	o->format = strcmp(dot, ".png") ? CHART_SVG : CHART_PNG;
 	return o->format == CHART_PNG || !strcmp(dot, ".svg");
 }
@@ -98,7 +107,7 @@ static void finish_static(struct options *o, struct argp_state *state)
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
-	static const char *const kinds[] = { "ring", "treemap", "area", "bars" };
+	static const char *const kinds[] = { "ring", "treemap", "area", "bars", "flame" };
 	static const char *const attributes[] = {
 		"current", "calls", "growth", "static",
 	};
@@ -111,10 +120,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case 'o':
 		o->output = arg;
 		if (!parse_format(o))
-			argp_error(state, "'%s' ends neither in .svg nor in .png", arg);
+			argp_error(state, "'%s' ends in none of .svg, .png and .html", arg);
 		return 0;
 	case KEY_KIND:
-		o->kind = argument_word(arg, kinds, 4, "kind of chart", state);
+		o->kind = RING + argument_word(arg, kinds, 5, "kind of chart", state);
 		return 0;
 	case KEY_ATTR:
 		o->attribute = argument_word(arg, attributes, 4, "attribute", state);
@@ -137,13 +146,20 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		selection_finish(&o->selection, state);
 		if (!o->output)
 			argp_error(state, "--output FILE is missing");
+		if (o->kind == USUAL)
+			o->kind = o->page ? FLAME : RING;
+		if (o->page && (o->kind == AREA || o->kind == BARS))
+			argp_error(state, "a page has flame, treemap and ring");
+		else if (!o->page && o->kind == FLAME)
+			argp_error(state, "flame graphs are for pages (.html), or for 'codetag "
+				   "export --format folded'");
 		else if (o->selection.newer && o->attribute != GROWTH)
 			argp_error(state, "two files are for --attr growth");
 		else if (o->kind == AREA && o->attribute == GROWTH)
 			argp_error(state, "areas show the growth anyway");
-		else if ((o->kind == RING || o->kind == TREEMAP) &&
+		else if ((o->kind == RING || o->kind == TREEMAP || o->kind == FLAME) &&
 			 (o->selection.by.by != BY_SITE || o->selection.top))
-			argp_error(state, "rings and treemaps are by directory: --group and --top "
+			argp_error(state, "rings, treemaps and pages are by directory: --group and --top "
 				   "are for bars and areas");
 		else if (o->attribute == STATIC)
 			finish_static(o, state);
@@ -153,11 +169,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp argp = {
-	options, parse, "-o FILE.svg|FILE.png [FILE | OLD NEW] [QUERY…]",
+	options, parse, "-o FILE.svg|FILE.png|FILE.html [FILE | OLD NEW] [QUERY…]",
 	"Draws a snapshot, or a recording, as a chart."
 	"\vExamples:\n"
 	"  codetag chart -o memory.svg\n"
 	"  codetag chart night.db --kind area --group subsystem -o night.png\n"
+	"  codetag chart night.db -o night.html\n"
 	"  codetag chart monday.txt friday.txt --attr growth --kind bars -o grown.svg\n"
 	"  codetag chart saved.txt --start-branch drivers/net -o net.svg\n"
 	"  codetag chart --attr static ~/linux-build --kind treemap -o static.png\n\n"
@@ -174,6 +191,7 @@ struct material {
 #ifdef HAVE_ELF
 	struct objects objects;	/* static: the one snapshot is of them */
 #endif
+	size_t of;	/* the snapshots there are, if not all are drawn */
 	char kernel[128];
 	bool complete;
 };
@@ -215,9 +233,11 @@ static bool load_recording(struct material *m, const struct options *o)
 	if (!recording)
 		return false;
 	have = recording_count(recording);
-	want = o->kind == AREA ? have : o->attribute == GROWTH && have > 1 ? 2 : 1;
-	if (want > 500)
+	want = o->kind == AREA || o->page ? have : o->attribute == GROWTH && have > 1 ? 2 : 1;
+	if (want > 500) {
 		want = 500;
+		m->of = have;
+	}
 	snprintf(m->kernel, sizeof(m->kernel), "%s", recording_kernel(recording));
 	m->info = xcalloc(want, sizeof(*m->info));
 	m->time = xcalloc(want, sizeof(*m->time));
@@ -560,6 +580,47 @@ static void describe(const struct options *o, const struct material *m,
 	groups_free(&groups);
 }
 
+#ifdef HAVE_D3
+static bool draw_page(const struct options *o, const struct material *m,
+		      const struct chart *chart, FILE *out)
+{
+	static const char *const views[] = {
+		[RING] = "ring", [TREEMAP] = "treemap", [FLAME] = "flame",
+	};
+	struct page page = {
+		.title = chart->title,
+		.subtitle = chart->subtitle,
+		.what = o->attribute == STATIC ? "object files" : "call sites",
+		.view = views[o->kind],
+		.shown = o->attribute == CALLS,
+		.growth = o->attribute == GROWTH,
+		.attribute = { { "size", "size", true }, { "calls", "allocations", false } },
+		.attributes = o->attribute == STATIC ? 1 : 2,
+	};
+	bool good;
+
+	for (size_t i = 0; i < m->count; i++) {
+		page_time(&page, m->time[i]);
+		page_add_sites(&page, &m->info[i], o->selection.query,
+			       o->attribute == STATIC ? BY_FILE : BY_SITE);
+	}
+	if (m->of)
+		text_printf(&page.notes, "%zu of %zu snapshots.\n", m->count, m->of);
+	good = (page.sites || nothing()) && page_write(&page, out);
+	page_free(&page);
+	return good;
+}
+#else
+static bool draw_page(const struct options *o, const struct material *m,
+		      const struct chart *chart, FILE *out)
+{
+	(void)o, (void)m, (void)chart, (void)out;
+	warning("this build cannot make pages, it was made without d3");
+	hint("Try .svg or .png.");
+	return false;
+}
+#endif
+
 static bool draw(const struct options *o, const struct material *m)
 {
 	static const char *const titles[] = {
@@ -584,7 +645,9 @@ static bool draw(const struct options *o, const struct material *m)
 	if (!good) {
 		warning("cannot create %s: %s", o->output, strerror(errno));
 	} else {
-		if (o->kind == AREA)
+		if (o->page)
+			good = draw_page(o, m, &chart, file.stream);
+		else if (o->kind == AREA)
 			good = draw_area(o, m, &chart, file.stream);
 		else if (o->kind == BARS)
 			good = draw_bars(o, m, &chart, file.stream);
