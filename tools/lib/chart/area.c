@@ -68,25 +68,52 @@ static void draw_grid(const struct area *area)
 	}
 }
 
+/* Seconds between ticks that people count in, of which at most @most fit in @span. */
+static double tick_step(double span, double most)
+{
+	static const int steps[] = {
+		1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200,
+		86400, 2 * 86400, 7 * 86400, 14 * 86400, 28 * 86400,
+	};
+	size_t i = 0;
+
+	while (i + 1 < sizeof(steps) / sizeof(*steps) && span / steps[i] > most)
+		i++;
+	/* Years take several of the longest. */
+	return steps[i] * fmax(ceil(span / steps[i] / most), 1);
+}
+
+/* At whole steps of local time. Days that are an hour longer move what follows by it. */
 static void draw_times(const struct area *area)
 {
 	const struct chart_series *series = area->series;
-	double span = series->time[series->columns - 1] - series->time[0];
-	double y = area->canvas->top + area->h + 16;
-	int steps = (int)fmax(fmin(area->w / 90, 5), 1);
+	double first = series->time[0], last = series->time[series->columns - 1];
+	double step = tick_step(last - first, fmax(area->w / 90, 2)), when;
+	double y = area->canvas->top + area->h;
+	cairo_t *cr = area->canvas->cr;
+	time_t start = (time_t)first;
+	struct tm tm = { 0 };
 
-	cairo_set_source_rgb(area->canvas->cr, 0.2, 0.2, 0.2);
-	for (int i = 0; i <= steps; i++) {
-		double when = series->time[0] + span * i / steps;
-		time_t seconds = (time_t)when;
+	localtime_r(&start, &tm);
+	when = ceil((first + (double)tm.tm_gmtoff) / step) * step - (double)tm.tm_gmtoff;
+	cairo_set_source_rgb(cr, 0.2, 0.2, 0.2);
+	for (; when <= last || when - step < first; when += step) {
+		/* None in a span that is shorter than a step: then its beginning. */
+		double shown = when <= last ? when : first;
+		double x = LEFT + (last > first ? (shown - first) / (last - first) : 0) * area->w;
+		time_t seconds = (time_t)shown;
 		char text[32] = "";
-		struct tm tm;
 
 		if (localtime_r(&seconds, &tm))
-			strftime(text, sizeof(text),
-				 span > 86400 ? "%m-%d %H:%M" : "%H:%M:%S", &tm);
-		canvas_text(area->canvas, LEFT + area->w * i / steps, y, 100,
-			    ALIGN_CENTRE, 11, text);
+			strftime(text, sizeof(text), step >= 86400 ? "%Y-%m-%d" :
+				 last - first > 86400 ? "%m-%d %H:%M" :
+				 step >= 60 && shown == when ? "%H:%M" : "%H:%M:%S", &tm);
+		cairo_move_to(cr, x, y);
+		cairo_line_to(cr, x, y + 5);
+		cairo_stroke(cr);
+		canvas_text(area->canvas, x, y + 16, 100, ALIGN_CENTRE, 11, text);
+		if (shown != when)
+			break;
 	}
 }
 
@@ -122,8 +149,8 @@ bool chart_area(const struct chart_series *series, enum chart_format format, FIL
 		for (size_t c = series->columns; c--; )
 			cairo_line_to(canvas.cr, x_of(&area, c), y_of(&area, below[c]));
 		cairo_close_path(canvas.cr);
-		canvas_colour(&canvas, r, r < 12 ? 0 : 2);
-		cairo_fill(canvas.cr);
+		canvas_fill(&canvas, r, 0);
+		cairo_new_path(canvas.cr);
 		for (size_t c = 0; c < series->columns; c++)
 			below[c] = above[c];
 	}
@@ -137,7 +164,7 @@ bool chart_area(const struct chart_series *series, enum chart_format format, FIL
 			 canvas_value(&canvas, value,
 				      series->value[(r + 1) * series->columns - 1]),
 			 series->name[r]);
-		if (!canvas_legend(&canvas, legend, i, series->rows, r, r < 12 ? 0 : 2, text))
+		if (!canvas_legend(&canvas, legend, i, series->rows, r, 0, text))
 			break;
 	}
 	free(below);

@@ -3,6 +3,7 @@
 
 #include <cairo-svg.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/number.h"
@@ -14,6 +15,14 @@ static cairo_status_t write_out(void *closure, const unsigned char *data,
 						      CAIRO_STATUS_WRITE_ERROR;
 }
 
+static FILE *open_shapes(struct canvas *canvas)
+{
+	canvas->shapes = open_memstream(&canvas->svg, &canvas->svg_len);
+	if (!canvas->shapes)
+		abort();	/* like xmalloc() */
+	return canvas->shapes;
+}
+
 void canvas_open(struct canvas *canvas, const struct chart *chart,
 		 enum chart_format format, FILE *out)
 {
@@ -21,7 +30,7 @@ void canvas_open(struct canvas *canvas, const struct chart *chart,
 
 	*canvas = (struct canvas){ .chart = chart, .format = format, .out = out };
 	if (format == CHART_SVG)
-		surface = cairo_svg_surface_create_for_stream(write_out, out,
+		surface = cairo_svg_surface_create_for_stream(write_out, open_shapes(canvas),
 							      chart->width,
 							      chart->height);
 	else
@@ -43,6 +52,25 @@ void canvas_open(struct canvas *canvas, const struct chart *chart,
 	canvas->top = 68;
 }
 
+/* The texts go before the end of what cairo has written. */
+static bool finish_svg(struct canvas *canvas)
+{
+	static const char end[] = "</svg>";
+	char *last = NULL;
+
+	if (!fclose(canvas->shapes))
+		for (char *s = canvas->svg; (s = strstr(s, end)); s++)
+			last = s;
+	if (last) {
+		fwrite(canvas->svg, 1, last - canvas->svg, canvas->out);
+		fwrite(canvas->labels.s, 1, canvas->labels.len, canvas->out);
+		fputs(last, canvas->out);
+	}
+	free(canvas->svg);
+	text_free(&canvas->labels);
+	return last;
+}
+
 bool canvas_close(struct canvas *canvas)
 {
 	bool good = cairo_status(canvas->cr) == CAIRO_STATUS_SUCCESS;
@@ -56,6 +84,8 @@ bool canvas_close(struct canvas *canvas)
 	if (cairo_surface_status(canvas->surface) != CAIRO_STATUS_SUCCESS)
 		good = false;
 	cairo_surface_destroy(canvas->surface);
+	if (canvas->format == CHART_SVG && !finish_svg(canvas))
+		good = false;
 	return good && !ferror(canvas->out);
 }
 
@@ -67,9 +97,11 @@ static const double palette[][3] = {
 	{ 0.73, 0.80, 0.40 }, { 0.40, 0.27, 0.20 }, { 0.87, 0.80, 0.47 },
 };
 
+#define COLOURS (sizeof(palette) / sizeof(*palette))
+
 static void mix(double out[3], size_t i, int depth)
 {
-	const double *c = palette[i % (sizeof(palette) / sizeof(*palette))];
+	const double *c = palette[i % COLOURS];
 	double light = fmin(0.16 * depth, 0.7);
 
 	for (int k = 0; k < 3; k++)
@@ -82,6 +114,48 @@ void canvas_colour(struct canvas *canvas, size_t i, int depth)
 
 	mix(c, i, depth);
 	cairo_set_source_rgb(canvas->cr, c[0], c[1], c[2]);
+}
+
+/* Lines that lean one way, the other way, lie, stand, and all of them closer together. */
+static void draw_texture(cairo_t *cr, size_t texture)
+{
+	static const double directions[][2] = { { 1, 1 }, { 1, -1 }, { 1, 0 }, { 0, 1 } };
+	const double *d = directions[(texture - 1) % 4];
+	double step = 9 / (double)(1 + (texture - 1) / 4), x0, y0, x1, y1, size, half;
+
+	cairo_path_extents(cr, &x0, &y0, &x1, &y1);
+	size = x1 - x0 + y1 - y0;
+	half = size / 2;
+	for (double at = -half; at <= half; at += step) {
+		double x = (x0 + x1) / 2 - d[1] * at, y = (y0 + y1) / 2 + d[0] * at;
+
+		cairo_new_path(cr);
+		cairo_move_to(cr, x - d[0] * half, y - d[1] * half);
+		cairo_line_to(cr, x + d[0] * half, y + d[1] * half);
+		cairo_stroke(cr);
+	}
+}
+
+void canvas_fill(struct canvas *canvas, size_t i, int depth)
+{
+	cairo_path_t *path;
+	cairo_t *cr = canvas->cr;
+
+	canvas_colour(canvas, i, depth);
+	cairo_fill_preserve(cr);
+	if (i < COLOURS || depth < 0)
+		return;
+	path = cairo_copy_path(cr);
+	cairo_save(cr);
+	cairo_clip_preserve(cr);
+	cairo_set_line_width(cr, 1.5);
+	/* Lighter than the colour, so that what is written on it stays easy to read. */
+	canvas_colour(canvas, i, depth + 2);
+	draw_texture(cr, i / COLOURS);
+	cairo_restore(cr);
+	cairo_new_path(cr);
+	cairo_append_path(cr, path);
+	cairo_path_destroy(path);
 }
 
 void canvas_ink(struct canvas *canvas, size_t i, int depth)
@@ -124,6 +198,46 @@ static bool fit(cairo_t *cr, char *s, size_t size, double room)
 	return false;
 }
 
+/* What XML cannot hold becomes a '?'. */
+static void add_xml(struct text *to, const char *s)
+{
+	for (; *s; s++) {
+		switch (*s) {
+		case '&':
+			text_puts(to, "&amp;");
+			break;
+		case '<':
+			text_puts(to, "&lt;");
+			break;
+		default:
+			text_add(to, (unsigned char)*s < ' ' ? "?" : s, 1);
+		}
+	}
+}
+
+/* As a text that can be searched and copied, as wide as it was measured. */
+static void add_label(struct canvas *canvas, double x, double y, double size,
+		      double width, const char *s)
+{
+	struct text *to = &canvas->labels;
+	double r = 0, g = 0, b = 0, a;
+	cairo_matrix_t m;
+
+	cairo_pattern_get_rgba(cairo_get_source(canvas->cr), &r, &g, &b, &a);
+	cairo_get_matrix(canvas->cr, &m);
+	text_printf(to, "<text xml:space=\"preserve\" font-family=\"sans-serif\" font-size=\"%.1f\" "
+		    "fill=\"rgb(%.0f%%,%.0f%%,%.0f%%)\" textLength=\"%.2f\" ",
+		    size, r * 100, g * 100, b * 100, width);
+	if (m.xy != 0 || m.yx != 0 || m.xx < 0)
+		text_printf(to, "transform=\"matrix(%.5f %.5f %.5f %.5f %.2f %.2f)\" ",
+			    m.xx, m.yx, m.xy, m.yy, m.x0, m.y0);
+	else
+		cairo_user_to_device(canvas->cr, &x, &y);
+	text_printf(to, "x=\"%.2f\" y=\"%.2f\">", x, y);
+	add_xml(to, s);
+	text_puts(to, "</text>\n");
+}
+
 bool canvas_text(struct canvas *canvas, double x, double y, double room,
 		 enum align align, double size, const char *s)
 {
@@ -138,7 +252,12 @@ bool canvas_text(struct canvas *canvas, double x, double y, double room,
 	if (align != ALIGN_LEFT)
 		x -= text_width(cr, text) * (align == ALIGN_CENTRE ? 0.5 : 1);
 	cairo_font_extents(cr, &font);
-	cairo_move_to(cr, x, y + (font.ascent - font.descent) / 2);
+	y += (font.ascent - font.descent) / 2;
+	if (canvas->format == CHART_SVG) {
+		add_label(canvas, x, y, size, text_width(cr, text), text);
+		return true;
+	}
+	cairo_move_to(cr, x, y);
 	cairo_show_text(cr, text);
 	return true;
 }
@@ -154,6 +273,34 @@ char *canvas_value(const struct canvas *canvas, char *out, double value)
 	return size_format(out, (int64_t)value, canvas->chart->bytes);
 }
 
+static int depth_of(const struct tree *tree, const struct tree_node *node)
+{
+	int depth = 0;
+
+	for (size_t i = 0; i < node->children; i++) {
+		const struct tree_node *child = &tree->node[node->child[i]];
+		int below = child->sum.bytes > 0 ? 1 + depth_of(tree, child) : 0;
+
+		if (below > depth)
+			depth = below;
+	}
+	return depth;
+}
+
+void canvas_deeper(struct canvas *canvas, const struct chart_tree *tree, int levels)
+{
+	int deeper = depth_of(tree->tree, tree->start) - levels;
+	char text[96];
+
+	if (deeper <= 0)
+		return;
+	snprintf(text, sizeof(text), "%d deeper level%s %s not drawn: see --start-branch", deeper,
+		 deeper > 1 ? "s" : "", deeper > 1 ? "are" : "is");
+	cairo_set_source_rgb(canvas->cr, 0.35, 0.35, 0.35);
+	canvas_text(canvas, 12, canvas->chart->height - 9, canvas->chart->width - 24, ALIGN_LEFT,
+		    11, text);
+}
+
 bool canvas_legend(struct canvas *canvas, double width, size_t i, size_t count,
 		   size_t colour, int depth, const char *text)
 {
@@ -163,9 +310,9 @@ bool canvas_legend(struct canvas *canvas, double width, size_t i, size_t count,
 
 	snprintf(more, sizeof(more), "and %zu more", count - i);
 	if (!last) {
-		canvas_colour(canvas, colour, depth);
 		cairo_rectangle(canvas->cr, x, y - 6, 12, 12);
-		cairo_fill(canvas->cr);
+		canvas_fill(canvas, colour, depth);
+		cairo_new_path(canvas->cr);
 	}
 	cairo_set_source_rgb(canvas->cr, 0, 0, 0);
 	canvas_text(canvas, x + 18, y, width - 28, ALIGN_LEFT, 12, last ? more : text);

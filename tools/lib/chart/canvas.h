@@ -5,6 +5,7 @@
 
 #include <cairo.h>
 
+#include "base/text.h"
 #include "chart/chart.h"
 
 struct canvas {
@@ -12,6 +13,10 @@ struct canvas {
 	cairo_surface_t *surface;
 	enum chart_format format;
 	FILE *out;
+	FILE *shapes;	/* SVG: what cairo writes, … */
+	char *svg;
+	size_t svg_len;
+	struct text labels;	/* … and the texts above it, which it would write as outlines */
 	const struct chart *chart;
 	double top;	/* below the title */
 };
@@ -22,6 +27,12 @@ bool canvas_close(struct canvas *canvas);
 
 /* Colour number @i, lighter with @depth; with @depth < 0 grey. */
 void canvas_colour(struct canvas *canvas, size_t i, int depth);
+
+/*
+ * Fills the path and keeps it. There are twelve colours; behind them they come again,
+ * with a texture.
+ */
+void canvas_fill(struct canvas *canvas, size_t i, int depth);
 
 /* Black or white, whichever is easier to read on canvas_colour(@i, @depth). */
 void canvas_ink(struct canvas *canvas, size_t i, int depth);
@@ -40,6 +51,12 @@ bool canvas_fits(const struct canvas *canvas, double room, double size, const ch
 
 /* A value with its unit, such as "1.5M" or "1234". */
 char *canvas_value(const struct canvas *canvas, char *out, double value);
+
+/*
+ * At the bottom, if the tree below @start has more than @levels of levels: that these
+ * are not drawn.
+ */
+void canvas_deeper(struct canvas *canvas, const struct chart_tree *tree, int levels);
 
 /*
  * Line number @i of @count of a legend that is @width wide, at the right: a box of

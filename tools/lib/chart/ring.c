@@ -32,8 +32,7 @@ static void draw_segment(const struct ring *ring, int level, double from, double
 	cairo_arc(cr, ring->x, ring->y, outer, from, to);
 	cairo_arc_negative(cr, ring->x, ring->y, inner, to, from);
 	cairo_close_path(cr);
-	canvas_colour(ring->canvas, colour, others ? -1 : level);
-	cairo_fill_preserve(cr);
+	canvas_fill(ring->canvas, colour, others ? -1 : level);
 	cairo_set_source_rgb(cr, 1, 1, 1);
 	cairo_set_line_width(cr, 0.8);
 	cairo_stroke(cr);
@@ -176,5 +175,6 @@ bool chart_ring(const struct chart_tree *tree, enum chart_format format, FILE *o
 		draw_children(&ring, start, 0, -M_PI / 2, 1.5 * M_PI, 0);
 	draw_centre(&ring);
 	draw_legend(&ring, legend);
+	canvas_deeper(&canvas, tree, ring.rings);
 	return canvas_close(&canvas);
 }

@@ -107,9 +107,8 @@ static void draw_node(const struct map *map, const struct tree_node *node,
 
 	if (box.w < 0.7 || box.h < 0.7)
 		return;
-	canvas_colour(map->canvas, colour, level);
 	cairo_rectangle(cr, box.x, box.y, box.w, box.h);
-	cairo_fill_preserve(cr);
+	canvas_fill(map->canvas, colour, level);
 	cairo_set_source_rgb(cr, 1, 1, 1);
 	cairo_set_line_width(cr, 0.7);
 	cairo_stroke(cr);
@@ -141,6 +140,7 @@ bool chart_treemap(const struct chart_tree *tree, enum chart_format format, FILE
 	canvas_open(&canvas, &tree->chart, format, out);
 	draw_children(&map, tree->start,
 		      (struct box){ 10, canvas.top, tree->chart.width - 20,
-				    tree->chart.height - canvas.top - 10 }, 0, 0);
+				    tree->chart.height - canvas.top - 22 }, 0, 0);
+	canvas_deeper(&canvas, tree, LEVELS + 1);
 	return canvas_close(&canvas);
 }

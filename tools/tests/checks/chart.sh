@@ -30,29 +30,107 @@ bars_match_branch() {
 	"$codetag" report -N -b -n 5 -o size "$file" 'file fs/*' | bars_match "$svg" 5
 }
 
-# glyphs SVG: how many letters are drawn in it
-glyphs() {
-	grep -o '<use ' "$1" | wc -l
+# texts SVG: what can be read in it, a line each
+texts() {
+	python3 -c '
+import sys, xml.etree.ElementTree as tree
+for text in tree.parse(sys.argv[1]).iter("{http://www.w3.org/2000/svg}text"):
+    print(text.text)' "$1"
 }
 
-# The chart of the running kernel names it; the letters are those that make a
-# title longer. A /proc of our own has an allocinfo on any kernel.
+# Names are text, also those with letters that XML has other uses for.
+svg_has_text() {
+	local svg=$scratch/text.svg
+	printf '8192 1 net/a<b>&"c.c:7 func:f\n4096 1 fs/b.c:8 func:g\n' >"$scratch/names"
+	"$codetag" chart --kind bars --title 'A & B' -o "$svg" "$scratch/names" || return 1
+	texts "$svg" >"$scratch/texts"
+	! grep -q '<use \|<symbol\|<glyph' "$svg" && grep -qx 'A & B' "$scratch/texts" &&
+		grep -qFx 'net/a<b>&"c.c:7 func:f' "$scratch/texts" && return 0
+	cat "$scratch/texts"
+	return 1
+}
+
+# The chart of the running kernel names it. A /proc of our own has an allocinfo on any kernel.
 kernel_in_title() {
-	local svg=$scratch/kernel.svg title plain named longer
+	local svg=$scratch/kernel.svg
 	nice -n 5 make -s -C .. O="$build/clang" CC=clang || return 1
-	title="Linux $(uname -r) · "
 	# shellcheck disable=SC2016
 	unshare -m sh -c 'mount -t tmpfs none /proc && cp "$1" /proc/allocinfo &&
-		exec "$2" chart --kind bars --title T -o "$3"' _ data/handmade-v2.allocinfo \
+		exec "$2" chart --kind bars -o "$3"' _ data/handmade-v2.allocinfo \
 		"$build/clang/codetag" "$svg" || return 1
-	named=$(glyphs "$svg")
-	"$codetag" chart --kind bars --title T -o "$svg" data/handmade-v2.allocinfo || return 1
-	plain=$(glyphs "$svg")
-	"$codetag" chart --kind bars --title "T$title" -o "$svg" data/handmade-v2.allocinfo || return 1
-	longer=$(glyphs "$svg")
-	[ "$plain" -lt "$longer" ] && [ "$named" -eq "$longer" ] && return 0
-	echo "letters: $named, with a longer title $longer, without $plain"
+	texts "$svg" | grep -q "^Linux $(uname -r) · " || { texts "$svg"; return 1; }
+	"$codetag" chart --kind bars -o "$svg" data/handmade-v2.allocinfo || return 1
+	! texts "$svg" | grep '^Linux'
+}
+
+# ticks SECONDS: the times on the axis of a recording whose snapshots are so far apart
+ticks() {
+	local db=$scratch/ticks.db
+	cp "$recording" "$db"
+	python3 -c '
+import sqlite3, sys
+with sqlite3.connect(sys.argv[1]) as db:
+    db.execute("UPDATE snapshot SET time = 1767225677000 + ? * (id - 1)", (int(sys.argv[2]) * 1000,))' \
+		"$db" "$1" || return 1
+	"$codetag" chart --kind area -o "$scratch/ticks.svg" "$db" &&
+		texts "$scratch/ticks.svg" | grep -E '^[0-9-]+[:-][0-9:-]+( [0-9:]+)?$' | tr '\n' ' '
+}
+
+# The first snapshot is at 00:01:17.
+ticks_are_round() {
+	local TZ=UTC bad=0 want
+	export TZ
+	while read -r apart want; do
+		[ "$(ticks "$apart")" = "$want " ] && continue
+		echo "$apart s apart: $(ticks "$apart") and not $want"
+		bad=1
+	done <<-'END'
+		1 00:01:18 00:01:20 00:01:22 00:01:24 00:01:26 00:01:28 00:01:30 00:01:32
+		10 00:01:30 00:02:00 00:02:30 00:03:00 00:03:30
+		60 00:02 00:04 00:06 00:08 00:10 00:12 00:14 00:16
+		3600 02:00 04:00 06:00 08:00 10:00 12:00 14:00
+		43200 2026-01-02 2026-01-03 2026-01-04 2026-01-05 2026-01-06 2026-01-07 2026-01-08
+		0 00:01:17
+	END
+	TZ=Asia/Kolkata
+	[ "$(ticks 3600)" = "06:00 08:00 10:00 12:00 14:00 16:00 18:00 20:00 " ] && return $bad
+	echo "in India: $(ticks 3600)"
 	return 1
+}
+
+# What is drawn in a colour that was there before has a texture.
+colours_differ() {
+	local i
+	for i in {10..39}; do
+		echo "$((100000 - i * 1000)) 1 d$i/x.c:1 func:f"
+	done >"$scratch/many"
+	for kind in ring treemap; do
+		"$codetag" chart --kind $kind -o "$scratch/many.png" "$scratch/many" &&
+			"$codetag" chart --kind $kind -o "$scratch/many.svg" "$scratch/many" &&
+			python3 -c '
+import sys, xml.etree.ElementTree as tree
+svg = "{http://www.w3.org/2000/svg}"
+root = tree.parse(sys.argv[1]).getroot()
+clipped = [g for g in root.iter(svg + "g") if "clip-path" in g.attrib]
+lines = [p for g in clipped for p in g.iter(svg + "path") if p.get("fill") == "none" or "fill:none" in p.get("style", "")]
+# 30 directories, 18 of them behind the twelfth, with two levels each below and a legend
+assert len(clipped) >= 18 * 3 and len(lines) > 200, (len(clipped), len(lines))' "$scratch/many.svg" ||
+			return 1
+	done
+	head -n 12 "$scratch/many" >"$scratch/few"
+	"$codetag" chart -o "$scratch/few.svg" "$scratch/few" && ! grep -q clip-path "$scratch/few.svg"
+}
+
+# How much deeper the tree is than what is drawn of it.
+deeper_is_said() {
+	local file=$scratch/deep
+	echo '4096 1 a/b/c/d/e/f/g/h.c:1 func:i' >"$file"
+	"$codetag" chart -o "$scratch/deep.svg" "$file" &&
+		texts "$scratch/deep.svg" | grep -qx '3 deeper levels are not drawn: see --start-branch' &&
+		"$codetag" chart --kind treemap -o "$scratch/deep.svg" "$file" &&
+		texts "$scratch/deep.svg" | grep -qx '2 deeper levels are not drawn: see --start-branch' &&
+		"$codetag" chart --start-branch a/b/c -o "$scratch/deep.svg" "$file" &&
+		! texts "$scratch/deep.svg" | grep deeper
 }
 
 # chart KIND FILE ARG...: a PNG of 640x480 with more than two colours
@@ -82,7 +160,8 @@ import sys, xml.etree.ElementTree as tree
 root = tree.parse(sys.argv[1]).getroot()
 assert root.tag.endswith("svg")
 paths = list(root.iter("{http://www.w3.org/2000/svg}path"))
-assert len(paths) > 30, len(paths)
+texts = list(root.iter("{http://www.w3.org/2000/svg}text"))
+assert len(paths) > 8 and len(texts) > 8, (len(paths), len(texts))
 assert not any("nan" in p.get("d", "") for p in paths)' "$svg"
 }
 
@@ -96,31 +175,44 @@ width, height = map(float, sys.argv[2].split("x"))
 def bright(fill):
     part = [float(p) / 100 for p in re.findall(r"([\d.]+)%", fill)]
     return sum(weight * p ** 2.2 for weight, p in zip((0.2126, 0.7152, 0.0722), part))
-below, letters = 1, 0
+def inside(point, corners):
+    (x, y), odd = point, False
+    for (ax, ay), (bx, by) in zip(corners, corners[1:] + corners[:1]):
+        if (ay > y) != (by > y) and x < (bx - ax) * (y - ay) / (by - ay) + ax:
+            odd = not odd
+    return odd
+shapes, texts = [], []
 def walk(node, fill):
-    global below, letters
     tag = node.tag.split("}")[1]
     # An attribute or in the style, as cairo is older or newer.
     own = re.search(r"fill:([^;]+)", node.get("style", ""))
     fill = node.get("fill", own[1] if own else fill)
-    if tag == "defs":
+    if tag in ("defs", "clipPath") or "clip-path" in node.attrib:
         return
     if tag in ("path", "rect") and fill.startswith("rgb"):
-        below = bright(fill)
-        for x, y in re.findall(r"(-?[\d.]+) (-?[\d.]+)", node.get("d", "")):
-            assert -1 <= float(x) <= width + 1 and -1 <= float(y) <= height + 1, node.get("d")
-    if tag == "use":
-        x, y = float(node.get("x")), float(node.get("y"))
-        letters += 1
-        assert 0 <= x < width and 0 <= y < height, (x, y)
-        # On what covers it, if it is beside something dark it is on white.
-        dark, light = sorted((bright(fill), below))
-        assert (light + 0.05) / (dark + 0.05) > 4 or bright(fill) < 0.2, (fill, below)
-        assert bright(fill) < 0.5 or below < 0.2, (fill, below)
+        corners = [(float(x), float(y)) for x, y in
+                   re.findall(r"(-?[\d.]+) (-?[\d.]+)", node.get("d", ""))]
+        for x, y in corners:
+            assert -1 <= x <= width + 1 and -1 <= y <= height + 1, node.get("d")
+        shapes.append((corners, bright(fill)))
+    if tag == "text":
+        a, b, c, d, e, f = map(float, re.findall(r"[-\d.]+", node.get("transform", "1 0 0 1 0 0")))
+        size, long = float(node.get("font-size")), float(node.get("textLength"))
+        # Its ends and its middle, at half the height of a letter.
+        for along in (1, long / 2, long - 1):
+            x, y = float(node.get("x")) + along, float(node.get("y")) - size / 3
+            texts.append((a * x + c * y + e, b * x + d * y + f, bright(fill), node.text))
     for child in node:
         walk(child, fill)
 walk(tree.parse(sys.argv[1]).getroot(), "")
-assert letters > 50, letters' "$svg" "$1"
+for x, y, ink, text in texts:
+    assert 0 <= x < width and 0 <= y < height, (x, y, text)
+    below = next((light for corners, light in reversed(shapes) if inside((x, y), corners)), 1)
+    dark, light = sorted((ink, below))
+    # On what covers it, if it is beside something dark it is on white.
+    assert (light + 0.05) / (dark + 0.05) > 4 or ink < 0.2, (text, ink, below)
+    assert ink < 0.5 or below < 0.2, (text, ink, below)
+assert len(texts) > 20, texts' "$svg" "$1"
 }
 
 # More than can be read: what fits, and a line that tells how many more there are.
@@ -141,6 +233,10 @@ if "$codetag" --version | grep -q cairo; then
 	file=data/recorded-mainline-6.12.allocinfo
 	check chart/bars-values bars_match_values
 	check chart/bars-branch bars_match_branch
+	check chart/text svg_has_text
+	check chart/colours colours_differ
+	check chart/deeper deeper_is_said
+	[ ! -e "$recording" ] || check chart/ticks ticks_are_round
 	if unshare -m mount -t tmpfs none /proc 2>/dev/null; then
 		check chart/kernel kernel_in_title
 	else
