@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "arguments.h"
 #include "command.h"
@@ -16,6 +17,7 @@
 #include "read/input.h"
 #include "trace/kmem.h"
 #include "trace/kmem_rank.h"
+#include "trace/kmem_sites.h"
 #include "write/json.h"
 #include "write/outfile.h"
 #include "write/table.h"
@@ -29,9 +31,10 @@
 struct trace {
 	struct trace_source source;
 	bool buffer_given;
-	const char *callers, *build;
+	const char *callers, *build, *branch;
 	const char *save_db, *db_file;
-	struct kmem kmem;
+	struct kmem kmem, groups;
+	const struct kmem *ranked;	/* which of them is shown */
 	struct kmem_filter filter;
 	size_t selected;	/* callers that the filter leaves */
 #ifdef HAVE_ELF
@@ -41,11 +44,13 @@ struct trace {
 	struct output output;
 	struct kmem_order order;
 	bool slab_account;
+	struct grouping by;	/* BY_ROW: each caller apart */
+	bool stack_given, page_size_given;
 };
 
 enum {
 	KEY_MALLOC = 0x200, KEY_CACHE, KEY_CALLERS, KEY_SLAB, KEY_KERNEL, KEY_START,
-	KEY_SAVE_DB, KEY_DB_FILE, KEY_RECORD, KEY_BUFFER,
+	KEY_SAVE_DB, KEY_DB_FILE, KEY_RECORD, KEY_BUFFER, KEY_STACK, KEY_PAGES, KEY_PAGE_SIZE,
 };
 
 static const struct argp_option options[] = {
@@ -58,7 +63,17 @@ static const struct argp_option options[] = {
 #endif
 	{ "order-by", 's', "KEY", 0,
 	  "total_dynamic (bytes ever allocated, default), current_dynamic (bytes now), "
-	  "alloc_count, free_count or waste", 0 },
+	  "alloc_count, free_count, waste or remote_freed (objects freed on another CPU)", 0 },
+	{ "group", 'g', "BY", 0,
+	  "Sum by caller (default), func, module, process (that allocated), or, with --kernel, "
+	  "file, dir[:DEPTH] or subsystem", 0 },
+	{ "stack", KEY_STACK, "N", OPTION_ARG_OPTIONAL,
+	  "Callers are the N (default: 1) innermost functions of the stack behind an event in "
+	  "the log, without those that allocate for others such as kstrdup", 0 },
+	{ "pages", KEY_PAGES, NULL, 0,
+	  "Count pages (mm_page_alloc, mm_page_free) and not slab objects, which are in pages", 0 },
+	{ "page-size", KEY_PAGE_SIZE, "BYTES", 0,
+	  "Of the machine that the log is from (default: of this machine)", 0 },
 	{ "top", 'n', "N", 0, "Only the first N callers", 0 },
 	{ "malloc", KEY_MALLOC, NULL, 0, "Only kmalloc and its like", 0 },
 	{ "cache", KEY_CACHE, "NAME", OPTION_ARG_OPTIONAL,
@@ -80,14 +95,15 @@ static const struct argp_option options[] = {
 #endif
 	{ "columns", 'o', "LIST", 0,
 	  "Columns: total_dynamic, waste, total_requested, current_dynamic, alloc/free, "
-	  "alloc_count, free_count, frees_called, remote_freed, current_requested, caller, "
-	  "file", 9 },
+	  "fragmentation, alloc_count, free_count, frees_called, remote_freed, "
+	  "current_requested, caller, file", 9 },
 	{ "callers", KEY_CALLERS, "FILE", 0, "Write all callers to FILE, one a line", 0 },
 	{ 0 }
 };
 
 /* The usual ones are those of the tools that were before. */
 #define MORE_COLUMNS \
+	{ "frag", true, "fragmentation", false }, \
 	{ "allocs", true, "alloc_count", true }, { "freed", true, "free_count", true }, \
 	{ "frees called", true, "frees_called", true }, \
 	{ "freed remotely", true, "remote_freed", true }, \
@@ -112,6 +128,12 @@ static const struct argp_child children[] = {
 	{ 0 }
 };
 
+/* Groups are of callers in several files. */
+static bool has_file(const struct trace *trace)
+{
+	return trace->build && trace->by.by == BY_ROW;
+}
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct trace *trace = state->input;
@@ -130,6 +152,25 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case 'o':
 		trace->output.columns = arg;
 		return 0;
+	case 'g':
+		trace->kmem.by_task = !strcmp(arg, "process");
+		trace->by.by = BY_ROW;
+		if (!trace->kmem.by_task && strcmp(arg, "caller") &&
+		    (!grouping_parse(&trace->by, arg) || trace->by.by == BY_SITE ||
+		     trace->by.by == BY_ROW))
+			argp_error(state, "cannot group by '%s', but by caller, func, module, "
+				   "process, file, dir, dir:DEPTH or subsystem", arg);
+		return 0;
+	case KEY_STACK:
+		trace->source.frames = arg ? argument_number(arg, 1, 64, state) : 1;
+		return 0;
+	case KEY_PAGES:
+		trace->kmem.pages = true;
+		return 0;
+	case KEY_PAGE_SIZE:
+		trace->kmem.page_size = argument_size(arg, state);
+		trace->page_size_given = true;
+		return 0;
 	case KEY_MALLOC:
 		trace->filter.malloc_only = true;
 		return 0;
@@ -147,7 +188,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		trace->build = arg;
 		return 0;
 	case KEY_START:
-		trace->order.branch = arg;
+		trace->branch = arg;
 		return 0;
 	case KEY_SAVE_DB:
 		trace->save_db = arg;
@@ -178,12 +219,29 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 			argp_error(state, "--buffer goes with --record");
 		else if (trace->filter.malloc_only && trace->filter.cache_only)
 			argp_error(state, "--malloc and --cache leave nothing");
-		else if (trace->order.branch && !trace->build)
+		else if (trace->branch && !trace->build)
 			argp_error(state, "--start-branch needs --kernel BUILD");
+		else if ((trace->by.by == BY_FILE || trace->by.by == BY_DIR ||
+			  trace->by.by == BY_SUBSYSTEM) && !trace->build)
+			argp_error(state, "--group %s needs --kernel BUILD",
+				   grouping_name(trace->by.by));
+		else if (trace->build && trace->kmem.by_task)
+			argp_error(state, "processes are in no file: --group process goes without "
+				   "--kernel");
+		else if ((trace->source.frames || trace->kmem.pages || trace->kmem.by_task) &&
+			 (trace->db_file || trace->source.seconds > 0))
+			argp_error(state, "stacks, pages and processes are read from a log as text");
+		else if (trace->page_size_given && !trace->kmem.pages)
+			argp_error(state, "--page-size goes with --pages");
+		else if (trace->page_size_given && (trace->kmem.page_size < 1024 ||
+			 trace->kmem.page_size & (trace->kmem.page_size - 1)))
+			argp_error(state, "%" PRId64 " is not a page size", trace->kmem.page_size);
+		else if (trace->kmem.pages && (trace->filter.malloc_only || trace->filter.cache_only))
+			argp_error(state, "pages are in no cache");
 		if (trace->source.seconds > 0)
 			trace->source.path = "this machine";
 		output_check_columns(&trace->output, account,
-				     trace->build ? COUNT : COUNT - 1, state);
+				     has_file(trace) ? COUNT : COUNT - 1, state);
 		return 0;
 	}
 	return ARGP_ERR_UNKNOWN;
@@ -198,16 +256,18 @@ static const struct argp argp = {
 #endif
 	"Reads an ftrace log with the kmem events kmalloc, kfree, kmem_cache_alloc and "
 	"kmem_cache_free, of any kernel that has them: the file trace, trace_pipe (until "
-	"interrupted), what 'trace-cmd report' prints, or a trace.dat. Tells who allocated how much, "
+	"interrupted), what 'trace-cmd report' or 'perf script' prints, or a trace.dat. Tells who allocated how much, "
 	"holds how much now and wastes how much, and what looks wrong."
 	"\vThe columns are: bytes ever allocated, of them wasted by rounding up, bytes "
-	"that are alive, allocations / frees of them, caller.\n\n"
+	"that are alive, allocations / frees of them, the wasted per cent, caller.\n\n"
 	"Examples:\n"
 	"  codetag trace /sys/kernel/tracing/trace\n"
 #ifdef HAVE_TRACECMD
 	"  codetag trace --record 10 -n 20\n"
 #endif
-	"  trace-cmd report | codetag trace - --order-by waste -n 20\n\n"
+	"  trace-cmd report | codetag trace - --order-by waste -n 20\n"
+	"  perf script | codetag trace - --stack=2 --order-by current_dynamic\n"
+	"  codetag trace saved.trace --group process\n\n"
 	"Exit status: 0 success, 1 no allocation is known to be of the cache NAME or no "
 	"caller is below DIR, 2 trouble.",
 	children, NULL, NULL
@@ -293,6 +353,9 @@ static void print_totals(const struct trace *trace, const struct kmem_caller *to
 		  total->current_req, total->total_req, true },
 		{ "current wasted bytes", "slack bytes allocated",
 		  sub64(total->current_alloc, total->current_req), kmem_waste(total), true },
+		{ "total bytes allocated", NULL, total->total_alloc, 0, true },
+		{ "total bytes requested", NULL, total->total_req, 0, true },
+		{ "total wasted bytes", NULL, kmem_waste(total), 0, true },
 		{ "number of allocs", "number of allocs", total->allocs, total->allocs, false },
 		{ "number of frees", "number of frees", total->frees, total->frees, false },
 		{ "number of callers", "number of callers",
@@ -302,25 +365,27 @@ static void print_totals(const struct trace *trace, const struct kmem_caller *to
 	char text[SIZE_TEXT];
 
 	for (size_t i = 0; i < sizeof(lines) / sizeof(*lines); i++)
-		printf("%s: %s\n",
-		       trace->slab_account ? lines[i].slab_name : lines[i].trace_name,
-		       size_format(text, trace->slab_account ? lines[i].slab_value :
-							       lines[i].value,
-				   human && lines[i].is_size));
+		if (!trace->slab_account || lines[i].slab_name)
+			printf("%s: %s\n",
+			       trace->slab_account ? lines[i].slab_name : lines[i].trace_name,
+			       size_format(text, trace->slab_account ? lines[i].slab_value :
+								       lines[i].value,
+					   human && lines[i].is_size));
+	printf("fragmentation: %s\n", percent_format(text, kmem_fragmentation(total)));
 }
 
 static void print_callers(struct trace *trace)
 {
 	struct table table = {
 		.column = trace->slab_account ? slab_account : account,
-		.columns = trace->build ? COUNT : COUNT - 1,	/* the file is the last */
+		.columns = has_file(trace) ? COUNT : COUNT - 1,	/* the file is the last */
 	};
 	bool human = output_human(&trace->output);
 	const struct kmem_caller **ranked;
 	char text[2 * SIZE_TEXT];
 	size_t count;
 
-	ranked = kmem_rank(&trace->kmem, &trace->order, &count);
+	ranked = kmem_rank(trace->ranked, &trace->order, &count);
 	for (size_t i = 0; i < count; i++) {
 		const struct kmem_caller *c = ranked[i];
 
@@ -331,13 +396,14 @@ static void print_callers(struct trace *trace)
 		snprintf(text, sizeof(text), "%" PRId64 "/%" PRId64, c->allocs,
 			 trace->slab_account ? c->frees : c->freed);
 		table_cell(&table, text);
+		table_cell(&table, percent_format(text, kmem_fragmentation(c)));
 		table_cell(&table, size_format(text, c->allocs, false));
 		table_cell(&table, size_format(text, c->freed, false));
 		table_cell(&table, size_format(text, c->frees, false));
 		table_cell(&table, size_format(text, c->remote_freed, false));
 		table_cell(&table, size_format(text, c->current_req, human));
 		table_cell(&table, c->name);
-		if (trace->build)
+		if (has_file(trace))
 			table_cell(&table, !c->path ? "?" : *c->path ? c->path :
 							       "(several)");
 	}
@@ -402,6 +468,7 @@ static void print_json(struct trace *trace, const struct kmem_caller *total)
 	json_int(&json, "current_requested", total->current_req);
 	json_int(&json, "alloc_count", total->allocs);
 	json_int(&json, "free_count", total->frees);
+	json_real(&json, "fragmentation", kmem_fragmentation(total));
 	json_int(&json, "callers", trace->selected);
 	json_end_object(&json);
 	json_object(&json, "findings");
@@ -418,19 +485,20 @@ static void print_json(struct trace *trace, const struct kmem_caller *total)
 	}
 	json_end_object(&json);
 	json_rows(&json, "rows", trace->output.columns);
-	ranked = kmem_rank(&trace->kmem, &trace->order, &count);
+	ranked = kmem_rank(trace->ranked, &trace->order, &count);
 	for (size_t i = 0; i < count; i++) {
 		const struct kmem_caller *c = ranked[i];
 
 		json_object(&json, NULL);
 		json_string(&json, "caller", c->name);
-		if (trace->build && c->path && *c->path)
+		if (has_file(trace) && c->path && *c->path)
 			json_string(&json, "file", c->path);
-		else if (trace->build)
+		else if (has_file(trace))
 			json_null(&json, "file");
 		json_int(&json, "total_dynamic", c->total_alloc);
 		json_int(&json, "total_requested", c->total_req);
 		json_int(&json, "waste", kmem_waste(c));
+		json_real(&json, "fragmentation", kmem_fragmentation(c));
 		json_int(&json, "current_dynamic", c->current_alloc);
 		json_int(&json, "current_requested", c->current_req);
 		json_int(&json, "alloc_count", c->allocs);
@@ -454,7 +522,7 @@ static bool write_callers(struct trace *trace)
 		warning("cannot create %s: %s", trace->callers, strerror(errno));
 		return false;
 	}
-	ranked = kmem_rank(&trace->kmem, &trace->order, &count);
+	ranked = kmem_rank(trace->ranked, &trace->order, &count);
 	for (size_t i = 0; i < count; i++)
 		fprintf(file.stream, "%s\n", ranked[i]->name);
 	free(ranked);
@@ -475,9 +543,24 @@ static void hint_cache(const struct trace *trace)
 		hint("Linux 6.12 tells the cache only when an object is freed.");
 }
 
+/* Groups are in no branch: only what is below it is in them. */
+static void group_callers(struct trace *trace)
+{
+	trace->ranked = &trace->kmem;
+	if (trace->by.by == BY_ROW) {
+		trace->order.branch = trace->branch;
+		return;
+	}
+	kmem_group(&trace->groups, &trace->kmem, trace->by, trace->branch);
+	trace->ranked = &trace->groups;
+}
+
 int cmd_trace(int argc, char **argv)
 {
-	struct trace trace = { .source.buffer = 64 << 20 };
+	struct trace trace = {
+		.source.buffer = 64 << 20, .by.by = BY_ROW,
+		.kmem.page_size = sysconf(_SC_PAGESIZE),
+	};
 	struct kmem_caller total;
 	int status = STATUS_TROUBLE;
 
@@ -486,6 +569,7 @@ int cmd_trace(int argc, char **argv)
 	    resolve(&trace)) {
 		status = STATUS_OK;
 		trace.selected = kmem_sum(&trace.kmem, &trace.filter, &total);
+		group_callers(&trace);
 		if (trace.output.json) {
 			print_json(&trace, &total);
 		} else {
@@ -503,8 +587,8 @@ int cmd_trace(int argc, char **argv)
 			hint_cache(&trace);
 			status = STATUS_FOUND;
 		}
-		if (trace.order.branch && !kmem_any_in_branch(&trace.kmem, trace.order.branch)) {
-			warning("no caller is in a file below %s", trace.order.branch);
+		if (trace.branch && !kmem_any_in_branch(&trace.kmem, trace.branch)) {
+			warning("no caller is in a file below %s", trace.branch);
 			status = STATUS_FOUND;
 		}
 		if (trace.callers && !write_callers(&trace))
@@ -520,6 +604,7 @@ int cmd_trace(int argc, char **argv)
 		}
 	}
 	kmem_free(&trace.kmem);
+	kmem_free(&trace.groups);
 	arena_free(&trace.strings);
 #ifdef HAVE_ELF
 	symbols_free(&trace.symbols);

@@ -18,6 +18,7 @@
 #include "base/message.h"
 #include "base/number.h"
 #include "read/input.h"
+#include "trace/kmem_stack.h"
 #include "trace/trace_dat.h"
 #ifdef HAVE_TRACECMD
 #include "trace/trace_record.h"
@@ -44,24 +45,23 @@ static void show_progress(const struct kmem *kmem, int64_t read, bool end)
 	}
 }
 
-static void read_lines(struct kmem *kmem, FILE *in)
+static void read_lines(struct kmem *kmem, FILE *in, unsigned int frames)
 {
+	struct kmem_stack stack = { .kmem = kmem, .frames = frames };
 	size_t room = 0, lines = 0;
 	char *line = NULL;
 	int64_t read = 0;
 	ssize_t len;
 
 	while (!interrupt_caught() && (len = getline(&line, &room, in)) > 0) {
-		struct kmem_event event;
-
 		read += len;
 		if (line[len - 1] == '\n')
 			line[len - 1] = '\0';
-		kmem_event_parse(&event, line);
-		kmem_add(kmem, &event);
+		kmem_stack_line(&stack, line);
 		if (!(++lines & 0xffff))
 			show_progress(kmem, read, false);
 	}
+	kmem_stack_end(&stack);
 	free(line);
 }
 
@@ -110,7 +110,7 @@ static bool read_binary(struct kmem *kmem, const char *path)
 	close(ends[1]);
 	in = fdopen(ends[0], "r");
 	if (in) {
-		read_lines(kmem, in);
+		read_lines(kmem, in, 0);
 		fclose(in);
 	}
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
@@ -162,7 +162,7 @@ static bool record(struct kmem *kmem, double seconds, int64_t buffer)
 }
 #endif
 
-static bool read_text(struct kmem *kmem, const char *path)
+static bool read_text(struct kmem *kmem, const char *path, unsigned int frames)
 {
 	bool is_stdin = !strcmp(path, "-"), good;
 	FILE *in = is_stdin ? stdin : input_open(path);
@@ -180,7 +180,7 @@ static bool read_text(struct kmem *kmem, const char *path)
 	/* trace_pipe has no end, and no size either. */
 	if (!fstat(fileno(in), &st) && !(S_ISREG(st.st_mode) && st.st_size))
 		interrupt_catch();
-	read_lines(kmem, in);
+	read_lines(kmem, in, frames);
 	good = !ferror(in) || interrupt_caught();
 	if (interrupt_caught())
 		warning("interrupted: this is what %s had until then", input_name(path));
@@ -196,6 +196,13 @@ void trace_say_cut(const char *path)
 	warning("%s: not read to its end: it is damaged, or newer than this build", path);
 }
 
+static bool refuse_binary(const char *path)
+{
+	warning("%s: stacks, pages and processes are read from text only", path);
+	hint("Try: trace-cmd report %s | codetag trace -", path);
+	return false;
+}
+
 bool trace_read(struct kmem *kmem, const struct trace_source *source)
 {
 	const char *path = source->path;
@@ -203,16 +210,21 @@ bool trace_read(struct kmem *kmem, const struct trace_source *source)
 
 	if (source->seconds > 0)
 		good = record(kmem, source->seconds, source->buffer);
+	else if (is_binary(path) && (source->frames || kmem->pages || kmem->by_task))
+		good = refuse_binary(path);
 	else if (is_binary(path))
 		good = read_binary(kmem, path);
 	else
-		good = read_text(kmem, path);
+		good = read_text(kmem, path, source->frames);
 	show_progress(kmem, 0, true);
 	if (good && !kmem->events && kmem->cut) {
 		trace_say_cut(path);
 		good = false;
 	} else if (good && !kmem->events) {
 		warning("there are no kmem events in %s", input_name(path));
+		if (kmem->other_events)
+			hint("There are events of %s.", kmem->pages ? "slab objects" :
+			     "pages: --pages counts these");
 		hint("This switches them on: echo 1 > /sys/kernel/tracing/events/kmem/enable");
 		good = false;
 	}

@@ -12,6 +12,7 @@ struct trace_source {
 	const char *path;	/* a log, as text or as trace.dat */
 	double seconds;		/* to trace this machine instead, 0: do not */
 	int64_t buffer;		/* bytes for that */
+	unsigned int frames;	/* of stacks that make a caller, 0: call sites are callers */
 };
 
 /* False after a message. */

@@ -96,12 +96,37 @@ struct kmem_use *kmem_add_use(struct kmem *kmem, const struct kmem_use *use)
 	return added;
 }
 
+/* "bash-811", also for perf's "bash   811". */
+static uint32_t task_of(struct kmem *kmem, const struct kmem_event *event)
+{
+	const char *task = event->task ? event->task : "?";
+	size_t len = event->task ? event->task_len : 1, pid = len;
+	struct text name = { 0 };
+	uint32_t number;
+
+	while (pid && task[pid - 1] != ' ')
+		pid--;
+	if (!pid)
+		return kmem_caller_number(kmem, task, len);
+	for (len = pid; len && task[len - 1] == ' '; )
+		len--;
+	text_printf(&name, "%.*s-%.*s", (int)len, task,
+		    (int)(event->task_len - pid), task + pid);
+	number = kmem_caller_number(kmem, name.s, name.len);
+	text_free(&name);
+	return number;
+}
+
 /* Functions of several modules can have one name. */
 static uint32_t caller_of(struct kmem *kmem, const struct kmem_event *event)
 {
 	struct text name = { 0 };
 	uint32_t number;
 
+	if (kmem->by_task)
+		return task_of(kmem, event);
+	if (!event->site)
+		return kmem_caller_number(kmem, "?", 1);
 	if (!event->module)
 		return kmem_caller_number(kmem, event->site, event->site_len);
 	text_add(&name, event->site, event->site_len);
@@ -227,9 +252,36 @@ static void add_free(struct kmem *kmem, const struct kmem_event *event)
 	remove_object(kmem, object);
 }
 
+/* Page frames and pointers are apart: no object is at an odd address. */
+static void add_page(struct kmem *kmem, const struct kmem_event *event)
+{
+	struct kmem_event page = *event;
+
+	page.ptr = event->ptr << 12 | 1;
+	page.allocated = page.requested = mul64(kmem->page_size, (int64_t)1 << event->order);
+	if (event->kind == KMEM_PAGE_ALLOC) {
+		add_alloc(kmem, &page);
+	} else {
+		page.allocated = 0;	/* as in other frees */
+		add_free(kmem, &page);
+	}
+}
+
 void kmem_add(struct kmem *kmem, const struct kmem_event *event)
 {
+	bool is_page = event->kind == KMEM_PAGE_ALLOC || event->kind == KMEM_PAGE_FREE;
+	bool is_object = event->kind >= KMEM_MALLOC && event->kind <= KMEM_CACHE_FREE;
+
+	if (kmem->pages ? is_object : is_page) {
+		kmem->other_events++;
+		return;
+	}
 	switch (event->kind) {
+	case KMEM_PAGE_ALLOC:
+	case KMEM_PAGE_FREE:
+		kmem->events++;
+		add_page(kmem, event);
+		break;
 	case KMEM_MALLOC:
 	case KMEM_CACHE_ALLOC:
 		kmem->events++;
@@ -249,6 +301,7 @@ void kmem_add(struct kmem *kmem, const struct kmem_event *event)
 	case KMEM_BAD:
 		kmem->bad++;
 		break;
+	case KMEM_FRAME:
 	case KMEM_NONE:
 		break;
 	}

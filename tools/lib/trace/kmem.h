@@ -62,6 +62,11 @@ struct kmem {
 	size_t slots, objects;
 	int64_t most_objects;
 
+	bool pages;		/* count pages and no slab objects: those are in pages */
+	bool by_task;		/* callers are the tasks */
+	int64_t page_size;
+	int64_t other_events;	/* of the kind that is not counted */
+
 	int64_t events, bad, lost, overwritten;
 	int64_t failed;			/* allocations that returned NULL */
 	int64_t cut;			/* 1: the log was not read to its end */

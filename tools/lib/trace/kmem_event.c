@@ -19,6 +19,8 @@ static const struct {
 	{ "kmem_cache_alloc_node", KMEM_CACHE_ALLOC },
 	{ "kfree", KMEM_FREE },
 	{ "kmem_cache_free", KMEM_CACHE_FREE },
+	{ "mm_page_alloc", KMEM_PAGE_ALLOC },
+	{ "mm_page_free", KMEM_PAGE_FREE },
 };
 
 enum kmem_kind kmem_kind_of(const char *name, size_t len)
@@ -40,8 +42,39 @@ static const char *word_before(const char *line, const char *end, size_t *len)
 	return start;
 }
 
+/* What is before the CPU, without blanks around it, and "(811)" of a thread group behind. */
+static void find_task(struct kmem_event *event, const char *line, const char *end)
+{
+	while (*line == ' ')
+		line++;
+	while (end > line && end[-1] == ' ')
+		end--;
+	if (end > line && end[-1] == ')') {
+		const char *open = end;
+
+		while (open > line && *open != '(')
+			open--;
+		end = open;
+		while (end > line && end[-1] == ' ')
+			end--;
+	}
+	event->task = line;
+	event->task_len = end - line;
+}
+
+/* perf says "kmem:kmalloc". */
+static void without_system(const char **name, size_t *len)
+{
+	const char *colon = memrchr(*name, ':', *len);
+
+	if (colon) {
+		*len -= colon + 1 - *name;
+		*name = colon + 1;
+	}
+}
+
 /* The last "[digits]" before @end: names of tasks may hold brackets, too. */
-static int find_cpu(const char *line, const char *end)
+static int find_cpu(struct kmem_event *event, const char *line, const char *end)
 {
 	for (const char *s = end; s > line; s--) {
 		const char *digits = s;
@@ -53,6 +86,7 @@ static int find_cpu(const char *line, const char *end)
 			digits--;
 		if (digits == s || digits == line || digits[-1] != '[' || s - digits > 5)
 			continue;
+		find_task(event, line, digits - 1);
 		for (; digits < s; digits++)
 			cpu = cpu * 10 + *digits - '0';
 		return cpu;
@@ -92,7 +126,7 @@ static bool parse_number(const char *s, size_t len, int64_t *value)
 	return number_read(&end, value) && end == s + len;
 }
 
-enum { GOT_SITE = 1, GOT_PTR = 2, GOT_REQUESTED = 4, GOT_ALLOCATED = 8 };
+enum { GOT_SITE = 1, GOT_PTR = 2, GOT_REQUESTED = 4, GOT_ALLOCATED = 8, GOT_ORDER = 16 };
 
 static bool is_key(const char *s, size_t len, const char *key)
 {
@@ -116,6 +150,14 @@ static unsigned int parse_field(struct kmem_event *event, const char *key,
 		return parse_number(value, len, &event->requested) ? GOT_REQUESTED : 0;
 	if (is_key(key, key_len, "bytes_alloc"))
 		return parse_number(value, len, &event->allocated) ? GOT_ALLOCATED : 0;
+	if (is_key(key, key_len, "order"))
+		return parse_number(value, len, &event->order) ? GOT_ORDER : 0;
+	if (is_key(key, key_len, "pfn"))
+		return parse_pointer(value, len, &event->ptr) ? GOT_PTR : 0;
+	if (is_key(key, key_len, "gfp_flags") && event->kind == KMEM_PAGE_ALLOC) {
+		event->site = key;
+		event->site_len = value + len - key;
+	}
 	if (is_key(key, key_len, "name")) {
 		event->cache = value;
 		event->cache_len = len;
@@ -129,6 +171,8 @@ static void parse_fields(struct kmem_event *event, const char *s)
 
 	if (event->kind == KMEM_MALLOC || event->kind == KMEM_CACHE_ALLOC)
 		need |= GOT_REQUESTED | GOT_ALLOCATED;
+	else if (event->kind == KMEM_PAGE_ALLOC || event->kind == KMEM_PAGE_FREE)
+		need = GOT_PTR | GOT_ORDER;
 	while (*s) {
 		const char *end = strchrnul(s, ' ');
 		const char *equals = memchr(s, '=', end - s);
@@ -142,8 +186,47 @@ static void parse_fields(struct kmem_event *event, const char *s)
 		}
 		s = *end ? end + 1 : end;
 	}
-	if ((got & need) != need || event->requested < 0 || event->allocated < 0)
+	if ((got & need) != need || event->requested < 0 || event->allocated < 0 ||
+	    event->order < 0 || event->order > 30)
 		event->kind = KMEM_BAD;
+}
+
+/* " => foo+0x33/0x80", or "\tffffffff8128e0a3 foo+0x33 ([kernel.kallsyms])" of perf. */
+static bool parse_frame(struct kmem_event *event, const char *line)
+{
+	const char *s = line + strspn(line, " \t");
+	size_t digits = strspn(s, "0123456789abcdef");
+
+	if (!strncmp(s, "=> ", 3))
+		s += 3;
+	else if (s > line && digits >= 6 && s[digits] == ' ')
+		s += digits + 1;
+	else
+		return false;
+	event->kind = KMEM_FRAME;
+	event->site = s;
+	event->site_len = strcspn(s, "/ ");
+	return event->site_len;
+}
+
+/* "… [001] d..2 12.345: mm_page_alloc: page=00000000c0ffee00 pfn=0x811 order=0 …" */
+static bool parse_page(struct kmem_event *event, const char *line)
+{
+	const char *fields = strstr(line, ": page="), *name;
+	size_t len;
+
+	if (!fields)
+		return false;
+	name = word_before(line, fields, &len);
+	without_system(&name, &len);
+	event->kind = kmem_kind_of(name, len);
+	if (event->kind != KMEM_PAGE_ALLOC && event->kind != KMEM_PAGE_FREE) {
+		event->kind = KMEM_NONE;
+		return false;
+	}
+	event->cpu = find_cpu(event, line, name);
+	parse_fields(event, fields + 2);
+	return true;
 }
 
 static bool number_after(const char *s, const char *key, int64_t *value)
@@ -190,7 +273,8 @@ void kmem_event_parse(struct kmem_event *event, const char *line)
 
 	*event = (struct kmem_event){ .cpu = -1 };
 	if (line[0] == '#' || !site) {
-		parse_other(event, line);
+		if (!parse_page(event, line) && !parse_frame(event, line))
+			parse_other(event, line);
 		return;
 	}
 	/* trace-cmd repeats the symbol: "kfree: (foo+0x33) call_site=…". */
@@ -205,10 +289,11 @@ void kmem_event_parse(struct kmem_event *event, const char *line)
 	if (site == line || site[-1] != ':')
 		return;
 	name = word_before(line, site - 1, &len);
+	without_system(&name, &len);
 	event->kind = kmem_kind_of(name, len);
 	if (event->kind == KMEM_NONE)
 		return;
-	event->cpu = find_cpu(line, name);
+	event->cpu = find_cpu(event, line, name);
 	parse_fields(event, strstr(site, "call_site="));
 }
 

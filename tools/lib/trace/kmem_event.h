@@ -7,7 +7,14 @@
  *	  ptr=00000000c0ffee00 bytes_req=100 bytes_alloc=128 gfp_flags=GFP_KERNEL
  *	  node=-1 accounted=false
  *
- * Behind a call site in a module there is " [ext4]".
+ * Behind a call site in a module there is " [ext4]". Lines of perf script are
+ * understood, too:
+ *
+ *	bash   811 [001] 12.345678: kmem:kmalloc: call_site=foo+0x33 ptr=…
+ *		ffffffff8128e0a3 foo+0x33 ([kernel.kallsyms])
+ *
+ * and of the stack of ftrace: " => foo+0x33/0x80". Pages have no call site: theirs
+ * is "gfp_flags=…" as long as there is no stack.
  */
 #ifndef CODETAG_KMEM_EVENT_H
 #define CODETAG_KMEM_EVENT_H
@@ -19,6 +26,8 @@ enum kmem_kind {
 	KMEM_NONE,		/* not of interest */
 	KMEM_MALLOC, KMEM_CACHE_ALLOC,
 	KMEM_FREE, KMEM_CACHE_FREE,
+	KMEM_PAGE_ALLOC, KMEM_PAGE_FREE,	/* mm_page_alloc, mm_page_free */
+	KMEM_FRAME,		/* a line of the stack of the event before: @site */
 	KMEM_LOST,		/* "[LOST 17 EVENTS]" */
 	KMEM_OVERWRITTEN,	/* the head of the trace file tells how many */
 	KMEM_BAD,		/* of interest, but not understood */
@@ -27,8 +36,9 @@ enum kmem_kind {
 struct kmem_event {
 	enum kmem_kind kind;
 	int cpu;		/* -1: not known */
-	uint64_t ptr;		/* 0: NULL */
+	uint64_t ptr;		/* 0: NULL; of pages their number */
 	int64_t requested, allocated;
+	int64_t order;		/* of pages */
 	uint64_t lost;
 	const char *site;	/* into the line, not terminated; without "/0x80" */
 	size_t site_len;
@@ -36,6 +46,8 @@ struct kmem_event {
 	size_t module_len;
 	const char *cache;	/* NULL: not known */
 	size_t cache_len;
+	const char *task;	/* "bash-811", in perf's logs "bash   811" */
+	size_t task_len;
 };
 
 /* KMEM_NONE if the event of that name is none of these. */

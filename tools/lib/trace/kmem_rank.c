@@ -13,9 +13,10 @@ const char *const kmem_key_names[KMEM_KEYS] = {
 	[ALLOC_COUNT] = "alloc_count",
 	[FREE_COUNT] = "free_count",
 	[WASTE] = "waste",
+	[REMOTE_FREED] = "remote_freed",
 };
 
-static bool in_branch(const char *branch, const char *path)
+bool kmem_in_branch(const char *branch, const char *path)
 {
 	size_t len;
 
@@ -31,7 +32,7 @@ static bool in_branch(const char *branch, const char *path)
 bool kmem_any_in_branch(const struct kmem *kmem, const char *branch)
 {
 	for (size_t i = 0; i < kmem->callers; i++)
-		if (in_branch(branch, kmem->caller[i].path))
+		if (kmem_in_branch(branch, kmem->caller[i].path))
 			return true;
 	return false;
 }
@@ -41,7 +42,12 @@ int64_t kmem_waste(const struct kmem_caller *caller)
 	return sub64(caller->total_alloc, caller->total_req);
 }
 
-static int64_t weight(const struct kmem_caller *c, enum kmem_key key)
+double kmem_fragmentation(const struct kmem_caller *caller)
+{
+	return percent(kmem_waste(caller), caller->total_alloc);
+}
+
+int64_t kmem_weight(const struct kmem_caller *c, enum kmem_key key)
 {
 	switch (key) {
 	case TOTAL_DYNAMIC:
@@ -54,6 +60,8 @@ static int64_t weight(const struct kmem_caller *c, enum kmem_key key)
 		return c->freed;
 	case WASTE:
 		return kmem_waste(c);
+	case REMOTE_FREED:
+		return c->remote_freed;
 	case KMEM_KEYS:
 		break;
 	}
@@ -63,7 +71,7 @@ static int64_t weight(const struct kmem_caller *c, enum kmem_key key)
 static int compare(const void *a, const void *b, void *key)
 {
 	const struct kmem_caller *const *x = a, *const *y = b;
-	int64_t wx = weight(*x, *(enum kmem_key *)key), wy = weight(*y, *(enum kmem_key *)key);
+	int64_t wx = kmem_weight(*x, *(enum kmem_key *)key), wy = kmem_weight(*y, *(enum kmem_key *)key);
 
 	if (wx != wy)
 		return wx < wy ? 1 : -1;
@@ -79,7 +87,7 @@ const struct kmem_caller **kmem_rank(const struct kmem *kmem,
 	*count = 0;
 	for (size_t i = 0; i < kmem->callers; i++)
 		if ((kmem->caller[i].allocs || (order->frees_too && kmem->caller[i].frees)) &&
-		    in_branch(order->branch, kmem->caller[i].path))
+		    kmem_in_branch(order->branch, kmem->caller[i].path))
 			ranked[(*count)++] = &kmem->caller[i];
 	qsort_r(ranked, *count, sizeof(*ranked), compare, &key);
 	if (order->top && order->top < *count)

@@ -9,7 +9,9 @@
 
 #include "trace/kmem.h"
 
-enum kmem_key { TOTAL_DYNAMIC, CURRENT_DYNAMIC, ALLOC_COUNT, FREE_COUNT, WASTE, KMEM_KEYS };
+enum kmem_key {
+	TOTAL_DYNAMIC, CURRENT_DYNAMIC, ALLOC_COUNT, FREE_COUNT, WASTE, REMOTE_FREED, KMEM_KEYS
+};
 
 extern const char *const kmem_key_names[KMEM_KEYS];
 
@@ -24,6 +26,14 @@ struct kmem_order {
 const struct kmem_caller **kmem_rank(const struct kmem *kmem,
 				     const struct kmem_order *order, size_t *count);
 
+/* The same in per cent of what was allocated. */
+double kmem_fragmentation(const struct kmem_caller *caller);
+
+/* What callers are ordered by. */
+int64_t kmem_weight(const struct kmem_caller *caller, enum kmem_key key);
+
+/* Whether @path (NULL: not known) is below @branch (NULL: all are). */
+bool kmem_in_branch(const char *branch, const char *path);
 bool kmem_any_in_branch(const struct kmem *kmem, const char *branch);
 
 /* Bytes ever allocated that nobody asked for. */

@@ -97,7 +97,8 @@ void kmem_tep_read(struct kmem_tep *reader, struct tep_record *record, int cpu)
 	out = (struct kmem_event){
 		.kind = kmem_kind_of(event->name, strlen(event->name)), .cpu = cpu,
 	};
-	if (out.kind == KMEM_NONE)
+	/* Pages are read from text only. */
+	if (out.kind == KMEM_NONE || out.kind == KMEM_PAGE_ALLOC || out.kind == KMEM_PAGE_FREE)
 		return;
 	decode(reader, &out, event, record);
 	reader->sink(reader->context, &out);
