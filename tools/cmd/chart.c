@@ -25,17 +25,20 @@
 #include "image/objects.h"
 #endif
 #include "selection.h"
+#include "trace_sites.h"
 #include "write/outfile.h"
 #ifdef HAVE_SQLITE
 #include "source/open_recording.h"
 #endif
 
 enum kind { USUAL, RING, TREEMAP, AREA, BARS, FLAME };
-enum attribute { CURRENT, CALLS, GROWTH, STATIC };
+enum attribute { CURRENT, CALLS, GROWTH, STATIC, OF_TRACE };
 
 struct options {
 	struct selection selection;
 	const char *output, *title, *start;
+	struct trace_files files;
+	enum kmem_key key;	/* of a trace */
 	enum chart_format format;
 	bool page;	/* HTML instead of a format */
 	enum kind kind;
@@ -54,7 +57,9 @@ static const struct argp_option options[] = {
 	  "with KIND (default: flame)", 0 },
 	{ "attr", KEY_ATTR, "ATTR", 0,
 	  "current (bytes), calls, growth (from OLD to NEW, or from the first snapshot to "
-	  "the last), or static (code and data of a build tree); default: current", 0 },
+	  "the last), static (code and data of a build tree), or of a trace total_dynamic, "
+	  "current_dynamic, waste or remote_freed; default: current, of a trace static and "
+	  "current_dynamic together", 0 },
 	{ "start-branch", KEY_START, "DIR", 0, "Only what is below DIR", 0 },
 	{ "title", KEY_TITLE, "TEXT", 0, "Instead of the usual title", 0 },
 	{ "size", KEY_SIZE, "WxH", 0, "Default: 1200x900", 0 },
@@ -63,6 +68,7 @@ static const struct argp_option options[] = {
 
 static const struct argp_child children[] = {
 	{ &selection_chart_argp, 0, NULL, 1 },
+	{ &trace_files_argp, 0, NULL, 3 },
 	{ 0 }
 };
 
@@ -105,17 +111,41 @@ static void finish_static(struct options *o, struct argp_state *state)
 		argp_error(state, "a build tree is grouped by file, dir, dir:DEPTH or subsystem");
 }
 
+static void finish_trace(struct options *o, struct argp_state *state)
+{
+	if (!o->files.trace)
+		argp_error(state, "this attribute is of a trace: see --trace");
+	else if (o->selection.path_given)
+		argp_error(state, "a trace goes with no other file");
+	else if (o->kind == AREA || o->attribute == GROWTH)
+		argp_error(state, "a trace has no history: ring, treemap or bars");
+	else if (o->attribute == STATIC)
+		argp_error(state, "static goes with a build tree instead of a trace");
+	else if (o->attribute == CURRENT && !o->files.build)
+		argp_error(state, "current is static and dynamic: add --kernel BUILD, or try "
+			   "--attr current_dynamic");
+	if (o->attribute == CURRENT)
+		o->key = CURRENT_DYNAMIC;
+	o->selection.path = o->files.trace;
+}
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	static const char *const kinds[] = { "ring", "treemap", "area", "bars", "flame" };
 	static const char *const attributes[] = {
 		"current", "calls", "growth", "static",
+		"total_dynamic", "current_dynamic", "waste", "remote_freed",
 	};
+	static const enum kmem_key keys[] = {
+		TOTAL_DYNAMIC, CURRENT_DYNAMIC, WASTE, REMOTE_FREED,
+	};
+	size_t i;
 	struct options *o = state->input;
 
 	switch (key) {
 	case ARGP_KEY_INIT:
 		state->child_inputs[0] = &o->selection;
+		state->child_inputs[1] = &o->files;
 		return 0;
 	case 'o':
 		o->output = arg;
@@ -126,7 +156,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		o->kind = RING + argument_word(arg, kinds, 5, "kind of chart", state);
 		return 0;
 	case KEY_ATTR:
-		o->attribute = argument_word(arg, attributes, 4, "attribute", state);
+		i = argument_word(arg, attributes, 8, "attribute", state);
+		o->attribute = i < OF_TRACE ? i : OF_TRACE;
+		if (o->attribute == OF_TRACE)
+			o->key = keys[i - OF_TRACE];
 		return 0;
 	case KEY_START:
 		o->start = arg;
@@ -161,6 +194,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 			 (o->selection.by.by != BY_SITE || o->selection.top))
 			argp_error(state, "rings, treemaps and pages are by directory: --group and --top "
 				   "are for bars and areas");
+		if (o->files.trace || o->attribute == OF_TRACE)
+			finish_trace(o, state);
 		else if (o->attribute == STATIC)
 			finish_static(o, state);
 		return 0;
@@ -177,6 +212,7 @@ static const struct argp argp = {
 	"  codetag chart night.db -o night.html\n"
 	"  codetag chart monday.txt friday.txt --attr growth --kind bars -o grown.svg\n"
 	"  codetag chart saved.txt --start-branch drivers/net -o net.svg\n"
+	"  codetag chart --trace saved.trace --attr waste --kernel ~/linux-build -o waste.svg\n"
 	"  codetag chart --attr static ~/linux-build --kind treemap -o static.png\n\n"
 	"Exit status: 0 success, 2 trouble.",
 	children, NULL, NULL
@@ -211,16 +247,8 @@ static void material_free(struct material *m)
 static bool is_recording(const char *path)
 {
 	static const char magic[] = "SQLite format 3";
-	char head[sizeof(magic)] = "";
-	int fd = strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC) : -1;
-	bool same;
 
-	if (fd < 0)
-		return false;
-	same = read(fd, head, sizeof(head)) == sizeof(head) &&
-	       !memcmp(head, magic, sizeof(magic));
-	close(fd);
-	return same;
+	return input_begins(path, magic, sizeof(magic));
 }
 
 #ifdef HAVE_SQLITE
@@ -285,6 +313,11 @@ static bool load_files(struct material *m, const struct options *o)
 	return true;
 }
 
+static bool counts_objects(const struct options *o)
+{
+	return o->attribute == OF_TRACE && o->key == REMOTE_FREED;
+}
+
 /* The value of a group by the attribute. */
 static int64_t value_of(const struct options *o, const struct group *group)
 {
@@ -295,6 +328,7 @@ static int64_t value_of(const struct options *o, const struct group *group)
 		return sub64(group->now.bytes, group->before.bytes);
 	case CURRENT:
 	case STATIC:
+	case OF_TRACE:
 		break;
 	}
 	return group->now.bytes;
@@ -325,8 +359,9 @@ static void build_tree(const struct options *o, struct material *m)
 		text_clear(&path);
 		text_puts(&path, group->site->file);
 		if (o->attribute != STATIC)
-			text_printf(&path, "/%s:%u", group->site->func,
-				    group->site->line);
+			text_printf(&path, "/%s", group->site->func);
+		if (group->site->line)
+			text_printf(&path, ":%u", group->site->line);
 		tree_add(&m->tree, path.s, &sum);
 	}
 	tree_sort(&m->tree, ORDER_SIZE);
@@ -564,7 +599,7 @@ static void describe(const struct options *o, const struct material *m,
 		text_printf(text, "%s \xc2\xb7 ", date);
 	}
 	group_all(o, m, &groups, (struct grouping){ BY_SITE, 0 });
-	text_printf(text, "%s in ", size_format(total, groups.now.bytes, true));
+	text_printf(text, "%s in ", size_format(total, groups.now.bytes, !counts_objects(o)));
 	if (o->attribute == STATIC)
 		text_printf(text, "%zu objects", groups.now.rows);
 	else
@@ -590,11 +625,15 @@ static bool draw_page(const struct options *o, const struct material *m,
 	struct page page = {
 		.title = chart->title,
 		.subtitle = chart->subtitle,
-		.what = o->attribute == STATIC ? "object files" : "call sites",
+		.what = o->attribute == STATIC ? "object files" :
+			o->files.trace ? "callers" : "call sites",
 		.view = views[o->kind],
 		.shown = o->attribute == CALLS,
 		.growth = o->attribute == GROWTH,
-		.attribute = { { "size", "size", true }, { "calls", "allocations", false } },
+		.attribute = {
+			{ "size", counts_objects(o) ? "objects" : "size", chart->bytes || o->attribute == CALLS },
+			{ "calls", "allocations", false },
+		},
 		.attributes = o->attribute == STATIC ? 1 : 2,
 	};
 	bool good;
@@ -628,13 +667,20 @@ static bool draw(const struct options *o, const struct material *m)
 		[CALLS] = "Kernel allocations by call site",
 		[GROWTH] = "Growth of kernel memory by call site",
 		[STATIC] = "Static size of the kernel by object file",
+	}, *const trace_titles[] = {
+		[TOTAL_DYNAMIC] = "Slab memory ever allocated, by caller",
+		[CURRENT_DYNAMIC] = "Slab memory by caller",
+		[WASTE] = "Slab memory wasted by rounding up, by caller",
+		[REMOTE_FREED] = "Slab objects freed on another CPU, by caller",
 	};
 	struct text subtitle = { 0 };
 	struct chart chart = {
-		.title = o->title ? o->title : titles[o->attribute],
+		.title = o->title ? o->title : o->attribute == OF_TRACE ?
+			 trace_titles[o->key] : o->files.trace ?
+			 "Static and slab memory by caller" : titles[o->attribute],
 		.width = o->width,
 		.height = o->height,
-		.bytes = o->attribute != CALLS,
+		.bytes = o->attribute != CALLS && !counts_objects(o),
 	};
 	struct outfile file;
 	bool good;
@@ -664,11 +710,22 @@ static bool draw(const struct options *o, const struct material *m)
 	return good;
 }
 
+/* current_dynamic and static memory are there at the same time. */
+static bool load_trace(struct material *m, const struct options *o)
+{
+	m->info = xcalloc(1, sizeof(*m->info));
+	m->time = xcalloc(1, sizeof(*m->time));
+	m->count = 1;
+	return trace_sites(m->info, &o->files, o->key, o->attribute == CURRENT);
+}
+
 /* Says why it cannot, and returns false. */
 static bool load(struct material *m, const struct options *o)
 {
 	bool recording;
 
+	if (o->files.trace)
+		return load_trace(m, o);
 	if (o->attribute == STATIC)
 		return load_static(m, o);
 	recording = is_recording(o->selection.path);

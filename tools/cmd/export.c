@@ -12,6 +12,7 @@
 #include "command.h"
 #include "selection.h"
 #include "show.h"
+#include "trace_sites.h"
 #include "base/message.h"
 #include "base/number.h"
 #include "read/input.h"
@@ -35,7 +36,9 @@ struct options {
 	struct selection selection;
 	const struct format *format;
 	const char *output;
-	bool calls, attr_given;
+	bool calls, attr_given, of_trace;
+	struct trace_files files;
+	enum kmem_key key;	/* of a trace */
 	struct export_label *label;
 	size_t labels, labels_room;
 };
@@ -48,7 +51,8 @@ static const struct argp_option options[] = {
 	{ "output", 'o', "FILE", 0,
 	  "Write FILE, which appears complete or not at all (default: standard output)", 0 },
 	{ "attr", KEY_ATTR, "ATTR", 0,
-	  "Weigh stacks by size or calls (default: size)", 0 },
+	  "Weigh stacks by size or calls (default: size); of a trace by total_dynamic, "
+	  "current_dynamic (default), waste or calls", 0 },
 	{ "label", KEY_LABEL, "NAME=VALUE", 0,
 	  "Prometheus: a label for all series, such as host=web1", 0 },
 	{ 0 }
@@ -56,6 +60,7 @@ static const struct argp_option options[] = {
 
 static const struct argp_child children[] = {
 	{ &selection_argp, 0, NULL, 1 },
+	{ &trace_files_argp, 0, NULL, 3 },
 	{ 0 }
 };
 
@@ -98,6 +103,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	switch (key) {
 	case ARGP_KEY_INIT:
 		state->child_inputs[0] = &o->selection;
+		state->child_inputs[1] = &o->files;
 		return 0;
 	case KEY_FORMAT:
 		o->format = find_format(arg);
@@ -110,8 +116,16 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case KEY_ATTR:
 		o->calls = !strcmp(arg, "calls");
 		o->attr_given = true;
-		if (!o->calls && strcmp(arg, "size"))
-			argp_error(state, "'%s' is neither size nor calls", arg);
+		for (o->key = 0; o->key < KMEM_KEYS; o->key++)
+			if (!strcmp(arg, kmem_key_names[o->key]))
+				break;
+		o->of_trace = o->key == TOTAL_DYNAMIC || o->key == CURRENT_DYNAMIC ||
+			      o->key == WASTE;
+		if (!o->of_trace && !o->calls && strcmp(arg, "size"))
+			argp_error(state, "'%s' is none of size, calls, total_dynamic, "
+				   "current_dynamic and waste", arg);
+		if (!o->of_trace)
+			o->key = CURRENT_DYNAMIC;
 		return 0;
 	case KEY_LABEL:
 		add_label(o, arg, state);
@@ -124,10 +138,14 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		selection_finish(&o->selection, state);
 		if (!o->format)
 			argp_error(state, "--format is missing");
+		else if (o->files.trace && o->selection.path_given)
+			argp_error(state, "a trace goes with no other file");
+		else if (o->of_trace && !o->files.trace)
+			argp_error(state, "%s is of a trace: see --trace", kmem_key_names[o->key]);
 		else if (o->format->binary && !o->output && isatty(STDOUT_FILENO))
 			argp_error(state, "%s is not for terminals: give --output FILE",
 				   o->format->name);
-		else if (o->attr_given && !o->format->weighs)
+		else if (o->attr_given && !o->of_trace && !o->format->weighs)
 			argp_error(state, "%s tells both size and calls: --attr is for folded, pprof and "
 				   "speedscope", o->format->name);
 		else if (o->labels && o->format->write != export_prometheus)
@@ -149,6 +167,7 @@ static const struct argp argp = {
 	"Examples:\n"
 	"  codetag export --format folded | flamegraph.pl --countname bytes >memory.svg\n"
 	"  codetag export --format pprof -o memory.pb.gz && pprof -top memory.pb.gz\n"
+	"  codetag export --trace saved.trace --attr waste --format folded >waste.folded\n"
 	"  codetag export --format prometheus -o /var/lib/prometheus/node-exporter/codetag.prom\n\n"
 	"Exit status: 0 success, 2 trouble.",
 	children, NULL, NULL
@@ -190,9 +209,23 @@ static bool write_file(struct options *o, const struct snapshot *snapshot,
 	return true;
 }
 
+static bool read_sites(struct options *o, struct snapshot *snapshot, struct groups *groups)
+{
+	if (!o->files.trace)
+		return selection_read(&o->selection, snapshot, groups);
+	*snapshot = (struct snapshot){ 0 };
+	if (!trace_sites(&snapshot->info, &o->files, o->key, false))
+		return false;
+	o->selection.path = o->files.trace;
+	o->selection.path_given = true;
+	*groups = (struct groups){ .by = o->selection.by };
+	groups_add(groups, &snapshot->info, o->selection.query);
+	return true;
+}
+
 int cmd_export(int argc, char **argv)
 {
-	struct options o = { .selection = SELECTION_INIT };
+	struct options o = { .selection = SELECTION_INIT, .key = CURRENT_DYNAMIC };
 	struct snapshot snapshot;
 	struct groups groups;
 	int status = STATUS_TROUBLE;
@@ -204,7 +237,7 @@ int cmd_export(int argc, char **argv)
 	/* Lines are others in the next kernel: they make no series that last. */
 	if (!o.selection.by_given && o.format->write == export_prometheus)
 		o.selection.by.by = BY_PLACE;
-	if (selection_read(&o.selection, &snapshot, &groups)) {
+	if (read_sites(&o, &snapshot, &groups)) {
 		if (write_file(&o, &snapshot, &groups) &&
 		    snapshot_complete(&snapshot, o.selection.path))
 			status = STATUS_OK;

@@ -65,19 +65,9 @@ static void read_lines(struct kmem *kmem, FILE *in, unsigned int frames)
 	free(line);
 }
 
-/* What is read from a pipe is gone: look into ordinary files only. */
 static bool is_binary(const char *path)
 {
-	char head[sizeof(TRACE_DAT_MAGIC) - 1];
-	struct stat st;
-	FILE *in = !stat(path, &st) && S_ISREG(st.st_mode) && st.st_size ?
-		   fopen(path, "re") : NULL;
-	bool same = in && fread(head, sizeof(head), 1, in) == 1 &&
-		    !memcmp(head, TRACE_DAT_MAGIC, sizeof(head));
-
-	if (in)
-		fclose(in);
-	return same;
+	return input_begins(path, TRACE_DAT_MAGIC, sizeof(TRACE_DAT_MAGIC) - 1);
 }
 
 #ifdef HAVE_TRACECMD

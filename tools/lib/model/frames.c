@@ -46,7 +46,7 @@ void frames_of(struct frames *frames, const struct groups *groups,
 	leaf = text->len + 1;
 	text_add(text, "", 1);
 	text_puts(text, group->site->func);
-	if (by != BY_PLACE)
+	if (by != BY_PLACE && group->site->line)
 		text_printf(text, ":%u", group->site->line);
 	cut(frames, text->s);
 	frames->name[frames->count++] = text->s + leaf;

@@ -72,7 +72,8 @@ void group_name(struct text *name, struct grouping by, const struct site *site)
 	case BY_ROW:
 	case BY_PLACE:
 		text_puts(name, site->file);
-		if (by.by != BY_PLACE) {
+		/* Callers in traces have none. */
+		if (by.by != BY_PLACE && site->line) {
 			text_add(name, ":", 1);
 			text_add(name, line, number_format(line, site->line));
 		}

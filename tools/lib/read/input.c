@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -104,6 +105,19 @@ FILE *input_open(const char *path)
 	if (unpacked)
 		rewind(unpacked);
 	return unpacked;
+}
+
+bool input_begins(const char *path, const char *magic, size_t len)
+{
+	char head[32];
+	struct stat st;
+	FILE *in = !stat(path, &st) && S_ISREG(st.st_mode) && len <= sizeof(head) ?
+		   fopen(path, "re") : NULL;
+	bool same = in && fread(head, 1, len, in) == len && !memcmp(head, magic, len);
+
+	if (in)
+		fclose(in);
+	return same;
 }
 
 void input_complain(const char *path, int error)

@@ -23,6 +23,12 @@ bool input_read_raw(const char *path, char **text, size_t *len);
 /* Like fopen(), for reading; a compressed file is unpacked. NULL with errno. */
 FILE *input_open(const char *path);
 
+/*
+ * Whether the ordinary file @path begins with @len bytes of @magic: what is read
+ * from a pipe is gone.
+ */
+bool input_begins(const char *path, const char *magic, size_t len);
+
 /* Why @path cannot be read, which was named: @error, and what helps against that. */
 void input_complain(const char *path, int error);
 

@@ -65,19 +65,42 @@ trace_objects() {
 		sed "s|$tree|TREE|" >"$scratch/trace"
 	diff - "$scratch/trace" <<-'E' || return 1
 		codetag trace: 2 of 4 callers are in no file of TREE, or in several
-		384  84  256  2/1  f+0x33      fs/ext4/inode.o
-		128   0   64  2/1  twice+0x10  (several)
+		384  84  256  2/1  21.9%  f+0x33      fs/ext4/inode.o
+		128   0   64  2/1   0.0%  twice+0x10  (several)
 	E
 }
 
 trace_branch() {
 	[ "$("$codetag" trace -N data/handmade-old.trace --kernel "$tree" \
-		--start-branch fs/ext4/ 2>/dev/null)" = "384  84  256  2/1  f+0x33  fs/ext4/inode.o" ] &&
+		--start-branch fs/ext4/ 2>/dev/null)" = "384  84  256  2/1  21.9%  f+0x33  fs/ext4/inode.o" ] &&
 		[ -z "$("$codetag" trace -N data/handmade-old.trace --kernel "$tree" \
 			--start-branch fs/ext 2>"$scratch/err")" ] &&
 		grep -q 'no caller is in a file below fs/ext' "$scratch/err" || return 1
 	"$codetag" trace -N data/handmade-old.trace --kernel "$tree" --start-branch fs/ext 2>/dev/null
 	[ $? -eq 1 ]
+}
+
+# What is there is static and dynamic; --start-branch takes a part of both.
+trace_current() {
+	local trace=data/handmade-old.trace static dynamic branch
+	static=$("$codetag" static --json "$tree" | python3 -c '
+import json, sys; print(json.load(sys.stdin)["total"]["total"])')
+	dynamic=$("$codetag" trace --json "$trace" | python3 -c '
+import json, sys; print(json.load(sys.stdin)["total"]["current_dynamic"])')
+	[ "$dynamic" -gt 0 ] || return 1
+	"$codetag" chart --trace "$trace" --kernel "$tree" -o "$scratch/current.html" || return 1
+	[ "$(page_sum "$scratch/current.html")" -eq $((static + dynamic)) ] || return 1
+	branch=$("$codetag" static --json -g dir:1 "$tree" | python3 -c '
+import json, sys; print([r["total"] for r in json.load(sys.stdin)["rows"] if r["name"] == "fs"][0])')
+	dynamic=$("$codetag" trace --json "$trace" --kernel "$tree" --start-branch fs 2>/dev/null | python3 -c '
+import json, sys; print(sum(r["current_dynamic"] for r in json.load(sys.stdin)["rows"]))')
+	"$codetag" chart --trace "$trace" --kernel "$tree" --start-branch fs -o "$scratch/current.html" &&
+		[ "$(page_sum "$scratch/current.html")" -eq $((branch + dynamic)) ]
+}
+
+page_sum() {
+	page_data "$1" | python3 -c '
+import json, sys; print(sum(site["values"][1] for site in json.load(sys.stdin)["sites"]))'
 }
 
 # An object that cannot be read may be where a caller is.
@@ -266,6 +289,9 @@ if "$codetag" --version | grep -q libelf; then
 		check static/columns static_columns
 		check trace/objects trace_objects
 		check trace/branch trace_branch
+		if feature d3 trace/current; then
+			check trace/current trace_current
+		fi
 		check trace/unreadable trace_unreadable
 		if feature libdw trace/debug; then
 			if make_debug_tree; then

@@ -33,7 +33,8 @@ trace_like_awk() {
 		}
 	} END { for (s in n) print t[s], w[s], c[s], n[s] "/" m[s] + 0, s }' "$scratch/long.trace" |
 		sort >"$scratch/want"
-	"$codetag" trace -N -b "$scratch/long.trace" | awk '{ $1 = $1; print }' | sort |
+	"$codetag" trace -N -b -o total_dynamic,waste,current_dynamic,alloc/free,caller \
+		"$scratch/long.trace" | awk '{ $1 = $1; print }' | sort |
 		diff "$scratch/want" -
 }
 
@@ -55,7 +56,28 @@ trace_interrupted() {
 		grep -q '^codetag trace: interrupted' "$scratch/err"
 }
 
+# Charts and exports of a trace show what its accounts say.
+trace_drawn() {
+	local file=data/recorded-ours-6.12.trace attr sum
+	for attr in waste total_dynamic current_dynamic; do
+		sum=$("$codetag" trace --json "$file" | python3 -c '
+import json, sys
+print(sum(row[sys.argv[1]] for row in json.load(sys.stdin)["rows"]))' $attr)
+		"$codetag" export --trace "$file" --attr $attr --format folded | awk -v want="$sum" \
+			'{ sum += $NF } END { exit sum != want }' || { echo "folded $attr is not $sum"; return 1; }
+		if "$codetag" --version | grep -qw d3; then
+			"$codetag" chart --trace "$file" --attr $attr -o "$scratch/trace.html" || return 1
+			page_data "$scratch/trace.html" | python3 -c '
+import json, sys
+sites = json.load(sys.stdin)["sites"]
+assert sum(site["values"][1] for site in sites) == int(sys.argv[1])
+assert all(site["stack"][0] == "vmlinux" for site in sites)' "$sum" || return 1
+		fi
+	done
+}
+
 check trace/like-awk trace_like_awk
+check trace/drawn trace_drawn
 check trace/interrupted trace_interrupted
 # What was saved gives the same answers as the log, in any order.
 trace_db() {

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "trace_sites.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "command.h"
+#include "trace_read.h"
+#include "base/message.h"
+#include "base/number.h"
+#include "read/input.h"
+#include "trace/kmem_sites.h"
+#ifdef HAVE_SQLITE
+#include "trace/kmem_db.h"
+#endif
+#ifdef HAVE_ELF
+#include "image/objects.h"
+#include "trace/kmem_resolve.h"
+#endif
+
+enum { KEY_TRACE = 0x400, KEY_KERNEL };
+
+static const struct argp_option options[] = {
+	{ "trace", KEY_TRACE, "FILE", 0,
+	  "Instead of call sites the callers of a kmem trace: what 'codetag trace' reads, or "
+	  "what its --save-db wrote", 3 },
+#ifdef HAVE_ELF
+	{ "kernel", KEY_KERNEL, "BUILD", 0,
+	  "For --trace: the build tree of the kernel tells which file a caller is in", 3 },
+#endif
+	{ 0 }
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct trace_files *files = state->input;
+
+	switch (key) {
+	case KEY_TRACE:
+		files->trace = arg;
+		return 0;
+	case KEY_KERNEL:
+		files->build = arg;
+		return 0;
+	case ARGP_KEY_END:
+		if (files->build && !files->trace)
+			argp_error(state, "--kernel goes with --trace");
+		return 0;
+	}
+	return ARGP_ERR_UNKNOWN;
+}
+
+const struct argp trace_files_argp = { options, parse, NULL, NULL, NULL, NULL, NULL };
+
+static bool read_trace(struct kmem *kmem, const char *path)
+{
+	const struct trace_source source = { .path = path };
+#ifdef HAVE_SQLITE
+	static const char magic[] = "SQLite format 3";
+	char *why = NULL;
+
+	if (input_begins(path, magic, sizeof(magic))) {
+		why = kmem_load(kmem, path);
+		if (why)
+			warning("cannot read %s: %s", path, why);
+		free(why);
+		return !why;
+	}
+#endif
+	return trace_read(kmem, &source);
+}
+
+#ifdef HAVE_ELF
+static bool complain(const char *build)
+{
+	warning("cannot read the kernel in %s: %s", build, strerror(errno));
+	hint("It has to be the directory that the kernel was built in (O=).");
+	return false;
+}
+
+static bool resolve(struct kmem *kmem, const char *build, struct allocinfo *info)
+{
+	struct symbols symbols = { 0 };
+
+	if (!symbols_read(&symbols, build))
+		return complain(build);
+	kmem_resolve(kmem, &symbols, &info->strings);
+	/* The paths are the symbols' own. */
+	for (size_t i = 0; i < kmem->callers; i++) {
+		struct kmem_caller *c = &kmem->caller[i];
+
+		if (c->path)
+			c->path = arena_copy(&info->strings, c->path, strlen(c->path));
+	}
+	symbols_free(&symbols);
+	return true;
+}
+
+/* What the linker keeps of a file is as a call site of its own. */
+static bool add_static(struct allocinfo *info, const char *build)
+{
+	struct objects objects = { 0 };
+
+	if (!objects_read(&objects, build)) {
+		objects_free(&objects);
+		return complain(build);
+	}
+	for (size_t i = 0; i < objects.count; i++) {
+		const char *path = objects.object[i].path;
+
+		GROW(info->site, info->count, info->room);
+		info->site[info->count++] = (struct site){
+			.file = arena_copy(&info->strings, path, strlen(path)),
+			.func = "(static)",
+			.bytes = footprint_total(&objects.object[i].size),
+		};
+	}
+	objects_free(&objects);
+	return true;
+}
+#else
+static bool resolve(struct kmem *kmem, const char *build, struct allocinfo *info)
+{
+	(void)kmem, (void)build, (void)info;
+	return false;
+}
+
+static bool add_static(struct allocinfo *info, const char *build)
+{
+	(void)info, (void)build;
+	return false;
+}
+#endif
+
+bool trace_sites(struct allocinfo *info, const struct trace_files *files,
+		 enum kmem_key key, bool with_static)
+{
+	struct kmem kmem = { .page_size = sysconf(_SC_PAGESIZE) };
+	const struct kmem_filter all = { 0 };
+	struct kmem_caller total;
+	bool good;
+
+	*info = (struct allocinfo){ 0 };
+	good = read_trace(&kmem, files->trace) &&
+	       (!files->build || resolve(&kmem, files->build, info)) &&
+	       (!with_static || add_static(info, files->build));
+	if (good) {
+		kmem_sum(&kmem, &all, &total);
+		kmem_sites(&kmem, key, info);
+		if (kmem.cut || kmem.bad || kmem.lost || kmem.overwritten)
+			warning("%s: events are missing or not understood: see 'codetag trace'",
+				input_name(files->trace));
+	}
+	kmem_free(&kmem);
+	if (!good)
+		allocinfo_free(info);
+	return good;
+}
