@@ -156,7 +156,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		trace->kmem.by_task = !strcmp(arg, "process");
 		trace->by.by = BY_ROW;
 		if (!trace->kmem.by_task && strcmp(arg, "caller") &&
-		    (!grouping_parse(&trace->by, arg) || trace->by.by == BY_SITE ||
+		    (!grouping_parse(&trace->by, arg) || trace->by.by == BY_SITE || trace->by.by == BY_PLACE ||
 		     trace->by.by == BY_ROW))
 			argp_error(state, "cannot group by '%s', but by caller, func, module, "
 				   "process, file, dir, dir:DEPTH or subsystem", arg);
