@@ -115,7 +115,7 @@ static bool begins_query(const char *word, size_t len, const char *rest)
 	size_t at = 0;
 	char text[24];
 
-	if (len + strlen(rest) >= sizeof(text))
+	if (!len || len + strlen(rest) >= sizeof(text))
 		return false;
 	snprintf(text, sizeof(text), "%.*s%s", (int)len, word, rest);
 	return codetag_query_parse(text, strlen(text), &at, &query, &error) > 0;
