@@ -131,8 +131,10 @@ alloc_tag_module_counters(unsigned long offset)
 /* Are there any, for an id that was found in a page or object and is not built-in? */
 static __always_inline bool alloc_tag_has_module_counters(unsigned long offset)
 {
-	return IS_ENABLED(CONFIG_MODULES) && likely(offset % CODETAG_BLOCK_BYTES <
-						    module_alloc_tag_sizes[offset / CODETAG_BLOCK_BYTES]);
+	unsigned long block = offset / CODETAG_BLOCK_BYTES;
+
+	return IS_ENABLED(CONFIG_MODULES) &&
+	       likely(offset % CODETAG_BLOCK_BYTES < module_alloc_tag_sizes[block]);
 }
 
 /**

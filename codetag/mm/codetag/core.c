@@ -944,8 +944,8 @@ static void publish_range(struct codetag_range *range)
 		__set_bit(block, codetag_blocks_used);
 		codetag_blocks[block] = range;
 		module_alloc_tag_counters[block] = range->counters - range->first;
-		module_alloc_tag_sizes[block] = min_t(unsigned int, range->nr - i, CODETAG_BLOCK_SIZE) *
-						sizeof(*range->counters);
+		module_alloc_tag_sizes[block] = sizeof(*range->counters) *
+						min_t(unsigned int, range->nr - i, CODETAG_BLOCK_SIZE);
 	}
 }
 

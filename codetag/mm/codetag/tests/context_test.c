@@ -453,8 +453,8 @@ static void in_interrupts(struct kunit *test)
 
 	split(test, BIT(CODETAG_KEY_TASK) | BIT(CODETAG_KEY_STACK));
 	irq_work_queue(&i.work);
-	for (tries = 0; !READ_ONCE(i.done) && tries < 500; tries++)
-		msleep(10);
+	for (tries = 0; !READ_ONCE(i.done) && tries < 250; tries++)
+		msleep(20);
 	irq_work_sync(&i.work);
 	KUNIT_ASSERT_TRUE(test, i.done);
 

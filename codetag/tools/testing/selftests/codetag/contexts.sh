@@ -100,7 +100,7 @@ none_left()
 
 driver
 [ -r $CONTEXTS ] || { unload codetag_test; skip_all "no $CONTEXTS"; }
-keysets="size node,cpu gfp,accounted task cgroup age stack stack,age,size,node,task"
+keysets="size node,cpu gfp,accounted task cgroup stack age stack,age,size,node,task"
 plan $((7 + 6 * $(echo "$keysets" | wc -w) + 26))
 free_ids=$(stat_value ids_module_free)
 
