@@ -99,6 +99,7 @@ struct values {
  * codetag_uptime - seconds since boot, as ages count them
  *
  * Context: Any but NMI.
+ * Return: The seconds.
  */
 unsigned int codetag_uptime(void)
 {
