@@ -10,6 +10,8 @@
 #include <linux/gfp_types.h>
 #include <linux/sched.h>
 
+#ifdef CONFIG_MEM_ALLOC_PROFILING
+
 #ifdef CONFIG_CODETAG_CONTEXTS
 unsigned int codetag_context_id(int nid, gfp_t gfp, bool accounted, size_t size,
 				unsigned int max_id);
@@ -44,5 +46,7 @@ static inline unsigned int codetag_charged_id(int nid, gfp_t gfp, bool accounted
 		id = codetag_context_id(nid, gfp, accounted, size, max_id);
 	return id;
 }
+
+#endif /* CONFIG_MEM_ALLOC_PROFILING */
 
 #endif /* _MM_CODETAG_CONTEXT_H */

@@ -207,6 +207,8 @@ struct codetag_context {
 #define CODETAG_CPU_SHIFT	48
 #define CODETAG_ACCOUNTED_SHIFT	62
 
+#ifdef CONFIG_MEM_ALLOC_PROFILING
+
 /* What a block of contexts counts, on one CPU */
 struct codetag_block_counters {
 	struct alloc_tag_counters held[CODETAG_BLOCK_SIZE];
@@ -228,6 +230,8 @@ struct codetag_block {
 	struct codetag_block_counters __percpu *counters;
 	struct codetag_context contexts[CODETAG_BLOCK_SIZE];
 };
+
+#endif /* CONFIG_MEM_ALLOC_PROFILING */
 
 /* How the charging of a site is switched. */
 enum codetag_charging {

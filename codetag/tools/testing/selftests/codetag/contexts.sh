@@ -72,6 +72,12 @@ sums()
 }
 
 # sums_right NAME
+# split KEYS: all sites of the driver but those of its books, which stay
+split()
+{
+	must "module codetag_test keys=$1; file ledger.c keys=none"
+}
+
 sums_right()
 {
 	out=$(sums)
@@ -101,7 +107,7 @@ none_left()
 driver
 [ -r $CONTEXTS ] || { unload codetag_test; skip_all "no $CONTEXTS"; }
 keysets="size node,cpu gfp,accounted task cgroup stack age stack,age,size,node,task"
-plan $((7 + 6 * $(echo "$keysets" | wc -w) + 26))
+plan $((7 + 6 * $(echo "$keysets" | wc -w) + 25))
 free_ids=$(stat_value ids_module_free)
 
 # ---- what is listed, and refused ---------------------------------------------
@@ -123,7 +129,7 @@ refused "keys=none max=3"
 # ---- each key, each allocator -------------------------------------------------
 
 for keys in $keysets; do
-	must "module codetag_test keys=$keys max=60000"
+	split "$keys max=60000"
 	snapshot
 	hold_all
 	compared "$keys: held"
@@ -191,7 +197,7 @@ equal "all ids are back" "$free_ids" "$(stat_value ids_module_free)"
 
 # ---- bounds -----------------------------------------------------------------------
 
-must "module codetag_test keys=size max=1"
+split "size max=1"
 snapshot
 hold_all
 compared "one context a site: held"
@@ -204,7 +210,7 @@ compared "one context a site: freed"
 
 old=$(cat $MAX)
 echo 5 >$MAX
-must "module codetag_test keys=size,gfp"
+split size,gfp
 snapshot
 hold_all
 compared "five contexts: held"
@@ -221,7 +227,7 @@ check "all is given back" $? "$(cat $STATS)"
 if [ -e $FAULTS ]; then
 	lost=$(stat_value contexts_lost)
 	must "func add_block fault probability=100 times=-1 verbose=0"
-	must "module codetag_test keys=size"
+	split size
 	snapshot
 	hold_all
 	compared "no memory for contexts: held"
@@ -237,14 +243,14 @@ fi
 # ---- a module that goes -------------------------------------------------------------
 
 must "module codetag_victim keys=stack"
-load codetag_victim pieces=10
-compared "a query for a module to come"
+load codetag_victim pieces=10 group=victim
+compared "a query for a module to come" victim
 sums_right "the module's contexts"
 unload codetag_victim
 [ "$(grep -c '\[codetag_victim\] func:.* unloaded:yes' $CONTEXTS)" -gt 5 ] &&
 	grep -q '^ .*\[codetag_victim\]$' $CONTEXTS
 check "its names and stacks stay" $? "$(cat $CONTEXTS)"
-compared "it is gone, its memory is not"
+compared "it is gone, its memory is not" victim
 run drop victim
 echo "remove all" >$DEBUGFS/codetag/queries
 until_true 60 none_left
@@ -252,14 +258,15 @@ check "then its contexts are gone" $? "$(cat $CONTEXTS)"
 
 # ---- all the time ---------------------------------------------------------------------
 
+snapshot
 run churn start
 end=$(($(date +%s) + $(lasting 15)))
 rounds=0
 while [ "$(date +%s)" -lt $end ]; do
 	for keys in size,gfp none stack,age node max; do
 		case $keys in
-		max) must "module codetag_test keys=cpu,task max=2" ;;
-		*) must "module codetag_test keys=$keys" ;;
+		max) split "cpu,task max=2" ;;
+		*) split "$keys" ;;
 		esac
 	done
 	must "module codetag_test -p; module codetag_test +p"
