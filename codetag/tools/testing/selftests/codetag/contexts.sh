@@ -242,6 +242,8 @@ fi
 
 # ---- a module that goes -------------------------------------------------------------
 
+# The sites of before go with their last contexts, and with them what they lost.
+until_true 60 none_left
 must "module codetag_victim keys=stack"
 load codetag_victim pieces=10 group=victim
 compared "a query for a module to come" victim
@@ -276,6 +278,8 @@ done
 diag "$rounds rounds, lost: $(stat_value contexts_lost)"
 run churn stop
 must "module codetag_test keys=none"
+# The texts of the queries are memory, too.
+echo "remove all" >$DEBUGFS/codetag/queries
 compared "switched under load"
 audited "audit after that"
 
