@@ -100,7 +100,7 @@ listed()
 
 none_left()
 {
-	[ "$(grep -vc '^#' $CONTEXTS)" = 0 ] && [ "$(stat_value contexts_used)" = 0 ] &&
+	! grep -q -e "^[^#]" -e " contexts=" $CONTEXTS && [ "$(stat_value contexts_used)" = 0 ] &&
 		[ "$(stat_value contexts_free)" = 0 ]
 }
 
