@@ -291,6 +291,7 @@ static void sizes(struct kunit *test)
 	expect(test, with(test, 56), 0, 0, 1);
 
 	/* And the array of the pages of the area. */
+	expect(test, with(test, 3 * sizeof(page)), 0, 0, 1);
 	found_of(test, &nr);
 	KUNIT_EXPECT_EQ(test, nr, 6);
 }
@@ -507,11 +508,15 @@ static noinline void *helper(size_t size)
 	return object;
 }
 
+/* Different functions, or the compiler makes them one. */
+static unsigned int calls_of_a, calls_of_b;
+
 static noinline void *caller_a(void)
 {
 	void *object = helper(64);
 
 	OPTIMIZER_HIDE_VAR(object);
+	calls_of_a++;
 	return object;
 }
 
@@ -520,6 +525,7 @@ static noinline void *caller_b(void)
 	void *object = helper(64);
 
 	OPTIMIZER_HIDE_VAR(object);
+	calls_of_b++;
 	return object;
 }
 
@@ -546,7 +552,7 @@ static void by_stack(struct kunit *test)
 		{ "caller_b", "by_stack" },
 		{ "caller_b", "caller_c", "by_stack" },
 	};
-	unsigned int nr, i, n, matches;
+	unsigned int nr, i, n, matches, rounds = 2;
 	void *object[6];
 	struct found *found;
 
@@ -555,8 +561,9 @@ static void by_stack(struct kunit *test)
 		kunit_skip(test, "no stacks that can be relied on");
 
 	split(test, BIT(CODETAG_KEY_STACK));
-	/* From one line each: it is in the stack, too. */
-	for (i = 0; i < 2; i++) {
+	/* From one place each, which is in the stack, too. */
+	OPTIMIZER_HIDE_VAR(rounds);
+	for (i = 0; i < rounds; i++) {
 		object[3 * i] = caller_a();
 		object[3 * i + 1] = caller_b();
 		object[3 * i + 2] = caller_c();
