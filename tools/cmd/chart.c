@@ -270,7 +270,7 @@ static bool load_recording(struct material *m, const struct options *o)
 	m->info = xcalloc(want, sizeof(*m->info));
 	m->time = xcalloc(want, sizeof(*m->time));
 	for (size_t k = 0; k < want && good; k++) {
-		size_t i = pick_recorded(recording, k, want);
+		size_t i = recording_pick(recording, k, want);
 
 		good = load_recorded(recording, i, &m->info[k]);
 		if (!good)

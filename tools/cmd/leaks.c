@@ -12,6 +12,7 @@
 #include "analysis/trend.h"
 #include "base/message.h"
 #include "base/number.h"
+#include "model/series.h"
 #include "write/json.h"
 #ifdef HAVE_SQLITE
 #include "source/open_recording.h"
@@ -98,58 +99,18 @@ static const struct argp argp = {
 	children, NULL, NULL
 };
 
-/* One value per snapshot for each group. */
-struct series {
-	struct strmap names;
-	double (*bytes)[TREND_MAX];
-	double (*calls)[TREND_MAX];
-	size_t room;
+/* What all groups held, and when. */
+struct watched {
+	struct series series;
 	double time[TREND_MAX];
-	size_t count;
+	size_t count;		/* of moments */
 };
 
-static void add_snapshot(struct series *series, const struct leaks *leaks,
-			 const struct allocinfo *info, int64_t time)
-{
-	struct groups groups = { .by = leaks->selection.by };
-
-	groups_add(&groups, info, leaks->selection.query);
-	for (size_t g = 0; g < groups.count; g++) {
-		const struct group *group = &groups.group[g];
-		size_t i = strmap_add(&series->names, group->name,
-				      strlen(group->name));
-
-		if (i >= series->room) {
-			size_t old = series->room;
-
-			series->room = old ? 2 * old : 256;
-			series->bytes = xreallocarray(series->bytes, series->room,
-						      sizeof(*series->bytes));
-			series->calls = xreallocarray(series->calls, series->room,
-						      sizeof(*series->calls));
-			memset(series->bytes + old, 0,
-			       (series->room - old) * sizeof(*series->bytes));
-			memset(series->calls + old, 0,
-			       (series->room - old) * sizeof(*series->calls));
-		}
-		series->bytes[i][series->count] = (double)group->now.bytes;
-		series->calls[i][series->count] = (double)group->now.calls;
-	}
-	series->time[series->count++] = (double)time / 1000;
-	groups_free(&groups);
-}
-
-static void series_free(struct series *series)
-{
-	free(series->bytes);
-	free(series->calls);
-	strmap_free(&series->names);
-}
-
-static bool watch(struct series *series, const struct leaks *leaks)
+static bool watch(struct watched *watched, const struct leaks *leaks)
 {
 	struct interval interval;
 
+	watched->series.columns = leaks->count;
 	interval_start(&interval, leaks->interval);
 	do {
 		struct allocinfo info;
@@ -157,42 +118,49 @@ static bool watch(struct series *series, const struct leaks *leaks)
 
 		if (!allocinfo_read(&info, leaks->selection.path))
 			return false;
-		add_snapshot(series, leaks, &info, wall_clock());
+		watched->time[watched->count] = (double)wall_clock() / 1000;
+		series_add(&watched->series, watched->count++, leaks->selection.by, &info,
+			   leaks->selection.query);
 		complete = allocinfo_complete(&info, leaks->selection.path);
 		allocinfo_free(&info);
 		if (!complete)
 			return false;
-	} while ((int64_t)series->count < leaks->count && interval_wait(&interval));
+	} while ((int64_t)watched->count < leaks->count && interval_wait(&interval));
 	return true;
 }
 
 #ifdef HAVE_SQLITE
-static bool load(struct series *series, const struct leaks *leaks)
+static bool is_wanted(void *query, const struct site *site)
 {
+	return query_match(query, site);
+}
+
+static bool load(struct watched *watched, const struct leaks *leaks)
+{
+	const struct recording_choice choice = {
+		.keep = is_wanted, .context = leaks->selection.query,
+		.by = leaks->selection.by,
+	};
 	struct recording *recording = open_recording(leaks->selection.path);
-	bool good = true;
-	size_t take;
+	size_t at[TREND_MAX], take;
+	bool good;
 
 	if (!recording)
 		return false;
 	take = recording_count(recording) < TREND_MAX ? recording_count(recording) : TREND_MAX;
-	for (size_t k = 0; k < take && good; k++) {
-		size_t i = pick_recorded(recording, k, take);
-		struct allocinfo info;
-
-		good = load_recorded(recording, i, &info);
-		if (!good)
-			break;
-		add_snapshot(series, leaks, &info, recording_time(recording, i));
-		allocinfo_free(&info);
+	for (size_t k = 0; k < take; k++) {
+		at[k] = recording_pick(recording, k, take);
+		watched->time[k] = (double)recording_time(recording, at[k]) / 1000;
 	}
+	watched->series.columns = watched->count = take;
+	good = load_series(recording, &watched->series, at, &choice);
 	recording_close(recording);
 	return good;
 }
 #else
-static bool load(struct series *series, const struct leaks *leaks)
+static bool load(struct watched *watched, const struct leaks *leaks)
 {
-	(void)series;
+	(void)watched;
 	(void)leaks;
 	return false;
 }
@@ -223,24 +191,29 @@ static int compare(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
-static struct finding *find(const struct series *series, const struct leaks *leaks,
+static struct finding *find(const struct watched *watched, const struct leaks *leaks,
 			    size_t *found)
 {
+	const struct series *series = &watched->series;
 	struct finding *finding = xcalloc(series->names.count, sizeof(*finding));
 	double min = leaks->selection.has_min ? (double)leaks->selection.min : 4096;
-	size_t last = series->count - 1;
+	size_t last = watched->count - 1;
+	double bytes[TREND_MAX];
 
 	*found = 0;
 	for (size_t i = 0; i < series->names.count; i++) {
 		struct finding *f = &finding[*found];
+		const struct sum *sum = series_sums(series, i);
 
-		trend_find(&f->trend, series->time, series->bytes[i], series->count);
+		for (size_t c = 0; c <= last; c++)
+			bytes[c] = (double)sum[c].bytes;
+		trend_find(&f->trend, watched->time, bytes, watched->count);
 		if (f->trend.verdict == TREND_NONE || f->trend.risen < min ||
 		    (f->trend.verdict == TREND_UNSTEADY && f->trend.growth < min))
 			continue;
 		f->name = series->names.entry[i].key;
-		f->now = series->bytes[i][last];
-		f->calls_growth = series->calls[i][last] - series->calls[i][0];
+		f->now = bytes[last];
+		f->calls_growth = (double)sub64(sum[last].calls, sum[0].calls);
 		++*found;
 	}
 	qsort(finding, *found, sizeof(*finding), compare);
@@ -322,11 +295,11 @@ static void print_finding(size_t number, const struct finding *f, bool human)
 	print_reason(f, human);
 }
 
-static void print_text(const struct leaks *leaks, const struct series *series,
+static void print_text(const struct leaks *leaks, const struct watched *watched,
 		       const struct finding *finding, size_t found, size_t suspects)
 {
 	size_t shown = leaks->selection.all ? found : suspects, by[TREND_NONE] = { 0 };
-	double seconds = series->time[series->count - 1] - series->time[0];
+	double seconds = watched->time[watched->count - 1] - watched->time[0];
 
 	if (leaks->selection.top && leaks->selection.top < shown)
 		shown = leaks->selection.top;
@@ -337,11 +310,11 @@ static void print_text(const struct leaks *leaks, const struct series *series,
 	if (leaks->output.no_headings)
 		return;
 	printf("%ssuspects: %zu, in %zu snapshots over %.0f s; not suspected: %zu sawtooth, %zu grown once, %zu that stopped growing, %zu unsteady\n",
-	       shown ? "\n" : "", suspects, series->count, seconds,
+	       shown ? "\n" : "", suspects, watched->count, seconds,
 	       by[TREND_SAWTOOTH], by[TREND_STEP], by[TREND_STOPPED], by[TREND_UNSTEADY]);
 }
 
-static void print_json(const struct leaks *leaks, const struct series *series,
+static void print_json(const struct leaks *leaks, const struct watched *watched,
 		       const struct finding *finding, size_t found, size_t suspects)
 {
 	size_t shown = leaks->selection.all ? found : suspects;
@@ -351,8 +324,8 @@ static void print_json(const struct leaks *leaks, const struct series *series,
 		shown = leaks->selection.top;
 	json_object(&json, NULL);
 	json_string(&json, "group", grouping_name(leaks->selection.by.by));
-	json_int(&json, "snapshots", series->count);
-	json_real(&json, "seconds", series->time[series->count - 1] - series->time[0]);
+	json_int(&json, "snapshots", watched->count);
+	json_real(&json, "seconds", watched->time[watched->count - 1] - watched->time[0]);
 	json_int(&json, "suspects", suspects);
 	json_array(&json, "rows");
 	for (size_t i = 0; i < shown; i++) {
@@ -384,29 +357,29 @@ int cmd_leaks(int argc, char **argv)
 	struct leaks leaks = {
 		.selection = SELECTION_INIT, .interval = 2, .count = 15,
 	};
-	struct series series = { 0 };
+	struct watched watched = { 0 };
 	int status = STATUS_TROUBLE;
 
 	argp_parse(&argp, argc, argv, 0, NULL, &leaks);
-	if (!(leaks.live ? watch(&series, &leaks) : load(&series, &leaks))) {
+	if (!(leaks.live ? watch(&watched, &leaks) : load(&watched, &leaks))) {
 		/* said why */
-	} else if (series.count < TREND_MIN) {
+	} else if (watched.count < TREND_MIN) {
 		warning("%zu snapshots are too few to see a trend, it takes %d",
-			series.count, TREND_MIN);
+			watched.count, TREND_MIN);
 	} else {
 		size_t found, suspects = 0;
-		struct finding *finding = find(&series, &leaks, &found);
+		struct finding *finding = find(&watched, &leaks, &found);
 
 		while (suspects < found && is_suspect(&finding[suspects]))
 			suspects++;
 		if (leaks.output.json)
-			print_json(&leaks, &series, finding, found, suspects);
+			print_json(&leaks, &watched, finding, found, suspects);
 		else
-			print_text(&leaks, &series, finding, found, suspects);
+			print_text(&leaks, &watched, finding, found, suspects);
 		status = suspects ? STATUS_FOUND : STATUS_OK;
 		free(finding);
 	}
-	series_free(&series);
+	series_free(&watched.series);
 	selection_free(&leaks.selection);
 	return status;
 }

@@ -2,6 +2,7 @@
 /* codetag replay: a recording in the table of top, or one of its snapshots. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "arguments.h"
@@ -237,6 +238,11 @@ static bool print_gauges(struct recording *recording, const struct replay *repla
 	return true;
 }
 
+static bool is_wanted(void *query, const struct site *site)
+{
+	return query_match(query, site);
+}
+
 static bool print_list(struct recording *recording, const struct replay *replay)
 {
 	struct table_column all[COUNT + MAX_GAUGES];
@@ -245,11 +251,22 @@ static bool print_list(struct recording *recording, const struct replay *replay)
 	struct gauges gauges = { 0 };
 	struct text list = { 0 };
 	struct json json = { .out = stdout };
-	bool human = output_human(&replay->output), good = true;
+	const struct recording_choice choice = {
+		.keep = is_wanted, .context = replay->selection.query, .together = true,
+	};
+	struct series series = { .columns = recording_count(recording) };
+	size_t *at = xcalloc(series.columns, sizeof(*at));
+	bool human = output_human(&replay->output), good;
 	char text[SIZE_TEXT], when[TIME_TEXT];
 
-	if (!load_gauges(recording, replay, &gauges)) {
+	for (size_t i = 0; i < series.columns; i++)
+		at[i] = i;
+	good = load_gauges(recording, replay, &gauges) &&
+	       load_series(recording, &series, at, &choice);
+	free(at);
+	if (!good) {
 		gauges_free(&gauges);
+		series_free(&series);
 		return false;
 	}
 	if (output.columns)
@@ -265,33 +282,26 @@ static bool print_list(struct recording *recording, const struct replay *replay)
 		json_string(&json, "kernel", recording_kernel(recording));
 		json_rows(&json, "snapshots", output.columns);
 	}
-	for (size_t i = 0; i < recording_count(recording) && good; i++) {
-		struct groups groups = { 0 };
-		struct allocinfo info;
+	for (size_t i = 0; i < series.columns; i++) {
+		struct sum sum = series.names.count ? series.sum[i] : (struct sum){ 0 };
 
-		good = load_recorded(recording, i, &info);
-		if (!good)
-			break;
-		groups_add(&groups, &info, replay->selection.query);
 		if (replay->output.json) {
 			json_object(&json, NULL);
 			json_int(&json, "number", i + 1);
 			json_real(&json, "time", (double)recording_time(recording, i) / 1000);
-			json_int(&json, "size", groups.now.bytes);
-			json_int(&json, "calls", groups.now.calls);
-			json_int(&json, "rows", groups.now.rows);
+			json_int(&json, "size", sum.bytes);
+			json_int(&json, "calls", sum.calls);
+			json_int(&json, "rows", sum.rows);
 			gauge_json(&json, &gauges, i);
 			json_end_object(&json);
 		} else {
 			table_cell(&table, size_format(text, i + 1, false));
 			table_cell(&table, time_format(when, recording_time(recording, i)));
-			table_cell(&table, size_format(text, groups.now.bytes, human));
-			table_cell(&table, size_format(text, groups.now.calls, false));
-			table_cell(&table, size_format(text, groups.now.rows, false));
+			table_cell(&table, size_format(text, sum.bytes, human));
+			table_cell(&table, size_format(text, sum.calls, false));
+			table_cell(&table, size_format(text, sum.rows, false));
 			gauge_cells(&table, &gauges, i, human);
 		}
-		groups_free(&groups);
-		allocinfo_free(&info);
 	}
 	if (replay->output.json) {
 		json_end_array(&json);
@@ -300,8 +310,9 @@ static bool print_list(struct recording *recording, const struct replay *replay)
 		output_table(&table, &output);
 	}
 	gauges_free(&gauges);
+	series_free(&series);
 	text_free(&list);
-	return good;
+	return true;
 }
 
 static bool print_text(struct recording *recording, int64_t number,

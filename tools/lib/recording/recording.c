@@ -39,11 +39,11 @@ static const char *const sql[STATEMENTS] = {
 	[ADD_ROW] = "INSERT INTO row VALUES (?, ?, ?, ?, ?)",
 	[ADD_GAUGE] = "INSERT INTO gauge VALUES (?, ?, ?)",
 	[ADD_SAMPLE] = "INSERT INTO sample VALUES (?, ?, ?)",
-	/* Beside max() SQLite takes the other columns from the same row. */
-	[LOAD] = "SELECT file, line, module, func, bytes, calls, notes FROM"
-		 " (SELECT site, max(snapshot), bytes, calls, notes FROM row"
-		 "  WHERE snapshot <= ? GROUP BY site)"
-		 " JOIN site ON id = site WHERE bytes IS NOT NULL ORDER BY id",
+	/* By its key the last row of each site is found without reading all. */
+	[LOAD] = "SELECT file, line, module, func, bytes, calls, notes FROM site"
+		 " JOIN row ON site = id AND snapshot = (SELECT max(snapshot)"
+		 "  FROM row WHERE site = id AND snapshot <= ?)"
+		 " WHERE bytes IS NOT NULL ORDER BY id",
 };
 
 /* The last stored state of a row, by the number of its site. */
@@ -524,6 +524,107 @@ bool recording_add(struct recording *rec, const struct moment *moment)
 		id, moment->time, moment->info->major, moment->info->minor
 	};
 	return true;
+}
+
+size_t recording_pick(const struct recording *rec, size_t k, size_t take)
+{
+	size_t last = rec->count - 1;
+
+	return take > 1 ? k * last / (take - 1) : last;
+}
+
+/* Rows come in the order of their key: site after site, and in that by time. */
+struct pass {
+	struct recording *rec;
+	sqlite3_stmt *rows;
+	int result;		/* of the last step */
+	const size_t *at;
+	size_t columns;
+};
+
+/* Adds the rows of @site to @sums, which may be NULL: each holds until the next one. */
+static void add_site_rows(struct pass *pass, int64_t site, struct sum *sums)
+{
+	struct sum state = { 0 };
+	size_t column = 0;
+
+	for (;;) {
+		bool row = pass->result == SQLITE_ROW &&
+			   sqlite3_column_int64(pass->rows, 0) == site;
+		int64_t until = row ? sqlite3_column_int64(pass->rows, 1) : INT64_MAX;
+
+		for (; sums && column < pass->columns &&
+		       pass->rec->snapshot[pass->at[column]].id < until; column++)
+			sum_add(&sums[column], &state);
+		if (!row)
+			return;
+		state = (struct sum){ 0 };
+		if (sqlite3_column_type(pass->rows, 2) != SQLITE_NULL)
+			state = (struct sum){
+				sqlite3_column_int64(pass->rows, 2),
+				sqlite3_column_int64(pass->rows, 3), 1,
+			};
+		pass->result = sqlite3_step(pass->rows);
+	}
+}
+
+bool recording_series(struct recording *rec, struct series *series, const size_t *at,
+		      const struct recording_choice *choice)
+{
+	sqlite3_stmt *sites = query(rec, "SELECT id, name, file, line, module, func"
+					 " FROM site ORDER BY id");
+	struct pass pass = {
+		.rec = rec, .at = at, .columns = series->columns,
+		.rows = query(rec, "SELECT site, snapshot, bytes, calls FROM row"
+				   " ORDER BY site, snapshot"),
+	};
+	struct text name = { 0 };
+	int result = SQLITE_ERROR;
+
+	if (!sites || !pass.rows)
+		goto out;
+	pass.result = sqlite3_step(pass.rows);
+	while ((result = sqlite3_step(sites)) == SQLITE_ROW) {
+		int64_t id = sqlite3_column_int64(sites, 0);
+		const char *row = (const char *)sqlite3_column_text(sites, 1);
+		struct site site = {
+			.file = (const char *)sqlite3_column_text(sites, 2),
+			.line = (uint32_t)sqlite3_column_int64(sites, 3),
+			.module = (const char *)sqlite3_column_text(sites, 4),
+			.func = (const char *)sqlite3_column_text(sites, 5),
+		};
+		struct sum *sums = NULL;
+
+		/* In a damaged file there may be rows of no site. */
+		while (pass.result == SQLITE_ROW &&
+		       sqlite3_column_int64(pass.rows, 0) < id)
+			pass.result = sqlite3_step(pass.rows);
+		if (site.file && site.func &&
+		    (!choice->keep || choice->keep(choice->context, &site))) {
+			text_clear(&name);
+			if (choice->together)
+				text_puts(&name, "all");
+			else if (choice->by.by == BY_ROW && row)
+				text_puts(&name, row);
+			else
+				group_name(&name, choice->by, &site);
+			sums = series_group(series, name.s, name.len);
+		}
+		add_site_rows(&pass, id, sums);
+	}
+	/* Rows behind the last site are left unread. */
+	if (pass.result == SQLITE_ROW)
+		pass.result = SQLITE_DONE;
+out:
+	text_free(&name);
+	if (pass.rows && sites) {
+		bool good = query_end(rec, pass.rows, pass.result);
+
+		return query_end(rec, sites, result) && good;
+	}
+	sqlite3_finalize(sites);
+	sqlite3_finalize(pass.rows);
+	return false;
 }
 
 static const char *copy_column(struct allocinfo *info, sqlite3_stmt *s, int i)

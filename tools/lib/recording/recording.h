@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "model/series.h"
 #include "read/allocinfo.h"
 #include "read/machine.h"
 
@@ -61,6 +62,24 @@ struct gauges {
 /* Adds those whose name matches @glob. */
 bool recording_load_gauges(struct recording *rec, const char *glob, struct gauges *gauges);
 void gauges_free(struct gauges *gauges);
+
+/* Which sites, and how they are summed. */
+struct recording_choice {
+	bool (*keep)(void *context, const struct site *site);	/* NULL: all */
+	void *context;
+	struct grouping by;
+	bool together;		/* all into one group */
+};
+
+/*
+ * Sums over time: column c of @series, of which there are @series->columns, is
+ * snapshot @at[c]; @at ascends. One pass over the file, however many there are.
+ */
+bool recording_series(struct recording *rec, struct series *series, const size_t *at,
+		      const struct recording_choice *choice);
+
+/* Snapshot @k of @take that are spread evenly; one alone is the last. */
+size_t recording_pick(const struct recording *rec, size_t k, size_t take);
 
 /* "" if it was not recorded. */
 const char *recording_kernel(const struct recording *rec);

@@ -49,11 +49,13 @@ bool load_recorded(struct recording *recording, size_t i, struct allocinfo *info
 	return false;
 }
 
-size_t pick_recorded(const struct recording *recording, size_t k, size_t take)
+bool load_series(struct recording *recording, struct series *series, const size_t *at,
+		 const struct recording_choice *choice)
 {
-	size_t last = recording_count(recording) - 1;
-
-	return take > 1 ? k * last / (take - 1) : last;
+	if (recording_series(recording, series, at, choice))
+		return true;
+	warning("cannot read the snapshots: %s", recording_error(recording));
+	return false;
 }
 
 char *time_format(char out[TIME_TEXT], int64_t ms)

@@ -11,8 +11,9 @@ struct recording *open_recording(const char *path);
 /* recording_load() with a message on failure. */
 bool load_recorded(struct recording *recording, size_t i, struct allocinfo *info);
 
-/* Snapshot @k of @take that are spread evenly; one alone is the last. */
-size_t pick_recorded(const struct recording *recording, size_t k, size_t take);
+/* recording_series() with a message on failure. */
+bool load_series(struct recording *recording, struct series *series, const size_t *at,
+		 const struct recording_choice *choice);
 
 #define TIME_TEXT 32
 
