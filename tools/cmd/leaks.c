@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* codetag leaks: which call sites grow steadily, and why that is suspicious. */
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,14 +26,17 @@ struct leaks {
 	double interval;
 	int64_t count;
 	bool paced;		/* one of the two was given */
+	int64_t min_rate;	/* bytes a minute */
 };
 
-enum { KEY_LIVE = 0x200 };
+enum { KEY_LIVE = 0x200, KEY_MIN_RATE };
 
 static const struct argp_option options[] = {
 	{ "live", KEY_LIVE, NULL, 0, "Watch this machine instead of a recording", 0 },
 	{ "interval", 'i', "SEC", 0, "Live: time between snapshots (default: 2)", 0 },
 	{ "count", 'c', "COUNT", 0, "Live: snapshots, 6 to 128 (default: 15)", 0 },
+	{ "min-rate", KEY_MIN_RATE, "SIZE", 0,
+	  "Suspect only what grows by SIZE a minute or more", 0 },
 	{ 0 }
 };
 
@@ -53,6 +57,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case KEY_LIVE:
 		leaks->live = true;
+		return 0;
+	case KEY_MIN_RATE:
+		leaks->min_rate = argument_size(arg, state);
 		return 0;
 	case 'i':
 		leaks->interval = argument_seconds(arg, state);
@@ -88,12 +95,15 @@ static const struct argp argp = {
 	"Ranks call sites, or groups of them, by steady growth and says in words why each "
 	"is suspected. What grew once, stopped growing or is freed again from time to "
 	"time is told apart; --all lists that, too, and what grew in some other way."
-	"\vThe rate is the median over all pairs of snapshots, with its 95 % confidence "
-	"interval; what grew by less than 4K, or --min, is left out. At most 128 snapshots of a "
-	"recording are used, evenly spread.\n\n"
+	"\vA suspect grows more steadily than chance makes it: in 99 of 100 recordings without "
+	"a leak there is none, however many call sites wander. A short recording can show only "
+	"what grows in nearly each step. The interval of the rate holds it with 95 %. What grew "
+	"by less than 4K, or --min, is left out. At most 128 snapshots of a recording are used, "
+	"evenly spread.\n\n"
 	"Examples:\n"
 	"  codetag leaks night.db\n"
 	"  codetag leaks night.db --group subsystem --all\n"
+	"  codetag leaks day.db --min-rate 100K || mail root\n"
 	"  codetag leaks --live -i 5 -c 20 module ext4\n\n"
 	"Exit status: 0 no suspect, 1 there are suspects, 2 trouble.",
 	children, NULL, NULL
@@ -184,45 +194,76 @@ static int compare(const void *a, const void *b)
 
 	if (x->trend.verdict != y->trend.verdict)
 		return x->trend.verdict < y->trend.verdict ? -1 : 1;
-	if (is_suspect(x) && x->trend.low != y->trend.low)
-		return x->trend.low < y->trend.low ? 1 : -1;
+	if (is_suspect(x) && x->trend.drift.low != y->trend.drift.low)
+		return x->trend.drift.low < y->trend.drift.low ? 1 : -1;
 	if (x->trend.growth != y->trend.growth)
 		return x->trend.growth < y->trend.growth ? 1 : -1;
 	return strcmp(x->name, y->name);
 }
 
-static struct finding *find(const struct watched *watched, const struct leaks *leaks,
-			    size_t *found)
+static double risen(const double *value, size_t count)
 {
-	const struct series *series = &watched->series;
-	struct finding *finding = xcalloc(series->names.count, sizeof(*finding));
+	double sum = 0;
+
+	for (size_t i = 1; i < count; i++)
+		sum += fmax(value[i] - value[i - 1], 0);
+	return sum;
+}
+
+static void bytes_of(const struct watched *watched, size_t group, double bytes[TREND_MAX])
+{
+	for (size_t c = 0; c < watched->count; c++)
+		bytes[c] = (double)series_sums(&watched->series, group)[c].bytes;
+}
+
+struct findings {
+	struct finding *finding;
+	size_t count, suspects;
+	size_t tested;		/* groups that rose enough to be looked at */
+	size_t slow;		/* suspects but for --min-rate */
+};
+
+static void find(struct findings *found, const struct watched *watched,
+		 const struct leaks *leaks)
+{
+	size_t groups = watched->series.names.count, last = watched->count - 1;
 	double min = leaks->selection.has_min ? (double)leaks->selection.min : 4096;
-	size_t last = watched->count - 1;
 	double bytes[TREND_MAX];
 
-	*found = 0;
-	for (size_t i = 0; i < series->names.count; i++) {
-		struct finding *f = &finding[*found];
-		const struct sum *sum = series_sums(series, i);
+	*found = (struct findings){ .finding = xcalloc(groups, sizeof(*found->finding)) };
+	for (size_t i = 0; i < groups; i++) {
+		bytes_of(watched, i, bytes);
+		found->tested += risen(bytes, watched->count) >= fmax(min, 1);
+	}
+	for (size_t i = 0; i < groups; i++) {
+		struct finding *f = &found->finding[found->count];
+		const struct sum *sum = series_sums(&watched->series, i);
 
-		for (size_t c = 0; c <= last; c++)
-			bytes[c] = (double)sum[c].bytes;
-		trend_find(&f->trend, watched->time, bytes, watched->count);
-		if (f->trend.verdict == TREND_NONE || f->trend.risen < min ||
+		bytes_of(watched, i, bytes);
+		if (risen(bytes, watched->count) < fmax(min, 1))
+			continue;
+		trend_find(&f->trend, watched->time, bytes, watched->count, found->tested);
+		if (f->trend.verdict == TREND_NONE ||
 		    (f->trend.verdict == TREND_UNSTEADY && f->trend.growth < min))
 			continue;
-		f->name = series->names.entry[i].key;
+		if (is_suspect(f) && llround(f->trend.drift.slope * 60) < leaks->min_rate) {
+			found->slow++;
+			continue;
+		}
+		if (!is_suspect(f) && leaks->selection.all)
+			drift_find(&f->trend.drift, watched->time, bytes, watched->count);
+		f->name = watched->series.names.entry[i].key;
 		f->now = bytes[last];
 		f->calls_growth = (double)sub64(sum[last].calls, sum[0].calls);
-		++*found;
+		found->suspects += is_suspect(f);
+		found->count++;
 	}
-	qsort(finding, *found, sizeof(*finding), compare);
-	return finding;
+	qsort(found->finding, found->count, sizeof(*found->finding), compare);
 }
 
 static const char *size(char out[SIZE_TEXT], double value, bool human)
 {
-	return size_format(out, (int64_t)value, human);
+	return size_format(out, llround(value), human);
 }
 
 /* Why this one. */
@@ -289,35 +330,37 @@ static void print_finding(size_t number, const struct finding *f, bool human)
 	       size(now, f->now, human));
 	if (is_suspect(f))
 		printf(", %s per minute (95 %% sure: %s to %s)",
-		       size(rate, t->slope * 60, human), size(low, t->low * 60, human),
-		       size(high, t->high * 60, human));
+		       size(rate, t->drift.slope * 60, human), size(low, t->drift.low * 60, human),
+		       size(high, t->drift.high * 60, human));
 	fputs("\n    ", stdout);
 	print_reason(f, human);
 }
 
 static void print_text(const struct leaks *leaks, const struct watched *watched,
-		       const struct finding *finding, size_t found, size_t suspects)
+		       const struct findings *found)
 {
-	size_t shown = leaks->selection.all ? found : suspects, by[TREND_NONE] = { 0 };
+	size_t shown = leaks->selection.all ? found->count : found->suspects, by[TREND_NONE] = { 0 };
 	double seconds = watched->time[watched->count - 1] - watched->time[0];
 
 	if (leaks->selection.top && leaks->selection.top < shown)
 		shown = leaks->selection.top;
 	for (size_t i = 0; i < shown; i++)
-		print_finding(i + 1, &finding[i], output_human(&leaks->output));
-	for (size_t i = 0; i < found; i++)
-		by[finding[i].trend.verdict]++;
+		print_finding(i + 1, &found->finding[i], output_human(&leaks->output));
+	for (size_t i = 0; i < found->count; i++)
+		by[found->finding[i].trend.verdict]++;
 	if (leaks->output.no_headings)
 		return;
 	printf("%ssuspects: %zu, in %zu snapshots over %.0f s; not suspected: %zu sawtooth, %zu grown once, %zu that stopped growing, %zu unsteady\n",
-	       shown ? "\n" : "", suspects, watched->count, seconds,
+	       shown ? "\n" : "", found->suspects, watched->count, seconds,
 	       by[TREND_SAWTOOTH], by[TREND_STEP], by[TREND_STOPPED], by[TREND_UNSTEADY]);
+	if (leaks->min_rate)
+		printf("grows as steadily, but by less than --min-rate: %zu\n", found->slow);
 }
 
 static void print_json(const struct leaks *leaks, const struct watched *watched,
-		       const struct finding *finding, size_t found, size_t suspects)
+		       const struct findings *found)
 {
-	size_t shown = leaks->selection.all ? found : suspects;
+	size_t shown = leaks->selection.all ? found->count : found->suspects;
 	struct json json = { .out = stdout };
 
 	if (leaks->selection.top && leaks->selection.top < shown)
@@ -326,21 +369,24 @@ static void print_json(const struct leaks *leaks, const struct watched *watched,
 	json_string(&json, "group", grouping_name(leaks->selection.by.by));
 	json_int(&json, "snapshots", watched->count);
 	json_real(&json, "seconds", watched->time[watched->count - 1] - watched->time[0]);
-	json_int(&json, "suspects", suspects);
+	json_int(&json, "tested", found->tested);
+	json_int(&json, "suspects", found->suspects);
+	json_int(&json, "slow", found->slow);
 	json_array(&json, "rows");
 	for (size_t i = 0; i < shown; i++) {
-		const struct trend *t = &finding[i].trend;
+		const struct trend *t = &found->finding[i].trend;
 
 		json_object(&json, NULL);
-		json_string(&json, "name", finding[i].name);
+		json_string(&json, "name", found->finding[i].name);
 		json_string(&json, "verdict", trend_word(t->verdict));
-		json_int(&json, "size", (int64_t)finding[i].now);
+		json_int(&json, "size", (int64_t)found->finding[i].now);
 		json_int(&json, "growth", (int64_t)t->growth);
-		json_int(&json, "calls_growth", (int64_t)finding[i].calls_growth);
-		json_real(&json, "rate", t->slope);
-		json_real(&json, "rate_low", t->low);
-		json_real(&json, "rate_high", t->high);
-		json_real(&json, "chance", t->chance);
+		json_int(&json, "calls_growth", (int64_t)found->finding[i].calls_growth);
+		json_real(&json, "rate", t->drift.slope);
+		json_real(&json, "rate_low", t->drift.low);
+		json_real(&json, "rate_high", t->drift.high);
+		json_real(&json, "chance",
+			  fmin(t->drift.chance * 2 * (double)found->tested, 1));
 		json_int(&json, "risen", (int64_t)t->risen);
 		json_int(&json, "fallen", (int64_t)t->fallen);
 		json_int(&json, "steps", t->steps);
@@ -367,17 +413,15 @@ int cmd_leaks(int argc, char **argv)
 		warning("%zu snapshots are too few to see a trend, it takes %d",
 			watched.count, TREND_MIN);
 	} else {
-		size_t found, suspects = 0;
-		struct finding *finding = find(&watched, &leaks, &found);
+		struct findings found;
 
-		while (suspects < found && is_suspect(&finding[suspects]))
-			suspects++;
+		find(&found, &watched, &leaks);
 		if (leaks.output.json)
-			print_json(&leaks, &watched, finding, found, suspects);
+			print_json(&leaks, &watched, &found);
 		else
-			print_text(&leaks, &watched, finding, found, suspects);
-		status = suspects ? STATUS_FOUND : STATUS_OK;
-		free(finding);
+			print_text(&leaks, &watched, &found);
+		status = found.suspects ? STATUS_FOUND : STATUS_OK;
+		free(found.finding);
 	}
 	series_free(&watched.series);
 	selection_free(&leaks.selection);

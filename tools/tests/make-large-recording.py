@@ -3,8 +3,7 @@
 """Makes a recording of many sites and snapshots, written without 'codetag record'.
 
 Usage: make-large-recording.py OUT.db SITES SNAPSHOTS [CHANGES]
-One in CHANGES (default: 10) of the sites is another one in each snapshot, ten seconds apart. Before
-such a file is read, the tests of record compare the schema with what the command makes.
+One in CHANGES (default: 10) of the sites has another value in each snapshot.
 """
 import sqlite3
 import sys

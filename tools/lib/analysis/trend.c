@@ -5,75 +5,11 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include "base/memory.h"
-
 static int compare(const void *a, const void *b)
 {
 	double x = *(const double *)a, y = *(const double *)b;
 
 	return (x > y) - (x < y);
-}
-
-/* Variance of Kendall's S for @count values, sorted, with ties. */
-static double variance_of_s(const double *sorted, size_t count)
-{
-	double n = (double)count;
-	double variance = n * (n - 1) * (2 * n + 5);
-
-	for (size_t i = 0, j; i < count; i = j) {
-		double ties;
-
-		for (j = i + 1; j < count && sorted[j] <= sorted[i]; j++)
-			;
-		ties = (double)(j - i);
-		variance -= ties * (ties - 1) * (2 * ties + 5);
-	}
-	return variance / 18;
-}
-
-static double at_rank(const double *sorted, size_t count, double rank)
-{
-	if (rank < 0)
-		rank = 0;
-	if (rank > (double)(count - 1))
-		rank = (double)(count - 1);
-	return sorted[(size_t)rank];
-}
-
-static void find_slope(struct trend *trend, const double *time,
-		       const double *value, size_t count)
-{
-	double *slope = xcalloc(count * (count - 1) / 2, sizeof(*slope));
-	double *sorted = xcalloc(count, sizeof(*sorted));
-	double s = 0, deviation, z = 0;
-	size_t pairs = 0;
-
-	for (size_t i = 0; i < count; i++) {
-		sorted[i] = value[i];
-		for (size_t j = i + 1; j < count; j++) {
-			if (time[j] <= time[i])
-				continue;
-			slope[pairs++] = (value[j] - value[i]) / (time[j] - time[i]);
-			s += (value[j] > value[i]) - (value[j] < value[i]);
-		}
-	}
-	qsort(slope, pairs, sizeof(*slope), compare);
-	qsort(sorted, count, sizeof(*sorted), compare);
-	deviation = sqrt(variance_of_s(sorted, count));
-	if (deviation > 0)
-		z = (s - (s > 0) + (s < 0)) / deviation;
-	trend->chance = 0.5 * erfc(z / sqrt(2));
-	if (pairs) {
-		double middle = (double)(pairs - 1) / 2;
-		double reach = 1.96 * deviation / 2;
-
-		trend->slope = (at_rank(slope, pairs, floor(middle)) +
-				at_rank(slope, pairs, ceil(middle))) / 2;
-		trend->low = at_rank(slope, pairs, floor(middle - reach));
-		trend->high = at_rank(slope, pairs, ceil(middle + reach));
-	}
-	free(slope);
-	free(sorted);
 }
 
 static void find_steps(struct trend *trend, const double *value, size_t count)
@@ -110,8 +46,7 @@ static double median_of(const double *value, size_t count)
 }
 
 /*
- * Values that drift at random look like a trend to a test of ranks. A leak goes
- * on: from the first third to the second and from that to the last.
+ * A leak goes on: from the first third to the second and from that to the last.
  */
 static bool goes_on(const double *value, size_t count)
 {
@@ -135,15 +70,18 @@ static double range_of(const double *value, size_t count)
 	return max - min;
 }
 
-static enum verdict judge(const struct trend *trend, const double *value,
-			  size_t count)
+static enum verdict judge(struct trend *trend, const double *time, const double *value,
+			  size_t count, double chance)
 {
 	bool once = trend->largest + trend->second >= 0.8 * trend->risen;
 	bool holds = trend->growth >= 0.5 * range_of(value, count);
 
-	if (!once && holds && trend->chance < 0.01 && trend->low > 0 &&
-	    goes_on(value, count))
-		return TREND_LEAK;
+	/* What costs most is asked last, and of few. */
+	if (!once && holds && goes_on(value, count)) {
+		drift_find(&trend->drift, time, value, count);
+		if (trend->drift.chance <= chance)
+			return TREND_LEAK;
+	}
 	if (trend->ups >= 2 && trend->downs >= 2 && !once &&
 	    trend->fallen >= trend->risen / 2)
 		return TREND_SAWTOOTH;
@@ -158,25 +96,26 @@ static enum verdict judge(const struct trend *trend, const double *value,
 }
 
 static void find(struct trend *trend, const double *time, const double *value,
-		 size_t count)
+		 size_t count, double chance)
 {
-	*trend = (struct trend){ 0 };
-	find_slope(trend, time, value, count);
+	*trend = (struct trend){ .drift.chance = 1 };
 	find_steps(trend, value, count);
-	trend->verdict = judge(trend, value, count);
+	trend->verdict = judge(trend, time, value, count, chance);
 }
 
 void trend_find(struct trend *trend, const double *time, const double *value,
-		size_t count)
+		size_t count, size_t tested)
 {
+	/* Each is tested twice: as a whole, and its second half. */
+	double chance = TREND_FALSE / (2 * (double)tested);
 	size_t half = count / 2;
 	struct trend late;
 
-	find(trend, time, value, count);
+	find(trend, time, value, count, chance);
 	if (trend->verdict != TREND_UNSTEADY || count - half < TREND_MIN ||
 	    range_of(value, half) > 0.1 * trend->growth)
 		return;
-	find(&late, time + half, value + half, count - half);
+	find(&late, time + half, value + half, count - half, chance);
 	if (late.verdict != TREND_LEAK)
 		return;
 	late.verdict = TREND_STARTED;

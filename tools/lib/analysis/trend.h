@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Does a series grow, and how sure is that? Medians and ranks instead of means:
- * one outlier, or one big allocation at the start, does not make a leak.
+ * How does a series grow? Steadily, as a leak does, is said only of what can hardly
+ * be chance: where as many series are looked at as there are call sites, some of
+ * them will always look like anything.
  */
 #ifndef CODETAG_TREND_H
 #define CODETAG_TREND_H
 
 #include <stddef.h>
+
+#include "analysis/drift.h"
 
 enum verdict {
 	TREND_LEAK,	/* grows steadily, does not come back */
@@ -20,22 +23,25 @@ enum verdict {
 
 struct trend {
 	enum verdict verdict;
-	double slope;		/* per second: median of all pairs (Theil and Sen) */
-	double low, high;	/* its 95 % confidence interval */
-	double chance;		/* of such an order of values without a trend
-				   (Mann and Kendall), one-sided */
+	struct drift drift;	/* found where all else speaks for a leak */
 	double growth;		/* last less first */
 	double risen, fallen;	/* sums of the steps up and down */
 	double largest, second;	/* steps up */
 	size_t ups, downs, steps;
 };				/* TREND_STARTED: all but growth of the second half */
 
-#define TREND_MIN 6	/* points */
-#define TREND_MAX 128
+#define TREND_MIN DRIFT_MIN	/* points */
+#define TREND_MAX DRIFT_MAX
 
-/* @time in seconds, ascending; TREND_MIN <= @count <= TREND_MAX. */
+/* How likely it may be that any of the series that are tested is a leak by mistake. */
+#define TREND_FALSE 0.01
+
+/*
+ * @time in seconds, ascending; TREND_MIN <= @count <= TREND_MAX; this is one of
+ * @tested series.
+ */
 void trend_find(struct trend *trend, const double *time, const double *value,
-		size_t count);
+		size_t count, size_t tested);
 
 const char *trend_word(enum verdict verdict);
 

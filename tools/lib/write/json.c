@@ -138,7 +138,10 @@ void json_real(struct json *json, const char *key, double value)
 {
 	if (!begin(json, key))
 		return;
-	if (isfinite(value))
+	if (isfinite(value) && fabs(value) >= 1000)
+		/* A time has more than six digits. */
+		fprintf(json->out, "%.*f", value == trunc(value) ? 0 : 3, value);
+	else if (isfinite(value))
 		fprintf(json->out, "%.6g", value);
 	else
 		fputs("null", json->out);

@@ -7,6 +7,19 @@ make_recording() {
 	TZ=UTC python3 make-recording.py "$codetag" "$recording" 16
 }
 
+# Processor time grows with the rows that there are, not with their square: four times
+# as many snapshots may take eight times as long.
+reads_linearly() {
+	local n spent=() TIMEFORMAT=%U
+	for n in 400 1600; do
+		[ -e "$scratch/large-$n.db" ] ||
+			python3 make-large-recording.py "$scratch/large-$n.db" 400 $n || return 1
+		spent+=("$({ time "$codetag" "$@" "$scratch/large-$n.db" >/dev/null; } 2>&1)")
+	done
+	echo "${spent[@]} s"
+	awk -v a="${spent[0]}" -v b="${spent[1]}" 'BEGIN { exit !(b < 8 * a + 0.2) }'
+}
+
 # Others need it, so it is made whatever T= leaves out; then it does not count.
 if feature sqlite3 record/make; then
 	if selected record/make; then

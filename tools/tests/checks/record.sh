@@ -102,21 +102,55 @@ recording_golden() {
 	diff -u "$want" "$scratch/actual"
 }
 
+# The leak of the recording is 64K a minute.
+leaks_min_rate() {
+	"$codetag" leaks --min-rate 64K "$recording" >"$scratch/rate"
+	[ $? -eq 1 ] && grep -q '^ 1. fs/leaky' "$scratch/rate" || return 1
+	"$codetag" leaks --min-rate 65K "$recording" >"$scratch/rate" &&
+		grep -q 'less than --min-rate: 1$' "$scratch/rate" && ! grep leaky "$scratch/rate"
+}
+
+# The large recordings are made by a script that has to know the schema.
+large_is_as_recorded() {
+	python3 make-large-recording.py "$scratch/schema.db" 3 4 &&
+	python3 -c '
+import sqlite3, sys
+def schema(path):
+    return [" ".join(row[0].split()) for row in sqlite3.connect(path).execute(
+        "SELECT sql FROM sqlite_master WHERE sql NOT NULL ORDER BY name")]
+a, b = map(schema, sys.argv[1:])
+assert a == b, (a, b)' "$scratch/schema.db" "$recording"
+}
+
+# Snapshots less than a second apart have times of their own.
+times_differ() {
+	local db=$scratch/times.db
+	"$codetag" record -q -o "$db" -c 3 -i 0.05 --allocinfo data/handmade-v1.allocinfo &&
+	"$codetag" replay --list --json "$db" | python3 -c '
+import json, sqlite3, sys
+listed = [row["time"] for row in json.load(sys.stdin)["snapshots"]]
+kept = [row[0] / 1000 for row in sqlite3.connect(sys.argv[1]).execute(
+    "SELECT time FROM snapshot ORDER BY id")]
+assert listed == kept and len(set(kept)) == 3, (listed, kept)' "$db"
+}
+
+# What is read has grown each time, however busy the machine is.
 leaks_live() {
-	local file=$scratch/growing i
-	cp data/handmade-v2.allocinfo "$file"
-	for ((i = 1; i < 60; i++)); do
-		sleep 0.02
-		sed "s/ 32768  /$((32768 + 4096 * i))/" data/handmade-v2.allocinfo >"$file.new"
-		mv "$file.new" "$file"
+	local pipe=$scratch/growing i
+	mkfifo "$pipe" || return 1
+	for ((i = 1; i <= 8; i++)); do
+		sed "s/ 32768  /$((32768 + 4096 * i + 512 * (i % 3)))/" data/handmade-v2.allocinfo \
+			>"$pipe"
+		sleep 0.2	# else the next one may get into the same read
 	done &
-	"$codetag" leaks --live -i 0.1 -c 8 --allocinfo "$file" --json >"$scratch/leaks.json"
+	"$codetag" leaks --live -i 0.01 -c 8 --allocinfo "$pipe" --json >"$scratch/leaks.json"
 	[ $? -eq 1 ] && [ "$(python3 -c '
 import json, sys
 found = json.load(open(sys.argv[1]))
 print(found["suspects"], found["rows"][0]["name"])' "$scratch/leaks.json")" = \
 		"1 fs/ext4/super.c:1384 [ext4] func:ext4_alloc_inode" ]
 	local status=$?
+	[ $status -eq 0 ] || cat "$scratch/leaks.json"
 	wait
 	return $status
 }
@@ -168,6 +202,11 @@ if feature sqlite3 record; then
 	check leaks/all recording_golden leaks-all "$codetag" leaks -H --all "$recording"
 	check leaks/json recording_golden leaks-json "$codetag" leaks --json "$recording"
 	check leaks/none recording_golden leaks-none "$codetag" leaks "$recording" 'file net/*'
+	check leaks/min-rate leaks_min_rate
+	check replay/times times_differ
+	check record/large-schema large_is_as_recorded
+	check replay/linear reads_linearly replay --list
+	check leaks/linear reads_linearly leaks
 	program tmux replay/live && check replay/live live_replay
 fi
 check leaks/live leaks_live
