@@ -19,6 +19,7 @@
 static const struct argp_option options[] = {
 	{ "audit", 'f', "FILE", 0,
 	  "Read FILE, '-' is standard input (default: " DEBUGFS_DIR "/audit)", 1 },
+	DEBUGFS_DIR_OPTION,
 	{ "columns", 'o', "LIST", 0,
 	  "Columns: counted_size, counted_calls, found_size, found_calls, id, name", 9 },
 	{ 0 }

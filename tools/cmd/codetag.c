@@ -43,6 +43,22 @@ static const struct command {
 	{ "audit", cmd_audit, "let the kernel recount every page and object" },
 };
 
+/* What a build without a library has not. */
+static const struct {
+	const char *name, *library;
+} left_out[] = {
+#ifndef HAVE_SQLITE
+	{ "record", "sqlite3" }, { "replay", "sqlite3" },
+#endif
+#ifndef HAVE_CAIRO
+	{ "chart", "cairo" },
+#endif
+#ifndef HAVE_ELF
+	{ "static", "libelf" },
+#endif
+	{ NULL, NULL }
+};
+
 const char *argp_program_version = "codetag " CODETAG_VERSION "\nFeatures: " CODETAG_FEATURES;
 
 static void usage(FILE *out)
@@ -117,6 +133,13 @@ int main(int argc, char **argv)
 	for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++)
 		if (!strcmp(word, commands[i].name))
 			return run(&commands[i], argc - 1, argv + 1);
+	for (size_t i = 0; i < sizeof(left_out) / sizeof(*left_out); i++) {
+		if (left_out[i].name && !strcmp(word, left_out[i].name)) {
+			warning("this build has no '%s': it was made without %s", word,
+				left_out[i].library);
+			return STATUS_TROUBLE;
+		}
+	}
 	if (*word)
 		warning("there is no command '%s'", word);
 	else

@@ -26,6 +26,13 @@ error_t debugfs_parse(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_INIT:
 		state->child_inputs[0] = &o->output;
 		return 0;
+	case KEY_DEBUGFS:
+		/* The usual one of this name, elsewhere. */
+		if ((size_t)snprintf(o->path, sizeof(o->path), "%s%s", arg,
+				     strrchr(o->file.path, '/')) >= sizeof(o->path))
+			argp_error(state, "too long: %s", arg);
+		arg = o->path;
+		/* fall through */
 	case 'f':
 	case ARGP_KEY_ARG:
 		if (o->file.given)
@@ -75,13 +82,7 @@ void debugfs_complain(const struct debugfs_file *file, int error)
 		hint_missing(file->path);
 }
 
-enum { KEY_DEBUGFS = 0x400 };
-
-static const struct argp_option dir_options[] = {
-	{ "debugfs", KEY_DEBUGFS, "DIR", 0,
-	  "Use the files in DIR (default: " DEBUGFS_DIR ")", 8 },
-	{ 0 }
-};
+static const struct argp_option dir_options[] = { DEBUGFS_DIR_OPTION, { 0 } };
 
 static error_t parse_dir(int key, char *arg, struct argp_state *state)
 {

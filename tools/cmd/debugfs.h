@@ -21,7 +21,13 @@ struct debugfs_file {
 struct debugfs_options {
 	struct debugfs_file file;
 	struct output output;
+	char path[4096];	/* --debugfs DIR: of the file in it */
 };
+
+#define KEY_DEBUGFS 0x400
+#define DEBUGFS_DIR_OPTION \
+	{ "debugfs", KEY_DEBUGFS, "DIR", 0, \
+	  "Use the files in DIR (default: " DEBUGFS_DIR ")", 8 }
 
 /*
  * For the argp of such a command: option 'f' or an argument is the file, the

@@ -168,7 +168,8 @@ static const struct argp argp = {
 	"  codetag export --format folded | flamegraph.pl --countname bytes >memory.svg\n"
 	"  codetag export --format pprof -o memory.pb.gz && pprof -top memory.pb.gz\n"
 	"  codetag export --trace saved.trace --attr waste --format folded >waste.folded\n"
-	"  codetag export --format prometheus -o /var/lib/prometheus/node-exporter/codetag.prom\n\n"
+	"  codetag export --format prometheus \\\n"
+	"    -o /var/lib/prometheus/node-exporter/codetag.prom\n\n"
 	"Exit status: 0 success, 2 trouble.",
 	children, NULL, NULL
 };

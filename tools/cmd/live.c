@@ -33,6 +33,7 @@ struct live {
 	struct instant now, before;
 	struct groups groups;
 	size_t first, cursor;	/* of the rows */
+	size_t help_first;
 	const char *prompt;	/* what has been typed so far; NULL: nothing is asked */
 	char message[160];
 	bool unread;		/* the message is why there was nothing to be read */
@@ -180,17 +181,20 @@ struct widths {
 	int size, change, calls, average, rate;	/* 0: there is no room for it */
 };
 
-#define LEAST_NAME 14
+#define LEAST_NAME 26
 #define SHARE 6
 
 static struct widths widths_of(const struct live *live)
 {
 	struct widths width = live->human ? (struct widths){ 7, 8, 8, 7, 8 } :
 					    (struct widths){ 12, 12, 10, 8, 12 };
-	int *const less[] = { &width.change, &width.calls, &width.average, &width.rate };
-	int room = COLS - width.size - 1 - SHARE - 1 - LEAST_NAME;
+	int *const usual[] = { &width.change, &width.calls, &width.average, &width.rate };
+	int *const growing[] = { &width.change, &width.rate, &width.calls, &width.average };
+	int *const *less = live->selection->order == ORDER_GROWTH ? growing : usual;
+	int room = COLS - width.size - 1 - SHARE - 1 - (COLS < 3 * LEAST_NAME ? COLS / 3 :
+									       LEAST_NAME);
 
-	for (size_t i = 0; i < sizeof(less) / sizeof(*less); i++) {
+	for (size_t i = 0; i < sizeof(usual) / sizeof(*usual); i++) {
 		room -= *less[i] + 1;
 		if (room < 0)
 			*less[i] = 0;
@@ -287,10 +291,16 @@ static void draw_head(const struct live *live)
 	}
 }
 
-static void draw_help(void)
+/* Scrolled by the arrows where it does not fit. */
+static void draw_help(struct live *live, size_t room)
 {
-	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
-		start_line(HEAD + (int)i);
+	const size_t count = sizeof(keys) / sizeof(*keys);
+	size_t last = count > room ? count - room : 0;
+
+	if (live->help_first > last)
+		live->help_first = last;
+	for (size_t i = live->help_first; i < count; i++) {
+		start_line(HEAD + (int)(i - live->help_first));
 		put("  %-15s %s", keys[i].name, keys[i].what);
 	}
 }
@@ -313,7 +323,7 @@ static void draw(struct live *live)
 	draw_head(live);
 	draw_headings(live);
 	if (live->help) {
-		draw_help();
+		draw_help(live, room);
 	} else {
 		for (size_t i = 0; i < room && live->first + i < count; i++) {
 			bool here = live->first + i == live->cursor;
@@ -420,6 +430,11 @@ static void sort_by(struct live *live, enum order order)
 
 static void scroll_by(struct live *live, int rows)
 {
+	if (live->help) {
+		if (rows > 0 || live->help_first)
+			live->help_first += rows > 0 ? 1 : -1;
+		return;
+	}
 	if (rows < 0 && live->cursor < (size_t)-rows)
 		live->cursor = 0;
 	else

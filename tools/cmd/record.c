@@ -157,17 +157,23 @@ static bool create_recording(struct record *record)
 	return !recording_error(record->recording);
 }
 
-/* Reads first: where nothing can be read, no empty recording is left behind. */
-static bool take(struct record *record)
+enum taken { TAKEN, TAKEN_PARTLY, NOT_TAKEN, NO_USE };
+
+/*
+ * Reads first: where nothing can be read, no empty recording is left behind. Once there
+ * is one, what cannot be read for a time does not end it: see go_on().
+ */
+static enum taken take(struct record *record)
 {
 	struct moment moment = { .time = wall_clock() };
+	enum taken taken = NOT_TAKEN;
 	struct fields meminfo, vmstat;
 	struct slabinfo slabinfo;
 	struct allocinfo info;
 	bool good;
 
 	if (!allocinfo_read(&info, record->allocinfo))
-		return false;
+		return NOT_TAKEN;
 	good = read_fields(record, record->meminfo, "/proc/meminfo", "MemTotal",
 			   &meminfo);
 	good = read_fields(record, record->vmstat, "/proc/vmstat", "nr_free_pages",
@@ -177,36 +183,51 @@ static bool take(struct record *record)
 	moment.meminfo = &meminfo;
 	moment.vmstat = &vmstat;
 	moment.slabinfo = &slabinfo;
-	if (good && (record->recording || create_recording(record))) {
-		good = recording_add(record->recording, &moment);
-		if (!good)
+	if (record->recording || (good && create_recording(record))) {
+		good = allocinfo_complete(&info, record->allocinfo) && good;
+		taken = good ? TAKEN : TAKEN_PARTLY;
+		if (!recording_add(record->recording, &moment)) {
 			warning("cannot write %s: %s", record->output,
 				recording_error(record->recording));
-	} else {
-		good = false;
+			taken = NO_USE;
+		}
 	}
-	good = allocinfo_complete(&info, record->allocinfo) && good;
 	allocinfo_free(&info);
 	fields_free(&meminfo);
 	fields_free(&vmstat);
 	slabinfo_free(&slabinfo);
-	return good;
+	return taken;
+}
+
+static bool go_on(const struct record *record, enum taken taken, int64_t number)
+{
+	if (taken == NO_USE || (taken != TAKEN && number == 1 && !record->append) ||
+	    !record->recording)
+		return false;
+	if (taken == TAKEN_PARTLY)
+		warning("snapshot %" PRId64 " is not complete, going on", number);
+	else if (taken == NOT_TAKEN)
+		warning("snapshot %" PRId64 " is left out, going on", number);
+	return true;
 }
 
 static bool run(struct record *record)
 {
+	int64_t number = 0, missing = 0;
 	struct interval interval;
-	int64_t done = 0;
 
 	interval_start(&interval, record->interval);
 	do {
-		if (!take(record))
+		enum taken taken = take(record);
+
+		if (!go_on(record, taken, ++number))
 			return false;
-	} while (++done != record->count && interval_wait(&interval));
+		missing += taken == NOT_TAKEN;
+	} while (number != record->count && interval_wait(&interval));
 	if (!record->quiet)
-		printf("%s: %" PRId64 " snapshots%s\n", record->output, done,
+		printf("%s: %" PRId64 " snapshots%s\n", record->output, number - missing,
 		       record->append ? " added" : "");
-	return true;
+	return !missing;
 }
 
 int cmd_record(int argc, char **argv)

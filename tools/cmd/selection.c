@@ -134,8 +134,7 @@ static bool load(struct snapshot *snapshot, const char *const *paths, size_t cou
 	for (size_t i = 0; i < count; i++)
 		if (strcmp(paths[i], ALLOCINFO_PATH) && strcmp(paths[i], "-") &&
 		    access(paths[i], F_OK)) {
-			hint("Without a file, " ALLOCINFO_PATH " is read; a query begins with a word "
-			     "such as file or module.");
+			hint("It was taken for a file; a query begins with a word such as file or module.");
 			break;
 		}
 	snapshot_free(snapshot);
@@ -197,6 +196,9 @@ void selection_finish(struct selection *selection, struct argp_state *state)
 {
 	const char *text = selection->query_text.len ? selection->query_text.s : "";
 
+	if (*text && !strpbrk(text, " \t;\n") && query_keyword(text, strlen(text)))
+		argp_error(state, "'%s' begins a query and lacks a value; the file of that name "
+			   "is ./%s", text, text);
 	selection->query = argument_query(text, state);
 	if (query_has_id(selection->query))
 		argp_error(state, "this data has no ids: select by file, func, module or line");

@@ -258,6 +258,11 @@ int cmd_static(int argc, char **argv)
 		warning("cannot read %s: %s", o.dir, strerror(errno));
 		hint("It has to be the directory that the kernel was built in (O=).");
 		status = STATUS_TROUBLE;
+	} else if (!objects.count && objects.bitcode) {
+		warning("the %zu object files in %s are LLVM bitcode, and there is no vmlinux.o",
+			objects.bitcode, o.dir);
+		hint("Build it to its end: with link time optimisation only vmlinux.o has code.");
+		status = STATUS_TROUBLE;
 	} else if (!objects.count) {
 		warning("there are no object files in %s", o.dir);
 		hint("It has to be the directory that the kernel was built in (O=).");
@@ -271,6 +276,9 @@ int cmd_static(int argc, char **argv)
 		else
 			print_table(&rows, count, &objects, &o.output);
 	}
+	if (objects.bitcode && objects.count)
+		warning("%s was built with link time optimisation: all that is built in is "
+			"one row, vmlinux.o", o.dir);
 	if (objects.unreadable) {
 		warning("%s: %zu files are named .o and are no object files", o.dir,
 			objects.unreadable);

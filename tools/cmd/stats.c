@@ -18,6 +18,7 @@
 static const struct argp_option options[] = {
 	{ "stats", 'f', "FILE", 0,
 	  "Read FILE, '-' is standard input (default: " DEBUGFS_DIR "/stats)", 1 },
+	DEBUGFS_DIR_OPTION,
 	{ 0 }
 };
 

@@ -55,8 +55,12 @@ static void read_lines(struct kmem *kmem, FILE *in, unsigned int frames)
 
 	while (!interrupt_caught() && (len = getline(&line, &room, in)) > 0) {
 		read += len;
-		if (line[len - 1] == '\n')
-			line[len - 1] = '\0';
+		if (line[len - 1] != '\n') {
+			/* Half a number looks like another number. */
+			kmem->cut = !interrupt_caught();
+			break;
+		}
+		line[len - 1] = '\0';
 		kmem_stack_line(&stack, line);
 		if (!(++lines & 0xffff))
 			show_progress(kmem, read, false);
@@ -105,7 +109,7 @@ static bool read_binary(struct kmem *kmem, const char *path)
 	}
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;
-	kmem->cut = status != 0;
+	kmem->cut |= status != 0;
 	return true;
 }
 
@@ -183,7 +187,8 @@ static bool read_text(struct kmem *kmem, const char *path, unsigned int frames)
 
 void trace_say_cut(const char *path)
 {
-	warning("%s: not read to its end: it is damaged, or newer than this build", path);
+	warning("%s: not read to its end: it was cut, is damaged, or newer than this build",
+		input_name(path));
 }
 
 static bool refuse_binary(const char *path)

@@ -107,6 +107,15 @@ static void read_symbols(struct objects *objects, Elf *elf, Elf_Scn *section,
 	}
 }
 
+/* What clang leaves behind for link time optimisation. */
+static bool is_bitcode(int fd)
+{
+	char head[4];
+
+	return pread(fd, head, sizeof(head), 0) == sizeof(head) &&
+	       (!memcmp(head, "BC\xc0\xde", 4) || !memcmp(head, "\xde\xc0\x17\x0b", 4));
+}
+
 static bool read_object(struct objects *objects, struct footprint *size,
 			const char *path, const char *below)
 {
@@ -120,6 +129,11 @@ static bool read_object(struct objects *objects, struct footprint *size,
 	*size = (struct footprint){ 0 };
 	if (fd < 0)
 		return false;
+	if (is_bitcode(fd)) {
+		close(fd);
+		objects->bitcode++;
+		return true;
+	}
 	elf = elf_begin(fd, ELF_C_READ, NULL);
 	if (elf && elf_kind(elf) == ELF_K_ELF && !elf_getshdrstrndx(elf, &names)) {
 		good = true;
@@ -148,6 +162,10 @@ static void add_file(struct objects *objects, const char *path, const char *name
 
 	if (len > 3 && !strcmp(name + len - 3, ".ko") && objects->module)
 		objects->module(objects->context, path);
+	if ((len > 3 && !strcmp(name + len - 3, ".ko")) || !strcmp(below, "vmlinux.o")) {
+		GROW(objects->linked, objects->links, objects->links_room);
+		objects->linked[objects->links++] = xstrdup(path);
+	}
 	if (len < 3 || strcmp(name + len - 2, ".o") || is_foreign(below))
 		return;
 	if (is_composite(path, name)) {
@@ -161,6 +179,27 @@ static void add_file(struct objects *objects, const char *path, const char *name
 	object.path = xstrdup(below);
 	GROW(objects->object, objects->count, objects->room);
 	objects->object[objects->count++] = object;
+}
+
+/* After link time optimisation only what is linked has code: that is counted instead. */
+static void take_linked(struct objects *objects, size_t prefix)
+{
+	for (size_t i = 0; i < objects->count; i++)
+		free(objects->object[i].path);
+	objects->count = 0;
+	objects->function = NULL;	/* files are not told by it */
+	for (size_t i = 0; i < objects->links; i++) {
+		const char *path = objects->linked[i];
+		struct object_file object;
+
+		if (!read_object(objects, &object.size, path, path)) {
+			objects->unreadable++;
+			continue;
+		}
+		object.path = xstrdup(path + prefix + (path[prefix] == '/'));
+		GROW(objects->object, objects->count, objects->room);
+		objects->object[objects->count++] = object;
+	}
 }
 
 static int by_name(const FTSENT **a, const FTSENT **b)
@@ -194,6 +233,8 @@ bool objects_read(struct objects *objects, const char *dir)
 			error = entry->fts_errno;
 	}
 	fts_close(tree);
+	if (objects->bitcode)
+		take_linked(objects, prefix);
 	free(root);
 	errno = error;
 	return !error;
@@ -204,5 +245,8 @@ void objects_free(struct objects *objects)
 	for (size_t i = 0; i < objects->count; i++)
 		free(objects->object[i].path);
 	free(objects->object);
+	for (size_t i = 0; i < objects->links; i++)
+		free(objects->linked[i]);
+	free(objects->linked);
 	*objects = (struct objects){ 0 };
 }

@@ -25,6 +25,9 @@ struct objects {
 	size_t count, room;
 	size_t composites;	/* left out: made of objects that are counted */
 	size_t unreadable;	/* not ELF, or broken */
+	size_t bitcode;		/* of a build with LTO; then @object is what was linked */
+	char **linked;		/* vmlinux.o and modules */
+	size_t links, links_room;
 
 	/* Called for each function, if set before; @path is of the object. */
 	void (*function)(void *context, const char *name, const char *path);

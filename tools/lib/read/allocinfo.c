@@ -149,6 +149,9 @@ static const char *parse_row(struct site *site, char *line, size_t len)
 	return site_parse(site, tag, len - (tag - line));
 }
 
+/* What is known of later ones is that they were changed. */
+#define NEWEST_MAJOR 2
+
 static bool parse_header(struct allocinfo *info, const char *line)
 {
 	static const char key[] = "allocinfo - version: ";
@@ -246,6 +249,9 @@ bool allocinfo_complete(const struct allocinfo *info, const char *path)
 		warning("%s: %zu of its lines not understood, the first is line %zu: %s",
 			input_name(path), info->bad_lines, info->first_bad,
 			info->why_bad);
+	if (info->major > NEWEST_MAJOR)
+		warning("%s: its version %u.%u is newer than this build, which takes it for %u.x",
+			input_name(path), info->major, info->minor, NEWEST_MAJOR);
 	if (info->cut)
 		warning("%s ends within a line: was it cut?", input_name(path));
 	return !info->bad_lines && !info->cut;

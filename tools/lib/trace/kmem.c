@@ -83,11 +83,46 @@ uint32_t kmem_cache_number(struct kmem *kmem, const char *name, size_t len)
 	return name ? strmap_add(&kmem->caches, name, len) : KMEM_NO_CACHE;
 }
 
+/* An allocation is of the same use whatever cache frees tell. */
+static bool is_same_use(const struct kmem_use *a, const struct kmem_use *b)
+{
+	return a->caller == b->caller && a->size == b->size &&
+	       a->is_malloc == b->is_malloc && a->is_free == b->is_free &&
+	       a->told == b->told && (a->cache == b->cache || !(a->is_free || a->told));
+}
+
+/* Where the use is, or where it belongs. */
+static uint32_t *use_slot(const struct kmem *kmem, const struct kmem_use *use)
+{
+	uint64_t hash = use->caller * 0x9e3779b97f4a7c15 ^ (uint64_t)use->size * 0xff51afd7ed558ccd;
+	size_t i;
+
+	hash += (use->is_malloc << 2 | use->is_free << 1 | use->told) +
+		(use->is_free || use->told ? (uint64_t)use->cache * 8 : 0);
+	hash = (hash ^ hash >> 29) * 0xbf58476d1ce4e5b9;
+	i = (hash >> 20) & (kmem->use_slots - 1);
+	while (kmem->use_slot[i] && !is_same_use(&kmem->use[kmem->use_slot[i] - 1], use))
+		i = (i + 1) & (kmem->use_slots - 1);
+	return &kmem->use_slot[i];
+}
+
+static void resize_uses(struct kmem *kmem)
+{
+	kmem->use_slots = kmem->use_slots ? 2 * kmem->use_slots : 256;
+	free(kmem->use_slot);
+	kmem->use_slot = xcalloc(kmem->use_slots, sizeof(*kmem->use_slot));
+	for (size_t i = 0; i < kmem->uses; i++)
+		*use_slot(kmem, &kmem->use[i]) = i + 1;
+}
+
 struct kmem_use *kmem_add_use(struct kmem *kmem, const struct kmem_use *use)
 {
 	struct kmem_caller *caller = &kmem->caller[use->caller];
 	struct kmem_use *added;
 
+	if (2 * (kmem->uses + 1) > kmem->use_slots)
+		resize_uses(kmem);
+	*use_slot(kmem, use) = kmem->uses + 1;
 	GROW(kmem->use, kmem->uses, kmem->use_room);
 	added = &kmem->use[kmem->uses];
 	*added = *use;
@@ -138,7 +173,7 @@ static uint32_t caller_of(struct kmem *kmem, const struct kmem_event *event)
 }
 
 /*
- * The use for an event: a caller has few. Newer logs tell the cache of an
+ * The use for an event. Newer logs tell the cache of an
  * allocation; without that it is known when the first object is freed.
  */
 static struct kmem_use *find_use(struct kmem *kmem, const struct kmem_event *event,
@@ -152,16 +187,10 @@ static struct kmem_use *find_use(struct kmem *kmem, const struct kmem_event *eve
 		.told = event->cache && !is_free,
 		.size = event->allocated,
 	};
-	uint32_t i = kmem->caller[wanted.caller].first_use;
+	uint32_t i = kmem->use_slots ? *use_slot(kmem, &wanted) : 0;
 
-	for (; i != KMEM_NOBODY; i = kmem->use[i].next) {
-		struct kmem_use *use = &kmem->use[i];
-
-		if (use->size == wanted.size && use->is_malloc == wanted.is_malloc &&
-		    use->is_free == is_free && use->told == wanted.told &&
-		    (use->cache == wanted.cache || !(is_free || use->told)))
-			return use;
-	}
+	if (i)
+		return &kmem->use[i - 1];
 	return kmem_add_use(kmem, &wanted);
 }
 
@@ -183,6 +212,7 @@ static void give_back(struct kmem *kmem, const struct kmem_object *object)
 
 static void add_alloc(struct kmem *kmem, const struct kmem_event *event)
 {
+	int64_t requested = event->requested;
 	struct kmem_object *object;
 	struct kmem_use *use;
 
@@ -191,6 +221,11 @@ static void add_alloc(struct kmem *kmem, const struct kmem_event *event)
 		return;
 	}
 	use = find_use(kmem, event, false);
+	/* The waste of others is not made less by it. */
+	if (requested > event->allocated) {
+		found(&kmem->too_small, use->caller, KMEM_NOBODY);
+		requested = event->allocated;
+	}
 	if ((kmem->objects + 1) * 2 > kmem->slots)
 		resize(kmem, kmem->slots ? kmem->slots * 2 : 1024);
 	object = find(kmem, event->ptr);
@@ -202,13 +237,13 @@ static void add_alloc(struct kmem *kmem, const struct kmem_event *event)
 	}
 	*object = (struct kmem_object){
 		.ptr = event->ptr,
-		.req = event->requested,
+		.req = requested,
 		.use = use - kmem->use,
 		.cpu = (int16_t)event->cpu,
 	};
 	use->calls++;
-	use->requested = add64(use->requested, event->requested);
-	use->requested_now = add64(use->requested_now, event->requested);
+	use->requested = add64(use->requested, requested);
+	use->requested_now = add64(use->requested_now, requested);
 }
 
 /* kmem_cache_free() tells the cache, with some kernels only that does. */
@@ -376,6 +411,7 @@ void kmem_free(struct kmem *kmem)
 {
 	free(kmem->caller);
 	free(kmem->use);
+	free(kmem->use_slot);
 	free(kmem->object);
 	strmap_free(&kmem->names);
 	strmap_free(&kmem->caches);

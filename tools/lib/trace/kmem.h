@@ -56,6 +56,8 @@ struct kmem {
 	size_t callers, room;
 	struct kmem_use *use;
 	size_t uses, use_room;
+	uint32_t *use_slot;		/* a hash table of them: index + 1, 0: free */
+	size_t use_slots;
 	struct strmap names, caches;
 
 	struct kmem_object *object;	/* a hash table of what is alive */
@@ -74,6 +76,7 @@ struct kmem {
 	struct kmem_finding wrong_function;	/* kfree() for kmem_cache_alloc(), or the reverse */
 	struct kmem_finding wrong_cache;
 	struct kmem_finding unknown;	/* freed, but not seen to be allocated */
+	struct kmem_finding too_small;	/* got less than it asked for */
 	struct kmem_finding reused;	/* allocated again without a free seen */
 };
 

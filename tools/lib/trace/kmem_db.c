@@ -50,6 +50,7 @@ static const struct member {
 	{ "remote_frees", offsetof(struct kmem, remote) },
 	{ "wrong_function", offsetof(struct kmem, wrong_function) },
 	{ "wrong_cache", offsetof(struct kmem, wrong_cache) },
+	{ "too_small", offsetof(struct kmem, too_small) },
 	{ "unknown_frees", offsetof(struct kmem, unknown) },
 	{ "missed_frees", offsetof(struct kmem, reused) },
 };

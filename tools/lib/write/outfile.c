@@ -10,24 +10,18 @@
 #include "base/memory.h"
 #include "base/message.h"
 
-bool outfile_open(struct outfile *file, const char *path)
+/* A new file that takes the place of @path, which is absent or an ordinary file. */
+static bool open_beside(struct outfile *file, const char *path)
 {
-	size_t room;
+	const char *slash = strrchr(path, '/');
+	size_t room = strlen(path) + sizeof("..XXXXXX");
 	mode_t mask;
 	int fd;
 
-	*file = (struct outfile){ .stream = stdout };
-	if (!path || !strcmp(path, "-"))
-		return true;
 	/* A leading dot keeps collectors of *.prom away from it. */
-	room = strlen(path) + sizeof(".XXXXXX") + 1;
 	file->temporary = xmalloc(room);
-	if (strrchr(path, '/'))
-		snprintf(file->temporary, room, "%.*s.%s.XXXXXX",
-			 (int)(strrchr(path, '/') + 1 - path), path,
-			 strrchr(path, '/') + 1);
-	else
-		snprintf(file->temporary, room, ".%s.XXXXXX", path);
+	snprintf(file->temporary, room, "%.*s.%s.XXXXXX", slash ? (int)(slash + 1 - path) : 0,
+		 path, slash ? slash + 1 : path);
 	fd = mkstemp(file->temporary);
 	if (fd < 0) {
 		free(file->temporary);
@@ -44,6 +38,31 @@ bool outfile_open(struct outfile *file, const char *path)
 	return true;
 }
 
+bool outfile_open(struct outfile *file, const char *path)
+{
+	struct stat st;
+	char *real;
+	bool good;
+
+	*file = (struct outfile){ .stream = stdout };
+	if (!path || !strcmp(path, "-"))
+		return true;
+	/* To take the place of a device, a pipe or a symbolic link would be wrong. */
+	if (lstat(path, &st) && errno == ENOENT)
+		return open_beside(file, path);
+	real = realpath(path, NULL);
+	if (real && !stat(real, &st) && S_ISREG(st.st_mode)) {
+		good = open_beside(file, real);
+	} else {
+		file->stream = fopen(path, "we");
+		good = file->stream;
+		if (good)
+			file->path = xstrdup(path);
+	}
+	free(real);
+	return good;
+}
+
 bool outfile_finish(struct outfile *file)
 {
 	bool good;
@@ -53,17 +72,17 @@ bool outfile_finish(struct outfile *file)
 		return true;	/* the end of the program checks it */
 	errno = 0;
 	good = !fflush(file->stream) && !ferror(file->stream) &&
-	       !fsync(fileno(file->stream));
+	       (!file->temporary || !fsync(fileno(file->stream)));
 	error = errno;
 	if (fclose(file->stream) && good) {
 		good = false;
 		error = errno;
 	}
-	if (good && rename(file->temporary, file->path)) {
+	if (good && file->temporary && rename(file->temporary, file->path)) {
 		good = false;
 		error = errno;
 	}
-	if (!good)
+	if (!good && file->temporary)
 		unlink(file->temporary);
 	free(file->temporary);
 	free(file->path);
@@ -76,7 +95,8 @@ void outfile_abandon(struct outfile *file)
 	if (!file->path)
 		return;
 	fclose(file->stream);
-	unlink(file->temporary);
+	if (file->temporary)
+		unlink(file->temporary);
 	free(file->temporary);
 	free(file->path);
 }

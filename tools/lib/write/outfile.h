@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* A file that appears complete under its name or not at all. */
+/*
+ * A file that appears complete under its name or not at all. What is there and is no
+ * ordinary file, such as a device or a pipe, is written to; symbolic links are followed.
+ */
 #ifndef CODETAG_OUTFILE_H
 #define CODETAG_OUTFILE_H
 
@@ -9,7 +12,7 @@
 struct outfile {
 	FILE *stream;
 	char *path;		/* NULL: standard output */
-	char *temporary;	/* beside it */
+	char *temporary;	/* beside it; NULL: written in place */
 };
 
 /* @path NULL or "-" is standard output. False with errno. */

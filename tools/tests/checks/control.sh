@@ -102,3 +102,12 @@ fi
 check json/status json_is_valid "$codetag" status -a --json --debugfs data/handmade.debugfs
 check json/fault json_is_valid "$codetag" fault --list --json --debugfs data/handmade.debugfs
 check json/remembered json_is_valid "$codetag" remembered --json --debugfs data/handmade.debugfs
+
+# --debugfs is for all commands that read there.
+debugfs_everywhere() {
+	local dir=data/recorded-ours-6.12.debugfs
+	"$codetag" stats --debugfs $dir | diff - <("$codetag" stats $dir/stats) &&
+		cp data/recorded-ours-6.12.audit "$scratch/audit" &&
+		"$codetag" audit --debugfs "$scratch" | diff - <("$codetag" audit "$scratch/audit")
+}
+check control/debugfs-everywhere debugfs_everywhere

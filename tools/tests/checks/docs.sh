@@ -118,6 +118,11 @@ if [ -e "$recording" ]; then
 	check docs/json/leaks json_is_documented "$codetag" leaks --json -a "$recording"
 	check docs/json/replay json_is_documented "$codetag" replay --json --list "$recording"
 fi
+check docs/completion/equals completes subsystem report --group = sub
+check docs/completion/equals-empty completes place report --group =
+check docs/completion/columns completes total_requested trace -o total_r
+check docs/completion/columns-report completes growth diff --columns gr
+check docs/completion/help completes leaks help le
 check docs/completion/values completes subsystem report --group sub
 check docs/completion/sort completes waste trace -s was
 check docs/completion/sort-static completes rodata static --sort r

@@ -42,6 +42,48 @@ rows = list(csv.DictReader(sys.stdin, strict=True))
 assert sum(int(r["size"]) for r in rows) == int(sys.argv[1])' "$want"
 }
 
+# A pipe, a device and a symbolic link stay what they are.
+output_in_place() {
+	local dir=$scratch/places want file=data/handmade-v2.allocinfo
+	want=$("$codetag" export --format csv $file) || return 1
+	mkdir -p "$dir" && mkfifo "$dir/pipe" && ln -s real "$dir/link" && echo old >"$dir/real" &&
+		ln -s absent "$dir/dangling" || return 1
+	cat "$dir/pipe" >"$dir/got" &
+	"$codetag" export --format csv -o "$dir/pipe" $file && wait $! &&
+		[ -p "$dir/pipe" ] && [ "$(cat "$dir/got")" = "$want" ] || return 1
+	"$codetag" export --format csv -o "$dir/link" $file &&
+		[ -L "$dir/link" ] && [ "$(cat "$dir/real")" = "$want" ] || return 1
+	"$codetag" export --format csv -o "$dir/dangling" $file &&
+		[ -L "$dir/dangling" ] && [ "$(cat "$dir/absent")" = "$want" ] || return 1
+	"$codetag" trace data/handmade-old.trace --callers "$dir/link" >/dev/null &&
+		[ -L "$dir/link" ] && grep -q '^ffffffff810a0033$' "$dir/real" || return 1
+	if mknod "$dir/null" c 1 3 2>/dev/null && : >"$dir/null"; then
+		"$codetag" export --format csv -o "$dir/null" $file && [ -c "$dir/null" ] || return 1
+	fi
+	[ -z "$(find "$dir" -name '.*.??????')" ]
+}
+
+# A tag that is not UTF-8, and one that looks alike.
+prometheus_not_utf8() {
+	printf 'allocinfo - version: 2.0\n#\n 5 1 a\xff.c:1 func:f\n 6 1 a\xfe.c:1 func:f\n 7 1 b.c:2 func:"\xc3\xa9\\\n' \
+		>"$scratch/latin1"
+	"$codetag" export --format prometheus "$scratch/latin1" >"$scratch/latin1.prom" || return 1
+	python3 -c '
+import sys
+lines = open(sys.argv[1], encoding="utf-8", errors="strict").read().split("\n")
+names = [line.rsplit(" ", 1)[0] for line in lines if line and line[0] != "#"]
+assert len(names) == len(set(names)) == 10, names' "$scratch/latin1.prom" &&
+		{ ! command -v promtool >/dev/null || promtool check metrics <"$scratch/latin1.prom"; }
+}
+
+# A line that moves is not another series.
+prometheus_is_stable() {
+	local file=data/handmade-v2.allocinfo
+	diff <("$codetag" export --format prometheus $file) \
+		<(sed 's/mm.filemap.c:1950/mm\/filemap.c:1951/' $file |
+			"$codetag" export --format prometheus -)
+}
+
 # Listed groups and the others add up to the total, however many are listed.
 prometheus_adds_up() {
 	"$codetag" export --format prometheus --top "$2" "$1" | awk '
@@ -81,3 +123,6 @@ for file in data/handmade-v2.allocinfo data/recorded-*.allocinfo; do
 		check "export/promtool/$base" prometheus_is_valid "$file"
 done
 check export/atomic atomic
+check export/in-place output_in_place
+check export/prometheus-not-utf8 prometheus_not_utf8
+check export/prometheus-stable prometheus_is_stable

@@ -19,8 +19,9 @@ live_top() {
 	local file=$scratch/live.allocinfo
 	cp data/handmade-v2.allocinfo "$file"
 	tmux_top kill-server 2>/dev/null
-	tmux_top -f /dev/null new-session -d -x 80 -y 24 \
-		"$codetag top -b -d 0.3 $file 2>$scratch/top.err; echo left \$?; sleep 60"
+	# A relative path, for messages of a line to fit into it.
+	tmux_top -f /dev/null new-session -d -x 80 -y 24 -c "$scratch" \
+		"$codetag top -b -d 0.3 ${file##*/} 2>$scratch/top.err; echo left \$?; sleep 60"
 	live_steps "$file"
 	local status=$?
 	tmux_top kill-server
@@ -52,7 +53,7 @@ live_steps() {
 	screen_has 'filter: module virtio_net' || return 1
 	tmux_top send-keys / Enter End
 	mv "$file" "$file.good"
-	screen_has 'cannot read' || return 1
+	screen_has 'cannot read live.allocinfo: No such file or directory' || return 1
 	mv "$file.good" "$file"
 	screen_has 'q quit, h help' || return 1
 	tmux_top send-keys b b b b

@@ -53,6 +53,22 @@ static_sizes() {
 	return 1
 }
 
+# Built with link time optimisation, objects are no ELF: what was linked is counted.
+static_lto() {
+	local dir=$scratch/lto want
+	mkdir -p "$dir/fs" && echo 'int data[500] = { 1 };' >"$dir/fs/x.c" &&
+		clang -flto=thin -c -o "$dir/fs/x.o" "$dir/fs/x.c" &&
+		printf 'savedcmd := x\n\nsource_fs/x.o := x.c\n' >"$dir/fs/.x.o.cmd" || return 1
+	"$codetag" static "$dir" 2>"$scratch/err"
+	[ $? -eq 2 ] && grep -q '1 object files in .* are LLVM bitcode' "$scratch/err" || return 1
+	clang -c -o "$dir/vmlinux.o" "$dir/fs/x.c" &&
+		clang -c -o "$dir/fs/m.ko" "$dir/fs/x.c" || return 1
+	want=$("$codetag" static -b -N -o data,name "$dir" 2>"$scratch/err" | tr -s ' ') || return 1
+	[ "$want" = "$(printf ' 2000 fs/m.ko\n 2000 vmlinux.o')" ] ||
+		[ "$want" = "$(printf '2000 fs/m.ko\n2000 vmlinux.o')" ] || { echo "$want"; return 1; }
+	grep -q 'link time optimisation' "$scratch/err"
+}
+
 static_groups() {
 	[ "$("$codetag" static "$tree" -b -N -g dir:1 -s name | awk '{ print $NF, ($1 > 0) }')" = \
 		"fs 1
@@ -315,5 +331,6 @@ if "$codetag" --version | grep -q libelf; then
 	else
 		check static/tree false
 	fi
+	check static/lto static_lto
 	check static/refuses static_refuses
 fi

@@ -76,6 +76,51 @@ assert all(site["stack"][0] == "vmlinux" for site in sites)' "$sum" || return 1
 	done
 }
 
+
+# The half of a number is not taken for one.
+trace_cut() {
+	head -c -20 data/handmade-old.trace >"$scratch/cut.trace"
+	"$codetag" trace --json "$scratch/cut.trace" >"$scratch/cut.json" 2>"$scratch/err"
+	[ $? -eq 2 ] && grep -q '"complete": false' "$scratch/cut.json" &&
+		grep -q 'cut.trace: not read to its end' "$scratch/err" || return 1
+	sed '$d' data/handmade-old.trace | "$codetag" trace --json - |
+		diff - "$scratch/cut.json" | grep '^[<>]' | grep -vE '"(source|complete)"' && return 1
+	return 0
+}
+
+# It is found, and does not make the waste of others less.
+trace_too_small() {
+	local line=' x-1 [000] d..1. 1.0: kmalloc: call_site=f+0x1/0x2 ptr=0000000000001%03x bytes_req=%d bytes_alloc=%d gfp_flags=GFP_KERNEL\n'
+	{
+		# shellcheck disable=SC2059
+		printf "$line" 1 100 128 2 172 128
+	} >"$scratch/small.trace"
+	"$codetag" trace "$scratch/small.trace" >"$scratch/small" || return 1
+	grep -q '^current wasted bytes: 28$' "$scratch/small" &&
+		grep -q '^given less than was asked for.*: 1; the first was allocated by f+0x1' "$scratch/small"
+}
+
+# One caller, SIZES sizes: see reads_linearly().
+trace_sizes() {
+	awk -v n="$1" 'BEGIN {
+		for (i = 0; i < n; i++)
+			printf " x-1 [000] d..1. 1.0: kmalloc: call_site=f+0x1/0x2 ptr=%016x bytes_req=%d bytes_alloc=%d gfp_flags=GFP_KERNEL\n", 4096 + 64 * i, i + 1, i + 1
+	}'
+}
+
+trace_linear() {
+	local n spent=() TIMEFORMAT=%U
+	for n in 10000 40000; do
+		trace_sizes $n >"$scratch/sizes"
+		spent+=("$({ time "$codetag" trace "$scratch/sizes" >/dev/null; } 2>&1)")
+	done
+	echo "${spent[@]} s"
+	awk -v a="${spent[0]}" -v b="${spent[1]}" 'BEGIN { exit !(b < 8 * a + 0.2) }'
+}
+
+check trace/cut trace_cut
+check trace/too-small trace_too_small
+check trace/linear trace_linear
 check trace/like-awk trace_like_awk
 check trace/drawn trace_drawn
 check trace/interrupted trace_interrupted
