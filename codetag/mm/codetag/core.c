@@ -940,12 +940,12 @@ static void publish_range(struct codetag_range *range)
 
 	for (i = 0; i < range->nr; i += CODETAG_BLOCK_SIZE) {
 		unsigned int block = (range->first + i) >> CODETAG_BLOCK_SHIFT;
+		unsigned int nr = min_t(unsigned int, range->nr - i, CODETAG_BLOCK_SIZE);
 
 		__set_bit(block, codetag_blocks_used);
 		codetag_blocks[block] = range;
 		module_alloc_tag_counters[block] = range->counters - range->first;
-		module_alloc_tag_sizes[block] = sizeof(*range->counters) *
-						min_t(unsigned int, range->nr - i, CODETAG_BLOCK_SIZE);
+		module_alloc_tag_sizes[block] = nr * sizeof(*range->counters);
 	}
 }
 

@@ -636,5 +636,5 @@ bool codetag_query_matches(const struct codetag_query *q, const struct codetag *
  */
 bool codetag_query_names_module(const struct codetag_query *q)
 {
-	return q->all.module ? strcmp(q->all.module, "vmlinux") : q->none.module != NULL;
+	return q->all.module ? strcmp(q->all.module, "vmlinux") : !!q->none.module;
 }
