@@ -8,6 +8,7 @@ help:
 	@echo '  make test           all tests; T=GROUP runs one group, T=list names them'
 	@echo '  make bench          measure what the profiler costs; QUICK=1 takes minutes'
 	@echo '  make series OUT=DIR write the complete patch series, ready for git am'
+	@echo '  make deb            Debian packages of a kernel with the profiler, and of the command'
 	@echo '  make packages       install the Debian packages that are missing'
 	@echo '  make tree           make the patched kernel tree and print its path'
 	@echo '  make clean          remove what was built (sources and compiler cache stay)'
@@ -16,6 +17,7 @@ help:
 	@echo 'Variables:'
 	@echo '  ARCH=um             run and shell: user-mode Linux instead of QEMU'
 	@echo '  FLAVOUR=NAME        run and shell: a configuration of scripts/configs/ (default base)'
+	@echo '                      deb: cloud-amd64 (default), amd64 or rt-amd64'
 	@echo '  KSRC=DIR            a Linux 6.12 tree of your own, which is never written to'
 	@echo '  FAST_PATHS=n        leave out the second series, in a tree of its own'
 	@echo '  ACCEL=kvm|tcg       accelerator of QEMU (default: KVM where it works)'
@@ -37,6 +39,10 @@ bench:
 series:
 	@scripts/export-series '$(OUT)'
 
+deb:
+	@scripts/install-packages
+	@scripts/build-deb $(FLAVOUR)
+
 packages:
 	@scripts/install-packages
 
@@ -46,4 +52,4 @@ tree:
 clean distclean:
 	@scripts/clean $@
 
-.PHONY: help run shell test bench series packages tree clean distclean
+.PHONY: help run shell test bench series deb packages tree clean distclean

@@ -10,6 +10,7 @@ OVERLAY=$ROOT/codetag
 KVER=6.12
 PATCHES=$ROOT/kernel-patches/$KVER
 TARBALL=/usr/src/linux-source-$KVER.tar.xz
+DEBIAN_CONFIGS=/usr/src/linux-config-$KVER
 
 # Everything that is made is made below CACHE, nothing in the repository.
 CACHE=${CODETAG_CACHE:-${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/codetag}
@@ -60,7 +61,7 @@ export CCACHE_DIR=$CACHE/ccache CCACHE_NOHASHDIR=1 CCACHE_MAXSIZE=${CCACHE_MAXSI
 export CCACHE_DEPEND=1
 # The same sources give the same kernel, whoever builds them and when.
 export KBUILD_BUILD_USER=codetag KBUILD_BUILD_HOST=codetag
-export KBUILD_BUILD_TIMESTAMP='Thu Jan  1 00:00:00 UTC 1970'
+export KBUILD_BUILD_TIMESTAMP=${KBUILD_BUILD_TIMESTAMP:-Thu Jan  1 00:00:00 UTC 1970}
 export PYTHONDONTWRITEBYTECODE=1 LC_ALL=C
 # The makes below are not part of a make that called us.
 unset MAKEFLAGS MFLAGS MAKELEVEL
@@ -126,7 +127,9 @@ flavour_fragments() { fragments "$(flavour_config "$1")" "$(flavour_tree "$1")";
 
 # flavour_lines FLAVOUR WORD: what lines "# WORD: …" of its fragments say, where
 # make: are arguments for make, target: is what to build besides the kernel, only:
-# what to build instead of it, and files: how many object files there are, about
+# what to build instead of it, files: how many object files there are, about,
+# debian: which configuration of Debian it is made of, needs: what sources that
+# takes, and disk: how many GiB
 flavour_lines()
 {
 	local list
