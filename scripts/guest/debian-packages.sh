@@ -24,7 +24,7 @@ adds_up() { codetag report --top 5; }
 off() { ! systemctl is-enabled codetag-record.timer && ! systemctl is-active codetag-record.timer; }
 record()
 {
-	for n in 1 2; do
+	for _ in 1 2; do
 		systemctl start codetag-record.service || {
 			journalctl --no-pager -u codetag-record.service
 			return 1
@@ -34,6 +34,7 @@ record()
 recorded() { ls -l /var/lib/codetag; codetag replay --list /var/lib/codetag/*.db; }
 private() { [ "$(stat -c %a /var/lib/codetag)" = 700 ]; }
 timer() { systemctl enable --now codetag-record.timer && systemctl is-active codetag-record.timer; }
+dkms_module() { modprobe hold && grep '\[hold\] func:hold_init' /proc/allocinfo && rmmod hold && ! grep '\[hold\]' /proc/allocinfo; }
 btf() { [ -s /sys/kernel/btf/vmlinux ] && [ -s /sys/kernel/btf/ext4 ]; }
 
 check 'systemd is up, nothing has failed' up
@@ -43,6 +44,7 @@ check 'the modules of the initramfs have call sites' modules
 check 'the kernel is not tainted' untainted
 check 'modules are signed' signed
 [ ! -e /sys/kernel/btf ] || check 'types of the kernel and of modules' btf
+check 'the call site of a module that DKMS has built' dkms_module
 check 'the audit finds no mismatch' audit
 check 'a report' adds_up
 check 'the timer is off' off
