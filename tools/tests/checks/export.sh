@@ -44,7 +44,7 @@ assert sum(int(r["size"]) for r in rows) == int(sys.argv[1])' "$want"
 
 # A pipe, a device and a symbolic link stay what they are.
 output_in_place() {
-	local dir=$scratch/places want file=data/handmade-v2.allocinfo
+	local dir=$scratch/export-places want file=data/handmade-v2.allocinfo
 	want=$("$codetag" export --format csv $file) || return 1
 	mkdir -p "$dir" && mkfifo "$dir/pipe" && ln -s real "$dir/link" && echo old >"$dir/real" &&
 		ln -s absent "$dir/dangling" || return 1

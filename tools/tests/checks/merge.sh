@@ -171,7 +171,7 @@ print(*[h["host"] for h in json.load(open(sys.argv[1]))["hosts"]])' "$scratch/ou
 
 # How hosts are called.
 merge_names() {
-	local dir=$scratch/names
+	local dir=$scratch/merge-names
 	mkdir -p "$dir/web1/proc" "$dir/web2" || return 1
 	cp data/handmade-v1.allocinfo "$dir/web1/proc/allocinfo"
 	cp data/recorded-ours-6.12.meminfo "$dir/web1/proc/meminfo"
