@@ -371,7 +371,7 @@ static bool has_contexts(u16 id)
 static void add_contexts(u16 id, struct alloc_tag_counters *sum) {}
 static void set_site_split(u16 id, bool split) {}
 static bool site_is_split(u16 id) { return false; }
-static bool has_contexts(u16 id) { return false; }
+static __maybe_unused bool has_contexts(u16 id) { return false; }
 
 #endif /* CONFIG_CODETAG_CONTEXTS */
 
