@@ -53,7 +53,7 @@ site()
 
 driver
 [ -e $CONTROL ] || { unload codetag_test; skip_all "no $CONTROL"; }
-plan 68
+plan 75
 
 equal "modes" "-rw------- -rw-------" \
 	"$(ls -l $CONTROL $QUERIES | awk '{ print $1 }' | xargs)"
