@@ -26,6 +26,7 @@
 #endif
 #include "selection.h"
 #include "model/match.h"
+#include "model/series.h"
 #include "trace_sites.h"
 #include "write/outfile.h"
 #ifdef HAVE_SQLITE
@@ -228,6 +229,8 @@ struct material {
 #ifdef HAVE_ELF
 	struct objects objects;	/* static: the one snapshot is of them */
 #endif
+	struct series series;	/* for areas: the groups over time … */
+	double *moment;		/* … at these times */
 	size_t of;	/* the snapshots there are, if not all are drawn */
 	char kernel[128];
 	bool complete;
@@ -239,6 +242,8 @@ static void material_free(struct material *m)
 		allocinfo_free(&m->info[i]);
 	free(m->info);
 	free(m->time);
+	free(m->moment);
+	series_free(&m->series);
 	tree_free(&m->tree);
 #ifdef HAVE_ELF
 	objects_free(&m->objects);
@@ -252,8 +257,45 @@ static bool is_recording(const char *path)
 	return input_begins(path, magic, sizeof(magic));
 }
 
+static bool is_below(const char *path, const char *dir, size_t len)
+{
+	return !strncmp(path, dir, len) && (!path[len] || path[len] == '/');
+}
+
 #ifdef HAVE_SQLITE
-static bool load_recording(struct material *m, const struct options *o)
+static bool is_wanted(void *context, const struct site *site)
+{
+	const struct options *o = context;
+	size_t len = o->start ? strlen(o->start) : 0;
+
+	while (len && o->start[len - 1] == '/')
+		len--;
+	return query_match(o->selection.query, site) &&
+	       (!len || is_below(site->file, o->start, len));
+}
+
+/* All snapshots that an area shows in one pass over the recording. */
+static bool load_area(struct material *m, struct options *o, struct recording *recording,
+		      size_t want)
+{
+	const struct recording_choice choice = {
+		.keep = is_wanted, .context = o, .by = o->selection.by,
+	};
+	size_t *at = xcalloc(want, sizeof(*at));
+	bool good;
+
+	m->moment = xcalloc(want, sizeof(*m->moment));
+	m->series.columns = want;
+	for (size_t k = 0; k < want; k++) {
+		at[k] = recording_pick(recording, k, want);
+		m->moment[k] = (double)recording_time(recording, at[k]) / 1000;
+	}
+	good = load_series(recording, &m->series, at, &choice);
+	free(at);
+	return good;
+}
+
+static bool load_recording(struct material *m, struct options *o)
 {
 	struct recording *recording = open_recording(o->selection.path);
 	size_t have, want;
@@ -268,6 +310,10 @@ static bool load_recording(struct material *m, const struct options *o)
 		m->of = have;
 	}
 	snprintf(m->kernel, sizeof(m->kernel), "%s", recording_kernel(recording));
+	if (o->kind == AREA) {
+		good = load_area(m, o, recording, want);
+		want = 1;	/* and the last one, to describe it */
+	}
 	m->info = xcalloc(want, sizeof(*m->info));
 	m->time = xcalloc(want, sizeof(*m->time));
 	for (size_t k = 0; k < want && good; k++) {
@@ -283,7 +329,7 @@ static bool load_recording(struct material *m, const struct options *o)
 	return good;
 }
 #else
-static bool load_recording(struct material *m, const struct options *o)
+static bool load_recording(struct material *m, struct options *o)
 {
 	(void)m;
 	warning("%s is a recording, this build reads none", o->selection.path);
@@ -429,11 +475,6 @@ static bool load_static(struct material *m, const struct options *o)
 }
 #endif
 
-static bool is_below(const char *path, const char *dir, size_t len)
-{
-	return !strncmp(path, dir, len) && (!path[len] || path[len] == '/');
-}
-
 /* Only what is below --start-branch. */
 static bool keep_branch(struct material *m, const char *dir)
 {
@@ -540,51 +581,51 @@ static bool draw_bars(const struct options *o, const struct material *m,
 	return good;
 }
 
+static double at_moment(const struct options *o, const struct material *m, size_t group,
+			size_t column)
+{
+	const struct sum *sum = &series_sums(&m->series, group)[column];
+
+	return (double)(o->attribute == CALLS ? sum->calls : sum->bytes);
+}
+
 static bool draw_area(const struct options *o, const struct material *m,
 		      const struct chart *chart, FILE *out)
 {
-	struct groups last, then;
+	size_t groups = m->series.names.count, columns = m->series.columns, rows;
+	struct groups last = { .group = xcalloc(groups, sizeof(*last.group)), .count = groups };
 	struct weighed *ranked;
 	const char **name;
 	double *value;
-	size_t rows;
-	bool good = false, rest = false;
+	bool good, rest = false;
 
-	group_all(o, m, &last, o->selection.by);
+	for (size_t i = 0; i < groups; i++)
+		last.group[i].now = series_sums(&m->series, i)[columns - 1];
 	rows = rank(o, &last, &ranked, 10);
 	name = xcalloc(rows + 1, sizeof(*name));
-	value = xcalloc((rows + 1) * m->count, sizeof(*value));
+	value = xcalloc((rows + 1) * columns, sizeof(*value));
 	for (size_t r = 0; r < rows; r++)
-		name[r] = last.group[ranked[r].i].name;
+		name[r] = m->series.names.entry[ranked[r].i].key;
 	name[rows] = "all others";
-	for (size_t c = 0; c < m->count; c++) {
-		double *others = &value[rows * m->count + c];
+	for (size_t c = 0; c < columns; c++) {
+		double *others = &value[rows * columns + c];
 
-		then = (struct groups){ .by = o->selection.by };
-		groups_add(&then, &m->info[c], o->selection.query);
-		*others = (double)(o->attribute == CALLS ? then.now.calls :
-							   then.now.bytes);
+		for (size_t i = 0; i < groups; i++)
+			*others += at_moment(o, m, i, c);
 		for (size_t r = 0; r < rows; r++) {
-			size_t i = strmap_find(&then.names, name[r], strlen(name[r]));
-
-			if (i == STRMAP_NONE)
-				continue;
-			value[r * m->count + c] =
-				(double)value_of(o, &then.group[i]);
-			*others -= value[r * m->count + c];
+			value[r * columns + c] = at_moment(o, m, ranked[r].i, c);
+			*others -= value[r * columns + c];
 		}
-		good = good || then.count;
 		rest = rest || *others > 0;
-		groups_free(&then);
 	}
-	good = (good || nothing()) &&
+	good = (groups || nothing()) &&
 	       chart_area(&(struct chart_series){ *chart, name, value, rows + rest,
-						  m->count, m->time },
+						  columns, m->moment },
 			  o->format, out);
 	free(name);
 	free(value);
 	free(ranked);
-	groups_free(&last);
+	free(last.group);
 	return good;
 }
 
@@ -754,7 +795,7 @@ static bool load_trace(struct material *m, const struct options *o)
 }
 
 /* Says why it cannot, and returns false. */
-static bool load(struct material *m, const struct options *o)
+static bool load(struct material *m, struct options *o)
 {
 	bool recording;
 

@@ -20,6 +20,16 @@ reads_linearly() {
 	awk -v a="${spent[0]}" -v b="${spent[1]}" 'BEGIN { exit !(b < 8 * a + 0.2) }'
 }
 
+# Of the same recording, not much more than the list of its snapshots takes.
+reads_once() {
+	local spent=() TIMEFORMAT=%U db=$scratch/wide.db
+	python3 make-large-recording.py "$db" 2000 800 || return 1
+	spent+=("$({ time "$codetag" replay --list "$db" >/dev/null; } 2>&1)")
+	spent+=("$({ time "$codetag" "$@" "$db" >/dev/null; } 2>&1)")
+	echo "${spent[@]} s"
+	awk -v a="${spent[0]}" -v b="${spent[1]}" 'BEGIN { exit !(b < 3 * a + 0.3) }'
+}
+
 # Others need it, so it is made whatever T= leaves out; then it does not count.
 if feature sqlite3 record/make; then
 	if selected record/make; then

@@ -280,6 +280,7 @@ if "$codetag" --version | grep -q cairo; then
 	check chart/refuses/missing chart_refuses no-such-file
 	check chart/refuses/growth chart_refuses --attr growth "$file"
 	if [ -e "$recording" ]; then
+		check chart/area-once reads_once chart --kind area -o "$scratch/once.svg"
 		check chart/area-linear reads_linearly chart --kind area -o "$scratch/linear.svg"
 		check chart/png/area png_is_drawn --kind area "$recording"
 		check chart/svg/area svg_is_sound --kind area -g dir:1 "$recording"
