@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* A gzip file (RFC 1952) of blocks that are stored, not compressed. */
+/* A gzip file (RFC 1952). */
 #ifndef CODETAG_GZIP_H
 #define CODETAG_GZIP_H
 

@@ -4,7 +4,9 @@
 #include "base/text.h"
 #include "model/frames.h"
 #include "write/export.h"
+#ifdef HAVE_ZLIB
 #include "write/gzip.h"
+#endif
 
 /* Field numbers of profile.proto. */
 enum {
@@ -158,7 +160,12 @@ void export_pprof(struct export *export, FILE *out)
 	for (size_t i = 0; i < pprof.strings.count; i++)
 		bytes(&pprof.out, PROFILE_STRING, pprof.strings.entry[i].key,
 		      strlen(pprof.strings.entry[i].key));
+#ifdef HAVE_ZLIB
 	gzip_write(pprof.out.s, pprof.out.len, out);
+#else
+	/* Who reads profiles takes them unpacked, too. */
+	fwrite(pprof.out.s, 1, pprof.out.len, out);
+#endif
 
 	frames_free(&frames);
 	text_free(&pprof.out);

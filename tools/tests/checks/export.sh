@@ -15,6 +15,16 @@ pprof_like_folded() {
 		diff - "$scratch/calls"
 }
 
+# Smaller than what is in it, and without zlib that is what is written.
+pprof_packed() {
+	local file=data/recorded-mainline-6.12.allocinfo
+	nice -n 5 make -s -C .. O="$build/static" STATIC=1 || return 1
+	"$codetag" export --format pprof -o "$scratch/packed.pb.gz" $file &&
+		"$build/static/codetag" export --format pprof -o "$scratch/plain.pb" $file &&
+		gzip -dc "$scratch/packed.pb.gz" | cmp - "$scratch/plain.pb" &&
+		[ "$(wc -c <"$scratch/packed.pb.gz")" -lt $(($(wc -c <"$scratch/plain.pb") * 2 / 3)) ]
+}
+
 folded_adds_up() {
 	local file=$1 attr=$2 column=$3 want got
 	want=$(awk -v c="$column" 'NR > 2 && $c > 0 { s += $c } END { print s }' "$file")
@@ -122,6 +132,9 @@ for file in data/handmade-v2.allocinfo data/recorded-*.allocinfo; do
 	program promtool "export/promtool/$base" &&
 		check "export/promtool/$base" prometheus_is_valid "$file"
 done
+if feature zlib export/pprof/packed; then
+	check export/pprof/packed pprof_packed
+fi
 check export/atomic atomic
 check export/in-place output_in_place
 check export/prometheus-not-utf8 prometheus_not_utf8
