@@ -25,6 +25,7 @@
 #include "image/objects.h"
 #endif
 #include "selection.h"
+#include "model/container.h"
 #include "model/match.h"
 #include "model/series.h"
 #include "trace_sites.h"
@@ -70,6 +71,7 @@ static const struct argp_option options[] = {
 
 static const struct argp_child children[] = {
 	{ &selection_chart_argp, 0, NULL, 1 },
+	{ &selection_raw_argp, 0, NULL, 2 },
 	{ &trace_files_argp, 0, NULL, 3 },
 	{ 0 }
 };
@@ -147,7 +149,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	switch (key) {
 	case ARGP_KEY_INIT:
 		state->child_inputs[0] = &o->selection;
-		state->child_inputs[1] = &o->files;
+		state->child_inputs[1] = &o->selection;
+		state->child_inputs[2] = &o->files;
 		return 0;
 	case 'o':
 		o->output = arg;
@@ -196,6 +199,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 			 (o->selection.by.by != BY_SITE || o->selection.top))
 			argp_error(state, "rings, treemaps and pages are by directory: --group and --top "
 				   "are for bars and areas");
+		if (o->selection.raw && (o->files.trace || o->attribute == STATIC))
+			argp_error(state, "--raw is for call sites");
+		o->selection.raw |= o->files.trace || o->attribute == STATIC;
 		if (o->files.trace || o->attribute == OF_TRACE)
 			finish_trace(o, state);
 		else if (o->attribute == STATIC)
@@ -232,6 +238,7 @@ struct material {
 	struct series series;	/* for areas: the groups over time … */
 	double *moment;		/* … at these times */
 	size_t of;	/* the snapshots there are, if not all are drawn */
+	struct sum left_out;	/* of the last snapshot, see model/container.h */
 	char kernel[128];
 	bool complete;
 };
@@ -262,7 +269,6 @@ static bool is_below(const char *path, const char *dir, size_t len)
 	return !strncmp(path, dir, len) && (!path[len] || path[len] == '/');
 }
 
-#ifdef HAVE_SQLITE
 static bool is_wanted(void *context, const struct site *site)
 {
 	const struct options *o = context;
@@ -274,12 +280,20 @@ static bool is_wanted(void *context, const struct site *site)
 	       (!len || is_below(site->file, o->start, len));
 }
 
+#ifdef HAVE_SQLITE
+static bool is_counted(void *context, const struct site *site)
+{
+	const struct options *o = context;
+
+	return is_wanted(context, site) && (o->selection.raw || !site_contains(site));
+}
+
 /* All snapshots that an area shows in one pass over the recording. */
 static bool load_area(struct material *m, struct options *o, struct recording *recording,
 		      size_t want)
 {
 	const struct recording_choice choice = {
-		.keep = is_wanted, .context = o, .by = o->selection.by,
+		.keep = is_counted, .context = o, .by = o->selection.by,
 	};
 	size_t *at = xcalloc(want, sizeof(*at));
 	bool good;
@@ -298,7 +312,7 @@ static bool load_area(struct material *m, struct options *o, struct recording *r
 static bool load_recording(struct material *m, struct options *o)
 {
 	struct recording *recording = open_recording(o->selection.path);
-	size_t have, want;
+	size_t have, want, area;
 	bool good = true;
 
 	if (!recording)
@@ -310,10 +324,9 @@ static bool load_recording(struct material *m, struct options *o)
 		m->of = have;
 	}
 	snprintf(m->kernel, sizeof(m->kernel), "%s", recording_kernel(recording));
-	if (o->kind == AREA) {
-		good = load_area(m, o, recording, want);
-		want = 1;	/* and the last one, to describe it */
-	}
+	area = o->kind == AREA ? want : 0;
+	if (area)
+		want = 1;	/* the last one, to describe it */
 	m->info = xcalloc(want, sizeof(*m->info));
 	m->time = xcalloc(want, sizeof(*m->time));
 	for (size_t k = 0; k < want && good; k++) {
@@ -324,6 +337,10 @@ static bool load_recording(struct material *m, struct options *o)
 			break;
 		m->time[k] = (double)recording_time(recording, i) / 1000;
 		m->count++;
+	}
+	if (good && area) {
+		o->selection.raw |= containers_only(&m->info[0], is_wanted, o);
+		good = load_area(m, o, recording, area);
 	}
 	recording_close(recording);
 	return good;
@@ -475,25 +492,34 @@ static bool load_static(struct material *m, const struct options *o)
 }
 #endif
 
-/* Only what is below --start-branch. */
-static bool keep_branch(struct material *m, const char *dir)
+/* What contains other allocations is drawn only if that is all there is. */
+static void take_out_containers(struct material *m, struct options *o)
 {
-	size_t len = strlen(dir), kept = 0;
+	bool only = true;
 
-	while (len && dir[len - 1] == '/')
-		len--;
+	for (size_t k = 0; k < m->count; k++)
+		only = only && containers_only(&m->info[k], is_wanted, o);
+	for (size_t k = 0; k < m->count && !only; k++)
+		containers_take_out(&m->info[k], is_wanted, o, &m->left_out);
+}
+
+/* Only what is below --start-branch. */
+static bool keep_branch(struct material *m, struct options *o)
+{
+	size_t kept = 0;
+
 	for (size_t k = 0; k < m->count; k++) {
 		struct allocinfo *info = &m->info[k];
 		size_t own = 0;
 
 		for (size_t i = 0; i < info->count; i++)
-			if (!len || is_below(info->site[i].file, dir, len))
+			if (is_wanted(o, &info->site[i]))
 				info->site[own++] = info->site[i];
 		info->count = own;
 		kept += own;
 	}
 	if (!kept)
-		warning("nothing is below %s", dir);
+		warning("nothing is below %s", o->start);
 	return kept;
 }
 
@@ -683,6 +709,9 @@ static void describe(const struct options *o, const struct material *m,
 		text_printf(text, "%" PRId64 " allocations", groups.now.calls);
 	if (o->attribute == GROWTH)
 		describe_growth(o, &groups, text);
+	if (m->left_out.bytes)
+		text_printf(text, " \xc2\xb7 %s of slab pages and percpu chunks not counted: "
+			    "what is in them is", size_format(total, m->left_out.bytes, true));
 	if (o->start)
 		text_printf(text, " \xc2\xb7 %.80s", o->start);
 	if (o->selection.query_text.len)
@@ -826,7 +855,9 @@ int cmd_chart(int argc, char **argv)
 
 	o.selection.compare = true;
 	argp_parse(&argp, argc, argv, 0, NULL, &o);
-	if (load(&m, &o) && (!o.start || keep_branch(&m, o.start))) {
+	if (load(&m, &o) && (!o.start || keep_branch(&m, &o))) {
+		if (!o.selection.raw)
+			take_out_containers(&m, &o);
 		if (o.kind == RING || o.kind == TREEMAP)
 			build_tree(&o, &m);
 		if (draw(&o, &m) && m.complete)

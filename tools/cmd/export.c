@@ -60,6 +60,7 @@ static const struct argp_option options[] = {
 
 static const struct argp_child children[] = {
 	{ &selection_argp, 0, NULL, 1 },
+	{ &selection_raw_argp, 0, NULL, 2 },
 	{ &trace_files_argp, 0, NULL, 3 },
 	{ 0 }
 };
@@ -103,7 +104,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	switch (key) {
 	case ARGP_KEY_INIT:
 		state->child_inputs[0] = &o->selection;
-		state->child_inputs[1] = &o->files;
+		state->child_inputs[1] = &o->selection;
+		state->child_inputs[2] = &o->files;
 		return 0;
 	case KEY_FORMAT:
 		o->format = find_format(arg);
@@ -148,11 +150,16 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		else if (o->attr_given && !o->of_trace && !o->format->weighs)
 			argp_error(state, "%s tells both size and calls: --attr is for folded, pprof and "
 				   "speedscope", o->format->name);
+		else if (o->selection.raw && (o->files.trace || !o->format->weighs))
+			argp_error(state, "--raw is for stacks of call sites: folded, pprof and "
+				   "speedscope");
 		else if (o->labels && o->format->write != export_prometheus)
 			argp_error(state, "--label is for prometheus");
 		else if (o->selection.by.by == BY_ROW &&
 			 o->format->write == export_prometheus)
 			argp_error(state, "prometheus takes no repeated rows: use --group place or site");
+		/* Data are as the kernel tells them, pictures add them up. */
+		o->selection.raw = o->selection.raw || !o->format->weighs;
 		return 0;
 	}
 	return ARGP_ERR_UNKNOWN;

@@ -28,6 +28,7 @@ static const struct argp_option options[] = {
 
 static const struct argp_child children[] = {
 	{ &selection_argp, 0, NULL, 1 },
+	{ &selection_raw_argp, 0, NULL, 2 },
 	{ &columns_argp, 0, NULL, 9 },
 	{ &machine_argp, 0, NULL, 3 },
 	{ &output_argp, 0, NULL, 9 },
@@ -42,8 +43,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_INIT:
 		state->child_inputs[0] = &report->selection;
 		state->child_inputs[1] = &report->selection;
-		state->child_inputs[2] = &report->files;
-		state->child_inputs[3] = &report->output;
+		state->child_inputs[2] = &report->selection;
+		state->child_inputs[3] = &report->files;
+		state->child_inputs[4] = &report->output;
 		return 0;
 	case KEY_TREE:
 		report->tree = true;
@@ -158,9 +160,10 @@ int cmd_report(int argc, char **argv)
 
 	report.selection.many = true;
 	argp_parse(&argp, argc, argv, 0, NULL, &report);
-	if (selection_read(selection, &data.snapshot, &data.groups)) {
+	if (selection_snapshot(&data.snapshot, selection)) {
 		bool good = add_memory(&report, &data);
 
+		selection_group(selection, &data.snapshot, &data.groups);
 		if (report.tree) {
 			tree_add_sites(&data.tree, &data.snapshot.info, selection->query);
 			tree_sort(&data.tree, selection->order);

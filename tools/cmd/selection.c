@@ -8,8 +8,9 @@
 #include "arguments.h"
 #include "base/message.h"
 #include "base/number.h"
+#include "model/container.h"
 
-enum { KEY_ALLOCINFO = 0x100, KEY_MIN, KEY_MAX };
+enum { KEY_ALLOCINFO = 0x100, KEY_MIN, KEY_MAX, KEY_RAW };
 
 #define OPTION_ALLOCINFO \
 	{ "allocinfo", KEY_ALLOCINFO, "FILE", 0, \
@@ -90,6 +91,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case 'z':
 		selection->all = false;
 		return 0;
+	case KEY_RAW:
+		selection->raw = true;
+		return 0;
 	}
 	return ARGP_ERR_UNKNOWN;
 }
@@ -104,6 +108,14 @@ const struct argp selection_merge_argp = {
 const struct argp selection_chart_argp = {
 	chart_options, parse, NULL, NULL, NULL, NULL, NULL
 };
+
+static const struct argp_option raw_options[] = {
+	{ "raw", KEY_RAW, NULL, 0,
+	  "Count slab pages and percpu chunks, too: what is in them is then counted twice", 2 },
+	{ 0 }
+};
+
+const struct argp selection_raw_argp = { raw_options, parse, NULL, NULL, NULL, NULL, NULL };
 
 static const struct argp_option columns_options[] = {
 	{ "columns", 'o', "LIST", 0, "Columns: " COLUMN_NAMES, 9 },
@@ -204,13 +216,28 @@ void selection_finish(struct selection *selection, struct argp_state *state)
 		argp_error(state, "this data has no ids: select by file, func, module or line");
 }
 
+static bool is_selected(void *query, const struct site *site)
+{
+	return query_match(query, site);
+}
+
+void selection_group(const struct selection *selection, struct snapshot *snapshot,
+		     struct groups *groups)
+{
+	struct allocinfo *info = &snapshot->info;
+
+	*groups = (struct groups){ .by = selection->by };
+	if (!selection->raw && !containers_only(info, is_selected, selection->query))
+		containers_take_out(info, is_selected, selection->query, &groups->left_out);
+	groups_add(groups, info, selection->query);
+}
+
 bool selection_read(const struct selection *selection, struct snapshot *snapshot,
 		    struct groups *groups)
 {
 	if (!selection_snapshot(snapshot, selection))
 		return false;
-	*groups = (struct groups){ .by = selection->by };
-	groups_add(groups, &snapshot->info, selection->query);
+	selection_group(selection, snapshot, groups);
 	return true;
 }
 

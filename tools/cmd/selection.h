@@ -27,6 +27,7 @@ struct selection {
 	enum order order;
 	size_t top;		/* 0: all */
 	bool all;		/* groups that hold nothing, too */
+	bool raw;		/* what contains others is counted, too: see model/container.h */
 	bool has_min, has_max;
 	int64_t min, max;
 	struct columns columns;
@@ -37,6 +38,7 @@ extern const struct argp selection_argp;
 extern const struct argp selection_trend_argp;	/* what makes sense for leaks … */
 extern const struct argp selection_merge_argp;	/* … for merge … */
 extern const struct argp selection_chart_argp;	/* … and for chart */
+extern const struct argp selection_raw_argp;	/* for commands that sum up */
 extern const struct argp columns_argp;	/* for commands that print tables */
 
 #define SELECTION_INIT { .path = ALLOCINFO_PATH }
@@ -57,7 +59,11 @@ bool selection_open(struct snapshot *snapshot, const char *path);
 /* Only its call sites. */
 bool selection_load(struct allocinfo *info, const char *path);
 
-/* The same, and groups what is selected. */
+/* Groups what is selected, and takes out of it what would be counted twice. */
+void selection_group(const struct selection *selection, struct snapshot *snapshot,
+		     struct groups *groups);
+
+/* Both. */
 bool selection_read(const struct selection *selection, struct snapshot *snapshot,
 		    struct groups *groups);
 

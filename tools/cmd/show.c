@@ -35,6 +35,10 @@ void show_summary(const struct groups *groups, const struct allocinfo *info,
 	       groups->now.rows, count_module_rows(info, selection->query),
 	       size_format(total, groups->now.bytes, output_human(output)),
 	       output_human(output) ? "" : " bytes", groups->now.calls);
+	if (groups->left_out.bytes)
+		printf("not counted, because what is in them is: slab pages and percpu chunks of %s%s "
+		       "(--raw)\n", size_format(total, groups->left_out.bytes, output_human(output)),
+		       output_human(output) ? "" : " bytes");
 	if (inaccurate)
 		printf("inaccurate, because the kernel could not count all of their memory: %zu\n",
 		       inaccurate);
@@ -79,6 +83,11 @@ void show_json(struct json *json, const struct groups *groups, size_t count,
 	json_int(json, "rows", groups->now.rows);
 	json_int(json, "module_rows", count_module_rows(info, selection->query));
 	json_int(json, "not_understood", info->bad_lines);
+	json_end_object(json);
+	json_object(json, "left_out");
+	json_int(json, "size", groups->left_out.bytes);
+	json_int(json, "calls", groups->left_out.calls);
+	json_int(json, "rows", groups->left_out.rows);
 	json_end_object(json);
 	json_int(json, "groups", groups->count);
 	columns_json(&selection->columns, groups, count, json, "rows");

@@ -226,6 +226,8 @@ int cmd_top(int argc, char **argv)
 	};
 	int status;
 
+	/* Row by row, as the kernel has them. */
+	top.selection.raw = true;
 	argp_parse(&argp, argc, argv, 0, NULL, &top);
 	if (top.once && !top.selection.top)
 		top.selection.top = 20;

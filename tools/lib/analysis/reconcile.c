@@ -5,15 +5,16 @@
 #include <string.h>
 
 #include "base/number.h"
+#include "model/container.h"
 
 enum kind_of {
-	SLAB_PAGES, PERCPU_PAGES, PAGE_CACHE, USER, STACKS, RESERVED, OTHER, KINDS
+	SLABS, CHUNKS, PAGE_CACHE, USER, STACKS, RESERVED, OTHER, KINDS
 };
 static_assert(KINDS == RECONCILE_KINDS, "each kind has its place");
 
 static const char *const kind_names[KINDS] = {
-	[SLAB_PAGES] = "slab pages",
-	[PERCPU_PAGES] = "percpu chunks",
+	[SLABS] = "slab pages",
+	[CHUNKS] = "percpu chunks",
 	[PAGE_CACHE] = "page cache and tmpfs",
 	[USER] = "user memory and page tables",
 	[STACKS] = "kernel stacks",
@@ -21,15 +22,11 @@ static const char *const kind_names[KINDS] = {
 	[OTHER] = "other pages",
 };
 
-/* Where the pages of a kind are taken; rules from 6.10 to 7.x. */
+/* Where the pages of the other kinds are taken; rules from 6.10 to 7.x. */
 static const struct {
 	const char *file, *func;	/* NULL: any */
 	enum kind_of kind;
 } rules[] = {
-	{ "mm/slub.c", "alloc_slab_page", SLAB_PAGES },
-	{ "mm/slub.c", "allocate_slab", SLAB_PAGES },
-	{ "mm/percpu-vm.c", NULL, PERCPU_PAGES },
-	{ "mm/percpu-km.c", NULL, PERCPU_PAGES },
 	{ "mm/filemap.c", NULL, PAGE_CACHE },
 	{ "mm/readahead.c", NULL, PAGE_CACHE },
 	{ "mm/shmem.c", NULL, PAGE_CACHE },
@@ -47,6 +44,14 @@ static enum kind_of kind_of(const struct site *site)
 {
 	if (site_reserved(site))
 		return RESERVED;
+	switch (site_contains(site)) {
+	case SLAB_PAGES:
+		return SLABS;
+	case PERCPU_CHUNKS:
+		return CHUNKS;
+	case NO_CONTAINER:
+		break;
+	}
 	for (size_t i = 0; i < sizeof(rules) / sizeof(*rules); i++)
 		if (!strcmp(rules[i].file, site->file) &&
 		    (!rules[i].func || !strcmp(rules[i].func, site->func)))
@@ -104,12 +109,12 @@ bool reconcile(struct reconciliation *r, const struct allocinfo *info,
 
 	/* Objects cannot take more than the pages that they are in. */
 	r->slab_objects_known = machine->slabinfo.count > 0;
-	r->slab_objects = sum[SLAB_PAGES];
+	r->slab_objects = sum[SLABS];
 	if (r->slab_objects_known)
 		r->slab_objects = least(r->slab_objects,
 					slabinfo_object_bytes(&machine->slabinfo));
 	r->percpu_objects = least(fields_number(meminfo, "Percpu"),
-				  sum[PERCPU_PAGES]);
+				  sum[CHUNKS]);
 	sum[OTHER] = sub64(sub64(sum[OTHER], r->slab_objects), r->percpu_objects);
 	r->attributed = sub64(sub64(r->sites, r->slab_objects), r->percpu_objects);
 	r->unattributed = sub64(r->used, r->attributed);

@@ -50,6 +50,7 @@ struct groups {
 	struct group *group;	/* in the order in which they were first seen */
 	size_t count, room;
 	struct sum now, before;	/* of all groups */
+	struct sum left_out;	/* what is in no group, see model/container.h */
 	bool compared;		/* there is a before */
 	struct strmap names;
 	struct strmap seen;	/* BY_ROW: how often each site came up … */

@@ -222,6 +222,30 @@ bars_fit() {
 	"$codetag" report -N -b -n 16 -o size "$file" | bars_match "$svg" 16
 }
 
+# counted_once KIND FILE: the sum that the chart tells, and the names in it
+chart_counts_once() {
+	local svg=$scratch/sum.svg once raw
+	"$codetag" chart --kind "$1" -o "$svg" "$2" || return 1
+	once=$(texts "$svg")
+	"$codetag" chart --raw --kind "$1" -o "$svg" "$2" || return 1
+	raw=$(texts "$svg")
+	grep -q 'of slab pages and percpu chunks not counted' <<<"$once" && ! grep alloc_slab <<<"$once" &&
+		! grep 'not counted' <<<"$raw" || return 1
+	[ "$1" = area ] || grep -q " $("$codetag" report --json "$2" | python3 -c '
+import json, sys
+print("%.1fM in" % (json.load(sys.stdin)["total"]["size"] / 2 ** 20))')" <<<"$once" || return 1
+	[ "$1" != bars ] || grep alloc_slab <<<"$raw"
+}
+
+# In areas, too, they are left out if there is anything else.
+area_leaves_out() {
+	local svg=$scratch/area.svg
+	"$codetag" chart --kind area -o "$svg" "$scratch/once.db" file 'mm/slub.c' &&
+		! texts "$svg" | grep alloc_slab_page &&
+		"$codetag" chart --kind area -o "$svg" "$scratch/once.db" func alloc_slab_page &&
+		texts "$svg" | grep -q alloc_slab_page
+}
+
 # A chart that cannot be drawn leaves no file, and says why.
 chart_refuses() {
 	local out=$scratch/refused.svg
@@ -274,6 +298,15 @@ if "$codetag" --version | grep -q cairo; then
 	check chart/refuses/nothing-bars chart_refuses --kind bars "$file" 'file nowhere'
 	[ ! -e "$recording" ] ||
 		check chart/refuses/nothing-area chart_refuses --kind area "$recording" 'file nowhere'
+	for kind in ring treemap bars; do
+		check chart/once/$kind chart_counts_once $kind data/recorded-ours-6.12.allocinfo
+	done
+	if feature sqlite3 chart/once/area; then
+		"$codetag" record -q -c 2 -i 0.01 -o "$scratch/once.db" \
+			--allocinfo data/recorded-ours-6.12.allocinfo
+		check chart/once/area chart_counts_once area "$scratch/once.db"
+		check chart/once/area-names area_leaves_out
+	fi
 	check chart/moved/ring moved_is_no_growth ring
 	check chart/moved/bars moved_is_no_growth bars
 	check chart/refuses/area chart_refuses --kind area "$file"

@@ -28,7 +28,7 @@ pprof_packed() {
 folded_adds_up() {
 	local file=$1 attr=$2 column=$3 want got
 	want=$(awk -v c="$column" 'NR > 2 && $c > 0 { s += $c } END { print s }' "$file")
-	got=$("$codetag" export --format folded --attr "$attr" "$file" 2>/dev/null |
+	got=$("$codetag" export --raw --format folded --attr "$attr" "$file" 2>/dev/null |
 		awk '{ s += $NF } END { print s }')
 	[ "$want" = "$got" ] || { echo "file: $want, stacks: $got"; return 1; }
 }

@@ -5,10 +5,50 @@
 groups_add_up() {
 	local file=$1 by=$2 want got
 	want=$(awk 'NR > 2 { s += $1; c += $2 } END { printf "%d %d", s, c }' "$file")
-	got=$("$codetag" report -a -N -b -g "$by" -o size,calls "$file" |
+	got=$("$codetag" report --raw -a -N -b -g "$by" -o size,calls "$file" |
 		awk '{ s += $1; c += $2 } END { printf "%d %d", s, c }')
 	[ "$want" = "$got" ] || { echo "input: $want, groups: $got"; return 1; }
 }
+
+# What contains the others, and what all others hold; as awk finds it in the file.
+held() {
+	awk '$1 ~ /^-?[0-9]+$/ { inner = !/mm\/(slub.c:[0-9]+ func:(alloc_slab_page|allocate_slab)|percpu-[vk]m.c:)/
+		if (inner) held += $1; else pages += $1 }
+		END { printf "%d %d\n", held, pages }' "$1"
+}
+
+# A report counts what is in slab pages once: at its call sites.
+counted_once() {
+	local file=$1 by want
+	want=$(held "$file")
+	[ "${want#* }" -gt 0 ] || return 1
+	for by in "-g site" "-g dir:1" "-g subsystem" "--tree"; do
+		# shellcheck disable=SC2086
+		[ "$("$codetag" report --json $by "$file" | python3 -c '
+import json, sys
+report = json.load(sys.stdin)
+print(report["total"]["size"], report["left_out"]["size"])')" = "$want" ] || return 1
+	done
+	[ "$("$codetag" report -N -b -g dir:1 -o size "$file" | awk '{ s += $1 } END { print s }')" = \
+		"${want% *}" ] &&
+		[ "$("$codetag" export --format folded "$file" 2>/dev/null |
+			awk '{ s += $NF } END { print s }')" = "${want% *}" ] &&
+		"$codetag" report "$file" | grep -q "^not counted.* ${want#* } bytes (--raw)$" &&
+		! "$codetag" report --raw "$file" | grep "^not counted" &&
+		! "$codetag" export --raw --format csv "$file" 2>/dev/null
+}
+
+# Nothing is there twice where nothing else is asked for.
+containers_alone() {
+	[ "$("$codetag" report -N -b -o size "$1" func alloc_slab_page)" = \
+		"$("$codetag" report --raw -N -b -o size "$1" func alloc_slab_page)" ] &&
+		"$codetag" report -N "$1" func alloc_slab_page | grep -q .
+}
+
+for file in data/recorded-*.allocinfo; do
+	check "sums/once/${file##*/}" counted_once "$file"
+done
+check sums/containers-alone containers_alone data/recorded-ours-6.12.allocinfo
 
 for file in data/*-v?.allocinfo data/recorded-*.allocinfo; do
 	[ -e "$file" ] || continue
