@@ -103,8 +103,10 @@ static int list(const struct change *change)
 }
 
 /* The kernel's refusal in plain words; returns an exit status. */
-static int refused(const struct debugfs_dir *dir, int error)
+static int refused(const struct debugfs_dir *dir, const char *action, int error)
 {
+	bool keys = !strncmp(action, "keys=", 5);
+
 	switch (error) {
 	case ENOENT:
 		warning("no call site is chosen");
@@ -119,8 +121,9 @@ static int refused(const struct debugfs_dir *dir, int error)
 		warning("that is too long for the kernel, which takes 64 KiB at once");
 		break;
 	case EOPNOTSUPP:
-		warning("this kernel cannot inject faults");
-		hint("It is built without CONFIG_CODETAG_FAULT_INJECTION.");
+		warning("this kernel cannot %s", keys ? "split call sites" : "inject faults");
+		hint("It is built without CONFIG_CODETAG_%s.",
+		     keys ? "CONTEXTS" : "FAULT_INJECTION");
 		break;
 	case ENOMEM:
 		warning("the kernel has no memory for that and has changed nothing");
@@ -146,7 +149,7 @@ int change_run(const struct change *change, const char *action)
 	if (!error)
 		return STATUS_OK;
 	if (opened)
-		return refused(dir, error);
+		return refused(dir, action, error);
 	debugfs_dir_complain(dir, "control", error);
 	return STATUS_TROUBLE;
 }

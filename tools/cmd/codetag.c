@@ -37,6 +37,8 @@ static const struct command {
 	{ "status", cmd_status, "which call sites are profiled, and which are made to fail" },
 	{ "enable", cmd_enable, "count what chosen call sites allocate" },
 	{ "disable", cmd_disable, "do not count it" },
+	{ "split", cmd_split, "count chosen call sites by stack, age, size, task …" },
+	{ "contexts", cmd_contexts, "what the parts of call sites that are split hold" },
 	{ "fault", cmd_fault, "make allocations of chosen call sites fail" },
 	{ "remembered", cmd_remembered, "the queries that wait for modules" },
 	{ "stats", cmd_stats, "what the profiler itself is doing and costs" },

@@ -5,6 +5,7 @@
 
 int cmd_audit(int argc, char **argv);
 int cmd_chart(int argc, char **argv);
+int cmd_contexts(int argc, char **argv);
 int cmd_diff(int argc, char **argv);
 int cmd_disable(int argc, char **argv);
 int cmd_enable(int argc, char **argv);
@@ -17,6 +18,7 @@ int cmd_remembered(int argc, char **argv);
 int cmd_replay(int argc, char **argv);
 int cmd_report(int argc, char **argv);
 int cmd_slabs(int argc, char **argv);
+int cmd_split(int argc, char **argv);
 int cmd_static(int argc, char **argv);
 int cmd_stats(int argc, char **argv);
 int cmd_status(int argc, char **argv);

@@ -25,12 +25,8 @@ static const struct table_column columns[] = {
 	{ "PROFILED", false, "profiled", false }, { "ID", true, "id", false },
 	{ "NAME", false, "name", false }, { "FILE", false, "file", true },
 	{ "LINE", true, "line", true }, { "MODULE", false, "module", true },
-	{ "FUNC", false, "func", true }, { "FAULT", false, "fault", false },
-}, columns_without_faults[] = {
-	{ "PROFILED", false, "profiled", false }, { "ID", true, "id", false },
-	{ "NAME", false, "name", false }, { "FILE", false, "file", true },
-	{ "LINE", true, "line", true }, { "MODULE", false, "module", true },
-	{ "FUNC", false, "func", true }, { "FAULT", false, "fault", true },
+	{ "FUNC", false, "func", true }, { "KEYS", false, "keys", true },
+	{ "FAULT", false, "fault", true },
 };
 
 #define COUNT (sizeof(columns) / sizeof(*columns))
@@ -56,11 +52,14 @@ void sites_cells(struct table *table, const struct site *site)
 
 void sites_table(const struct control *control, const struct output *output)
 {
-	struct table table = {
-		.column = control_faults(control) ? columns : columns_without_faults,
-		.columns = COUNT,
-	};
+	struct table_column shown[COUNT];
+	struct table table = { .column = shown, .columns = COUNT };
 	char id[SIZE_TEXT];
+
+	/* Usual where there is one. */
+	memcpy(shown, columns, sizeof(columns));
+	shown[COUNT - 2].more = !control_split(control);
+	shown[COUNT - 1].more = !control_faults(control);
 
 	for (size_t i = 0; i < control->count; i++) {
 		const struct control_site *site = &control->site[i];
@@ -68,6 +67,7 @@ void sites_table(const struct control *control, const struct output *output)
 		table_cell(&table, site->profiled ? "yes" : "no");
 		table_cell(&table, site->id ? size_format(id, site->id, false) : "-");
 		sites_cells(&table, &site->site);
+		table_cell(&table, site->keys ? site->keys : "");
 		table_cell(&table, site->fault ? site->fault : "");
 	}
 	output_table(&table, output);
@@ -118,6 +118,7 @@ void sites_counts_json(const struct control *control, struct json *json)
 {
 	json_int(json, "sites", control->count);
 	json_int(json, "profiled", control_profiled(control));
+	json_int(json, "split", control_split(control));
 	json_int(json, "faults", control_faults(control));
 }
 
@@ -135,6 +136,10 @@ void sites_json(const struct control *control, struct json *json,
 		else
 			json_null(json, "id");
 		json_bool(json, "profiled", site->profiled);
+		if (site->keys)
+			json_string(json, "keys", site->keys);
+		else
+			json_null(json, "keys");
 		if (site->fault) {
 			json_object(json, "fault");
 			fault_json(site->fault, json);
@@ -149,10 +154,12 @@ void sites_json(const struct control *control, struct json *json,
 
 void sites_summary(const struct control *control)
 {
-	size_t faults = control_faults(control);
+	size_t faults = control_faults(control), split = control_split(control);
 
 	printf("%zu call site%s, %zu profiled", control->count,
 	       control->count == 1 ? "" : "s", control_profiled(control));
+	if (split)
+		printf(", %zu split", split);
 	if (faults)
 		printf(", %zu with a fault", faults);
 	putchar('\n');

@@ -17,7 +17,7 @@ struct status {
 
 static const struct argp_option options[] = {
 	{ "all", 'a', NULL, 0,
-	  "Also call sites that are as usual, profiled and without a fault", 1 },
+	  "Also call sites that are as usual: profiled, not split and without a fault", 1 },
 	{ 0 }
 };
 
@@ -48,7 +48,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 static const struct argp argp = {
 	options, parse, "[QUERY…]",
 	"Shows the call sites that QUERY chooses: whether what they allocate is counted, "
-	"their id, and the fault that waits there. Without QUERY those that are not as "
+	"their id, what they are split by, and the fault that waits there. Without QUERY those that are not as "
 	"usual."
 	"\vExamples:\n"
 	"  codetag status\n"
@@ -63,7 +63,8 @@ static void keep_unusual(struct control *control)
 	size_t kept = 0;
 
 	for (size_t i = 0; i < control->count; i++)
-		if (!control->site[i].profiled || control->site[i].fault)
+		if (!control->site[i].profiled || control->site[i].keys ||
+		    control->site[i].fault)
 			control->site[kept++] = control->site[i];
 	control->count = kept;
 }

@@ -25,7 +25,22 @@ static bool parse_number(const char *word, int64_t *number)
 	return number_read(&word, number) && !*word;
 }
 
-/* "=p id 17 fault times=1", what follows the tag. */
+/* "keys=stack depth=16 max=1024", up to what is no setting of keys. */
+static char *cut_keys(struct control_site *site, char *s)
+{
+	char *end;
+
+	if (strncmp(s, "keys=", 5))
+		return s;
+	site->keys = s + 5;
+	end = strstr(s, " fault");
+	if (!end)
+		return s + strlen(s);
+	*end = '\0';
+	return end + 1;
+}
+
+/* "=p id 17 keys=size max=1024 fault times=1", what follows the tag. */
 static bool parse_notes(struct control_site *site, char *s)
 {
 	int64_t id;
@@ -38,7 +53,7 @@ static bool parse_notes(struct control_site *site, char *s)
 	    id < 0 || id > UINT16_MAX)
 		return false;
 	site->id = id;
-	s += strspn(s, " ");
+	s = cut_keys(site, s + strspn(s, " "));
 	if (!*s)
 		return true;
 	if (strcmp(next_word(&s), "fault"))
@@ -118,6 +133,15 @@ size_t control_faults(const struct control *control)
 
 	for (size_t i = 0; i < control->count; i++)
 		count += control->site[i].fault != NULL;
+	return count;
+}
+
+size_t control_split(const struct control *control)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < control->count; i++)
+		count += control->site[i].keys != NULL;
 	return count;
 }
 

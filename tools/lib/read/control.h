@@ -2,7 +2,7 @@
 /*
  * What a codetag kernel says about single call sites, in debugfs:
  *
- *	control	FILE:LINE [MODULE] func:FUNCTION =FLAGS id N [fault SETTING=N …]
+ *	control	FILE:LINE [MODULE] func:FUNCTION =FLAGS id N [keys=KEY,… …] [fault SETTING=N …]
  *	faults	PASSED FAILED SKIPPED STATE FILE:LINE [MODULE] func:FUNCTION
  *	queries	N: QUERY, for modules to come
  */
@@ -21,6 +21,7 @@ struct control_site {
 	struct site site;	/* without sizes */
 	uint16_t id;		/* 0: it has none of its own */
 	bool profiled;
+	const char *keys;	/* "stack depth=16 max=1024"; NULL: it is not split */
 	const char *fault;	/* its settings, "" or all of them default; NULL: none */
 };
 
@@ -37,9 +38,10 @@ void control_parse(struct control *control, char *text, size_t len);
 /* Keeps the sites that @query (may be NULL) selects. */
 void control_select(struct control *control, const struct query *query);
 
-/* How many are profiled, and have a fault. */
+/* How many are profiled, have a fault, and are split. */
 size_t control_profiled(const struct control *control);
 size_t control_faults(const struct control *control);
+size_t control_split(const struct control *control);
 void control_free(struct control *control);
 
 /* The same sites, as far as allocinfo knows them; @info has to stay. */

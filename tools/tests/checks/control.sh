@@ -85,6 +85,12 @@ check control/fault-settings writes 'line 3-7 fault probability=5 times=-1 task-
 	control fault line 3-7 --probability 5 --times -1 --task-filter=1
 check control/fault-nth writes 'id 9 fault nth=3 verbose=0' control fault --nth=3 --verbose 0 id 9
 check control/fault-off writes 'fault=off' control fault --off --all
+check control/split writes 'func __alloc_skb keys=stack,age depth=8' control \
+	split func __alloc_skb stack age depth=8
+check control/split-none writes 'func task keys=none' control split func task none
+check control/split-two writes $'func a keys=size max=9\nfunc "b c" keys=size max=9' control \
+	split 'func a; func "b c"' size max=9
+check control/split-all writes 'keys=node,cpu' control split --all node,cpu
 check control/forget writes 'remove 3' queries remembered --forget 3
 check control/forget-all writes 'remove all' queries remembered --forget all
 if make_refuse; then
@@ -92,6 +98,8 @@ if make_refuse; then
 	check control/ENOENT refused 2 1 'no call site is chosen' control disable func f
 	check control/E2BIG refused 7 2 '64 KiB' control disable func f
 	check control/EOPNOTSUPP refused 95 2 CONFIG_CODETAG_FAULT_INJECTION control fault func f
+	check control/split-EOPNOTSUPP refused 95 2 CONFIG_CODETAG_CONTEXTS control split func f size
+	check control/split-ENOENT refused 2 1 'no call site is chosen' control split func f size
 	check control/ENOMEM refused 12 2 'changed nothing' control fault func f
 	check control/EIO refused 5 2 'Input/output error' control fault func f
 	check control/one-write one_write
@@ -101,6 +109,9 @@ else
 fi
 check json/status json_is_valid "$codetag" status -a --json --debugfs data/handmade.debugfs
 check json/fault json_is_valid "$codetag" fault --list --json --debugfs data/handmade.debugfs
+check json/contexts json_is_valid "$codetag" contexts --json -f data/recorded-ours-6.12-split.debugfs/contexts
+check json/contexts-tree json_is_valid "$codetag" contexts --json --tree \
+	-f data/recorded-ours-6.12-split.debugfs/contexts
 check json/remembered json_is_valid "$codetag" remembered --json --debugfs data/handmade.debugfs
 
 # --debugfs is for all commands that read there.
@@ -111,3 +122,15 @@ debugfs_everywhere() {
 		"$codetag" audit --debugfs "$scratch" | diff - <("$codetag" audit "$scratch/audit")
 }
 check control/debugfs-everywhere debugfs_everywhere
+
+# However contexts are summed, the sum is that of their lines.
+contexts_add_up() {
+	local file=data/recorded-ours-6.12-split.debugfs/contexts want got group
+	want=$(awk '/^ *[0-9]+ +[0-9]+ +[0-9]+ / { b += $1; c += $2; a += $3 } END { print b, c, a }' $file)
+	for group in site caller function stack task,age size,site; do
+		got=$("$codetag" contexts -a -N -b -g "$group" -o size,calls,allocs $file |
+			awk '{ b += $1; c += $2; a += $3 } END { print b, c, a }')
+		[ "$got" = "$want" ] || { echo "by $group: $got instead of $want"; return 1; }
+	done
+}
+check control/contexts-add-up contexts_add_up

@@ -93,7 +93,7 @@ for command in $commands; do
 	check "docs/completion/$command" completes "$command" "${command:0:2}"
 	check "docs/completion/$command/json" completes --help "$command" --h
 done
-for command in "slabs" "trace x" "static x" "status" "enable --dry-run --all" "disable --dry-run --all" \
+for command in "slabs" "contexts" "trace x" "static x" "status" "enable --dry-run --all" "disable --dry-run --all" \
 	"fault --dry-run --all" "fault --list" "audit" "replay --list x"; do
 	feature sqlite3 docs/columns/replay >/dev/null || [ "${command%% *}" != replay ] || continue
 	feature libelf docs/columns/static >/dev/null || [ "${command%% *}" != static ] || continue
@@ -113,6 +113,9 @@ check docs/json/slabs json_is_documented "$codetag" slabs --json -f $ours.slabin
 check docs/json/status json_is_documented "$codetag" status --json -a --debugfs $ours.debugfs
 check docs/json/fault json_is_documented "$codetag" fault --list --json --debugfs $ours.debugfs
 check docs/json/remembered json_is_documented "$codetag" remembered --json --debugfs $ours.debugfs
+split=data/recorded-ours-6.12-split.debugfs
+check docs/json/contexts json_is_documented "$codetag" contexts --json $split/contexts
+check docs/json/contexts-tree json_is_documented "$codetag" contexts --json --tree -n 1 $split/contexts
 check docs/json/audit json_is_documented "$codetag" audit --json data/handmade-bad.audit
 if [ -e "$recording" ]; then
 	check docs/json/leaks json_is_documented "$codetag" leaks --json -a "$recording"
@@ -126,6 +129,8 @@ check docs/completion/help completes leaks help le
 check docs/completion/values completes subsystem report --group sub
 check docs/completion/sort completes waste trace -s was
 check docs/completion/sort-static completes rodata static --sort r
+check docs/completion/contexts completes function contexts -g fun
+check docs/completion/split completes stack split sta
 check docs/completion/attr completes static chart --attr s
 check docs/completion/query completes module report mod
 if program mandoc docs/lint; then
@@ -143,6 +148,10 @@ refuses() {
 }
 
 check docs/refuses/tree-group refuses --group report --tree $ours.allocinfo -g dir
+check docs/refuses/invert refuses --invert contexts --invert $split/contexts
+check docs/refuses/contexts-tree refuses --tree contexts --tree $split/contexts -g age
+check docs/refuses/contexts-stacks refuses --stacks contexts --stacks $split/contexts -g age
+check docs/refuses/contexts-id refuses 'no ids' contexts $split/contexts id 7
 check docs/refuses/buffer refuses --buffer trace data/handmade-old.trace --buffer 1M
 check docs/refuses/delay refuses --delay top --once -d 1 $ours.allocinfo
 for format in csv json prometheus; do

@@ -23,6 +23,7 @@ int main(void)
 	test_number();
 	test_query();
 	test_allocinfo();
+	test_contexts();
 	test_match();
 	test_trend();
 	test_kmem();

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* contexts --tree: who called, indented, with the sums of all below. */
+#ifndef CODETAG_CALLTREE_VIEW_H
+#define CODETAG_CALLTREE_VIEW_H
+
+#include "contexts_view.h"
+
+/* @depth levels, 0: all; of each node's children the first @view->top. */
+void calltree_view(const struct contexts *contexts, const struct helpers *helpers,
+		   bool invert, size_t depth, const struct contexts_view *view);
+
+#endif

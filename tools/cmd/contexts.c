@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: GPL-2.0
+/* codetag contexts: what the parts of call sites that are split hold. */
+#include <argp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "arguments.h"
+#include "calltree_view.h"
+#include "command.h"
+#include "contexts_read.h"
+#include "contexts_view.h"
+#include "base/message.h"
+
+struct options {
+	struct contexts_choice choice;
+	struct contexts_view view;
+	struct text words;
+	struct query *query;
+	bool tree, invert;
+	int64_t depth;
+	char *group;		/* the words of view.groups.by */
+};
+
+enum { KEY_TREE = 0x200, KEY_INVERT, KEY_STACKS };
+
+static const struct argp_option options[] = {
+	{ "contexts", 'f', "FILE", 0,
+	  "Read FILE, '-' is standard input (default: " CONTEXTS_PATH ")", 1 },
+	{ "group", 'g', "LIST", 0,
+	  "Sum by site, stack, function (the caller), caller (its module), or a key by its "
+	  "name: age, task, size …", 2 },
+	{ "sort", 's', "KEY", 0, "size (default), calls, allocs or name", 2 },
+	{ "top", 'n', "N", 0, "Only the first N, in a tree of each level", 2 },
+	{ "all", 'a', NULL, 0, "Also contexts that hold nothing", 2 },
+	{ "tree", KEY_TREE, "DEPTH", OPTION_ARG_OPTIONAL,
+	  "A tree from the call site outwards to who called, of DEPTH levels", 3 },
+	{ "invert", KEY_INVERT, NULL, 0,
+	  "The tree from the roots of the stacks inwards to the call site", 3 },
+	{ "stacks", KEY_STACKS, NULL, 0, "Below each row its stack, frame by frame", 3 },
+	{ "columns", 'o', "LIST", 0, "Columns: " CONTEXT_COLUMN_NAMES, 9 },
+	{ 0 }
+};
+
+static const struct argp_child children[] = {
+	{ &contexts_choice_argp, 0, NULL, 4 },
+	{ &output_argp, 0, NULL, 9 },
+	{ 0 }
+};
+
+static void set_group(struct options *o, const char *arg, struct argp_state *state)
+{
+	struct contexts_view *view = &o->view;
+
+	free(o->group);
+	o->group = xstrdup(arg);
+	view->by_count = 0;
+	for (char *word = strtok(o->group, ","); word; word = strtok(NULL, ",")) {
+		if (view->by_count == CONTEXTS_BY_MAX)
+			argp_error(state, "too many words: '%s'", arg);
+		contexts_view_check_word(word, state);
+		view->by[view->by_count++] = word;
+	}
+	if (!view->by_count)
+		argp_error(state, "'%s' is nothing to sum by", arg);
+}
+
+static void add_word(struct options *o, char *arg, struct argp_state *state)
+{
+	bool is_query = strpbrk(arg, " ;\n") || query_keyword(arg, strlen(arg));
+
+	if (!o->words.len && !is_query) {
+		if (o->choice.path)
+			argp_error(state, "one file at a time, '%s' is a second one", arg);
+		o->choice.path = arg;
+		return;
+	}
+	if (o->words.len)
+		text_puts(&o->words, " ");
+	text_puts(&o->words, arg);
+}
+
+static void finish(struct options *o, struct argp_state *state)
+{
+	const struct contexts_view *view = &o->view;
+
+	if (!o->words.len)
+		text_clear(&o->words);
+	o->query = argument_query(o->words.s, state);
+	if (o->invert && !o->tree)
+		argp_error(state, "--invert goes with --tree");
+	if (o->tree && (view->by_count || view->stacks || view->output.columns || view->sorted))
+		argp_error(state, "--tree has no rows to group, to sort or to choose columns of");
+	if (view->stacks && view->by_count && !contexts_view_by(view, BY_CONTEXT_STACK))
+		argp_error(state, "--stacks needs rows that have one: --group stack,…");
+	if (o->choice.path && o->choice.dir.given)
+		argp_error(state, "--debugfs is for the file that is not named");
+	if (query_has_id(o->query))
+		argp_error(state, "contexts have no ids: choose by file, func, module or line");
+	contexts_view_check_columns(view, state);
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	static const char *const orders[] = { "size", "calls", "allocs", "name" };
+	struct options *o = state->input;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &o->choice;
+		state->child_inputs[1] = &o->view.output;
+		return 0;
+	case 'f':
+		o->choice.path = arg;
+		return 0;
+	case 'g':
+		set_group(o, arg, state);
+		return 0;
+	case 's':
+		o->view.order = argument_word(arg, orders, 4, "sort key", state);
+		o->view.sorted = true;
+		return 0;
+	case 'n':
+		o->view.top = argument_number(arg, 1, INT32_MAX, state);
+		return 0;
+	case 'a':
+		o->view.all = true;
+		return 0;
+	case KEY_TREE:
+		o->tree = true;
+		o->depth = arg ? argument_number(arg, 1, INT32_MAX, state) : 0;
+		return 0;
+	case KEY_INVERT:
+		o->invert = true;
+		return 0;
+	case KEY_STACKS:
+		o->view.stacks = true;
+		return 0;
+	case 'o':
+		o->view.output.columns = arg;
+		return 0;
+	case ARGP_KEY_ARG:
+		add_word(o, arg, state);
+		return 0;
+	case ARGP_KEY_END:
+		finish(o, state);
+		return 0;
+	}
+	return ARGP_ERR_UNKNOWN;
+}
+
+static const struct argp argp = {
+	options, parse, "[FILE] [QUERY…]",
+	"Shows what call sites hold for whom: what each context of the sites that are split "
+	"(see codetag split) holds, by its stack, age, size, task …"
+	"\vThe caller is the innermost function of the stack that is neither that of the call "
+	"site nor a helper that allocates for others; its module is the one nearest to the "
+	"allocation in the stack, or vmlinux. Ages are seconds.\n\n"
+	"Examples:\n"
+	"  codetag contexts func __alloc_skb\n"
+	"  codetag contexts --tree --skip --min-age 60\n"
+	"  codetag contexts --group caller,age --json\n\n"
+	"Exit status: 0 success, 1 no call site is split, 2 trouble.",
+	children, NULL, NULL
+};
+
+int cmd_contexts(int argc, char **argv)
+{
+	struct options o = { .choice = CONTEXTS_CHOICE_INIT };
+	struct contexts contexts;
+	int status = STATUS_TROUBLE;
+
+	argp_parse(&argp, argc, argv, 0, NULL, &o);
+	if (contexts_read(&contexts, &o.choice)) {
+		contexts_select(&contexts, o.query, o.choice.min_age);
+		if (o.tree)
+			calltree_view(&contexts, &o.choice.helpers, o.invert, o.depth, &o.view);
+		else
+			contexts_view(&contexts, &o.choice.helpers, &o.view);
+		if (contexts_complete(&contexts, contexts_name(&o.choice)))
+			status = contexts.splits ? STATUS_OK : STATUS_FOUND;
+		if (status == STATUS_FOUND) {
+			warning("no call site is split, or none that is chosen");
+			hint("To split one: codetag split QUERY stack");
+		}
+		contexts_free(&contexts);
+	}
+	contexts_choice_free(&o.choice);
+	query_free(o.query);
+	text_free(&o.words);
+	free(o.group);
+	return status;
+}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "contexts_read.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "arguments.h"
+#include "read/input.h"
+
+enum { KEY_MIN_AGE = 0x500, KEY_SKIP };
+
+static const struct argp_option options[] = {
+	{ "min-age", KEY_MIN_AGE, "SEC", 0,
+	  "Only what was allocated SEC seconds ago or before (needs the key age)", 4 },
+	{ "skip", KEY_SKIP, "LIST", OPTION_ARG_OPTIONAL,
+	  "Leave frames of helpers that allocate for their callers (kstrdup, kmemdup, "
+	  "__alloc_skb …) out of stacks, and those that match LIST (foo,bar_*)", 4 },
+	DEBUGFS_DIR_OPTION,
+	{ 0 }
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct contexts_choice *choice = state->input;
+
+	switch (key) {
+	case KEY_MIN_AGE:
+		choice->min_age = argument_number(arg, 0, INT32_MAX, state);
+		break;
+	case KEY_SKIP:
+		choice->helpers.fold = true;
+		if (arg)
+			helpers_add(&choice->helpers, arg);
+		break;
+	case KEY_DEBUGFS:
+		choice->dir.path = arg;
+		choice->dir.given = true;
+		break;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+	choice->given = true;
+	return 0;
+}
+
+const struct argp contexts_choice_argp = { options, parse, NULL, NULL, NULL, NULL, NULL };
+
+const char *contexts_name(const struct contexts_choice *choice)
+{
+	return choice->path ? choice->path : "the kernel's contexts";
+}
+
+bool contexts_read(struct contexts *contexts, const struct contexts_choice *choice)
+{
+	size_t len;
+	char *text;
+
+	if (!choice->path) {
+		if (!debugfs_read(&choice->dir, "contexts", &text, &len))
+			return false;
+	} else if (!input_read(choice->path, &text, &len)) {
+		debugfs_complain(&(struct debugfs_file){ choice->path, true }, errno);
+		return false;
+	}
+	return contexts_take(contexts, text, len, contexts_name(choice));
+}
+
+void contexts_choice_free(struct contexts_choice *choice)
+{
+	helpers_free(&choice->helpers);
+}

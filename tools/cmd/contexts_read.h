@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Reading contexts, and the options about which of them and how. */
+#ifndef CODETAG_CONTEXTS_READ_H
+#define CODETAG_CONTEXTS_READ_H
+
+#include <argp.h>
+#include <stdbool.h>
+
+#include "debugfs.h"
+#include "model/callers.h"
+#include "read/contexts.h"
+
+#define CONTEXTS_PATH DEBUGFS_DIR "/contexts"
+
+struct contexts_choice {
+	struct debugfs_dir dir;
+	const char *path;	/* of the file, NULL: the one in the directory */
+	int64_t min_age;	/* seconds */
+	bool given;		/* one of these options was */
+	struct helpers helpers;
+};
+
+#define CONTEXTS_CHOICE_INIT { .dir = DEBUGFS_DIR_INIT }
+
+/* An argp child: its input is a struct contexts_choice. */
+extern const struct argp contexts_choice_argp;
+
+/* False after a message. The caller asks contexts_complete() in the end. */
+bool contexts_read(struct contexts *contexts, const struct contexts_choice *choice);
+
+/* As messages call it. */
+const char *contexts_name(const struct contexts_choice *choice);
+
+void contexts_choice_free(struct contexts_choice *choice);
+
+#endif

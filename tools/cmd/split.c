@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: GPL-2.0
+/* codetag split: count what call sites allocate by stack, age, size, task … */
+#include <argp.h>
+#include <string.h>
+
+#include "change.h"
+#include "command.h"
+#include "base/message.h"
+#include "codetag/query.h"
+#include "read/control.h"
+
+struct options {
+	struct change change;
+	struct text keys;	/* "stack,age" */
+	struct text settings;	/* " depth=8 max=64" */
+	bool value;		/* the word before takes one */
+};
+
+static bool is_key(const char *word)
+{
+	size_t len = strcspn(word, ",");
+
+	for (unsigned int i = 0; i < CODETAG_NR_KEYS; i++)
+		if (strlen(codetag_key_names[i]) == len &&
+		    !strncmp(word, codetag_key_names[i], len))
+			return true;
+	return !strcmp(word, "none");
+}
+
+/* The words of a query come first; then it is keys and their settings. */
+static bool take_word(struct options *o, const char *word)
+{
+	bool value = o->value;
+
+	o->value = false;
+	if (strncmp(word, "depth=", 6) == 0 || strncmp(word, "max=", 4) == 0) {
+		text_printf(&o->settings, " %s", word);
+		return true;
+	}
+	if (!o->keys.len && (value || strpbrk(word, " ;\n"))) {
+		return false;
+	} else if (!o->keys.len && !is_key(word) && query_keyword(word, strlen(word))) {
+		o->value = strcmp(word, "not");
+		return false;
+	}
+	text_printf(&o->keys, "%s%s", o->keys.len ? "," : "", word);
+	return true;
+}
+
+/* Let the kernel's own parser say what is wrong, and what there is. */
+static void finish(struct options *o, struct argp_state *state)
+{
+	struct query_error error;
+
+	if (!o->keys.len)
+		argp_error(state, "by what? For example: stack age, or none");
+	text_printf(&o->keys, "%s", o->settings.len ? o->settings.s : "");
+	text_clear(&o->settings);
+	text_printf(&o->settings, "keys=%s", o->keys.s);
+	if (!control_action_check(o->settings.s, &error))
+		argp_error(state, "%s: '%s'", error.why, error.token);
+}
+
+static const struct argp_child children[] = {
+	{ &change_argp, 0, NULL, 0 },
+	{ 0 }
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct options *o = state->input;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &o->change;
+		return 0;
+	case ARGP_KEY_ARG:
+		return take_word(o, arg) ? 0 : ARGP_ERR_UNKNOWN;
+	case ARGP_KEY_END:
+		finish(o, state);
+		return 0;
+	}
+	return ARGP_ERR_UNKNOWN;
+}
+
+static const struct argp argp = {
+	NULL, parse, "QUERY… KEY… [depth=N] [max=N]\nQUERY… none\n--all none",
+	"Lets the kernel count what the chosen call sites allocate from now on apart for each "
+	"value of the keys, or no longer."
+	"\vKeys: stack (depth=N frames, 16), node, cpu, task, cgroup (memory control group), "
+	"accounted, size (asked for), gfp, age (the interval in which it was allocated). A site "
+	"has at most max=N contexts (1024). codetag contexts shows them; what they hold stays "
+	"with them until it is freed, also after none. Other sites do not become slower. A "
+	"query with a module is remembered for when it is loaded again, see codetag "
+	"remembered.\n\n"
+	"Examples:\n"
+	"  codetag split func __alloc_skb stack age\n"
+	"  codetag split file 'fs/*' func alloc_inode stack depth=8\n"
+	"  codetag split --dry-run module ext4 size accounted\n"
+	"  codetag split --all none\n\n"
+	CHANGE_STATUS,
+	children, NULL, NULL
+};
+
+int cmd_split(int argc, char **argv)
+{
+	struct options o = { .change = CHANGE_INIT };
+	int status;
+
+	argp_parse(&argp, argc, argv, 0, NULL, &o);
+	status = change_run(&o.change, o.settings.s);
+	change_free(&o.change);
+	text_free(&o.keys);
+	text_free(&o.settings);
+	return status;
+}

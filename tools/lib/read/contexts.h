@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The file contexts of a codetag kernel: call sites that are split, and what each of
+ * their contexts holds:
+ *
+ *	# contexts - version: 1.0
+ *	# site: BYTES CALLS LOST TAG keys=KEYS [depth=N] max=N contexts=N
+ *	BYTES CALLS ALLOCS TAG KEY=VALUE …
+ *	 FRAME
+ *
+ * A frame is "function+0x1f/0x2c [module]", the innermost comes first.
+ */
+#ifndef CODETAG_CONTEXTS_H
+#define CODETAG_CONTEXTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "read/allocinfo.h"
+
+/* A site, and what it holds that is of none of its contexts. */
+struct split_site {
+	struct site site;
+	int64_t lost;		/* allocations that got no context */
+	const char *keys;	/* "age,stack"; "none": not split any more */
+	const char *settings;	/* "depth=16 max=1024", NULL: none */
+	int64_t contexts;	/* how many it has, it says */
+};
+
+struct context_value {
+	const char *key, *value;
+};
+
+struct frame {
+	const char *func;	/* or an address */
+	const char *offset;	/* "0x1f/0x2c", NULL: an address */
+	const char *module;	/* NULL: built in */
+};
+
+struct context {
+	struct site site;
+	int64_t allocs;
+	size_t value, values;	/* the first one in contexts.value, and how many */
+	size_t frame, frames;
+};
+
+struct contexts {
+	unsigned int major, minor;	/* 0.0: no header line */
+	struct split_site *split;
+	size_t splits, split_room;
+	struct context *context;
+	size_t count, room;
+	struct context_value *value;
+	size_t values, value_room;
+	struct frame *frame;
+	size_t frames, frame_room;
+
+	size_t bad_lines;
+	size_t first_bad;	/* line number */
+	const char *why_bad;
+	bool cut;		/* the last line has no end */
+	char *text;
+};
+
+/* Takes over @text; @contexts then always has to be freed. */
+void contexts_parse(struct contexts *contexts, char *text, size_t len);
+
+/* Tells the user of a file that is none, and frees it then. */
+bool contexts_take(struct contexts *contexts, char *text, size_t len, const char *path);
+
+/* Tells the user what was not understood; whether that is nothing. */
+bool contexts_complete(const struct contexts *contexts, const char *path);
+
+/* NULL: the context has no such key. */
+const char *context_value(const struct contexts *contexts, const struct context *context,
+			  const char *key);
+
+/* Of what is in a context, in seconds ago; false if it has no age. */
+bool context_age(const struct contexts *contexts, const struct context *context,
+		 int64_t *from, int64_t *to);
+
+void contexts_free(struct contexts *contexts);
+
+#endif
