@@ -3,20 +3,16 @@
 
 #include <curses.h>
 #include <inttypes.h>
-#include <locale.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
+#include "screen.h"
 #include "base/message.h"
 #include "base/number.h"
 
 /* Lines above the table: summary, change, message, headings. */
 #define HEAD 4
-
-enum { PAIR_GROWN = 1, PAIR_SHRUNK, PAIR_MESSAGE };
 
 struct instant {
 	struct allocinfo info;
@@ -109,45 +105,6 @@ static double elapsed(const struct live *live)
 {
 	return live->before.valid ?
 		(double)(live->now.time - live->before.time) / 1000 : 0;
-}
-
-/* Writing to a line ends where the screen does. */
-static struct {
-	int y, used;
-} line;
-
-static void start_line(int y)
-{
-	line.y = y;
-	line.used = 0;
-}
-
-static int room_left(void)
-{
-	return line.y < LINES && line.used < COLS ? COLS - line.used : 0;
-}
-
-__attribute__((format(printf, 1, 2)))
-static void put(const char *fmt, ...)
-{
-	char text[512];
-	va_list args;
-
-	va_start(args, fmt);
-	vsnprintf(text, sizeof(text), fmt, args);
-	va_end(args);
-	if (room_left())
-		mvaddnstr(line.y, line.used, text, room_left());
-	line.used += (int)strlen(text);
-}
-
-static void put_size(int width, int64_t value, bool human, bool sign)
-{
-	char text[SIZE_TEXT + 1] = "+";
-	bool plus = sign && value > 0;
-
-	size_format(text + plus, value, human);
-	put("%*s ", width, text);
 }
 
 /*
@@ -536,59 +493,21 @@ static bool handle_key(struct live *live, int key)
 	return true;
 }
 
-static int64_t clock_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 static void loop(struct live *live)
 {
-	int64_t due = clock_ms() + (int64_t)(live->delay * 1000);
+	int64_t due = screen_due(live->delay);
 
 	for (;;) {
-		int64_t left;
 		int key;
 
 		draw(live);
-		left = due - clock_ms();
-		if (left < 0)
-			left = 0;
-		/* Frozen: wait for a key only. */
-		timeout(live->frozen ? -1 : (int)left);
-		key = getch();
-		if (key != ERR) {
-			if (!handle_key(live, key))
-				return;
-			/* A changed delay counts from the last refresh. */
-			if (due > clock_ms() + (int64_t)(live->delay * 1000))
-				due = clock_ms() + (int64_t)(live->delay * 1000);
-		}
-		if (!live->frozen && clock_ms() >= due) {
+		key = screen_key(due, live->frozen);
+		if (key != ERR && !handle_key(live, key))
+			return;
+		if (!live->frozen && screen_is_due(&due, live->delay))
 			take(live, 1);
-			due = clock_ms() + (int64_t)(live->delay * 1000);
-		} else if (key == ERR && live->frozen) {
+		else if (key == ERR && live->frozen)
 			return;	/* the terminal is gone */
-		}
-	}
-}
-
-static void start_curses(void)
-{
-	initscr();
-	set_escdelay(50);	/* ms in which a key with an escape sequence comes */
-	cbreak();
-	noecho();
-	keypad(stdscr, TRUE);
-	curs_set(0);
-	if (output_colour() && has_colors()) {
-		start_color();
-		use_default_colors();
-		init_pair(PAIR_GROWN, COLOR_RED, -1);
-		init_pair(PAIR_SHRUNK, COLOR_GREEN, -1);
-		init_pair(PAIR_MESSAGE, COLOR_YELLOW, -1);
 	}
 }
 
@@ -601,21 +520,15 @@ int live_run(struct snapshots *from, struct selection *selection,
 		.human = output_human(output),
 		.delay = delay,
 	};
-	const char *term = getenv("TERM");
 
-	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO) || !term || !*term ||
-	    !strcmp(term, "dumb")) {
-		warning("this is not a terminal that a table can be drawn on");
-		hint("Use 'codetag top --once' or 'codetag report'.");
+	if (!screen_possible("Use 'codetag top --once' or 'codetag report'."))
 		return STATUS_TROUBLE;
-	}
 	take(&live, 0);
 	if (!live.now.valid) {
 		warning("%s", live.message);
 		return STATUS_TROUBLE;
 	}
-	setlocale(LC_ALL, "");
-	start_curses();
+	screen_start();
 	loop(&live);
 	endwin();
 	groups_free(&live.groups);

@@ -93,7 +93,8 @@ for command in $commands; do
 	check "docs/completion/$command" completes "$command" "${command:0:2}"
 	check "docs/completion/$command/json" completes --help "$command" --h
 done
-for command in "slabs" "contexts" "trace x" "static x" "status" "enable --dry-run --all" "disable --dry-run --all" \
+for command in "slabs" "slabs --diff x" "contexts" "trace x" "static x" "status" "enable --dry-run --all" \
+	"disable --dry-run --all" \
 	"fault --dry-run --all" "fault --list" "audit" "replay --list x"; do
 	feature sqlite3 docs/columns/replay >/dev/null || [ "${command%% *}" != replay ] || continue
 	feature libelf docs/columns/static >/dev/null || [ "${command%% *}" != static ] || continue
@@ -110,6 +111,8 @@ check docs/json/merge json_is_documented "$codetag" merge --json $ours.allocinfo
 check docs/json/trace json_is_documented "$codetag" trace --json data/handmade-modern.trace
 check docs/json/slabs json_is_documented "$codetag" slabs --json -f $ours.slabinfo \
 	--allocinfo $ours.allocinfo
+check docs/json/slabs-diff json_is_documented "$codetag" slabs --json -f $ours.slabinfo \
+	--diff data/recorded-mainline-6.12.slabinfo
 check docs/json/status json_is_documented "$codetag" status --json -a --debugfs $ours.debugfs
 check docs/json/fault json_is_documented "$codetag" fault --list --json --debugfs $ours.debugfs
 check docs/json/remembered json_is_documented "$codetag" remembered --json --debugfs $ours.debugfs
@@ -125,6 +128,7 @@ check docs/completion/equals completes subsystem report --group = sub
 check docs/completion/equals-empty completes place report --group =
 check docs/completion/columns completes total_requested trace -o total_r
 check docs/completion/columns-report completes growth diff --columns gr
+check docs/completion/columns-diff completes slabs_growth slabs -o slabs_
 check docs/completion/help completes leaks help le
 check docs/completion/values completes subsystem report --group sub
 check docs/completion/sort completes waste trace -s was
@@ -154,6 +158,13 @@ check docs/refuses/contexts-stacks refuses --stacks contexts --stacks $split/con
 check docs/refuses/contexts-id refuses 'no ids' contexts $split/contexts id 7
 check docs/refuses/buffer refuses --buffer trace data/handmade-old.trace --buffer 1M
 check docs/refuses/delay refuses --delay top --once -d 1 $ours.allocinfo
+for option in --live --diff=data/recorded-mainline-6.12.slabinfo; do
+	[ "$option" != --live ] || feature ncursesw docs/refuses/live || continue
+	check "docs/refuses/slabs-sites${option%=*}" refuses --sites slabs $option --sites -f $ours.slabinfo \
+		--allocinfo $ours.allocinfo
+done
+check docs/refuses/slabs-sort refuses "sorted by 'u'" slabs --diff x -s u
+check docs/refuses/slabs-delay refuses --delay slabs -d 3
 for format in csv json prometheus; do
 	check docs/refuses/attr-$format refuses --attr export --format $format --attr calls $ours.allocinfo
 done

@@ -125,6 +125,47 @@ toggle_steps() {
 	screen_has 'only single call sites can be switched'
 }
 
+live_slabs() {
+	cp data/recorded-ours-6.12.slabinfo "$scratch/slabinfo"
+	tmux_top kill-server 2>/dev/null
+	tmux_top -f /dev/null new-session -d -x 90 -y 24 -c "$scratch" \
+		"$codetag slabs --live -b -d 0.3 -f slabinfo --page-size 4096 2>$scratch/slabs.err; echo left \$?; sleep 60"
+	slabs_steps
+	local status=$?
+	tmux_top kill-server
+	cat "$scratch/slabs.err"
+	return $status
+}
+
+# The first cache is the one that slabs prints first; the letters are those of slabtop.
+slabs_steps() {
+	local key file=data/recorded-ours-6.12.slabinfo
+	screen_has "$("$codetag" slabs -b -f $file | head -n 1)" || return 1
+	screen_has 'sorted by size of the cache' || return 1
+	for key in a b l n O p s u v c; do
+		tmux_top send-keys "$key"
+		screen_has "$("$codetag" slabs -N -b -s "${key,}" -n 1 -o name -f $file)" &&
+			sleep 0.2 && [ "$(tmux_top capture-pane -p | sed -n 7p | awk '{ print $NF }')" = \
+			"$("$codetag" slabs -N -b -s "${key,}" -n 1 -o name -f $file)" ] || return 1
+	done
+	sed 's/^kmalloc-8 .*/kmalloc-8 700 800 8 512 1 : tunables 0 0 0 : slabdata 9999 9999 0/' $file \
+		>"$scratch/slabinfo.new" && mv "$scratch/slabinfo.new" "$scratch/slabinfo"
+	screen_has '  87.5%        8    9999      512    40955904 kmalloc-8' || return 1
+	mv "$scratch/slabinfo" "$scratch/slabinfo.gone"
+	screen_has 'cannot read slabinfo: No such file' || return 1
+	mv "$scratch/slabinfo.gone" "$scratch/slabinfo"
+	screen_has 'q quit, h help' || return 1
+	tmux_top send-keys h
+	screen_has 'sort by pages per slab' || return 1
+	tmux_top resize-window -x 20 -y 4
+	tmux_top send-keys h NPage Down Up PPage ' ' Q
+	tmux_top resize-window -x 90 -y 24
+	screen_has 'left 0'
+}
+
+if program tmux slabs/live && feature ncursesw slabs/live; then
+	check slabs/live live_slabs
+fi
 if program tmux top/live && feature ncursesw top/live; then
 	check top/live live_top
 	check top/toggle live_toggle

@@ -100,4 +100,21 @@ for pair in o:objects a:active u:use s:object_size l:slabs b:objects_per_slab c:
 	p:pages_per_slab v:active_slabs; do
 	check "slabs/sort-${pair%:*}" slabs_sorted "${pair%:*}" "${pair#*:}"
 done
+# Growths are the differences of what slabs prints of each file, and sorted by size.
+slabs_diff_adds_up() {
+	local a=data/recorded-mainline-6.12.slabinfo b=data/recorded-ours-6.12.slabinfo
+	"$codetag" slabs --diff $a -f $b -N -b -o growth,size_before,size,objects_growth,slabs_growth,name |
+		tr -d + | tr -s ' ' | sed 's/^ //' >"$scratch/diffed" || return 1
+	join -a 1 -a 2 -e 0 -o 0,1.2,1.3,1.4,2.2,2.3,2.4 \
+		<("$codetag" slabs -a -N -b -o name,size,objects,slabs -f $a | tr -s ' ' | sort) \
+		<("$codetag" slabs -a -N -b -o name,size,objects,slabs -f $b | tr -s ' ' | sort) |
+		awk '$2 != $5 || $3 != $6 || $4 != $7 {
+			print $5 - $2, $2, $5, $6 - $3, $7 - $4, $1 }' | sort >"$scratch/want"
+	[ "$(wc -l <"$scratch/want")" -gt 40 ] && sort "$scratch/diffed" | diff "$scratch/want" - &&
+		sed 's/^-//' "$scratch/diffed" | sort -s -c -k 1,1nr &&
+		[ -z "$("$codetag" slabs --diff $a -f $a -N)" ] &&
+		[ "$("$codetag" slabs --diff $a -f $a -N -a -o state | sort | uniq -c | tr -s ' ')" = \
+			" $(grep -c '^[^#].*slabdata' $a) same" ]
+}
+check slabs/diff slabs_diff_adds_up
 check json/slabs json_is_valid "$codetag" slabs --json -f data/recorded-mainline-6.12.slabinfo

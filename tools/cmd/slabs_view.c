@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "slabs_view.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/number.h"
+#include "base/text.h"
+#include "write/json.h"
+#include "write/table.h"
+
+static const struct table_column usual[] = {
+	{ "OBJS", true, "objects", false }, { "ACTIVE", true, "active", false },
+	{ "USE", true, "use", false }, { "OBJ SIZE", true, "object_size", false },
+	{ "SLABS", true, "slabs", false }, { "OBJ/SLAB", true, "objects_per_slab", false },
+	{ "CACHE SIZE", true, "size", false },
+	{ "PAGES/SLAB", true, "pages_per_slab", true },
+	{ "ACTIVE SLABS", true, "active_slabs", true }, { "NAME", false, "name", false },
+};
+
+static const struct table_column changes_columns[] = {
+	{ "GROWTH", true, "growth", false }, { "BEFORE", true, "size_before", false },
+	{ "CACHE SIZE", true, "size", false }, { "OBJS", true, "objects_growth", false },
+	{ "ACTIVE", true, "active_growth", false }, { "SLABS", true, "slabs_growth", false },
+	{ "STATE", false, "state", false }, { "NAME", false, "name", false },
+};
+
+#define CHANGES_COUNT (sizeof(changes_columns) / sizeof(*changes_columns))
+#define COUNT (sizeof(usual) / sizeof(*usual))
+
+static void print_head(const struct slabinfo *info, const struct slab_totals *t, bool human)
+{
+	char used[SIZE_TEXT], size[SIZE_TEXT], min[SIZE_TEXT], avg[SIZE_TEXT],
+	     max[SIZE_TEXT];
+
+	printf("objects: %" PRId64 " of %" PRId64 " in use (%.1f%%)\n", t->active,
+	       t->objects, percent(t->active, t->objects));
+	printf("slabs: %" PRId64 " of %" PRId64 " in use (%.1f%%)\n", t->active_slabs,
+	       t->slabs, percent(t->active_slabs, t->slabs));
+	printf("caches: %" PRId64 " of %zu in use\n", t->active_caches, info->count);
+	printf("size: %s of %s in use (%.1f%%)\n", size_format(used, t->used, human),
+	       size_format(size, t->size, human), percent(t->used, t->size));
+	printf("object size: %s min, %s avg, %s max\n\n", size_format(min, t->min, human),
+	       size_format(avg, t->avg, human),
+	       size_format(max, t->max, human));
+}
+
+/* Objects and bytes in the columns that a cache has them in. */
+static void add_holder(struct table *table, const struct slab_holder *holder, bool human)
+{
+	struct text name = { 0 };
+	char text[SIZE_TEXT];
+
+	text_printf(&name, "  %s%s", holder->certain ? "" : "~ ", holder->name);
+	if (holder->others)
+		text_printf(&name, " (or %u other%s%s)", holder->others,
+			    holder->others > 1 ? "s" : "", holder->pages ? ", or pages" : "");
+	else if (holder->pages)
+		text_puts(&name, " (or pages)");
+	table_cell(table, "");
+	table_cell(table, size_format(text, holder->objects, false));
+	for (int i = 0; i < 4; i++)
+		table_cell(table, "");
+	table_cell(table, size_format(text, holder->bytes, human));
+	table_cell(table, "");
+	table_cell(table, "");
+	table_cell(table, name.s);
+	text_free(&name);
+}
+
+/* Returns whether anything in it is a conclusion. */
+static bool print_table(const struct slabinfo *info, size_t count,
+			const struct slab_holders *holders, const struct slabs_view *o)
+{
+	struct table table = { .column = usual, .columns = COUNT };
+	bool human = output_human(o->output), concluded = false;
+	char text[SIZE_TEXT];
+
+	for (size_t i = 0; i < count; i++) {
+		const struct slab_cache *c = &info->cache[i];
+		const struct slab_holder *holder;
+		size_t held;
+
+		table_cell(&table, size_format(text, c->objects, false));
+		table_cell(&table, size_format(text, c->active, false));
+		table_cell(&table, percent_format(text, slab_use(c)));
+		table_cell(&table, size_format(text, c->object_size, human));
+		table_cell(&table, size_format(text, c->slabs, false));
+		table_cell(&table, size_format(text, c->objects_per_slab, false));
+		table_cell(&table, size_format(text, slab_size(c, o->page_size), human));
+		table_cell(&table, size_format(text, c->pages_per_slab, false));
+		table_cell(&table, size_format(text, c->active_slabs, false));
+		table_cell(&table, c->name);
+		holder = slab_holders_find(holders, c, &held);
+		for (size_t k = 0; k < held && k < o->sites; k++) {
+			add_holder(&table, &holder[k], human);
+			concluded = concluded || !holder[k].certain;
+		}
+	}
+	output_table(&table, o->output);
+	return concluded;
+}
+
+static void json_holders(struct json *json, const struct slab_holder *holder, size_t count)
+{
+	json_array(json, "sites");
+	for (size_t i = 0; i < count; i++) {
+		json_object(json, NULL);
+		json_string(json, "name", holder[i].name);
+		json_int(json, "active", holder[i].objects);
+		json_int(json, "size", holder[i].bytes);
+		json_bool(json, "certain", holder[i].certain);
+		json_int(json, "others", holder[i].others);
+		json_bool(json, "pages", holder[i].pages);
+		json_end_object(json);
+	}
+	json_end_array(json);
+}
+
+static void print_json(const struct slabinfo *info, size_t count, const struct slab_totals *t,
+		       const struct slab_holders *holders, const struct slabs_view *o)
+{
+	struct json json = { .out = stdout };
+
+	json_object(&json, NULL);
+	json_object(&json, "total");
+	json_int(&json, "active", t->active);
+	json_int(&json, "objects", t->objects);
+	json_int(&json, "active_slabs", t->active_slabs);
+	json_int(&json, "slabs", t->slabs);
+	json_int(&json, "used", t->used);
+	json_int(&json, "size", t->size);
+	json_int(&json, "caches", info->count);
+	json_end_object(&json);
+	json_rows(&json, "rows", o->output->columns);
+	for (size_t i = 0; i < count; i++) {
+		const struct slab_cache *c = &info->cache[i];
+		const struct slab_holder *holder;
+		size_t held;
+
+		json_object(&json, NULL);
+		json_string(&json, "name", c->name);
+		json_int(&json, "active", c->active);
+		json_int(&json, "objects", c->objects);
+		json_real(&json, "use", slab_use(c));
+		json_int(&json, "object_size", c->object_size);
+		json_int(&json, "objects_per_slab", c->objects_per_slab);
+		json_int(&json, "pages_per_slab", c->pages_per_slab);
+		json_int(&json, "active_slabs", c->active_slabs);
+		json_int(&json, "slabs", c->slabs);
+		json_int(&json, "size", slab_size(c, o->page_size));
+		if (o->sites) {
+			holder = slab_holders_find(holders, c, &held);
+			json.only = NULL;	/* --sites is what asks for them */
+			json_holders(&json, holder, held < o->sites ? held : o->sites);
+			json.only = o->output->columns;
+		}
+		json_end_object(&json);
+	}
+	json_end_array(&json);
+	json_end_object(&json);
+}
+
+void slabs_check_columns(const struct output *output, bool diff, struct argp_state *state)
+{
+	output_check_columns(output, diff ? changes_columns : usual,
+			     diff ? CHANGES_COUNT : COUNT, state);
+}
+
+void slabs_show(const struct slabinfo *info, const struct slab_holders *holders,
+		const struct slabs_view *o)
+{
+	size_t count = o->top && o->top < info->count ? o->top : info->count;
+	struct slab_totals totals;
+
+	slab_add_up(&totals, info, o->page_size);
+	if (o->output->json) {
+		print_json(info, count, &totals, holders, o);
+	} else if (info->count) {
+		if (!o->output->no_headings)
+			print_head(info, &totals, output_human(o->output));
+		if (print_table(info, count, holders, o) && !o->output->no_headings)
+			puts("\n~ concluded from the size of its allocations, not recorded");
+	}
+}
+
+static const char *state_of(const struct slab_change *c)
+{
+	return !c->was ? "new" : !c->is ? "gone" :
+	       slab_unchanged(c) ? "same" : "changed";
+}
+
+static void growth_cell(struct table *table, int64_t now, int64_t before, bool human)
+{
+	char text[SIZE_TEXT + 1] = "+";
+	int64_t growth = sub64(now, before);
+
+	size_format(text + (growth > 0), growth, human);
+	table_cell(table, text);
+}
+
+static void json_change(struct json *json, const struct slab_change *c, int64_t page_size)
+{
+	int64_t size = slab_size(&c->now, page_size), before = slab_size(&c->before, page_size);
+
+	json_object(json, NULL);
+	json_string(json, "name", c->name);
+	json_string(json, "state", state_of(c));
+	json_int(json, "size", size);
+	json_int(json, "size_before", before);
+	json_int(json, "growth", sub64(size, before));
+	json_int(json, "objects_growth", sub64(c->now.objects, c->before.objects));
+	json_int(json, "active_growth", sub64(c->now.active, c->before.active));
+	json_int(json, "slabs_growth", sub64(c->now.slabs, c->before.slabs));
+	json_end_object(json);
+}
+
+static void changes_json(const struct slab_changes *changes, size_t count,
+			 const struct slabs_view *o)
+{
+	struct json json = { .out = stdout };
+
+	json_object(&json, NULL);
+	json_int(&json, "caches", changes->count);
+	json_rows(&json, "rows", o->output->columns);
+	for (size_t i = 0; i < count; i++)
+		json_change(&json, &changes->change[i], o->page_size);
+	json_end_array(&json);
+	json_end_object(&json);
+}
+
+/* "41 caches grew by 2.0M, 3 shrank by 4.0K" */
+static void changes_summary(const struct slab_changes *changes, const struct slabs_view *o)
+{
+	bool human = output_human(o->output);
+	int64_t grown = 0, shrunk = 0;
+	char up[SIZE_TEXT], down[SIZE_TEXT];
+	size_t grew = 0, shrank = 0;
+
+	for (size_t i = 0; i < changes->count; i++) {
+		const struct slab_change *c = &changes->change[i];
+		int64_t growth = sub64(slab_size(&c->now, o->page_size),
+				       slab_size(&c->before, o->page_size));
+
+		grew += growth > 0;
+		shrank += growth < 0;
+		if (growth > 0)
+			grown = add64(grown, growth);
+		else
+			shrunk = sub64(shrunk, growth);
+	}
+	printf("%s%zu caches grew by %s%s, %zu shrank by %s%s\n", changes->count ? "\n" : "",
+	       grew, size_format(up, grown, human), human ? "" : " bytes",
+	       shrank, size_format(down, shrunk, human), human ? "" : " bytes");
+}
+
+void slabs_show_changes(const struct slab_changes *changes, const struct slabs_view *o)
+{
+	struct table table = { .column = changes_columns, .columns = CHANGES_COUNT };
+	size_t count = o->top && o->top < changes->count ? o->top : changes->count;
+	bool human = output_human(o->output);
+	char text[SIZE_TEXT];
+
+	if (o->output->json) {
+		changes_json(changes, count, o);
+		return;
+	}
+	for (size_t i = 0; i < count; i++) {
+		const struct slab_change *c = &changes->change[i];
+		int64_t size = slab_size(&c->now, o->page_size);
+		int64_t before = slab_size(&c->before, o->page_size);
+
+		growth_cell(&table, size, before, human);
+		table_cell(&table, size_format(text, before, human));
+		table_cell(&table, size_format(text, size, human));
+		growth_cell(&table, c->now.objects, c->before.objects, false);
+		growth_cell(&table, c->now.active, c->before.active, false);
+		growth_cell(&table, c->now.slabs, c->before.slabs, false);
+		table_cell(&table, state_of(c));
+		table_cell(&table, c->name);
+	}
+	output_table(&table, o->output);
+	if (!o->output->no_headings)
+		changes_summary(changes, o);
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Slab caches chosen, sorted, added up, and compared with those of before. */
+#ifndef CODETAG_SLAB_RANK_H
+#define CODETAG_SLAB_RANK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "read/slabinfo.h"
+
+#define SLAB_KEYS "abclnopsuv"		/* of slabtop … */
+#define SLAB_CHANGE_KEYS "aclnov"	/* … and those that have a meaning for changes */
+
+struct slab_choice {
+	char key;		/* to sort by, one of the above */
+	int64_t page_size;
+	const char *pattern;	/* a glob, NULL: any name */
+	bool all;		/* also those without a slab */
+};
+
+int64_t slab_size(const struct slab_cache *cache, int64_t page_size);
+
+/* Objects in use of those there is room for, in per cent. */
+double slab_use(const struct slab_cache *cache);
+
+/* Drops what is not chosen, and sorts what is: the largest first. */
+void slab_rank(struct slabinfo *info, const struct slab_choice *choice);
+
+struct slab_totals {
+	int64_t active, objects, active_slabs, slabs, size, used;
+	int64_t active_caches, min, avg, max;	/* size of the objects */
+};
+
+void slab_add_up(struct slab_totals *totals, const struct slabinfo *info, int64_t page_size);
+
+/* A cache before and now: one that was not there has no slabs and no objects. */
+struct slab_change {
+	const char *name;	/* of @old or @new */
+	struct slab_cache before, now;
+	bool was, is;
+};
+
+struct slab_changes {
+	struct slab_change *change;
+	size_t count, room;
+};
+
+/*
+ * Those of @choice, the largest change first. With choice->all also those that did
+ * not change.
+ */
+void slab_diff(struct slab_changes *changes, const struct slabinfo *old,
+	       const struct slabinfo *new, const struct slab_choice *choice);
+bool slab_unchanged(const struct slab_change *change);
+void slab_changes_free(struct slab_changes *changes);
+
+#endif
