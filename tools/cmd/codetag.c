@@ -26,8 +26,8 @@ static const struct command {
 	{ "record", cmd_record, "snapshots over time into one file" },
 	{ "replay", cmd_replay, "a recording as a table, or one of its snapshots" },
 #endif
-#ifdef HAVE_CAIRO
-	{ "chart", cmd_chart, "ring, treemap, bars, or areas over time, as SVG or PNG" },
+#if defined(HAVE_CAIRO) || defined(HAVE_D3)
+	{ "chart", cmd_chart, "ring, treemap, bars, or areas over time, as SVG, PNG or page" },
 #endif
 	{ "trace", cmd_trace, "the accounts of an ftrace log of kmem events" },
 	{ "slabs", cmd_slabs, "the slab caches and how well they are used" },
@@ -52,8 +52,8 @@ static const struct {
 #ifndef HAVE_SQLITE
 	{ "record", "sqlite3" }, { "replay", "sqlite3" },
 #endif
-#ifndef HAVE_CAIRO
-	{ "chart", "cairo" },
+#if !defined(HAVE_CAIRO) && !defined(HAVE_D3)
+	{ "chart", "cairo or d3" },
 #endif
 #ifndef HAVE_ELF
 	{ "static", "libelf" },

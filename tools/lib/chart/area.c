@@ -117,6 +117,69 @@ static void draw_times(const struct area *area)
 	}
 }
 
+static double largest(const struct area *area, const struct chart_line *line)
+{
+	double max = 1;
+
+	for (size_t c = 0; c < area->series->columns; c++)
+		max = fmax(max, line->value[c]);
+	return max;
+}
+
+static bool on_axis(const struct area *area, const struct chart_line *line)
+{
+	return line->bytes && area->series->chart.bytes;
+}
+
+/* Black where it crosses a colour or none; the first is solid. */
+static void stroke_line(const struct area *area, size_t i)
+{
+	static const double dashes[][2] = { { 1, 0 }, { 8, 4 }, { 2, 3 }, { 14, 5 }, { 5, 2 } };
+	cairo_t *cr = area->canvas->cr;
+
+	cairo_set_source_rgb(cr, 1, 1, 1);
+	cairo_set_line_width(cr, 4);
+	cairo_stroke_preserve(cr);
+	cairo_set_source_rgb(cr, 0, 0, 0);
+	cairo_set_line_width(cr, 1.5);
+	cairo_set_dash(cr, dashes[i % (sizeof(dashes) / sizeof(*dashes))], i ? 2 : 0, 0);
+	cairo_stroke(cr);
+	cairo_set_dash(cr, NULL, 0, 0);
+}
+
+static void draw_line(const struct area *area, size_t i)
+{
+	const struct chart_line *line = &area->series->line[i];
+	double scale = on_axis(area, line) ? 1 : area->max / 1.05 / largest(area, line);
+
+	cairo_new_path(area->canvas->cr);
+	for (size_t c = 0; c < area->series->columns; c++)
+		cairo_line_to(area->canvas->cr, x_of(area, c),
+			      y_of(area, fmax(line->value[c], 0) * scale));
+	stroke_line(area, i);
+}
+
+/* "1.5M  meminfo.Slab", on a scale of its own "653 of 819  slabinfo.dentry/active" */
+static void line_legend(const struct area *area, double width, size_t row, size_t rows, size_t i)
+{
+	const struct chart_line *line = &area->series->line[i];
+	double x = area->series->chart.width - width, y = area->canvas->top + 10 + 20 * (double)row;
+	char value[SIZE_TEXT], max[SIZE_TEXT], text[192];
+
+	size_format(value, (int64_t)line->value[area->series->columns - 1], line->bytes);
+	size_format(max, (int64_t)largest(area, line), line->bytes);
+	if (on_axis(area, line))
+		snprintf(text, sizeof(text), "%s  %.120s", value, line->name);
+	else
+		snprintf(text, sizeof(text), "%s of %s  %.120s", value, max, line->name);
+	if (!canvas_legend(area->canvas, width, row, rows, 0, -1, text))
+		return;
+	cairo_new_path(area->canvas->cr);
+	cairo_move_to(area->canvas->cr, x - 4, y);
+	cairo_line_to(area->canvas->cr, x + 16, y);
+	stroke_line(area, i);
+}
+
 bool chart_area(const struct chart_series *series, enum chart_format format, FILE *out)
 {
 	struct canvas canvas;
@@ -124,6 +187,7 @@ bool chart_area(const struct chart_series *series, enum chart_format format, FIL
 	double *below = xcalloc(series->columns, sizeof(*below));
 	double *above = xcalloc(series->columns, sizeof(*above));
 	char text[192], value[SIZE_TEXT];
+	size_t i, legends = series->rows + series->lines;
 	double legend;
 
 	for (size_t c = 0; c < series->columns; c++) {
@@ -133,6 +197,9 @@ bool chart_area(const struct chart_series *series, enum chart_format format, FIL
 			sum += fmax(series->value[r * series->columns + c], 0);
 		area.max = fmax(area.max, sum * 1.05);
 	}
+	for (i = 0; i < series->lines; i++)
+		if (on_axis(&area, &series->line[i]))
+			area.max = fmax(area.max, largest(&area, &series->line[i]) * 1.05);
 	canvas_open(&canvas, &series->chart, format, out);
 	legend = fmin(LEGEND_WIDTH, series->chart.width * 0.45);
 	area.w = series->chart.width - LEFT - legend - 20;
@@ -154,17 +221,21 @@ bool chart_area(const struct chart_series *series, enum chart_format format, FIL
 		for (size_t c = 0; c < series->columns; c++)
 			below[c] = above[c];
 	}
+	for (i = 0; i < series->lines; i++)
+		draw_line(&area, i);
 	draw_grid(&area);
 	draw_times(&area);
+	for (i = 0; i < series->lines; i++)
+		line_legend(&area, legend, i, legends, i);
 	/* The legend from the top down, as the areas are stacked. */
-	for (size_t i = 0; i < series->rows; i++) {
+	for (i = 0; i < series->rows; i++) {
 		size_t r = series->rows - 1 - i;
 
 		snprintf(text, sizeof(text), "%s  %.120s",
 			 canvas_value(&canvas, value,
 				      series->value[(r + 1) * series->columns - 1]),
 			 series->name[r]);
-		if (!canvas_legend(&canvas, legend, i, series->rows, r, 0, text))
+		if (!canvas_legend(&canvas, legend, series->lines + i, legends, r, 0, text))
 			break;
 	}
 	free(below);

@@ -22,6 +22,13 @@ struct chart_tree {
 	const struct tree_node *start;	/* the middle of the ring */
 };
 
+/* A value over time that is no part of a sum: a line over the areas. */
+struct chart_line {
+	const char *name;
+	const double *value;	/* of each column */
+	bool bytes;	/* on the axis of the areas, if they are bytes; else on its own */
+};
+
 /* Values of @rows groups, each at @columns points in time. */
 struct chart_series {
 	struct chart chart;
@@ -29,6 +36,8 @@ struct chart_series {
 	const double *value;		/* row after row */
 	size_t rows, columns;
 	const double *time;		/* seconds since 1970 */
+	const struct chart_line *line;
+	size_t lines;
 };
 
 enum chart_format { CHART_SVG, CHART_PNG };

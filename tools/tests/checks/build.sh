@@ -12,6 +12,18 @@ clang_build() {
 	nice -n 5 make -s -C .. O="$build/clang" CC=clang
 }
 
+# Pages need no cairo; what does need it says so.
+without_cairo() {
+	local dir=$build/no-cairo file=data/recorded-ours-6.12.allocinfo
+	nice -n 5 make -s -C .. O="$dir" CAIRO=0 CFLAGS=-O0 || return 1
+	"$dir/codetag" chart -o "$scratch/without.html" $file &&
+		"$codetag" chart -o "$scratch/with.html" $file &&
+		cmp "$scratch/without.html" "$scratch/with.html" || return 1
+	"$dir/codetag" chart -o "$scratch/without.svg" $file 2>"$scratch/err"
+	[ $? -eq 2 ] && [ ! -e "$scratch/without.svg" ] && grep -q 'without cairo' "$scratch/err" &&
+		grep -q 'Try .html' "$scratch/err"
+}
+
 # With O= the source tree stays as it was.
 no_objects_in_source() {
 	local found
@@ -62,6 +74,7 @@ units_follow_terminal() {
 
 check build/static static_build
 check build/clang clang_build
+feature d3 build/without-cairo && check build/without-cairo without_cairo
 check build/source-clean no_objects_in_source
 check build/rooms rooms_in_order
 check output/full-disk full_disk

@@ -237,6 +237,39 @@ print("%.1fM in" % (json.load(sys.stdin)["total"]["size"] / 2 ** 20))')" <<<"$on
 	[ "$1" != bars ] || grep alloc_slab <<<"$raw"
 }
 
+# What else was recorded, as lines: on the axis if it is bytes, else on a scale of its own.
+gauges_are_lines() {
+	local db=$scratch/lines.db append=() kb svg=$scratch/lines.svg
+	rm -f "$db"
+	for kb in 1000 2000 4000; do
+		sed "s/^Slab: .*/Slab: $kb kB/" data/recorded-ours-6.12.meminfo >"$scratch/meminfo"
+		sed "s/^dentry  *[0-9]*/dentry $((5000 - kb > 3000 ? 4000 : kb == 2000 ? 2000 : 3000))/" data/recorded-ours-6.12.slabinfo >"$scratch/slabinfo"
+		"$codetag" record -q -c 1 -o "$db" --allocinfo data/handmade-v2.allocinfo \
+			--meminfo "$scratch/meminfo" --slabinfo "$scratch/slabinfo" \
+			"${append[@]}" || return 1
+		append=(--append)
+		sleep 0.05
+	done
+	"$codetag" chart --kind area --gauge meminfo.Slab --gauge slabinfo.dentry/active \
+		-o "$svg" "$db" || return 1
+	texts "$svg" >"$scratch/texts"
+	grep -qx '3.9M  meminfo.Slab' "$scratch/texts" &&
+		grep -qx '3000 of 4000  slabinfo.dentry/active' "$scratch/texts" &&
+		python3 -c '
+import re, sys, xml.etree.ElementTree as tree
+lines = []
+for path in tree.parse(sys.argv[1]).iter("{http://www.w3.org/2000/svg}path"):
+    points = [tuple(map(float, p)) for p in re.findall(r"([-\d.]+) ([-\d.]+)", path.get("d"))]
+    if path.get("fill", path.get("style")) .startswith(("none", "fill:none")) and len(points) == 3:
+        lines.append([y for _, y in points])
+# 1, 2, 4 and 4, 2, 3 parts; each twice, for it is to be seen on any colour.
+parts = [(y[0] - y[1]) / (y[1] - y[2]) for y in lines]
+assert [round(p, 2) for p in parts] == [0.5, 0.5, -2, -2], lines' "$svg" &&
+		chart_refuses --kind area --gauge no.such "$db" &&
+		! "$codetag" chart --gauge meminfo.Slab -o "$svg" "$db" 2>"$scratch/err" &&
+		grep -q 'goes with --kind area' "$scratch/err"
+}
+
 # In areas, too, they are left out if there is anything else.
 area_leaves_out() {
 	local svg=$scratch/area.svg
@@ -302,6 +335,7 @@ if "$codetag" --version | grep -q cairo; then
 		check chart/once/$kind chart_counts_once $kind data/recorded-ours-6.12.allocinfo
 	done
 	if feature sqlite3 chart/once/area; then
+		check chart/gauges gauges_are_lines
 		"$codetag" record -q -c 2 -i 0.01 -o "$scratch/once.db" \
 			--allocinfo data/recorded-ours-6.12.allocinfo
 		check chart/once/area chart_counts_once area "$scratch/once.db"

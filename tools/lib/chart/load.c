@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/message.h"
+#include "chart/material.h"
+#include "model/container.h"
+#include "read/input.h"
+#ifdef HAVE_SQLITE
+#include "source/open_recording.h"
+#endif
+
+#ifdef HAVE_SQLITE
+static bool load_gauges(struct recording *recording, const char *glob, struct gauges *gauges)
+{
+	size_t before = gauges->count;
+
+	if (!recording_load_gauges(recording, glob, gauges)) {
+		warning("cannot read the recording: %s", recording_error(recording));
+		return false;
+	}
+	if (gauges->count > before)
+		return true;
+	warning("no gauge that was recorded is called '%s'", glob);
+	hint("See 'codetag replay --gauges'.");
+	return false;
+}
+
+/* All snapshots that an area shows in one pass over the recording. */
+static bool load_area(struct material *m, struct chart_wish *wish, struct recording *recording,
+		      size_t want)
+{
+	const struct recording_choice choice = {
+		.keep = material_counts, .context = wish, .by = wish->by,
+	};
+	size_t *at = xcalloc(want, sizeof(*at));
+	bool good;
+
+	m->moment = xcalloc(want, sizeof(*m->moment));
+	m->snapshot = xcalloc(want, sizeof(*m->snapshot));
+	m->series.columns = want;
+	for (size_t k = 0; k < want; k++) {
+		at[k] = recording_pick(recording, k, want);
+		m->snapshot[k] = at[k];
+		m->moment[k] = (double)recording_time(recording, at[k]) / 1000;
+	}
+	good = load_series(recording, &m->series, at, &choice);
+	free(at);
+	for (size_t i = 0; i < wish->gauges && good; i++)
+		good = load_gauges(recording, wish->gauge[i], &m->gauges);
+	return good;
+}
+
+bool material_load_recording(struct material *m, struct chart_wish *wish, const char *path)
+{
+	struct recording *recording = open_recording(path);
+	size_t have, want, area;
+	bool good = true;
+
+	if (!recording)
+		return false;
+	have = recording_count(recording);
+	want = wish->kind == AREA || wish->moments ? have : wish->attribute == GROWTH && have > 1 ? 2 : 1;
+	if (want > 500) {
+		want = 500;
+		m->of = have;
+	}
+	snprintf(m->kernel, sizeof(m->kernel), "%s", recording_kernel(recording));
+	area = wish->kind == AREA ? want : 0;
+	if (area)
+		want = 1;	/* the last one, to describe it */
+	m->info = xcalloc(want, sizeof(*m->info));
+	m->time = xcalloc(want, sizeof(*m->time));
+	for (size_t k = 0; k < want && good; k++) {
+		size_t i = recording_pick(recording, k, want);
+
+		good = load_recorded(recording, i, &m->info[k]);
+		if (!good)
+			break;
+		m->time[k] = (double)recording_time(recording, i) / 1000;
+		m->count++;
+	}
+	if (good && area) {
+		wish->raw |= containers_only(&m->info[0], material_wants, wish);
+		good = load_area(m, wish, recording, area);
+	}
+	recording_close(recording);
+	return good;
+}
+#else
+bool material_load_recording(struct material *m, struct chart_wish *wish, const char *path)
+{
+	(void)m, (void)wish;
+	warning("%s is a recording, this build reads none", path);
+	return false;
+}
+#endif
+
+#ifdef HAVE_ELF
+/* Kbuild leaves the release in a file of the build tree. */
+static void read_release(struct material *m, const char *dir)
+{
+	struct text path = { 0 };
+	size_t len;
+	char *text;
+
+	text_printf(&path, "%s/include/config/kernel.release", dir);
+	if (input_read(path.s, &text, &len)) {
+		snprintf(m->kernel, sizeof(m->kernel), "%.*s",
+			 (int)strcspn(text, "\n"), text);
+		free(text);
+	}
+	text_free(&path);
+}
+
+/* Each object file is as a call site of its own. */
+bool material_load_objects(struct material *m, const char *dir)
+{
+	struct objects *objects = &m->objects;
+	struct allocinfo *info = xcalloc(1, sizeof(*info));
+
+	m->info = info;
+	m->time = xcalloc(1, sizeof(*m->time));
+	m->count = 1;
+	if (!objects_read(objects, dir)) {
+		warning("cannot read %s: %s", dir, strerror(errno));
+		hint("It has to be the directory that the kernel was built in (O=).");
+		return false;
+	}
+	if (!objects->count) {
+		warning("there are no object files in %s", dir);
+		hint("It has to be the directory that the kernel was built in (O=).");
+		return false;
+	}
+	for (size_t i = 0; i < objects->count; i++) {
+		GROW(info->site, info->count, info->room);
+		info->site[info->count++] = (struct site){
+			.file = objects->object[i].path, .func = "",
+			.bytes = footprint_total(&objects->object[i].size),
+		};
+	}
+	read_release(m, dir);
+	return true;
+}
+#else
+bool material_load_objects(struct material *m, const char *dir)
+{
+	(void)m;
+	warning("this build cannot read the objects in %s", dir);
+	return false;
+}
+#endif

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What a chart is made of: snapshots, and what of them is wanted. */
+#ifndef CODETAG_MATERIAL_H
+#define CODETAG_MATERIAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "model/group.h"
+#include "model/series.h"
+#include "model/tree.h"
+#include "read/query.h"
+#include "recording/recording.h"
+#ifdef HAVE_ELF
+#include "image/objects.h"
+#endif
+
+enum chart_kind { USUAL, RING, TREEMAP, AREA, BARS, FLAME };
+enum attribute { CURRENT, CALLS, GROWTH, STATIC, OF_TRACE };
+
+struct chart_wish {
+	enum chart_kind kind;
+	enum attribute attribute;
+	bool objects;		/* values are a number of objects, not bytes */
+	const struct query *query;
+	const char *query_text;	/* "": none */
+	const char *start;	/* only what is below that directory, NULL: all */
+	struct grouping by;
+	size_t top;		/* 0: as many as usual */
+	bool moments;		/* of a recording all snapshots, not the last */
+	const char **gauge;	/* globs of what else was recorded, for areas */
+	size_t gauges, gauges_room;
+	bool raw;		/* also what contains others, see model/container.h */
+};
+
+/* The snapshots that matter, oldest first. */
+struct material {
+	struct allocinfo *info;
+	double *time;	/* 0: not known */
+	size_t count;
+	struct tree tree;	/* for ring and treemap */
+#ifdef HAVE_ELF
+	struct objects objects;	/* static: the one snapshot is of them */
+#endif
+	struct series series;	/* for areas: the groups over time … */
+	double *moment;		/* … at these times … */
+	size_t *snapshot;	/* … which are these snapshots of … */
+	struct gauges gauges;	/* … what else was recorded */
+	size_t of;	/* the snapshots there are, if not all are drawn */
+	struct sum left_out;	/* of the last snapshot, see model/container.h */
+	char kernel[128];
+	bool complete;
+};
+
+/* Fill @m; false after a message. */
+bool material_load_recording(struct material *m, struct chart_wish *wish, const char *path);
+bool material_load_objects(struct material *m, const char *dir);
+
+/* Whether the query and --start-branch select @site; @wish is a struct chart_wish. */
+bool material_wants(void *wish, const struct site *site);
+
+/* The same, without what contains others. */
+bool material_counts(void *wish, const struct site *site);
+
+/* Drops what is not wanted; false after a message if nothing is left of the branch. */
+bool material_narrow(struct material *m, struct chart_wish *wish);
+
+void material_groups(struct groups *groups, const struct material *m,
+		     const struct chart_wish *wish, struct grouping by);
+
+/* The value of a group by the attribute. */
+int64_t material_value(const struct chart_wish *wish, const struct group *group);
+
+/* The groups by value: which they are, and how many of them are to be drawn by name. */
+struct weighed {
+	int64_t value;
+	size_t i;
+};
+
+size_t material_rank(const struct chart_wish *wish, const struct groups *groups,
+		     struct weighed **ranked, size_t usual);
+
+/* Fills m->tree, for rings and treemaps. */
+void material_tree(struct material *m, const struct chart_wish *wish);
+
+/* "Linux 6.12.5 · 2026-03-01 12:00:00 · 123.4M in 4567 allocations" */
+void material_describe(struct text *text, const struct material *m,
+		       const struct chart_wish *wish);
+
+void material_free(struct material *m);
+
+#endif

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Draws material as a ring, a treemap, bars or areas. */
+#ifndef CODETAG_PICTURE_H
+#define CODETAG_PICTURE_H
+
+#include "chart/chart.h"
+#include "chart/material.h"
+
+/* False, after a message if there is nothing to draw. */
+bool picture_draw(const struct chart_wish *wish, const struct material *m,
+		  const struct chart *chart, enum chart_format format, FILE *out);
+
+#endif
