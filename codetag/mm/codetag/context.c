@@ -197,12 +197,57 @@ static __always_inline unsigned long mix64(unsigned long hash, u64 word)
 	return BITS_PER_LONG == 64 ? hash : mix(hash, word >> 32);
 }
 
-static noinline void get_rare_values(struct codetag_site *site, unsigned int how, gfp_t gfp,
-				     bool accounted, struct values *values,
-				     unsigned long *entries)
+/*
+ * The values that take no more than two words, and these are all that there are most
+ * often: they stay in registers. The second one is 0 if there is none.
+ */
+static __always_inline void get_small_values(unsigned int how, int nid, gfp_t gfp,
+					     bool accounted, size_t size, u64 words[2])
 {
-	u64 *word = values->words + values->nr_words;
+	u64 small = 0;
+
+	words[0] = how & BIT(CODETAG_KEY_SIZE) ? size : 0;
+	words[1] = 0;
+	if (!(how & CODETAG_SMALL_KEYS))
+		return;
+
+	if (how & BIT(CODETAG_KEY_NODE))
+		small |= (u64)(nid + 1) << CODETAG_NODE_SHIFT;
+	if (how & BIT(CODETAG_KEY_CPU))
+		small |= (u64)raw_smp_processor_id() << CODETAG_CPU_SHIFT;
+	if (how & BIT(CODETAG_KEY_ACCOUNTED))
+		small |= (u64)accounted << CODETAG_ACCOUNTED_SHIFT;
+	if (how & BIT(CODETAG_KEY_GFP))
+		small |= (__force unsigned int)gfp;
+	words[1] = words[0];
+	words[0] = small;
+}
+
+static __always_inline unsigned int nr_small_values(unsigned int how)
+{
+	return !!(how & CODETAG_SMALL_KEYS) + !!(how & BIT(CODETAG_KEY_SIZE));
+}
+
+static __always_inline unsigned long small_hash(const struct codetag_site *site,
+						unsigned int how, const u64 words[2])
+{
+	return mix64(mix64((unsigned long)site ^ how, words[0]), words[1]);
+}
+
+/* All values; those that take more words are there, too. */
+static void get_values(struct codetag_site *site, unsigned int how, int nid, gfp_t gfp,
+		       bool accounted, size_t size, struct values *values,
+		       unsigned long *entries)
+{
+	u64 *word = values->words + nr_small_values(how);
 	unsigned int i;
+
+	get_small_values(how, nid, gfp, accounted, size, values->words);
+	values->hash = small_hash(site, how, values->words);
+	if (!(how & RARE_KEYS)) {
+		values->nr_words = word - values->words;
+		return;
+	}
 
 	if (how & BIT(CODETAG_KEY_AGE))
 		*word++ = current_age();
@@ -213,7 +258,7 @@ static noinline void get_rare_values(struct codetag_site *site, unsigned int how
 		word += TASK_WORDS;
 	}
 	values->nr_words = word - values->words;
-	for (i = 0; i < values->nr_words; i++)
+	for (i = nr_small_values(how); i < values->nr_words; i++)
 		values->hash = mix64(values->hash, values->words[i]);
 
 	if (!(how & BIT(CODETAG_KEY_STACK)))
@@ -222,38 +267,6 @@ static noinline void get_rare_values(struct codetag_site *site, unsigned int how
 					       &values->stack);
 	for (i = 0; i < values->nr_frames; i++)
 		values->hash = mix(values->hash, values->stack[i]);
-}
-
-static __always_inline void get_values(struct codetag_site *site, unsigned int how, int nid,
-				       gfp_t gfp, bool accounted, size_t size,
-				       struct values *values, unsigned long *entries)
-{
-	u64 small = 0, *word = values->words;
-
-	if (how & CODETAG_SMALL_KEYS) {
-		if (how & BIT(CODETAG_KEY_NODE))
-			small |= (u64)(nid + 1) << CODETAG_NODE_SHIFT;
-		if (how & BIT(CODETAG_KEY_CPU))
-			small |= (u64)raw_smp_processor_id() << CODETAG_CPU_SHIFT;
-		if (how & BIT(CODETAG_KEY_ACCOUNTED))
-			small |= (u64)accounted << CODETAG_ACCOUNTED_SHIFT;
-		if (how & BIT(CODETAG_KEY_GFP))
-			small |= (__force unsigned int)gfp;
-		*word++ = small;
-	}
-	if (how & BIT(CODETAG_KEY_SIZE))
-		*word++ = size;
-
-	values->nr_words = word - values->words;
-	values->nr_frames = 0;
-	values->hash = (unsigned long)site ^ how;
-	if (unlikely(how & RARE_KEYS)) {
-		get_rare_values(site, how, gfp, accounted, values, entries);
-		return;
-	}
-	values->hash = mix64(values->hash, values->words[0]);
-	if (values->nr_words > 1)
-		values->hash = mix64(values->hash, values->words[1]);
 }
 
 /* ---- finding and making ------------------------------------------------------ */
@@ -291,6 +304,21 @@ static __always_inline struct codetag_context *find_context(const struct codetag
 	hlist_for_each_entry_rcu(ctx, bucket_of(values->hash), node, true)
 		if (ctx->hash == values->hash && ctx->site == site && ctx->how == how &&
 		    values_are(ctx, values))
+			return ctx;
+	return NULL;
+}
+
+/* The same for a site whose keys take no more than two words. */
+static __always_inline struct codetag_context *find_small(const struct codetag_site *site,
+							  unsigned int how,
+							  const u64 words[2])
+{
+	unsigned long hash = small_hash(site, how, words);
+	struct codetag_context *ctx;
+
+	hlist_for_each_entry_rcu(ctx, bucket_of(hash), node, true)
+		if (ctx->hash == hash && ctx->site == site && ctx->how == how &&
+		    ctx->words[0] == words[0] && ctx->words[1] == words[1])
 			return ctx;
 	return NULL;
 }
@@ -353,7 +381,7 @@ static struct codetag_context *take_context(struct codetag_site *site, unsigned 
 	ctx->how = how;
 	ctx->nr_words = values->nr_words;
 	ctx->nr_frames = values->nr_frames;
-	memcpy(ctx->words, values->words, values->nr_words * sizeof(*ctx->words));
+	memcpy(ctx->words, values->words, sizeof(ctx->words));
 	memcpy(ctx->stack, values->stack, values->nr_frames * sizeof(*ctx->stack));
 	ctx->seen = 0;
 	ctx->state = CODETAG_CONTEXT_LIVE;
@@ -387,6 +415,27 @@ static noinline struct codetag_context *make_context(struct codetag_site *site,
 	return ctx;
 }
 
+/* With more values than two words, or when the context is not there yet. */
+static noinline unsigned int context_id_slow(struct codetag_site *site, unsigned int how,
+					     int nid, gfp_t gfp, bool accounted, size_t size,
+					     unsigned int max_id)
+{
+	unsigned long entries[CODETAG_STACK_ENTRIES];
+	struct codetag_context *ctx;
+	struct values values = {};
+
+	get_values(site, how, nid, gfp, accounted, size, &values, entries);
+	ctx = find_context(site, how, &values);
+	if (unlikely(!ctx))
+		ctx = make_context(site, how, &values, max_id);
+	if (unlikely(!ctx || ctx->id > max_id)) {
+		lost(site);
+		return site->id;
+	}
+	this_cpu_inc(*ctx->allocs);
+	return ctx->id;
+}
+
 /* By what the site of a tag is split now; 0: it is not. */
 static __always_inline unsigned int how_split(const struct codetag *ct,
 					      struct codetag_site **site)
@@ -415,11 +464,10 @@ unsigned int codetag_context_id(int nid, gfp_t gfp, bool accounted, size_t size,
 				unsigned int max_id)
 {
 	const struct codetag *ct = &current->alloc_tag->ct;
-	unsigned long entries[CODETAG_STACK_ENTRIES];
 	struct codetag_context *ctx;
 	struct codetag_site *site;
-	struct values values;
 	unsigned int how, id;
+	u64 words[2];
 
 	how = how_split(ct, &site);
 	if (unlikely(!how)) {
@@ -431,16 +479,15 @@ unsigned int codetag_context_id(int nid, gfp_t gfp, bool accounted, size_t size,
 			return id;
 	}
 
-	get_values(site, how, nid, gfp, accounted, size, &values, entries);
-	ctx = find_context(site, how, &values);
-	if (unlikely(!ctx))
-		ctx = make_context(site, how, &values, max_id);
-	if (unlikely(!ctx || ctx->id > max_id)) {
-		lost(site);
-		return site->id;
+	if (likely(!(how & RARE_KEYS))) {
+		get_small_values(how, nid, gfp, accounted, size, words);
+		ctx = find_small(site, how, words);
+		if (likely(ctx && ctx->id <= max_id)) {
+			this_cpu_inc(*ctx->allocs);
+			return ctx->id;
+		}
 	}
-	this_cpu_inc(*ctx->allocs);
-	return ctx->id;
+	return context_id_slow(site, how, nid, gfp, accounted, size, max_id);
 }
 
 /* ---- setting aside ------------------------------------------------------------ */

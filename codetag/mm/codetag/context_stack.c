@@ -18,7 +18,8 @@ static const char * const allocators[] = {
 	/* Where what saves stacks does not leave itself out: user-mode Linux. */
 	"save_stack_trace",
 	"stack_trace_save",
-	"get_rare_values",
+	"context_id_slow",
+	"get_values",
 	"slab_alloc_charge_end",
 	"slab_alloc_slow",
 	"slab_kmalloc_slow",
