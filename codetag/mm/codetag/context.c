@@ -45,6 +45,9 @@ module_param_named(max_contexts, codetag_max_contexts, uint, 0644);
 unsigned int codetag_age_interval = 60;
 module_param_named(age_interval, codetag_age_interval, uint, 0644);
 
+/* Eleven days: with much longer ones jiffies of 32 bits do not tell before from after. */
+#define AGE_INTERVAL_MAX	1000000U
+
 /* Free contexts that there shall be, at least and for each site that is split. */
 #define FREE_MIN	256
 #define FREE_PER_SITE	4
@@ -62,7 +65,7 @@ static struct hlist_head free_contexts;
 
 static unsigned int nr_used, nr_free, nr_split;
 
-static atomic_long_t nr_lost;
+static DEFINE_PER_CPU(unsigned long, nr_lost);
 
 /* Protects the blocks. codetag_sem nests inside. */
 static DEFINE_MUTEX(blocks_mutex);
@@ -118,7 +121,7 @@ static noinline u64 next_age(void)
 
 	raw_spin_lock_irqsave(&age_lock, flags);
 	if (!age_now || time_after_eq(now, age_end)) {
-		unsigned int length = clamp(READ_ONCE(codetag_age_interval), 1U, 1U << 24);
+		unsigned int length = clamp(READ_ONCE(codetag_age_interval), 1U, AGE_INTERVAL_MAX);
 
 		WRITE_ONCE(age_end, now + length * HZ);
 		WRITE_ONCE(age_now, (u64)length << 32 | codetag_uptime());
@@ -341,20 +344,34 @@ static unsigned int wanted_free(void)
 {
 	unsigned int max = READ_ONCE(codetag_max_contexts);
 
-	if (!nr_split)
+	if (!READ_ONCE(nr_split))
 		return 0;
-	return min(FREE_MIN + FREE_PER_SITE * nr_split, max - min(max, nr_used));
+	return min(FREE_MIN + FREE_PER_SITE * READ_ONCE(nr_split),
+		   max - min(max, READ_ONCE(nr_used)));
 }
 
 static bool may_refill(void)
 {
-	return nr_free < wanted_free() && time_after_eq(jiffies, READ_ONCE(refill_not_before));
+	return READ_ONCE(nr_free) < wanted_free() &&
+	       time_after_eq(jiffies, READ_ONCE(refill_not_before));
 }
 
-static void lost(struct codetag_site *site)
+/*
+ * Is there a chance of a new context? Once a bound is reached every allocation may
+ * get here, on all CPUs: it is not to wait for the lock in vain.
+ */
+static bool may_take(const struct codetag_site *site)
+{
+	return READ_ONCE(site->nr) < READ_ONCE(site->max) &&
+	       READ_ONCE(nr_used) < READ_ONCE(codetag_max_contexts) &&
+	       (READ_ONCE(nr_free) || may_refill());
+}
+
+static unsigned int lost(struct codetag_site *site)
 {
 	atomic_long_inc(&site->lost);
-	atomic_long_inc(&nr_lost);
+	this_cpu_inc(nr_lost);
+	return site->id;
 }
 
 /* Take a free context; with codetag_context_lock held. */
@@ -385,7 +402,7 @@ static struct codetag_context *take_context(struct codetag_site *site, unsigned 
 	memcpy(ctx->stack, values->stack, values->nr_frames * sizeof(*ctx->stack));
 	ctx->seen = 0;
 	ctx->state = CODETAG_CONTEXT_LIVE;
-	WRITE_ONCE(ctx->site, site);
+	smp_store_release(&ctx->site, site); /* pairs with codetag_context_next() */
 	list_add_tail_rcu(&ctx->list, &site->contexts);
 	hlist_add_head_rcu(&ctx->node, bucket_of(ctx->hash));
 	return ctx;
@@ -401,7 +418,7 @@ static noinline struct codetag_context *make_context(struct codetag_site *site,
 	unsigned long flags;
 	bool refill;
 
-	if (in_nmi())
+	if (!may_take(site))
 		return NULL;
 
 	raw_spin_lock_irqsave(&codetag_context_lock, flags);
@@ -415,38 +432,53 @@ static noinline struct codetag_context *make_context(struct codetag_site *site,
 	return ctx;
 }
 
-/* With more values than two words, or when the context is not there yet. */
-static noinline unsigned int context_id_slow(struct codetag_site *site, unsigned int how,
-					     int nid, gfp_t gfp, bool accounted, size_t size,
-					     unsigned int max_id)
-{
-	unsigned long entries[CODETAG_STACK_ENTRIES];
-	struct codetag_context *ctx;
-	struct values values = {};
-
-	get_values(site, how, nid, gfp, accounted, size, &values, entries);
-	ctx = find_context(site, how, &values);
-	if (unlikely(!ctx))
-		ctx = make_context(site, how, &values, max_id);
-	if (unlikely(!ctx || ctx->id > max_id)) {
-		lost(site);
-		return site->id;
-	}
-	this_cpu_inc(*ctx->allocs);
-	return ctx->id;
-}
-
 /* By what the site of a tag is split now; 0: it is not. */
 static __always_inline unsigned int how_split(const struct codetag *ct,
 					      struct codetag_site **site)
 {
 	unsigned int how = 0;
 
+	smp_rmb(); /* pairs with codetag_set_state(): the tables of sites are there */
 	*site = codetag_site_by_tag(ct);
 	if (*site)
 		how = READ_ONCE((*site)->how);
 	smp_rmb(); /* pairs with codetag_set_charging(): before another look at the id */
 	return how;
+}
+
+/* All but the values of two words of a context that is there. */
+static noinline unsigned int context_id_slow(int nid, gfp_t gfp, bool accounted, size_t size,
+					     unsigned int max_id)
+{
+	const struct codetag *ct = &current->alloc_tag->ct;
+	unsigned long entries[CODETAG_STACK_ENTRIES];
+	struct codetag_context *ctx;
+	struct codetag_site *site;
+	struct values values = {};
+	unsigned int how, id;
+
+	how = how_split(ct, &site);
+	if (!how) {
+		/* Not any more: it has an id now, or it is switched off. */
+		id = READ_ONCE(ct->id);
+		smp_rmb(); /* or it has been split again */
+		how = id ? 0 : how_split(ct, &site);
+		if (!how)
+			return id;
+	}
+
+	/* What is below takes locks. */
+	if (in_nmi())
+		return lost(site);
+
+	get_values(site, how, nid, gfp, accounted, size, &values, entries);
+	ctx = find_context(site, how, &values);
+	if (unlikely(!ctx))
+		ctx = make_context(site, how, &values, max_id);
+	if (unlikely(!ctx || ctx->id > max_id))
+		return lost(site);
+	this_cpu_inc(*ctx->allocs);
+	return ctx->id;
 }
 
 /**
@@ -457,29 +489,21 @@ static __always_inline unsigned int how_split(const struct codetag *ct,
  * @size:	bytes that were asked for
  * @max_id:	the highest id that can be stored
  *
+ * Calls nothing but at the very end, so that little has to be saved.
+ *
  * Context: Any but NMI, with preemption disabled until the allocation is charged.
  * Return: The id of a context of the current site, or that of the site.
  */
 unsigned int codetag_context_id(int nid, gfp_t gfp, bool accounted, size_t size,
 				unsigned int max_id)
 {
-	const struct codetag *ct = &current->alloc_tag->ct;
 	struct codetag_context *ctx;
 	struct codetag_site *site;
-	unsigned int how, id;
+	unsigned int how;
 	u64 words[2];
 
-	how = how_split(ct, &site);
-	if (unlikely(!how)) {
-		/* Not any more: it has an id now, or it is switched off. */
-		id = READ_ONCE(ct->id);
-		smp_rmb(); /* or it has been split again */
-		how = id ? 0 : how_split(ct, &site);
-		if (!how)
-			return id;
-	}
-
-	if (likely(!(how & RARE_KEYS))) {
+	how = how_split(&current->alloc_tag->ct, &site);
+	if (likely(how && !(how & RARE_KEYS))) {
 		get_small_values(how, nid, gfp, accounted, size, words);
 		ctx = find_small(site, how, words);
 		if (likely(ctx && ctx->id <= max_id)) {
@@ -487,7 +511,7 @@ unsigned int codetag_context_id(int nid, gfp_t gfp, bool accounted, size_t size,
 			return ctx->id;
 		}
 	}
-	return context_id_slow(site, how, nid, gfp, accounted, size, max_id);
+	return context_id_slow(nid, gfp, accounted, size, max_id);
 }
 
 /* ---- setting aside ------------------------------------------------------------ */
@@ -804,9 +828,13 @@ static DECLARE_DELAYED_WORK(reap_work, reap_by_work);
 
 static void reap_by_work(struct work_struct *work)
 {
+	unsigned long start = jiffies;
+
 	codetag_contexts_reap();
+	/* With many contexts on thousands of CPUs it takes its time: a tenth of all, at most. */
 	if (!list_empty(&codetag_sites))
-		queue_delayed_work(system_unbound_wq, &reap_work, REAP_INTERVAL);
+		queue_delayed_work(system_unbound_wq, &reap_work,
+				   max_t(unsigned long, REAP_INTERVAL, 9 * (jiffies - start)));
 }
 
 /* ---- modules ------------------------------------------------------------------ */
@@ -1014,7 +1042,7 @@ struct codetag_context *codetag_context_next(unsigned int id)
 	for (; (block = codetag_block_next(id)); id = block->first + CODETAG_BLOCK_SIZE)
 		for (ctx = &block->contexts[id > block->first ? id - block->first : 0];
 		     ctx < block->contexts + CODETAG_BLOCK_SIZE; ctx++)
-			/* Pairs with what publishes it to those who allocate. */
+			/* Pairs with take_context(). */
 			if (smp_load_acquire(&ctx->site))
 				return ctx;
 	return NULL;
@@ -1030,11 +1058,13 @@ void codetag_context_use(struct codetag_context_use *use)
 {
 	struct codetag_block *block;
 	struct codetag_site *site;
+	int cpu;
 
 	*use = (struct codetag_context_use) {
 		.max = READ_ONCE(codetag_max_contexts),
-		.lost = atomic_long_read(&nr_lost),
 	};
+	for_each_possible_cpu(cpu)
+		use->lost += per_cpu(nr_lost, cpu);
 	codetag_contexts_lock();
 	use->used = nr_used;
 	use->free = nr_free;

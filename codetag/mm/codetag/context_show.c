@@ -93,7 +93,7 @@ static void show_site(struct seq_file *m, const struct codetag_site *site)
 	/* What is not charged to any of its contexts. */
 	seq_puts(m, "# site: ");
 	show_counters(m, site->id);
-	seq_printf(m, " %8ld", atomic_long_read(&site->lost));
+	seq_printf(m, " %8lu", (unsigned long)atomic_long_read(&site->lost));
 	show_tag(m, site->id);
 	show_how(m, READ_ONCE(site->wanted), READ_ONCE(site->max));
 	seq_printf(m, " contexts=%u\n", READ_ONCE(site->nr));

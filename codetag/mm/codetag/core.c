@@ -12,7 +12,6 @@
 
 #include <linux/bitmap.h>
 #include <linux/export.h>
-#include <linux/hashtable.h>
 #include <linux/init.h>
 #include <linux/list.h>
 #include <linux/module.h>
@@ -159,54 +158,26 @@ DEFINE_RAW_SPINLOCK(codetag_context_lock);
 
 LIST_HEAD(codetag_sites);
 
-#define SITE_BITS	10
-
-/* There once a site was split. */
-static struct site_tables {
-	struct hlist_head by_tag[1 << SITE_BITS];
-	struct hlist_head by_id[1 << SITE_BITS];
-} *site_tables;
-
-static struct hlist_head *bucket_by_tag(const struct codetag *ct)
-{
-	return &site_tables->by_tag[hash_ptr(ct, SITE_BITS)];
-}
+struct codetag_site_tables *codetag_site_tables;
 
 static struct hlist_head *bucket_by_id(u16 id)
 {
-	return &site_tables->by_id[id % ARRAY_SIZE(site_tables->by_id)];
-}
-
-/**
- * codetag_site_by_tag - the site of a tag, if it is or was split
- * @ct: the tag
- *
- * Context: Any, with preemption disabled for as long as the site is used.
- * Return: The site or NULL.
- */
-struct codetag_site *codetag_site_by_tag(const struct codetag *ct)
-{
-	struct codetag_site *site;
-
-	/* There are sites only once there are tables: this is what finds a tag split. */
-	hlist_for_each_entry_rcu(site, bucket_by_tag(ct), by_tag, true)
-		if (site->ct == ct)
-			return site;
-	return NULL;
+	return &codetag_site_tables->by_id[id % ARRAY_SIZE(codetag_site_tables->by_id)];
 }
 
 /**
  * codetag_site_by_id - the site with an id, if it is or was split
  * @id: own id of the site
  *
- * Context: Like codetag_site_by_tag(); or with codetag_sem held for writing.
+ * Context: Any, with preemption disabled or under RCU for as long as the site is
+ *	    used; or with codetag_sem held for writing.
  * Return: The site or NULL.
  */
 struct codetag_site *codetag_site_by_id(u16 id)
 {
 	struct codetag_site *site;
 
-	if (!READ_ONCE(site_tables))
+	if (!READ_ONCE(codetag_site_tables))
 		return NULL;
 	hlist_for_each_entry_rcu(site, bucket_by_id(id), by_id, true)
 		if (site->id == id)
@@ -222,10 +193,11 @@ struct codetag_site *codetag_site_by_id(u16 id)
  */
 bool codetag_sites_init(void)
 {
-	if (!site_tables)
+	if (!codetag_site_tables)
 		/* Empty before anybody can look. */
-		smp_store_release(&site_tables, kvzalloc(sizeof(*site_tables), GFP_KERNEL));
-	return site_tables;
+		smp_store_release(&codetag_site_tables,
+				  kvzalloc(sizeof(*codetag_site_tables), GFP_KERNEL));
+	return codetag_site_tables;
 }
 
 /**
@@ -250,7 +222,7 @@ bool codetag_site_split(struct codetag_site *new, const struct codetag_keys *key
 				break;
 		list_add_rcu(&site->list, &before->list);
 		hlist_add_head_rcu(&site->by_id, bucket_by_id(site->id));
-		hlist_add_head_rcu(&site->by_tag, bucket_by_tag(site->ct));
+		hlist_add_head_rcu(&site->by_tag, codetag_sites_of(site->ct));
 	}
 	site->max = keys->max;
 	WRITE_ONCE(site->wanted, codetag_site_how(keys->mask, keys->depth));
@@ -311,14 +283,14 @@ void codetag_site_release(u16 id, bool tag_gone)
 		kfree_rcu(site, rcu);
 }
 
-/* Add what the contexts of a site hold. */
+/* Add what the contexts of a site hold; they can be many, and so can the CPUs. */
 static void add_contexts(u16 id, struct alloc_tag_counters *sum)
 {
 	const struct codetag_context *ctx;
 	const struct codetag_site *site;
 	int cpu;
 
-	preempt_disable();
+	rcu_read_lock();
 	site = codetag_site_by_id(id);
 	if (site) {
 		list_for_each_entry_rcu(ctx, &site->contexts, list, true) {
@@ -328,7 +300,7 @@ static void add_contexts(u16 id, struct alloc_tag_counters *sum)
 			}
 		}
 	}
-	preempt_enable();
+	rcu_read_unlock();
 }
 
 /* Let allocations find by what the site is split, or not. */

@@ -8,7 +8,9 @@
 
 #include <linux/alloc_tag.h>
 #include <linux/atomic.h>
+#include <linux/hash.h>
 #include <linux/list.h>
+#include <linux/rculist.h>
 #include <linux/rcupdate.h>
 #include <linux/spinlock.h>
 #include "query.h"
@@ -94,8 +96,11 @@ struct codetag_id_use {
 /* The words of a context's values before its stack: as many as keys need them */
 #define CODETAG_VALUE_WORDS	6
 
-/* Return addresses by which a site knows where it is in a stack */
-#define CODETAG_SITE_CALLS	4
+/*
+ * Return addresses by which a site knows where it is in a stack: more than one if
+ * its function is inlined. Those beyond are looked up by their names each time.
+ */
+#define CODETAG_SITE_CALLS	16
 
 /**
  * struct codetag_site - a call site that is or was split
@@ -262,7 +267,36 @@ bool codetag_id_holds_memory(u16 id);
 
 #ifdef CONFIG_CODETAG_CONTEXTS
 
-struct codetag_site *codetag_site_by_tag(const struct codetag *ct);
+#define CODETAG_SITE_BITS	10
+
+/* The sites that are or were split; NULL until there is one. */
+extern struct codetag_site_tables {
+	struct hlist_head by_tag[1 << CODETAG_SITE_BITS];
+	struct hlist_head by_id[1 << CODETAG_SITE_BITS];
+} *codetag_site_tables;
+
+static __always_inline struct hlist_head *codetag_sites_of(const struct codetag *ct)
+{
+	return &codetag_site_tables->by_tag[hash_ptr(ct, CODETAG_SITE_BITS)];
+}
+
+/**
+ * codetag_site_by_tag - the site of a tag, if it is or was split
+ * @ct: the tag, which has been found split: there are tables
+ *
+ * Context: Any, with preemption disabled for as long as the site is used.
+ * Return: The site or NULL.
+ */
+static __always_inline struct codetag_site *codetag_site_by_tag(const struct codetag *ct)
+{
+	struct codetag_site *site;
+
+	hlist_for_each_entry_rcu(site, codetag_sites_of(ct), by_tag, true)
+		if (site->ct == ct)
+			return site;
+	return NULL;
+}
+
 struct codetag_site *codetag_site_by_id(u16 id);
 bool codetag_sites_init(void);
 bool codetag_site_split(struct codetag_site *new, const struct codetag_keys *keys);

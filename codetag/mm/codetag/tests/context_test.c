@@ -12,6 +12,7 @@
 #include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/percpu.h>
+#include <linux/preempt.h>
 #include <linux/sched.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
@@ -609,6 +610,59 @@ static void stack_of_any_way(struct kunit *test)
 		kfree(object[i]);
 }
 
+/* Where the tag's function is inlined there are several calls, and all get known. */
+static void several_calls(struct kunit *test)
+{
+	const struct codetag_site *site;
+	void *object[6];
+	unsigned int nr, i;
+
+	if (!IS_ENABLED(CONFIG_STACKTRACE) || !IS_ENABLED(CONFIG_KALLSYMS) ||
+	    (IS_ENABLED(CONFIG_UML) && !IS_ENABLED(CONFIG_FRAME_POINTER)))
+		kunit_skip(test, "no stacks that can be relied on");
+
+	split(test, BIT(CODETAG_KEY_STACK));
+	object[0] = own(kmalloc_noprof(64, GFP_KERNEL));
+	object[1] = own(kmalloc_noprof(64, GFP_KERNEL));
+	object[2] = own(kmalloc_noprof(64, GFP_KERNEL));
+	object[3] = own(kmalloc_noprof(64, GFP_KERNEL));
+	object[4] = own(kmalloc_noprof(64, GFP_KERNEL));
+	object[5] = own(kmalloc_noprof(64, GFP_KERNEL));
+	found_of(test, &nr);
+	KUNIT_EXPECT_EQ(test, nr, ARRAY_SIZE(object));
+
+	/* It is split: nobody lets go of it. */
+	preempt_disable();
+	site = codetag_site_by_id(own_id());
+	preempt_enable();
+	for (nr = 0; nr < CODETAG_SITE_CALLS && site->calls[nr]; nr++)
+		;
+	KUNIT_EXPECT_EQ(test, nr, ARRAY_SIZE(object));
+	for (i = 0; i < ARRAY_SIZE(object); i++)
+		kfree(object[i]);
+}
+
+/* Nothing that takes a lock is done in NMI: the allocation is the site's. */
+static void in_nmis(struct kunit *test)
+{
+	const struct codetag_site *site;
+	unsigned int id, nr;
+
+	split(test, BIT(CODETAG_KEY_STACK));
+	__preempt_count_add(NMI_OFFSET);
+	id = own(codetag_context_id(0, GFP_ATOMIC, false, 64, CODETAG_ID_MAX));
+	__preempt_count_sub(NMI_OFFSET);
+	KUNIT_EXPECT_EQ(test, id, own_id());
+	found_of(test, &nr);
+	KUNIT_EXPECT_EQ(test, nr, 0);
+
+	preempt_disable();
+	site = codetag_site_by_id(own_id());
+	preempt_enable();
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&site->lost), 1);
+	KUNIT_EXPECT_EQ(test, site->inner, 0);
+}
+
 static void depth(struct kunit *test)
 {
 	void *object[3];
@@ -994,6 +1048,8 @@ static struct kunit_case context_cases[] = {
 	KUNIT_CASE_SLOW(by_age),
 	KUNIT_CASE(by_stack),
 	KUNIT_CASE(stack_of_any_way),
+	KUNIT_CASE(several_calls),
+	KUNIT_CASE(in_nmis),
 	KUNIT_CASE(depth),
 	KUNIT_CASE(split_pages),
 	KUNIT_CASE(reaping),
