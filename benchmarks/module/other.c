@@ -5,6 +5,7 @@
  */
 #include <linux/percpu.h>
 #include <linux/slab.h>
+#include <linux/stacktrace.h>
 #include <linux/vmalloc.h>
 #include "alloc_bench.h"
 
@@ -58,11 +59,38 @@ static int percpu_256(struct bench_sample *s, unsigned int rounds)
 	return percpu(s, rounds, 256);
 }
 
+#ifdef CONFIG_STACKTRACE
+
+/* What any tool takes that wants to know who allocates. */
+static int stack_trace(struct bench_sample *s, unsigned int rounds, unsigned int depth)
+{
+	unsigned long entries[16];
+
+	return BENCH_PAIRS(s, rounds, stack_trace_save(entries, depth, 0) ? entries : NULL,
+			   barrier());
+}
+
+static int stack_trace_8(struct bench_sample *s, unsigned int rounds)
+{
+	return stack_trace(s, rounds, 8);
+}
+
+static int stack_trace_12(struct bench_sample *s, unsigned int rounds)
+{
+	return stack_trace(s, rounds, 12);
+}
+
+#endif
+
 const struct bench_case bench_other_cases[] = {
 	{ "empty",		1000,	empty },
 	{ "vmalloc-16k",	200,	vmalloc_16k },
 	{ "kvmalloc-64k",	200,	kvmalloc_64k },
 	{ "percpu-8",		500,	percpu_8 },
 	{ "percpu-256",		500,	percpu_256 },
+#ifdef CONFIG_STACKTRACE
+	{ "stack-trace-8",	500,	stack_trace_8 },
+	{ "stack-trace-12",	500,	stack_trace_12 },
+#endif
 	{ }
 };
