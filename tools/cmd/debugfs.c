@@ -53,7 +53,7 @@ static void hint_missing(const char *path)
 	if (!access(DEBUGFS_DIR, F_OK)) {
 		if (!strcmp(name, "faults"))
 			hint("This kernel is built without CONFIG_CODETAG_FAULT_INJECTION.");
-		else if (!strcmp(name, "contexts"))
+		else if (!strcmp(name, "contexts") || !strcmp(name, "age_interval"))
 			hint("This kernel is older than that, or built without "
 			     "CONFIG_CODETAG_CONTEXTS.");
 		else

@@ -9,6 +9,7 @@
 #include "arguments.h"
 #include "command.h"
 #include "interval.h"
+#include "leaks_stacks.h"
 #include "selection.h"
 #include "analysis/trend.h"
 #include "base/message.h"
@@ -27,9 +28,12 @@ struct leaks {
 	int64_t count;
 	bool paced;		/* one of the two was given */
 	int64_t min_rate;	/* bytes a minute */
+	bool stacks;
+	struct leaks_stacks by_stack;
+	bool by_stack_given;
 };
 
-enum { KEY_LIVE = 0x200, KEY_MIN_RATE };
+enum { KEY_LIVE = 0x200, KEY_MIN_RATE, KEY_STACKS, KEY_FOR, KEY_SITES };
 
 static const struct argp_option options[] = {
 	{ "live", KEY_LIVE, NULL, 0, "Watch this machine instead of a recording", 0 },
@@ -37,6 +41,14 @@ static const struct argp_option options[] = {
 	{ "count", 'c', "COUNT", 0, "Live: snapshots, 6 to 128 (default: 15)", 0 },
 	{ "min-rate", KEY_MIN_RATE, "SIZE", 0,
 	  "Suspect only what grows by SIZE a minute or more", 0 },
+	{ "stacks", KEY_STACKS, NULL, 0,
+	  "Split the call sites of this machine that grow by stack and age for a while, and "
+	  "say which callers hold memory that is old and grows", 0 },
+	{ "for", KEY_FOR, "TIME", 0,
+	  "Stacks: how long, such as 90 (seconds, the default), 5m or 2h", 0 },
+	{ "sites", KEY_SITES, "N", 0,
+	  "Stacks: split the N sites that grow most at most (default: 32)", 0 },
+	DEBUGFS_DIR_OPTION,
 	{ 0 }
 };
 
@@ -45,6 +57,53 @@ static const struct argp_child children[] = {
 	{ &output_argp, 0, NULL, 9 },
 	{ 0 }
 };
+
+/* "90", "90s", "5m", "2h" */
+static int64_t argument_time(const char *arg, struct argp_state *state)
+{
+	static const struct {
+		char unit;
+		int seconds;
+	} units[] = { { 's', 1 }, { 'm', 60 }, { 'h', 3600 } };
+	char number[32];
+	size_t len = strlen(arg);
+	int factor = 1;
+	double time = 0;
+
+	for (size_t i = 0; i < 3 && len; i++) {
+		if (arg[len - 1] == units[i].unit) {
+			factor = units[i].seconds;
+			len--;
+			break;
+		}
+	}
+	snprintf(number, sizeof(number), "%.*s", (int)len, arg);
+	if (len >= sizeof(number) || !seconds_parse(number, &time))
+		argp_error(state, "'%s' is not a time like 90, 5m or 2h", arg);
+	time *= factor;
+	if (time < STACKS_SECONDS_MIN)
+		argp_error(state, "%s is too short to tell, it takes %d s", arg,
+			   STACKS_SECONDS_MIN);
+	return llround(fmin(time, 1e9));
+}
+
+static void finish_stacks(const struct leaks *leaks, struct argp_state *state)
+{
+	const struct selection *selection = &leaks->selection;
+
+	if (leaks->by_stack_given && !leaks->stacks)
+		argp_error(state, "--for, --sites and --debugfs go with --stacks");
+	if (!leaks->stacks)
+		return;
+	if (leaks->live || leaks->paced)
+		argp_error(state, "--stacks has a time of its own: --for");
+	if (selection->by_given || leaks->min_rate)
+		argp_error(state, "--stacks tells callers apart: --group and --min-rate are for sites");
+	/* A saved allocinfo does not go on; copies of all files are for tests. */
+	if (selection->path_given && !leaks->by_stack.dir.given)
+		argp_error(state, "--stacks is of this machine: '%s' is one argument too many",
+			   selection->path);
+}
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
@@ -61,6 +120,21 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case KEY_MIN_RATE:
 		leaks->min_rate = argument_size(arg, state);
 		return 0;
+	case KEY_STACKS:
+		leaks->stacks = true;
+		return 0;
+	case KEY_FOR:
+		leaks->by_stack.seconds = argument_time(arg, state);
+		leaks->by_stack_given = true;
+		return 0;
+	case KEY_SITES:
+		leaks->by_stack.sites = argument_number(arg, 1, 1000, state);
+		leaks->by_stack_given = true;
+		return 0;
+	case KEY_DEBUGFS:
+		leaks->by_stack.dir = (struct debugfs_dir){ arg, true };
+		leaks->by_stack_given = true;
+		return 0;
 	case 'i':
 		leaks->interval = argument_seconds(arg, state);
 		leaks->paced = true;
@@ -75,15 +149,16 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_END:
 		selection_finish(&leaks->selection, state);
+		finish_stacks(leaks, state);
 		if (leaks->paced && !leaks->live)
 			argp_error(state, "--interval and --count go with --live: all of a "
 				   "recording is used");
 #ifdef HAVE_SQLITE
-		if (!leaks->live && !leaks->selection.path_given)
-			argp_error(state, "give a recording, or --live");
+		if (!leaks->live && !leaks->stacks && !leaks->selection.path_given)
+			argp_error(state, "give a recording, --live or --stacks");
 #else
-		if (!leaks->live)
-			argp_error(state, "this build has only --live");
+		if (!leaks->live && !leaks->stacks)
+			argp_error(state, "this build has only --live and --stacks");
 #endif
 		return 0;
 	}
@@ -91,7 +166,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp argp = {
-	options, parse, "FILE [QUERY…]\n--live [QUERY…]",
+	options, parse, "FILE [QUERY…]\n--live [QUERY…]\n--stacks [QUERY…]",
 	"Ranks call sites, or groups of them, by steady growth and says in words why each "
 	"is suspected. What grew once, stopped growing or is freed again from time to "
 	"time is told apart; --all lists that, too, and what grew in some other way."
@@ -100,11 +175,16 @@ static const struct argp argp = {
 	"what grows in nearly each step. The interval of the rate holds it with 95 %. What grew "
 	"by less than 4K, or --min, is left out. At most 128 snapshots of a recording are used, "
 	"evenly spread.\n\n"
+	"With --stacks a sixth of the time shows which call sites grow (not needed if QUERY "
+	"chooses few of them); these are split by stack and age, and in the end, also when "
+	"it is interrupted, put back as they were. What is old is not freed soon: that of two "
+	"of 15 intervals ago and before. The kernel needs CONFIG_CODETAG_CONTEXTS.\n\n"
 	"Examples:\n"
 	"  codetag leaks night.db\n"
 	"  codetag leaks night.db --group subsystem --all\n"
 	"  codetag leaks day.db --min-rate 100K || mail root\n"
-	"  codetag leaks --live -i 5 -c 20 module ext4\n\n"
+	"  codetag leaks --live -i 5 -c 20 module ext4\n"
+	"  codetag leaks --stacks --for 5m\n\n"
 	"Exit status: 0 no suspect, 1 there are suspects, 2 trouble.",
 	children, NULL, NULL
 };
@@ -402,12 +482,17 @@ int cmd_leaks(int argc, char **argv)
 {
 	struct leaks leaks = {
 		.selection = SELECTION_INIT, .interval = 2, .count = 15,
+		.by_stack = { .dir = DEBUGFS_DIR_INIT, .seconds = 90, .sites = 32 },
 	};
 	struct watched watched = { 0 };
 	int status = STATUS_TROUBLE;
 
 	argp_parse(&argp, argc, argv, 0, NULL, &leaks);
-	if (!(leaks.live ? watch(&watched, &leaks) : load(&watched, &leaks))) {
+	if (leaks.stacks) {
+		leaks.by_stack.selection = &leaks.selection;
+		leaks.by_stack.output = &leaks.output;
+		status = leaks_stacks(&leaks.by_stack);
+	} else if (!(leaks.live ? watch(&watched, &leaks) : load(&watched, &leaks))) {
 		/* said why */
 	} else if (watched.count < TREND_MIN) {
 		warning("%zu snapshots are too few to see a trend, it takes %d",

@@ -62,28 +62,24 @@ void helpers_free(struct helpers *helpers)
 void callers_of(struct callers *callers, const struct contexts *contexts,
 		const struct context *context, const struct helpers *helpers)
 {
-	const struct frame *frame = contexts->frame + context->frame;
-
 	callers->count = 0;
 	callers->function = NULL;
 	callers->module = context->frames ? "vmlinux" : NULL;
 	for (size_t i = 0; i < context->frames; i++) {
-		bool own = !i && is_func(context->site.func, frame[i].func);
-		bool helper = helpers_have(helpers, frame[i].func);
+		const struct frame *frame = &contexts->frame[context->frame + i];
+		bool own = !i && is_func(context->site.func, frame->func);
+		bool helper = helpers_have(helpers, frame->func);
 
 		if (!own && !helper && !callers->function)
-			callers->function = &frame[i];
+			callers->function = frame;
 		if (own || (helper && helpers->fold))
 			continue;
 		GROW(callers->frame, callers->count, callers->room);
-		callers->frame[callers->count++] = &frame[i];
+		callers->frame[callers->count++] = frame;
 	}
-	for (size_t i = 0; i < context->frames; i++) {
-		if (frame[i].module) {
-			callers->module = frame[i].module;
-			break;
-		}
-	}
+	for (size_t i = context->frames; i--; )
+		if (contexts->frame[context->frame + i].module)
+			callers->module = contexts->frame[context->frame + i].module;
 }
 
 void callers_free(struct callers *callers)

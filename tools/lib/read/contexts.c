@@ -284,11 +284,9 @@ bool contexts_complete(const struct contexts *contexts, const char *path)
 const char *context_value(const struct contexts *contexts, const struct context *context,
 			  const char *key)
 {
-	const struct context_value *value = contexts->value + context->value;
-
-	for (size_t i = 0; i < context->values; i++)
-		if (!strcmp(value[i].key, key))
-			return value[i].value;
+	for (size_t i = context->value; i < context->value + context->values; i++)
+		if (!strcmp(contexts->value[i].key, key))
+			return contexts->value[i].value;
 	return NULL;
 }
 

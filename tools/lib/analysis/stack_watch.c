@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "analysis/stack_watch.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/number.h"
+#include "model/group.h"
+
+void stack_watch_start(struct stack_watch *watch, int64_t old)
+{
+	*watch = (struct stack_watch){ .old = old, .series.columns = TREND_MAX };
+}
+
+/* Its site and frames; false if it is not of this watch. */
+static bool stack_of(struct text *name, const struct contexts *contexts,
+		     const struct context *context, double time, int64_t *from, int64_t *to)
+{
+	if (!context->frames || !context_age(contexts, context, from, to) ||
+	    (double)*to > time + 1)
+		return false;
+	group_name(name, (struct grouping){ BY_SITE, 0 }, &context->site);
+	for (size_t i = 0; i < context->frames; i++) {
+		text_puts(name, "\n");
+		frame_place(name, &contexts->frame[context->frame + i]);
+	}
+	return true;
+}
+
+void stack_watch_add(struct stack_watch *watch, double time, const struct contexts *contexts)
+{
+	struct text name = { 0 };
+	int64_t from, to;
+
+	for (size_t i = 0; i < contexts->count; i++) {
+		const struct context *context = &contexts->context[i];
+		struct sum sum = { context->site.bytes, context->site.calls, 1 };
+
+		if (stack_of(&name, contexts, context, time, &from, &to) && from >= watch->old)
+			sum_add(&series_group(&watch->series, name.s, name.len)[watch->count],
+				&sum);
+	}
+	watch->time[watch->count++] = time;
+	text_free(&name);
+}
+
+static enum certainty certainty_of(const struct trend *trend)
+{
+	if (trend->verdict == TREND_LEAK || trend->verdict == TREND_STARTED)
+		return STACK_LEAKS;
+	return trend->verdict == TREND_UNSTEADY && !trend->downs ? STACK_UNSURE : STACK_GREW;
+}
+
+static double weight(const struct stack_finding *finding)
+{
+	return finding->certainty == STACK_LEAKS ? finding->trend.drift.low :
+						   finding->trend.growth;
+}
+
+static int compare(const void *a, const void *b)
+{
+	const struct stack_finding *x = a, *y = b;
+	double wx = weight(x), wy = weight(y);
+
+	if (x->certainty != y->certainty)
+		return x->certainty < y->certainty ? -1 : 1;
+	return (wx < wy) - (wx > wy);
+}
+
+/* What is held now by each of the stacks that were found. */
+static void add_last(struct stack_findings *found, const size_t *finding_of,
+		     const struct stack_watch *watch, const struct contexts *last)
+{
+	double now = watch->time[watch->count - 1];
+	struct text name = { 0 };
+	int64_t from, to;
+
+	for (size_t i = 0; i < last->count; i++) {
+		const struct context *context = &last->context[i];
+		struct context_sum sum = context_sum_of(last, context);
+		struct stack_finding *f;
+		size_t stack;
+
+		if (!stack_of(&name, last, context, now, &from, &to))
+			continue;
+		stack = strmap_find(&watch->series.names, name.s, name.len);
+		if (stack == STRMAP_NONE || finding_of[stack] == STRMAP_NONE)
+			continue;
+		f = &found->finding[finding_of[stack]];
+		f->context = context;
+		context_sum_add(&f->all, &sum);
+		if (from < watch->old || !sum.calls)
+			continue;
+		context_sum_add(&f->old, &sum);
+		f->intervals++;
+		f->since = to > f->since ? to : f->since;
+		f->length = to - from;
+	}
+	text_free(&name);
+}
+
+static void bytes_of(const struct stack_watch *watch, size_t stack, double bytes[TREND_MAX])
+{
+	for (size_t c = 0; c < watch->count; c++)
+		bytes[c] = (double)series_sums(&watch->series, stack)[c].bytes;
+}
+
+static bool grew(const double *bytes, size_t count, double min)
+{
+	return bytes[count - 1] - bytes[0] >= fmax(min, 1);
+}
+
+void stack_watch_find(struct stack_findings *found, const struct stack_watch *watch,
+		      const struct contexts *last, int64_t min)
+{
+	size_t stacks = watch->series.names.count, kept = 0;
+	size_t *finding_of = xcalloc(stacks, sizeof(*finding_of));
+	double bytes[TREND_MAX];
+
+	*found = (struct stack_findings){
+		.finding = xcalloc(stacks, sizeof(*found->finding)),
+	};
+	for (size_t i = 0; i < stacks; i++) {
+		bytes_of(watch, i, bytes);
+		found->tested += grew(bytes, watch->count, (double)min);
+	}
+	for (size_t i = 0; i < stacks; i++) {
+		struct stack_finding *f;
+
+		finding_of[i] = STRMAP_NONE;
+		bytes_of(watch, i, bytes);
+		if (!grew(bytes, watch->count, (double)min))
+			continue;
+		finding_of[i] = found->count++;
+		f = &found->finding[finding_of[i]];
+		trend_find(&f->trend, watch->time, bytes, watch->count, found->tested);
+		f->certainty = certainty_of(&f->trend);
+	}
+	add_last(found, finding_of, watch, last);
+	free(finding_of);
+	/* A context that came or went just while the last was read. */
+	for (size_t i = 0; i < found->count; i++)
+		if (found->finding[i].context)
+			found->finding[kept++] = found->finding[i];
+	found->count = kept;
+	qsort(found->finding, found->count, sizeof(*found->finding), compare);
+	for (size_t i = 0; i < found->count; i++) {
+		found->leaks += found->finding[i].certainty == STACK_LEAKS;
+		found->unsure += found->finding[i].certainty == STACK_UNSURE;
+	}
+}
+
+void stack_findings_free(struct stack_findings *found)
+{
+	free(found->finding);
+}
+
+void stack_watch_free(struct stack_watch *watch)
+{
+	series_free(&watch->series);
+}
