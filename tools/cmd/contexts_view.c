@@ -105,11 +105,18 @@ void contexts_summary(const struct contexts *contexts, const struct context_sum 
 	struct unsplit rest = unsplit_of(contexts);
 	bool human = output_human(output);
 	char a[SIZE_TEXT], b[SIZE_TEXT];
+	size_t split = 0;
 
 	if (output->no_headings || !contexts->splits)
 		return;
-	plural("call site", contexts->splits);
-	fputs(contexts->splits == 1 ? " is split: " : " are split: ", stdout);
+	for (size_t i = 0; i < contexts->splits; i++)
+		split += strcmp(contexts->split[i].keys, "none") != 0;
+	plural("call site", split);
+	fputs(split == 1 ? " is split" : " are split", stdout);
+	if (split < contexts->splits)
+		printf(", %zu w%s", contexts->splits - split,
+		       contexts->splits - split == 1 ? "as" : "ere");
+	fputs(": ", stdout);
 	plural("context", sum->contexts);
 	printf(" %s %s%s in ", sum->contexts == 1 ? "holds" : "hold",
 	       size_format(a, sum->bytes, human), human ? "" : " bytes");
