@@ -1,0 +1,32 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# The codetag command, where there is one, finds the caller that leaks a thousandth of
+# what it allocates, and leaves everything as it was.
+# timeout: 240
+. "$(dirname "$0")/codetag.inc"
+
+CONTROL=$DEBUGFS/codetag/control
+INTERVAL=/sys/module/codetag/parameters/age_interval
+
+prepare
+[ -r $DEBUGFS/codetag/contexts ] || skip_all "no contexts"
+command -v codetag >/dev/null || skip_all "no codetag command"
+! have_module codetag_callers || unload codetag_callers
+plan 5
+
+load codetag_callers || bail "cannot load codetag_callers"
+echo 'func kstrdup keys=size' >$CONTROL || bail "cannot split"
+before=$(grep keys= $CONTROL)
+interval=$(cat $INTERVAL)
+codetag leaks --stacks --for 60 >"$WORK/leaks"
+equal "there is a leak" 1 $?
+equal "it is of the one that leaks" " 1. take_session [codetag_callers] leaks" \
+	"$(grep -E '^ *[0-9]+\. .*\[codetag_callers\]' "$WORK/leaks")"
+equal "sites are split as before" "$before" "$(grep keys= $CONTROL)"
+equal "ages are as before" "$interval" "$(cat $INTERVAL)"
+echo 'func kstrdup keys=none' >$CONTROL
+echo 0 >/sys/module/codetag_callers/parameters/leak_every
+codetag leaks --stacks --for 30 module codetag_callers >"$WORK/leaks"
+equal "no leak, none found" 0 $?
+unload codetag_callers
+finish
