@@ -7,7 +7,7 @@
 #include "arguments.h"
 #include "read/input.h"
 
-enum { KEY_MIN_AGE = 0x500, KEY_SKIP };
+enum { KEY_MIN_AGE = 0x500, KEY_SKIP, KEY_CONTEXTS };
 
 static const struct argp_option options[] = {
 	{ "min-age", KEY_MIN_AGE, "SEC", 0,
@@ -44,6 +44,41 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 }
 
 const struct argp contexts_choice_argp = { options, parse, NULL, NULL, NULL, NULL, NULL };
+
+static const struct argp_option instead_options[] = {
+	{ "contexts", KEY_CONTEXTS, "FILE", OPTION_ARG_OPTIONAL,
+	  "Instead of call sites the stacks of those that are split: see codetag contexts", 4 },
+	{ 0 }
+};
+
+static error_t parse_instead(int key, char *arg, struct argp_state *state)
+{
+	struct contexts_choice *choice = state->input;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = choice;
+		return 0;
+	case KEY_CONTEXTS:
+		choice->path = arg;
+		choice->used = true;
+		return 0;
+	case ARGP_KEY_END:
+		if (choice->given && !choice->used)
+			argp_error(state, "--min-age, --skip and --debugfs go with --contexts");
+		return 0;
+	}
+	return ARGP_ERR_UNKNOWN;
+}
+
+static const struct argp_child instead_children[] = {
+	{ &contexts_choice_argp, 0, NULL, 0 },
+	{ 0 }
+};
+
+const struct argp contexts_instead_argp = {
+	instead_options, parse_instead, NULL, NULL, instead_children, NULL, NULL
+};
 
 const char *contexts_name(const struct contexts_choice *choice)
 {

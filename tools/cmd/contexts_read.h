@@ -16,7 +16,8 @@ struct contexts_choice {
 	struct debugfs_dir dir;
 	const char *path;	/* of the file, NULL: the one in the directory */
 	int64_t min_age;	/* seconds */
-	bool given;		/* one of these options was */
+	bool used;		/* contexts are wanted at all */
+	bool given;		/* one of the options about them was */
 	struct helpers helpers;
 };
 
@@ -24,6 +25,9 @@ struct contexts_choice {
 
 /* An argp child: its input is a struct contexts_choice. */
 extern const struct argp contexts_choice_argp;
+
+/* The same, and "--contexts[=FILE]", which sets .used: for commands that also read other things. */
+extern const struct argp contexts_instead_argp;
 
 /* False after a message. The caller asks contexts_complete() in the end. */
 bool contexts_read(struct contexts *contexts, const struct contexts_choice *choice);

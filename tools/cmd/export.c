@@ -10,11 +10,13 @@
 #include <unistd.h>
 
 #include "command.h"
+#include "contexts_read.h"
 #include "selection.h"
 #include "show.h"
 #include "trace_sites.h"
 #include "base/message.h"
 #include "base/number.h"
+#include "model/context_stacks.h"
 #include "read/input.h"
 #include "write/outfile.h"
 
@@ -39,6 +41,7 @@ struct options {
 	bool calls, attr_given, of_trace;
 	struct trace_files files;
 	enum kmem_key key;	/* of a trace */
+	struct contexts_choice contexts;
 	struct export_label *label;
 	size_t labels, labels_room;
 };
@@ -62,8 +65,11 @@ static const struct argp_child children[] = {
 	{ &selection_argp, 0, NULL, 1 },
 	{ &selection_raw_argp, 0, NULL, 2 },
 	{ &trace_files_argp, 0, NULL, 3 },
+	{ &contexts_instead_argp, 0, NULL, 4 },
 	{ 0 }
 };
+
+#define CONTEXTS_CHILD (sizeof(children) / sizeof(*children) - 2)
 
 static const struct format *find_format(const char *name)
 {
@@ -97,12 +103,24 @@ static void add_label(struct options *o, char *arg, struct argp_state *state)
 	o->label[o->labels++] = (struct export_label){ arg, equals + 1 };
 }
 
+/* The stacks of contexts are what they are. */
+static void check_contexts(const struct options *o, struct argp_state *state)
+{
+	if (!o->format->weighs)
+		argp_error(state, "--contexts has stacks: for folded, pprof and speedscope");
+	else if (o->files.trace || o->selection.path_given)
+		argp_error(state, "--contexts goes with no other file");
+	else if (o->selection.by_given || o->selection.raw || o->labels)
+		argp_error(state, "--group, --raw and --label are for call sites, not for --contexts");
+}
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct options *o = state->input;
 
 	switch (key) {
 	case ARGP_KEY_INIT:
+		state->child_inputs[CONTEXTS_CHILD] = &o->contexts;
 		state->child_inputs[0] = &o->selection;
 		state->child_inputs[1] = &o->selection;
 		state->child_inputs[2] = &o->files;
@@ -153,6 +171,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		else if (o->selection.raw && (o->files.trace || !o->format->weighs))
 			argp_error(state, "--raw is for stacks of call sites: folded, pprof and "
 				   "speedscope");
+		else if (o->contexts.used)
+			check_contexts(o, state);
 		else if (o->labels && o->format->write != export_prometheus)
 			argp_error(state, "--label is for prometheus");
 		else if (o->selection.by.by == BY_ROW &&
@@ -170,10 +190,12 @@ static const struct argp argp = {
 	"Writes a snapshot, or the sum of several files, in the format of another tool."
 	"\vThe stack of a call site is its path and its function. Prometheus text "
 	"has the 200 largest groups, or --top N, and the sum of the others; it sums by place "
-	"unless --group says otherwise, since lines are others in the next kernel.\n\n"
+	"unless --group says otherwise, since lines are others in the next kernel. With "
+	"--contexts the stacks are those of the kernel.\n\n"
 	"Examples:\n"
 	"  codetag export --format folded | flamegraph.pl --countname bytes >memory.svg\n"
 	"  codetag export --format pprof -o memory.pb.gz && pprof -top memory.pb.gz\n"
+	"  codetag export --contexts --skip --format folded | flamegraph.pl >callers.svg\n"
 	"  codetag export --trace saved.trace --attr waste --format folded >waste.folded\n"
 	"  codetag export --format prometheus \\\n"
 	"    -o /var/lib/prometheus/node-exporter/codetag.prom\n\n"
@@ -231,12 +253,48 @@ static bool read_sites(struct options *o, struct snapshot *snapshot, struct grou
 	return true;
 }
 
-int cmd_export(int argc, char **argv)
+static int export_contexts(struct options *o)
 {
-	struct options o = { .selection = SELECTION_INIT, .key = CURRENT_DYNAMIC };
+	const struct snapshot snapshot = { 0 };
+	struct context_stacks stacks;
+	struct contexts contexts;
+	int status = STATUS_TROUBLE;
+
+	if (!contexts_read(&contexts, &o->contexts))
+		return status;
+	contexts_select(&contexts, o->selection.query, o->contexts.min_age);
+	context_stacks_make(&stacks, &contexts, &o->contexts.helpers, !o->contexts.min_age);
+	if (write_file(o, &snapshot, &stacks.groups) &&
+	    contexts_complete(&contexts, contexts_name(&o->contexts)))
+		status = STATUS_OK;
+	context_stacks_free(&stacks);
+	contexts_free(&contexts);
+	return status;
+}
+
+static int export_sites(struct options *o)
+{
 	struct snapshot snapshot;
 	struct groups groups;
 	int status = STATUS_TROUBLE;
+
+	if (!read_sites(o, &snapshot, &groups))
+		return status;
+	if (write_file(o, &snapshot, &groups) &&
+	    snapshot_complete(&snapshot, o->selection.path))
+		status = STATUS_OK;
+	groups_free(&groups);
+	snapshot_free(&snapshot);
+	return status;
+}
+
+int cmd_export(int argc, char **argv)
+{
+	struct options o = {
+		.selection = SELECTION_INIT, .key = CURRENT_DYNAMIC,
+		.contexts = CONTEXTS_CHOICE_INIT,
+	};
+	int status;
 
 	o.selection.many = true;
 	argp_parse(&argp, argc, argv, 0, NULL, &o);
@@ -245,13 +303,8 @@ int cmd_export(int argc, char **argv)
 	/* Lines are others in the next kernel: they make no series that last. */
 	if (!o.selection.by_given && o.format->write == export_prometheus)
 		o.selection.by.by = BY_PLACE;
-	if (read_sites(&o, &snapshot, &groups)) {
-		if (write_file(&o, &snapshot, &groups) &&
-		    snapshot_complete(&snapshot, o.selection.path))
-			status = STATUS_OK;
-		groups_free(&groups);
-		snapshot_free(&snapshot);
-	}
+	status = o.contexts.used ? export_contexts(&o) : export_sites(&o);
+	contexts_choice_free(&o.contexts);
 	free(o.label);
 	selection_free(&o.selection);
 	return status;

@@ -25,6 +25,15 @@ static void cut(struct frames *frames, char *path)
 		frames->name[frames->count++] = path;
 }
 
+/* Of what is too deep the roots are left out. */
+static void take(struct frames *frames, const struct stack *stack)
+{
+	size_t first = stack->count > FRAMES_MAX - 1 ? stack->count - (FRAMES_MAX - 1) : 0;
+
+	for (size_t i = first; i < stack->count; i++)
+		frames->name[frames->count++] = stack->name[i];
+}
+
 void frames_of(struct frames *frames, const struct groups *groups,
 	       const struct group *group)
 {
@@ -42,13 +51,17 @@ void frames_of(struct frames *frames, const struct groups *groups,
 			frames->name[frames->count++] = text->s;
 		return;
 	}
-	text_puts(text, group->site->file);
+	if (!group->stack)
+		text_puts(text, group->site->file);
 	leaf = text->len + 1;
 	text_add(text, "", 1);
 	text_puts(text, group->site->func);
 	if (by != BY_PLACE && group->site->line)
 		text_printf(text, ":%u", group->site->line);
-	cut(frames, text->s);
+	if (group->stack)
+		take(frames, group->stack);
+	else
+		cut(frames, text->s);
 	frames->name[frames->count++] = text->s + leaf;
 }
 

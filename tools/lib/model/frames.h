@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The stack that a group stands for: directories, file, function. */
+/* The stack that a group has, or stands for: directories, file, function. */
 #ifndef CODETAG_FRAMES_H
 #define CODETAG_FRAMES_H
 
 #include "model/group.h"
 
-#define FRAMES_MAX 32
+#define FRAMES_MAX 40
 
 struct frames {
 	const char *name[FRAMES_MAX];	/* root first */

@@ -36,6 +36,12 @@ struct sum {
 	size_t rows;
 };
 
+/* Frames by name, the root first. */
+struct stack {
+	const char **name;
+	size_t count;
+};
+
 struct group {
 	const char *name;
 	const struct site *site;	/* one of its rows */
@@ -43,6 +49,7 @@ struct group {
 	struct sum now;
 	struct sum before;		/* of the older snapshot, if there is one */
 	uint32_t line_before;		/* in that, if it was another one; else 0 */
+	const struct stack *stack;	/* of the callers, NULL: its path stands for it */
 };
 
 struct groups {

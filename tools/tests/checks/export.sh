@@ -3,15 +3,15 @@
 
 # The stacks of pprof are those of the folded format, with the same weights.
 pprof_like_folded() {
-	local file=$1
-	"$codetag" export --format pprof -o "$scratch/x.pb.gz" "$file" || return 1
+	"$codetag" export --format pprof -o "$scratch/x.pb.gz" "$@" || return 1
 	gzip -t "$scratch/x.pb.gz" || return 1
 	python3 decode-pprof.py "$scratch/x.pb.gz" >"$scratch/decoded" || return 1
-	awk '$3 > 0 { print $1, $3 }' "$scratch/decoded" | sort >"$scratch/bytes"
-	awk '$2 > 0 { print $1, $2 }' "$scratch/decoded" | sort >"$scratch/calls"
-	"$codetag" export --format folded "$file" 2>/dev/null | sort |
+	# Names can have blanks, the last two words are numbers.
+	sed -nE 's/ [0-9-]+ ([1-9][0-9]*)$/ \1/p' "$scratch/decoded" | sort >"$scratch/bytes"
+	sed -nE 's/ ([1-9][0-9]*) [0-9-]+$/ \1/p' "$scratch/decoded" | sort >"$scratch/calls"
+	"$codetag" export --format folded "$@" 2>/dev/null | sort |
 		diff - "$scratch/bytes" &&
-		"$codetag" export --format folded --attr calls "$file" 2>/dev/null | sort |
+		"$codetag" export --format folded --attr calls "$@" 2>/dev/null | sort |
 		diff - "$scratch/calls"
 }
 
@@ -33,8 +33,16 @@ folded_adds_up() {
 	[ "$want" = "$got" ] || { echo "file: $want, stacks: $got"; return 1; }
 }
 
+# What is in contexts and what is in none.
+contexts_add_up_folded() {
+	local want got
+	want=$(awk '/^# site: +[0-9]/ { s += $3 } /^ *[0-9]+ +[0-9]+ +[0-9]+ / { s += $1 } END { print s }' "$1")
+	got=$("$codetag" export --contexts="$1" --format folded | awk '{ s += $NF } END { print s }')
+	[ "$want" = "$got" ] || { echo "file: $want, stacks: $got"; return 1; }
+}
+
 speedscope_is_sound() {
-	"$codetag" export --format speedscope "$1" 2>/dev/null | python3 -c '
+	"$codetag" export --format speedscope "$@" 2>/dev/null | python3 -c '
 import json, sys
 s = json.load(sys.stdin)
 frames, profile = s["shared"]["frames"], s["profiles"][0]
@@ -139,3 +147,11 @@ check export/atomic atomic
 check export/in-place output_in_place
 check export/prometheus-not-utf8 prometheus_not_utf8
 check export/prometheus-stable prometheus_is_stable
+contexts=data/recorded-ours-6.12-split.debugfs/contexts
+check export/contexts-folded contexts_add_up_folded $contexts
+check export/contexts-pprof pprof_like_folded --contexts=$contexts --skip
+check export/contexts-speedscope speedscope_is_sound --contexts=$contexts
+check docs/refuses/contexts-csv refuses --contexts export --contexts=$contexts --format csv
+check docs/refuses/contexts-group refuses --group export --contexts=$contexts --format folded -g dir
+check docs/refuses/contexts-file refuses 'no other file' export --contexts=$contexts --format folded x
+check docs/refuses/skip-alone refuses --contexts export --skip --format folded data/handmade-v2.allocinfo

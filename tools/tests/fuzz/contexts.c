@@ -9,7 +9,8 @@
 #include <string.h>
 
 #include "model/calltree.h"
-#include "model/context_group.h"
+#include "model/context_stacks.h"
+#include "write/export.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -35,6 +36,22 @@ static void sum_up(const struct contexts *contexts, struct helpers *helpers, uin
 	callers_free(&callers);
 }
 
+static void export_stacks(const struct contexts *contexts, const struct helpers *helpers,
+			  bool rest)
+{
+	FILE *out = fopen("/dev/null", "w");
+	struct context_stacks stacks;
+	struct export export = { .groups = &stacks.groups };
+
+	context_stacks_make(&stacks, contexts, helpers, rest);
+	groups_sort(&stacks.groups, ORDER_SIZE);
+	export.count = stacks.groups.count;
+	export_folded(&export, out);
+	export_pprof(&export, out);
+	context_stacks_free(&stacks);
+	fclose(out);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	uint8_t how = size ? data[0] : 0;
@@ -55,6 +72,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			abort();
 	}
 	sum_up(&contexts, &helpers, how);
+	export_stacks(&contexts, &helpers, how & 1);
 	contexts_select(&contexts, NULL, how);
 	sum_up(&contexts, &helpers, how);
 	contexts_free(&contexts);
