@@ -8,6 +8,7 @@
 #include <sys/utsname.h>
 
 #include "arguments.h"
+#include "chart_flame.h"
 #include "command.h"
 #include "selection.h"
 #include "trace_sites.h"
@@ -34,9 +35,10 @@ struct options {
 	bool page;	/* HTML instead of a format */
 	struct chart_wish wish;
 	double width, height;
+	struct chart_flame flame;
 };
 
-enum { KEY_KIND = 0x200, KEY_ATTR, KEY_START, KEY_TITLE, KEY_SIZE, KEY_GAUGE };
+enum { KEY_KIND = 0x200, KEY_ATTR, KEY_START, KEY_TITLE, KEY_SIZE, KEY_GAUGE, KEY_FLAME };
 
 static const struct argp_option options[] = {
 	{ "output", 'o', "FILE", 0, "Write FILE, .svg, .png or .html: a page to explore, with search and zoom, of a "
@@ -45,6 +47,8 @@ static const struct argp_option options[] = {
 	  "ring (by directory), treemap, bars (the largest groups) or area (over time, "
 	  "of a recording); default: ring. A page has flame, treemap and ring, and begins "
 	  "with KIND (default: flame)", 0 },
+	{ "flame", KEY_FLAME, "FILE", OPTION_ARG_OPTIONAL,
+	  "A flame graph of the stacks of call sites that are split: see codetag contexts", 0 },
 	{ "attr", KEY_ATTR, "ATTR", 0,
 	  "current (bytes), calls, growth (from OLD to NEW, or from the first snapshot to "
 	  "the last), static (code and data of a build tree), or of a trace total_dynamic, "
@@ -65,6 +69,7 @@ static const struct argp_child children[] = {
 	{ &selection_chart_argp, 0, NULL, 1 },
 	{ &selection_raw_argp, 0, NULL, 2 },
 	{ &trace_files_argp, 0, NULL, 3 },
+	{ &contexts_choice_argp, 0, NULL, 4 },
 	{ 0 }
 };
 
@@ -125,6 +130,25 @@ static void finish_trace(struct options *o, struct argp_state *state)
 	o->selection.path = o->files.trace;
 }
 
+static void finish_flame(const struct options *o, struct argp_state *state)
+{
+	if (!o->flame.contexts.used) {
+		if (o->flame.contexts.given)
+			argp_error(state, "--min-age, --skip and --debugfs go with --flame");
+		return;
+	}
+	if (o->page)
+		argp_error(state, "--flame is an .svg or .png");
+	else if (o->wish.kind != USUAL || o->wish.start || o->wish.gauges || o->selection.raw ||
+		 o->files.trace || o->selection.by_given || o->selection.top)
+		argp_error(state, "--flame has stacks: --kind, --start-branch, --group, --top, --raw, "
+			   "--gauge and --trace are for call sites");
+	else if (o->wish.attribute != CURRENT && o->wish.attribute != CALLS)
+		argp_error(state, "--flame is of the attributes current and calls");
+	else if (o->selection.path_given)
+		argp_error(state, "'%s' is one argument too many: --flame=FILE", o->selection.path);
+}
+
 /* After selection_finish(). */
 static void finish_wish(struct options *o)
 {
@@ -156,6 +180,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		state->child_inputs[0] = &o->selection;
 		state->child_inputs[1] = &o->selection;
 		state->child_inputs[2] = &o->files;
+		state->child_inputs[3] = &o->flame.contexts;
 		return 0;
 	case 'o':
 		o->output = arg;
@@ -170,6 +195,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		o->wish.attribute = i < OF_TRACE ? i : OF_TRACE;
 		if (o->wish.attribute == OF_TRACE)
 			o->key = keys[i - OF_TRACE];
+		return 0;
+	case KEY_FLAME:
+		o->flame.contexts.used = true;
+		o->flame.contexts.path = arg;
 		return 0;
 	case KEY_START:
 		o->wish.start = arg;
@@ -194,13 +223,14 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		finish_wish(o);
 		if (!o->output)
 			argp_error(state, "--output FILE is missing");
+		finish_flame(o, state);
 		if (o->wish.kind == USUAL)
 			o->wish.kind = o->page ? FLAME : RING;
 		if (o->page && (o->wish.kind == AREA || o->wish.kind == BARS))
 			argp_error(state, "a page has flame, treemap and ring");
 		else if (!o->page && o->wish.kind == FLAME)
-			argp_error(state, "flame graphs are for pages (.html), or for 'codetag "
-				   "export --format folded'");
+			argp_error(state, "call sites have flame graphs on pages (.html) only, and "
+				   "contexts here, too: --flame");
 		else if (o->selection.newer && o->wish.attribute != GROWTH)
 			argp_error(state, "two files are for --attr growth");
 		else if (o->wish.kind == AREA && o->wish.attribute == GROWTH)
@@ -233,6 +263,7 @@ static const struct argp argp = {
 	"  codetag chart monday.txt friday.txt --attr growth --kind bars -o grown.svg\n"
 	"  codetag chart saved.txt --start-branch drivers/net -o net.svg\n"
 	"  codetag chart --trace saved.trace --attr waste --kernel ~/linux-build -o waste.svg\n"
+	"  codetag chart --flame --skip --min-age 60 -o old.svg\n"
 	"  codetag chart --attr static ~/linux-build --kind treemap -o static.png\n\n"
 	"Exit status: 0 success, 2 trouble.",
 	children, NULL, NULL
@@ -357,6 +388,18 @@ static bool draw_picture(const struct options *o, const struct material *m,
 {
 	return picture_draw(&o->wish, m, chart, o->format, out);
 }
+
+static int draw_flame(struct options *o)
+{
+	o->flame.title = o->title;
+	o->flame.query = o->selection.query;
+	o->flame.output = o->output;
+	o->flame.format = o->format;
+	o->flame.calls = o->wish.attribute == CALLS;
+	o->flame.width = o->width;
+	o->flame.height = o->height;
+	return chart_flame_contexts(&o->flame);
+}
 #else
 static bool draw_picture(const struct options *o, const struct material *m,
 			 const struct chart *chart, FILE *out)
@@ -365,6 +408,14 @@ static bool draw_picture(const struct options *o, const struct material *m,
 	warning("this build cannot make pictures, it was made without cairo");
 	hint("Try .html.");
 	return false;
+}
+
+static int draw_flame(struct options *o)
+{
+	(void)o;
+	warning("this build cannot make pictures, it was made without cairo");
+	hint("Try 'codetag export --contexts'.");
+	return STATUS_TROUBLE;
 }
 #endif
 
@@ -416,13 +467,16 @@ int cmd_chart(int argc, char **argv)
 {
 	struct options o = {
 		.selection = SELECTION_INIT, .width = 1200, .height = 900,
+		.flame.contexts = CONTEXTS_CHOICE_INIT,
 	};
 	struct material m = { .complete = true };
 	int status = STATUS_TROUBLE;
 
 	o.selection.compare = true;
 	argp_parse(&argp, argc, argv, 0, NULL, &o);
-	if (load(&m, &o) && material_narrow(&m, &o.wish)) {
+	if (o.flame.contexts.used) {
+		status = draw_flame(&o);
+	} else if (load(&m, &o) && material_narrow(&m, &o.wish)) {
 		if (o.wish.kind == RING || o.wish.kind == TREEMAP)
 			material_tree(&m, &o.wish);
 		if (draw(&o, &m) && m.complete)
@@ -430,6 +484,7 @@ int cmd_chart(int argc, char **argv)
 	}
 	material_free(&m);
 	free(o.wish.gauge);
+	contexts_choice_free(&o.flame.contexts);
 	selection_free(&o.selection);
 	return status;
 }

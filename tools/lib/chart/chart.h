@@ -45,6 +45,7 @@ enum chart_format { CHART_SVG, CHART_PNG };
 /* False if it cannot be drawn or written; the stream then has the error. */
 bool chart_ring(const struct chart_tree *tree, enum chart_format format, FILE *out);
 bool chart_treemap(const struct chart_tree *tree, enum chart_format format, FILE *out);
+bool chart_flame(const struct chart_tree *tree, enum chart_format format, FILE *out);
 bool chart_area(const struct chart_series *series, enum chart_format format, FILE *out);
 
 /* One column: the values are bars. */

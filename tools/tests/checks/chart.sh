@@ -279,6 +279,15 @@ area_leaves_out() {
 		texts "$svg" | grep -q alloc_slab_page
 }
 
+# What the flames stand on is all of it: contexts, and what is of none.
+flame_adds_up() {
+	local svg=$scratch/flame.svg want
+	want=$(awk '/^# site: +[0-9]/ { s += $3 } /^ *[0-9]+ +[0-9]+ +[0-9]+ / { s += $1 }
+		END { printf "all  %.1fM", s / 2 ^ 20 }' "$1")
+	"$codetag" chart --flame="$1" -o "$svg" && texts "$svg" | grep -qx "$want" &&
+		texts "$svg" | grep -q '^iget_locked  2.7M'
+}
+
 # A chart that cannot be drawn leaves no file, and says why.
 chart_refuses() {
 	local out=$scratch/refused.svg
@@ -319,6 +328,16 @@ if "$codetag" --version | grep -q cairo; then
 		[ ! -e "$recording" ] ||
 			check "chart/readable/area/$size" svg_is_readable $size --kind area -n 30 "$recording"
 	done
+	split=data/recorded-ours-6.12-split.debugfs/contexts
+	check chart/flame flame_adds_up $split
+	check chart/svg/flame svg_is_sound --flame=$split --skip
+	check chart/svg/flame-calls svg_is_sound --flame=$split --attr calls func kstrdup
+	check chart/readable/flame svg_is_readable 1200x900 --flame=$split
+	check chart/readable/flame-small svg_is_readable 640x480 --flame=$split func kstrdup
+	check chart/refuses/flame-nothing chart_refuses --flame=$split --min-age 100
+	check chart/refuses/flame-bad chart_refuses --flame=data/handmade-v2.allocinfo
+	check chart/refuses/flame-group chart_refuses --flame=$split -g dir
+	check chart/refuses/flame-skip chart_refuses --skip data/handmade-v2.allocinfo
 	check chart/readable/legend svg_is_readable 400x300 --kind ring --start-branch mm "$file"
 	check chart/bars-fit bars_fit
 	check chart/png/calls png_is_drawn --attr calls "$file"

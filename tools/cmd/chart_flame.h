@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* chart --flame: the stacks of contexts as a flame graph. */
+#ifndef CODETAG_CHART_FLAME_H
+#define CODETAG_CHART_FLAME_H
+
+#include "contexts_read.h"
+#include "chart/chart.h"
+#include "read/query.h"
+
+struct chart_flame {
+	struct contexts_choice contexts;
+	const struct query *query;
+	const char *output, *title;	/* NULL: the usual title */
+	enum chart_format format;
+	bool calls;		/* how many there are, not how large */
+	double width, height;
+};
+
+/* Returns an exit status. */
+int chart_flame_contexts(const struct chart_flame *flame);
+
+#endif
