@@ -8,6 +8,7 @@
 #include "arguments.h"
 #include "calltree_view.h"
 #include "command.h"
+#include "contexts_account.h"
 #include "contexts_read.h"
 #include "contexts_view.h"
 #include "base/message.h"
@@ -17,12 +18,13 @@ struct options {
 	struct contexts_view view;
 	struct text words;
 	struct query *query;
-	bool tree, invert;
+	bool tree, invert, account;
+	double delay;
 	int64_t depth;
 	char *group;		/* the words of view.groups.by */
 };
 
-enum { KEY_TREE = 0x200, KEY_INVERT, KEY_STACKS };
+enum { KEY_TREE = 0x200, KEY_INVERT, KEY_STACKS, KEY_ACCOUNT };
 
 static const struct argp_option options[] = {
 	{ "contexts", 'f', "FILE", 0,
@@ -38,6 +40,10 @@ static const struct argp_option options[] = {
 	{ "invert", KEY_INVERT, NULL, 0,
 	  "The tree from the roots of the stacks inwards to the call site", 3 },
 	{ "stacks", KEY_STACKS, NULL, 0, "Below each row its stack, frame by frame", 3 },
+	{ "account", KEY_ACCOUNT, NULL, 0,
+	  "The table of slab_account, of what is split by size: total, slack, req, alloc/free, "
+	  "caller", 3 },
+	{ "delay", 'd', "SEC", 0, "Account: wait, and tell also rates of that time", 3 },
 	{ "columns", 'o', "LIST", 0, "Columns: " CONTEXT_COLUMN_NAMES, 9 },
 	{ 0 }
 };
@@ -93,6 +99,10 @@ static void finish(struct options *o, struct argp_state *state)
 		argp_error(state, "--tree has no rows to group, to sort or to choose columns of");
 	if (view->stacks && view->by_count && !contexts_view_by(view, BY_CONTEXT_STACK))
 		argp_error(state, "--stacks needs rows that have one: --group stack,…");
+	if (o->account && (o->tree || view->by_count || view->stacks || view->output.columns))
+		argp_error(state, "--account has its own rows and columns");
+	if (o->delay && !o->account)
+		argp_error(state, "--delay goes with --account");
 	if (o->choice.path && o->choice.dir.given)
 		argp_error(state, "--debugfs is for the file that is not named");
 	if (query_has_id(o->query))
@@ -136,6 +146,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case KEY_STACKS:
 		o->view.stacks = true;
 		return 0;
+	case KEY_ACCOUNT:
+		o->account = true;
+		return 0;
+	case 'd':
+		o->delay = argument_seconds(arg, state);
+		return 0;
 	case 'o':
 		o->view.output.columns = arg;
 		return 0;
@@ -159,32 +175,46 @@ static const struct argp argp = {
 	"Examples:\n"
 	"  codetag contexts func __alloc_skb\n"
 	"  codetag contexts --tree --skip --min-age 60\n"
-	"  codetag contexts --group caller,age --json\n\n"
+	"  codetag contexts --group caller,age --json\n"
+	"  codetag contexts --account --delay 10\n\n"
 	"Exit status: 0 success, 1 no call site is split, 2 trouble.",
 	children, NULL, NULL
 };
 
-int cmd_contexts(int argc, char **argv)
+static int show(const struct options *o)
 {
-	struct options o = { .choice = CONTEXTS_CHOICE_INIT };
 	struct contexts contexts;
 	int status = STATUS_TROUBLE;
 
-	argp_parse(&argp, argc, argv, 0, NULL, &o);
-	if (contexts_read(&contexts, &o.choice)) {
-		contexts_select(&contexts, o.query, o.choice.min_age);
-		if (o.tree)
-			calltree_view(&contexts, &o.choice.helpers, o.invert, o.depth, &o.view);
-		else
-			contexts_view(&contexts, &o.choice.helpers, &o.view);
-		if (contexts_complete(&contexts, contexts_name(&o.choice)))
-			status = contexts.splits ? STATUS_OK : STATUS_FOUND;
-		if (status == STATUS_FOUND) {
-			warning("no call site is split, or none that is chosen");
-			hint("To split one: codetag split QUERY stack");
-		}
-		contexts_free(&contexts);
+	if (!contexts_read(&contexts, &o->choice))
+		return status;
+	contexts_select(&contexts, o->query, o->choice.min_age);
+	if (o->tree)
+		calltree_view(&contexts, &o->choice.helpers, o->invert, o->depth, &o->view);
+	else
+		contexts_view(&contexts, &o->choice.helpers, &o->view);
+	if (contexts_complete(&contexts, contexts_name(&o->choice)))
+		status = contexts.splits ? STATUS_OK : STATUS_FOUND;
+	if (status == STATUS_FOUND) {
+		warning("no call site is split, or none that is chosen");
+		hint("To split one: codetag split QUERY stack");
 	}
+	contexts_free(&contexts);
+	return status;
+}
+
+int cmd_contexts(int argc, char **argv)
+{
+	struct options o = { .choice = CONTEXTS_CHOICE_INIT };
+	int status;
+
+	argp_parse(&argp, argc, argv, 0, NULL, &o);
+	if (o.account)
+		status = contexts_account(&(struct contexts_account){
+			&o.choice, o.query, &o.view, o.delay,
+		});
+	else
+		status = show(&o);
 	contexts_choice_free(&o.choice);
 	query_free(o.query);
 	text_free(&o.words);

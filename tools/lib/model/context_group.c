@@ -127,7 +127,9 @@ void context_groups_add(struct context_groups *groups, const struct contexts *co
 	i = strmap_add(&groups->names, name.s, name.len);
 	if (i == groups->count) {
 		GROW(groups->group, groups->count, groups->room);
-		groups->group[groups->count++] = (struct context_group){ .context = context };
+		groups->group[groups->count++] = (struct context_group){
+			.name = groups->names.entry[i].key, .context = context,
+		};
 	}
 	context_sum_add(&groups->group[i].sum, &sum);
 	context_sum_add(&groups->sum, &sum);
@@ -160,7 +162,7 @@ static int compare(const void *a, const void *b, void *context)
 	int64_t wx = weight(&by->groups->group[*x].sum, by->order);
 	int64_t wy = weight(&by->groups->group[*y].sum, by->order);
 	int names = by->order == CONTEXTS_BY_NAME ?
-		    strcmp(by->groups->names.entry[*x].key, by->groups->names.entry[*y].key) : 0;
+		    strcmp(by->groups->group[*x].name, by->groups->group[*y].name) : 0;
 
 	if (wx != wy)
 		return wx < wy ? 1 : -1;

@@ -30,6 +30,7 @@ struct context_sum context_sum_of(const struct contexts *contexts,
 				  const struct context *context);
 
 struct context_group {
+	const char *name;		/* tells it from the others */
 	const struct context *context;	/* one of them */
 	struct context_sum sum;
 };

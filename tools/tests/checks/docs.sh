@@ -119,6 +119,7 @@ check docs/json/remembered json_is_documented "$codetag" remembered --json --deb
 split=data/recorded-ours-6.12-split.debugfs
 check docs/json/contexts json_is_documented "$codetag" contexts --json $split/contexts
 check docs/json/contexts-tree json_is_documented "$codetag" contexts --json --tree -n 1 $split/contexts
+check docs/json/contexts-account json_is_documented "$codetag" contexts --account -d 0.1 --json $split/contexts
 check docs/json/audit json_is_documented "$codetag" audit --json data/handmade-bad.audit
 if [ -e "$recording" ]; then
 	check docs/json/leaks json_is_documented "$codetag" leaks --json -a "$recording"
@@ -155,6 +156,8 @@ check docs/refuses/tree-group refuses --group report --tree $ours.allocinfo -g d
 check docs/refuses/invert refuses --invert contexts --invert $split/contexts
 check docs/refuses/contexts-tree refuses --tree contexts --tree $split/contexts -g age
 check docs/refuses/contexts-stacks refuses --stacks contexts --stacks $split/contexts -g age
+check docs/refuses/account-group refuses --account contexts --account $split/contexts -g age
+check docs/refuses/account-delay refuses --account contexts -d 2 $split/contexts
 check docs/refuses/contexts-id refuses 'no ids' contexts $split/contexts id 7
 check docs/refuses/buffer refuses --buffer trace data/handmade-old.trace --buffer 1M
 check docs/refuses/delay refuses --delay top --once -d 1 $ours.allocinfo
