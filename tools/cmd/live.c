@@ -33,6 +33,9 @@ struct live {
 	const char *prompt;	/* what has been typed so far; NULL: nothing is asked */
 	char message[160];
 	bool unread;		/* the message is why there was nothing to be read */
+	struct site *site;	/* whose contexts are shown, with names of its own; NULL: none */
+	struct text contexts;	/* … a line each */
+	size_t context_first;
 };
 
 static const struct {
@@ -44,6 +47,7 @@ static const struct {
 	{ 'b', "b", "group by site, func, file, dir, module, subsystem" },
 	{ 'z', "z", "show also what holds nothing" },
 	{ 't', "t", "profile the call site or no longer (codetag kernels)" },
+	{ '\n', "Enter", "the contexts of a call site that is split, and back" },
 	{ ' ', "space", "freeze and go on" },
 	{ 'u', "u", "human units or bytes" },
 	{ '+', "+ -", "refresh less and more often" },
@@ -74,6 +78,54 @@ static void regroup(struct live *live)
 	selection_apply(selection, &live->groups);
 }
 
+static void leave_contexts(struct live *live)
+{
+	if (!live->site)
+		return;
+	free((char *)live->site->file);
+	free((char *)live->site->func);
+	free((char *)live->site->module);
+	free(live->site);
+	text_free(&live->contexts);
+	live->site = NULL;
+}
+
+static void read_contexts(struct live *live)
+{
+	const char *why;
+
+	if (!live->site)
+		return;
+	text_clear(&live->contexts);
+	why = live->from->contexts(live->from, live->site, live->human, &live->contexts);
+	if (!why)
+		return;
+	set_message(live, why);
+	leave_contexts(live);
+}
+
+/* The snapshot that the site is in goes while its contexts are shown. */
+static void enter_contexts(struct live *live)
+{
+	enum group_by by = live->groups.by.by;
+	const struct site *site;
+
+	if (!live->from->contexts) {
+		set_message(live, "only the running kernel has contexts, not a file");
+	} else if (by != BY_SITE && by != BY_ROW) {
+		set_message(live, "only single call sites have contexts: b until it is by site");
+	} else if (live->cursor < live->groups.count) {
+		site = live->groups.group[live->cursor].site;
+		live->site = xcalloc(1, sizeof(*live->site));
+		live->site->file = xstrdup(site->file);
+		live->site->func = xstrdup(site->func);
+		live->site->module = site->module ? xstrdup(site->module) : NULL;
+		live->site->line = site->line;
+		live->context_first = 0;
+		read_contexts(live);
+	}
+}
+
 static void take(struct live *live, int step)
 {
 	struct instant next = { .valid = true };
@@ -99,6 +151,7 @@ static void take(struct live *live, int step)
 	if (live->now.info.bad_lines || live->now.info.cut)
 		set_message(live, "some lines were not understood and are not shown");
 	regroup(live);
+	read_contexts(live);
 }
 
 static double elapsed(const struct live *live)
@@ -244,7 +297,7 @@ static void draw_head(const struct live *live)
 		put("%s", live->message);
 		attroff(COLOR_PAIR(PAIR_MESSAGE));
 	} else {
-		put("q quit, h help");
+		put(live->site ? "Enter goes back, q quit, h help" : "q quit, h help");
 	}
 }
 
@@ -259,6 +312,31 @@ static void draw_help(struct live *live, size_t room)
 	for (size_t i = live->help_first; i < count; i++) {
 		start_line(HEAD + (int)(i - live->help_first));
 		put("  %-15s %s", keys[i].name, keys[i].what);
+	}
+}
+
+/* The first line is of headings; scrolled like the help. */
+static void draw_contexts(struct live *live, size_t room)
+{
+	const char *line = live->contexts.s;
+	size_t count = 0, last, i = 0;
+
+	for (const char *s = line; *s; s++)
+		count += *s == '\n';
+	last = count > room + 1 ? count - room - 1 : 0;
+	if (live->context_first > last)
+		live->context_first = last;
+	for (; *line; line = strchr(line, '\n') + 1, i++) {
+		size_t len = strcspn(line, "\n");
+
+		if (i && (i <= live->context_first || i - live->context_first > room))
+			continue;
+		attron(i ? 0 : A_REVERSE);
+		start_line(i ? HEAD + (int)(i - live->context_first) - 1 : HEAD - 1);
+		put("%.*s", (int)len, line);
+		if (!i)
+			put("%*s", room_left(), "");
+		attroff(i ? 0 : A_REVERSE);
 	}
 }
 
@@ -278,9 +356,12 @@ static void draw(struct live *live)
 
 	erase();
 	draw_head(live);
-	draw_headings(live);
+	if (!live->site || live->help)
+		draw_headings(live);
 	if (live->help) {
 		draw_help(live, room);
+	} else if (live->site) {
+		draw_contexts(live, room);
 	} else {
 		for (size_t i = 0; i < room && live->first + i < count; i++) {
 			bool here = live->first + i == live->cursor;
@@ -392,6 +473,11 @@ static void scroll_by(struct live *live, int rows)
 			live->help_first += rows > 0 ? 1 : -1;
 		return;
 	}
+	if (live->site) {
+		if (rows > 0 || live->context_first)
+			live->context_first += rows > 0 ? 1 : -1;
+		return;
+	}
 	if (rows < 0 && live->cursor < (size_t)-rows)
 		live->cursor = 0;
 	else
@@ -446,6 +532,14 @@ static bool handle_key(struct live *live, int key)
 		break;
 	case 't':
 		toggle(live);
+		break;
+	case '\n':
+	case '\r':
+	case KEY_ENTER:
+		if (live->site)
+			leave_contexts(live);
+		else
+			enter_contexts(live);
 		break;
 	case ' ':
 	case 'f':
@@ -531,6 +625,7 @@ int live_run(struct snapshots *from, struct selection *selection,
 	screen_start();
 	loop(&live);
 	endwin();
+	leave_contexts(&live);
 	groups_free(&live.groups);
 	allocinfo_free(&live.now.info);
 	if (live.before.valid)

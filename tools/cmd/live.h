@@ -8,6 +8,7 @@
 
 #include "output.h"
 #include "selection.h"
+#include "base/text.h"
 #include "read/allocinfo.h"
 
 /* Where the snapshots come from: this machine or a recording. */
@@ -24,6 +25,12 @@ struct snapshots {
 	 * NULL: these snapshots are not of a kernel that is running.
 	 */
 	const char *(*toggle)(struct snapshots *from, const struct site *site);
+	/*
+	 * Adds lines about the contexts of @site, the first one of headings; returns what
+	 * to tell the user instead, or NULL. NULL like @toggle.
+	 */
+	const char *(*contexts)(struct snapshots *from, const struct site *site, bool human,
+				struct text *lines);
 	const char *title;
 	bool recorded;	/* steps backwards, too */
 };

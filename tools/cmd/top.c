@@ -11,6 +11,7 @@
 #include "interval.h"
 #include "live.h"
 #include "show.h"
+#include "top_contexts.h"
 #include "base/message.h"
 #include "read/control.h"
 #include "read/input.h"
@@ -197,6 +198,15 @@ static const char *toggle(struct snapshots *from, const struct site *site)
 	return now->why;
 }
 
+static const char *contexts(struct snapshots *from, const struct site *site, bool human,
+			    struct text *lines)
+{
+	struct machine_now *now = (struct machine_now *)from;
+
+	return top_contexts(lines, now->dir, site, human, now->why, sizeof(now->why)) ?
+	       NULL : now->why;
+}
+
 static int live(struct top *top)
 {
 	struct machine_now now = {
@@ -206,8 +216,10 @@ static int live(struct top *top)
 	};
 
 	/* A file that was given need not be of this kernel. */
-	if (!top->selection.path_given || top->dir.given)
+	if (!top->selection.path_given || top->dir.given) {
 		now.snapshots.toggle = toggle;
+		now.snapshots.contexts = contexts;
+	}
 
 	return live_run(&now.snapshots, &top->selection, &top->output,
 			top->delay > 0 ? top->delay : 2);

@@ -125,6 +125,47 @@ toggle_steps() {
 	screen_has 'only single call sites can be switched'
 }
 
+# Enter shows the contexts of the row, and what they hold now.
+live_contexts() {
+	local dir=$scratch/enter
+	mkdir -p "$dir" && cp data/handmade-v2.allocinfo "$dir/allocinfo" || return 1
+	printf '%s\n' '# contexts - version: 1.0' \
+		'640 10 20 mm/filemap.c:1950 func:__filemap_get_folio age=0-9' ' one+0x1/0x2' \
+		'64000 10 20 mm/filemap.c:1950 func:__filemap_get_folio age=9-19' ' two+0x1/0x2' \
+		'4711 10 20 mm/other.c:1950 func:other age=0-9' >"$dir/contexts"
+	tmux_top kill-server 2>/dev/null
+	tmux_top -f /dev/null new-session -d -x 100 -y 24 \
+		"$codetag top -b -d 0.3 $dir/allocinfo --debugfs $dir 2>$scratch/top.err; echo left \$?; sleep 60"
+	contexts_steps "$dir"
+	local status=$?
+	tmux_top kill-server
+	cat "$scratch/top.err"
+	return $status
+}
+
+contexts_steps() {
+	local dir=$1
+	screen_has '13 sites hold' || return 1
+	tmux_top send-keys Enter
+	screen_has 'ALLOCS  CONTEXT' || return 1
+	screen_has '64000       10       20  age=9-19 two' || return 1
+	screen_has 'Enter goes back' || return 1
+	! tmux_top capture-pane -p | grep -q -e 4711 -e filemap || return 1
+	sed 's/^640 10/777640 12/' "$dir/contexts" >"$dir/new" && mv "$dir/new" "$dir/contexts"
+	screen_has '777640       12       20  age=0-9 one' || return 1
+	tmux_top send-keys Enter
+	screen_has 'filemap.c:1950' || return 1
+	tmux_top send-keys Down Enter
+	screen_has 'it is not split: codetag split func' || return 1
+	rm "$dir/contexts"
+	tmux_top send-keys Home Enter
+	screen_has 'there are no contexts' || return 1
+	tmux_top send-keys b Enter
+	screen_has 'only single call sites have contexts' || return 1
+	tmux_top send-keys q
+	screen_has 'left 0'
+}
+
 live_slabs() {
 	cp data/recorded-ours-6.12.slabinfo "$scratch/slabinfo"
 	tmux_top kill-server 2>/dev/null
@@ -169,4 +210,5 @@ fi
 if program tmux top/live && feature ncursesw top/live; then
 	check top/live live_top
 	check top/toggle live_toggle
+	check top/contexts live_contexts
 fi

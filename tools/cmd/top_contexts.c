@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "top_contexts.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/number.h"
+#include "model/context_group.h"
+#include "model/group.h"
+#include "read/contexts.h"
+#include "read/input.h"
+
+static void keep_site(struct contexts *contexts, const struct site *site)
+{
+	struct text want = { 0 }, name = { 0 };
+	size_t kept = 0;
+
+	group_name(&want, (struct grouping){ BY_SITE, 0 }, site);
+	for (size_t i = 0; i < contexts->count; i++) {
+		group_name(&name, (struct grouping){ BY_SITE, 0 }, &contexts->context[i].site);
+		if (!strcmp(name.s, want.s))
+			contexts->context[kept++] = contexts->context[i];
+	}
+	contexts->count = kept;
+	text_free(&want);
+	text_free(&name);
+}
+
+static void add_line(struct text *lines, const struct contexts *contexts,
+		     const struct context_group *group, const struct helpers *helpers,
+		     struct callers *callers, bool human)
+{
+	const struct context *context = group->context;
+	char size[SIZE_TEXT];
+
+	text_printf(lines, "%12s %8" PRId64 " %8" PRId64 " ",
+		    size_format(size, group->sum.bytes, human), group->sum.calls,
+		    group->sum.allocs);
+	for (size_t i = 0; i < context->values; i++) {
+		const struct context_value *value = &contexts->value[context->value + i];
+
+		text_printf(lines, " %s=%s", value->key, value->value);
+	}
+	text_puts(lines, " ");
+	context_word(lines, contexts, context, BY_CONTEXT_STACK, helpers, callers);
+	text_puts(lines, "\n");
+}
+
+static void add_lines(struct text *lines, const struct contexts *contexts, bool human)
+{
+	struct helpers helpers = { 0 };
+	struct callers callers = { 0 };
+	struct context_groups groups = { 0 };
+
+	for (size_t i = 0; i < contexts->count; i++)
+		context_groups_add(&groups, contexts, &contexts->context[i], &helpers, &callers);
+	context_groups_sort(&groups, CONTEXTS_BY_SIZE);
+	text_printf(lines, "%12s %8s %8s  %s\n", "SIZE", "CALLS", "ALLOCS", "CONTEXT");
+	for (size_t i = 0; i < groups.count; i++)
+		add_line(lines, contexts, &groups.group[i], &helpers, &callers, human);
+	context_groups_free(&groups);
+	callers_free(&callers);
+}
+
+bool top_contexts(struct text *lines, const struct debugfs_dir *dir, const struct site *site,
+		  bool human, char *why, size_t room)
+{
+	char *path = debugfs_path(dir, "contexts"), *text;
+	struct contexts contexts;
+	bool good;
+	size_t len;
+
+	if (!input_read(path, &text, &len)) {
+		snprintf(why, room, "there are no contexts: %s: %s", path, strerror(errno));
+		free(path);
+		return false;
+	}
+	free(path);
+	contexts_parse(&contexts, text, len);
+	keep_site(&contexts, site);
+	good = contexts.count;
+	if (good)
+		add_lines(lines, &contexts, human);
+	else
+		snprintf(why, room, "it is not split: codetag split func %s stack", site->func);
+	contexts_free(&contexts);
+	return good;
+}
