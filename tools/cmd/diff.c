@@ -232,9 +232,15 @@ static int compare(struct diff *diff, struct snapshot *from, struct snapshot *to
 	size_t count;
 	int status;
 
-	diff->moved = match_moved(old, new);
-	groups_add_before(&groups, old, selection->query);
-	groups_add(&groups, new, selection->query);
+	/* Hosts are summed, of what was selected. */
+	if (selection->by.by == BY_HOST) {
+		groups_add_before(&groups, old, NULL);
+		groups_add(&groups, new, NULL);
+	} else {
+		diff->moved = match_moved(old, new);
+		groups_add_before(&groups, old, selection->query);
+		groups_add(&groups, new, selection->query);
+	}
 	collect_modules(&modules.old, old);
 	collect_modules(&modules.new, new);
 	count = selection_apply(selection, &groups);
@@ -259,14 +265,14 @@ int cmd_diff(int argc, char **argv)
 	struct snapshot old, new;
 	int status = STATUS_TROUBLE;
 
-	selection->compare = true;
+	selection->compare = selection->hosts = selection->raw = true;
 	selection->order = ORDER_GROWTH;
 	argp_parse(&argp, argc, argv, 0, NULL, &diff);
 	if (diff.live > 0)
 		interval_start(&interval, diff.live);
-	if (selection_open(&old, selection->path)) {
+	if (selection_open(&old, selection, selection->path)) {
 		if ((diff.live <= 0 || interval_wait(&interval)) &&
-		    selection_open(&new, selection->newer ? selection->newer :
+		    selection_open(&new, selection, selection->newer ? selection->newer :
 							 selection->path)) {
 			status = compare(&diff, &old, &new);
 			snapshot_free(&new);

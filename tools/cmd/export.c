@@ -117,6 +117,7 @@ static void check_contexts(const struct options *o, struct argp_state *state)
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct options *o = state->input;
+	size_t i;
 
 	switch (key) {
 	case ARGP_KEY_INIT:
@@ -168,9 +169,13 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		else if (o->attr_given && !o->of_trace && !o->format->weighs)
 			argp_error(state, "%s tells both size and calls: --attr is for folded, pprof and "
 				   "speedscope", o->format->name);
-		else if (o->selection.raw && (o->files.trace || !o->format->weighs))
+		else if (o->selection.raw && (o->files.trace || o->contexts.used ||
+					       !o->format->weighs))
 			argp_error(state, "--raw is for stacks of call sites: folded, pprof and "
 				   "speedscope");
+		else if (o->selection.by.by == BY_HOST && (o->files.trace || o->format->weighs))
+			argp_error(state, "a host has no stack: --group host is for prometheus, csv "
+				   "and json");
 		else if (o->contexts.used)
 			check_contexts(o, state);
 		else if (o->labels && o->format->write != export_prometheus)
@@ -178,6 +183,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		else if (o->selection.by.by == BY_ROW &&
 			 o->format->write == export_prometheus)
 			argp_error(state, "prometheus takes no repeated rows: use --group place or site");
+		for (i = 0; i < o->labels && o->selection.by.by == BY_HOST; i++)
+			if (!strcmp(o->label[i].name, "host"))
+				argp_error(state, "with --group host the series have a label host of their own");
 		/* Data are as the kernel tells them, pictures add them up. */
 		o->selection.raw = o->selection.raw || !o->format->weighs;
 		return 0;
@@ -296,7 +304,7 @@ int cmd_export(int argc, char **argv)
 	};
 	int status;
 
-	o.selection.many = true;
+	o.selection.many = o.selection.hosts = true;
 	argp_parse(&argp, argc, argv, 0, NULL, &o);
 	if (!o.selection.top && o.format->write == export_prometheus)
 		o.selection.top = 200;

@@ -62,6 +62,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 			argp_error(state, "a tree has columns of its own: --columns goes without --tree");
 		else if (report->tree && report->selection.by.by != BY_SITE)
 			argp_error(state, "a tree is by directory: --group goes without --tree");
+		else if (report->selection.by.by == BY_HOST && report->files.meminfo)
+			argp_error(state, "the memory of one machine is compared: --meminfo goes "
+				   "without --group host");
 		return 0;
 	}
 	return ARGP_ERR_UNKNOWN;
@@ -78,6 +81,7 @@ static const struct argp argp = {
 	"  codetag report --tree=2 --min 1M\n"
 	"  codetag report saved.txt file 'fs/*' module ext4\n"
 	"  codetag report saved.txt --meminfo saved-meminfo.txt\n"
+	"  codetag report fleet/ --group host --top 10 module nf_tables\n"
 	"  codetag report --json --min 1M | jq .rows[].name\n\n"
 	"Exit status: 0 success, 2 trouble.",
 	children, NULL, NULL
@@ -130,7 +134,11 @@ static bool add_memory(const struct report *report, struct data *data)
 	const struct selection *selection = &report->selection;
 	bool live = !selection->path_given && !selection->query_text.len;
 	struct machine machine;
-	bool good = machine_read(&machine, &report->files, live, &data->has_memory);
+	bool good;
+
+	if (selection->by.by == BY_HOST)
+		return true;
+	good = machine_read(&machine, &report->files, live, &data->has_memory);
 
 	/* What came with the snapshot, if nothing else was named. */
 	if (good && !data->has_memory && !selection->query_text.len &&
@@ -158,7 +166,7 @@ int cmd_report(int argc, char **argv)
 	struct data data = { 0 };
 	int status = STATUS_TROUBLE;
 
-	report.selection.many = true;
+	report.selection.many = report.selection.hosts = true;
 	argp_parse(&argp, argc, argv, 0, NULL, &report);
 	if (selection_snapshot(&data.snapshot, selection)) {
 		bool good = add_memory(&report, &data);

@@ -17,11 +17,11 @@ enum { KEY_ALLOCINFO = 0x100, KEY_MIN, KEY_MAX, KEY_RAW };
 	  "Read FILE, '-' is standard input (default: " ALLOCINFO_PATH ")", 1 }
 #define OPTION_TOP \
 	{ "top", 'n', "N", 0, "Only the first N", 2 }
-#define OPTION_GROUP \
+#define OPTION_GROUP(more) \
 	{ "group", 'g', "BY", 0, \
 	  "Sum by site, row, place, func, file, dir[:DEPTH], module or subsystem " \
 	  "(default: site; row shows each row of the input apart, a place is a function " \
-	  "of a file)", 2 }
+	  "of a file)" more, 2 }
 
 static const struct argp_option options[] = {
 	OPTION_ALLOCINFO,
@@ -29,7 +29,7 @@ static const struct argp_option options[] = {
 	  "Sort by size, calls, avg, name or growth (default: size, of two "
 	  "snapshots growth)", 2 },
 	OPTION_TOP,
-	OPTION_GROUP,
+	OPTION_GROUP("; report, diff and export also by host"),
 	{ "min", KEY_MIN, "SIZE", 0, "Only what holds at least SIZE (4k, 1.5M …)", 2 },
 	{ "max", KEY_MAX, "SIZE", 0, "Only what holds at most SIZE", 2 },
 	{ "all", 'a', NULL, 0, "Also what holds nothing", 2 },
@@ -38,7 +38,7 @@ static const struct argp_option options[] = {
 }, trend_options[] = {
 	OPTION_ALLOCINFO,
 	OPTION_TOP,
-	OPTION_GROUP,
+	OPTION_GROUP(""),
 	{ "min", KEY_MIN, "SIZE", 0, "Only what grew by at least SIZE (default: 4K)", 2 },
 	{ "all", 'a', NULL, 0, "Also what is not suspected", 2 },
 	{ 0 }
@@ -52,7 +52,7 @@ static const struct argp_option options[] = {
 }, chart_options[] = {
 	OPTION_ALLOCINFO,
 	OPTION_TOP,
-	OPTION_GROUP,
+	OPTION_GROUP(""),
 	{ 0 }
 };
 
@@ -75,9 +75,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case 'g':
 		selection->by_given = true;
-		if (!grouping_parse(&selection->by, arg))
+		if (selection->hosts && !strcmp(arg, "host"))
+			selection->by = (struct grouping){ .by = BY_HOST };
+		else if (!grouping_parse(&selection->by, arg))
 			argp_error(state, "cannot group by '%s', but by site, row, "
-				   "place, func, file, dir, dir:DEPTH, module or subsystem", arg);
+				   "place, func, file, dir, dir:DEPTH, module%s", arg,
+				   selection->hosts ? ", subsystem or host" : " or subsystem");
 		return 0;
 	case KEY_MIN:
 	case KEY_MAX:
@@ -139,9 +142,39 @@ const struct argp columns_argp = {
 	columns_options, parse_columns, NULL, NULL, NULL, NULL, NULL
 };
 
-static bool load(struct snapshot *snapshot, const char *const *paths, size_t count)
+static bool is_selected(void *query, const struct site *site)
 {
-	if (source_total(snapshot, paths, count))
+	return query_match(query, site);
+}
+
+/* What would be counted twice is taken out of one host after the other. */
+static struct site sum_host(void *data, struct snapshot *snapshot)
+{
+	const struct selection *selection = data;
+	struct allocinfo *info = &snapshot->info;
+	struct site sum = { 0 };
+	struct sum left_out;
+
+	if (!selection->raw && !containers_only(info, is_selected, selection->query))
+		containers_take_out(info, is_selected, selection->query, &left_out);
+	for (size_t i = 0; i < info->count; i++) {
+		const struct site *site = &info->site[i];
+
+		if (!query_match(selection->query, site))
+			continue;
+		sum.bytes = add64(sum.bytes, site->bytes);
+		sum.calls = add64(sum.calls, site->calls);
+		sum.flags |= site->flags;
+	}
+	return sum;
+}
+
+static bool load(struct snapshot *snapshot, const struct selection *selection,
+		 const char *const *paths, size_t count)
+{
+	if (selection->by.by == BY_HOST ?
+	    source_hosts(snapshot, paths, count, sum_host, (void *)selection) :
+	    source_total(snapshot, paths, count))
 		return true;
 	for (size_t i = 0; i < count; i++)
 		if (strcmp(paths[i], ALLOCINFO_PATH) && strcmp(paths[i], "-") &&
@@ -156,20 +189,22 @@ static bool load(struct snapshot *snapshot, const char *const *paths, size_t cou
 bool selection_snapshot(struct snapshot *snapshot, const struct selection *selection)
 {
 	if (selection->paths_count)
-		return load(snapshot, selection->paths, selection->paths_count);
-	return load(snapshot, &selection->path, 1);
+		return load(snapshot, selection, selection->paths, selection->paths_count);
+	return load(snapshot, selection, &selection->path, 1);
 }
 
-bool selection_open(struct snapshot *snapshot, const char *path)
+bool selection_open(struct snapshot *snapshot, const struct selection *selection,
+		    const char *path)
 {
-	return load(snapshot, &path, 1);
+	return load(snapshot, selection, &path, 1);
 }
 
 bool selection_load(struct allocinfo *info, const char *path)
 {
+	const struct selection sites = { 0 };
 	struct snapshot snapshot;
 
-	if (!selection_open(&snapshot, path))
+	if (!selection_open(&snapshot, &sites, path))
 		return false;
 	*info = snapshot.info;
 	snapshot.info = (struct allocinfo){ 0 };
@@ -216,17 +251,17 @@ void selection_finish(struct selection *selection, struct argp_state *state)
 		argp_error(state, "this data has no ids: select by file, func, module or line");
 }
 
-static bool is_selected(void *query, const struct site *site)
-{
-	return query_match(query, site);
-}
-
 void selection_group(const struct selection *selection, struct snapshot *snapshot,
 		     struct groups *groups)
 {
 	struct allocinfo *info = &snapshot->info;
 
 	*groups = (struct groups){ .by = selection->by };
+	/* Hosts are summed, of what was selected. */
+	if (selection->by.by == BY_HOST) {
+		groups_add(groups, info, NULL);
+		return;
+	}
 	if (!selection->raw && !containers_only(info, is_selected, selection->query))
 		containers_take_out(info, is_selected, selection->query, &groups->left_out);
 	groups_add(groups, info, selection->query);

@@ -27,6 +27,7 @@ struct selection {
 	enum order order;
 	size_t top;		/* 0: all */
 	bool all;		/* groups that hold nothing, too */
+	bool hosts;		/* --group host makes sense */
 	bool raw;		/* what contains others is counted, too: see model/container.h */
 	bool has_min, has_max;
 	int64_t min, max;
@@ -54,7 +55,8 @@ void selection_finish(struct selection *selection, struct argp_state *state);
 
 /* source_total() of what may have been named by mistake: all files, or one. */
 bool selection_snapshot(struct snapshot *snapshot, const struct selection *selection);
-bool selection_open(struct snapshot *snapshot, const char *path);
+bool selection_open(struct snapshot *snapshot, const struct selection *selection,
+		    const char *path);
 
 /* Only its call sites. */
 bool selection_load(struct allocinfo *info, const char *path);

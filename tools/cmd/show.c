@@ -31,6 +31,14 @@ void show_summary(const struct groups *groups, const struct allocinfo *info,
 	size_t inaccurate = count_flagged(groups, SITE_INACCURATE);
 	char total[SIZE_TEXT];
 
+	if (groups->by.by == BY_HOST) {
+		printf("%zu hosts hold %s%s in %" PRId64 " allocations\n", groups->now.rows,
+		       size_format(total, groups->now.bytes, output_human(output)),
+		       output_human(output) ? "" : " bytes", groups->now.calls);
+		if (!selection->raw)
+			puts("not counted, because what is in them is: slab pages and percpu chunks (--raw)");
+		return;
+	}
 	printf("%zu call sites, %zu of them in modules, hold %s%s in %" PRId64 " allocations\n",
 	       groups->now.rows, count_module_rows(info, selection->query),
 	       size_format(total, groups->now.bytes, output_human(output)),
@@ -84,11 +92,15 @@ void show_json(struct json *json, const struct groups *groups, size_t count,
 	json_int(json, "module_rows", count_module_rows(info, selection->query));
 	json_int(json, "not_understood", info->bad_lines);
 	json_end_object(json);
-	json_object(json, "left_out");
-	json_int(json, "size", groups->left_out.bytes);
-	json_int(json, "calls", groups->left_out.calls);
-	json_int(json, "rows", groups->left_out.rows);
-	json_end_object(json);
+	if (groups->by.by == BY_HOST) {
+		json_null(json, "left_out");
+	} else {
+		json_object(json, "left_out");
+		json_int(json, "size", groups->left_out.bytes);
+		json_int(json, "calls", groups->left_out.calls);
+		json_int(json, "rows", groups->left_out.rows);
+		json_end_object(json);
+	}
 	json_int(json, "groups", groups->count);
 	columns_json(&selection->columns, groups, count, json, "rows");
 }

@@ -17,6 +17,7 @@ static const char *const by_names[] = {
 	[BY_DIR] = "dir",
 	[BY_MODULE] = "module",
 	[BY_SUBSYSTEM] = "subsystem",
+	[BY_HOST] = "host",
 };
 
 const char *grouping_name(enum group_by by)
@@ -29,7 +30,7 @@ bool grouping_parse(struct grouping *by, const char *text)
 	size_t len = strcspn(text, ":");
 
 	by->depth = 0;
-	for (size_t i = 0; i < sizeof(by_names) / sizeof(*by_names); i++) {
+	for (size_t i = 0; i < BY_HOST; i++) {
 		if (strlen(by_names[i]) != len || memcmp(text, by_names[i], len))
 			continue;
 		by->by = i;
@@ -91,6 +92,7 @@ void group_name(struct text *name, struct grouping by, const struct site *site)
 		text_puts(name, site->func);
 		break;
 	case BY_FILE:
+	case BY_HOST:
 		text_puts(name, site->file);
 		break;
 	case BY_DIR:

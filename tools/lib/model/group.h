@@ -23,6 +23,7 @@ enum group_by {
 	BY_DIR,
 	BY_MODULE,
 	BY_SUBSYSTEM,
+	BY_HOST,	/* rows are of hosts, see source_hosts(): no grouping_parse() */
 };
 
 struct grouping {

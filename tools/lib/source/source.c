@@ -575,18 +575,27 @@ static void visit_total(void *data, struct snapshot *s)
 	snapshot_free(s);
 }
 
-bool source_total(struct snapshot *snapshot, const char *const *paths, size_t count)
+static bool read_all(const char *const *paths, size_t count,
+		     void (*visit)(void *data, struct snapshot *snapshot), void *data)
 {
-	struct total total = { .snapshot = snapshot, .complete = true };
 	struct source_list list = { 0 };
 	bool good = true;
 
-	*snapshot = (struct snapshot){ 0 };
 	for (size_t i = 0; i < count; i++)
 		good = source_list_add(&list, paths[i]) && good;
 	for (size_t i = 0; i < list.count; i++)
-		good = source_read(list.path[i], visit_total, &total) && good;
+		good = source_read(list.path[i], visit, data) && good;
 	source_list_free(&list);
+	return good;
+}
+
+bool source_total(struct snapshot *snapshot, const char *const *paths, size_t count)
+{
+	struct total total = { .snapshot = snapshot, .complete = true };
+	bool good;
+
+	*snapshot = (struct snapshot){ 0 };
+	good = read_all(paths, count, visit_total, &total);
 	if (snapshot->hosts > 1) {
 		struct allocinfo first = snapshot->info;
 
@@ -598,4 +607,40 @@ bool source_total(struct snapshot *snapshot, const char *const *paths, size_t co
 	fleet_free(&total.fleet);
 	snapshot->incomplete = !good || !total.complete;
 	return snapshot->hosts > 0;
+}
+
+struct hosts {
+	struct snapshot *all;
+	struct site (*sum)(void *data, struct snapshot *snapshot);
+	void *data;
+};
+
+static void visit_host(void *data, struct snapshot *s)
+{
+	struct hosts *hosts = data;
+	struct allocinfo *all = &hosts->all->info;
+	struct site site;
+
+	hosts->all->incomplete |= !allocinfo_complete(&s->info, s->host);
+	site = hosts->sum(hosts->data, s);
+	site.file = arena_copy(&all->strings, s->host, strlen(s->host));
+	site.func = "";
+	GROW(all->site, all->count, all->room);
+	all->site[all->count++] = site;
+	if (!hosts->all->hosts++) {
+		all->major = s->info.major;
+		all->minor = s->info.minor;
+	}
+	snapshot_free(s);
+}
+
+bool source_hosts(struct snapshot *all, const char *const *paths, size_t count,
+		  struct site (*sum)(void *data, struct snapshot *snapshot), void *data)
+{
+	struct hosts hosts = { all, sum, data };
+
+	*all = (struct snapshot){ 0 };
+	if (!read_all(paths, count, visit_host, &hosts))
+		all->incomplete = true;
+	return all->hosts > 0;
 }

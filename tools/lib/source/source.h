@@ -50,6 +50,13 @@ bool source_read(const char *path, void (*visit)(void *data, struct snapshot *sn
  */
 bool source_total(struct snapshot *total, const char *const *paths, size_t count);
 
+/*
+ * The same, with a row for each host: @sum makes one site of all that a snapshot has,
+ * and leaves names to us.
+ */
+bool source_hosts(struct snapshot *hosts, const char *const *paths, size_t count,
+		  struct site (*sum)(void *data, struct snapshot *snapshot), void *data);
+
 /* allocinfo_complete() of a total. */
 bool snapshot_complete(const struct snapshot *snapshot, const char *path);
 

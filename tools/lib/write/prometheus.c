@@ -16,6 +16,7 @@ static const char *const words[] = {
 	[BY_DIR] = "directory",
 	[BY_MODULE] = "module",
 	[BY_SUBSYSTEM] = "subsystem",
+	[BY_HOST] = "host",
 };
 
 /* The format is UTF-8: other bytes become "\xff". */

@@ -130,6 +130,7 @@ check docs/completion/equals-empty completes place report --group =
 check docs/completion/columns completes total_requested trace -o total_r
 check docs/completion/columns-report completes growth diff --columns gr
 check docs/completion/columns-diff completes slabs_growth slabs -o slabs_
+check docs/completion/host completes host export -g ho
 check docs/completion/help completes leaks help le
 check docs/completion/values completes subsystem report --group sub
 check docs/completion/sort completes waste trace -s was

@@ -133,17 +133,17 @@ assert merged["rows"][0]["size"] == 10092544 + 13070336 and merged["moved"] > 70
 # Time and memory as users have them: of a build without sanitizers, which build/clang made.
 merge_is_frugal() {
 	local dir=$scratch/large
-	fleet "$dir" 4
+	rm -rf "$dir"; fleet "$dir" 4
 	for i in $(seq 4 200); do
 		ln "$dir/host00$((i % 4))" "$dir/host$(printf '%03d' "$i")"
 	done
 	clang_build || return 1
-	python3 - "$build/clang/codetag" "$dir" <<'EOF'
+	python3 - "$build/clang/codetag" "$dir" "$@" <<'EOF'
 import resource
 import subprocess
 import sys
 
-subprocess.run([sys.argv[1], "merge", sys.argv[2]], stdout=subprocess.DEVNULL, check=True)
+subprocess.run([sys.argv[1], *sys.argv[3:], sys.argv[2]], stdout=subprocess.DEVNULL, check=True)
 used = resource.getrusage(resource.RUSAGE_CHILDREN)
 seconds = used.ru_utime + used.ru_stime
 print(f"201 hosts: {seconds:.2f} s, {used.ru_maxrss} kB")
@@ -232,6 +232,42 @@ damaged_archive() {
 	! "$codetag" report "$scratch/damaged.gz" 2>"$scratch/err" && grep -q 'damaged or cut' "$scratch/err"
 }
 
+# hosts_awk PATTERN RAW: what each host holds in lines that match, by awk
+hosts_awk() {
+	awk -v pattern="$1" -v raw="$2" 'FNR == 1 { n = split(FILENAME, part, "/"); host = part[n] }
+		!/^[a#]/ && $0 ~ pattern && (raw || !/func:alloc_slab_page|percpu-vm.c/) {
+			size[host] += $1; calls[host] += $2 }
+		END { for (host in size) printf "%.0f %.0f %s\n", size[host], calls[host], host }' \
+		"$scratch/fleet"/* | sort
+}
+
+# Hosts are groups, too: of a report, of exports, and of a difference.
+hosts_are_groups() {
+	local dir=$scratch/fleet new=$scratch/fleet-new
+	"$codetag" report -N -b -g host -o size,calls,name "$dir" | tr -s ' ' | sed 's/^ //' | sort |
+		diff <(hosts_awk . 0) - &&
+		"$codetag" report --raw -N -b -g host -o size,calls,name "$dir" 'file fs/*' | tr -s ' ' |
+		sed 's/^ //' | sort | diff <(hosts_awk ' fs/' 1) - &&
+		"$codetag" export --format csv -g host "$dir" | tr -d '\r' | awk -F , 'NR > 1 { print $1, $2, $4 }' |
+		sort | diff <(hosts_awk . 1) - &&
+		"$codetag" export --format prometheus -g host "$dir" |
+		sed -n 's/^codetag_allocated_bytes{host="\(.*\)"} \(.*\)/\2 \1/p' | sort |
+		diff <(hosts_awk . 1 | cut -d ' ' -f 1,3 | sort) - || return 1
+	rm -rf "$new" && cp -r "$dir" "$new" && rm "$new/host003" &&
+		echo '7777777 1 fs/new.c:1 func:f' >>"$new/host005" && cp "$new/host005" "$new/host099" || return 1
+	"$codetag" diff -N -b -g host -o growth,state,name "$dir" "$new" | tr -s ' ' | sed 's/^ //' | sort \
+		>"$scratch/hosts.diff"
+	[ "$(wc -l <"$scratch/hosts.diff")" -eq 3 ] && grep -qx '+7777777 changed host005' "$scratch/hosts.diff" &&
+		grep -q '^-[0-9]* gone host003$' "$scratch/hosts.diff" &&
+		grep -q '^+[0-9]* new host099$' "$scratch/hosts.diff" &&
+		[ "$("$codetag" diff -g host --json "$dir" "$new" 'func no_such' | grep -c '"name"')" -eq 0 ] &&
+		"$codetag" report -g host "$dir" | grep -q '^60 hosts hold ' || return 1
+	! "$codetag" chart -g host --kind bars -o "$scratch/x.svg" "$dir/host001" 2>/dev/null &&
+		! "$codetag" merge -g host "$dir" 2>/dev/null && ! "$codetag" top --once -g host "$dir" 2>/dev/null &&
+		! "$codetag" export -g host --format folded "$dir" 2>/dev/null &&
+		! "$codetag" export -g host --label host=a --format prometheus "$dir" 2>/dev/null
+}
+
 # What is much larger than any such file is not unpacked.
 bomb() {
 	yes 12345678 | head -c 300000000 | gzip -1 >"$scratch/bomb.gz"
@@ -296,6 +332,7 @@ cannot_unpack() {
 fleet "$scratch/fleet" 60
 check merge/awk merge_like_awk
 check merge/outliers merge_outliers
+check merge/hosts hosts_are_groups
 check merge/csv merge_csv_is_json
 check merge/json json_is_valid "$codetag" merge --json -g module "$scratch/fleet"
 check merge/kernels merge_kernels
@@ -306,7 +343,8 @@ if feature sqlite3 merge/sqlite && program sqlite3 merge/sqlite; then
 	check merge/recordings recordings
 	check merge/gauges gauges
 fi
-program clang merge/frugal && check merge/frugal merge_is_frugal
+program clang merge/frugal && check merge/frugal merge_is_frugal merge
+program clang merge/frugal-hosts && check merge/frugal-hosts merge_is_frugal report --group host
 program pprof merge/pprof && check merge/pprof merge_like_pprof
 check archive/static cannot_unpack
 if feature libarchive archive; then
