@@ -295,6 +295,21 @@ chart_refuses() {
 	[ $? -eq 2 ] && [ ! -e "$out" ]
 }
 
+# What has shrunk is told; among bars it is drawn.
+shrunk_is_said() {
+	local svg=$scratch/shrunk.svg kind want
+	printf '8192 2 fs/a.c:1 func:f\n9000 1 fs/b.c:1 func:g\n' >"$scratch/shrunk.old"
+	printf '4096 1 fs/a.c:1 func:f\n9500 1 fs/b.c:1 func:g\n' >"$scratch/shrunk.new"
+	for kind in ring treemap bars; do
+		"$codetag" chart --kind $kind --attr growth -o "$svg" "$scratch/shrunk.old" \
+			"$scratch/shrunk.new" || return 1
+		want='grown by 500 at 1 sites, shrunk by 4.0K at 1'
+		[ $kind = bars ] || want="$want (not drawn)"
+		texts "$svg" | grep "$want\$" >/dev/null || { texts "$svg"; return 1; }
+	done
+	[ "$(texts "$svg" | grep -c 'fs/[ab].c')" -eq 2 ]
+}
+
 # In another kernel the lines are others: that is no growth, so there is nothing to draw.
 moved_is_no_growth() {
 	local file=data/recorded-mainline-6.12.allocinfo
@@ -360,6 +375,7 @@ if "$codetag" --version | grep -q cairo; then
 		check chart/once/area chart_counts_once area "$scratch/once.db"
 		check chart/once/area-names area_leaves_out
 	fi
+	check chart/shrunk shrunk_is_said
 	check chart/moved/ring moved_is_no_growth ring
 	check chart/moved/bars moved_is_no_growth bars
 	check chart/refuses/area chart_refuses --kind area "$file"

@@ -28,6 +28,19 @@ help_is_sound() {
 		[ -z "$("$codetag" "$1" --help 2>&1 >/dev/null)" ]
 }
 
+# The examples of --help are commands that it takes.
+examples_work() {
+	local example
+	ARGP_HELP_FMT=rmargin=400 "$codetag" "$1" --help | sed -n '/^Examples:/,/^Exit status/p' |
+		sed -e ':a' -e '/\\$/ { N; s/\\\n *//; ba' -e '}' |
+		sed -n "s/.*codetag \($1 [^|>&]*\).*/\1/p" >"$scratch/examples"
+	[ -s "$scratch/examples" ] || return 1
+	while read -r example; do
+		eval "'$codetag' $example --usage" >/dev/null 2>"$scratch/err" ||
+			{ echo "$example"; cat "$scratch/err"; return 1; }
+	done <"$scratch/examples"
+}
+
 man_lint() {
 	local out
 	out=$(mandoc -T lint -W warning "$1") || { echo "$out"; return 1; }
@@ -89,6 +102,7 @@ installs() {
 
 for command in $commands; do
 	check "docs/man/$command" man_knows_options "$command"
+	check "docs/examples/$command" examples_work "$command"
 	check "docs/help/$command" help_is_sound "$command"
 	check "docs/completion/$command" completes "$command" "${command:0:2}"
 	check "docs/completion/$command/json" completes --help "$command" --h
