@@ -3,23 +3,28 @@
 # Everything at once for a while, and then a recount of all pages and objects:
 # processes, files on tmpfs and on ext4, compaction, huge pages, CPU hotplug,
 # modules that unload with live memory, memory pressure up to the OOM killer in
-# a memory cgroup and everywhere, and, with TOGGLE=1 or the kernel parameter
-# storm.toggle, switching vm.mem_profiling (see "tcg: single" in README.rst).
+# a memory cgroup and everywhere; with SPLIT=1 or the kernel parameter storm.split,
+# splitting the call sites of mm/, fs/ and net/, and, with TOGGLE=1 or storm.toggle,
+# switching vm.mem_profiling (see "tcg: single" in README.rst).
 # guest: own
 # disk: 256M
 # timeout: 300
-# args: STORM_SECONDS=60 TOGGLE=0
+# args: STORM_SECONDS=60 SPLIT=0 TOGGLE=0
 . "$(dirname "$0")/codetag.inc"
 
 words=$(cat /proc/cmdline)
 for w in $words; do
 	case $w in
 	storm.seconds=*) STORM_SECONDS=${w#*=} ;;
+	storm.split) SPLIT=1 ;;
 	storm.toggle) TOGGLE=1 ;;
 	esac
 done
 STORM_SECONDS=${STORM_SECONDS:-60}
+SPLIT=${SPLIT:-0}
 TOGGLE=${TOGGLE:-0}
+CONTROL=$DEBUGFS/codetag/control
+CONTEXTS=$DEBUGFS/codetag/contexts
 
 # ---- what goes on: each of these runs until $WORK/go is gone -----------------
 
@@ -196,6 +201,28 @@ short()
 	[ "$kills" -gt 0 ] && [ "$steals" -gt 0 ]
 }
 
+# Without memory for it a query does nothing; that is no error here.
+splitting()
+{
+	while going; do
+		for query in "file mm/* keys=stack" "file fs/* keys=stack,age" "file net/* keys=size,cpu"; do
+			echo "$query" 2>/dev/null >$CONTROL
+			sleep 0.7
+		done
+		listed=$(grep -c "^ *[0-9]" $CONTEXTS)
+		[ "$listed" -le "$(cat "$WORK/contexts")" ] || echo "$listed" >"$WORK/contexts"
+		for directory in net fs mm; do
+			echo "file $directory/* keys=none" 2>/dev/null >$CONTROL
+			sleep 0.4
+		done
+		did splitting
+	done
+	# The hogs are dead by now.
+	until echo "keys=none" >$CONTROL; do
+		sleep 1
+	done
+}
+
 toggling()
 {
 	while going; do
@@ -242,7 +269,8 @@ thp=/sys/kernel/mm/transparent_hugepage/enabled
 echo 0 >/proc/sys/vm/panic_on_oom
 dmesg -n 1 2>/dev/null
 
-workers="processes tmpfs ext4 compaction huge cpus modules cgroup pressure driven reading toggling"
+workers="processes tmpfs ext4 compaction huge cpus modules cgroup pressure driven reading splitting toggling"
+echo 0 >"$WORK/contexts"
 # shellcheck disable=SC2086
 plan $(($(echo $workers | wc -w) + 8))
 kills_before=$(vmstat oom_kill)
@@ -258,6 +286,7 @@ for w in $workers; do
 	tmpfs) files tmpfs "$WORK/tmpfs" & ;;
 	ext4) [ -n "$disk" ] || continue; files ext4 "$WORK/disk" & ;;
 	cgroup) [ -n "$have_cgroup" ] || continue; cgroup & ;;
+	splitting) [ "$SPLIT" = 1 ] || continue; splitting & ;;
 	toggling) [ "$TOGGLE" = 1 ] || continue; toggling & ;;
 	*) $w & ;;
 	esac
@@ -305,6 +334,11 @@ for w in $workers; do
 			continue
 		fi ;;
 	cgroup) [ -n "$have_cgroup" ] || { skip "$w" "no memory cgroups"; continue; } ;;
+	splitting)
+		[ "$SPLIT" = 1 ] || { skip "$w" "not asked for"; continue; }
+		diag "up to $(cat "$WORK/contexts") contexts at once"
+		# What is split has contexts, or this is no test.
+		[ "$(cat "$WORK/contexts")" -ge 100 ] || n=0 ;;
 	toggling) [ "$TOGGLE" = 1 ] || { skip "$w" "not asked for"; continue; } ;;
 	esac
 	diag "$w: $n rounds"
