@@ -61,23 +61,39 @@ static int percpu_256(struct bench_sample *s, unsigned int rounds)
 
 #ifdef CONFIG_STACKTRACE
 
-/* What any tool takes that wants to know who allocates. */
-static int stack_trace(struct bench_sample *s, unsigned int rounds, unsigned int depth)
+/* So many functions deeper. */
+static noinline unsigned int save_stack(unsigned long *entries, unsigned int depth,
+					unsigned int deeper)
+{
+	unsigned int nr;
+
+	if (deeper)
+		nr = save_stack(entries, depth, deeper - 1);
+	else
+		nr = stack_trace_save(entries, depth, 0);
+	OPTIMIZER_HIDE_VAR(nr);
+	return nr;
+}
+
+static int stack_trace(struct bench_sample *s, unsigned int rounds, unsigned int depth,
+		       unsigned int deeper)
 {
 	unsigned long entries[16];
 
-	return BENCH_PAIRS(s, rounds, stack_trace_save(entries, depth, 0) ? entries : NULL,
+	return BENCH_PAIRS(s, rounds, save_stack(entries, depth, deeper) ? entries : NULL,
 			   barrier());
 }
 
+/* What any tool takes that wants to know who allocates. */
 static int stack_trace_8(struct bench_sample *s, unsigned int rounds)
 {
-	return stack_trace(s, rounds, 8);
+	return stack_trace(s, rounds, 8, 0);
 }
 
+/* The same from where the slab allocator charges an object. */
 static int stack_trace_12(struct bench_sample *s, unsigned int rounds)
 {
-	return stack_trace(s, rounds, 12);
+	return stack_trace(s, rounds, 12, 3);
 }
 
 #endif
