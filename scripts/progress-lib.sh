@@ -115,6 +115,8 @@ progress_guard()
 		if [ "$now" != "$before" ]; then
 			before=$now same=0
 		elif [ "$same" -ge "$limit" ]; then
+			# The end of it ends us, too, and that may come before the next line.
+			trap '' TERM
 			kill "$pid"
 			exit 124
 		fi
