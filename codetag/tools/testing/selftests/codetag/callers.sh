@@ -6,7 +6,6 @@
 . "$(dirname "$0")/codetag.inc"
 
 CONTROL=$DEBUGFS/codetag/control
-CONTEXTS=$DEBUGFS/codetag/contexts
 PARAMETERS=/sys/module/codetag_callers/parameters
 HELD=64
 
@@ -46,7 +45,7 @@ row()
 prepare
 [ -r $CONTEXTS ] || skip_all "no $CONTEXTS"
 ! have_module codetag_callers || unload codetag_callers
-plan 10
+plan 11
 
 ! load codetag_callers size=4 2>/dev/null
 check "too small a record is refused" $?
@@ -70,4 +69,6 @@ unload codetag_callers
 echo "remove all" >$DEBUGFS/codetag/queries
 ! grep -q -F '[codetag_callers]' $ALLOCINFO
 check "nothing is left" $? "$(grep -F '[codetag_callers]' $ALLOCINFO)"
+until_true 60 no_contexts
+check "and its contexts are forgotten" $? "$(head $CONTEXTS)"
 finish

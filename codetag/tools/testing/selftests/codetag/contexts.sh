@@ -7,7 +7,6 @@
 . "$(dirname "$0")/codetag.inc"
 
 CONTROL=$DEBUGFS/codetag/control
-CONTEXTS=$DEBUGFS/codetag/contexts
 FAULTS=$DEBUGFS/codetag/faults
 MAX=/sys/module/codetag/parameters/max_contexts
 
@@ -98,12 +97,6 @@ listed()
 	grep -c '^ *[0-9]' $CONTEXTS
 }
 
-none_left()
-{
-	! grep -q -e "^[^#]" -e " contexts=" $CONTEXTS && [ "$(stat_value contexts_used)" = 0 ] &&
-		[ "$(stat_value contexts_free)" = 0 ]
-}
-
 driver
 [ -r $CONTEXTS ] || { unload codetag_test; skip_all "no $CONTEXTS"; }
 keysets="size node,cpu gfp,accounted task cgroup stack age stack,age,size,node,task"
@@ -191,7 +184,7 @@ check "and it is still listed" $? "$(context hold_kmalloc .)"
 ! grep -q ' keys=' $CONTROL
 check "no site is split" $? "$(grep ' keys=' $CONTROL)"
 run drop all
-until_true 60 none_left
+until_true 60 no_contexts
 check "what holds nothing is forgotten" $? "$(cat $STATS; head $CONTEXTS)"
 equal "all ids are back" "$free_ids" "$(stat_value ids_module_free)"
 
@@ -220,7 +213,7 @@ run drop all
 compared "five contexts: freed"
 echo "$old" >$MAX
 must "module codetag_test keys=none"
-until_true 60 none_left
+until_true 60 no_contexts
 check "all is given back" $? "$(cat $STATS)"
 
 # Without memory for contexts.
@@ -243,7 +236,7 @@ fi
 # ---- a module that goes -------------------------------------------------------------
 
 # The sites of before go with their last contexts, and with them what they lost.
-until_true 60 none_left
+until_true 60 no_contexts
 must "module codetag_victim keys=stack"
 load codetag_victim pieces=10 group=victim
 compared "a query for a module to come" victim
@@ -255,7 +248,7 @@ check "its names and stacks stay" $? "$(cat $CONTEXTS)"
 compared "it is gone, its memory is not" victim
 run drop victim
 echo "remove all" >$DEBUGFS/codetag/queries
-until_true 60 none_left
+until_true 60 no_contexts
 check "then its contexts are gone" $? "$(cat $CONTEXTS)"
 
 # ---- all the time ---------------------------------------------------------------------

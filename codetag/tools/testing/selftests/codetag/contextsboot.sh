@@ -9,7 +9,6 @@
 . "$(dirname "$0")/codetag.inc"
 
 CONTROL=$DEBUGFS/codetag/control
-CONTEXTS=$DEBUGFS/codetag/contexts
 
 # contexts FUNCTION: bytes, calls and allocations of its contexts
 contexts()

@@ -9,10 +9,10 @@ CONTROL=$DEBUGFS/codetag/control
 INTERVAL=/sys/module/codetag/parameters/age_interval
 
 prepare
-[ -r $DEBUGFS/codetag/contexts ] || skip_all "no contexts"
+[ -r $CONTEXTS ] || skip_all "no contexts"
 command -v codetag >/dev/null || skip_all "no codetag command"
 ! have_module codetag_callers || unload codetag_callers
-plan 5
+plan 6
 
 load codetag_callers || bail "cannot load codetag_callers"
 echo 'func kstrdup keys=size' >$CONTROL || bail "cannot split"
@@ -29,4 +29,10 @@ echo 0 >/sys/module/codetag_callers/parameters/leak_every
 codetag leaks --stacks --for 30 module codetag_callers >"$WORK/leaks"
 equal "no leak, none found" 0 $?
 unload codetag_callers
+forgotten()
+{
+	! grep -q -F '[codetag_callers]' $CONTEXTS
+}
+until_true 60 forgotten
+check "and nothing is left of it" $? "$(grep -F '[codetag_callers]' $CONTEXTS)"
 finish

@@ -24,7 +24,6 @@ STORM_SECONDS=${STORM_SECONDS:-60}
 SPLIT=${SPLIT:-0}
 TOGGLE=${TOGGLE:-0}
 CONTROL=$DEBUGFS/codetag/control
-CONTEXTS=$DEBUGFS/codetag/contexts
 
 # ---- what goes on: each of these runs until $WORK/go is gone -----------------
 
