@@ -273,7 +273,7 @@ run churn stop
 must "module codetag_test keys=none"
 # The texts of the queries are memory, too.
 echo "remove all" >$DEBUGFS/codetag/queries
-compared "switched under load"
+compared_after_churn "switched under load"
 audited "audit after that"
 
 unload codetag_test

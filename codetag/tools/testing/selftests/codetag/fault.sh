@@ -336,12 +336,7 @@ run churn stop
 [ $most -gt 50 ]
 check "failures under load" $? "only $most"
 run drop all 2>/dev/null
-# The name of the threads' cache is freed a little after the cache.
-for i in 1 2 3 4 5; do
-	out=$(compare) && break
-	sleep 1
-done
-compared "nothing is left"
+compared_after_churn "nothing is left"
 equal "no negative numbers" "" "$(awk 'NR > 2 && ($1 < 0 || $2 < 0)' $ALLOCINFO)"
 audited "audit"
 unload codetag_test

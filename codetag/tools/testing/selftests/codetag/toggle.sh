@@ -94,12 +94,7 @@ audited "audit under load"
 run churn stop
 [ "$rounds" -gt 500 ]
 check "there was load" $? "only $rounds rounds"
-# The name of the threads' cache is freed a little after the cache.
-for i in 1 2 3 4 5; do
-	out=$(compare) && break
-	sleep 1
-done
-compared "nothing is left after the load"
+compared_after_churn "nothing is left after the load"
 
 negative=$(awk 'NR > 2 && ($1 < 0 || $2 < 0)' $ALLOCINFO)
 equal "no negative numbers" "" "$negative"
