@@ -68,8 +68,8 @@ closed_pipe() {
 
 # Human units only on a terminal, where script(1) makes one.
 units_follow_terminal() {
-	"$codetag" report data/handmade-v1.allocinfo | grep -q '^4096 ' || return 1
-	TERM=dumb script -qec "$codetag report data/handmade-v1.allocinfo" /dev/null |
+	"$codetag" report --raw data/handmade-v1.allocinfo | grep -q '^4096 ' || return 1
+	TERM=dumb script -qec "$codetag report --raw data/handmade-v1.allocinfo" /dev/null |
 		grep -q '^4.0K '
 }
 
