@@ -233,25 +233,18 @@ static void changes_json(const struct slab_changes *changes, size_t count,
 static void changes_summary(const struct slab_changes *changes, const struct slabs_view *o)
 {
 	bool human = output_human(o->output);
-	int64_t grown = 0, shrunk = 0;
+	struct movement all = { 0 };
 	char up[SIZE_TEXT], down[SIZE_TEXT];
-	size_t grew = 0, shrank = 0;
 
 	for (size_t i = 0; i < changes->count; i++) {
 		const struct slab_change *c = &changes->change[i];
-		int64_t growth = sub64(slab_size(&c->now, o->page_size),
-				       slab_size(&c->before, o->page_size));
 
-		grew += growth > 0;
-		shrank += growth < 0;
-		if (growth > 0)
-			grown = add64(grown, growth);
-		else
-			shrunk = sub64(shrunk, growth);
+		movement_add(&all, slab_size(&c->before, o->page_size),
+			     slab_size(&c->now, o->page_size));
 	}
 	printf("%s%zu caches grew by %s%s, %zu shrank by %s%s\n", changes->count ? "\n" : "",
-	       grew, size_format(up, grown, human), human ? "" : " bytes",
-	       shrank, size_format(down, shrunk, human), human ? "" : " bytes");
+	       all.grew, size_format(up, all.grown, human), human ? "" : " bytes",
+	       all.shrank, size_format(down, all.shrunk, human), human ? "" : " bytes");
 }
 
 void slabs_show_changes(const struct slab_changes *changes, const struct slabs_view *o)

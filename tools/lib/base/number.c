@@ -35,6 +35,19 @@ int64_t mul64(int64_t a, int64_t b)
 	return product;
 }
 
+void movement_add(struct movement *movement, int64_t before, int64_t now)
+{
+	int64_t growth = sub64(now, before);
+
+	if (growth > 0) {
+		movement->grown = add64(movement->grown, growth);
+		movement->grew++;
+	} else if (growth < 0) {
+		movement->shrunk = sub64(movement->shrunk, growth);
+		movement->shrank++;
+	}
+}
+
 bool number_read(const char **s, int64_t *value)
 {
 	const char *at = *s;

@@ -12,6 +12,14 @@ int64_t add64(int64_t a, int64_t b);
 int64_t sub64(int64_t a, int64_t b);
 int64_t mul64(int64_t a, int64_t b);
 
+/* How much grew and shrank, and how many did. */
+struct movement {
+	int64_t grown, shrunk;
+	size_t grew, shrank;
+};
+
+void movement_add(struct movement *movement, int64_t before, int64_t now);
+
 /*
  * Reads a decimal number at *@s and moves *@s behind it. A value from 2^63 to
  * 2^64-1 is what the kernel prints for a negative counter with %llu and is

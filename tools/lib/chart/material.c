@@ -158,25 +158,16 @@ size_t material_rank(const struct chart_wish *wish, const struct groups *groups,
 static void describe_growth(const struct chart_wish *wish, const struct groups *groups,
 			    struct text *text)
 {
-	int64_t grown = 0, shrunk = 0;
-	size_t up = 0, down = 0;
+	struct movement all = { 0 };
 	char size[SIZE_TEXT];
 
-	for (size_t i = 0; i < groups->count; i++) {
-		int64_t growth = sub64(groups->group[i].now.bytes,
-				       groups->group[i].before.bytes);
-
-		up += growth > 0;
-		down += growth < 0;
-		if (growth > 0)
-			grown = add64(grown, growth);
-		else
-			shrunk = sub64(shrunk, growth);
-	}
-	text_printf(text, ", grown by %s at %zu sites", size_format(size, grown, true), up);
-	if (down)
+	for (size_t i = 0; i < groups->count; i++)
+		movement_add(&all, groups->group[i].before.bytes, groups->group[i].now.bytes);
+	text_printf(text, ", grown by %s at %zu sites", size_format(size, all.grown, true),
+		    all.grew);
+	if (all.shrank)
 		text_printf(text, ", shrunk by %s at %zu%s",
-			    size_format(size, shrunk, true), down,
+			    size_format(size, all.shrunk, true), all.shrank,
 			    wish->kind == BARS ? "" : " (not drawn)");
 }
 

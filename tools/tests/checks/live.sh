@@ -15,18 +15,24 @@ screen_has() {
 	return 1
 }
 
+# on_screen COLUMNS ROWS COMMAND STEPS…: STEPS while COMMAND runs on a terminal
+on_screen() {
+	local columns=$1 rows=$2 command=$3 status=0
+	shift 3
+	tmux_top kill-server 2>/dev/null
+	# A relative path, for messages of a line to fit into it.
+	tmux_top -f /dev/null new-session -d -x "$columns" -y "$rows" -c "$scratch" \
+		"$command 2>$scratch/screen.err; echo left \$?; sleep 60"
+	"$@" || status=1
+	tmux_top kill-server
+	cat "$scratch/screen.err"
+	return $status
+}
+
 live_top() {
 	local file=$scratch/live.allocinfo
 	cp data/handmade-v2.allocinfo "$file"
-	tmux_top kill-server 2>/dev/null
-	# A relative path, for messages of a line to fit into it.
-	tmux_top -f /dev/null new-session -d -x 80 -y 24 -c "$scratch" \
-		"$codetag top -b -d 0.3 ${file##*/} 2>$scratch/top.err; echo left \$?; sleep 60"
-	live_steps "$file"
-	local status=$?
-	tmux_top kill-server
-	cat "$scratch/top.err"
-	return $status
+	on_screen 80 24 "$codetag top -b -d 0.3 ${file##*/}" live_steps "$file"
 }
 
 live_steps() {
@@ -87,14 +93,7 @@ live_toggle() {
 	local dir=$scratch/toggle
 	mkdir -p "$dir" && cp data/handmade-v2.allocinfo "$dir/allocinfo" || return 1
 	sed 's/ *[0-9]* *[0-9]* //; s/ *$/ =p id 40/; 1,2d' "$dir/allocinfo" >"$dir/control"
-	tmux_top kill-server 2>/dev/null
-	tmux_top -f /dev/null new-session -d -x 100 -y 24 \
-		"$codetag top -b -d 9 $dir/allocinfo --debugfs $dir 2>$scratch/top.err; sleep 60"
-	toggle_steps "$dir"
-	local status=$?
-	tmux_top kill-server
-	cat "$scratch/top.err"
-	return $status
+	on_screen 100 24 "$codetag top -b -d 9 $dir/allocinfo --debugfs $dir" toggle_steps "$dir"
 }
 
 toggle_steps() {
@@ -133,14 +132,7 @@ live_contexts() {
 		'640 10 20 mm/filemap.c:1950 func:__filemap_get_folio age=0-9' ' one+0x1/0x2' \
 		'64000 10 20 mm/filemap.c:1950 func:__filemap_get_folio age=9-19' ' two+0x1/0x2' \
 		'4711 10 20 mm/other.c:1950 func:other age=0-9' >"$dir/contexts"
-	tmux_top kill-server 2>/dev/null
-	tmux_top -f /dev/null new-session -d -x 100 -y 24 \
-		"$codetag top -b -d 0.3 $dir/allocinfo --debugfs $dir 2>$scratch/top.err; echo left \$?; sleep 60"
-	contexts_steps "$dir"
-	local status=$?
-	tmux_top kill-server
-	cat "$scratch/top.err"
-	return $status
+	on_screen 100 24 "$codetag top -b -d 0.3 $dir/allocinfo --debugfs $dir" contexts_steps "$dir"
 }
 
 contexts_steps() {
@@ -168,14 +160,7 @@ contexts_steps() {
 
 live_slabs() {
 	cp data/recorded-ours-6.12.slabinfo "$scratch/slabinfo"
-	tmux_top kill-server 2>/dev/null
-	tmux_top -f /dev/null new-session -d -x 90 -y 24 -c "$scratch" \
-		"$codetag slabs --live -b -d 0.3 -f slabinfo --page-size 4096 2>$scratch/slabs.err; echo left \$?; sleep 60"
-	slabs_steps
-	local status=$?
-	tmux_top kill-server
-	cat "$scratch/slabs.err"
-	return $status
+	on_screen 90 24 "$codetag slabs --live -b -d 0.3 -f slabinfo --page-size 4096" slabs_steps
 }
 
 # The first cache is the one that slabs prints first; the letters are those of slabtop.
