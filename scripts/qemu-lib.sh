@@ -26,3 +26,16 @@ qemu_choose()
 		accel=(-accel "tcg,thread=$1" -cpu max)
 	fi
 }
+
+# emulator_fault STATUS THREADS CONSOLE: what TCG did wrong says nothing about the
+# guest; sets fault. QEMU 7.2 dies of a signal itself once in some hundred boots.
+# Before 8.1 it may run stale code after another CPU has patched it (it reads the code
+# before it starts to watch the page), and the guest dies of an int3 that is not there
+# any more, with any kernel.
+emulator_fault()
+{
+	case $1 in
+	132|134|135|136|139) fault="QEMU died of signal $(($1 - 128))" ;;
+	*) [ "$2" = multi ] && grep -q 'Oops: int3: ' "$3" && fault="QEMU ran stale code" ;;
+	esac
+}

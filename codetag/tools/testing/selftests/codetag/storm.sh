@@ -165,6 +165,18 @@ pressure()
 	done
 }
 
+# Whom the OOM killer may take while the last hog still dies. All others here are
+# exempt, and with nobody to kill the kernel panics.
+victims()
+{
+	while going; do
+		for i in 1 2 3 4 5 6 7 8; do
+			(echo 0 >/proc/self/oom_score_adj; exec sleep 2) &
+		done
+		wait
+	done
+}
+
 driven()
 {
 	while going; do
@@ -278,7 +290,8 @@ audited "audit before the storm"
 
 echo go >"$WORK/go"
 run churn start
-pids=
+victims 2>/dev/null &
+pids=$!
 for w in $workers; do
 	echo 0 >"$WORK/n.$w"
 	case $w in
