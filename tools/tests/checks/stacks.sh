@@ -1,54 +1,54 @@
 # SPDX-License-Identifier: GPL-2.0
 # leaks --stacks beside a kernel that is made up: files that change as those of one in
-# which one caller of a helper leaks. What is written to it is noted.
+# which one caller of a helper leaks. What is written to it is noted. Its time is made up,
+# too: it passes only while the command sleeps, so a busy machine changes nothing.
 
 stacks=$scratch/stacks
 
-# For SECONDS a kernel in which take() leaks and give() does not; alloc() of b.c is idle.
-pretend() {
-	local start=$SECONDS now=0 born
-	while [ $now -lt "$1" ]; do
-		now=$((SECONDS - start))
-		{
-			echo 'allocinfo - version: 2.0'
-			echo "$((100000 + 640 * now)) $((100 + now)) a.c:1 func:helper"
-			echo '5000 5 b.c:2 func:alloc'
-			echo "$((9 * now)) $now mm/slub.c:9 func:alloc_slab_page"
-		} >"$stacks/allocinfo.new"
-		{
-			echo '# contexts - version: 1.0'
-			echo '# site: 100000 100 0 a.c:1 func:helper keys=age,stack depth=16 max=4096 contexts=9'
-			for ((born = 0; born <= now; born++)); do
-				age=$((now - born > 0 ? now - born - 1 : 0))-$((now - born))
-				printf '%s\n' "640 10 1000 a.c:1 func:helper age=$age" \
-					' helper+0x10/0x20' ' kstrdup+0x1/0x2' ' take+0x10/0x20 [leaky]'
-				[ $((now - born)) -gt 1 ] || printf '%s\n' \
-					"64000 990 990 a.c:1 func:helper age=$age" \
-					' helper+0x10/0x20' ' give+0x10/0x20 [leaky]'
-			done
-		} >"$stacks/contexts.new"
-		mv "$stacks/allocinfo.new" "$stacks/allocinfo"
-		[ ! -e "$stacks/contexts" ] || mv "$stacks/contexts.new" "$stacks/contexts"
-		sleep 0.3
-	done
+# What the kernel shows at second NOW: take() leaks and give() does not; alloc() of b.c is
+# idle. At second $when comes what $event says: a signal, or that the contexts are gone.
+pretend() { # NOW
+	local now=$1 born age
+	{
+		echo 'allocinfo - version: 2.0'
+		echo "$((100000 + 640 * now)) $((100 + now)) a.c:1 func:helper"
+		echo '5000 5 b.c:2 func:alloc'
+		echo "$((9 * now)) $now mm/slub.c:9 func:alloc_slab_page"
+	} >"$stacks/allocinfo"
+	{
+		echo '# contexts - version: 1.0'
+		echo '# site: 100000 100 0 a.c:1 func:helper keys=age,stack depth=16 max=4096 contexts=9'
+		for ((born = 0; born <= now; born++)); do
+			age=$((now - born > 0 ? now - born - 1 : 0))-$((now - born))
+			printf '%s\n' "640 10 1000 a.c:1 func:helper age=$age" \
+				' helper+0x10/0x20' ' kstrdup+0x1/0x2' ' take+0x10/0x20 [leaky]'
+			[ $((now - born)) -gt 1 ] || printf '%s\n' \
+				"64000 990 990 a.c:1 func:helper age=$age" \
+				' helper+0x10/0x20' ' give+0x10/0x20 [leaky]'
+		done
+	} >"$stacks/contexts"
+	[ "$now" -ge "${when:-1000}" ] || return 0
+	[ "$event" != contexts ] || { rm "$stacks/contexts"; return 0; }
+	return "$event"
 }
 
-# stacks_run SECONDS OPTION...: the command beside it; what it wrote is in $stacks/written
+# stacks_run OPTION...: the command beside it; what it wrote is in $stacks/written. It is
+# ended when it hangs, and says so.
 stacks_run() {
-	local seconds=$1 pretender status
-	shift
-	pretend "$seconds" &
-	pretender=$!
-	sleep 0.5
-	WRITTEN=$stacks/written LD_PRELOAD=$stacks/note.so "$build/clang/codetag" leaks --stacks \
-		--debugfs "$stacks" "$@" >"$stacks/out" 2>"$stacks/err" &
-	command=$!
-	"${meanwhile:-:}"
-	wait $command
+	local status
+	pretend 0
+	declare -f pretend >"$stacks/pretend"
+	stacks=$stacks when=${when:-} event=${event:-} WRITTEN=$stacks/written \
+		timeout 300 env LD_PRELOAD="$stacks/world.so" "$build/clang/codetag" leaks --stacks \
+		--debugfs "$stacks" "$@" >"$stacks/out" 2>"$stacks/err"
 	status=$?
-	kill $pretender
-	wait $pretender 2>/dev/null
+	[ $status -ne 124 ] || echo 'it was still running after 300 s'
 	return $status
+}
+
+# stacks_exits WANT STATUS: else shows what it said
+stacks_exits() {
+	[ "$2" -eq "$1" ] || { echo "exit $2 instead of $1"; cat "$stacks/out" "$stacks/err"; return 1; }
 }
 
 stacks_prepare() {
@@ -57,16 +57,40 @@ stacks_prepare() {
 	printf '%s\n' 'a.c:1 func:helper =p id 40' 'b.c:2 func:alloc =p id 41 keys=size,node max=9' \
 		'mm/slub.c:9 func:alloc_slab_page =p id 42' >"$stacks/control"
 	echo 60 >"$stacks/age_interval"
-	: >"$stacks/contexts"
 	: >"$stacks/written"
-	gcc -shared -fPIC -o "$stacks/note.so" -x c - <<-'C'
+	gcc -shared -fPIC -o "$stacks/world.so" -x c - <<-'C'
 		#define _GNU_SOURCE
+		#include <errno.h>
 		#include <fcntl.h>
+		#include <signal.h>
 		#include <stdio.h>
 		#include <stdlib.h>
 		#include <string.h>
 		#include <sys/syscall.h>
+		#include <sys/wait.h>
+		#include <time.h>
 		#include <unistd.h>
+		static struct timespec now = { 1000000000, 0 };
+		int clock_gettime(clockid_t clock, struct timespec *time)
+		{
+			*time = now;
+			return 0;
+		}
+		int clock_nanosleep(clockid_t clock, int flags, const struct timespec *until, struct timespec *left)
+		{
+			char command[64];
+			int event;
+
+			now = *until;
+			snprintf(command, sizeof(command), "exec bash -c '. \"$stacks/pretend\"; pretend %ld'",
+				 (long)now.tv_sec - 1000000000);
+			unsetenv("LD_PRELOAD");
+			event = WEXITSTATUS(system(command));
+			if (!event)
+				return 0;
+			raise(event);
+			return EINTR;
+		}
 		ssize_t write(int fd, const void *data, size_t len)
 		{
 			char link[32], path[4096] = "";
@@ -90,68 +114,60 @@ stacks_says() {
 	grep -qF -- "$1" "$stacks/$2" || { echo "no '$1' in $2:"; cat "$stacks/$2"; return 1; }
 }
 
+# stacks_wrote LINES
+stacks_wrote() {
+	diff -u --label expected - --label written "$stacks/written" <<<"$1"
+}
+
 # What is written: both sites when both are few enough, and back as they were.
 all_put_back() {
-	local want="3
+	stacks_wrote "${1:-2}
 id 40 keys=stack,age max=4096
 id 41 keys=stack,age max=4096
 id 40 keys=none
 id 41 keys=size,node max=9
 60"
-	[ "$(cat "$stacks/written")" = "$want" ] || { cat "$stacks/written" "$stacks/err"; return 1; }
 }
 
 # The whole of it: only the site that grows is split, and the caller that leaks is named.
 stacks_names_it() {
-	stacks_prepare && stacks_run 30 --for 18 --sites 1 "$stacks/allocinfo"
-	[ $? -eq 1 ] || { cat "$stacks/out" "$stacks/err"; return 1; }
-	stacks_says ' 1. take [leaky] leaks' out && stacks_says 'leaks: 1, unsure: 0' out &&
-		! grep -q 'give' "$stacks/out" &&
-		stacks_says '1 in 100 is not freed' out &&
-		[ "$(cat "$stacks/written")" = "1
+	stacks_prepare || return 1
+	stacks_run --for 18 --sites 1 "$stacks/allocinfo"
+	stacks_exits 1 $? && stacks_says ' 1. take [leaky] leaks' out &&
+		stacks_says 'leaks: 1, unsure: 0' out && stacks_says '1 in 100 is not freed' out &&
+		stacks_wrote '1
 id 40 keys=stack,age max=4096
 id 40 keys=none
-60" ]
+60' || return 1
+	! grep 'give' "$stacks/out"
 }
 
 # Its JSON, from a run that is cut short as soon as it has enough.
 stacks_json() {
-	local meanwhile=enough
-	stacks_prepare && stacks_run 30 --for 20 --json
-	[ $? -eq 1 ] && json_is_documented cat "$stacks/out"
+	local when=16 event=2
+	stacks_prepare || return 1
+	stacks_run --for 20 --json
+	stacks_exits 1 $? && json_is_documented cat "$stacks/out"
 }
 
-enough() {
-	sleep 14
-	kill -INT "$command"
-}
-
-interrupt() {
-	sleep 5
-	kill -"$signal" "$command"
-}
-
-stacks_interrupted() {
-	local signal=$1 meanwhile=interrupt
-	stacks_prepare && stacks_run 20 --for 40
-	[ $? -eq 2 ] && stacks_says 'too short to tell' err && all_put_back
-}
-
-lose_contexts() {
-	sleep 4
-	rm "$stacks/contexts"
+stacks_interrupted() { # SIGNAL
+	local when=8 event=$1
+	stacks_prepare || return 1
+	stacks_run --for 40
+	stacks_exits 2 $? && stacks_says 'too short to tell' err && all_put_back 3
 }
 
 stacks_error() {
-	local meanwhile=lose_contexts
-	stacks_prepare && stacks_run 20 --for 40
-	[ $? -eq 2 ] && stacks_says 'No such file' err && all_put_back
+	local when=6 event=contexts
+	stacks_prepare || return 1
+	stacks_run --for 40
+	stacks_exits 2 $? && stacks_says 'No such file' err && all_put_back 3
 }
 
 check leaks/stacks stacks_names_it
 check docs/json/leaks-stacks stacks_json
-check leaks/stacks-SIGINT stacks_interrupted INT
-check leaks/stacks-SIGTERM stacks_interrupted TERM
+check leaks/stacks-SIGINT stacks_interrupted 2
+check leaks/stacks-SIGTERM stacks_interrupted 15
 check leaks/stacks-error stacks_error
 check docs/refuses/stacks-for refuses 'too short' leaks --stacks --for 5s
 check docs/refuses/stacks-live refuses --for leaks --stacks --live
