@@ -3,16 +3,13 @@
 
 tmux_top() { tmux -L "codetag-test-$$" "$@"; }
 
-# screen_has TEXT: waits for it, at most 5 s
+on_screen_now() {
+	tmux_top capture-pane -p | grep -qF -- "$1"
+}
+
+# screen_has TEXT: waits for it
 screen_has() {
-	local i
-	for ((i = 0; i < 50; i++)); do
-		tmux_top capture-pane -p | grep -qF -- "$1" && return 0
-		sleep 0.1
-	done
-	echo "not on the screen: $1"
-	tmux_top capture-pane -p
-	return 1
+	comes on_screen_now "$1" || { tmux_top capture-pane -p; return 1; }
 }
 
 # on_screen COLUMNS ROWS COMMAND STEPS…: STEPS while COMMAND runs on a terminal
@@ -22,7 +19,7 @@ on_screen() {
 	tmux_top kill-server 2>/dev/null
 	# A relative path, for messages of a line to fit into it.
 	tmux_top -f /dev/null new-session -d -x "$columns" -y "$rows" -c "$scratch" \
-		"$command 2>$scratch/screen.err; echo left \$?; sleep 60"
+		"$command 2>$scratch/screen.err; echo left \$?; sleep 600"
 	"$@" || status=1
 	tmux_top kill-server
 	cat "$scratch/screen.err"
@@ -35,16 +32,27 @@ live_top() {
 	on_screen 80 24 "$codetag top -b -d 0.3 ${file##*/}" live_steps "$file"
 }
 
+rows_begin_blank() {
+	[ "$(tmux_top capture-pane -p | sed -n 5,10p | cut -c 1-2 | sort -u)" = "  " ]
+}
+
+# grows FILE: a line of it holds more than before, which is seen
+grows() {
+	held=$((${held:-1048576} + 8000000))
+	sed "s/1048576 /$held /" data/handmade-v2.allocinfo >"$1"
+	tmux_top capture-pane -p | grep -q '+[1-9][0-9]*000000'
+}
+
 live_steps() {
-	local file=$1
+	local file=$1 held=
 	screen_has '13 sites hold 1638496 in 439 allocations' || return 1
 	screen_has 'by site, sorted by size, every 0.3 s' || return 1
 	screen_has ' filemap.c:1950' || return 1
-	# The file changes: growth, and its rate, show up for one refresh.
+	# The file changes: growth, and its rate, show up for one refresh each time.
 	tmux_top send-keys g
 	screen_has 'sorted by growth' || return 1
+	comes grows "$file" || return 1
 	sed 's/1048576 /9048576 /' data/handmade-v2.allocinfo >"$file"
-	screen_has '+8000000' || return 1
 	screen_has '9638496 in 439' || return 1
 	tmux_top send-keys s / 'module ext4' Enter
 	screen_has '3 sites hold 36864 in 9 allocations' || return 1
@@ -78,7 +86,7 @@ live_steps() {
 	screen_has '   SIZE   CHANGE  SHARE NAME' || return 1
 	tmux_top send-keys h
 	screen_has '  s c a n g       sort by size, calls, a' || return 1
-	[ "$(tmux_top capture-pane -p | sed -n 5,10p | cut -c 1-2 | sort -u)" = "  " ] || return 1
+	comes rows_begin_blank || return 1
 	tmux_top send-keys h
 	tmux_top resize-window -x 5 -y 2
 	sleep 0.3
@@ -163,6 +171,10 @@ live_slabs() {
 	on_screen 90 24 "$codetag slabs --live -b -d 0.3 -f slabinfo --page-size 4096" slabs_steps
 }
 
+first_row() {
+	[ "$(tmux_top capture-pane -p | sed -n 7p | awk '{ print $NF }')" = "$1" ]
+}
+
 # The first cache is the one that slabs prints first; the letters are those of slabtop.
 slabs_steps() {
 	local key file=data/recorded-ours-6.12.slabinfo
@@ -170,9 +182,7 @@ slabs_steps() {
 	screen_has 'sorted by size of the cache' || return 1
 	for key in a b l n O p s u v c; do
 		tmux_top send-keys "$key"
-		screen_has "$("$codetag" slabs -N -b -s "${key,}" -n 1 -o name -f $file)" &&
-			sleep 0.2 && [ "$(tmux_top capture-pane -p | sed -n 7p | awk '{ print $NF }')" = \
-			"$("$codetag" slabs -N -b -s "${key,}" -n 1 -o name -f $file)" ] || return 1
+		comes first_row "$("$codetag" slabs -N -b -s "${key,}" -n 1 -o name -f $file)" || return 1
 	done
 	sed 's/^kmalloc-8 .*/kmalloc-8 700 800 8 512 1 : tunables 0 0 0 : slabdata 9999 9999 0/' $file \
 		>"$scratch/slabinfo.new" && mv "$scratch/slabinfo.new" "$scratch/slabinfo"

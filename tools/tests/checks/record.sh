@@ -9,13 +9,19 @@ replay_is_source() {
 	"$codetag" replay "$db" --text 1 | diff - <(sed 's| \./| |' "$1")
 }
 
+# recorded FILE: a snapshot at least
+recorded() {
+	[ -n "$("$codetag" replay "$1" --list -N 2>/dev/null)" ]
+}
+
 # Killed at any moment, a recording opens and has whole snapshots only.
 killed_recording() {
 	local db=$scratch/killed.db i n
 	for i in 1 3 5; do
 		rm -f "$db"*
 		"$codetag" record -o "$db" -i 0.001 --allocinfo data/recorded-mainline-6.12.allocinfo &
-		sleep "0.$((2 + i))"
+		comes recorded "$db"
+		sleep "0.$i"
 		kill -KILL $! && wait $! 2>/dev/null
 		n=$("$codetag" replay "$db" --list -N -b | awk '
 			$4 != 33890680 || $6 != 1245 { exit 1 } END { print NR }') || return 1
@@ -26,42 +32,37 @@ killed_recording() {
 }
 
 # Within one run: a row that vanishes and comes back as it was.
-returning_row() {
-	local db=$scratch/returning.db pipe=$scratch/pipe file
-	mkfifo "$pipe" || return 1
-	grep -v 'zram' data/handmade-v2.allocinfo >"$scratch/without"
-	for file in data/handmade-v2.allocinfo "$scratch/without" data/handmade-v2.allocinfo; do
-		cat "$file" >"$pipe"
-		sleep 0.2	# else the next one may get into the same read
-	done &
-	"$codetag" record -q -o "$db" -c 3 -i 0.01 --allocinfo "$pipe" || return 1
-	wait
+returning_row() (
+	export db=$scratch/returning.db now=$scratch/returning
+	pretend() { # NOW
+		sed "$([ "$1" -ne 1 ] || echo /zram/d)" data/handmade-v2.allocinfo >"$now"
+	}
+	in_world "$codetag" record -q -o "$db" -c 3 -i 1 --allocinfo "$now" || return 1
 	for file in 1:1 2:0 3:1; do
 		[ "$("$codetag" replay "$db" --text "${file%:*}" | grep -c zram)" = "${file#*:}" ] ||
-			return 1
+			{ "$codetag" replay "$db" --text "${file%:*}"; return 1; }
 	done
-}
+)
 
 # One read that fails is said, and does not end it.
-record_goes_on() {
-	local db=$scratch/gap.db pipe=$scratch/gap
-	mkfifo "$pipe" || return 1
-	for file in handmade-v1.allocinfo handmade.stats handmade-v2.allocinfo; do
-		cat "data/$file" >"$pipe"
-		sleep 0.2	# as above
-	done &
-	"$codetag" record -o "$db" -c 3 -i 0.01 --allocinfo "$pipe" >"$scratch/gap.out" 2>&1
+record_goes_on() (
+	export db=$scratch/gap.db now=$scratch/gap
+	pretend() { # NOW
+		local file=(handmade-v1.allocinfo handmade.stats handmade-v2.allocinfo)
+		cp "data/${file[$1]}" "$now"
+	}
+	in_world "$codetag" record -o "$db" -c 3 -i 1 --allocinfo "$now" >"$scratch/gap.out" 2>&1
 	[ $? -eq 2 ] && grep -q 'snapshot 2 is left out, going on' "$scratch/gap.out" &&
 		grep -q 'gap.db: 2 snapshots$' "$scratch/gap.out" &&
-		[ "$("$codetag" replay --list -N "$db" | wc -l)" -eq 2 ] && wait && return 0
+		[ "$("$codetag" replay --list -N "$db" | wc -l)" -eq 2 ] && return 0
 	cat "$scratch/gap.out"
 	return 1
-}
+)
 
 interrupted_recording() {
 	local db=$scratch/interrupted.db
 	"$codetag" record -o "$db" -i 0.1 --allocinfo data/handmade-v1.allocinfo &
-	sleep 0.5
+	comes recorded "$db" || { kill -KILL $!; return 1; }
 	kill -INT $!
 	wait $! && [ ! -e "$db-wal" ]
 }
@@ -135,33 +136,24 @@ kept = [row[0] / 1000 for row in sqlite3.connect(sys.argv[1]).execute(
 assert listed == kept and len(set(kept)) == 3, (listed, kept)' "$db"
 }
 
-# What is read grows with time, however busy the machine is.
-leaks_live() {
-	local pipe=$scratch/growing i start=${EPOCHREALTIME/./} now
-	mkfifo "$pipe" || return 1
-	for ((i = 1; i <= 8; i++)); do
-		{
-			now=${EPOCHREALTIME/./}
-			sed "s/ 32768  /$((32768 + (now - start) / 50))/" data/handmade-v2.allocinfo
-		} >"$pipe"
-		sleep 0.2	# else the next one may get into the same read
-	done &
-	"$codetag" leaks --live -i 0.01 -c 8 --allocinfo "$pipe" --json >"$scratch/leaks.json"
+leaks_live() (
+	export now=$scratch/growing
+	pretend() { # NOW
+		sed "s/ 32768  /$((32768 + 20000 * $1))/" data/handmade-v2.allocinfo >"$now"
+	}
+	in_world "$codetag" leaks --live -i 1 -c 8 --allocinfo "$now" --json >"$scratch/leaks.json"
 	[ $? -eq 1 ] && [ "$(python3 -c '
 import json, sys
 found = json.load(open(sys.argv[1]))
 print(found["suspects"], found["rows"][0]["name"])' "$scratch/leaks.json")" = \
-		"1 fs/ext4/super.c:1384 [ext4] func:ext4_alloc_inode" ]
-	local status=$?
-	[ $status -eq 0 ] || cat "$scratch/leaks.json"
-	wait
-	return $status
-}
+		"1 fs/ext4/super.c:1384 [ext4] func:ext4_alloc_inode" ] ||
+		{ cat "$scratch/leaks.json"; return 1; }
+)
 
 live_replay() {
 	tmux_top kill-server 2>/dev/null
 	TZ=UTC tmux_top -f /dev/null new-session -d -x 100 -y 24 \
-		"TZ=UTC $codetag replay $recording -b -d 0.2 2>$scratch/replay.err; echo left \$?; sleep 60"
+		"TZ=UTC $codetag replay $recording -b -d 0.2 2>$scratch/replay.err; echo left \$?; sleep 600"
 	replay_steps
 	local status=$?
 	tmux_top kill-server

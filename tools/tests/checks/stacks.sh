@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # leaks --stacks beside a kernel that is made up: files that change as those of one in
-# which one caller of a helper leaks. What is written to it is noted. Its time is made up,
-# too: it passes only while the command sleeps, so a busy machine changes nothing.
+# which one caller of a helper leaks.
 
 stacks=$scratch/stacks
 
@@ -32,19 +31,11 @@ pretend() { # NOW
 	return "$event"
 }
 
-# stacks_run OPTION...: the command beside it; what it wrote is in $stacks/written. It is
-# ended when it hangs, and says so.
-stacks_run() {
-	local status
-	pretend 0
-	declare -f pretend >"$stacks/pretend"
-	stacks=$stacks when=${when:-} event=${event:-} WRITTEN=$stacks/written \
-		timeout 300 env LD_PRELOAD="$stacks/world.so" "$build/clang/codetag" leaks --stacks \
-		--debugfs "$stacks" "$@" >"$stacks/out" 2>"$stacks/err"
-	status=$?
-	[ $status -ne 124 ] || echo 'it was still running after 300 s'
-	return $status
-}
+# stacks_run OPTION...: the command in it; what it wrote is in $stacks/written
+stacks_run() (
+	export stacks when event WRITTEN=$stacks/written
+	in_world "$codetag" leaks --stacks --debugfs "$stacks" "$@" >"$stacks/out" 2>"$stacks/err"
+)
 
 # stacks_exits WANT STATUS: else shows what it said
 stacks_exits() {
@@ -52,62 +43,11 @@ stacks_exits() {
 }
 
 stacks_prepare() {
-	nice -n 5 make -s -C .. O="$build/clang" CC=clang || return 1
 	rm -rf "$stacks" && mkdir -p "$stacks" || return 1
 	printf '%s\n' 'a.c:1 func:helper =p id 40' 'b.c:2 func:alloc =p id 41 keys=size,node max=9' \
 		'mm/slub.c:9 func:alloc_slab_page =p id 42' >"$stacks/control"
 	echo 60 >"$stacks/age_interval"
 	: >"$stacks/written"
-	gcc -shared -fPIC -o "$stacks/world.so" -x c - <<-'C'
-		#define _GNU_SOURCE
-		#include <errno.h>
-		#include <fcntl.h>
-		#include <signal.h>
-		#include <stdio.h>
-		#include <stdlib.h>
-		#include <string.h>
-		#include <sys/syscall.h>
-		#include <sys/wait.h>
-		#include <time.h>
-		#include <unistd.h>
-		static struct timespec now = { 1000000000, 0 };
-		int clock_gettime(clockid_t clock, struct timespec *time)
-		{
-			*time = now;
-			return 0;
-		}
-		int clock_nanosleep(clockid_t clock, int flags, const struct timespec *until, struct timespec *left)
-		{
-			char command[64];
-			int event;
-
-			now = *until;
-			snprintf(command, sizeof(command), "exec bash -c '. \"$stacks/pretend\"; pretend %ld'",
-				 (long)now.tv_sec - 1000000000);
-			unsetenv("LD_PRELOAD");
-			event = WEXITSTATUS(system(command));
-			if (!event)
-				return 0;
-			raise(event);
-			return EINTR;
-		}
-		ssize_t write(int fd, const void *data, size_t len)
-		{
-			char link[32], path[4096] = "";
-			int note;
-
-			snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-			if (readlink(link, path, sizeof(path) - 1) < 0 ||
-			    (!strstr(path, "/control") && !strstr(path, "/age_interval")))
-				return syscall(SYS_write, fd, data, len);
-			note = open(getenv("WRITTEN"), O_WRONLY | O_APPEND);
-			syscall(SYS_write, note, data, len);
-			if (((const char *)data)[len - 1] != '\n')
-				syscall(SYS_write, note, "\n", 1);
-			close(note);
-			return len;
-		}
-	C
 }
 
 stacks_says() {
