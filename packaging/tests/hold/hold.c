@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
-/* A module that holds memory as long as it is loaded, for DKMS to build. */
+/* A module that holds memory as long as it is loaded, or longer, for DKMS to build. */
 #include <linux/module.h>
 #include <linux/slab.h>
 
 static void *held;
+static bool keep;
+module_param(keep, bool, 0);
+MODULE_PARM_DESC(keep, "the memory stays when the module goes");
 
 static int __init hold_init(void)
 {
@@ -13,7 +16,8 @@ static int __init hold_init(void)
 
 static void __exit hold_exit(void)
 {
-	kfree(held);
+	if (!keep)
+		kfree(held);
 }
 
 module_init(hold_init);
