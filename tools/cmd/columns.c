@@ -2,12 +2,20 @@
 #include "columns.h"
 
 #include <assert.h>
-#include <stdio.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/message.h"
 #include "base/number.h"
+#include "write/export.h"
 #include "write/json.h"
+#include "write/outfile.h"
 #include "write/table.h"
+#ifdef HAVE_SQLITE
+#include "write/rows_db.h"
+#endif
 
 static const struct {
 	const char *name, *heading;
@@ -286,24 +294,150 @@ void columns_table(const struct columns *columns, const struct groups *groups,
 	text_free(&scratch);
 }
 
+/* Those that are asked for, or else all that make sense. */
+static struct columns or_all(const struct columns *columns, const struct groups *groups)
+{
+	struct columns all = { .count = 0 };
+
+	if (columns->count)
+		return *columns;
+	for (enum column c = 0; c < COLUMNS; c++)
+		if (makes_sense(c, groups))
+			all.column[all.count++] = c;
+	return all;
+}
+
+static void csv_cell(FILE *out, struct value value)
+{
+	switch (value.kind) {
+	case NONE:
+		break;
+	case NUMBER:
+	case SIZE:
+	case GROWTH:
+		fprintf(out, "%" PRId64, value.number);
+		break;
+	case PERCENT:
+		fprintf(out, "%.17g", value.real);
+		break;
+	case STRING:
+	case WORDS:
+		csv_text(out, value.string);
+		break;
+	}
+}
+
+void columns_csv(const struct columns *columns, const struct groups *groups, size_t count,
+		 FILE *out)
+{
+	const struct columns all = or_all(columns, groups);
+	struct text scratch = { 0 };
+
+	for (size_t c = 0; c < all.count; c++)
+		fprintf(out, "%s%s", c ? "," : "", properties[all.column[c]].name);
+	fputs("\r\n", out);
+	for (size_t i = 0; i < count; i++) {
+		for (size_t c = 0; c < all.count; c++) {
+			if (c)
+				putc(',', out);
+			csv_cell(out, value_of(all.column[c], groups, &groups->group[i],
+					       &scratch));
+		}
+		fputs("\r\n", out);
+	}
+	text_free(&scratch);
+}
+
+#ifdef HAVE_SQLITE
+static void database_cell(struct rows_db *db, int column, struct value value)
+{
+	switch (value.kind) {
+	case NONE:
+		break;
+	case NUMBER:
+	case SIZE:
+	case GROWTH:
+		rows_db_int(db, column, value.number);
+		break;
+	case PERCENT:
+		rows_db_real(db, column, value.real);
+		break;
+	case STRING:
+	case WORDS:
+		rows_db_text(db, column, value.string);
+		break;
+	}
+}
+
+/* Returns what failed, or NULL. */
+static char *write_database(const struct columns *all, const struct groups *groups,
+			    size_t count, const char *path)
+{
+	struct text names = { 0 }, scratch = { 0 };
+	struct rows_db *db;
+
+	for (size_t c = 0; c < all->count; c++)
+		text_printf(&names, "%s%s %s", c ? ", " : "", properties[all->column[c]].name,
+			    all->column[c] == COL_SHARE ? "REAL" :
+			    properties[all->column[c]].right ? "INTEGER" : "TEXT");
+	db = rows_db_create(path, names.s, (int)all->count);
+	for (size_t i = 0; i < count; i++) {
+		for (size_t c = 0; c < all->count; c++)
+			database_cell(db, (int)c, value_of(all->column[c], groups,
+							   &groups->group[i], &scratch));
+		rows_db_add(db);
+	}
+	text_free(&names);
+	text_free(&scratch);
+	return rows_db_finish(db);
+}
+#else
+static char *write_database(const struct columns *all, const struct groups *groups,
+			    size_t count, const char *path)
+{
+	(void)all;
+	(void)groups;
+	(void)count;
+	(void)path;
+	return xstrdup("this build has no sqlite3");
+}
+#endif
+
+bool columns_database(const struct columns *columns, const struct groups *groups,
+		      size_t count, const char *path)
+{
+	const struct columns all = or_all(columns, groups);
+	struct outfile file;
+	char *error;
+
+	if (!outfile_open(&file, path)) {
+		warning("cannot create %s: %s", path, strerror(errno));
+		return false;
+	}
+	error = file.temporary ? write_database(&all, groups, count, file.temporary) :
+				 xstrdup("a database is an ordinary file");
+	if (error)
+		outfile_abandon(&file);
+	else if (!outfile_finish(&file))
+		error = xstrdup(strerror(errno));
+	if (error)
+		warning("cannot write %s: %s", path, error);
+	free(error);
+	return !error;
+}
+
 void columns_json(const struct columns *columns, const struct groups *groups,
 		  size_t count, struct json *json, const char *key)
 {
-	struct columns all = { .count = 0 };
+	const struct columns all = or_all(columns, groups);
 	struct text scratch = { 0 };
 
-	if (!columns->count) {
-		for (enum column c = 0; c < COLUMNS; c++)
-			if (makes_sense(c, groups))
-				all.column[all.count++] = c;
-		columns = &all;
-	}
 	json_array(json, key);
 	for (size_t i = 0; i < count; i++) {
 		json_object(json, NULL);
-		for (size_t c = 0; c < columns->count; c++)
-			add_json(json, properties[columns->column[c]].name,
-				 value_of(columns->column[c], groups,
+		for (size_t c = 0; c < all.count; c++)
+			add_json(json, properties[all.column[c]].name,
+				 value_of(all.column[c], groups,
 					  &groups->group[i], &scratch));
 		json_end_object(json);
 	}

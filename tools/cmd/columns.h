@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 #include "output.h"
 #include "model/group.h"
@@ -34,6 +35,12 @@ struct json;
 /* The same as an array @key. No columns at all: every one that makes sense. */
 void columns_json(const struct columns *columns, const struct groups *groups,
 		  size_t count, struct json *json, const char *key);
+
+/* Likewise as CSV, and as the table "rows" of a new database: false after a message. */
+void columns_csv(const struct columns *columns, const struct groups *groups, size_t count,
+		 FILE *out);
+bool columns_database(const struct columns *columns, const struct groups *groups,
+		      size_t count, const char *path);
 
 /* All names, as a help text. */
 #define COLUMN_NAMES \

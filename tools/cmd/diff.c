@@ -35,7 +35,9 @@ static const struct argp_option options[] = {
 
 static const struct argp_child children[] = {
 	{ &selection_argp, 0, NULL, 1 },
+	{ &hosts_argp, 0, NULL, 1 },
 	{ &columns_argp, 0, NULL, 9 },
+	{ &rows_argp, 0, NULL, 9 },
 	{ &output_argp, 0, NULL, 9 },
 	{ 0 }
 };
@@ -57,7 +59,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_INIT:
 		state->child_inputs[0] = &diff->selection;
 		state->child_inputs[1] = &diff->selection;
-		state->child_inputs[2] = &diff->output;
+		state->child_inputs[2] = &diff->selection;
+		state->child_inputs[3] = &diff->selection;
+		state->child_inputs[4] = &diff->output;
 		return 0;
 	case KEY_LIVE:
 		diff->live = argument_seconds(arg, state);
@@ -72,6 +76,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_END:
 		selection_finish(&diff->selection, state);
+		selection_check_rows(&diff->selection, &diff->output, state);
 		if (diff->live != 0 && diff->selection.newer)
 			argp_error(state, "--live takes no second file");
 		else if (diff->live == 0 && !diff->selection.newer &&
@@ -228,7 +233,7 @@ static int compare(struct diff *diff, struct snapshot *from, struct snapshot *to
 	struct modules modules = { 0 };
 	const char *newer = selection->newer ? selection->newer : selection->path;
 	struct allocinfo *old = &from->info, *new = &to->info;
-	bool complete;
+	bool complete, done;
 	size_t count;
 	int status;
 
@@ -244,12 +249,15 @@ static int compare(struct diff *diff, struct snapshot *from, struct snapshot *to
 	collect_modules(&modules.old, old);
 	collect_modules(&modules.new, new);
 	count = selection_apply(selection, &groups);
-	if (diff->output.json)
+	complete = selection_rows(selection, &groups, count, &done);
+	if (done)
+		;
+	else if (diff->output.json)
 		print_json(diff, &groups, count, &modules);
 	else
 		print_table(diff, &groups, count, &modules);
 	status = over_limit(diff, &groups, count) ? STATUS_FOUND : STATUS_OK;
-	complete = snapshot_complete(from, selection->path);
+	complete = snapshot_complete(from, selection->path) && complete;
 	complete = snapshot_complete(to, newer) && complete;
 	strmap_free(&modules.old);
 	strmap_free(&modules.new);
@@ -267,7 +275,7 @@ int cmd_diff(int argc, char **argv)
 
 	selection->compare = selection->hosts = selection->raw = true;
 	selection->order = ORDER_GROWTH;
-	argp_parse(&argp, argc, argv, 0, NULL, &diff);
+	argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &diff);
 	if (diff.live > 0)
 		interval_start(&interval, diff.live);
 	if (selection_open(&old, selection, selection->path)) {

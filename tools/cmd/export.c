@@ -22,7 +22,7 @@
 
 static const struct format {
 	const char *name;
-	void (*write)(struct export *export, FILE *out);	/* NULL: JSON */
+	void (*write)(struct export *export, FILE *out);	/* NULL: JSON, SQLite */
 	bool binary;
 	bool weighs;	/* by one of size and calls; the others tell both */
 } formats[] = {
@@ -32,6 +32,9 @@ static const struct format {
 	{ "prometheus", export_prometheus, false, false },
 	{ "csv", export_csv, false, false },
 	{ "json", NULL, false, false },
+#ifdef HAVE_SQLITE
+	{ "sqlite", NULL, true, false },
+#endif
 };
 
 struct options {
@@ -50,14 +53,19 @@ enum { KEY_FORMAT = 0x200, KEY_ATTR, KEY_LABEL };
 
 static const struct argp_option options[] = {
 	{ "format", KEY_FORMAT, "FORMAT", 0,
-	  "folded, pprof, speedscope, prometheus, csv or json", 0 },
+	  "folded, pprof, speedscope, prometheus, csv, json"
+#ifdef HAVE_SQLITE
+	  ", sqlite"
+#endif
+	  , 0 },
 	{ "output", 'o', "FILE", 0,
 	  "Write FILE, which appears complete or not at all (default: standard output)", 0 },
 	{ "attr", KEY_ATTR, "ATTR", 0,
 	  "Weigh stacks by size or calls (default: size); of a trace by total_dynamic, "
 	  "current_dynamic (default), waste or calls", 0 },
 	{ "label", KEY_LABEL, "NAME=VALUE", 0,
-	  "Prometheus: a label for all series, such as host=web1", 0 },
+	  "Prometheus: a label for all series, such as host=web1; with --group host it is the "
+	  "host of the next file", 0 },
 	{ 0 }
 };
 
@@ -70,6 +78,11 @@ static const struct argp_child children[] = {
 };
 
 #define CONTEXTS_CHILD (sizeof(children) / sizeof(*children) - 2)
+
+static bool is_database(const struct format *format)
+{
+	return !format->write && format->binary;
+}
 
 static const struct format *find_format(const char *name)
 {
@@ -92,15 +105,35 @@ static void add_label(struct options *o, char *arg, struct argp_state *state)
 	if (!len || strspn(arg, letters) == 0 || !strncmp(arg, "__", 2) ||
 	    strspn(arg, "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_") != len)
 		argp_error(state, "'%s' is not a label like host=web1", arg);
+	if (len == 4 && !strncmp(arg, "host", 4))
+		selection_label(&o->selection, arg, state);
 	*equals = '\0';
 	for (size_t i = 0; i < sizeof(taken) / sizeof(*taken); i++)
 		if (!strcmp(arg, taken[i]))
 			argp_error(state, "the series have a label %s of their own", arg);
-	for (size_t i = 0; i < o->labels; i++)
-		if (!strcmp(arg, o->label[i].name))
-			argp_error(state, "the label %s is given twice", arg);
 	GROW(o->label, o->labels, o->labels_room);
 	o->label[o->labels++] = (struct export_label){ arg, equals + 1 };
+}
+
+/* By host, host=NAME is that of a file; else it is a label like any other. */
+static void sort_labels(struct options *o, struct argp_state *state)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < o->labels; i++) {
+		bool twice = false;
+
+		if (o->selection.by.by == BY_HOST && !strcmp(o->label[i].name, "host"))
+			continue;
+		for (size_t k = 0; k < kept; k++)
+			twice |= !strcmp(o->label[i].name, o->label[k].name);
+		if (twice)
+			argp_error(state, "the label %s is given twice", o->label[i].name);
+		o->label[kept++] = o->label[i];
+	}
+	o->labels = kept;
+	if (o->selection.by.by != BY_HOST)
+		selection_forget_labels(&o->selection);
 }
 
 /* The stacks of contexts are what they are. */
@@ -117,7 +150,6 @@ static void check_contexts(const struct options *o, struct argp_state *state)
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct options *o = state->input;
-	size_t i;
 
 	switch (key) {
 	case ARGP_KEY_INIT:
@@ -156,6 +188,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 			argp_error(state, "'%s' is one argument too many", arg);
 		return 0;
 	case ARGP_KEY_END:
+		sort_labels(o, state);
 		selection_finish(&o->selection, state);
 		if (!o->format)
 			argp_error(state, "--format is missing");
@@ -163,6 +196,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 			argp_error(state, "a trace goes with no other file");
 		else if (o->of_trace && !o->files.trace)
 			argp_error(state, "%s is of a trace: see --trace", kmem_key_names[o->key]);
+		else if (is_database(o->format) && !o->output)
+			argp_error(state, "a database is written by --output FILE");
 		else if (o->format->binary && !o->output && isatty(STDOUT_FILENO))
 			argp_error(state, "%s is not for terminals: give --output FILE",
 				   o->format->name);
@@ -179,13 +214,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		else if (o->contexts.used)
 			check_contexts(o, state);
 		else if (o->labels && o->format->write != export_prometheus)
-			argp_error(state, "--label is for prometheus");
+			argp_error(state, "--label is for prometheus, or is host=NAME with --group host");
 		else if (o->selection.by.by == BY_ROW &&
 			 o->format->write == export_prometheus)
 			argp_error(state, "prometheus takes no repeated rows: use --group place or site");
-		for (i = 0; i < o->labels && o->selection.by.by == BY_HOST; i++)
-			if (!strcmp(o->label[i].name, "host"))
-				argp_error(state, "with --group host the series have a label host of their own");
 		/* Data are as the kernel tells them, pictures add them up. */
 		o->selection.raw = o->selection.raw || !o->format->weighs;
 		return 0;
@@ -223,8 +255,11 @@ static bool write_file(struct options *o, const struct snapshot *snapshot,
 		.labels = o->labels,
 		.time_ns = mul64(snapshot->time, 1000000),
 	};
+	const struct columns all = { .count = 0 };
 	struct outfile file;
 
+	if (is_database(o->format))
+		return columns_database(&all, groups, export.count, o->output);
 	if (!outfile_open(&file, o->output)) {
 		warning("cannot create %s: %s", o->output, strerror(errno));
 		return false;
@@ -305,7 +340,7 @@ int cmd_export(int argc, char **argv)
 	int status;
 
 	o.selection.many = o.selection.hosts = true;
-	argp_parse(&argp, argc, argv, 0, NULL, &o);
+	argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &o);
 	if (!o.selection.top && o.format->write == export_prometheus)
 		o.selection.top = 200;
 	/* Lines are others in the next kernel: they make no series that last. */

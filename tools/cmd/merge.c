@@ -38,21 +38,14 @@ struct merge {
 	int64_t least;		/* of an outlier, beyond the median */
 	bool csv;
 	const char *sqlite;
-	const char *label;	/* of the file to come */
-	const char **labels;	/* of each argument, NULL: none */
-	size_t labels_count, labels_room;
 
 	struct fleet fleet;
-	const char *host;	/* for what is being read, NULL: its own name */
 	bool complete;
 };
 
-enum { KEY_LABEL = 0x200, KEY_OUTLIER, KEY_CSV, KEY_SQLITE };
+enum { KEY_OUTLIER = 0x200, KEY_CSV, KEY_SQLITE };
 
 static const struct argp_option options[] = {
-	{ "label", KEY_LABEL, "host=NAME", 0,
-	  "The host of the next file (default: what an archive says, or the name of the "
-	  "file or its directory)", 1 },
 	{ "sort", 's', "KEY", 0,
 	  "Sort by size, calls, hosts, median, p99, largest, outliers or name (default: size)",
 	  2 },
@@ -83,30 +76,16 @@ static const struct table_column columns[] = {
 
 static const struct argp_child children[] = {
 	{ &selection_merge_argp, 0, NULL, 1 },
+	{ &hosts_argp, 0, NULL, 1 },
 	{ &output_argp, 0, NULL, 9 },
 	{ 0 }
 };
-
-static void add_file(struct merge *merge, char *arg, struct argp_state *state)
-{
-	size_t files = merge->selection.paths_count;
-
-	if (!selection_argument(&merge->selection, arg))
-		argp_error(state, "'%s' is one argument too many", arg);
-	if (merge->selection.paths_count == files)
-		return;
-	GROW(merge->labels, merge->labels_count, merge->labels_room);
-	merge->labels[merge->labels_count++] = merge->label;
-	merge->label = NULL;
-}
 
 static void check(struct merge *merge, struct argp_state *state)
 {
 	selection_finish(&merge->selection, state);
 	if (!merge->selection.paths_count)
 		argp_error(state, "which files?");
-	else if (merge->label)
-		argp_error(state, "--label host=%s is followed by no file", merge->label);
 	else if (merge->selection.by.by == BY_ROW)
 		argp_error(state, "rows of different hosts are not the same: use --group site");
 	else if (merge->csv + merge->output.json + (merge->sqlite != NULL) > 1)
@@ -129,12 +108,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	switch (key) {
 	case ARGP_KEY_INIT:
 		state->child_inputs[0] = &merge->selection;
-		state->child_inputs[1] = &merge->output;
-		return 0;
-	case KEY_LABEL:
-		if (strncmp(arg, "host=", 5) || !arg[5])
-			argp_error(state, "'%s' is not like host=NAME", arg);
-		merge->label = arg + 5;
+		state->child_inputs[1] = &merge->selection;
+		state->child_inputs[2] = &merge->output;
 		return 0;
 	case 's':
 		merge->sort = argument_word(arg, sort_names, SORTS, "sort key", state);
@@ -152,7 +127,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		merge->output.columns = arg;
 		return 0;
 	case ARGP_KEY_ARG:
-		add_file(merge, arg, state);
+		if (!selection_argument(&merge->selection, arg))
+			argp_error(state, "'%s' is one argument too many", arg);
 		return 0;
 	case ARGP_KEY_END:
 		check(merge, state);
@@ -183,10 +159,10 @@ static const struct argp argp = {
 static void add_host(void *data, struct snapshot *snapshot)
 {
 	struct merge *merge = data;
-	const char *host = merge->host ? merge->host : snapshot->host;
 
-	fleet_add(&merge->fleet, host, snapshot->kernel, &snapshot->info);
-	merge->complete = allocinfo_complete(&snapshot->info, host) && merge->complete;
+	fleet_add(&merge->fleet, snapshot->host, snapshot->kernel, &snapshot->info);
+	merge->complete = allocinfo_complete(&snapshot->info, snapshot->host) &&
+			  merge->complete;
 	snapshot_free(snapshot);
 }
 
@@ -199,18 +175,12 @@ static void read_hosts(struct merge *merge)
 	merge->fleet.by = selection->by;
 	merge->fleet.query = selection->query;
 	merge->complete = true;
-	for (size_t i = 0; i < selection->paths_count; i++) {
-		size_t first = list.count;
-
-		if (!source_list_add(&list, selection->paths[i]))
+	for (size_t i = 0; i < selection->paths_count; i++)
+		if (!source_list_add(&list, selection->paths[i], selection->labels[i]))
 			merge->complete = false;
-		for (size_t k = first; k < list.count && merge->labels[i]; k++)
-			list.label[k] = merge->labels[i];
-	}
 	progress.all = list.count;
 	for (size_t i = 0; i < list.count; i++) {
-		merge->host = list.label[i];
-		if (!source_read(list.path[i], add_host, merge))
+		if (!source_read(list.path[i], list.label[i], add_host, merge))
 			merge->complete = false;
 		progress_step(&progress);
 	}
@@ -575,7 +545,6 @@ int cmd_merge(int argc, char **argv)
 	else
 		print(&merge);
 	fleet_free(&merge.fleet);
-	free(merge.labels);
 	selection_free(&merge.selection);
 	return good && merge.complete ? STATUS_OK : STATUS_TROUBLE;
 }

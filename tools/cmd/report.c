@@ -28,8 +28,10 @@ static const struct argp_option options[] = {
 
 static const struct argp_child children[] = {
 	{ &selection_argp, 0, NULL, 1 },
+	{ &hosts_argp, 0, NULL, 1 },
 	{ &selection_raw_argp, 0, NULL, 2 },
 	{ &columns_argp, 0, NULL, 9 },
+	{ &rows_argp, 0, NULL, 9 },
 	{ &machine_argp, 0, NULL, 3 },
 	{ &output_argp, 0, NULL, 9 },
 	{ 0 }
@@ -44,8 +46,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		state->child_inputs[0] = &report->selection;
 		state->child_inputs[1] = &report->selection;
 		state->child_inputs[2] = &report->selection;
-		state->child_inputs[3] = &report->files;
-		state->child_inputs[4] = &report->output;
+		state->child_inputs[3] = &report->selection;
+		state->child_inputs[4] = &report->selection;
+		state->child_inputs[5] = &report->files;
+		state->child_inputs[6] = &report->output;
 		return 0;
 	case KEY_TREE:
 		report->tree = true;
@@ -58,8 +62,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_END:
 		selection_finish(&report->selection, state);
+		selection_check_rows(&report->selection, &report->output, state);
 		if (report->tree && report->selection.columns.count)
 			argp_error(state, "a tree has columns of its own: --columns goes without --tree");
+		else if (report->tree && (report->selection.csv || report->selection.sqlite))
+			argp_error(state, "a tree is no table: --csv and --sqlite go without --tree");
 		else if (report->tree && report->selection.by.by != BY_SITE)
 			argp_error(state, "a tree is by directory: --group goes without --tree");
 		else if (report->selection.by.by == BY_HOST && report->files.meminfo)
@@ -82,6 +89,7 @@ static const struct argp argp = {
 	"  codetag report saved.txt file 'fs/*' module ext4\n"
 	"  codetag report saved.txt --meminfo saved-meminfo.txt\n"
 	"  codetag report fleet/ --group host --top 10 module nf_tables\n"
+	"  codetag report -g host --label host=web1 a.gz --label host=web2 b.gz\n"
 	"  codetag report --json --min 1M | jq .rows[].name\n\n"
 	"Exit status: 0 success, 2 trouble.",
 	children, NULL, NULL
@@ -95,12 +103,15 @@ struct data {
 	struct reconciliation memory;
 };
 
-static void print(const struct report *report, struct data *data)
+static bool print(const struct report *report, struct data *data)
 {
 	const struct selection *selection = &report->selection;
 	const struct output *output = &report->output;
 	size_t count = selection_apply(selection, &data->groups);
+	bool done, good = selection_rows(selection, &data->groups, count, &done);
 
+	if (done)
+		return good;
 	if (output->json) {
 		struct json json = { .out = stdout };
 
@@ -112,20 +123,21 @@ static void print(const struct report *report, struct data *data)
 		if (data->has_memory)
 			memory_json(&data->memory, &json);
 		json_end_object(&json);
-		return;
+		return true;
 	}
 	if (report->tree)
 		tree_view(&data->tree, report->depth, selection, output);
 	else
 		show_table(&data->groups, count, selection, output);
 	if (output->no_headings)
-		return;
+		return true;
 	putchar('\n');
 	show_summary(&data->groups, &data->snapshot.info, selection, output);
 	if (data->has_memory) {
 		putchar('\n');
 		memory_view(&data->memory, output);
 	}
+	return true;
 }
 
 /* Only a report of everything is worth comparing with the whole machine. */
@@ -167,7 +179,7 @@ int cmd_report(int argc, char **argv)
 	int status = STATUS_TROUBLE;
 
 	report.selection.many = report.selection.hosts = true;
-	argp_parse(&argp, argc, argv, 0, NULL, &report);
+	argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &report);
 	if (selection_snapshot(&data.snapshot, selection)) {
 		bool good = add_memory(&report, &data);
 
@@ -176,7 +188,7 @@ int cmd_report(int argc, char **argv)
 			tree_add_sites(&data.tree, &data.snapshot.info, selection->query);
 			tree_sort(&data.tree, selection->order);
 		}
-		print(&report, &data);
+		good = print(&report, &data) && good;
 		if (snapshot_complete(&data.snapshot, selection->path) && good)
 			status = STATUS_OK;
 		tree_free(&data.tree);

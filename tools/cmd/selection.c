@@ -10,7 +10,7 @@
 #include "base/number.h"
 #include "model/container.h"
 
-enum { KEY_ALLOCINFO = 0x100, KEY_MIN, KEY_MAX, KEY_RAW };
+enum { KEY_ALLOCINFO = 0x100, KEY_MIN, KEY_MAX, KEY_RAW, KEY_LABEL, KEY_CSV, KEY_SQLITE };
 
 #define OPTION_ALLOCINFO \
 	{ "allocinfo", KEY_ALLOCINFO, "FILE", 0, \
@@ -97,6 +97,15 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case KEY_RAW:
 		selection->raw = true;
 		return 0;
+	case KEY_CSV:
+		selection->csv = true;
+		return 0;
+	case KEY_SQLITE:
+		selection->sqlite = arg;
+		return 0;
+	case KEY_LABEL:
+		selection_label(selection, arg, state);
+		return 0;
 	}
 	return ARGP_ERR_UNKNOWN;
 }
@@ -119,6 +128,25 @@ static const struct argp_option raw_options[] = {
 };
 
 const struct argp selection_raw_argp = { raw_options, parse, NULL, NULL, NULL, NULL, NULL };
+
+static const struct argp_option hosts_options[] = {
+	{ "label", KEY_LABEL, "host=NAME", 0,
+	  "The host of the next file (default: what an archive says, or the name of the "
+	  "file or its directory)", 1 },
+	{ 0 }
+};
+
+const struct argp hosts_argp = { hosts_options, parse, NULL, NULL, NULL, NULL, NULL };
+
+static const struct argp_option rows_options[] = {
+	{ "csv", KEY_CSV, NULL, 0, "Write CSV", 10 },
+#ifdef HAVE_SQLITE
+	{ "sqlite", KEY_SQLITE, "FILE", 0, "Write an SQLite database", 10 },
+#endif
+	{ 0 }
+};
+
+const struct argp rows_argp = { rows_options, parse, NULL, NULL, NULL, NULL, NULL };
 
 static const struct argp_option columns_options[] = {
 	{ "columns", 'o', "LIST", 0, "Columns: " COLUMN_NAMES, 9 },
@@ -170,11 +198,11 @@ static struct site sum_host(void *data, struct snapshot *snapshot)
 }
 
 static bool load(struct snapshot *snapshot, const struct selection *selection,
-		 const char *const *paths, size_t count)
+		 const char *const *paths, const char *const *labels, size_t count)
 {
 	if (selection->by.by == BY_HOST ?
-	    source_hosts(snapshot, paths, count, sum_host, (void *)selection) :
-	    source_total(snapshot, paths, count))
+	    source_hosts(snapshot, paths, labels, count, sum_host, (void *)selection) :
+	    source_total(snapshot, paths, labels, count))
 		return true;
 	for (size_t i = 0; i < count; i++)
 		if (strcmp(paths[i], ALLOCINFO_PATH) && strcmp(paths[i], "-") &&
@@ -189,14 +217,19 @@ static bool load(struct snapshot *snapshot, const struct selection *selection,
 bool selection_snapshot(struct snapshot *snapshot, const struct selection *selection)
 {
 	if (selection->paths_count)
-		return load(snapshot, selection, selection->paths, selection->paths_count);
-	return load(snapshot, selection, &selection->path, 1);
+		return load(snapshot, selection, selection->paths, selection->labels,
+			    selection->paths_count);
+	return load(snapshot, selection, &selection->path, NULL, 1);
 }
 
 bool selection_open(struct snapshot *snapshot, const struct selection *selection,
 		    const char *path)
 {
-	return load(snapshot, selection, &path, 1);
+	/* Of two files the second; both moments of a recording are of its host. */
+	size_t i = path == selection->newer && selection->labels_count > 1;
+
+	return load(snapshot, selection, &path,
+		    selection->labels_count ? &selection->labels[i] : NULL, 1);
 }
 
 bool selection_load(struct allocinfo *info, const char *path)
@@ -212,6 +245,40 @@ bool selection_load(struct allocinfo *info, const char *path)
 	return true;
 }
 
+void selection_label(struct selection *selection, char *arg, struct argp_state *state)
+{
+	if (strncmp(arg, "host=", 5) || !arg[5])
+		argp_error(state, "'%s' is not like host=NAME", arg);
+	selection->label = arg + 5;
+}
+
+void selection_forget_labels(struct selection *selection)
+{
+	selection->label = NULL;
+	for (size_t i = 0; i < selection->labels_count; i++)
+		selection->labels[i] = NULL;
+}
+
+static void take_label(struct selection *selection)
+{
+	GROW(selection->labels, selection->labels_count, selection->labels_room);
+	selection->labels[selection->labels_count++] = selection->label;
+	selection->label = NULL;
+}
+
+/* Labels tell hosts apart: they are of no use in a sum of all. */
+static void check_labels(const struct selection *selection, struct argp_state *state)
+{
+	bool labels = selection->label;
+
+	for (size_t i = 0; i < selection->labels_count; i++)
+		labels |= selection->labels[i] != NULL;
+	if (selection->label)
+		argp_error(state, "--label host=%s is followed by no file", selection->label);
+	else if (labels && selection->hosts && selection->by.by != BY_HOST)
+		argp_error(state, "--label tells hosts apart: it goes with --group host");
+}
+
 bool selection_argument(struct selection *selection, const char *word)
 {
 	struct text *text = &selection->query_text;
@@ -222,6 +289,7 @@ bool selection_argument(struct selection *selection, const char *word)
 		text_puts(text, word);
 		return true;
 	}
+	take_label(selection);
 	if (selection->many) {
 		GROW(selection->paths, selection->paths_count, selection->paths_room);
 		selection->paths[selection->paths_count++] = word;
@@ -243,6 +311,7 @@ void selection_finish(struct selection *selection, struct argp_state *state)
 {
 	const char *text = selection->query_text.len ? selection->query_text.s : "";
 
+	check_labels(selection, state);
 	if (*text && !strpbrk(text, " \t;\n") && query_keyword(text, strlen(text)))
 		argp_error(state, "'%s' begins a query and lacks a value; the file of that name "
 			   "is ./%s", text, text);
@@ -274,6 +343,30 @@ bool selection_read(const struct selection *selection, struct snapshot *snapshot
 		return false;
 	selection_group(selection, snapshot, groups);
 	return true;
+}
+
+bool selection_rows(const struct selection *selection, const struct groups *groups,
+		    size_t count, bool *done)
+{
+	*done = selection->csv || selection->sqlite;
+	if (selection->csv)
+		columns_csv(&selection->columns, groups, count, stdout);
+	return !selection->sqlite ||
+	       columns_database(&selection->columns, groups, count, selection->sqlite);
+}
+
+void selection_check_rows(const struct selection *selection, const struct output *output,
+			  struct argp_state *state)
+{
+	if (selection->csv + output->json + (selection->sqlite != NULL) > 1)
+		argp_error(state, "one of --csv, --json and --sqlite");
+	if (selection->sqlite && !access(selection->sqlite, F_OK))
+		argp_error(state, "%s exists: take another name, or remove it first",
+			   selection->sqlite);
+	for (size_t c = 0; c < selection->columns.count && selection->sqlite; c++)
+		for (size_t k = 0; k < c; k++)
+			if (selection->columns.column[c] == selection->columns.column[k])
+				argp_error(state, "a database has each column once");
 }
 
 static bool shown(const struct selection *selection, const struct group *group)
@@ -310,4 +403,5 @@ void selection_free(struct selection *selection)
 	query_free(selection->query);
 	text_free(&selection->query_text);
 	free(selection->paths);
+	free(selection->labels);
 }

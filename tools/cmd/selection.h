@@ -19,6 +19,9 @@ struct selection {
 	bool many;		/* files may be given one after the other: all of them are */
 	const char **paths;	/* … here */
 	size_t paths_count, paths_room;
+	const char *label;	/* the host of the file to come */
+	const char **labels;	/* of each file, NULL: it says so itself */
+	size_t labels_count, labels_room;
 	bool compare;		/* two snapshots: growth is what counts */
 	struct text query_text;
 	struct query *query;
@@ -32,6 +35,8 @@ struct selection {
 	bool has_min, has_max;
 	int64_t min, max;
 	struct columns columns;
+	bool csv;
+	const char *sqlite;	/* the file, which is not there yet */
 };
 
 /* Argp children: their input is a struct selection. */
@@ -41,6 +46,8 @@ extern const struct argp selection_merge_argp;	/* … for merge … */
 extern const struct argp selection_chart_argp;	/* … and for chart */
 extern const struct argp selection_raw_argp;	/* for commands that sum up */
 extern const struct argp columns_argp;	/* for commands that print tables */
+extern const struct argp rows_argp;	/* … and also write them as CSV and SQLite */
+extern const struct argp hosts_argp;	/* --label; arguments in the order as given */
 
 #define SELECTION_INIT { .path = ALLOCINFO_PATH }
 
@@ -49,6 +56,10 @@ extern const struct argp columns_argp;	/* for commands that print tables */
  * query, the one before it is a file. Returns false if it is one too many.
  */
 bool selection_argument(struct selection *selection, const char *word);
+
+/* "host=web1", of the file to come; ends the program if it is none. */
+void selection_label(struct selection *selection, char *arg, struct argp_state *state);
+void selection_forget_labels(struct selection *selection);
 
 /* Turns the words into a query; ends the program if they are none. */
 void selection_finish(struct selection *selection, struct argp_state *state);
@@ -68,6 +79,15 @@ void selection_group(const struct selection *selection, struct snapshot *snapsho
 /* Both. */
 bool selection_read(const struct selection *selection, struct snapshot *snapshot,
 		    struct groups *groups);
+
+/*
+ * Writes the rows as CSV or SQLite if that was asked for: *@done. False after a message. The
+ * options of @output are checked by selection_check_rows().
+ */
+bool selection_rows(const struct selection *selection, const struct groups *groups,
+		    size_t count, bool *done);
+void selection_check_rows(const struct selection *selection, const struct output *output,
+			  struct argp_state *state);
 
 /* Sorts, drops what is not to be shown, returns how many are left. */
 size_t selection_apply(const struct selection *selection, struct groups *groups);

@@ -236,7 +236,7 @@ static bool read_slabs(struct slabinfo *info, const char *path, bool given)
 {
 	*info = (struct slabinfo){ 0 };
 	if (source_is_recording(path))
-		return source_read(path, take_slabinfo, info);
+		return source_read(path, NULL, take_slabinfo, info);
 	if (!slabinfo_read(info, path)) {
 		int why = errno;
 

@@ -77,15 +77,16 @@ bool source_is_recording(const char *path)
 	return is;
 }
 
-static void add_path(struct source_list *list, char *path)
+static void add_path(struct source_list *list, char *path, const char *label)
 {
 	GROW(list->path, list->count, list->room);
 	GROW(list->label, list->count, list->labels_room);
-	list->label[list->count] = NULL;
+	list->label[list->count] = label;
 	list->path[list->count++] = path;
 }
 
-static bool add_directory(struct source_list *list, const char *path, unsigned int depth)
+static bool add_directory(struct source_list *list, const char *path, const char *label,
+			  unsigned int depth)
 {
 	struct dirent **entry;
 	int count = scandir(path, &entry, NULL, alphasort);
@@ -102,9 +103,9 @@ static bool add_directory(struct source_list *list, const char *path, unsigned i
 			text_printf(&text, "%s%s%s", path,
 				    path[strlen(path) - 1] == '/' ? "" : "/", name);
 			if (!is_directory(text.s))
-				add_path(list, xstrdup(text.s));
+				add_path(list, xstrdup(text.s), label);
 			else if (depth)
-				good = add_directory(list, text.s, depth - 1) && good;
+				good = add_directory(list, text.s, label, depth - 1) && good;
 		}
 		text_free(&text);
 		free(entry[i]);
@@ -123,16 +124,16 @@ static bool is_allocinfo(const char *path)
 	return !strncmp(name, "allocinfo", 9) && (!name[9] || name[9] == '.');
 }
 
-bool source_list_add(struct source_list *list, const char *path)
+bool source_list_add(struct source_list *list, const char *path, const char *label)
 {
 	size_t first = list->count, kept = first;
 	bool good, any = false;
 
 	if (!strcmp(path, "-") || !is_directory(path)) {
-		add_path(list, xstrdup(path));
+		add_path(list, xstrdup(path), label);
 		return true;
 	}
-	good = add_directory(list, path, DEPTH);
+	good = add_directory(list, path, label, DEPTH);
 	/* Where files are called so, what is beside them is something else. */
 	for (size_t i = first; i < list->count; i++)
 		any |= is_allocinfo(list->path[i]);
@@ -214,14 +215,19 @@ bool snapshot_complete(const struct snapshot *snapshot, const char *path)
 }
 
 struct visit {
+	const char *label;	/* of the host, NULL: as the source says */
 	void (*visit)(void *data, struct snapshot *snapshot);
 	void *data;
 };
 
 static void hand_over(const struct visit *visit, struct snapshot *snapshot, const char *path)
 {
-	if (!snapshot->host)
+	if (visit->label) {
+		free(snapshot->host);
+		snapshot->host = xstrdup(visit->label);
+	} else if (!snapshot->host) {
 		snapshot->host = host_of(path);
+	}
 	snapshot->hosts = 1;
 	visit->visit(visit->data, snapshot);
 }
@@ -528,10 +534,10 @@ static bool read_path(const char *path, int64_t number, const struct visit *visi
 	return true;
 }
 
-bool source_read(const char *path, void (*visit)(void *data, struct snapshot *snapshot),
-		 void *data)
+bool source_read(const char *path, const char *label,
+		 void (*visit)(void *data, struct snapshot *snapshot), void *data)
 {
-	const struct visit v = { visit, data };
+	const struct visit v = { label, visit, data };
 	char *file = xstrdup(path);
 	int64_t number = cut_number(file);
 	bool good = read_path(file, number, &v);
@@ -575,27 +581,28 @@ static void visit_total(void *data, struct snapshot *s)
 	snapshot_free(s);
 }
 
-static bool read_all(const char *const *paths, size_t count,
+static bool read_all(const char *const *paths, const char *const *labels, size_t count,
 		     void (*visit)(void *data, struct snapshot *snapshot), void *data)
 {
 	struct source_list list = { 0 };
 	bool good = true;
 
 	for (size_t i = 0; i < count; i++)
-		good = source_list_add(&list, paths[i]) && good;
+		good = source_list_add(&list, paths[i], labels ? labels[i] : NULL) && good;
 	for (size_t i = 0; i < list.count; i++)
-		good = source_read(list.path[i], visit, data) && good;
+		good = source_read(list.path[i], list.label[i], visit, data) && good;
 	source_list_free(&list);
 	return good;
 }
 
-bool source_total(struct snapshot *snapshot, const char *const *paths, size_t count)
+bool source_total(struct snapshot *snapshot, const char *const *paths,
+		  const char *const *labels, size_t count)
 {
 	struct total total = { .snapshot = snapshot, .complete = true };
 	bool good;
 
 	*snapshot = (struct snapshot){ 0 };
-	good = read_all(paths, count, visit_total, &total);
+	good = read_all(paths, labels, count, visit_total, &total);
 	if (snapshot->hosts > 1) {
 		struct allocinfo first = snapshot->info;
 
@@ -634,13 +641,13 @@ static void visit_host(void *data, struct snapshot *s)
 	snapshot_free(s);
 }
 
-bool source_hosts(struct snapshot *all, const char *const *paths, size_t count,
-		  struct site (*sum)(void *data, struct snapshot *snapshot), void *data)
+bool source_hosts(struct snapshot *all, const char *const *paths, const char *const *labels,
+		  size_t count, struct site (*sum)(void *data, struct snapshot *snapshot), void *data)
 {
 	struct hosts hosts = { all, sum, data };
 
 	*all = (struct snapshot){ 0 };
-	if (!read_all(paths, count, visit_host, &hosts))
+	if (!read_all(paths, labels, count, visit_host, &hosts))
 		all->incomplete = true;
 	return all->hosts > 0;
 }

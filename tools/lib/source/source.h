@@ -29,32 +29,35 @@ struct snapshot {
 /* Where snapshots are: files, no directories. */
 struct source_list {
 	char **path;
-	const char **label;	/* for the caller; NULL at first */
+	const char **label;	/* of the host, NULL: it says so itself */
 	size_t count, room, labels_room;
 };
 
 /* Adds @path, or what is in that directory; false after a message. */
-bool source_list_add(struct source_list *list, const char *path);
+bool source_list_add(struct source_list *list, const char *path, const char *label);
 void source_list_free(struct source_list *list);
 
 /*
  * Calls @visit with each snapshot that @path, no directory, has; it takes the snapshot
- * over. False after a message if not all could be read.
+ * over. Its host is @label if there is one. False after a message if not all could be read.
  */
-bool source_read(const char *path, void (*visit)(void *data, struct snapshot *snapshot),
-		 void *data);
+bool source_read(const char *path, const char *label,
+		 void (*visit)(void *data, struct snapshot *snapshot), void *data);
 
 /*
- * What @paths have, directories too, as one: a sum if they have several. False after a
- * message if that is nothing at all.
+ * What @paths have, directories too, as one: a sum if they have several. @labels are their
+ * hosts; NULL: they say so themselves, all or that one. False after a message if that is
+ * nothing at all.
  */
-bool source_total(struct snapshot *total, const char *const *paths, size_t count);
+bool source_total(struct snapshot *total, const char *const *paths, const char *const *labels,
+		  size_t count);
 
 /*
  * The same, with a row for each host: @sum makes one site of all that a snapshot has,
  * and leaves names to us.
  */
-bool source_hosts(struct snapshot *hosts, const char *const *paths, size_t count,
+bool source_hosts(struct snapshot *hosts, const char *const *paths,
+		  const char *const *labels, size_t count,
 		  struct site (*sum)(void *data, struct snapshot *snapshot), void *data);
 
 /* allocinfo_complete() of a total. */

@@ -73,6 +73,73 @@ for a, b in zip(rows, table):
     assert " ".join(o["host"] for o in a["outliers"]) == b["outliers"]' "$scratch/merge.csv"
 }
 
+# rows_are_json DB COMMAND...: its CSV and its database have the rows of its JSON
+rows_are_json() {
+	local db=$1
+	shift
+	rm -f "$db"
+	"$@" --csv >"$scratch/rows.csv" && "$@" --json >"$scratch/rows.json" &&
+		"$@" --sqlite "$db" && ! "$@" --sqlite "$db" 2>/dev/null || return 1
+	python3 -c '
+import csv, json, sqlite3, sys
+rows = json.load(open(sys.argv[2]))["rows"]
+flat = [{k: " ".join(v) if isinstance(v, list) else v for k, v in row.items()} for row in rows]
+db = sqlite3.connect(sys.argv[1])
+db.row_factory = sqlite3.Row
+held = [dict(row) for row in db.execute("SELECT * FROM rows ORDER BY rowid")]
+for a, b in zip(flat, held):
+    if "share" in a:
+        assert abs(a.pop("share") - b.pop("share")) < 0.001, (a, b)
+assert flat == held and len(held) > 1, (flat[:2], held[:2])
+table = list(csv.DictReader(open(sys.argv[3], newline=""), strict=True))
+for row in table:
+    row.pop("share", None)
+assert [{k: "" if v is None else str(v) for k, v in row.items()} for row in held] == table' \
+		"$db" "$scratch/rows.json" "$scratch/rows.csv"
+}
+
+report_rows() {
+	local db=$scratch/rows.db file=data/handmade-v2.allocinfo
+	rows_are_json "$db" "$codetag" report -a $file &&
+		rows_are_json "$db" "$codetag" report -g host "$scratch/fleet" &&
+		rows_are_json "$db" "$codetag" report -g dir:1 -o name,size,flags "$scratch/fleet" &&
+		rows_are_json "$db" "$codetag" diff $file data/handmade-v2-later.allocinfo &&
+		! "$codetag" report --csv --json $file 2>/dev/null && ! "$codetag" report --csv --tree $file 2>/dev/null &&
+		! "$codetag" report --sqlite "$scratch/two.db" -o size,size $file 2>/dev/null &&
+		! "$codetag" report --sqlite "$scratch/no/x.db" $file 2>/dev/null && [ ! -e "$scratch/two.db" ]
+}
+
+# As a whole or not at all, in place of one that is there, as other formats are.
+export_rows() {
+	local db=$scratch/export.db i
+	echo old >"$db"
+	for i in 1 2; do
+		"$codetag" export --format sqlite -o "$db" "$scratch/fleet" || return 1
+	done
+	[ "$(sqlite3 "$db" 'SELECT sum(size) FROM rows')" = \
+		"$("$codetag" export --format json "$scratch/fleet" | python3 -c '
+import json, sys
+print(json.load(sys.stdin)["total"]["size"])')" ] &&
+		! "$codetag" export --format sqlite -o /dev/full "$scratch/fleet" 2>"$scratch/err" &&
+		grep -q 'ordinary file' "$scratch/err" && ! "$codetag" export --format sqlite "$scratch/fleet" 2>/dev/null
+}
+
+# Hosts are called as --label says, with each command that tells them apart.
+labelled_hosts() {
+	local a=$scratch/fleet/host000 b=$scratch/fleet/host001
+	[ "$("$codetag" report -g host -N -s name -o name --label host=x $a --label host=y $b)" = $'x\ny' ] &&
+		[ "$("$codetag" report -g host -N -s name -o name $a --label host=y $b)" = $'host000\ny' ] &&
+		[ "$("$codetag" diff -g host -N -o name,state --label host=x $a --label host=x $b | tr -s ' ')" = 'x changed' ] &&
+		"$codetag" export -g host --format csv --label host=x $a --label host=y $b | grep -q ',y' &&
+		"$codetag" export -g host --format prometheus --label rack=7 --label host=x $a |
+			grep -q '^codetag_allocated_bytes{rack="7",host="x"}' || return 1
+	for bad in "report --label host=x $a" "report -g host $a --label host=x" "diff -g host --label host= $a $b" \
+		"export --format csv --label host=x $a" "export --format prometheus --label a=1 --label a=2 $a"; do
+		# shellcheck disable=SC2086
+		! "$codetag" $bad >/dev/null 2>&1 || { echo "taken: $bad"; return 1; }
+	done
+}
+
 # What the database has: sums and medians computed from its values, and the values themselves.
 merge_like_sqlite() {
 	local db=$scratch/fleet.db
@@ -265,7 +332,7 @@ hosts_are_groups() {
 	! "$codetag" chart -g host --kind bars -o "$scratch/x.svg" "$dir/host001" 2>/dev/null &&
 		! "$codetag" merge -g host "$dir" 2>/dev/null && ! "$codetag" top --once -g host "$dir" 2>/dev/null &&
 		! "$codetag" export -g host --format folded "$dir" 2>/dev/null &&
-		! "$codetag" export -g host --label host=a --format prometheus "$dir" 2>/dev/null
+		! "$codetag" export -g host --format prometheus "$dir" --label host=a 2>/dev/null
 }
 
 # What is much larger than any such file is not unpacked.
@@ -334,12 +401,15 @@ check merge/awk merge_like_awk
 check merge/outliers merge_outliers
 check merge/hosts hosts_are_groups
 check merge/csv merge_csv_is_json
+check merge/labels labelled_hosts
 check merge/json json_is_valid "$codetag" merge --json -g module "$scratch/fleet"
 check merge/kernels merge_kernels
 check merge/goes-on merge_goes_on
 check merge/progress merge_shows_progress
 if feature sqlite3 merge/sqlite && program sqlite3 merge/sqlite; then
 	check merge/sqlite merge_like_sqlite
+	check report/rows report_rows
+	check export/rows export_rows
 	check merge/recordings recordings
 	check merge/gauges gauges
 fi
