@@ -139,6 +139,32 @@ if [ -e "$recording" ]; then
 	check docs/json/leaks json_is_documented "$codetag" leaks --json -a "$recording"
 	check docs/json/replay json_is_documented "$codetag" replay --json --list "$recording"
 fi
+# listed PATTERN: the package that FILE is of is in a list, or Debian cannot be without it.
+listed() {
+	local package
+	package=$(dpkg -S "$1" 2>/dev/null | sed 's/:.*//; q')
+	[ -n "$package" ] && { grep -qx -- "$package" ../packages.txt ../../scripts/packages.txt ||
+		[ "$(dpkg-query -W -f '${Essential}' "$package")" = yes ]; }
+}
+
+# Where all that is listed is installed, nothing is skipped for want of a program or a library.
+skips_are_listed() {
+	local name missing=0
+	for name in $(grep -hv '^ *#' checks/*.sh | grep -oE '\bprogram [a-z][a-z0-9-]* [a-z]' |
+			awk '{ print $2 }' | sort -u) gzip xz zstd; do
+		listed "*bin/$name" || sed '/^#/d' ../packages-unpacked.txt | grep -qE "/$name( |\$)" ||
+			{ echo "no list has the package of $name"; missing=1; }
+	done
+	for name in $(sed -n 's/^$(eval $(call feature,[A-Z0-9]*,\([^,]*\)))$/\1/p' ../Makefile); do
+		listed "$(pkg-config --variable pcfiledir "$name")/$name.pc" ||
+			{ echo "no list has the package of $name"; missing=1; }
+	done
+	return $missing
+}
+
+if program dpkg docs/packages; then
+	check docs/packages skips_are_listed
+fi
 check docs/completion/equals completes subsystem report --group = sub
 check docs/completion/equals-empty completes place report --group =
 check docs/completion/columns completes total_requested trace -o total_r
