@@ -12,20 +12,13 @@
 #include "command.h"
 #include "output.h"
 #include "trace_read.h"
+#include "trace_view.h"
 #include "base/message.h"
-#include "base/number.h"
 #include "read/input.h"
-#include "trace/kmem.h"
-#include "trace/kmem_rank.h"
 #include "trace/kmem_sites.h"
-#include "write/json.h"
 #include "write/outfile.h"
-#include "write/table.h"
 #ifdef HAVE_SQLITE
 #include "trace/kmem_db.h"
-#endif
-#ifdef HAVE_ELF
-#include "trace/kmem_resolve.h"
 #endif
 
 struct trace {
@@ -34,16 +27,11 @@ struct trace {
 	const char *callers, *build, *branch;
 	const char *save_db, *db_file;
 	struct kmem kmem, groups;
-	const struct kmem *ranked;	/* which of them is shown */
 	struct kmem_filter filter;
-	size_t selected;	/* callers that the filter leaves */
-#ifdef HAVE_ELF
-	struct symbols symbols;
-#endif
-	struct arena strings;	/* names of callers that were addresses */
+	struct arena strings;	/* names and files of callers */
 	struct output output;
 	struct kmem_order order;
-	bool slab_account;
+	struct trace_view view;
 	struct grouping by;	/* BY_ROW: each caller apart */
 	bool stack_given, page_size_given;
 };
@@ -101,28 +89,6 @@ static const struct argp_option options[] = {
 	{ 0 }
 };
 
-/* The usual ones are those of the tools that were before. */
-#define MORE_COLUMNS \
-	{ "frag", true, "fragmentation", false }, \
-	{ "allocs", true, "alloc_count", true }, { "freed", true, "free_count", true }, \
-	{ "frees called", true, "frees_called", true }, \
-	{ "freed remotely", true, "remote_freed", true }, \
-	{ "net req", true, "current_requested", true }
-
-static const struct table_column account[] = {
-	{ "total", true, "total_dynamic", false }, { "waste", true, "waste", false },
-	{ "req", true, "total_requested", true }, { "net", true, "current_dynamic", false },
-	{ "alloc/free", true, "alloc/free", false }, MORE_COLUMNS,
-	{ "caller", false, "caller", false }, { "file", false, "file", false },
-}, slab_account[] = {
-	{ "total", true, "total_dynamic", false }, { "slack", true, "waste", false },
-	{ "req", true, "total_requested", false }, { "net", true, "current_dynamic", true },
-	{ "alloc/free", true, "alloc/free", false }, MORE_COLUMNS,
-	{ "caller", false, "caller", false }, { "file", false, "file", false },
-};
-
-#define COUNT (sizeof(account) / sizeof(*account))
-
 static const struct argp_child children[] = {
 	{ &output_argp, 0, NULL, 9 },
 	{ 0 }
@@ -179,7 +145,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		trace->filter.cache = arg;
 		return 0;
 	case KEY_SLAB:
-		trace->slab_account = trace->order.frees_too = true;
+		trace->view.slab_account = trace->order.frees_too = true;
 		return 0;
 	case KEY_CALLERS:
 		trace->callers = arg;
@@ -240,8 +206,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 			argp_error(state, "pages are in no cache");
 		if (trace->source.seconds > 0)
 			trace->source.path = "this machine";
-		output_check_columns(&trace->output, account,
-				     has_file(trace) ? COUNT : COUNT - 1, state);
+		trace_check_columns(&trace->output, has_file(trace), state);
 		return 0;
 	}
 	return ARGP_ERR_UNKNOWN;
@@ -274,19 +239,6 @@ static const struct argp argp = {
 };
 
 #ifdef HAVE_SQLITE
-static bool load_db(struct trace *trace)
-{
-	char *why = kmem_load(&trace->kmem, trace->db_file);
-
-	if (why) {
-		warning("cannot read %s: %s", trace->db_file, why);
-		hint("Such files are made by 'codetag trace --save-db'.");
-	}
-	trace->source.path = trace->db_file;
-	free(why);
-	return !why;
-}
-
 static bool save_db(const struct trace *trace)
 {
 	char *why = trace->save_db ? kmem_save(&trace->kmem, trace->save_db) : NULL;
@@ -297,12 +249,6 @@ static bool save_db(const struct trace *trace)
 	return !why;
 }
 #else
-static bool load_db(struct trace *trace)
-{
-	(void)trace;
-	return false;
-}
-
 static bool save_db(const struct trace *trace)
 {
 	(void)trace;
@@ -310,209 +256,32 @@ static bool save_db(const struct trace *trace)
 }
 #endif
 
-#ifdef HAVE_ELF
+static bool read_accounts(struct trace *trace)
+{
+	if (!trace->db_file)
+		return trace_read(&trace->kmem, &trace->source);
+	trace->source.path = trace->db_file;
+	return trace_load(&trace->kmem, trace->db_file);
+}
+
 static bool resolve(struct trace *trace)
 {
-	size_t without;
+	struct kmem_resolved resolved;
 
 	if (!trace->build)
 		return true;
-	if (!symbols_read(&trace->symbols, trace->build)) {
-		warning("cannot read the kernel in %s: %s", trace->build,
-			strerror(errno));
-		hint("It has to be the directory that the kernel was built in (O=).");
+	if (!trace_resolve(&trace->kmem, trace->build, &trace->strings, &resolved))
 		return false;
-	}
-	without = kmem_resolve(&trace->kmem, &trace->symbols, &trace->strings);
-	if (trace->symbols.unreadable)
+	if (resolved.unreadable)
 		warning("%s: %zu files are named .o and are no object files", trace->build,
-			trace->symbols.unreadable);
-	if (without)
+			resolved.unreadable);
+	if (resolved.without)
 		warning("%zu of %zu callers are in no file of %s, or in several",
-			without, trace->kmem.callers, trace->build);
+			resolved.without, trace->kmem.callers, trace->build);
 	return true;
 }
-#else
-static bool resolve(struct trace *trace)
-{
-	(void)trace;
-	return true;
-}
-#endif
 
-static void print_totals(const struct trace *trace, const struct kmem_caller *total)
-{
-	const struct {
-		const char *trace_name, *slab_name;
-		int64_t value, slab_value;
-		bool is_size;
-	} lines[] = {
-		{ "current bytes allocated", "total bytes allocated",
-		  total->current_alloc, total->total_alloc, true },
-		{ "current bytes requested", "total bytes requested",
-		  total->current_req, total->total_req, true },
-		{ "current wasted bytes", "slack bytes allocated",
-		  sub64(total->current_alloc, total->current_req), kmem_waste(total), true },
-		{ "total bytes allocated", NULL, total->total_alloc, 0, true },
-		{ "total bytes requested", NULL, total->total_req, 0, true },
-		{ "total wasted bytes", NULL, kmem_waste(total), 0, true },
-		{ "number of allocs", "number of allocs", total->allocs, total->allocs, false },
-		{ "number of frees", "number of frees", total->frees, total->frees, false },
-		{ "number of callers", "number of callers",
-		  (int64_t)trace->selected, (int64_t)trace->selected, false },
-	};
-	bool human = output_human(&trace->output);
-	char text[SIZE_TEXT];
-
-	for (size_t i = 0; i < sizeof(lines) / sizeof(*lines); i++)
-		if (!trace->slab_account || lines[i].slab_name)
-			printf("%s: %s\n",
-			       trace->slab_account ? lines[i].slab_name : lines[i].trace_name,
-			       size_format(text, trace->slab_account ? lines[i].slab_value :
-								       lines[i].value,
-					   human && lines[i].is_size));
-	printf("fragmentation: %s\n", percent_format(text, kmem_fragmentation(total)));
-}
-
-static void print_callers(struct trace *trace)
-{
-	struct table table = {
-		.column = trace->slab_account ? slab_account : account,
-		.columns = has_file(trace) ? COUNT : COUNT - 1,	/* the file is the last */
-	};
-	bool human = output_human(&trace->output);
-	const struct kmem_caller **ranked;
-	char text[2 * SIZE_TEXT];
-	size_t count;
-
-	ranked = kmem_rank(trace->ranked, &trace->order, &count);
-	for (size_t i = 0; i < count; i++) {
-		const struct kmem_caller *c = ranked[i];
-
-		table_cell(&table, size_format(text, c->total_alloc, human));
-		table_cell(&table, size_format(text, kmem_waste(c), human));
-		table_cell(&table, size_format(text, c->total_req, human));
-		table_cell(&table, size_format(text, c->current_alloc, human));
-		snprintf(text, sizeof(text), "%" PRId64 "/%" PRId64, c->allocs,
-			 trace->slab_account ? c->frees : c->freed);
-		table_cell(&table, text);
-		table_cell(&table, percent_format(text, kmem_fragmentation(c)));
-		table_cell(&table, size_format(text, c->allocs, false));
-		table_cell(&table, size_format(text, c->freed, false));
-		table_cell(&table, size_format(text, c->frees, false));
-		table_cell(&table, size_format(text, c->remote_freed, false));
-		table_cell(&table, size_format(text, c->current_req, human));
-		table_cell(&table, c->name);
-		if (has_file(trace))
-			table_cell(&table, !c->path ? "?" : *c->path ? c->path :
-							       "(several)");
-	}
-	output_table(&table, &trace->output);
-	free(ranked);
-}
-
-static const char *caller_name(const struct kmem *kmem, uint32_t i)
-{
-	return i == KMEM_NOBODY ? NULL : kmem->caller[i].name;
-}
-
-static void print_findings(const struct kmem *kmem)
-{
-	struct kmem_finding_text all[KMEM_FINDINGS];
-	size_t count = kmem_findings(kmem, all);
-
-	for (size_t i = 0; i < count; i++) {
-		const struct kmem_finding *f = all[i].finding;
-
-		if (!f->count)
-			continue;
-		printf("%s: %" PRId64, all[i].what, f->count);
-		if (f->allocator != KMEM_NOBODY)
-			printf("; the first was allocated by %s",
-			       caller_name(kmem, f->allocator));
-		if (f->freer != KMEM_NOBODY)
-			printf("%s freed by %s", f->allocator != KMEM_NOBODY ?
-			       " and" : "; the first was", caller_name(kmem, f->freer));
-		putchar('\n');
-	}
-	if (kmem->failed)
-		printf("failed allocations: %" PRId64 "\n", kmem->failed);
-	if (kmem->lost)
-		printf("events lost while the trace was read: %" PRId64 "\n", kmem->lost);
-	if (kmem->overwritten)
-		printf("events overwritten before the trace was read: %" PRId64 "\n",
-		       kmem->overwritten);
-}
-
-static void print_json(struct trace *trace, const struct kmem_caller *total)
-{
-	const struct kmem *kmem = &trace->kmem;
-	const struct kmem_caller **ranked;
-	struct json json = { .out = stdout };
-	struct kmem_finding_text all[KMEM_FINDINGS];
-	size_t count = kmem_findings(kmem, all);
-
-	json_object(&json, NULL);
-	json_string(&json, "source", trace->source.path);
-	json_int(&json, "events", kmem->events);
-	json_int(&json, "not_understood", kmem->bad);
-	json_int(&json, "lost", kmem->lost);
-	json_int(&json, "overwritten", kmem->overwritten);
-	json_int(&json, "failed", kmem->failed);
-	json_bool(&json, "complete", !kmem->cut && !kmem->bad);
-	json_int(&json, "most_objects", kmem->most_objects);
-	json_object(&json, "total");
-	json_int(&json, "total_dynamic", total->total_alloc);
-	json_int(&json, "total_requested", total->total_req);
-	json_int(&json, "current_dynamic", total->current_alloc);
-	json_int(&json, "current_requested", total->current_req);
-	json_int(&json, "alloc_count", total->allocs);
-	json_int(&json, "free_count", total->frees);
-	json_real(&json, "fragmentation", kmem_fragmentation(total));
-	json_int(&json, "callers", trace->selected);
-	json_end_object(&json);
-	json_object(&json, "findings");
-	for (size_t i = 0; i < count; i++) {
-		const struct kmem_finding *f = all[i].finding;
-
-		json_object(&json, all[i].key);
-		json_int(&json, "count", f->count);
-		if (f->count && f->allocator != KMEM_NOBODY)
-			json_string(&json, "allocator", caller_name(kmem, f->allocator));
-		if (f->count && f->freer != KMEM_NOBODY)
-			json_string(&json, "freer", caller_name(kmem, f->freer));
-		json_end_object(&json);
-	}
-	json_end_object(&json);
-	json_rows(&json, "rows", trace->output.columns);
-	ranked = kmem_rank(trace->ranked, &trace->order, &count);
-	for (size_t i = 0; i < count; i++) {
-		const struct kmem_caller *c = ranked[i];
-
-		json_object(&json, NULL);
-		json_string(&json, "caller", c->name);
-		if (has_file(trace) && c->path && *c->path)
-			json_string(&json, "file", c->path);
-		else if (has_file(trace))
-			json_null(&json, "file");
-		json_int(&json, "total_dynamic", c->total_alloc);
-		json_int(&json, "total_requested", c->total_req);
-		json_int(&json, "waste", kmem_waste(c));
-		json_real(&json, "fragmentation", kmem_fragmentation(c));
-		json_int(&json, "current_dynamic", c->current_alloc);
-		json_int(&json, "current_requested", c->current_req);
-		json_int(&json, "alloc_count", c->allocs);
-		json_int(&json, "free_count", c->freed);
-		json_int(&json, "frees_called", c->frees);
-		json_int(&json, "remote_freed", c->remote_freed);
-		json_end_object(&json);
-	}
-	json_end_array(&json);
-	json_end_object(&json);
-	free(ranked);
-}
-
-static bool write_callers(struct trace *trace)
+static bool write_callers(const struct trace *trace)
 {
 	struct outfile file;
 	const struct kmem_caller **ranked;
@@ -522,7 +291,7 @@ static bool write_callers(struct trace *trace)
 		warning("cannot create %s: %s", trace->callers, strerror(errno));
 		return false;
 	}
-	ranked = kmem_rank(trace->ranked, &trace->order, &count);
+	ranked = kmem_rank(trace->view.ranked, &trace->order, &count);
 	for (size_t i = 0; i < count; i++)
 		fprintf(file.stream, "%s\n", ranked[i]->name);
 	free(ranked);
@@ -543,16 +312,51 @@ static void hint_cache(const struct trace *trace)
 		hint("Linux 6.12 tells the cache only when an object is freed.");
 }
 
-/* Groups are in no branch: only what is below it is in them. */
-static void group_callers(struct trace *trace)
+/* What is shown. Groups are in no branch: only what is below it is in them. */
+static void make_view(struct trace *trace)
 {
-	trace->ranked = &trace->kmem;
+	struct trace_view *view = &trace->view;
+
+	view->output = &trace->output;
+	view->source = trace->source.path;
+	view->kmem = view->ranked = &trace->kmem;
+	view->order = &trace->order;
+	view->files = has_file(trace);
+	view->selected = kmem_sum(&trace->kmem, &trace->filter, &view->total);
 	if (trace->by.by == BY_ROW) {
 		trace->order.branch = trace->branch;
 		return;
 	}
 	kmem_group(&trace->groups, &trace->kmem, trace->by, trace->branch);
-	trace->ranked = &trace->groups;
+	view->ranked = &trace->groups;
+}
+
+/* What keeps the answer from being the whole one; returns an exit status. */
+static int judge(const struct trace *trace)
+{
+	const char *source = trace->source.path;
+	int status = STATUS_OK;
+
+	if (trace->filter.cache && !trace->view.total.allocs) {
+		hint_cache(trace);
+		status = STATUS_FOUND;
+	}
+	if (trace->branch && !kmem_any_in_branch(&trace->kmem, trace->branch)) {
+		warning("no caller is in a file below %s", trace->branch);
+		status = STATUS_FOUND;
+	}
+	if (trace->callers && !write_callers(trace))
+		status = STATUS_TROUBLE;
+	if (trace->kmem.cut) {
+		trace_say_cut(source);
+		status = STATUS_TROUBLE;
+	}
+	if (trace->kmem.bad) {
+		warning("%s: %" PRId64 " kmem events not understood", input_name(source),
+			trace->kmem.bad);
+		status = STATUS_TROUBLE;
+	}
+	return status;
 }
 
 int cmd_trace(int argc, char **argv)
@@ -561,53 +365,16 @@ int cmd_trace(int argc, char **argv)
 		.source.buffer = 64 << 20, .by.by = BY_ROW,
 		.kmem.page_size = sysconf(_SC_PAGESIZE),
 	};
-	struct kmem_caller total;
 	int status = STATUS_TROUBLE;
 
 	argp_parse(&argp, argc, argv, 0, NULL, &trace);
-	if ((trace.db_file ? load_db(&trace) : trace_read(&trace.kmem, &trace.source)) && save_db(&trace) &&
-	    resolve(&trace)) {
-		status = STATUS_OK;
-		trace.selected = kmem_sum(&trace.kmem, &trace.filter, &total);
-		group_callers(&trace);
-		if (trace.output.json) {
-			print_json(&trace, &total);
-		} else {
-			if (!trace.output.no_headings) {
-				print_totals(&trace, &total);
-				putchar('\n');
-			}
-			print_callers(&trace);
-			if (!trace.output.no_headings) {
-				putchar('\n');
-				print_findings(&trace.kmem);
-			}
-		}
-		if (trace.filter.cache && !total.allocs) {
-			hint_cache(&trace);
-			status = STATUS_FOUND;
-		}
-		if (trace.branch && !kmem_any_in_branch(&trace.kmem, trace.branch)) {
-			warning("no caller is in a file below %s", trace.branch);
-			status = STATUS_FOUND;
-		}
-		if (trace.callers && !write_callers(&trace))
-			status = STATUS_TROUBLE;
-		if (trace.kmem.cut) {
-			trace_say_cut(trace.source.path);
-			status = STATUS_TROUBLE;
-		}
-		if (trace.kmem.bad) {
-			warning("%s: %" PRId64 " kmem events not understood",
-				input_name(trace.source.path), trace.kmem.bad);
-			status = STATUS_TROUBLE;
-		}
+	if (read_accounts(&trace) && save_db(&trace) && resolve(&trace)) {
+		make_view(&trace);
+		trace_view(&trace.view);
+		status = judge(&trace);
 	}
 	kmem_free(&trace.kmem);
 	kmem_free(&trace.groups);
 	arena_free(&trace.strings);
-#ifdef HAVE_ELF
-	symbols_free(&trace.symbols);
-#endif
 	return status;
 }

@@ -23,6 +23,9 @@
 #ifdef HAVE_TRACECMD
 #include "trace/trace_record.h"
 #endif
+#ifdef HAVE_SQLITE
+#include "trace/kmem_db.h"
+#endif
 
 /* On a terminal, twice a second at most. */
 static void show_progress(const struct kmem *kmem, int64_t read, bool end)
@@ -225,3 +228,46 @@ bool trace_read(struct kmem *kmem, const struct trace_source *source)
 	}
 	return good;
 }
+
+#ifdef HAVE_SQLITE
+bool trace_load(struct kmem *kmem, const char *path)
+{
+	char *why = kmem_load(kmem, path);
+
+	if (why) {
+		warning("cannot read %s: %s", path, why);
+		hint("Such files are made by 'codetag trace --save-db'.");
+	}
+	free(why);
+	return !why;
+}
+#else
+bool trace_load(struct kmem *kmem, const char *path)
+{
+	(void)kmem;
+	warning("%s is a database, and this build cannot read it (sqlite3)", path);
+	return false;
+}
+#endif
+
+bool trace_no_kernel(const char *build)
+{
+	warning("cannot read the kernel in %s: %s", build, strerror(errno));
+	hint("It has to be the directory that the kernel was built in (O=).");
+	return false;
+}
+
+#ifdef HAVE_ELF
+bool trace_resolve(struct kmem *kmem, const char *build, struct arena *strings,
+		   struct kmem_resolved *resolved)
+{
+	return kmem_resolve(kmem, build, strings, resolved) || trace_no_kernel(build);
+}
+#else
+bool trace_resolve(struct kmem *kmem, const char *build, struct arena *strings,
+		   struct kmem_resolved *resolved)
+{
+	(void)kmem, (void)build, (void)strings, (void)resolved;
+	return false;
+}
+#endif

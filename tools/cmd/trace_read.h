@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "trace/kmem.h"
+#include "trace/kmem_resolve.h"
 
 struct trace_source {
 	const char *path;	/* a log, as text or as trace.dat */
@@ -17,6 +18,16 @@ struct trace_source {
 
 /* False after a message. */
 bool trace_read(struct kmem *kmem, const struct trace_source *source);
+
+/* What --save-db has kept; false after a message. */
+bool trace_load(struct kmem *kmem, const char *path);
+
+/* kmem_resolve(); false after a message. */
+bool trace_resolve(struct kmem *kmem, const char *build, struct arena *strings,
+		   struct kmem_resolved *resolved);
+
+/* Says that @build cannot be read, for errno; returns false. */
+bool trace_no_kernel(const char *build);
 
 void trace_say_cut(const char *path);
 

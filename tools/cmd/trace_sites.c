@@ -12,13 +12,10 @@
 #include "base/message.h"
 #include "base/number.h"
 #include "read/input.h"
+#include "source/source.h"
 #include "trace/kmem_sites.h"
-#ifdef HAVE_SQLITE
-#include "trace/kmem_db.h"
-#endif
 #ifdef HAVE_ELF
 #include "image/objects.h"
-#include "trace/kmem_resolve.h"
 #endif
 
 enum { KEY_TRACE = 0x400, KEY_KERNEL };
@@ -58,47 +55,11 @@ const struct argp trace_files_argp = { options, parse, NULL, NULL, NULL, NULL, N
 static bool read_trace(struct kmem *kmem, const char *path)
 {
 	const struct trace_source source = { .path = path };
-#ifdef HAVE_SQLITE
-	static const char magic[] = "SQLite format 3";
-	char *why = NULL;
 
-	if (input_begins(path, magic, sizeof(magic))) {
-		why = kmem_load(kmem, path);
-		if (why)
-			warning("cannot read %s: %s", path, why);
-		free(why);
-		return !why;
-	}
-#endif
-	return trace_read(kmem, &source);
+	return source_is_recording(path) ? trace_load(kmem, path) : trace_read(kmem, &source);
 }
 
 #ifdef HAVE_ELF
-static bool complain(const char *build)
-{
-	warning("cannot read the kernel in %s: %s", build, strerror(errno));
-	hint("It has to be the directory that the kernel was built in (O=).");
-	return false;
-}
-
-static bool resolve(struct kmem *kmem, const char *build, struct allocinfo *info)
-{
-	struct symbols symbols = { 0 };
-
-	if (!symbols_read(&symbols, build))
-		return complain(build);
-	kmem_resolve(kmem, &symbols, &info->strings);
-	/* The paths are the symbols' own. */
-	for (size_t i = 0; i < kmem->callers; i++) {
-		struct kmem_caller *c = &kmem->caller[i];
-
-		if (c->path)
-			c->path = arena_copy(&info->strings, c->path, strlen(c->path));
-	}
-	symbols_free(&symbols);
-	return true;
-}
-
 /* What the linker keeps of a file is as a call site of its own. */
 static bool add_static(struct allocinfo *info, const char *build)
 {
@@ -106,7 +67,7 @@ static bool add_static(struct allocinfo *info, const char *build)
 
 	if (!objects_read(&objects, build)) {
 		objects_free(&objects);
-		return complain(build);
+		return trace_no_kernel(build);
 	}
 	for (size_t i = 0; i < objects.count; i++) {
 		const char *path = objects.object[i].path;
@@ -122,12 +83,6 @@ static bool add_static(struct allocinfo *info, const char *build)
 	return true;
 }
 #else
-static bool resolve(struct kmem *kmem, const char *build, struct allocinfo *info)
-{
-	(void)kmem, (void)build, (void)info;
-	return false;
-}
-
 static bool add_static(struct allocinfo *info, const char *build)
 {
 	(void)info, (void)build;
@@ -140,12 +95,14 @@ bool trace_sites(struct allocinfo *info, const struct trace_files *files,
 {
 	struct kmem kmem = { .page_size = sysconf(_SC_PAGESIZE) };
 	const struct kmem_filter all = { 0 };
+	struct kmem_resolved resolved;
 	struct kmem_caller total;
 	bool good;
 
 	*info = (struct allocinfo){ 0 };
 	good = read_trace(&kmem, files->trace) &&
-	       (!files->build || resolve(&kmem, files->build, info)) &&
+	       (!files->build ||
+		trace_resolve(&kmem, files->build, &info->strings, &resolved)) &&
 	       (!with_static || add_static(info, files->build));
 	if (good) {
 		kmem_sum(&kmem, &all, &total);

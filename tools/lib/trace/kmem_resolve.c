@@ -1,26 +1,49 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "trace/kmem_resolve.h"
 
-#include "base/memory.h"
+#include <errno.h>
+#include <string.h>
+
 #include "base/text.h"
+#include "image/symbols.h"
 
-size_t kmem_resolve(struct kmem *kmem, struct symbols *symbols, struct arena *strings)
+static void resolve(struct kmem_caller *caller, struct symbols *symbols,
+		    struct arena *strings, struct text *name)
 {
-	struct text name = { 0 };
-	size_t without = 0;
+	/* The address tells more than the name, if there is one. */
+	const char *path = symbols_path(symbols, caller->name);
 
+	if (symbols_resolve(symbols, caller->name, name)) {
+		caller->name = arena_copy(strings, name->s, name->len);
+		if (!path)
+			path = symbols_path(symbols, caller->name);
+	}
+	/* Paths are the symbols' own. */
+	caller->path = path ? arena_copy(strings, path, strlen(path)) : NULL;
+}
+
+bool kmem_resolve(struct kmem *kmem, const char *build, struct arena *strings,
+		  struct kmem_resolved *resolved)
+{
+	struct symbols symbols = { 0 };
+	struct text name = { 0 };
+
+	*resolved = (struct kmem_resolved){ 0 };
+	if (!symbols_read(&symbols, build)) {
+		int why = errno;
+
+		symbols_free(&symbols);
+		errno = why;
+		return false;
+	}
 	for (size_t i = 0; i < kmem->callers; i++) {
 		struct kmem_caller *c = &kmem->caller[i];
 
-		/* The address tells more than the name, if there is one. */
-		c->path = symbols_path(symbols, c->name);
-		if (symbols_resolve(symbols, c->name, &name)) {
-			c->name = arena_copy(strings, name.s, name.len);
-			if (!c->path)
-				c->path = symbols_path(symbols, c->name);
-		}
-		without += !c->path || !*c->path;
+		resolve(c, &symbols, strings, &name);
+		resolved->without += !c->path || !*c->path;
 	}
+	resolved->unreadable = symbols.unreadable;
 	text_free(&name);
-	return without;
+	symbols_free(&symbols);
+	return true;
 }

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "trace_view.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/number.h"
+#include "write/json.h"
+
+/* The usual ones are those of the tools that were before. */
+#define MORE_COLUMNS \
+	{ "frag", true, "fragmentation", false }, \
+	{ "allocs", true, "alloc_count", true }, { "freed", true, "free_count", true }, \
+	{ "frees called", true, "frees_called", true }, \
+	{ "freed remotely", true, "remote_freed", true }, \
+	{ "net req", true, "current_requested", true }
+
+static const struct table_column account[] = {
+	{ "total", true, "total_dynamic", false }, { "waste", true, "waste", false },
+	{ "req", true, "total_requested", true }, { "net", true, "current_dynamic", false },
+	{ "alloc/free", true, "alloc/free", false }, MORE_COLUMNS,
+	{ "caller", false, "caller", false }, { "file", false, "file", false },
+}, slab_account[] = {
+	{ "total", true, "total_dynamic", false }, { "slack", true, "waste", false },
+	{ "req", true, "total_requested", false }, { "net", true, "current_dynamic", true },
+	{ "alloc/free", true, "alloc/free", false }, MORE_COLUMNS,
+	{ "caller", false, "caller", false }, { "file", false, "file", false },
+};
+
+#define COUNT (sizeof(account) / sizeof(*account))
+
+/* The file is the last one. */
+static size_t columns_of(bool files)
+{
+	return files ? COUNT : COUNT - 1;
+}
+
+void trace_check_columns(const struct output *output, bool files, struct argp_state *state)
+{
+	output_check_columns(output, account, columns_of(files), state);
+}
+
+static void print_totals(const struct trace_view *view)
+{
+	const struct {
+		const char *trace_name, *slab_name;
+		int64_t value, slab_value;
+		bool is_size;
+	} lines[] = {
+		{ "current bytes allocated", "total bytes allocated",
+		  view->total.current_alloc, view->total.total_alloc, true },
+		{ "current bytes requested", "total bytes requested",
+		  view->total.current_req, view->total.total_req, true },
+		{ "current wasted bytes", "slack bytes allocated",
+		  sub64(view->total.current_alloc, view->total.current_req), kmem_waste(&view->total), true },
+		{ "total bytes allocated", NULL, view->total.total_alloc, 0, true },
+		{ "total bytes requested", NULL, view->total.total_req, 0, true },
+		{ "total wasted bytes", NULL, kmem_waste(&view->total), 0, true },
+		{ "number of allocs", "number of allocs", view->total.allocs, view->total.allocs, false },
+		{ "number of frees", "number of frees", view->total.frees, view->total.frees, false },
+		{ "number of callers", "number of callers",
+		  (int64_t)view->selected, (int64_t)view->selected, false },
+	};
+	bool human = output_human(view->output);
+	char text[SIZE_TEXT];
+
+	for (size_t i = 0; i < sizeof(lines) / sizeof(*lines); i++)
+		if (!view->slab_account || lines[i].slab_name)
+			printf("%s: %s\n",
+			       view->slab_account ? lines[i].slab_name : lines[i].trace_name,
+			       size_format(text, view->slab_account ? lines[i].slab_value :
+								       lines[i].value,
+					   human && lines[i].is_size));
+	printf("fragmentation: %s\n", percent_format(text, kmem_fragmentation(&view->total)));
+}
+
+static void print_callers(const struct trace_view *view)
+{
+	struct table table = {
+		.column = view->slab_account ? slab_account : account,
+		.columns = columns_of(view->files),
+	};
+	bool human = output_human(view->output);
+	const struct kmem_caller **ranked;
+	char text[2 * SIZE_TEXT];
+	size_t count;
+
+	ranked = kmem_rank(view->ranked, view->order, &count);
+	for (size_t i = 0; i < count; i++) {
+		const struct kmem_caller *c = ranked[i];
+
+		table_cell(&table, size_format(text, c->total_alloc, human));
+		table_cell(&table, size_format(text, kmem_waste(c), human));
+		table_cell(&table, size_format(text, c->total_req, human));
+		table_cell(&table, size_format(text, c->current_alloc, human));
+		snprintf(text, sizeof(text), "%" PRId64 "/%" PRId64, c->allocs,
+			 view->slab_account ? c->frees : c->freed);
+		table_cell(&table, text);
+		table_cell(&table, percent_format(text, kmem_fragmentation(c)));
+		table_cell(&table, size_format(text, c->allocs, false));
+		table_cell(&table, size_format(text, c->freed, false));
+		table_cell(&table, size_format(text, c->frees, false));
+		table_cell(&table, size_format(text, c->remote_freed, false));
+		table_cell(&table, size_format(text, c->current_req, human));
+		table_cell(&table, c->name);
+		if (view->files)
+			table_cell(&table, !c->path ? "?" : *c->path ? c->path :
+							       "(several)");
+	}
+	output_table(&table, view->output);
+	free(ranked);
+}
+
+static const char *caller_name(const struct kmem *kmem, uint32_t i)
+{
+	return i == KMEM_NOBODY ? NULL : kmem->caller[i].name;
+}
+
+static void print_findings(const struct kmem *kmem)
+{
+	struct kmem_finding_text all[KMEM_FINDINGS];
+	size_t count = kmem_findings(kmem, all);
+
+	for (size_t i = 0; i < count; i++) {
+		const struct kmem_finding *f = all[i].finding;
+
+		if (!f->count)
+			continue;
+		printf("%s: %" PRId64, all[i].what, f->count);
+		if (f->allocator != KMEM_NOBODY)
+			printf("; the first was allocated by %s",
+			       caller_name(kmem, f->allocator));
+		if (f->freer != KMEM_NOBODY)
+			printf("%s freed by %s", f->allocator != KMEM_NOBODY ?
+			       " and" : "; the first was", caller_name(kmem, f->freer));
+		putchar('\n');
+	}
+	if (kmem->failed)
+		printf("failed allocations: %" PRId64 "\n", kmem->failed);
+	if (kmem->lost)
+		printf("events lost while the trace was read: %" PRId64 "\n", kmem->lost);
+	if (kmem->overwritten)
+		printf("events overwritten before the trace was read: %" PRId64 "\n",
+		       kmem->overwritten);
+}
+
+static void print_json(const struct trace_view *view)
+{
+	const struct kmem *kmem = view->kmem;
+	const struct kmem_caller **ranked;
+	struct json json = { .out = stdout };
+	struct kmem_finding_text all[KMEM_FINDINGS];
+	size_t count = kmem_findings(kmem, all);
+
+	json_object(&json, NULL);
+	json_string(&json, "source", view->source);
+	json_int(&json, "events", kmem->events);
+	json_int(&json, "not_understood", kmem->bad);
+	json_int(&json, "lost", kmem->lost);
+	json_int(&json, "overwritten", kmem->overwritten);
+	json_int(&json, "failed", kmem->failed);
+	json_bool(&json, "complete", !kmem->cut && !kmem->bad);
+	json_int(&json, "most_objects", kmem->most_objects);
+	json_object(&json, "total");
+	json_int(&json, "total_dynamic", view->total.total_alloc);
+	json_int(&json, "total_requested", view->total.total_req);
+	json_int(&json, "current_dynamic", view->total.current_alloc);
+	json_int(&json, "current_requested", view->total.current_req);
+	json_int(&json, "alloc_count", view->total.allocs);
+	json_int(&json, "free_count", view->total.frees);
+	json_real(&json, "fragmentation", kmem_fragmentation(&view->total));
+	json_int(&json, "callers", view->selected);
+	json_end_object(&json);
+	json_object(&json, "findings");
+	for (size_t i = 0; i < count; i++) {
+		const struct kmem_finding *f = all[i].finding;
+
+		json_object(&json, all[i].key);
+		json_int(&json, "count", f->count);
+		if (f->count && f->allocator != KMEM_NOBODY)
+			json_string(&json, "allocator", caller_name(kmem, f->allocator));
+		if (f->count && f->freer != KMEM_NOBODY)
+			json_string(&json, "freer", caller_name(kmem, f->freer));
+		json_end_object(&json);
+	}
+	json_end_object(&json);
+	json_rows(&json, "rows", view->output->columns);
+	ranked = kmem_rank(view->ranked, view->order, &count);
+	for (size_t i = 0; i < count; i++) {
+		const struct kmem_caller *c = ranked[i];
+
+		json_object(&json, NULL);
+		json_string(&json, "caller", c->name);
+		if (view->files && c->path && *c->path)
+			json_string(&json, "file", c->path);
+		else if (view->files)
+			json_null(&json, "file");
+		json_int(&json, "total_dynamic", c->total_alloc);
+		json_int(&json, "total_requested", c->total_req);
+		json_int(&json, "waste", kmem_waste(c));
+		json_real(&json, "fragmentation", kmem_fragmentation(c));
+		json_int(&json, "current_dynamic", c->current_alloc);
+		json_int(&json, "current_requested", c->current_req);
+		json_int(&json, "alloc_count", c->allocs);
+		json_int(&json, "free_count", c->freed);
+		json_int(&json, "frees_called", c->frees);
+		json_int(&json, "remote_freed", c->remote_freed);
+		json_end_object(&json);
+	}
+	json_end_array(&json);
+	json_end_object(&json);
+	free(ranked);
+}
+
+static void print_text(const struct trace_view *view)
+{
+	if (!view->output->no_headings) {
+		print_totals(view);
+		putchar('\n');
+	}
+	print_callers(view);
+	if (!view->output->no_headings) {
+		putchar('\n');
+		print_findings(view->kmem);
+	}
+}
+
+void trace_view(const struct trace_view *view)
+{
+	if (view->output->json)
+		print_json(view);
+	else
+		print_text(view);
+}
