@@ -196,7 +196,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 				   "--kernel");
 		else if ((trace->source.frames || trace->kmem.pages || trace->kmem.by_task) &&
 			 (trace->db_file || trace->source.seconds > 0))
-			argp_error(state, "stacks, pages and processes are read from a log as text");
+			argp_error(state, "stacks, pages and processes are read from a log");
 		else if (trace->page_size_given && !trace->kmem.pages)
 			argp_error(state, "--page-size goes with --pages");
 		else if (trace->page_size_given && (trace->kmem.page_size < 1024 ||

@@ -92,7 +92,7 @@ static void decode(const char *path, int out)
 	_exit(good ? STATUS_OK : STATUS_TROUBLE);
 }
 
-static bool read_binary(struct kmem *kmem, const char *path)
+static bool read_binary(struct kmem *kmem, const char *path, unsigned int frames)
 {
 	int ends[2], status = 0;
 	pid_t pid;
@@ -107,7 +107,7 @@ static bool read_binary(struct kmem *kmem, const char *path)
 	close(ends[1]);
 	in = fdopen(ends[0], "r");
 	if (in) {
-		read_lines(kmem, in, 0);
+		read_lines(kmem, in, frames);
 		fclose(in);
 	}
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
@@ -142,9 +142,10 @@ static bool record(struct kmem *kmem, double seconds, int64_t buffer)
 	return !why;
 }
 #else
-static bool read_binary(struct kmem *kmem, const char *path)
+static bool read_binary(struct kmem *kmem, const char *path, unsigned int frames)
 {
 	(void)kmem;
+	(void)frames;
 	warning("this build cannot read %s", path);
 	hint("Try: trace-cmd report %s | codetag trace -", path);
 	return false;
@@ -194,13 +195,6 @@ void trace_say_cut(const char *path)
 		input_name(path));
 }
 
-static bool refuse_binary(const char *path)
-{
-	warning("%s: stacks, pages and processes are read from text only", path);
-	hint("Try: trace-cmd report %s | codetag trace -", path);
-	return false;
-}
-
 bool trace_read(struct kmem *kmem, const struct trace_source *source)
 {
 	const char *path = source->path;
@@ -208,10 +202,8 @@ bool trace_read(struct kmem *kmem, const struct trace_source *source)
 
 	if (source->seconds > 0)
 		good = record(kmem, source->seconds, source->buffer);
-	else if (is_binary(path) && (source->frames || kmem->pages || kmem->by_task))
-		good = refuse_binary(path);
 	else if (is_binary(path))
-		good = read_binary(kmem, path);
+		good = read_binary(kmem, path, source->frames);
 	else
 		good = read_text(kmem, path, source->frames);
 	show_progress(kmem, 0, true);

@@ -336,6 +336,7 @@ void kmem_add(struct kmem *kmem, const struct kmem_event *event)
 	case KMEM_BAD:
 		kmem->bad++;
 		break;
+	case KMEM_STACK:
 	case KMEM_FRAME:
 	case KMEM_NONE:
 		break;

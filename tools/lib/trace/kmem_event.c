@@ -212,12 +212,15 @@ static bool parse_frame(struct kmem_event *event, const char *line)
 /* "… [001] d..2 12.345: mm_page_alloc: page=00000000c0ffee00 pfn=0x811 order=0 …" */
 static bool parse_page(struct kmem_event *event, const char *line)
 {
-	const char *fields = strstr(line, ": page="), *name;
+	const char *fields = strstr(line, " page="), *colon = fields, *name;
 	size_t len;
 
-	if (!fields)
+	/* trace-cmd puts more blanks between them. */
+	while (colon && colon > line && *colon == ' ')
+		colon--;
+	if (!fields || *colon != ':')
 		return false;
-	name = word_before(line, fields, &len);
+	name = word_before(line, colon, &len);
 	without_system(&name, &len);
 	event->kind = kmem_kind_of(name, len);
 	if (event->kind != KMEM_PAGE_ALLOC && event->kind != KMEM_PAGE_FREE) {
@@ -225,7 +228,19 @@ static bool parse_page(struct kmem_event *event, const char *line)
 		return false;
 	}
 	event->cpu = find_cpu(event, line, name);
-	parse_fields(event, fields + 2);
+	parse_fields(event, fields + 1);
+	return true;
+}
+
+/* "… [001] d..2 12.345: <stack trace>", by trace-cmd "kernel_stack: <stack trace >" */
+static bool parse_stack(struct kmem_event *event, const char *line)
+{
+	const char *head = strstr(line, "<stack trace");
+
+	if (!head)
+		return false;
+	event->kind = KMEM_STACK;
+	event->cpu = find_cpu(event, line, head);
 	return true;
 }
 
@@ -273,7 +288,8 @@ void kmem_event_parse(struct kmem_event *event, const char *line)
 
 	*event = (struct kmem_event){ .cpu = -1 };
 	if (line[0] == '#' || !site) {
-		if (!parse_page(event, line) && !parse_frame(event, line))
+		if (!parse_page(event, line) && !parse_frame(event, line) &&
+		    !parse_stack(event, line))
 			parse_other(event, line);
 		return;
 	}
@@ -302,16 +318,27 @@ void kmem_event_print(void *stream, const struct kmem_event *event)
 	static const char *const kinds[] = {
 		[KMEM_MALLOC] = "kmalloc", [KMEM_CACHE_ALLOC] = "kmem_cache_alloc",
 		[KMEM_FREE] = "kfree", [KMEM_CACHE_FREE] = "kmem_cache_free",
+		[KMEM_PAGE_ALLOC] = "mm_page_alloc", [KMEM_PAGE_FREE] = "mm_page_free",
 		[KMEM_BAD] = "kmalloc",		/* without its sizes it is bad */
 	};
+	const char *site = event->site ? event->site : "";
 
 	if (event->kind == KMEM_LOST)
 		fprintf(stream, "[LOST %" PRIu64 " EVENTS]\n", event->lost);
+	if (event->kind == KMEM_STACK)
+		fprintf(stream, " [%03d] <stack trace>\n", event->cpu);
+	if (event->kind == KMEM_FRAME)
+		fprintf(stream, " => %.*s\n", (int)event->site_len, site);
 	if (event->kind >= sizeof(kinds) / sizeof(*kinds) || !kinds[event->kind])
 		return;
-	fprintf(stream, "[%03d] %s: call_site=%.*s ptr=%" PRIx64, event->cpu,
-		kinds[event->kind], (int)event->site_len, event->site ? event->site : "",
-		event->ptr);
+	fprintf(stream, "%.*s [%03d] %s: ", (int)event->task_len,
+		event->task ? event->task : "", event->cpu, kinds[event->kind]);
+	if (event->kind == KMEM_PAGE_ALLOC || event->kind == KMEM_PAGE_FREE)
+		fprintf(stream, "page=0 pfn=%" PRIx64 " order=%" PRId64 " %.*s", event->ptr,
+			event->order, (int)event->site_len, site);
+	else
+		fprintf(stream, "call_site=%.*s ptr=%" PRIx64, (int)event->site_len, site,
+			event->ptr);
 	if (event->kind == KMEM_MALLOC || event->kind == KMEM_CACHE_ALLOC)
 		fprintf(stream, " bytes_req=%" PRId64 " bytes_alloc=%" PRId64,
 			event->requested, event->allocated);

@@ -13,7 +13,8 @@
  *	bash   811 [001] 12.345678: kmem:kmalloc: call_site=foo+0x33 ptr=…
  *		ffffffff8128e0a3 foo+0x33 ([kernel.kallsyms])
  *
- * and of the stack of ftrace: " => foo+0x33/0x80". Pages have no call site: theirs
+ * and of the stack of ftrace: " => foo+0x33/0x80" below a line with "<stack trace>", between
+ * which and its event there may be events of other CPUs. Pages have no call site: theirs
  * is "gfp_flags=…" as long as there is no stack.
  */
 #ifndef CODETAG_KMEM_EVENT_H
@@ -27,7 +28,8 @@ enum kmem_kind {
 	KMEM_MALLOC, KMEM_CACHE_ALLOC,
 	KMEM_FREE, KMEM_CACHE_FREE,
 	KMEM_PAGE_ALLOC, KMEM_PAGE_FREE,	/* mm_page_alloc, mm_page_free */
-	KMEM_FRAME,		/* a line of the stack of the event before: @site */
+	KMEM_STACK,		/* frames follow, of the last event of @cpu */
+	KMEM_FRAME,		/* a line of a stack: @site */
 	KMEM_LOST,		/* "[LOST 17 EVENTS]" */
 	KMEM_OVERWRITTEN,	/* the head of the trace file tells how many */
 	KMEM_BAD,		/* of interest, but not understood */

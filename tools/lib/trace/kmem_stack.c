@@ -30,29 +30,76 @@ static bool is_helper(const char *name, size_t len)
 	return false;
 }
 
+static struct kmem_waiting *waiting(struct kmem_stack *stack, size_t i)
+{
+	return &stack->waiting[(stack->first + i) % KMEM_STACK_WAITING];
+}
+
+static void take_first(struct kmem_stack *stack)
+{
+	struct kmem_waiting *w = waiting(stack, 0);
+	struct kmem_event event;
+
+	/* The event points into its line. */
+	kmem_event_parse(&event, w->line.s);
+	if (w->got) {
+		event.site = w->caller.s;
+		event.site_len = w->caller.len;
+		event.module = NULL;
+	}
+	kmem_add(stack->kmem, &event);
+	stack->first = (stack->first + 1) % KMEM_STACK_WAITING;
+	stack->count--;
+}
+
 void kmem_stack_end(struct kmem_stack *stack)
 {
-	if (stack->event.kind == KMEM_NONE)
-		return;
-	if (stack->got) {
-		stack->event.site = stack->caller.s;
-		stack->event.site_len = stack->caller.len;
-		stack->event.module = NULL;
+	while (stack->count)
+		take_first(stack);
+	for (size_t i = 0; i < KMEM_STACK_WAITING; i++) {
+		text_free(&stack->waiting[i].line);
+		text_free(&stack->waiting[i].caller);
 	}
-	kmem_add(stack->kmem, &stack->event);
-	stack->event.kind = KMEM_NONE;
-	text_free(&stack->line);
-	text_free(&stack->caller);
 }
 
 static void add_frame(struct kmem_stack *stack, const struct kmem_event *frame)
 {
-	if (stack->event.kind == KMEM_NONE || stack->got == stack->frames ||
-	    is_helper(frame->site, frame->site_len))
+	struct kmem_waiting *w = stack->reading;
+
+	if (!w || w->got == stack->frames || is_helper(frame->site, frame->site_len))
 		return;
-	if (stack->got++)
-		text_puts(&stack->caller, " < ");
-	text_add(&stack->caller, frame->site, frame->site_len);
+	if (w->got++)
+		text_puts(&w->caller, " < ");
+	text_add(&w->caller, frame->site, frame->site_len);
+}
+
+/* The last event of that CPU whose stack may still come. */
+static struct kmem_waiting *open_of(struct kmem_stack *stack, int cpu)
+{
+	for (size_t i = stack->count; i--;)
+		if (waiting(stack, i)->cpu == cpu && waiting(stack, i)->open)
+			return waiting(stack, i);
+	return NULL;
+}
+
+static void add_event(struct kmem_stack *stack, const struct kmem_event *event,
+		      const char *line)
+{
+	struct kmem_waiting *w = open_of(stack, event->cpu);
+
+	if (w)
+		w->open = false;
+	while (stack->count && (!waiting(stack, 0)->open || stack->count == KMEM_STACK_WAITING))
+		take_first(stack);
+	w = waiting(stack, stack->count++);
+	text_clear(&w->line);
+	text_puts(&w->line, line);
+	text_clear(&w->caller);
+	w->cpu = event->cpu;
+	w->got = 0;
+	w->open = true;
+	/* perf has the stack directly behind the event, without a head. */
+	stack->reading = w;
 }
 
 void kmem_stack_line(struct kmem_stack *stack, const char *line)
@@ -64,18 +111,19 @@ void kmem_stack_line(struct kmem_stack *stack, const char *line)
 		kmem_add(stack->kmem, &event);
 		return;
 	}
-	if (event.kind == KMEM_FRAME) {
+	switch (event.kind) {
+	case KMEM_FRAME:
 		add_frame(stack, &event);
 		return;
+	case KMEM_STACK:
+		stack->reading = open_of(stack, event.cpu);
+		if (stack->reading)
+			stack->reading->open = false;
+		return;
+	case KMEM_NONE:
+		stack->reading = NULL;
+		return;
+	default:
+		add_event(stack, &event, line);
 	}
-	/* Between an event and its stack ftrace has a line of its own. */
-	if (event.kind == KMEM_NONE && strstr(line, "<stack trace>"))
-		return;
-	kmem_stack_end(stack);
-	if (event.kind == KMEM_NONE)
-		return;
-	/* The event points into its line, which is overwritten by the next. */
-	text_puts(&stack->line, line);
-	kmem_event_parse(&stack->event, stack->line.s);
-	stack->got = 0;
 }

@@ -11,19 +11,27 @@
 #include "base/text.h"
 #include "trace/kmem.h"
 
+/* Events of other CPUs that may be between an event and its stack. */
+#define KMEM_STACK_WAITING 256
+
 struct kmem_stack {
 	struct kmem *kmem;
 	unsigned int frames;	/* how many of a stack make a caller, 0: its call site */
-	/* the event whose stack is being read */
-	struct kmem_event event;
-	struct text line, caller;
-	unsigned int got;
+	/* In the order of the log; the first ones go when their stacks are known. */
+	struct kmem_waiting {
+		struct text line, caller;
+		int cpu;
+		unsigned int got;	/* frames */
+		bool open;		/* its stack may come */
+	} waiting[KMEM_STACK_WAITING];
+	size_t first, count;
+	struct kmem_waiting *reading;	/* whose frames come now */
 };
 
 /* @line is NUL-terminated, without its newline. */
 void kmem_stack_line(struct kmem_stack *stack, const char *line);
 
-/* After the last line. */
+/* After the last line; frees what it has. */
 void kmem_stack_end(struct kmem_stack *stack);
 
 #endif

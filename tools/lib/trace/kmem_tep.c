@@ -81,6 +81,70 @@ static void decode(struct kmem_tep *reader, struct kmem_event *out,
 	read_cache(out, event, record);
 }
 
+/* "bash-811", as a trace in text has it. */
+static void read_task(struct kmem_tep *reader, struct kmem_event *out, struct tep_record *record)
+{
+	int pid = tep_data_pid(reader->tep, record);
+	const char *comm = tep_data_comm_from_pid(reader->tep, pid);
+
+	text_clear(&reader->task);
+	text_printf(&reader->task, "%s-%d", comm ? comm : "<...>", pid);
+	out->task = reader->task.s;
+	out->task_len = reader->task.len;
+}
+
+/* The flags of pages are names, which only the text of the event has. */
+static void decode_page(struct kmem_tep *reader, struct kmem_event *out,
+			struct tep_event *event, struct tep_record *record)
+{
+	struct trace_seq seq;
+	int cpu = out->cpu;
+
+	trace_seq_init(&seq);
+	tep_print_event(reader->tep, &seq, record, "%s", TEP_PRINT_INFO);
+	trace_seq_terminate(&seq);
+	text_clear(&reader->line);
+	text_printf(&reader->line, "%s: %s", event->name, seq.buffer);
+	trace_seq_destroy(&seq);
+	kmem_event_parse(out, reader->line.s);
+	if (out->kind == KMEM_NONE)
+		out->kind = KMEM_BAD;
+	out->cpu = cpu;
+}
+
+static void read_stack(struct kmem_tep *reader, struct tep_event *event,
+		       struct tep_record *record, int cpu)
+{
+	const struct kmem_event head = { .kind = KMEM_STACK, .cpu = cpu };
+	struct tep_format_field *field = tep_find_any_field(event, "caller");
+	int size = tep_get_long_size(reader->tep);
+	unsigned long long depth;
+
+	if (!field || (size != 4 && size != 8) || field->offset > record->size)
+		return;
+	reader->sink(reader->context, &head);
+	/* The format has room for eight, the record has as many as there are. */
+	if (tep_get_field_val(NULL, event, "size", record, &depth, 0))
+		depth = UINT64_MAX;
+	for (int at = field->offset; at + size <= record->size && depth; at += size, depth--) {
+		uint64_t address = tep_read_number(reader->tep, (char *)record->data + at, size);
+		struct kmem_event out = { .kind = KMEM_FRAME, .cpu = -1 };
+		const char *function = tep_find_function(reader->tep, address);
+
+		/* Where there is no size, this is the end. */
+		if (!address || address == (size == 8 ? UINT64_MAX : UINT32_MAX))
+			break;
+		text_clear(&reader->line);
+		if (function)
+			text_puts(&reader->line, function);
+		else
+			text_printf(&reader->line, "0x%" PRIx64, address);
+		out.site = reader->line.s;
+		out.site_len = reader->line.len;
+		reader->sink(reader->context, &out);
+	}
+}
+
 void kmem_tep_read(struct kmem_tep *reader, struct tep_record *record, int cpu)
 {
 	struct tep_event *event = tep_find_event_by_record(reader->tep, record);
@@ -97,10 +161,15 @@ void kmem_tep_read(struct kmem_tep *reader, struct tep_record *record, int cpu)
 	out = (struct kmem_event){
 		.kind = kmem_kind_of(event->name, strlen(event->name)), .cpu = cpu,
 	};
-	/* Pages are read from text only. */
-	if (out.kind == KMEM_NONE || out.kind == KMEM_PAGE_ALLOC || out.kind == KMEM_PAGE_FREE)
+	if (!strcmp(event->name, "kernel_stack"))
+		read_stack(reader, event, record, cpu);
+	if (out.kind == KMEM_NONE)
 		return;
-	decode(reader, &out, event, record);
+	if (out.kind == KMEM_PAGE_ALLOC || out.kind == KMEM_PAGE_FREE)
+		decode_page(reader, &out, event, record);
+	else
+		decode(reader, &out, event, record);
+	read_task(reader, &out, record);
 	reader->sink(reader->context, &out);
 }
 
@@ -108,5 +177,7 @@ void kmem_tep_free(struct kmem_tep *reader)
 {
 	for (size_t i = 0; i < KMEM_TEP_SITES; i++)
 		free(reader->site[i].name);
+	text_free(&reader->task);
+	text_free(&reader->line);
 	free(reader);
 }

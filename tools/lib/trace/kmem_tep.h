@@ -5,6 +5,7 @@
 
 #include <event-parse.h>
 
+#include "base/text.h"
 #include "trace/kmem_event.h"
 
 #define KMEM_TEP_SITES 4096	/* power of two */
@@ -13,6 +14,7 @@ struct kmem_tep {
 	kmem_sink *sink;
 	void *context;
 	struct tep_handle *tep;
+	struct text task, line;	/* of the event at hand */
 	struct kmem_tep_site {
 		uint64_t address;
 		char *name;	/* "foo+0x33"; NULL: a free slot */

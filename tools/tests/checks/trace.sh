@@ -214,6 +214,22 @@ trace_dat() {
 		"$codetag" trace --json "$data.trace.dat" --cache=filp | grep -q '"caller": "alloc_empty_file'
 }
 
+# … also by stack, by process and of pages, with other CPUs between an event and its stack.
+trace_dat_stacks() {
+	local dat=$scratch/stacks.dat text=$scratch/stacks.trace how
+	trace-cmd convert -i data/recorded-ours-6.12.trace.dat -o "$scratch/plain.dat" --file-version 6 &&
+		python3 make-trace-dat.py "$scratch/plain.dat" "$dat" &&
+		trace-cmd report "$dat" >"$text" 2>/dev/null || return 1
+	for how in "" --stack --stack=2 --stack=9 "--group process" --pages "--pages --stack" \
+		"--pages --group process"; do
+		# shellcheck disable=SC2086
+		diff <("$codetag" trace $how "$text" 2>&1) <("$codetag" trace $how "$dat" 2>&1 |
+			sed "s|$dat|$text|") || { echo "with $how"; return 1; }
+	done
+	[ "$("$codetag" trace --stack -N -b -o alloc_count,total_dynamic,caller "$dat" | sort -rn | tr -s ' ')" = \
+		"$(cat expected/trace-dat-stacks)" ]
+}
+
 trace_dat_damaged() {
 	survives 40 data/recorded-ours-6.12.trace.dat "$scratch/bad.dat" 5 0 "$codetag" trace "$scratch/bad.dat"
 }
@@ -296,6 +312,7 @@ if feature libtracecmd trace/dat; then
 		data/recorded-ours-6.12-lost.trace.dat
 	check trace/dat-cut trace_dat_cut
 	check trace/dat-damaged trace_dat_damaged
+	program trace-cmd trace/dat-stacks && check trace/dat-stacks trace_dat_stacks
 	if program trace-cmd trace/dat-circle; then
 		check trace/dat-circle-records trace_dat_circle 0
 		check trace/dat-circle trace_dat_circle 29
