@@ -137,9 +137,7 @@ static void finish_flame(const struct options *o, struct argp_state *state)
 			argp_error(state, "--min-age, --skip and --debugfs go with --flame");
 		return;
 	}
-	if (o->page)
-		argp_error(state, "--flame is an .svg or .png");
-	else if (o->wish.kind != USUAL || o->wish.start || o->wish.gauges || o->selection.raw ||
+	if (o->wish.kind != USUAL || o->wish.start || o->wish.gauges || o->selection.raw ||
 		 o->files.trace || o->selection.by_given || o->selection.top)
 		argp_error(state, "--flame has stacks: --kind, --start-branch, --group, --top, --raw, "
 			   "--gauge and --trace are for call sites");
@@ -264,6 +262,7 @@ static const struct argp argp = {
 	"  codetag chart saved.txt --start-branch drivers/net -o net.svg\n"
 	"  codetag chart --trace saved.trace --attr waste --kernel ~/linux-build -o waste.svg\n"
 	"  codetag chart --flame --skip --min-age 60 -o old.svg\n"
+	"  codetag chart --flame --skip -o callers.html\n"
 	"  codetag chart --attr static ~/linux-build --kind treemap -o static.png\n\n"
 	"Exit status: 0 success, 2 trouble.",
 	children, NULL, NULL
@@ -388,18 +387,6 @@ static bool draw_picture(const struct options *o, const struct material *m,
 {
 	return picture_draw(&o->wish, m, chart, o->format, out);
 }
-
-static int draw_flame(struct options *o)
-{
-	o->flame.title = o->title;
-	o->flame.query = o->selection.query;
-	o->flame.output = o->output;
-	o->flame.format = o->format;
-	o->flame.calls = o->wish.attribute == CALLS;
-	o->flame.width = o->width;
-	o->flame.height = o->height;
-	return chart_flame_contexts(&o->flame);
-}
 #else
 static bool draw_picture(const struct options *o, const struct material *m,
 			 const struct chart *chart, FILE *out)
@@ -409,15 +396,20 @@ static bool draw_picture(const struct options *o, const struct material *m,
 	hint("Try .html.");
 	return false;
 }
+#endif
 
 static int draw_flame(struct options *o)
 {
-	(void)o;
-	warning("this build cannot make pictures, it was made without cairo");
-	hint("Try 'codetag export --contexts'.");
-	return STATUS_TROUBLE;
+	o->flame.title = o->title;
+	o->flame.query = o->selection.query;
+	o->flame.output = o->output;
+	o->flame.page = o->page;
+	o->flame.format = o->format;
+	o->flame.calls = o->wish.attribute == CALLS;
+	o->flame.width = o->width;
+	o->flame.height = o->height;
+	return chart_flame_contexts(&o->flame);
 }
-#endif
 
 static bool draw(const struct options *o, const struct material *m)
 {

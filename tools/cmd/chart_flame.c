@@ -6,10 +6,21 @@
 
 #include "base/message.h"
 #include "base/number.h"
+#ifdef HAVE_D3
+#include "chart/page.h"
+#endif
 #include "model/context_stacks.h"
 #include "model/frames.h"
 #include "write/outfile.h"
 
+static const char *title_of(const struct chart_flame *flame)
+{
+	if (flame->title)
+		return flame->title;
+	return flame->calls ? "Kernel allocations by stack" : "Kernel memory by stack";
+}
+
+#ifdef HAVE_CAIRO
 /* A slash would be two frames, so it becomes a sign that looks like one. */
 static void add_name(struct text *path, const char *name)
 {
@@ -48,19 +59,69 @@ static void build_tree(struct tree *tree, const struct groups *groups, bool call
 	frames_free(&frames);
 }
 
-static bool draw(const struct chart_flame *flame, const struct groups *groups,
-		 const struct tree *tree)
+static bool draw_picture(const struct chart_flame *flame, const struct groups *groups,
+			 const char *subtitle, FILE *out)
+{
+	struct tree tree = { 0 };
+	struct chart_tree chart = {
+		.chart = {
+			.title = title_of(flame), .subtitle = subtitle,
+			.width = flame->width, .height = flame->height, .bytes = !flame->calls,
+		},
+		.tree = &tree,
+	};
+	bool good;
+
+	build_tree(&tree, groups, flame->calls);
+	chart.start = tree.node;
+	good = chart_flame(&chart, flame->format, out);
+	tree_free(&tree);
+	return good;
+}
+#else
+static bool draw_picture(const struct chart_flame *flame, const struct groups *groups,
+			 const char *subtitle, FILE *out)
+{
+	(void)flame, (void)groups, (void)subtitle, (void)out;
+	warning("this build cannot make pictures, it was made without cairo");
+	hint("Try .html, or 'codetag export --contexts'.");
+	return false;
+}
+#endif
+
+#ifdef HAVE_D3
+static bool draw_page(const struct chart_flame *flame, const struct groups *groups,
+		      const char *subtitle, FILE *out)
+{
+	struct page page = {
+		.title = title_of(flame), .subtitle = subtitle, .what = "stacks",
+		.view = "flame", .shown = flame->calls,
+		.attribute = { { "size", "size", true }, { "calls", "allocations", false } },
+		.attributes = 2,
+	};
+	bool good;
+
+	page_time(&page, 0);
+	page_add_groups(&page, groups);
+	good = page_write(&page, out);
+	page_free(&page);
+	return good;
+}
+#else
+static bool draw_page(const struct chart_flame *flame, const struct groups *groups,
+		      const char *subtitle, FILE *out)
+{
+	(void)flame, (void)groups, (void)subtitle, (void)out;
+	warning("this build cannot make pages, it was made without d3");
+	hint("Try .svg or .png.");
+	return false;
+}
+#endif
+
+static bool draw(const struct chart_flame *flame, const struct groups *groups)
 {
 	struct text subtitle = { 0 };
 	char total[SIZE_TEXT];
-	struct chart_tree chart = {
-		.chart = {
-			.title = flame->title ? flame->title : flame->calls ?
-				 "Kernel allocations by stack" : "Kernel memory by stack",
-			.width = flame->width, .height = flame->height, .bytes = !flame->calls,
-		},
-		.tree = tree, .start = tree->node,
-	};
 	struct outfile file;
 	bool good = outfile_open(&file, flame->output);
 
@@ -72,14 +133,13 @@ static bool draw(const struct chart_flame *flame, const struct groups *groups,
 		    size_format(total, groups->now.bytes, true), (long long)groups->now.calls);
 	if (flame->contexts.min_age)
 		text_printf(&subtitle, ", %lld s old or older", (long long)flame->contexts.min_age);
-	chart.chart.subtitle = subtitle.s;
-	good = chart_flame(&chart, flame->format, file.stream);
-	if (!good)
+	good = (flame->page ? draw_page : draw_picture)(flame, groups, subtitle.s, file.stream);
+	if (!good) {
 		outfile_abandon(&file);
-	else
-		good = outfile_finish(&file);
-	if (!good)
+	} else if (!outfile_finish(&file)) {
 		warning("cannot write %s: %s", flame->output, strerror(errno));
+		good = false;
+	}
 	text_free(&subtitle);
 	return good;
 }
@@ -88,20 +148,17 @@ int chart_flame_contexts(const struct chart_flame *flame)
 {
 	struct context_stacks stacks;
 	struct contexts contexts;
-	struct tree tree = { 0 };
 	int status = STATUS_TROUBLE;
 
 	if (!contexts_read(&contexts, &flame->contexts))
 		return status;
 	contexts_select(&contexts, flame->query, flame->contexts.min_age);
 	context_stacks_make(&stacks, &contexts, &flame->contexts.helpers, !flame->contexts.min_age);
-	build_tree(&tree, &stacks.groups, flame->calls);
-	if (!tree.count || tree.node[0].sum.bytes <= 0)
+	if ((flame->calls ? stacks.groups.now.calls : stacks.groups.now.bytes) <= 0)
 		warning("there is nothing to draw");
-	else if (draw(flame, &stacks.groups, &tree) &&
+	else if (draw(flame, &stacks.groups) &&
 		 contexts_complete(&contexts, contexts_name(&flame->contexts)))
 		status = STATUS_OK;
-	tree_free(&tree);
 	context_stacks_free(&stacks);
 	contexts_free(&contexts);
 	return status;

@@ -11,7 +11,8 @@ struct chart_flame {
 	struct contexts_choice contexts;
 	const struct query *query;
 	const char *output, *title;	/* NULL: the usual title */
-	enum chart_format format;
+	bool page;			/* to explore, else a picture … */
+	enum chart_format format;	/* … of this kind */
 	bool calls;		/* how many there are, not how large */
 	double width, height;
 };

@@ -68,21 +68,33 @@ void page_add(struct page *page, const char *name, const char *const *stack,
 		change->value[i] = add64(change->value[i], value[i]);
 }
 
+void page_add_groups(struct page *page, const struct groups *groups)
+{
+	struct frames frames = { 0 };
+	struct text name = { 0 };
+
+	for (size_t i = 0; i < groups->count; i++) {
+		const struct group *group = &groups->group[i];
+		const int64_t value[PAGE_ATTRIBUTES] = { group->now.bytes, group->now.calls };
+
+		frames_of(&frames, groups, group);
+		/* A context's name has a line for each frame. */
+		text_clear(&name);
+		for (const char *c = group->name; *c; c++)
+			text_add(&name, *c == '\n' ? "; " : c, *c == '\n' ? 2 : 1);
+		page_add(page, name.s, frames.name, frames.count, value);
+	}
+	frames_free(&frames);
+	text_free(&name);
+}
+
 void page_add_sites(struct page *page, const struct allocinfo *info,
 		    const struct query *query, enum group_by by)
 {
 	struct groups groups = { .by = { by, 0 } };
-	struct frames frames = { 0 };
 
 	groups_add(&groups, info, query);
-	for (size_t i = 0; i < groups.count; i++) {
-		const struct group *group = &groups.group[i];
-		const int64_t value[PAGE_ATTRIBUTES] = { group->now.bytes, group->now.calls };
-
-		frames_of(&frames, &groups, group);
-		page_add(page, group->name, frames.name, frames.count, value);
-	}
-	frames_free(&frames);
+	page_add_groups(page, &groups);
 	groups_free(&groups);
 }
 

@@ -46,6 +46,9 @@ void page_time(struct page *page, double time);
 void page_add(struct page *page, const char *name, const char *const *stack,
 	      size_t frames, const int64_t value[PAGE_ATTRIBUTES]);
 
+/* Adds groups of sites or of contexts as stacks. */
+void page_add_groups(struct page *page, const struct groups *groups);
+
 /* Adds the sites that @query selects, as stacks; @by is BY_SITE or BY_FILE. */
 void page_add_sites(struct page *page, const struct allocinfo *info,
 		    const struct query *query, enum group_by by);

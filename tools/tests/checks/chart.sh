@@ -351,6 +351,7 @@ if "$codetag" --version | grep -q cairo; then
 	check chart/readable/flame-small svg_is_readable 640x480 --flame=$split func kstrdup
 	check chart/refuses/flame-nothing chart_refuses --flame=$split --min-age 100
 	check chart/refuses/flame-bad chart_refuses --flame=data/handmade-v2.allocinfo
+	check chart/refuses/flame-kind chart_refuses --flame=$split --kind treemap
 	check chart/refuses/flame-group chart_refuses --flame=$split -g dir
 	check chart/refuses/flame-skip chart_refuses --skip data/handmade-v2.allocinfo
 	check chart/readable/legend svg_is_readable 400x300 --kind ring --start-branch mm "$file"

@@ -50,6 +50,22 @@ for time in range(16):
     assert shown == rows, (time, shown, rows)' "$codetag" "$recording" "$scratch/page.json"
 }
 
+# The stacks of contexts, with and without helpers, with the numbers of the export.
+page_equals_stacks() { # OPTION...
+	local html=$scratch/page.html split=data/recorded-ours-6.12-split.debugfs/contexts
+	"$codetag" chart --flame=$split "$@" -o "$html" || return 1
+	page_data "$html" | python3 -c '
+import json, sys
+for site in json.load(sys.stdin)["sites"]:
+    if site["values"]:
+        print(";".join(site["stack"]), site["values"][1])' | LC_ALL=C sort >"$scratch/drawn"
+	"$codetag" export --contexts=$split "$@" --format folded | LC_ALL=C sort |
+		diff - "$scratch/drawn" && [ "$(wc -l <"$scratch/drawn")" -gt 30 ] &&
+		[ "$(awk '{ s += $NF } END { print s }' "$scratch/drawn")" = \
+			"$(awk '/^# site:/ { if ($3 ~ /^[0-9]+$/) s += $3 } /^ *[0-9]+ +[0-9]+ +[0-9]+ / { s += $1 }
+				END { print s }' $split)" ]
+}
+
 # No name can end the script or ask anybody for anything, and there is no address to go to.
 page_is_closed() {
 	local html=$scratch/page.html
@@ -116,6 +132,8 @@ if feature d3 page; then
 	done
 	check page/report/negative page_equals_report data/handmade-v2.allocinfo
 	check page/report/query page_equals_report data/recorded-ours-6.12.allocinfo not file 'mm/*'
+	check page/stacks page_equals_stacks
+	check page/stacks-skip page_equals_stacks --skip
 	check page/closed page_is_closed
 	[ ! -e "$recording" ] || check page/report/recording page_equals_recording
 	if program node page/answers; then
