@@ -6,6 +6,7 @@
 
 #include "arguments.h"
 #include "read/input.h"
+#include "source/source.h"
 
 enum { KEY_MIN_AGE = 0x500, KEY_SKIP, KEY_CONTEXTS };
 
@@ -92,6 +93,9 @@ bool contexts_read(struct contexts *contexts, const struct contexts_choice *choi
 
 	if (!choice->path) {
 		if (!debugfs_read(&choice->dir, "contexts", &text, &len))
+			return false;
+	} else if (source_is_recording(choice->path)) {
+		if (!source_contexts(choice->path, &text, &len))
 			return false;
 	} else if (!input_read(choice->path, &text, &len)) {
 		debugfs_complain(&(struct debugfs_file){ choice->path, true }, errno);

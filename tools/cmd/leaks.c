@@ -87,6 +87,11 @@ static int64_t argument_time(const char *arg, struct argp_state *state)
 	return llround(fmin(time, 1e9));
 }
 
+static bool of_recording(const struct leaks *leaks)
+{
+	return leaks->selection.path_given && source_is_recording(leaks->selection.path);
+}
+
 static void finish_stacks(const struct leaks *leaks, struct argp_state *state)
 {
 	const struct selection *selection = &leaks->selection;
@@ -99,9 +104,15 @@ static void finish_stacks(const struct leaks *leaks, struct argp_state *state)
 		argp_error(state, "--stacks has a time of its own: --for");
 	if (selection->by_given || leaks->min_rate)
 		argp_error(state, "--stacks tells callers apart: --group and --min-rate are for sites");
+	if (of_recording(leaks)) {
+		if (leaks->by_stack_given)
+			argp_error(state, "--for, --sites and --debugfs are for this machine, not for a "
+				   "recording");
+		return;
+	}
 	/* A saved allocinfo does not go on; copies of all files are for tests. */
 	if (selection->path_given && !leaks->by_stack.dir.given)
-		argp_error(state, "--stacks is of this machine: '%s' is one argument too many",
+		argp_error(state, "--stacks is of this machine or of a recording, and '%s' is none",
 			   selection->path);
 }
 
@@ -166,7 +177,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp argp = {
-	options, parse, "FILE [QUERY…]\n--live [QUERY…]\n--stacks [QUERY…]",
+	options, parse, "FILE [QUERY…]\n--live [QUERY…]\n--stacks [FILE] [QUERY…]",
 	"Ranks call sites, or groups of them, by steady growth and says in words why each "
 	"is suspected. What grew once, stopped growing or is freed again from time to "
 	"time is told apart; --all lists that, too, and what grew in some other way."
@@ -178,13 +189,15 @@ static const struct argp argp = {
 	"With --stacks a sixth of the time shows which call sites grow (not needed if QUERY "
 	"chooses few of them); these are split by stack and age, and in the end, also when "
 	"it is interrupted, put back as they were. What is old is not freed soon: that of two "
-	"of 15 intervals ago and before. The kernel needs CONFIG_CODETAG_CONTEXTS.\n\n"
+	"of 15 intervals ago and before. The kernel needs CONFIG_CODETAG_CONTEXTS. Of a "
+	"recording, --stacks takes the call sites that were split by stack and age meanwhile.\n\n"
 	"Examples:\n"
 	"  codetag leaks night.db\n"
 	"  codetag leaks night.db --group subsystem --all\n"
 	"  codetag leaks day.db --min-rate 100K || mail root\n"
 	"  codetag leaks --live -i 5 -c 20 module ext4\n"
-	"  codetag leaks --stacks --for 5m\n\n"
+	"  codetag leaks --stacks --for 5m\n"
+	"  codetag leaks --stacks night.db\n\n"
 	"Exit status: 0 no suspect, 1 there are suspects, 2 trouble.",
 	children, NULL, NULL
 };
@@ -491,7 +504,8 @@ int cmd_leaks(int argc, char **argv)
 	if (leaks.stacks) {
 		leaks.by_stack.selection = &leaks.selection;
 		leaks.by_stack.output = &leaks.output;
-		status = leaks_stacks(&leaks.by_stack);
+		status = (of_recording(&leaks) ? leaks_stacks_recorded : leaks_stacks)
+			(&leaks.by_stack);
 	} else if (!(leaks.live ? watch(&watched, &leaks) : load(&watched, &leaks))) {
 		/* said why */
 	} else if (watched.count < TREND_MIN) {

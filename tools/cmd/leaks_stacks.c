@@ -17,6 +17,9 @@
 #include "base/number.h"
 #include "model/series.h"
 #include "write/json.h"
+#ifdef HAVE_SQLITE
+#include "source/open_recording.h"
+#endif
 
 /* Readings of allocinfo to see which sites grow. */
 #define FIND_READINGS 7
@@ -404,10 +407,6 @@ static int report(const struct leaks_stacks *how, const struct watched *watched,
 	};
 	int status;
 
-	if (watched->watch.count < TREND_MIN) {
-		warning("interrupted after %.0f s: that is too short to tell", watched->seconds);
-		return STATUS_TROUBLE;
-	}
 	stack_watch_find(&found, &watched->watch, &watched->last,
 			 selection->has_min ? selection->min : 1);
 	r.shown = selection->all ? found.count : found.leaks + found.unsure;
@@ -423,6 +422,104 @@ static int report(const struct leaks_stacks *how, const struct watched *watched,
 	stack_findings_free(&found);
 	return status;
 }
+
+#ifdef HAVE_SQLITE
+/* The contexts of snapshot @i that are asked for; false after a message. */
+static bool load_contexts(struct contexts *contexts, struct recording *recording, size_t i,
+			  const struct leaks_stacks *how)
+{
+	const char *path = how->selection->path;
+	struct text text = { 0 };
+	char *copy;
+
+	if (!recording_load_contexts(recording, i, &text)) {
+		warning("%s: %s", path, recording_error(recording));
+		text_free(&text);
+		return false;
+	}
+	copy = xstrdup(text.len ? text.s : "");
+	contexts_parse(contexts, copy, text.len);
+	text_free(&text);
+	contexts_select(contexts, how->selection->query, 0);
+	return contexts_complete(contexts, path);
+}
+
+/* The longest interval of age: the one at hand is not at its end yet. */
+static int64_t age_interval(const struct contexts *contexts)
+{
+	int64_t longest = 0, from, to;
+
+	for (size_t i = 0; i < contexts->count; i++)
+		if (context_age(contexts, &contexts->context[i], &from, &to) && to - from > longest)
+			longest = to - from;
+	return longest;
+}
+
+static bool watch_recorded(struct watched *watched, struct recording *recording,
+			   const struct leaks_stacks *how)
+{
+	size_t count = recording_count(recording), take = count < TREND_MAX ? count : TREND_MAX;
+	int64_t lost = -1;
+	double start = 0;
+
+	if (!load_contexts(&watched->last, recording, count - 1, how))
+		return false;
+	stack_watch_start(&watched->watch, 2 * age_interval(&watched->last));
+	for (size_t k = 0; k < take; k++) {
+		size_t i = recording_pick(recording, k, take);
+		double time = (double)recording_time(recording, i) / 1000;
+
+		contexts_free(&watched->last);
+		if (!load_contexts(&watched->last, recording, i, how))
+			return false;
+		/* It begins when something is split. */
+		if (!watched->last.splits && lost < 0)
+			continue;
+		if (lost < 0) {
+			lost = lost_of(&watched->last);
+			start = time;
+		}
+		watched->lost = lost_of(&watched->last) - lost;
+		watched->seconds = time - start;
+		if (watched->seconds >= (double)watched->watch.old)
+			stack_watch_add(&watched->watch, watched->seconds, &watched->last);
+	}
+	return true;
+}
+
+int leaks_stacks_recorded(const struct leaks_stacks *how)
+{
+	struct recording *recording = open_recording(how->selection->path);
+	struct watched watched = { 0 };
+	int status = STATUS_TROUBLE;
+
+	if (!recording)
+		return status;
+	if (!watch_recorded(&watched, recording, how)) {
+		/* said why */
+	} else if (!watched.watch.old) {
+		warning("%s: no call site was split by stack and age", how->selection->path);
+		hint("Before it is recorded: codetag split QUERY stack age");
+	} else if (watched.watch.count < TREND_MIN) {
+		warning("%zu snapshots in which anything can be old (more than %" PRId64
+			" s) are too few to see a trend, it takes %d", watched.watch.count,
+			watched.watch.old, TREND_MIN);
+	} else {
+		status = report(how, &watched, watched.last.splits);
+	}
+	contexts_free(&watched.last);
+	stack_watch_free(&watched.watch);
+	recording_close(recording);
+	return status;
+}
+#else
+int leaks_stacks_recorded(const struct leaks_stacks *how)
+{
+	warning("%s is a database, and this build cannot read it (sqlite3)",
+		how->selection->path);
+	return STATUS_TROUBLE;
+}
+#endif
 
 int leaks_stacks(const struct leaks_stacks *how)
 {
@@ -450,7 +547,9 @@ int leaks_stacks(const struct leaks_stacks *how)
 		good &= splitting_end(&splitting);
 	}
 	say_no_more();
-	if (good)
+	if (good && watched.watch.count < TREND_MIN)
+		warning("interrupted after %.0f s: that is too short to tell", watched.seconds);
+	else if (good)
 		status = report(how, &watched, control.count);
 	contexts_free(&watched.last);
 	stack_watch_free(&watched.watch);

@@ -19,7 +19,10 @@ struct leaks_stacks {
 	size_t sites;		/* how many are split at most */
 };
 
-/* Returns an exit status. */
+/* Both return an exit status. */
 int leaks_stacks(const struct leaks_stacks *how);
+
+/* Of a recording, which selection names, of call sites that were split by stack and age. */
+int leaks_stacks_recorded(const struct leaks_stacks *how);
 
 #endif

@@ -4,12 +4,14 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
 #include "arguments.h"
 #include "command.h"
+#include "contexts_read.h"
 #include "interval.h"
 #include "base/message.h"
 #include "read/allocinfo.h"
@@ -18,14 +20,15 @@
 
 struct record {
 	const char *output;
-	const char *allocinfo, *meminfo, *vmstat, *slabinfo;
+	const char *allocinfo, *meminfo, *vmstat, *slabinfo, *contexts;
 	double interval;
 	int64_t count;
 	bool append, quiet;
 	struct recording *recording;	/* NULL before the first snapshot */
 };
 
-enum { KEY_APPEND = 0x200, KEY_ALLOCINFO, KEY_MEMINFO, KEY_VMSTAT, KEY_SLABINFO };
+enum { KEY_APPEND = 0x200, KEY_ALLOCINFO, KEY_MEMINFO, KEY_VMSTAT, KEY_SLABINFO,
+       KEY_CONTEXTS };
 
 static const struct argp_option options[] = {
 	{ "output", 'o', "FILE", 0, "The recording", 0 },
@@ -38,6 +41,7 @@ static const struct argp_option options[] = {
 	{ "meminfo", KEY_MEMINFO, "FILE", 0, "Likewise for /proc/meminfo", 1 },
 	{ "vmstat", KEY_VMSTAT, "FILE", 0, "Likewise for /proc/vmstat", 1 },
 	{ "slabinfo", KEY_SLABINFO, "FILE", 0, "Likewise for /proc/slabinfo", 1 },
+	{ "contexts", KEY_CONTEXTS, "FILE", 0, "Likewise for " CONTEXTS_PATH, 1 },
 	{ 0 }
 };
 
@@ -73,6 +77,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case KEY_SLABINFO:
 		record->slabinfo = arg;
 		return 0;
+	case KEY_CONTEXTS:
+		record->contexts = arg;
+		return 0;
 	case ARGP_KEY_ARG:
 		argp_error(state, "'%s' is one argument too many", arg);
 		return 0;
@@ -86,7 +93,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 static const struct argp argp = {
 	options, parse, "-o FILE",
-	"Writes snapshots of allocinfo, meminfo, vmstat and slabinfo into one SQLite "
+	"Writes snapshots of allocinfo, meminfo, vmstat and slabinfo, and of the contexts of "
+	"call sites that are split, into one SQLite "
 	"file, for replay, leaks and chart. Only changes are stored. Whatever ends it, "
 	"at most the last snapshot is missing."
 	"\vThe tables are described in codetag-record(5).\n\n"
@@ -144,6 +152,43 @@ static bool read_slabinfo(const struct record *record, struct slabinfo *info)
 			info->count && !info->bad_lines);
 }
 
+/*
+ * Those of a kernel in which a call site is split, else *@text is NULL. Not every kernel has
+ * contexts, and nothing is said if this one has not.
+ */
+static bool read_contexts(const struct record *record, char **text)
+{
+	const char *path = of_machine(record, record->contexts, CONTEXTS_PATH);
+	struct contexts contexts;
+	char *copy;
+	size_t len;
+	bool good;
+
+	*text = NULL;
+	if (!input_read(path, &copy, &len)) {
+		if (record->contexts)
+			input_complain(path, errno);
+		return !record->contexts;
+	}
+	if (!len && !record->contexts) {
+		free(copy);
+		return true;
+	}
+	*text = xstrdup(copy);
+	if (!contexts_take(&contexts, copy, len, path)) {
+		free(*text);
+		*text = NULL;
+		return false;
+	}
+	good = contexts_complete(&contexts, path);
+	if (!contexts.splits && !contexts.count) {
+		free(*text);
+		*text = NULL;
+	}
+	contexts_free(&contexts);
+	return good;
+}
+
 static bool create_recording(struct record *record)
 {
 	struct utsname kernel = { 0 };
@@ -170,6 +215,7 @@ static enum taken take(struct record *record)
 	struct fields meminfo, vmstat;
 	struct slabinfo slabinfo;
 	struct allocinfo info;
+	char *contexts;
 	bool good;
 
 	if (!allocinfo_read(&info, record->allocinfo))
@@ -179,6 +225,8 @@ static enum taken take(struct record *record)
 	good = read_fields(record, record->vmstat, "/proc/vmstat", "nr_free_pages",
 			   &vmstat) && good;
 	good = read_slabinfo(record, &slabinfo) && good;
+	good = read_contexts(record, &contexts) && good;
+	moment.contexts = contexts;
 	moment.info = &info;
 	moment.meminfo = &meminfo;
 	moment.vmstat = &vmstat;
@@ -196,6 +244,7 @@ static enum taken take(struct record *record)
 	fields_free(&meminfo);
 	fields_free(&vmstat);
 	slabinfo_free(&slabinfo);
+	free(contexts);
 	return taken;
 }
 

@@ -25,16 +25,18 @@ struct replay {
 	bool all_gauges;
 	const char *gauge[MAX_GAUGES];	/* globs */
 	size_t gauges;
-	int64_t text;	/* the snapshot to print, 0: none */
+	int64_t text, contexts;	/* the snapshot to print, 0: none */
 	double delay;
 };
 
-enum { KEY_LIST = 0x200, KEY_TEXT, KEY_GAUGE, KEY_GAUGES };
+enum { KEY_LIST = 0x200, KEY_TEXT, KEY_CONTEXTS, KEY_GAUGE, KEY_GAUGES };
 
 static const struct argp_option options[] = {
 	{ "list", KEY_LIST, NULL, 0, "List the snapshots", 0 },
 	{ "text", KEY_TEXT, "N", 0,
 	  "Print snapshot N (-1 is the last) in the format of " ALLOCINFO_PATH, 0 },
+	{ "contexts", KEY_CONTEXTS, "N", 0,
+	  "Likewise the contexts of call sites that were split, in the format of the kernel", 0 },
 	{ "gauge", KEY_GAUGE, "GLOB", 0,
 	  "List beside it what else was recorded: meminfo.Slab, 'slabinfo.dentry/*' …", 0 },
 	{ "gauges", KEY_GAUGES, NULL, 0,
@@ -71,6 +73,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct replay *replay = state->input;
 	const char *end = arg;
+	int64_t *number;
 
 	switch (key) {
 	case ARGP_KEY_INIT:
@@ -81,7 +84,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		replay->list = true;
 		return 0;
 	case KEY_TEXT:
-		if (!number_read(&end, &replay->text) || *end || !replay->text)
+	case KEY_CONTEXTS:
+		number = key == KEY_TEXT ? &replay->text : &replay->contexts;
+		if (!number_read(&end, number) || *end || !*number)
 			argp_error(state, "'%s' is not the number of a snapshot", arg);
 		return 0;
 	case KEY_GAUGE:
@@ -106,6 +111,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		selection_finish(&replay->selection, state);
 		if (!replay->selection.path_given)
 			argp_error(state, "which recording?");
+		else if (replay->contexts && (replay->list || replay->text || replay->all_gauges ||
+					      replay->delay > 0 || replay->selection.query_text.len ||
+					      is_for_table(&replay->selection)))
+			argp_error(state, "--contexts prints all there is of a snapshot, alone; to choose: "
+				   "codetag contexts FILE@N");
 		else if (replay->all_gauges && (replay->list || replay->text || replay->gauges))
 			argp_error(state, "--gauges is a list of its own: --list, --text and "
 				   "--gauge go without it");
@@ -119,7 +129,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 			argp_error(state, "--list and --text are of whole snapshots: --sort, --top, "
 				   "--group, --min, --max and --all are for the table");
 #ifndef HAVE_NCURSES
-		else if (!replay->list && !replay->text && !replay->all_gauges)
+		else if (!replay->list && !replay->text && !replay->contexts && !replay->all_gauges)
 			argp_error(state, "this build has only --list and --text");
 #endif
 		output_check_columns(&replay->output, columns, COUNT, state);
@@ -315,6 +325,23 @@ static bool print_list(struct recording *recording, const struct replay *replay)
 	return true;
 }
 
+static bool print_contexts(const char *path, int64_t number)
+{
+	struct text at = { 0 };
+	size_t len;
+	char *text;
+	bool good;
+
+	text_printf(&at, "%s@%" PRId64, path, number);
+	good = source_contexts(at.s, &text, &len);
+	if (good) {
+		fwrite(text, 1, len, stdout);
+		free(text);
+	}
+	text_free(&at);
+	return good;
+}
+
 static bool print_text(struct recording *recording, int64_t number,
 		       const struct query *query)
 {
@@ -403,6 +430,8 @@ int cmd_replay(int argc, char **argv)
 			good = print_list(recording, &replay);
 		else if (replay.all_gauges)
 			good = print_gauges(recording, &replay);
+		else if (replay.contexts)
+			good = print_contexts(replay.selection.path, replay.contexts);
 		else if (replay.text)
 			good = print_text(recording, replay.text, replay.selection.query);
 		else

@@ -27,6 +27,8 @@ CREATE TABLE gauge (id INTEGER PRIMARY KEY, source TEXT NOT NULL,
 CREATE TABLE sample (gauge INTEGER NOT NULL REFERENCES gauge,
  snapshot INTEGER NOT NULL REFERENCES snapshot, value INTEGER NOT NULL,
  PRIMARY KEY (gauge, snapshot)) WITHOUT ROWID;
+CREATE TABLE stack (id INTEGER PRIMARY KEY, frames TEXT NOT NULL UNIQUE);
+CREATE TABLE contexts (snapshot INTEGER PRIMARY KEY REFERENCES snapshot, text TEXT NOT NULL);
 INSERT INTO meta VALUES ('format', '1'), ('kernel', '6.12.0');""")
 db.executemany("INSERT INTO site VALUES (?, ?, ?, ?, NULL, ?)",
                ((i, f"drivers/d{i % 97}/f{i % 499}.c:{i} func:f{i}",

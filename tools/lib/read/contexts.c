@@ -195,7 +195,7 @@ static bool parse_header(struct contexts *contexts, const char *line)
 }
 
 /* Numbers are right-aligned, so one blank before a digit can be either; "0x" is an address. */
-static bool is_frame(const char *line)
+bool contexts_is_frame(const char *line)
 {
 	return line[0] == ' ' && line[1] != ' ' &&
 	       (line[1] < '0' || line[1] > '9' || line[2] == 'x');
@@ -211,7 +211,7 @@ static const char *parse_line(struct contexts *contexts, char *line, size_t len,
 
 	if (has_control(line, len))
 		return "control character";
-	if (is_frame(line)) {
+	if (contexts_is_frame(line)) {
 		if (*owner == CONTEXT)
 			return add_frame(contexts, line + 1, len - 1);
 		return *owner == NOBODY ? "a frame of no context" : NULL;

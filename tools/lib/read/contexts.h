@@ -63,6 +63,9 @@ struct contexts {
 	char *text;
 };
 
+/* Whether @line is one of a stack. */
+bool contexts_is_frame(const char *line);
+
 /* Takes over @text; @contexts then always has to be freed. */
 void contexts_parse(struct contexts *contexts, char *text, size_t len);
 

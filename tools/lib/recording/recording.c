@@ -9,6 +9,7 @@
 #include "base/glob.h"
 #include "base/strmap.h"
 #include "model/group.h"
+#include "read/contexts.h"
 
 #define FORMAT "1"
 
@@ -28,6 +29,16 @@ static const char schema[] =
 	"CREATE TABLE sample (gauge INTEGER NOT NULL REFERENCES gauge,"
 	" snapshot INTEGER NOT NULL REFERENCES snapshot, value INTEGER NOT NULL,"
 	" PRIMARY KEY (gauge, snapshot)) WITHOUT ROWID;";
+
+/* Recordings of before have none of these; they get them when something is added. */
+static const char contexts_schema[] =
+	"CREATE TABLE IF NOT EXISTS stack (id INTEGER PRIMARY KEY,"
+	" frames TEXT NOT NULL UNIQUE);"
+	"CREATE TABLE IF NOT EXISTS contexts ("
+	"snapshot INTEGER PRIMARY KEY REFERENCES snapshot, text TEXT NOT NULL);";
+
+/* In the text of contexts: "=17" stands for the frames of stack 17. */
+#define STACK_MARK '='
 
 enum statement {
 	ADD_SNAPSHOT, ADD_SITE, ADD_ROW, ADD_GAUGE, ADD_SAMPLE, LOAD, STATEMENTS
@@ -322,7 +333,7 @@ struct recording *recording_create(const char *path, const char *kernel, bool ap
 
 	if (append) {
 		rec = recording_open(path);
-		if (!rec->error)
+		if (!rec->error && run(rec, contexts_schema))
 			load_states(rec);
 		return rec;
 	}
@@ -335,7 +346,7 @@ struct recording *recording_create(const char *path, const char *kernel, bool ap
 	}
 	if (!run(rec, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;"
 			"BEGIN;") ||
-	    !run(rec, schema) ||
+	    !run(rec, schema) || !run(rec, contexts_schema) ||
 	    !run(rec, "INSERT INTO meta VALUES ('format', '" FORMAT "')"))
 		return rec;
 	s = query(rec, "INSERT INTO meta VALUES ('kernel', ?)");
@@ -503,6 +514,63 @@ static bool add_slabs(struct recording *rec, int64_t snapshot,
 	return good;
 }
 
+/* The number of a stack, which is added if it is a new one; 0: failed. */
+static int64_t stack_number(struct recording *rec, const char *frames, size_t len)
+{
+	sqlite3_stmt *add = query(rec, "INSERT OR IGNORE INTO stack (frames) VALUES (?)"), *find;
+	int64_t number = 0;
+
+	if (!add)
+		return 0;
+	sqlite3_bind_text(add, 1, frames, (int)len, SQLITE_TRANSIENT);
+	if (!query_end(rec, add, sqlite3_step(add)))
+		return 0;
+	find = query(rec, "SELECT id FROM stack WHERE frames = ?");
+	if (!find)
+		return 0;
+	sqlite3_bind_text(find, 1, frames, (int)len, SQLITE_TRANSIENT);
+	if (sqlite3_step(find) == SQLITE_ROW)
+		number = sqlite3_column_int64(find, 0);
+	else
+		fail(rec);
+	sqlite3_finalize(find);
+	return number;
+}
+
+/* Stacks come again in each snapshot and for each age: only their numbers are in the text. */
+static bool add_contexts(struct recording *rec, int64_t snapshot, const char *contexts)
+{
+	struct text text = { 0 };
+	sqlite3_stmt *s;
+	bool good = true;
+
+	if (!contexts)
+		return true;
+	for (const char *end, *line = contexts; *line && good; line = end) {
+		end = strchrnul(line, '\n');
+		end += *end == '\n';
+		if (!contexts_is_frame(line)) {
+			text_add(&text, line, (size_t)(end - line));
+			continue;
+		}
+		while (contexts_is_frame(end)) {
+			end = strchrnul(end, '\n');
+			end += *end == '\n';
+		}
+		text_printf(&text, "%c%lld\n", STACK_MARK,
+			    (long long)stack_number(rec, line, (size_t)(end - line)));
+		good = !rec->error;
+	}
+	s = good ? query(rec, "INSERT INTO contexts VALUES (?, ?)") : NULL;
+	if (s) {
+		sqlite3_bind_int64(s, 1, snapshot);
+		sqlite3_bind_text(s, 2, text.s, (int)text.len, SQLITE_TRANSIENT);
+		good = query_end(rec, s, sqlite3_step(s));
+	}
+	text_free(&text);
+	return good && s;
+}
+
 bool recording_add(struct recording *rec, const struct moment *moment)
 {
 	int64_t id = rec->count ? rec->snapshot[rec->count - 1].id + 1 : 1;
@@ -517,7 +585,8 @@ bool recording_add(struct recording *rec, const struct moment *moment)
 	if (!step(rec, ADD_SNAPSHOT) || !add_rows(rec, id, moment->info) ||
 	    !add_fields(rec, id, "meminfo", moment->meminfo) ||
 	    !add_fields(rec, id, "vmstat", moment->vmstat) ||
-	    !add_slabs(rec, id, moment->slabinfo) || !run(rec, "COMMIT"))
+	    !add_slabs(rec, id, moment->slabinfo) ||
+	    !add_contexts(rec, id, moment->contexts) || !run(rec, "COMMIT"))
 		return false;
 	GROW(rec->snapshot, rec->count, rec->room);
 	rec->snapshot[rec->count++] = (struct snapshot_head){
@@ -743,6 +812,61 @@ bool recording_load_machine(struct recording *rec, size_t i, struct machine *mac
 		return true;
 	machine_free(machine);
 	return false;
+}
+
+static bool has_contexts(struct recording *rec)
+{
+	sqlite3_stmt *s = query(rec, "SELECT 1 FROM sqlite_master WHERE name = 'contexts'");
+	bool has = s && sqlite3_step(s) == SQLITE_ROW;
+
+	sqlite3_finalize(s);
+	return has;
+}
+
+/* One that is not there, in a damaged file, has no frames. */
+static bool put_stack(struct recording *rec, struct text *text, int64_t number)
+{
+	sqlite3_stmt *s = query(rec, "SELECT frames FROM stack WHERE id = ?");
+	int result;
+
+	if (!s)
+		return false;
+	sqlite3_bind_int64(s, 1, number);
+	while ((result = sqlite3_step(s)) == SQLITE_ROW) {
+		const char *frames = (const char *)sqlite3_column_text(s, 0);
+
+		text_puts(text, frames ? frames : "");
+	}
+	return query_end(rec, s, result);
+}
+
+bool recording_load_contexts(struct recording *rec, size_t i, struct text *text)
+{
+	sqlite3_stmt *s;
+	int result;
+
+	text_clear(text);
+	if (!has_contexts(rec))
+		return !rec->error;
+	s = query(rec, "SELECT text FROM contexts WHERE snapshot = ?");
+	if (!s)
+		return false;
+	sqlite3_bind_int64(s, 1, rec->snapshot[i].id);
+	while ((result = sqlite3_step(s)) == SQLITE_ROW) {
+		const char *line = (const char *)sqlite3_column_text(s, 0);
+
+		while (line && *line) {
+			const char *end = strchrnul(line, '\n');
+
+			end += *end == '\n';
+			if (*line != STACK_MARK)
+				text_add(text, line, (size_t)(end - line));
+			else if (!put_stack(rec, text, atoll(line + 1)))
+				break;
+			line = end;
+		}
+	}
+	return query_end(rec, s, result) && !rec->error;
 }
 
 static struct gauge *add_gauge(struct gauges *gauges, const char *name, size_t snapshots)

@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/text.h"
 #include "model/series.h"
 #include "read/allocinfo.h"
 #include "read/machine.h"
@@ -26,6 +27,7 @@ struct moment {
 	const struct allocinfo *info;
 	const struct fields *meminfo, *vmstat;
 	const struct slabinfo *slabinfo;
+	const char *contexts;	/* as the kernel prints them, NULL: no call site is split */
 };
 
 /*
@@ -47,6 +49,9 @@ bool recording_load(struct recording *rec, size_t i, struct allocinfo *info);
 
 /* What else was recorded with it. */
 bool recording_load_machine(struct recording *rec, size_t i, struct machine *machine);
+
+/* Its contexts, as the kernel printed them; empty if there were none. */
+bool recording_load_contexts(struct recording *rec, size_t i, struct text *text);
 
 /* What else was recorded, over time: "meminfo.MemFree", "slabinfo.dentry/active". */
 struct gauges {

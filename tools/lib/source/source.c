@@ -233,23 +233,62 @@ static void hand_over(const struct visit *visit, struct snapshot *snapshot, cons
 }
 
 #ifdef HAVE_SQLITE
-static bool read_recording(const char *path, int64_t number, const struct visit *visit)
+/* NULL after a message; *@i is the snapshot @number, counted from 1 or, negative, from the end. */
+static struct recording *open_at(const char *path, int64_t number, size_t *i)
 {
 	struct recording *recording = open_recording(path);
+	int64_t count, at;
+
+	if (!recording)
+		return NULL;
+	count = (int64_t)recording_count(recording);
+	at = number > 0 ? number - 1 : count + (number ? number : -1);
+	if (at < 0 || at >= count) {
+		warning("%s: there is no snapshot %lld, there are %lld", path,
+			(long long)number, (long long)count);
+		recording_close(recording);
+		return NULL;
+	}
+	*i = (size_t)at;
+	return recording;
+}
+
+bool source_contexts(const char *path, char **contexts, size_t *len)
+{
+	char *file = xstrdup(path);
+	int64_t number = cut_number(file);
+	struct text text = { 0 };
+	size_t i = 0;
+	struct recording *recording = open_at(file, number, &i);
+	bool good = recording && recording_load_contexts(recording, i, &text);
+
+	if (recording && !good) {
+		warning("%s: %s", file, recording_error(recording));
+	} else if (good && !text.len) {
+		warning("%s: there are no contexts in snapshot %zu: no call site was split", file,
+			i + 1);
+		good = false;
+	}
+	if (good) {
+		*len = text.len;
+		*contexts = xstrdup(text.s);
+	}
+	text_free(&text);
+	if (recording)
+		recording_close(recording);
+	free(file);
+	return good;
+}
+
+static bool read_recording(const char *path, int64_t number, const struct visit *visit)
+{
 	struct snapshot snapshot = { 0 };
-	int64_t count, i;
+	size_t i = 0;
+	struct recording *recording = open_at(path, number, &i);
 	bool good;
 
 	if (!recording)
 		return false;
-	count = (int64_t)recording_count(recording);
-	i = number > 0 ? number - 1 : count + (number ? number : -1);
-	if (i < 0 || i >= count) {
-		warning("%s: there is no snapshot %lld, there are %lld", path,
-			(long long)number, (long long)count);
-		recording_close(recording);
-		return false;
-	}
 	good = load_recorded(recording, i, &snapshot.info);
 	if (good && !recording_load_machine(recording, i, &snapshot.machine)) {
 		warning("%s: %s", path, recording_error(recording));
@@ -292,6 +331,14 @@ static bool read_database(const char *path, int64_t number, const struct visit *
 	return good;
 }
 #else
+bool source_contexts(const char *path, char **text, size_t *len)
+{
+	(void)text;
+	(void)len;
+	warning("%s is a database, and this build cannot read it (sqlite3)", path);
+	return false;
+}
+
 static bool read_database(const char *path, int64_t number, const struct visit *visit)
 {
 	(void)number;

@@ -60,6 +60,9 @@ bool source_hosts(struct snapshot *hosts, const char *const *paths,
 		  const char *const *labels, size_t count,
 		  struct site (*sum)(void *data, struct snapshot *snapshot), void *data);
 
+/* The contexts in a recording, as the kernel printed them; false after a message. */
+bool source_contexts(const char *path, char **text, size_t *len);
+
 /* allocinfo_complete() of a total. */
 bool snapshot_complete(const struct snapshot *snapshot, const char *path);
 

@@ -104,7 +104,56 @@ stacks_error() {
 	stacks_exits 2 $? && stacks_says 'No such file' err && all_put_back 3
 }
 
+# A recording has the contexts that there were, as they were; one of before has none, and gets
+# them when it goes on. leaks --stacks finds the same caller in it.
+stacks_recorded() (
+	export stacks when="" db=$stacks/recorded.db
+	local i
+	stacks_prepare || return 1
+	in_world "$codetag" record -q -o "$db" -c 20 -i 1 --allocinfo "$stacks/allocinfo" \
+		--contexts "$stacks/contexts" || return 1
+	for i in 1 7 20; do
+		pretend $((i - 1)) && "$codetag" replay "$db" --contexts $i | cmp - "$stacks/contexts" &&
+			diff <("$codetag" contexts "$db@$i" | sed "s|$db@$i|x|") \
+				<("$codetag" contexts "$stacks/contexts" | sed "s|$stacks/contexts|x|") || return 1
+	done
+	"$codetag" export --contexts="$db" --format folded | grep -q 'take \[leaky\]' || return 1
+	"$codetag" leaks --stacks "$db" >"$stacks/out" 2>"$stacks/err"
+	stacks_exits 1 $? && stacks_says ' 1. take [leaky] leaks' out && stacks_says 'leaks: 1, unsure: 0' out &&
+		! grep 'give' "$stacks/out" || return 1
+	"$codetag" leaks --stacks "$db" func other >/dev/null 2>"$stacks/err"
+	stacks_exits 2 $? && stacks_says 'no call site was split' err
+)
+
+stacks_not_recorded() {
+	local db=$stacks/before.db
+	stacks_prepare && pretend 3 && cp "$recording" "$db" &&
+		sqlite3 "$db" 'DROP TABLE contexts; DROP TABLE stack' || return 1
+	"$codetag" replay "$db" --contexts 1 2>"$stacks/err"
+	stacks_exits 2 $? && stacks_says 'no contexts in snapshot 1' err || return 1
+	"$codetag" leaks --stacks "$db" 2>"$stacks/err"
+	stacks_exits 2 $? && stacks_says 'codetag split QUERY stack age' err || return 1
+	"$codetag" record -q -o "$db" -c 1 --append --allocinfo "$stacks/allocinfo" --contexts "$stacks/contexts" &&
+		"$codetag" replay "$db" --contexts -1 | cmp - "$stacks/contexts" &&
+		! "$codetag" replay "$db" --contexts 1 2>/dev/null &&
+		! "$codetag" record -q -o "$stacks/bad.db" -c 1 --allocinfo "$stacks/allocinfo" \
+			--contexts "$stacks/allocinfo" 2>/dev/null && [ ! -e "$stacks/bad.db" ]
+}
+
+# Damaged, it is an error or a result.
+stacks_damaged() {
+	survives 20 "$stacks/recorded.db" "$scratch/contexts.db" 60 100 \
+		"$codetag" leaks --stacks "$scratch/contexts.db"
+}
+
 check leaks/stacks stacks_names_it
+if feature sqlite3 record/contexts; then
+	check record/contexts stacks_recorded
+	if [ -e "$stacks/recorded.db" ]; then
+		check record/contexts-damaged stacks_damaged
+	fi
+	program sqlite3 record/no-contexts && check record/no-contexts stacks_not_recorded
+fi
 check docs/json/leaks-stacks stacks_json
 check leaks/stacks-SIGINT stacks_interrupted 2
 check leaks/stacks-SIGTERM stacks_interrupted 15
