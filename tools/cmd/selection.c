@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "arguments.h"
+#include "progress.h"
 #include "base/message.h"
 #include "base/number.h"
 #include "model/container.h"
@@ -197,12 +198,27 @@ static struct site sum_host(void *data, struct snapshot *snapshot)
 	return sum;
 }
 
+static void show_step(size_t done, size_t all)
+{
+	static struct progress progress = { .what = "files" };
+
+	progress.all = all;
+	if (all < 2)
+		return;
+	if (done)
+		progress_step(&progress);
+	else
+		progress_end(&progress);
+}
+
 static bool load(struct snapshot *snapshot, const struct selection *selection,
 		 const char *const *paths, const char *const *labels, size_t count)
 {
+	const struct source_files files = { paths, labels, count, show_step };
+
 	if (selection->by.by == BY_HOST ?
-	    source_hosts(snapshot, paths, labels, count, sum_host, (void *)selection) :
-	    source_total(snapshot, paths, labels, count))
+	    source_hosts(snapshot, &files, sum_host, (void *)selection) :
+	    source_total(snapshot, &files))
 		return true;
 	for (size_t i = 0; i < count; i++)
 		if (strcmp(paths[i], ALLOCINFO_PATH) && strcmp(paths[i], "-") &&

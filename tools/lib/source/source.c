@@ -628,28 +628,33 @@ static void visit_total(void *data, struct snapshot *s)
 	snapshot_free(s);
 }
 
-static bool read_all(const char *const *paths, const char *const *labels, size_t count,
+static bool read_all(const struct source_files *files,
 		     void (*visit)(void *data, struct snapshot *snapshot), void *data)
 {
 	struct source_list list = { 0 };
 	bool good = true;
 
-	for (size_t i = 0; i < count; i++)
-		good = source_list_add(&list, paths[i], labels ? labels[i] : NULL) && good;
-	for (size_t i = 0; i < list.count; i++)
+	for (size_t i = 0; i < files->count; i++)
+		good = source_list_add(&list, files->path[i],
+				       files->label ? files->label[i] : NULL) && good;
+	for (size_t i = 0; i < list.count; i++) {
 		good = source_read(list.path[i], list.label[i], visit, data) && good;
+		if (files->step)
+			files->step(i + 1, list.count);
+	}
+	if (files->step)
+		files->step(0, list.count);
 	source_list_free(&list);
 	return good;
 }
 
-bool source_total(struct snapshot *snapshot, const char *const *paths,
-		  const char *const *labels, size_t count)
+bool source_total(struct snapshot *snapshot, const struct source_files *files)
 {
 	struct total total = { .snapshot = snapshot, .complete = true };
 	bool good;
 
 	*snapshot = (struct snapshot){ 0 };
-	good = read_all(paths, labels, count, visit_total, &total);
+	good = read_all(files, visit_total, &total);
 	if (snapshot->hosts > 1) {
 		struct allocinfo first = snapshot->info;
 
@@ -688,13 +693,13 @@ static void visit_host(void *data, struct snapshot *s)
 	snapshot_free(s);
 }
 
-bool source_hosts(struct snapshot *all, const char *const *paths, const char *const *labels,
-		  size_t count, struct site (*sum)(void *data, struct snapshot *snapshot), void *data)
+bool source_hosts(struct snapshot *all, const struct source_files *files,
+		  struct site (*sum)(void *data, struct snapshot *snapshot), void *data)
 {
 	struct hosts hosts = { all, sum, data };
 
 	*all = (struct snapshot){ 0 };
-	if (!read_all(paths, labels, count, visit_host, &hosts))
+	if (!read_all(files, visit_host, &hosts))
 		all->incomplete = true;
 	return all->hosts > 0;
 }

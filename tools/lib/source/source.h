@@ -44,20 +44,26 @@ void source_list_free(struct source_list *list);
 bool source_read(const char *path, const char *label,
 		 void (*visit)(void *data, struct snapshot *snapshot), void *data);
 
+/* What the user names: files, and directories of them. */
+struct source_files {
+	const char *const *path;
+	const char *const *label;	/* their hosts; NULL: they say so themselves, all or one */
+	size_t count;
+	/* Called after each file of the list, and once more with @done 0; NULL: nobody cares. */
+	void (*step)(size_t done, size_t all);
+};
+
 /*
- * What @paths have, directories too, as one: a sum if they have several. @labels are their
- * hosts; NULL: they say so themselves, all or that one. False after a message if that is
+ * What they have as one: a sum if they have several. False after a message if that is
  * nothing at all.
  */
-bool source_total(struct snapshot *total, const char *const *paths, const char *const *labels,
-		  size_t count);
+bool source_total(struct snapshot *total, const struct source_files *files);
 
 /*
  * The same, with a row for each host: @sum makes one site of all that a snapshot has,
  * and leaves names to us.
  */
-bool source_hosts(struct snapshot *hosts, const char *const *paths,
-		  const char *const *labels, size_t count,
+bool source_hosts(struct snapshot *hosts, const struct source_files *files,
 		  struct site (*sum)(void *data, struct snapshot *snapshot), void *data);
 
 /* The contexts in a recording, as the kernel printed them; false after a message. */

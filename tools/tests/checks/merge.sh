@@ -219,10 +219,10 @@ assert seconds < 0.6 and used.ru_maxrss < 40000
 EOF
 }
 
-merge_shows_progress() {
-	script -qec "stty rows 24 cols 80; $codetag merge -n 1 $scratch/fleet >/dev/null" /dev/null |
+shows_progress() { # COMMAND
+	script -qec "stty rows 24 cols 80; $codetag $* $scratch/fleet >/dev/null" /dev/null |
 		grep -q 'of 60 files' &&
-		[ -z "$("$codetag" merge -n 1 "$scratch/fleet" 2>&1 >/dev/null)" ]
+		[ -z "$("$codetag" "$@" "$scratch/fleet" 2>&1 >/dev/null)" ]
 }
 
 # Part of it cannot be read: said, the rest is there, exit status 2.
@@ -405,7 +405,10 @@ check merge/labels labelled_hosts
 check merge/json json_is_valid "$codetag" merge --json -g module "$scratch/fleet"
 check merge/kernels merge_kernels
 check merge/goes-on merge_goes_on
-check merge/progress merge_shows_progress
+check merge/progress shows_progress merge -n 1
+check report/progress shows_progress report -n 1
+check report/progress-hosts shows_progress report -g host
+check export/progress shows_progress export --format csv
 if feature sqlite3 merge/sqlite && program sqlite3 merge/sqlite; then
 	check merge/sqlite merge_like_sqlite
 	check report/rows report_rows
