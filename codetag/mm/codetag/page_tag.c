@@ -10,7 +10,8 @@
  * The slots of a sparse memory map lie in a piece of vmalloc space with room
  * for all memory that can be there, now or by hotplug. Only what belongs to
  * memory sections that have been online is populated. Where that piece would be
- * too large a part of vmalloc space, page_ext it is.
+ * too large a part of vmalloc space, or cannot be populated by the generic code,
+ * page_ext it is.
  */
 #define pr_fmt(fmt) "codetag: " fmt
 
@@ -250,6 +251,18 @@ static struct vm_struct page_tag_slot_area;
 /* Slots there is room for: those of all memory that can ever be present. */
 static unsigned long page_tag_nr_slots __ro_after_init;
 
+/*
+ * vmemmap_populate_basepages() makes tables of one page, with zeros for what is not
+ * there. Who has larger ones (s390) has other zeros, too.
+ */
+static bool __init page_tag_tables_are_pages(void)
+{
+	return PTRS_PER_PTE * sizeof(pte_t) <= PAGE_SIZE &&
+	       PTRS_PER_PMD * sizeof(pmd_t) <= PAGE_SIZE &&
+	       PTRS_PER_PUD * sizeof(pud_t) <= PAGE_SIZE &&
+	       PTRS_PER_P4D * sizeof(p4d_t) <= PAGE_SIZE;
+}
+
 /* Give the sections of pfns [first, end) slots, which hold no ids. */
 static int __meminit page_tag_slots_populate(unsigned long first, unsigned long end, int nid)
 {
@@ -320,6 +333,10 @@ static bool __init page_tag_slots_setup(void)
 	u64 nr = page_tag_pfn_end();
 	int i, nid;
 
+	if (!page_tag_tables_are_pages()) {
+		pr_info("no slots: page tables here are not made of single pages\n");
+		return false;
+	}
 	if (!page_tag_slots_fit(nr)) {
 		pr_info("no address space for the slots of %llu pages\n", nr);
 		return false;
