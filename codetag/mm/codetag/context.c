@@ -337,8 +337,8 @@ static void queue_refill(struct irq_work *irq_work)
 /* Who allocates may hold the locks of the workqueues. */
 static DEFINE_IRQ_WORK(refill_irq_work, queue_refill);
 
-/* When the last try to get more was in vain, the next one may be made. */
-static unsigned long refill_not_before;
+/* When the last try to get more was in vain: for a second nobody tries again. */
+static unsigned long refill_failed = INITIAL_JIFFIES - HZ;
 
 static unsigned int wanted_free(void)
 {
@@ -352,8 +352,11 @@ static unsigned int wanted_free(void)
 
 static bool may_refill(void)
 {
+	unsigned long failed = READ_ONCE(refill_failed);
+
+	/* Jiffies of 32 bits are before anything that is long enough ago. */
 	return READ_ONCE(nr_free) < wanted_free() &&
-	       time_after_eq(jiffies, READ_ONCE(refill_not_before));
+	       !time_in_range_open(jiffies, failed, failed + HZ);
 }
 
 /*
@@ -586,7 +589,7 @@ static void refill(void)
 	lockdep_assert_held(&blocks_mutex);
 	while (READ_ONCE(nr_free) < wanted_free()) {
 		if (!add_block()) {
-			WRITE_ONCE(refill_not_before, jiffies + HZ);
+			WRITE_ONCE(refill_failed, jiffies);
 			break;
 		}
 		cond_resched();
