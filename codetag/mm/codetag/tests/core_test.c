@@ -104,19 +104,24 @@ static void expect_counts(struct kunit *test, u16 id, s64 bytes, s64 calls)
 	KUNIT_EXPECT_EQ(test, (s64)sum.calls, calls);
 }
 
+/* Also more than a word can count. */
 static void counters(struct kunit *test)
 {
+	const size_t much = 1UL << 31;
 	const u16 id = own_tag()->ct.id;
+	int i;
 
 	KUNIT_ASSERT_GE(test, id, CODETAG_ID_FIRST);
 	expect_counts(test, id, 0, 0);
 	alloc_tag_charge(id, 1000, 1);
 	expect_counts(test, id, 1000, 1);
-	alloc_tag_charge(id, 1UL << 40, 7);
-	expect_counts(test, id, (1LL << 40) + 1000, 8);
+	for (i = 0; i < 512; i++)
+		alloc_tag_charge(id, much, 7);
+	expect_counts(test, id, (1LL << 40) + 1000, 512 * 7 + 1);
 	uncharge(test, id, 1000, 1);
-	expect_counts(test, id, 1LL << 40, 7);
-	uncharge(test, id, 1UL << 40, 7);
+	expect_counts(test, id, 1LL << 40, 512 * 7);
+	for (i = 0; i < 512; i++)
+		uncharge(test, id, much, 7);
 	expect_counts(test, id, 0, 0);
 }
 

@@ -255,13 +255,14 @@ static void freed_in_parts(struct kunit *test)
 /* What somebody writes over an id does not hurt. */
 static void damaged(struct kunit *test)
 {
-	struct page *page = tagged_pages(test, 1, 0);
 	struct codetag_id_use before, after;
+	struct page *page;
 
 	if (max_id() < CODETAG_ID_MAX)
 		kunit_skip(test, "all ids that a page can hold have counters");
 
 	codetag_id_use(&before);
+	page = tagged_pages(test, 1, 0);
 	page_tag_set(page, CODETAG_ID_MAX);
 	__free_pages(page, 1);
 	page = tagged_pages(test, 0, 0);
