@@ -142,10 +142,10 @@ flavour_make_args() { flavour_lines "$1" make; }
 
 flavour_arch()
 {
-	case " $(flavour_make_args "$1" | tr '\n' ' ')" in
-	*" ARCH=um "*) echo um ;;
-	*) echo x86_64 ;;
-	esac
+	local arch
+
+	arch=$(flavour_make_args "$1" | sed -n 's/.*\<ARCH=\([^ ]*\).*/\1/p')
+	printf '%s\n' "${arch:-x86_64}"
 }
 
 # kmake FLAVOUR ARGS…: make in the flavour's tree and object directory
@@ -159,6 +159,7 @@ kmake()
 	args=$(flavour_make_args "$flavour") || exit 1
 	case $args in
 	*LLVM=*) cc=("CC=ccache clang${args##*LLVM=}" "HOSTCC=ccache clang${args##*LLVM=}") ;;
+	*CROSS_COMPILE=*) cc[0]="CC=ccache ${args##*CROSS_COMPILE=}gcc" ;;
 	esac
 	command -v ccache >/dev/null || cc=()
 	# What is to run it, if anything is
