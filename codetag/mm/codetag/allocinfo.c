@@ -2,18 +2,22 @@
 /*
  * Reports: /proc/allocinfo, and the largest call sites for show_mem().
  */
+#include <linux/compat.h>
+#include <linux/fs.h>
 #include <linux/init.h>
 #include <linux/printk.h>
 #include <linux/proc_fs.h>
 #include <linux/seq_file.h>
 #include <linux/string_helpers.h>
-#include "internal.h"
+#include "allocinfo.h"
 
 /* ---- /proc/allocinfo ------------------------------------------------------ */
 
+/* What an open file has: text and ioctls go their own ways. */
 struct allocinfo_iter {
 	struct codetag_info info;
 	struct codetag_sums sums;
+	struct allocinfo_cursor cursor;
 };
 
 /*
@@ -71,7 +75,7 @@ static int allocinfo_show(struct seq_file *m, void *v)
 		seq_printf(m, "%12lli %8llu %s:%u func:%s", info->bytes, info->calls,
 			   ct->filename, ct->lineno, ct->function);
 	/* Some or all of what the site holds is charged to a reserved id. */
-	if (info->without_id || ct->state & CODETAG_INACCURATE)
+	if (!allocinfo_accurate(info))
 		seq_puts(m, " accurate:no");
 	if (info->unloaded)
 		seq_puts(m, " unloaded:yes");
@@ -86,13 +90,59 @@ static const struct seq_operations allocinfo_ops = {
 	.show	= allocinfo_show,
 };
 
+static int allocinfo_open(struct inode *inode, struct file *file)
+{
+	struct allocinfo_iter *iter = __seq_open_private(file, &allocinfo_ops, sizeof(*iter));
+
+	if (!iter)
+		return -ENOMEM;
+	mutex_init(&iter->cursor.lock);
+	return 0;
+}
+
+static struct allocinfo_cursor *cursor_of(struct file *file)
+{
+	struct seq_file *m = file->private_data;
+	struct allocinfo_iter *iter = m->private;
+
+	return &iter->cursor;
+}
+
+static int allocinfo_release(struct inode *inode, struct file *file)
+{
+	mutex_destroy(&cursor_of(file)->lock);
+	return seq_release_private(inode, file);
+}
+
+static long allocinfo_file_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
+{
+	return allocinfo_ioctl(cursor_of(file), cmd, (void __user *)arg);
+}
+
+#ifdef CONFIG_COMPAT
+static long allocinfo_compat_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
+{
+	return allocinfo_ioctl(cursor_of(file), cmd, compat_ptr(arg));
+}
+#endif
+
+static const struct proc_ops allocinfo_proc_ops = {
+	.proc_open		= allocinfo_open,
+	.proc_release		= allocinfo_release,
+	.proc_read_iter		= seq_read_iter,
+	.proc_lseek		= seq_lseek,
+	.proc_ioctl		= allocinfo_file_ioctl,
+#ifdef CONFIG_COMPAT
+	.proc_compat_ioctl	= allocinfo_compat_ioctl,
+#endif
+};
+
 static int __init allocinfo_init(void)
 {
 	if (mem_alloc_profiling_permanently_disabled())
 		return 0;
 
-	if (!proc_create_seq_private("allocinfo", 0400, NULL, &allocinfo_ops,
-				     sizeof(struct allocinfo_iter), NULL))
+	if (!proc_create("allocinfo", 0400, NULL, &allocinfo_proc_ops))
 		pr_warn("codetag: cannot create /proc/allocinfo\n");
 	return 0;
 }

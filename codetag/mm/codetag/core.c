@@ -15,6 +15,7 @@
 #include <linux/init.h>
 #include <linux/list.h>
 #include <linux/module.h>
+#include <linux/mutex.h>
 #include <linux/percpu.h>
 #include <linux/rculist.h>
 #include <linux/rwsem.h>
@@ -77,9 +78,11 @@ static struct codetag *reserved_tag(u16 id)
  * @first:	id of the first tag, 0 if the range has no ids
  * @counters:	counters of the tags
  * @block:	it is not of a module, but these contexts have the ids
+ * @nr_lines:	once it is unloaded: tags that were listed when that was looked at last
  * @modname:	name of the module
  *
- * Everything but the counters is protected by codetag_sem.
+ * Everything but the counters is protected by codetag_sem, and @nr_lines by
+ * codetag_content_lock as well.
  */
 struct codetag_range {
 	struct list_head list;
@@ -89,6 +92,7 @@ struct codetag_range {
 	u16 first;
 	struct alloc_tag_counters __percpu *counters;
 	struct codetag_block *block;
+	unsigned int nr_lines;
 	char modname[MODULE_NAME_LEN];
 };
 
@@ -96,6 +100,13 @@ struct codetag_range {
 static DECLARE_RWSEM(codetag_sem);
 
 static LIST_HEAD(codetag_ranges);
+
+/*
+ * How often lines have come or gone. Changed with codetag_sem held for writing, or
+ * for reading and with this lock.
+ */
+static u64 codetag_content_id = 1;
+static DEFINE_MUTEX(codetag_content_lock);
 
 /* Events that cost names or ids. Written under codetag_sem. */
 static unsigned long codetag_modules_without_id;
@@ -581,8 +592,15 @@ bool codetag_info_of(u16 id, struct codetag_info *info)
 	return info->ct;
 }
 
-/* Like codetag_next(), but do not look at the counters. */
-static bool next_tag(unsigned long *pos, struct codetag_info *info)
+/**
+ * codetag_next_tag - go through all tags, but not their counters
+ * @pos:	like that of codetag_next()
+ * @info:	on return what is there, without what the counters say
+ *
+ * Context: Process, with codetag_lock() held.
+ * Return: false if there is no tag at or after @pos.
+ */
+bool codetag_next_tag(unsigned long *pos, struct codetag_info *info)
 {
 	for (; *pos <= CODETAG_ID_MAX; (*pos)++) {
 		if (*pos >= codetag_builtin_end) {
@@ -591,11 +609,36 @@ static bool next_tag(unsigned long *pos, struct codetag_info *info)
 				break;
 		}
 
-		if (codetag_info_of(*pos, info))
+		/* What held nothing when its module was unloaded has no names. */
+		if (codetag_info_of(*pos, info) && info->ct->function)
 			return true;
 	}
 
 	return tag_without_id(*pos - (CODETAG_ID_MAX + 1), info);
+}
+
+/**
+ * codetag_read - read the counters of a tag that codetag_next_tag() has found
+ * @info:	the tag; on return with what the counters say
+ * @sums:	like that of codetag_next()
+ *
+ * Context: Process, with codetag_lock() still held.
+ * Return: false if reports have no line for it: its module is unloaded, and it
+ *	   holds nothing any more.
+ */
+bool codetag_read(struct codetag_info *info, struct codetag_sums *sums)
+{
+	struct alloc_tag_counters sum;
+
+	if (info->without_id)
+		return true;
+
+	sum = read_ahead(info->id, sums);
+	add_contexts(info->id, &sum);
+	/* What moves between CPUs meanwhile can be missed: there is not less than none. */
+	info->bytes = max_t(s64, sum.bytes, 0);
+	info->calls = max_t(s64, sum.calls, 0);
+	return !info->unloaded || sum.bytes || sum.calls;
 }
 
 /**
@@ -615,20 +658,9 @@ static bool next_tag(unsigned long *pos, struct codetag_info *info)
  */
 bool codetag_next(unsigned long *pos, struct codetag_info *info, struct codetag_sums *sums)
 {
-	struct alloc_tag_counters sum;
-
-	for (; next_tag(pos, info); (*pos)++) {
-		if (info->without_id)
+	for (; codetag_next_tag(pos, info); (*pos)++)
+		if (codetag_read(info, sums))
 			return true;
-
-		sum = read_ahead(info->id, sums);
-		add_contexts(info->id, &sum);
-		/* What moves between CPUs meanwhile can be missed: there is not less than none. */
-		info->bytes = max_t(s64, sum.bytes, 0);
-		info->calls = max_t(s64, sum.calls, 0);
-		if (!info->unloaded || sum.bytes || sum.calls)
-			return true;
-	}
 	return false;
 }
 
@@ -642,10 +674,54 @@ bool codetag_next(unsigned long *pos, struct codetag_info *info, struct codetag_
  */
 bool codetag_next_site(unsigned long *pos, struct codetag_info *info)
 {
-	for (; next_tag(pos, info); (*pos)++)
+	for (; codetag_next_tag(pos, info); (*pos)++)
 		if ((info->id >= CODETAG_ID_FIRST || info->without_id) && !info->unloaded)
 			return true;
 	return false;
+}
+
+/* How many lines codetag_next() finds in a range of an unloaded module. */
+static unsigned int range_lines(const struct codetag_range *range)
+{
+	struct codetag_info info;
+	unsigned int i, nr = 0;
+
+	for (i = 0; i < range->nr; i++)
+		if (codetag_info_of(range->first + i, &info) && info.ct->function &&
+		    codetag_read(&info, NULL))
+			nr++;
+	return nr;
+}
+
+/**
+ * codetag_content - which lines codetag_next() finds
+ * @content: filled in
+ *
+ * Nobody says when an unloaded module's last byte at a site is freed. Such lines
+ * only go: when there are fewer than the last time somebody asked, some have.
+ *
+ * Context: Process, with codetag_lock() held.
+ */
+void codetag_content(struct codetag_content *content)
+{
+	struct codetag_range *range;
+	unsigned int nr;
+
+	content->nr = CODETAG_ID_NR_RESERVED - 1 + (__stop_alloc_tags - __start_alloc_tags);
+
+	mutex_lock(&codetag_content_lock);
+	list_for_each_entry(range, &codetag_ranges, list) {
+		if (range->block)
+			continue;
+		nr = range->mod ? range->nr : range_lines(range);
+		if (nr < range->nr_lines) {
+			range->nr_lines = nr;
+			codetag_content_id++;
+		}
+		content->nr += nr;
+	}
+	content->id = codetag_content_id;
+	mutex_unlock(&codetag_content_lock);
 }
 
 /**
@@ -778,6 +854,8 @@ static void free_range(struct codetag_range *range)
 
 	if (!range->mod)
 		free_copied_tags(range);
+	if (range->nr_lines)
+		codetag_content_id++;
 	for (block = range->first >> CODETAG_BLOCK_SHIFT;
 	     range->first && block <= (range->first + range->nr - 1) >> CODETAG_BLOCK_SHIFT;
 	     block++) {
@@ -981,6 +1059,7 @@ void codetag_load_module(struct module *mod)
 	}
 	if (without_id)
 		codetag_modules_without_id++;
+	codetag_content_id++;
 	up_write(&codetag_sem);
 
 	if (without_id)
@@ -1013,11 +1092,13 @@ void codetag_unload_module(struct module *mod)
 		if (range_holds_memory(range)) {
 			keep_names(range);
 			range->mod = NULL;
+			range->nr_lines = range_lines(range);
 		} else {
 			free_range(range);
 		}
 	}
 	reap_ranges();
+	codetag_content_id++;
 	up_write(&codetag_sem);
 }
 

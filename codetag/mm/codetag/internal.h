@@ -93,6 +93,16 @@ struct codetag_id_use {
 	size_t counter_bytes;
 };
 
+/**
+ * struct codetag_content - which lines codetag_next() finds
+ * @id: another one once a line has come or gone
+ * @nr: how many they are
+ */
+struct codetag_content {
+	u64 id;
+	unsigned long nr;
+};
+
 /* The words of a context's values before its stack: as many as keys need them */
 #define CODETAG_VALUE_WORDS	6
 
@@ -251,8 +261,11 @@ extern struct list_head codetag_sites;
 void codetag_lock(void);
 bool codetag_trylock(void);
 void codetag_unlock(void);
+bool codetag_next_tag(unsigned long *pos, struct codetag_info *info);
+bool codetag_read(struct codetag_info *info, struct codetag_sums *sums);
 bool codetag_next(unsigned long *pos, struct codetag_info *info, struct codetag_sums *sums);
 bool codetag_next_site(unsigned long *pos, struct codetag_info *info);
+void codetag_content(struct codetag_content *content);
 struct codetag *codetag_from_id(u16 id);
 struct alloc_tag_counters alloc_tag_read(u16 id);
 void alloc_tag_read_block(unsigned int first, struct alloc_tag_counters *sums);

@@ -388,6 +388,105 @@ static void module_unload(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, codetag_from_id(id));
 }
 
+/* What says which lines there are; it has their number right. */
+static u64 content_id(struct kunit *test)
+{
+	struct codetag_content content;
+	struct codetag_info info;
+	unsigned long pos = 0, nr = 0;
+
+	codetag_lock();
+	codetag_content(&content);
+	for (; codetag_next(&pos, &info, NULL); pos++)
+		nr++;
+	codetag_unlock();
+	KUNIT_EXPECT_EQ(test, content.nr, nr);
+	return content.id;
+}
+
+/* Expect another content id than the last one, or the same one. */
+static void expect_content(struct kunit *test, u64 *last, bool other)
+{
+	u64 id = content_id(test);
+
+	KUNIT_EXPECT_EQ(test, id != *last, other);
+	KUNIT_EXPECT_GE(test, id, *last);
+	KUNIT_EXPECT_EQ(test, content_id(test), id);
+	*last = id;
+}
+
+/* Lines come and go with modules, and with the last byte of unloaded ones. */
+static void content_ids(struct kunit *test)
+{
+	struct module *mod = fake_module(test, "fake_lines", 40);
+	struct module *none = fake_module(test, "fake_none", 3);
+	u64 last = content_id(test);
+	u16 first, second;
+
+	expect_content(test, &last, false);
+	codetag_load_module(mod);
+	expect_content(test, &last, true);
+	first = mod->alloc_tags[3].ct.id;
+	second = mod->alloc_tags[33].ct.id;
+	alloc_tag_charge(first, 64, 2);
+	alloc_tag_charge(second, 64, 1);
+	expect_content(test, &last, false);
+
+	codetag_load_module(none);
+	expect_content(test, &last, true);
+	codetag_unload_module(none);
+	fake_module_gone(none);
+	expect_content(test, &last, true);
+
+	codetag_unload_module(mod);
+	fake_module_gone(mod);
+	expect_content(test, &last, true);
+	uncharge(test, first, 32, 1);
+	expect_content(test, &last, false);
+	uncharge(test, first, 32, 1);
+	expect_content(test, &last, true);
+	codetag_reap();
+	expect_content(test, &last, false);
+
+	/* Nobody has asked between the last byte and the end of the range. */
+	uncharge(test, second, 64, 1);
+	codetag_reap();
+	KUNIT_EXPECT_NULL(test, codetag_from_id(second));
+	expect_content(test, &last, true);
+}
+
+/* Who does not look at counters does not come across what is gone either. */
+static void tags_with_names(struct kunit *test)
+{
+	struct module *mod = fake_module(test, "fake_tags", 10);
+	struct codetag_info info;
+	unsigned long pos = 0;
+	unsigned int nr = 0;
+	u16 id;
+
+	codetag_load_module(mod);
+	id = mod->alloc_tags[7].ct.id;
+	alloc_tag_charge(id, 8, 1);
+	codetag_unload_module(mod);
+	fake_module_gone(mod);
+
+	codetag_lock();
+	for (; codetag_next_tag(&pos, &info); pos++) {
+		KUNIT_EXPECT_NOT_NULL(test, info.ct->function);
+		if (!info.modname || strcmp(info.modname, "fake_tags"))
+			continue;
+		nr++;
+		KUNIT_EXPECT_EQ(test, info.id, id);
+		KUNIT_EXPECT_TRUE(test, codetag_read(&info, NULL));
+		KUNIT_EXPECT_EQ(test, info.bytes, 8);
+		uncharge(test, id, 8, 1);
+		KUNIT_EXPECT_FALSE(test, codetag_read(&info, NULL));
+	}
+	codetag_unlock();
+	KUNIT_EXPECT_EQ(test, nr, 1);
+	codetag_reap();
+}
+
 /* Loaded again: ids and counters of its own, whatever the first load left. */
 static void module_again(struct kunit *test)
 {
@@ -528,6 +627,7 @@ static void module_exhaustion(struct kunit *test)
 	struct codetag_id_use before = id_use(), now;
 	unsigned int nr = 16000, n, i;
 	struct module *mod[6] = {}, *small;
+	u64 last = content_id(test);
 	unsigned int without = 0;
 
 	for (n = 0; n < ARRAY_SIZE(mod); n++) {
@@ -548,6 +648,7 @@ static void module_exhaustion(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, now.modules - before.modules, nr * ARRAY_SIZE(mod) - without);
 	KUNIT_EXPECT_GT(test, now.modules_without_id, before.modules_without_id);
 	KUNIT_EXPECT_GT(test, without, 0);
+	expect_content(test, &last, true);
 
 	for (n = 0; n < ARRAY_SIZE(mod); n++) {
 		codetag_unload_module(mod[n]);
@@ -556,6 +657,7 @@ static void module_exhaustion(struct kunit *test)
 	now = id_use();
 	KUNIT_EXPECT_EQ(test, now.free, before.free);
 	KUNIT_EXPECT_EQ(test, now.without_id, before.without_id);
+	expect_content(test, &last, true);
 
 	small = fake_module(test, "fake_small", 1);
 	codetag_load_module(small);
@@ -592,6 +694,8 @@ static struct kunit_case core_cases[] = {
 #ifdef CONFIG_MODULES
 	KUNIT_CASE(module_load),
 	KUNIT_CASE(module_unload),
+	KUNIT_CASE(content_ids),
+	KUNIT_CASE(tags_with_names),
 	KUNIT_CASE(module_again),
 	KUNIT_CASE(module_half),
 	KUNIT_CASE(module_large),

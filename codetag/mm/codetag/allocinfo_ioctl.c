@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The ioctls of /proc/allocinfo, see include/uapi/linux/alloc_tag.h.
+ *
+ * What programs for Linux 7.3 may rely on is as it is there: which arguments are
+ * refused, in which order, and where the next ALLOCINFO_IOC_GET_NEXT goes on
+ * after a call has failed.
+ */
+#include <linux/ioctl.h>
+#include <linux/sched.h>
+#include <linux/sched/signal.h>
+#include <linux/string.h>
+#include <linux/uaccess.h>
+#include "allocinfo.h"
+
+/* Programs for 32 bits have the same layout. */
+static_assert(sizeof(struct allocinfo_tag) == 200);
+static_assert(sizeof(struct allocinfo_tag_data) == 224);
+static_assert(sizeof(struct allocinfo_filter) == 232);
+static_assert(sizeof(struct allocinfo_get_at) == 464);
+
+#define FILTER_BY_SIZE	(ALLOCINFO_FILTER_MASK_MIN_SIZE | ALLOCINFO_FILTER_MASK_MAX_SIZE)
+#define FILTER_BY_SITE	(ALLOCINFO_FILTER_MASK_MODNAME | ALLOCINFO_FILTER_MASK_FUNCTION | \
+			 ALLOCINFO_FILTER_MASK_FILENAME | ALLOCINFO_FILTER_MASK_LINENO)
+
+/* ---- one line --------------------------------------------------------------- */
+
+/* The end of a name, as much as there is room for. */
+static const char *tail(const char *name)
+{
+	size_t len = strlen(name);
+
+	return name + (len < ALLOCINFO_STR_SIZE ? 0 : len - (ALLOCINFO_STR_SIZE - 1));
+}
+
+/* What is not terminated is the name of nothing. */
+static bool is_named(const char *name, const char *wanted)
+{
+	return !strncmp(tail(name), wanted, ALLOCINFO_STR_SIZE);
+}
+
+/**
+ * allocinfo_filter_valid - does a filter make sense?
+ * @filter: the filter
+ *
+ * Context: Any.
+ * Return: false if it has bits that nobody knows or an interval that is none.
+ */
+bool allocinfo_filter_valid(const struct allocinfo_filter *filter)
+{
+	if (filter->mask & ~(u64)ALLOCINFO_FILTER_MASKS)
+		return false;
+	return (filter->mask & FILTER_BY_SIZE) != FILTER_BY_SIZE ||
+	       filter->min_size <= filter->max_size;
+}
+
+/**
+ * allocinfo_site_wanted - is a call site one that a filter wants?
+ * @filter:	the filter
+ * @info:	the call site, the counters are not looked at
+ *
+ * Context: Any, with @info valid.
+ * Return: Whether it is, but for its size.
+ */
+bool allocinfo_site_wanted(const struct allocinfo_filter *filter, const struct codetag_info *info)
+{
+	const struct allocinfo_tag *fields = &filter->fields;
+	const u64 mask = filter->mask;
+
+	if (mask & ALLOCINFO_FILTER_MASK_LINENO && info->ct->lineno != fields->lineno)
+		return false;
+	if (mask & ALLOCINFO_FILTER_MASK_MODNAME &&
+	    !is_named(info->modname ?: "", fields->modname))
+		return false;
+	if (mask & ALLOCINFO_FILTER_MASK_FUNCTION &&
+	    !is_named(info->ct->function, fields->function))
+		return false;
+	if (mask & ALLOCINFO_FILTER_MASK_FILENAME &&
+	    !is_named(info->ct->filename, fields->filename))
+		return false;
+	return !(mask & ALLOCINFO_FILTER_MASK_INACCURATE) ||
+	       allocinfo_accurate(info) == !filter->inaccurate;
+}
+
+/**
+ * allocinfo_size_wanted - does a call site hold as much as a filter wants?
+ * @filter:	the filter
+ * @info:	the call site, with its counters
+ *
+ * Context: Any.
+ * Return: Whether it does.
+ */
+bool allocinfo_size_wanted(const struct allocinfo_filter *filter, const struct codetag_info *info)
+{
+	const u64 bytes = info->bytes;
+
+	if (filter->mask & ALLOCINFO_FILTER_MASK_MIN_SIZE && bytes < filter->min_size)
+		return false;
+	return !(filter->mask & ALLOCINFO_FILTER_MASK_MAX_SIZE) || bytes <= filter->max_size;
+}
+
+/**
+ * allocinfo_fill - put a line in the form that user space gets
+ * @data:	all of it is written
+ * @info:	the line
+ *
+ * Context: Any, with @info valid.
+ */
+void allocinfo_fill(struct allocinfo_tag_data *data, const struct codetag_info *info)
+{
+	*data = (struct allocinfo_tag_data) {
+		.tag.lineno = info->ct->lineno,
+		.counter.bytes = info->bytes,
+		.counter.calls = info->calls,
+		.counter.accurate = allocinfo_accurate(info),
+		.counter.pad[ALLOCINFO_PAD_UNLOADED] = info->unloaded,
+	};
+	strscpy(data->tag.modname, tail(info->modname ?: ""));
+	strscpy(data->tag.function, tail(info->ct->function));
+	strscpy(data->tag.filename, tail(info->ct->filename));
+}
+
+/* ---- going through them ------------------------------------------------------- */
+
+/*
+ * Find the line after @skip others, from the cursor's position on, and leave the
+ * cursor behind it. Counters are on each CPU and cost the most: those of sites that
+ * the filter does not want are not read, nor those of lines that are only counted.
+ */
+static int find(struct allocinfo_cursor *cursor, u64 skip, struct codetag_info *info)
+{
+	const struct allocinfo_filter *filter = &cursor->filter;
+	const bool by_size = filter->mask & FILTER_BY_SIZE;
+	/* Neighbours are worth to be read with it if each is looked at. */
+	struct codetag_sums *sums = by_size && !(filter->mask & FILTER_BY_SITE) ?
+				    &cursor->sums : NULL;
+
+	cursor->sums.nr = 0;
+	for (; codetag_next_tag(&cursor->pos, info); cursor->pos++) {
+		cond_resched();
+		if (fatal_signal_pending(current))
+			return -EINTR;
+		if (!allocinfo_site_wanted(filter, info))
+			continue;
+		if (!skip || by_size || info->unloaded)
+			if (!codetag_read(info, sums) || !allocinfo_size_wanted(filter, info))
+				continue;
+		if (!skip--) {
+			cursor->pos++;
+			return 0;
+		}
+	}
+	return -ENOENT;
+}
+
+static long get_content_id(void __user *arg)
+{
+	struct allocinfo_content_id id;
+	struct codetag_content content;
+
+	codetag_lock();
+	codetag_content(&content);
+	codetag_unlock();
+	id.id = content.id;
+	return copy_to_user(arg, &id, sizeof(id)) ? -EFAULT : 0;
+}
+
+/*
+ * A position beyond all lines changes nothing. One beyond those that the filter
+ * wants leaves the filter, and the cursor at the end, unless it was at the
+ * beginning.
+ */
+static long get_at(struct allocinfo_cursor *cursor, void __user *arg)
+{
+	struct codetag_content content;
+	struct allocinfo_get_at at;
+	struct codetag_info info;
+	bool at_beginning;
+	int err = -ENOENT;
+
+	if (copy_from_user(&at, arg, sizeof(at)))
+		return -EFAULT;
+	if (!allocinfo_filter_valid(&at.filter))
+		return -EINVAL;
+
+	mutex_lock(&cursor->lock);
+	codetag_lock();
+	codetag_content(&content);
+	if (at.pos < content.nr) {
+		at_beginning = !cursor->pos;
+		cursor->pos = 0;
+		cursor->filter = at.filter;
+		err = find(cursor, at.pos, &info);
+		if (!err)
+			allocinfo_fill(&at.data, &info);
+		else if (at_beginning)
+			cursor->pos = 0;
+	}
+	codetag_unlock();
+	mutex_unlock(&cursor->lock);
+
+	if (!err && copy_to_user(arg, &at, sizeof(at)))
+		err = -EFAULT;
+	return err;
+}
+
+/* At the end once, and then from the beginning again. */
+static long get_next(struct allocinfo_cursor *cursor, void __user *arg)
+{
+	struct allocinfo_tag_data data;
+	struct codetag_info info;
+	int err;
+
+	mutex_lock(&cursor->lock);
+	codetag_lock();
+	err = find(cursor, 0, &info);
+	if (!err)
+		allocinfo_fill(&data, &info);
+	else
+		cursor->pos = 0;
+	codetag_unlock();
+	mutex_unlock(&cursor->lock);
+
+	if (!err && copy_to_user(arg, &data, sizeof(data)))
+		err = -EFAULT;
+	return err;
+}
+
+/**
+ * allocinfo_ioctl - an ioctl on /proc/allocinfo
+ * @cursor:	where the ioctls on the open file are
+ * @cmd:	which one
+ * @arg:	its argument
+ *
+ * Context: Process.
+ * Return: 0 or a negative error.
+ */
+long allocinfo_ioctl(struct allocinfo_cursor *cursor, unsigned int cmd, void __user *arg)
+{
+	switch (cmd) {
+	case ALLOCINFO_IOC_CONTENT_ID:
+		return get_content_id(arg);
+	case ALLOCINFO_IOC_GET_AT:
+		return get_at(cursor, arg);
+	case ALLOCINFO_IOC_GET_NEXT:
+		return get_next(cursor, arg);
+	default:
+		return -ENOIOCTLCMD;
+	}
+}
