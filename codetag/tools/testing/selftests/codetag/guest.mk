@@ -21,6 +21,8 @@ out := $(abspath $(OUT))
 dest := $(out)/selftests
 programs := $(wildcard $(here)/*.sh)
 helpers := $(patsubst $(here)/helpers/%.c,%,$(wildcard $(here)/helpers/*.c))
+# What the machine's own headers do not have yet.
+uapi := $(here)/../../../../include/uapi
 sources := $(wildcard $(here)/module/*.[ch]) $(here)/module/Kbuild
 
 all: modules helpers scripts
@@ -34,7 +36,7 @@ modules: | $(out)/build $(dest)
 helpers: $(addprefix $(dest)/bin/,$(helpers))
 
 $(dest)/bin/%: $(here)/helpers/%.c | $(dest)/bin
-	$(CC) -O2 -Wall -Wextra -static -o $@ $<
+	$(CC) -O2 -Wall -Wextra -static -idirafter $(uapi) -o $@ $<
 
 scripts: | $(dest)
 	cp $(here)/codetag.inc $(programs) $(dest)/

@@ -1,0 +1,11 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# The ioctls of /proc/allocinfo: the program that tests them prints the results.
+. "$(dirname "$0")/codetag.inc"
+
+driver
+"$BIN/allocinfo" test "$KO"
+status=$?
+unload codetag_test
+cleanup
+exit $status
