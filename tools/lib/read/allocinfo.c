@@ -56,6 +56,13 @@ static char *skip_blanks(char *s)
 	return s + strspn(s, " ");
 }
 
+const char *site_path(const char *file)
+{
+	while (file[0] == '.' && file[1] == '/' && file[2])
+		file += 2;
+	return file;
+}
+
 /* Splits "file:line" in place, from the right: a path may hold colons. */
 static const char *parse_place(struct site *site, char *s)
 {
@@ -70,10 +77,7 @@ static const char *parse_place(struct site *site, char *s)
 	    line < 0 || line > UINT32_MAX)
 		return "the line number is not one";
 	*colon = '\0';
-	/* Headers come with the path that the compiler was given. */
-	while (s[0] == '.' && s[1] == '/' && s[2])
-		s += 2;
-	site->file = s;
+	site->file = site_path(s);
 	site->line = line;
 	return NULL;
 }

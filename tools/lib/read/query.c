@@ -86,6 +86,26 @@ bool query_has_id(const struct query *query)
 	return false;
 }
 
+static const char *literal(const char *glob)
+{
+	return glob && !strpbrk(glob, "*?") ? glob : NULL;
+}
+
+bool query_names(const struct query *query, const char **func, const char **module)
+{
+	const struct codetag_terms *all;
+
+	if (!query || query->count != 1)
+		return false;
+	all = &query->one[0].all;
+	*func = literal(all->func);
+	*module = literal(all->module);
+	/* That is what code without a module is called here. */
+	if (*module && !strcmp(*module, "vmlinux"))
+		*module = NULL;
+	return *func || *module;
+}
+
 void query_with_action(const struct query *query, const char *action, struct text *text)
 {
 	if (!query || !query->count)

@@ -31,6 +31,12 @@ bool query_match(const struct query *query, const struct site *site);
 bool query_match_id(const struct query *query, const struct site *site, uint16_t id);
 bool query_has_id(const struct query *query);
 
+/*
+ * Whether every site that is selected has the same function or module: @func and
+ * @module are these, NULL where they need not be the same.
+ */
+bool query_names(const struct query *query, const char **func, const char **module);
+
 /* Appends the queries as the control file takes them: a line each, with @action. */
 void query_with_action(const struct query *query, const char *action, struct text *text);
 

@@ -16,6 +16,7 @@
 #include "base/number.h"
 #include "base/text.h"
 #include "model/fleet.h"
+#include "read/allocinfo_ioctl.h"
 #include "read/input.h"
 #include "read/unpack.h"
 #ifdef HAVE_SQLITE
@@ -552,6 +553,17 @@ static void of_this_machine(struct snapshot *s)
 	}
 	clock_gettime(CLOCK_REALTIME, &now);
 	s->time = (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+bool source_running(struct snapshot *s, const char *func, const char *module)
+{
+	*s = (struct snapshot){ .hosts = 1 };
+	if (!allocinfo_read_some(&s->info, func, module))
+		return false;
+	of_this_machine(s);
+	if (!s->host)
+		s->host = host_of(ALLOCINFO_PATH);
+	return true;
 }
 
 static bool read_path(const char *path, int64_t number, const struct visit *visit)

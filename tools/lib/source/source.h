@@ -54,6 +54,12 @@ struct source_files {
 };
 
 /*
+ * The same as source_total() of /proc/allocinfo, but nothing except its call sites in
+ * @func and @module, see read/allocinfo_ioctl.h. False if that cannot be had.
+ */
+bool source_running(struct snapshot *snapshot, const char *func, const char *module);
+
+/*
  * What they have as one: a sum if they have several. False after a message if that is
  * nothing at all.
  */

@@ -123,6 +123,35 @@ static void test_id(void)
 	query_free(query);
 }
 
+static void test_names(void)
+{
+	static const struct {
+		const char *text, *func, *module;
+	} queries[] = {
+		{ "func f", "f", NULL }, { "module m", NULL, "m" },
+		{ "file x func f line 3- module m", "f", "m" }, { "func f not module m", "f", NULL },
+		{ "func f module vmlinux", "f", NULL }, { "func f; ;", "f", NULL },
+		{ "func f*", NULL, NULL }, { "func ?f module *", NULL, NULL }, { "", NULL, NULL },
+		{ "not func f", NULL, NULL }, { "func f; func f", NULL, NULL },
+		{ "module vmlinux", NULL, NULL }, { "file f", NULL, NULL },
+	};
+
+	for (size_t i = 0; i < sizeof(queries) / sizeof(*queries); i++) {
+		struct query_error error;
+		struct query *query = query_parse(queries[i].text, &error);
+		const char *func = NULL, *module = NULL;
+		bool known = query_names(query, &func, &module);
+
+		expect(known == (queries[i].func || queries[i].module), "names or not of %s",
+		       queries[i].text);
+		expect(!known || (!!func == !!queries[i].func && !!module == !!queries[i].module &&
+		       (!func || !strcmp(func, queries[i].func)) &&
+		       (!module || !strcmp(module, queries[i].module))), "names of %s",
+		       queries[i].text);
+		query_free(query);
+	}
+}
+
 static void test_keyword(void)
 {
 	expect(query_keyword("file", 4) && query_keyword("idx", 2) && query_keyword("not", 3), "keywords");
@@ -215,5 +244,6 @@ void test_query(void)
 	test_kernel_numbers();
 	test_action();
 	test_id();
+	test_names();
 	test_keyword();
 }
