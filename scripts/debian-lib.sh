@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-# shellcheck shell=bash disable=SC2016,SC2034,SC2094,SC2154
+# shellcheck shell=bash disable=SC2016,SC2034,SC2094,SC2153,SC2154
 # Debian machines: images of root file systems, and the results of what is done with
 # them. To be sourced after progress-lib.sh.
 work=$(mktemp -d "$CACHE/run/debian.XXXXXX")
