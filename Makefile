@@ -16,6 +16,7 @@ help:
 	@echo
 	@echo 'Variables:'
 	@echo '  ARCH=um             run and shell: user-mode Linux instead of QEMU'
+	@echo '  ARCH=arm64          run, shell and test: that architecture, in QEMU'
 	@echo '  FLAVOUR=NAME        run and shell: a configuration of scripts/configs/ (default base)'
 	@echo '                      deb: cloud-amd64 (default), amd64 or rt-amd64'
 	@echo '  KSRC=DIR            a Linux 6.12 tree of your own, which is never written to'
@@ -31,7 +32,7 @@ run shell:
 	@ARCH='$(ARCH)' scripts/run-demo $@
 
 test:
-	@scripts/run-tests $(T)
+	@ARCH='$(ARCH)' scripts/run-tests $(T)
 
 bench:
 	@benchmarks/run-bench

@@ -12,6 +12,10 @@ PATCHES=$ROOT/kernel-patches/$KVER
 TARBALL=/usr/src/linux-source-$KVER.tar.xz
 DEBIAN_CONFIGS=/usr/src/linux-config-$KVER
 
+# For what guests ARCH= is. Not under that name: a kernel's make would take it for its own.
+export GUEST_ARCH=${ARCH:-${GUEST_ARCH:-x86_64}}
+unset ARCH
+
 # Everything that is made is made below CACHE, nothing in the repository.
 CACHE=${CODETAG_CACHE:-${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/codetag}
 mkdir -p "$CACHE"/{src,tree,obj,log,ccache,run}
@@ -146,6 +150,19 @@ flavour_arch()
 
 	arch=$(flavour_make_args "$1" | sed -n 's/.*\<ARCH=\([^ ]*\).*/\1/p')
 	printf '%s\n' "${arch:-x86_64}"
+}
+
+# flavour_cross FLAVOUR: what the names of its compiler and its tools begin with, if it
+# is not for this machine
+flavour_cross() { flavour_make_args "$1" | sed -n 's/.*\<CROSS_COMPILE=\([^ ]*\).*/\1/p'; }
+
+# flavour_command FLAVOUR: where the codetag command for its guests is
+flavour_command()
+{
+	local cross
+
+	cross=$(flavour_cross "$1")
+	printf '%s\n' "$CACHE/command${cross:+-$(flavour_arch "$1")}"
 }
 
 # kmake FLAVOUR ARGS…: make in the flavour's tree and object directory

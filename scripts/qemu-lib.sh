@@ -5,16 +5,34 @@
 # A /dev/kvm that exists does not have to work: let QEMU start a processor on it.
 kvm_works()
 {
-	[ -w /dev/kvm ] && (printf 'quit\n' | timeout 10 "$qemu" -machine q35 -accel kvm -cpu host \
+	[ -w /dev/kvm ] && [ "$(uname -m)" = "$cpu" ] &&
+		(printf 'quit\n' | timeout 10 "$qemu" -machine "$machine" -accel kvm -cpu host \
 		-S -display none -nodefaults -monitor stdio) >/dev/null 2>&1
 }
 
-# qemu_choose THREADS: sets qemu, kind (kvm or tcg) and the options for it in accel;
-# THREADS is how TCG runs the processors, single or multi
+# qemu_choose THREADS [ARCH]: sets qemu, its machine, kind (kvm or tcg) and the options
+# for it in accel; which file is the kernel (kernel_image) and what it has to be told
+# (boot_line, early_console). THREADS is how TCG runs the processors, single or multi.
 qemu_choose()
 {
-	qemu=$(command -v qemu-system-x86_64) || die "no qemu-system-x86_64" \
-		"run: scripts/install-packages"
+	local cpu model=max
+
+	case ${2:-x86_64} in
+	x86_64)
+		cpu=x86_64 machine=q35 kernel_image=vmlinux
+		# Whether the timer ticks is a question of time on a busy machine.
+		boot_line="console=ttyS0 reboot=t tsc=reliable no_timer_check"
+		early_console="earlyprintk=serial,ttyS0,115200" ;;
+	arm64)
+		cpu=aarch64 machine=virt,gic-version=3,mte=on kernel_image=arch/arm64/boot/Image
+		# Its own way to sign pointers takes half of TCG's time.
+		model=max,pauth-impdef=on
+		boot_line="console=ttyAMA0"
+		early_console=earlycon ;;
+	*) die "no guests of architecture $2" ;;
+	esac
+	qemu=$(command -v "qemu-system-$cpu") || die "no qemu-system-$cpu" \
+		"run: scripts/install-packages scripts/packages.txt scripts/packages-arch.txt"
 	case ${ACCEL:-auto} in
 	auto) if kvm_works; then kind=kvm; else kind=tcg; fi ;;
 	kvm|tcg) kind=$ACCEL ;;
@@ -23,7 +41,7 @@ qemu_choose()
 	if [ "$kind" = kvm ]; then
 		accel=(-accel kvm -cpu host)
 	else
-		accel=(-accel "tcg,thread=$1" -cpu max)
+		accel=(-accel "tcg,thread=$1" -cpu "$model")
 	fi
 }
 
