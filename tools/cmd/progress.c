@@ -28,6 +28,7 @@ void progress_end(struct progress *progress)
 {
 	struct text blanks = { 0 };
 
+	progress->done = 0;
 	if (!progress->shown.tv_sec)
 		return;
 	text_printf(&blanks, "%zu of %zu %s", progress->all, progress->all, progress->what);

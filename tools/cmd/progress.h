@@ -15,7 +15,7 @@ struct progress {
 /* One more is done; says so a few times a second at most. */
 void progress_step(struct progress *progress);
 
-/* To be called before anything else is printed. */
+/* To be called before anything else is printed; what comes then begins anew. */
 void progress_end(struct progress *progress);
 
 #endif

@@ -219,9 +219,11 @@ assert seconds < 0.6 and used.ru_maxrss < 40000
 EOF
 }
 
+# Never more than there are, also where there are two directories.
 shows_progress() { # COMMAND
 	script -qec "stty rows 24 cols 80; $codetag $* $scratch/fleet >/dev/null" /dev/null |
-		grep -q 'of 60 files' &&
+		tr '\r' '\n' | awk '/ of 60 files/ { shown = 1; beyond = beyond || $1 > 60 }
+			END { exit !shown || beyond }' &&
 		[ -z "$("$codetag" "$@" "$scratch/fleet" 2>&1 >/dev/null)" ]
 }
 
@@ -409,6 +411,7 @@ check merge/progress shows_progress merge -n 1
 check report/progress shows_progress report -n 1
 check report/progress-hosts shows_progress report -g host
 check export/progress shows_progress export --format csv
+check diff/progress shows_progress diff "$scratch/fleet"
 if feature sqlite3 merge/sqlite && program sqlite3 merge/sqlite; then
 	check merge/sqlite merge_like_sqlite
 	check report/rows report_rows
