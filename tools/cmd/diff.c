@@ -220,7 +220,7 @@ static void print_table(const struct diff *diff, const struct groups *groups,
 static bool over_limit(const struct diff *diff, const struct groups *groups, size_t count)
 {
 	for (size_t i = 0; i < count && diff->has_limit; i++)
-		if (sub64(groups->group[i].now.bytes, groups->group[i].before.bytes) > diff->limit)
+		if (group_growth(&groups->group[i]) > diff->limit)
 			return true;
 	return false;
 }

@@ -127,6 +127,11 @@ static void number_row(struct groups *groups, struct text *name)
 		text_printf(name, " #%zu", groups->times[i]);
 }
 
+int64_t group_growth(const struct group *group)
+{
+	return sub64(group->now.bytes, group->before.bytes);
+}
+
 int64_t sum_average(const struct sum *sum)
 {
 	return sum->calls > 0 ? sum->bytes / sum->calls : 0;
@@ -230,7 +235,7 @@ static int64_t weight(const struct group *group, enum order order)
 	case ORDER_AVERAGE:
 		return sum_average(&group->now);
 	case ORDER_GROWTH:
-		growth = sub64(group->now.bytes, group->before.bytes);
+		growth = group_growth(group);
 		return growth < 0 ? sub64(0, growth) : growth;
 	case ORDER_NAME:
 		break;

@@ -89,6 +89,7 @@ bool order_parse(enum order *order, const char *text);
 /* Largest first, names from A to Z. Breaks the link from names to groups. */
 void groups_sort(struct groups *groups, enum order order);
 
+int64_t group_growth(const struct group *group);
 int64_t sum_average(const struct sum *sum);
 void sum_add(struct sum *to, const struct sum *more);
 
