@@ -1,16 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "trace_sites.h"
 
-#include <errno.h>
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "command.h"
 #include "trace_read.h"
 #include "base/message.h"
-#include "base/number.h"
 #include "read/input.h"
 #include "source/source.h"
 #include "trace/kmem_sites.h"
@@ -64,23 +59,12 @@ static bool read_trace(struct kmem *kmem, const char *path)
 static bool add_static(struct allocinfo *info, const char *build)
 {
 	struct objects objects = { 0 };
+	bool good = objects_read(&objects, build) || trace_no_kernel(build);
 
-	if (!objects_read(&objects, build)) {
-		objects_free(&objects);
-		return trace_no_kernel(build);
-	}
-	for (size_t i = 0; i < objects.count; i++) {
-		const char *path = objects.object[i].path;
-
-		GROW(info->site, info->count, info->room);
-		info->site[info->count++] = (struct site){
-			.file = arena_copy(&info->strings, path, strlen(path)),
-			.func = "(static)",
-			.bytes = footprint_total(&objects.object[i].size),
-		};
-	}
+	if (good)
+		objects_sites(&objects, "(static)", info);
 	objects_free(&objects);
-	return true;
+	return good;
 }
 #else
 static bool add_static(struct allocinfo *info, const char *build)

@@ -6,6 +6,9 @@
 
 #include "base/message.h"
 #include "chart/material.h"
+#ifdef HAVE_ELF
+#include "image/objects.h"
+#endif
 #include "model/container.h"
 #include "read/input.h"
 #ifdef HAVE_SQLITE
@@ -115,34 +118,27 @@ static void read_release(struct material *m, const char *dir)
 	text_free(&path);
 }
 
-/* Each object file is as a call site of its own. */
 bool material_load_objects(struct material *m, const char *dir)
 {
-	struct objects *objects = &m->objects;
-	struct allocinfo *info = xcalloc(1, sizeof(*info));
+	struct objects objects = { 0 };
+	bool good = objects_read(&objects, dir);
 
-	m->info = info;
+	m->info = xcalloc(1, sizeof(*m->info));
 	m->time = xcalloc(1, sizeof(*m->time));
 	m->count = 1;
-	if (!objects_read(objects, dir)) {
+	if (!good)
 		warning("cannot read %s: %s", dir, strerror(errno));
-		hint("It has to be the directory that the kernel was built in (O=).");
-		return false;
-	}
-	if (!objects->count) {
+	else if (!objects.count)
 		warning("there are no object files in %s", dir);
+	good = good && objects.count;
+	if (good) {
+		objects_sites(&objects, "", m->info);
+		read_release(m, dir);
+	} else {
 		hint("It has to be the directory that the kernel was built in (O=).");
-		return false;
 	}
-	for (size_t i = 0; i < objects->count; i++) {
-		GROW(info->site, info->count, info->room);
-		info->site[info->count++] = (struct site){
-			.file = objects->object[i].path, .func = "",
-			.bytes = footprint_total(&objects->object[i].size),
-		};
-	}
-	read_release(m, dir);
-	return true;
+	objects_free(&objects);
+	return good;
 }
 #else
 bool material_load_objects(struct material *m, const char *dir)

@@ -221,7 +221,4 @@ void material_free(struct material *m)
 #endif
 	series_free(&m->series);
 	tree_free(&m->tree);
-#ifdef HAVE_ELF
-	objects_free(&m->objects);
-#endif
 }

@@ -11,9 +11,6 @@
 #include "model/tree.h"
 #include "read/query.h"
 #include "recording/recording.h"
-#ifdef HAVE_ELF
-#include "image/objects.h"
-#endif
 
 enum chart_kind { USUAL, RING, TREEMAP, AREA, BARS, FLAME };
 enum attribute { CURRENT, CALLS, GROWTH, STATIC, OF_TRACE };
@@ -39,9 +36,6 @@ struct material {
 	double *time;	/* 0: not known */
 	size_t count;
 	struct tree tree;	/* for ring and treemap */
-#ifdef HAVE_ELF
-	struct objects objects;	/* static: the one snapshot is of them */
-#endif
 	struct series series;	/* for areas: the groups over time … */
 	double *moment;		/* … at these times … */
 	size_t *snapshot;	/* … which are these snapshots of … */

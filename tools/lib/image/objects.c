@@ -240,6 +240,20 @@ bool objects_read(struct objects *objects, const char *dir)
 	return !error;
 }
 
+void objects_sites(const struct objects *objects, const char *func, struct allocinfo *info)
+{
+	for (size_t i = 0; i < objects->count; i++) {
+		const char *path = objects->object[i].path;
+
+		GROW(info->site, info->count, info->room);
+		info->site[info->count++] = (struct site){
+			.file = arena_copy(&info->strings, path, strlen(path)),
+			.func = func,
+			.bytes = footprint_total(&objects->object[i].size),
+		};
+	}
+}
+
 void objects_free(struct objects *objects)
 {
 	for (size_t i = 0; i < objects->count; i++)

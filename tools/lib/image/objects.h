@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "read/allocinfo.h"
+
 struct footprint {
 	int64_t text;	/* executable */
 	int64_t rodata;	/* read-only */
@@ -43,6 +45,9 @@ struct objects {
  */
 bool objects_read(struct objects *objects, const char *dir);
 void objects_free(struct objects *objects);
+
+/* Adds each object file to @info as a call site of its own, whose function is @func. */
+void objects_sites(const struct objects *objects, const char *func, struct allocinfo *info);
 
 int64_t footprint_total(const struct footprint *size);
 void footprint_add(struct footprint *to, const struct footprint *more);
