@@ -16,12 +16,8 @@
 #include "base/number.h"
 #include "chart/chart.h"
 #include "chart/material.h"
-#ifdef HAVE_CAIRO
+#include "chart/page_draw.h"
 #include "chart/picture.h"
-#endif
-#ifdef HAVE_D3
-#include "chart/page.h"
-#endif
 #include "model/match.h"
 #include "read/input.h"
 #include "write/outfile.h"
@@ -30,7 +26,6 @@ struct options {
 	struct selection selection;
 	const char *output, *title;
 	struct trace_files files;
-	enum kmem_key key;	/* of a trace */
 	enum chart_format format;
 	bool page;	/* HTML instead of a format */
 	struct chart_wish wish;
@@ -126,7 +121,7 @@ static void finish_trace(struct options *o, struct argp_state *state)
 		argp_error(state, "current is static and dynamic: add --kernel BUILD, or try "
 			   "--attr current_dynamic");
 	if (o->wish.attribute == CURRENT)
-		o->key = CURRENT_DYNAMIC;
+		o->wish.key = CURRENT_DYNAMIC;
 	o->selection.path = o->files.trace;
 }
 
@@ -157,7 +152,8 @@ static void finish_wish(struct options *o)
 	wish->by = o->selection.by;
 	wish->top = o->selection.top;
 	wish->moments = o->page;
-	wish->objects = wish->attribute == OF_TRACE && o->key == REMOTE_FREED;
+	wish->trace = o->files.trace;
+	wish->objects = wish->attribute == OF_TRACE && wish->key == REMOTE_FREED;
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -192,7 +188,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		i = argument_word(arg, attributes, 8, "attribute", state);
 		o->wish.attribute = i < OF_TRACE ? i : OF_TRACE;
 		if (o->wish.attribute == OF_TRACE)
-			o->key = keys[i - OF_TRACE];
+			o->wish.key = keys[i - OF_TRACE];
 		return 0;
 	case KEY_FLAME:
 		o->flame.contexts.used = true;
@@ -307,7 +303,7 @@ static bool load_trace(struct material *m, const struct options *o)
 	m->info = xcalloc(1, sizeof(*m->info));
 	m->time = xcalloc(1, sizeof(*m->time));
 	m->count = 1;
-	return trace_sites(m->info, &o->files, o->key, o->wish.attribute == CURRENT);
+	return trace_sites(m->info, &o->files, o->wish.key, o->wish.attribute == CURRENT);
 }
 
 /* Says why it cannot, and returns false. */
@@ -333,71 +329,6 @@ static bool load(struct material *m, struct options *o)
 			   load_files(m, o);
 }
 
-#ifdef HAVE_D3
-static bool draw_page(const struct options *o, const struct material *m,
-		      const struct chart *chart, FILE *out)
-{
-	static const char *const views[] = {
-		[RING] = "ring", [TREEMAP] = "treemap", [FLAME] = "flame",
-	};
-	struct page page = {
-		.title = chart->title,
-		.subtitle = chart->subtitle,
-		.what = o->wish.attribute == STATIC ? "object files" :
-			o->files.trace ? "callers" : "call sites",
-		.view = views[o->wish.kind],
-		.shown = o->wish.attribute == CALLS,
-		.growth = o->wish.attribute == GROWTH,
-		.attribute = {
-			{ "size", o->wish.objects ? "objects" : "size", chart->bytes || o->wish.attribute == CALLS },
-			{ "calls", "allocations", false },
-		},
-		.attributes = o->wish.attribute == STATIC ? 1 : 2,
-	};
-	bool good;
-
-	for (size_t i = 0; i < m->count; i++) {
-		page_time(&page, m->time[i]);
-		page_add_sites(&page, &m->info[i], o->selection.query,
-			       o->wish.attribute == STATIC ? BY_FILE : BY_SITE);
-	}
-	if (m->of)
-		text_printf(&page.notes, "%zu of %zu snapshots.\n", m->count, m->of);
-	good = page.sites;
-	if (!good)
-		warning("there is nothing to draw");
-	good = good && page_write(&page, out);
-	page_free(&page);
-	return good;
-}
-#else
-static bool draw_page(const struct options *o, const struct material *m,
-		      const struct chart *chart, FILE *out)
-{
-	(void)o, (void)m, (void)chart, (void)out;
-	warning("this build cannot make pages, it was made without d3");
-	hint("Try .svg or .png.");
-	return false;
-}
-#endif
-
-#ifdef HAVE_CAIRO
-static bool draw_picture(const struct options *o, const struct material *m,
-			 const struct chart *chart, FILE *out)
-{
-	return picture_draw(&o->wish, m, chart, o->format, out);
-}
-#else
-static bool draw_picture(const struct options *o, const struct material *m,
-			 const struct chart *chart, FILE *out)
-{
-	(void)o, (void)m, (void)chart, (void)out;
-	warning("this build cannot make pictures, it was made without cairo");
-	hint("Try .html.");
-	return false;
-}
-#endif
-
 static int draw_flame(struct options *o)
 {
 	o->flame.title = o->title;
@@ -413,22 +344,9 @@ static int draw_flame(struct options *o)
 
 static bool draw(const struct options *o, const struct material *m)
 {
-	static const char *const titles[] = {
-		[CURRENT] = "Kernel memory by call site",
-		[CALLS] = "Kernel allocations by call site",
-		[GROWTH] = "Growth of kernel memory by call site",
-		[STATIC] = "Static size of the kernel by object file",
-	}, *const trace_titles[] = {
-		[TOTAL_DYNAMIC] = "Slab memory ever allocated, by caller",
-		[CURRENT_DYNAMIC] = "Slab memory by caller",
-		[WASTE] = "Slab memory wasted by rounding up, by caller",
-		[REMOTE_FREED] = "Slab objects freed on another CPU, by caller",
-	};
 	struct text subtitle = { 0 };
 	struct chart chart = {
-		.title = o->title ? o->title : o->wish.attribute == OF_TRACE ?
-			 trace_titles[o->key] : o->files.trace ?
-			 "Static and slab memory by caller" : titles[o->wish.attribute],
+		.title = o->title ? o->title : material_title(&o->wish),
 		.width = o->width,
 		.height = o->height,
 		.bytes = o->wish.attribute != CALLS && !o->wish.objects,
@@ -442,8 +360,8 @@ static bool draw(const struct options *o, const struct material *m)
 	if (!good) {
 		warning("cannot create %s: %s", o->output, strerror(errno));
 	} else {
-		good = o->page ? draw_page(o, m, &chart, file.stream) :
-				 draw_picture(o, m, &chart, file.stream);
+		good = o->page ? page_draw(&o->wish, m, &chart, file.stream) :
+				 picture_draw(&o->wish, m, &chart, o->format, file.stream);
 		if (!good)
 			outfile_abandon(&file);
 		else if (!outfile_finish(&file)) {

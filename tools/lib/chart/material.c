@@ -79,7 +79,7 @@ int64_t material_value(const struct chart_wish *wish, const struct group *group)
 	case CALLS:
 		return group->now.calls;
 	case GROWTH:
-		return sub64(group->now.bytes, group->before.bytes);
+		return group_growth(group);
 	case CURRENT:
 	case STATIC:
 	case OF_TRACE:
@@ -169,6 +169,25 @@ static void describe_growth(const struct chart_wish *wish, const struct groups *
 		text_printf(text, ", shrunk by %s at %zu%s",
 			    size_format(size, all.shrunk, true), all.shrank,
 			    wish->kind == BARS ? "" : " (not drawn)");
+}
+
+const char *material_title(const struct chart_wish *wish)
+{
+	static const char *const titles[] = {
+		[CURRENT] = "Kernel memory by call site",
+		[CALLS] = "Kernel allocations by call site",
+		[GROWTH] = "Growth of kernel memory by call site",
+		[STATIC] = "Static size of the kernel by object file",
+	}, *const trace_titles[] = {
+		[TOTAL_DYNAMIC] = "Slab memory ever allocated, by caller",
+		[CURRENT_DYNAMIC] = "Slab memory by caller",
+		[WASTE] = "Slab memory wasted by rounding up, by caller",
+		[REMOTE_FREED] = "Slab objects freed on another CPU, by caller",
+	};
+
+	if (wish->attribute == OF_TRACE)
+		return trace_titles[wish->key];
+	return wish->trace ? "Static and slab memory by caller" : titles[wish->attribute];
 }
 
 void material_describe(struct text *text, const struct material *m,

@@ -11,6 +11,7 @@
 #include "model/tree.h"
 #include "read/query.h"
 #include "recording/recording.h"
+#include "trace/kmem_rank.h"
 
 enum chart_kind { USUAL, RING, TREEMAP, AREA, BARS, FLAME };
 enum attribute { CURRENT, CALLS, GROWTH, STATIC, OF_TRACE };
@@ -18,6 +19,8 @@ enum attribute { CURRENT, CALLS, GROWTH, STATIC, OF_TRACE };
 struct chart_wish {
 	enum chart_kind kind;
 	enum attribute attribute;
+	bool trace;		/* callers instead of call sites … */
+	enum kmem_key key;	/* … by what, for OF_TRACE */
 	bool objects;		/* values are a number of objects, not bytes */
 	const struct query *query;
 	const char *query_text;	/* "": none */
@@ -76,6 +79,9 @@ size_t material_rank(const struct chart_wish *wish, const struct groups *groups,
 
 /* Fills m->tree, for rings and treemaps. */
 void material_tree(struct material *m, const struct chart_wish *wish);
+
+/* "Kernel memory by call site" */
+const char *material_title(const struct chart_wish *wish);
 
 /* "Linux 6.12.5 · 2026-03-01 12:00:00 · 123.4M in 4567 allocations" */
 void material_describe(struct text *text, const struct material *m,

@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "base/message.h"
+#ifdef HAVE_CAIRO
+#include "model/frames.h"
 
 static bool nothing(void)
 {
@@ -140,3 +142,39 @@ bool picture_draw(const struct chart_wish *wish, const struct material *m,
 		return draw_tree(wish, &m->tree, chart, format, out);
 	}
 }
+
+bool picture_draw_stacks(const struct groups *groups, const struct chart *chart,
+			 enum chart_format format, FILE *out)
+{
+	struct tree tree = { 0 };
+	struct chart_tree drawing = { .chart = *chart, .tree = &tree };
+	bool good;
+
+	frames_tree(&tree, groups, !chart->bytes);
+	drawing.start = tree.node;
+	good = chart_flame(&drawing, format, out);
+	tree_free(&tree);
+	return good;
+}
+#else
+static bool without_cairo(const char *instead)
+{
+	warning("this build cannot make pictures, it was made without cairo");
+	hint("Try %s.", instead);
+	return false;
+}
+
+bool picture_draw(const struct chart_wish *wish, const struct material *m,
+		  const struct chart *chart, enum chart_format format, FILE *out)
+{
+	(void)wish, (void)m, (void)chart, (void)format, (void)out;
+	return without_cairo(".html");
+}
+
+bool picture_draw_stacks(const struct groups *groups, const struct chart *chart,
+			 enum chart_format format, FILE *out)
+{
+	(void)groups, (void)chart, (void)format, (void)out;
+	return without_cairo(".html, or 'codetag export --contexts'");
+}
+#endif

@@ -69,3 +69,40 @@ void frames_free(struct frames *frames)
 {
 	text_free(&frames->text);
 }
+
+/* A slash would be two frames, so it becomes a sign that looks like one. */
+static void add_name(struct text *path, const char *name)
+{
+	for (; *name; name++) {
+		if (*name == '/')
+			text_puts(path, "\xe2\x88\x95");
+		else
+			text_add(path, name, 1);
+	}
+}
+
+void frames_tree(struct tree *tree, const struct groups *groups, bool calls)
+{
+	struct frames frames = { 0 };
+	struct text path = { 0 };
+
+	for (size_t i = 0; i < groups->count; i++) {
+		struct sum sum = groups->group[i].now;
+
+		if (calls)
+			sum.bytes = sum.calls;
+		text_clear(&path);
+		frames_of(&frames, groups, &groups->group[i]);
+		for (size_t f = 0; f < frames.count; f++) {
+			if (f)
+				text_puts(&path, "/");
+			add_name(&path, frames.name[f]);
+		}
+		tree_add(tree, path.s, &sum);
+	}
+	tree_sort(tree, ORDER_SIZE);
+	if (tree->count)
+		tree->node[0].name = "all";
+	text_free(&path);
+	frames_free(&frames);
+}

@@ -4,6 +4,7 @@
 #define CODETAG_FRAMES_H
 
 #include "model/group.h"
+#include "model/tree.h"
 
 #define FRAMES_MAX 40
 
@@ -17,5 +18,8 @@ struct frames {
 void frames_of(struct frames *frames, const struct groups *groups,
 	       const struct group *group);
 void frames_free(struct frames *frames);
+
+/* The stacks of @groups as a tree, sorted by size, which is how many there are if @calls. */
+void frames_tree(struct tree *tree, const struct groups *groups, bool calls);
 
 #endif
