@@ -65,16 +65,6 @@ static void take(struct slabs_screen *s)
 	slab_rank(&s->now, s->choice);
 }
 
-/* What the cache has grown by since the last refresh. */
-static int64_t growth_of(const struct slabs_screen *s, const struct slab_cache *cache)
-{
-	for (size_t i = 0; i < s->before.count; i++)
-		if (!strcmp(s->before.cache[i].name, cache->name))
-			return sub64(slab_size(cache, s->choice->page_size),
-				     slab_size(&s->before.cache[i], s->choice->page_size));
-	return 0;
-}
-
 static void draw_sums(const struct slabs_screen *s)
 {
 	char used[SIZE_TEXT], size[SIZE_TEXT], min[SIZE_TEXT], avg[SIZE_TEXT], max[SIZE_TEXT];
@@ -114,7 +104,7 @@ static void draw_cell(const struct slabs_screen *s, const struct slab_cache *c, 
 
 static void draw_row(const struct slabs_screen *s, const struct slab_cache *c, int y)
 {
-	int64_t growth = growth_of(s, c);
+	int64_t growth = slab_growth(c, &s->before, s->choice->page_size);
 	chtype colour = growth ? COLOR_PAIR(growth > 0 ? PAIR_GROWN : PAIR_SHRUNK) : 0;
 
 	start_line(y);

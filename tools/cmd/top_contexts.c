@@ -8,25 +8,8 @@
 
 #include "base/number.h"
 #include "model/context_group.h"
-#include "model/group.h"
 #include "read/contexts.h"
 #include "read/input.h"
-
-static void keep_site(struct contexts *contexts, const struct site *site)
-{
-	struct text want = { 0 }, name = { 0 };
-	size_t kept = 0;
-
-	group_name(&want, (struct grouping){ BY_SITE, 0 }, site);
-	for (size_t i = 0; i < contexts->count; i++) {
-		group_name(&name, (struct grouping){ BY_SITE, 0 }, &contexts->context[i].site);
-		if (!strcmp(name.s, want.s))
-			contexts->context[kept++] = contexts->context[i];
-	}
-	contexts->count = kept;
-	text_free(&want);
-	text_free(&name);
-}
 
 static void add_line(struct text *lines, const struct contexts *contexts,
 		     const struct context_group *group, const struct helpers *helpers,
@@ -79,7 +62,7 @@ bool top_contexts(struct text *lines, const struct debugfs_dir *dir, const struc
 	}
 	free(path);
 	contexts_parse(&contexts, text, len);
-	keep_site(&contexts, site);
+	contexts_select_site(&contexts, site);
 	good = contexts.count;
 	if (good)
 		add_lines(lines, &contexts, human);

@@ -95,6 +95,16 @@ void slab_add_up(struct slab_totals *t, const struct slabinfo *info, int64_t pag
 	t->avg = t->active ? t->used / t->active : 0;
 }
 
+int64_t slab_growth(const struct slab_cache *cache, const struct slabinfo *before,
+		    int64_t page_size)
+{
+	for (size_t i = 0; i < before->count; i++)
+		if (!strcmp(before->cache[i].name, cache->name))
+			return sub64(slab_size(cache, page_size),
+				     slab_size(&before->cache[i], page_size));
+	return 0;
+}
+
 /* The change of the cache called @name; rows of one name are one cache. */
 static struct slab_change *change_of(struct slab_changes *changes, struct strmap *names,
 				     const char *name)

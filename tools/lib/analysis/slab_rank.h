@@ -34,6 +34,10 @@ struct slab_totals {
 
 void slab_add_up(struct slab_totals *totals, const struct slabinfo *info, int64_t page_size);
 
+/* What @cache has grown by, 0 if it was not there @before. */
+int64_t slab_growth(const struct slab_cache *cache, const struct slabinfo *before,
+		    int64_t page_size);
+
 /* A cache before and now: one that was not there has no slabs and no objects. */
 struct slab_change {
 	const char *name;	/* of @old or @new */

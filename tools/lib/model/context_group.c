@@ -215,3 +215,13 @@ void contexts_select(struct contexts *contexts, const struct query *query, int64
 	}
 	contexts->count = kept;
 }
+
+void contexts_select_site(struct contexts *contexts, const struct site *site)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < contexts->count; i++)
+		if (site_same(&contexts->context[i].site, site))
+			contexts->context[kept++] = contexts->context[i];
+	contexts->count = kept;
+}

@@ -66,4 +66,7 @@ void context_groups_free(struct context_groups *groups);
 struct query;
 void contexts_select(struct contexts *contexts, const struct query *query, int64_t min_age);
 
+/* Leaves those of @site. */
+void contexts_select_site(struct contexts *contexts, const struct site *site);
+
 #endif

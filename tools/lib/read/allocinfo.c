@@ -269,6 +269,17 @@ void allocinfo_free(struct allocinfo *info)
 	*info = (struct allocinfo){ 0 };
 }
 
+static bool same_module(const char *a, const char *b)
+{
+	return a && b ? !strcmp(a, b) : a == b;
+}
+
+bool site_same(const struct site *a, const struct site *b)
+{
+	return a->line == b->line && !strcmp(a->file, b->file) &&
+	       !strcmp(a->func, b->func) && same_module(a->module, b->module);
+}
+
 bool site_reserved(const struct site *site)
 {
 	return !strcmp(site->file, "codetag");

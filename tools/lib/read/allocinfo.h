@@ -94,6 +94,9 @@ const char *site_path(const char *file);
 unsigned int site_flags(const char *notes);
 const char *site_notes(unsigned int flags);
 
+/* Whether they are one call site: file, line, function and module. */
+bool site_same(const struct site *a, const struct site *b);
+
 /* Rows of the profiler itself: memory that it cannot give to a line of code. */
 bool site_reserved(const struct site *site);
 

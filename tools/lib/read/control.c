@@ -145,23 +145,12 @@ size_t control_split(const struct control *control)
 	return count;
 }
 
-static bool same_module(const char *a, const char *b)
-{
-	return a && b ? !strcmp(a, b) : a == b;
-}
-
-static bool same_site(const struct site *a, const struct site *b)
-{
-	return a->line == b->line && !strcmp(a->file, b->file) &&
-	       !strcmp(a->func, b->func) && same_module(a->module, b->module);
-}
-
 void control_select_site(struct control *control, const struct site *site)
 {
 	size_t kept = 0;
 
 	for (size_t i = 0; i < control->count; i++)
-		if (same_site(&control->site[i].site, site))
+		if (site_same(&control->site[i].site, site))
 			control->site[kept++] = control->site[i];
 	control->count = kept;
 }
