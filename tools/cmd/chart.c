@@ -264,6 +264,7 @@ static const struct argp argp = {
 	children, NULL, NULL
 };
 
+/* A whole one: FILE@N is a snapshot of it, unlike for source_is_recording(). */
 static bool is_recording(const char *path)
 {
 	static const char magic[] = "SQLite format 3";
