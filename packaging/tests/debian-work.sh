@@ -300,7 +300,7 @@ perf_works()
 
 dump_reads()
 {
-	makedumpfile --mem-usage /proc/kcore | tee /tmp/usage
+	makedumpfile --mem-usage /proc/kcore 2>&1 | tee /tmp/usage
 	# It says that it does not know this version yet, and goes on.
 	grep 'KERN_DATA *[1-9]' /tmp/usage
 }
