@@ -14,9 +14,10 @@
 #include <linux/codetag.h>
 #include <linux/irqflags.h>
 #include <linux/percpu-defs.h>
+#include <linux/smp.h>			/* generic per-CPU operations use it */
+#include <linux/static_key.h>
 #include <asm/barrier.h>
 #include <asm/percpu.h>
-#include <linux/static_key.h>
 
 /**
  * struct alloc_tag_counters - what a tag holds, on one CPU
