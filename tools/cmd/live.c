@@ -63,7 +63,7 @@ static void enter_contexts(struct live *live)
 	const struct site *site;
 
 	if (!live->from->contexts) {
-		set_message(live, "only the running kernel has contexts, not a file");
+		set_message(live, "the running kernel and recordings have contexts, not a copy of allocinfo");
 	} else if (by != BY_SITE && by != BY_ROW) {
 		set_message(live, "only single call sites have contexts: b until it is by site");
 	} else if (live->cursor < live->groups.count) {

@@ -27,7 +27,7 @@ struct snapshots {
 	const char *(*toggle)(struct snapshots *from, const struct site *site);
 	/*
 	 * Adds lines about the contexts of @site, the first one of headings; returns what
-	 * to tell the user instead, or NULL. NULL like @toggle.
+	 * to tell the user instead, or NULL. NULL: there are no contexts with these snapshots.
 	 */
 	const char *(*contexts)(struct snapshots *from, const struct site *site, bool human,
 				struct text *lines);

@@ -8,6 +8,7 @@
 #include "arguments.h"
 #include "command.h"
 #include "live.h"
+#include "live_contexts.h"
 #include "source/open_recording.h"
 #include "selection.h"
 #include "base/message.h"
@@ -396,11 +397,26 @@ static bool read_tape(struct snapshots *from, int step, struct allocinfo *info,
 	return !*why;
 }
 
+static const char *tape_contexts(struct snapshots *from, const struct site *site, bool human,
+				 struct text *lines)
+{
+	struct tape *tape = (struct tape *)from;
+	struct text text = { 0 };
+
+	if (recording_load_contexts(tape->recording, tape->at, &text) && text.len)
+		return live_contexts(lines, text.s, text.len, site, human) ? NULL :
+		       "it was not split in this snapshot";
+	text_free(&text);
+	return recording_error(tape->recording) ? recording_error(tape->recording) :
+	       "there are no contexts in this snapshot: no call site was split";
+}
+
 static bool play(struct recording *recording, struct replay *replay)
 {
 	struct tape tape = {
 		.snapshots = {
 			.read = read_tape,
+			.contexts = tape_contexts,
 			.title = "codetag replay",
 			.recorded = true,
 		},

@@ -10,8 +10,8 @@
 #include "debugfs.h"
 #include "interval.h"
 #include "live.h"
+#include "live_contexts.h"
 #include "show.h"
-#include "top_contexts.h"
 #include "base/message.h"
 #include "read/control.h"
 #include "read/input.h"
@@ -202,9 +202,20 @@ static const char *contexts(struct snapshots *from, const struct site *site, boo
 			    struct text *lines)
 {
 	struct machine_now *now = (struct machine_now *)from;
+	char *path = debugfs_path(now->dir, "contexts"), *text;
+	bool any = false;
+	size_t len;
 
-	return top_contexts(lines, now->dir, site, human, now->why, sizeof(now->why)) ?
-	       NULL : now->why;
+	if (!input_read(path, &text, &len)) {
+		snprintf(now->why, sizeof(now->why), "there are no contexts: %s: %s", path,
+			 strerror(errno));
+	} else {
+		any = live_contexts(lines, text, len, site, human);
+		snprintf(now->why, sizeof(now->why), "it is not split: codetag split func %s stack",
+			 site->func);
+	}
+	free(path);
+	return any ? NULL : now->why;
 }
 
 static int live(struct top *top)

@@ -79,6 +79,8 @@ live_steps() {
 	screen_has 'this help' || return 1
 	tmux_top send-keys t
 	screen_has 'not a file' || return 1
+	tmux_top send-keys Enter
+	screen_has 'not a copy of allocinfo' || return 1
 	tmux_top send-keys h u
 	screen_has '9.2M' || return 1
 	# Narrow: the columns that tell least go, and nothing goes on in the next line.
@@ -153,6 +155,9 @@ contexts_steps() {
 	! tmux_top capture-pane -p | grep -q -e 4711 -e filemap || return 1
 	sed 's/^640 10/777640 12/' "$dir/contexts" >"$dir/new" && mv "$dir/new" "$dir/contexts"
 	screen_has '777640       12       20  age=0-9 one' || return 1
+	! on_screen_now 'not understood' || return 1
+	echo 'what is this' >>"$dir/contexts"
+	screen_has 'some lines were not understood' || return 1
 	tmux_top send-keys Enter
 	screen_has 'filemap.c:1950' || return 1
 	tmux_top send-keys Down Enter

@@ -151,14 +151,7 @@ print(found["suspects"], found["rows"][0]["name"])' "$scratch/leaks.json")" = \
 )
 
 live_replay() {
-	tmux_top kill-server 2>/dev/null
-	TZ=UTC tmux_top -f /dev/null new-session -d -x 100 -y 24 \
-		"TZ=UTC $codetag replay $recording -b -d 0.2 2>$scratch/replay.err; echo left \$?; sleep 600"
-	replay_steps
-	local status=$?
-	tmux_top kill-server
-	cat "$scratch/replay.err"
-	return $status
+	on_screen 100 24 "TZ=UTC $codetag replay $(realpath "$recording") -b -d 0.2" replay_steps
 }
 
 replay_steps() {
@@ -170,6 +163,39 @@ replay_steps() {
 	tmux_top send-keys Right
 	screen_has '00:14:00' || return 1
 	screen_has '+65536' || return 1
+	tmux_top send-keys q
+	screen_has 'left 0'
+}
+
+# Enter shows the contexts of the row as they were in the snapshot: before anything was
+# split, while the first row was, and with others.
+replay_contexts() (
+	export db=$scratch/contexts-live.db now=$scratch/contexts-live
+	pretend() { # NOW
+		echo '# contexts - version: 1.0' >"$now"
+		[ "$1" -eq 0 ] || printf '%s\n' "$((1000 * $1)) 10 20 mm/filemap.c:1950 func:__filemap_get_folio age=0-9" \
+			' one+0x1/0x2' '4711 10 20 mm/other.c:1950 func:other age=0-9' >>"$now"
+	}
+	in_world "$codetag" record -q -o "$db" -c 3 -i 1 --allocinfo data/handmade-v2.allocinfo \
+		--contexts "$now" || return 1
+	on_screen 100 24 "$codetag replay $db -b -d 0.2" replay_contexts_steps
+)
+
+replay_contexts_steps() {
+	screen_has 'this is the last snapshot' || return 1
+	tmux_top send-keys Enter
+	screen_has '2000       10       20  age=0-9 one' || return 1
+	screen_has 'ALLOCS  CONTEXT' || return 1
+	! tmux_top capture-pane -p | grep -e 4711 -e filemap || return 1
+	tmux_top send-keys Left
+	screen_has '1000       10       20  age=0-9 one' || return 1
+	tmux_top send-keys Left
+	screen_has 'no contexts in this snapshot: no call site was split' || return 1
+	screen_has 'filemap.c:1950' || return 1
+	tmux_top send-keys Right Down Enter
+	screen_has 'it was not split in this snapshot' || return 1
+	tmux_top send-keys b Enter
+	screen_has 'only single call sites have contexts' || return 1
 	tmux_top send-keys q
 	screen_has 'left 0'
 }
@@ -203,6 +229,9 @@ if feature sqlite3 record; then
 	check record/large-schema large_is_as_recorded
 	check replay/linear reads_linearly replay --list
 	check leaks/linear reads_linearly leaks
-	program tmux replay/live && check replay/live live_replay
+	if program tmux replay/live && feature ncursesw replay/live; then
+		check replay/live live_replay
+		check replay/contexts replay_contexts
+	fi
 fi
 check leaks/live leaks_live

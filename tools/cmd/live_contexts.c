@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "top_contexts.h"
+#include "live_contexts.h"
 
-#include <errno.h>
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/number.h"
 #include "model/context_group.h"
 #include "read/contexts.h"
-#include "read/input.h"
 
 static void add_line(struct text *lines, const struct contexts *contexts,
 		     const struct context_group *group, const struct helpers *helpers,
@@ -47,27 +43,19 @@ static void add_lines(struct text *lines, const struct contexts *contexts, bool 
 	callers_free(&callers);
 }
 
-bool top_contexts(struct text *lines, const struct debugfs_dir *dir, const struct site *site,
-		  bool human, char *why, size_t room)
+bool live_contexts(struct text *lines, char *text, size_t len, const struct site *site,
+		   bool human)
 {
-	char *path = debugfs_path(dir, "contexts"), *text;
 	struct contexts contexts;
-	bool good;
-	size_t len;
+	bool any;
 
-	if (!input_read(path, &text, &len)) {
-		snprintf(why, room, "there are no contexts: %s: %s", path, strerror(errno));
-		free(path);
-		return false;
-	}
-	free(path);
 	contexts_parse(&contexts, text, len);
 	contexts_select_site(&contexts, site);
-	good = contexts.count;
-	if (good)
+	any = contexts.count;
+	if (any)
 		add_lines(lines, &contexts, human);
-	else
-		snprintf(why, room, "it is not split: codetag split func %s stack", site->func);
+	if (any && (contexts.bad_lines || contexts.cut))
+		text_puts(lines, "some lines were not understood and are not shown\n");
 	contexts_free(&contexts);
-	return good;
+	return any;
 }
