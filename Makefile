@@ -32,7 +32,7 @@ run shell:
 	@ARCH='$(ARCH)' scripts/run-demo $@
 
 test:
-	@ARCH='$(ARCH)' scripts/run-tests $(T)
+	@ARCH='$(ARCH)' scripts/run-tests "$$T"
 
 bench:
 	@benchmarks/run-bench

@@ -4,7 +4,8 @@
 # To be sourced after lib.sh.
 #
 # DOING names the file in which a script says what it does now. Who makes that
-# file shows it: the outermost script, so that nothing is shown twice.
+# file shows it: the outermost script, so that nothing is shown twice. BUILT names a
+# file that gets a line for each build: flavour, files, seconds.
 
 # Seconds between two lines where there is no terminal.
 PROGRESS_EVERY=${PROGRESS_EVERY:-60}
@@ -142,7 +143,7 @@ kmake_watched()
 	touch "$obj/.codetag-began"
 	shown kernel kmake "$flavour" "$@" >>"$log" 2>&1 || status=$?
 	doing ''
-	printf '%s %s %s\n' "$flavour" "$(kmake_made)" $((SECONDS - from)) >>"$LOGS/built"
+	printf '%s %s %s\n' "$flavour" "$(kmake_made)" $((SECONDS - from)) >>"${BUILT:-/dev/null}"
 	[ "$status" -ne 124 ] ||
 		echo "ERROR: no new file and no new line in $STALL s" >>"$log"
 	return "$status"
