@@ -538,6 +538,16 @@ static noinline void *caller_c(void)
 	return object;
 }
 
+/* Without frame pointers these architectures guess. */
+static void need_stacks(struct kunit *test)
+{
+	bool guessed = (IS_ENABLED(CONFIG_UML) || IS_ENABLED(CONFIG_RISCV)) &&
+		       !IS_ENABLED(CONFIG_FRAME_POINTER);
+
+	if (!IS_ENABLED(CONFIG_STACKTRACE) || !IS_ENABLED(CONFIG_KALLSYMS) || guessed)
+		kunit_skip(test, "no stacks that can be relied on");
+}
+
 static bool is_in(unsigned long addr, const char *name)
 {
 	char symbol[KSYM_SYMBOL_LEN];
@@ -557,9 +567,7 @@ static void by_stack(struct kunit *test)
 	void *object[6];
 	struct found *found;
 
-	if (!IS_ENABLED(CONFIG_STACKTRACE) || !IS_ENABLED(CONFIG_KALLSYMS) ||
-	    (IS_ENABLED(CONFIG_UML) && !IS_ENABLED(CONFIG_FRAME_POINTER)))
-		kunit_skip(test, "no stacks that can be relied on");
+	need_stacks(test);
 
 	split(test, BIT(CODETAG_KEY_STACK));
 	/* From one place each, which is in the stack, too. */
@@ -595,9 +603,7 @@ static void stack_of_any_way(struct kunit *test)
 	void **object = kunit_kcalloc(test, NR, sizeof(*object), GFP_KERNEL);
 	unsigned int nr, i;
 
-	if (!IS_ENABLED(CONFIG_STACKTRACE) || !IS_ENABLED(CONFIG_KALLSYMS) ||
-	    (IS_ENABLED(CONFIG_UML) && !IS_ENABLED(CONFIG_FRAME_POINTER)))
-		kunit_skip(test, "no stacks that can be relied on");
+	need_stacks(test);
 
 	KUNIT_ASSERT_NOT_NULL(test, object);
 	split(test, BIT(CODETAG_KEY_STACK));
@@ -617,9 +623,7 @@ static void several_calls(struct kunit *test)
 	void *object[6];
 	unsigned int nr, i;
 
-	if (!IS_ENABLED(CONFIG_STACKTRACE) || !IS_ENABLED(CONFIG_KALLSYMS) ||
-	    (IS_ENABLED(CONFIG_UML) && !IS_ENABLED(CONFIG_FRAME_POINTER)))
-		kunit_skip(test, "no stacks that can be relied on");
+	need_stacks(test);
 
 	split(test, BIT(CODETAG_KEY_STACK));
 	object[0] = own(kmalloc_noprof(64, GFP_KERNEL));
@@ -669,9 +673,7 @@ static void depth(struct kunit *test)
 	struct found *f;
 	unsigned int i;
 
-	if (!IS_ENABLED(CONFIG_STACKTRACE) || !IS_ENABLED(CONFIG_KALLSYMS) ||
-	    (IS_ENABLED(CONFIG_UML) && !IS_ENABLED(CONFIG_FRAME_POINTER)))
-		kunit_skip(test, "no stacks that can be relied on");
+	need_stacks(test);
 
 	/* Only where the helper calls: all callers are one. */
 	split_id(test, own_id(), BIT(CODETAG_KEY_STACK), 1, 10);
