@@ -15,17 +15,18 @@ help:
 	@echo '  make distclean      remove the whole cache'
 	@echo
 	@echo 'Variables:'
+	@echo '  KVER=VERSION        another kernel than Linux 6.12 that kernel-patches/ has a series for'
 	@echo '  ARCH=um             run and shell: user-mode Linux instead of QEMU'
 	@echo '  ARCH=arm64          run, shell and test: that architecture, in QEMU'
 	@echo '  FLAVOUR=NAME        run and shell: a configuration of scripts/configs/ (default base)'
 	@echo '                      deb: cloud-amd64 (default), amd64 or rt-amd64'
-	@echo '  KSRC=DIR            a Linux 6.12 tree of your own, which is never written to'
+	@echo '  KSRC=DIR            a Linux 6.12 (or KVER) tree of your own, which is never written to'
 	@echo '  FAST_PATHS=n        leave out the second series, in a tree of its own'
 	@echo '  ACCEL=kvm|tcg       accelerator of QEMU (default: KVM where it works)'
 	@echo '  APPEND=WORDS        run and shell: more kernel command line'
 	@echo '  CODETAG_CACHE=DIR   where everything is made (default $${XDG_CACHE_HOME:-~/.cache}/codetag)'
 
-export KSRC FAST_PATHS ACCEL FLAVOUR APPEND T QUICK
+export KVER KSRC FAST_PATHS ACCEL FLAVOUR APPEND T QUICK
 
 # ARCH is for our scripts; a kernel's make is told by them.
 run shell:

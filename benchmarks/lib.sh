@@ -5,6 +5,8 @@
 BENCH=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd -P)
 # shellcheck source=../scripts/lib.sh
 . "$BENCH/../scripts/lib.sh"
+[ "$KVER" = 6.12 ] || die "KVER=$KVER: what is measured is 6.12 with the profiler, beside 7.3's own" \
+	"the profiler on $KVER cannot be measured yet"
 
 # A measured kernel is called SOURCE-PROFILER[-um]:
 #   SOURCE	6.12 or 7.3 as they come; ours, which is the patched 6.12; roomy, the

@@ -65,7 +65,7 @@ guest_parse()
 	obj=$(flavour_obj "$flavour")
 	initramfs=$obj/initramfs.cpio
 	[ -f "$initramfs" ] || die "no initramfs of flavour $flavour" \
-		"run: scripts/build-kernel $flavour && scripts/mkinitramfs $flavour"
+		"run: ${CHOICE}scripts/build-kernel $flavour && ${CHOICE}scripts/mkinitramfs $flavour"
 	console=$LOGS/$name.console
 	result=$LOGS/$name.result
 	work=$(mktemp -d "$CACHE/run/$name.XXXXXX")

@@ -5,10 +5,22 @@
 
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
 SCRIPTS=$ROOT/scripts
-OVERLAY=$ROOT/codetag
 
-KVER=6.12
+die()
+{
+	printf '%s: %s\n' "${0##*/}" "$1" >&2
+	shift
+	[ $# -eq 0 ] || printf '  %s\n' "$@" >&2
+	exit 1
+}
+
+# Which kernel; each has a series.
+KVER=${KVER:-6.12}
 PATCHES=$ROOT/kernel-patches/$KVER
+# The overlay: what all kernels have, and what differs between them.
+OVERLAYS=("$ROOT/codetag" "$PATCHES/overlay")
+[[ $KVER != */* && -f $PATCHES/series ]] || die "KVER=$KVER: there is no series for such a kernel" \
+	"known: $(cd "$ROOT/kernel-patches" && echo */series | sed 's,/series,,g')"
 TARBALL=/usr/src/linux-source-$KVER.tar.xz
 DEBIAN_CONFIGS=/usr/src/linux-config-$KVER
 
@@ -20,7 +32,12 @@ unset ARCH
 CACHE=${CODETAG_CACHE:-${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/codetag}
 mkdir -p "$CACHE"/{src,tree,obj,log,ccache,run}
 CACHE=$(cd "$CACHE" && pwd -P)
+OBJ=$CACHE/obj
 LOGS=$CACHE/log
+if [ "$KVER" != 6.12 ]; then
+	OBJ=$OBJ/$KVER
+	LOGS=$LOGS/$KVER
+fi
 
 # A tree of the user's own gets a patched copy and object directories of its own.
 KSRC=${KSRC:-}
@@ -29,12 +46,10 @@ if [ -n "$KSRC" ]; then
 	KEY=ksrc-$(printf %s "$KSRC" | cksum | cut -d' ' -f1)
 	PRISTINE=$KSRC
 	TREE=$CACHE/tree/$KEY
-	OBJ=$CACHE/obj/$KEY
-	mkdir -p "$OBJ"
+	OBJ=$OBJ/$KEY
 else
 	PRISTINE=$CACHE/src/linux-source-$KVER
 	TREE=$CACHE/tree/$KVER
-	OBJ=$CACHE/obj
 fi
 
 # Without the second series there is another tree, so that both are there at once.
@@ -46,7 +61,6 @@ n)
 	TREE=$(tree_without_fast_paths)
 	OBJ=$OBJ/profiler
 	LOGS=$LOGS/profiler
-	mkdir -p "$OBJ" "$LOGS"
 	;;
 *)
 	printf 'FAST_PATHS=%s is neither y nor n\n' "$FAST_PATHS" >&2
@@ -54,6 +68,14 @@ n)
 	;;
 esac
 export FAST_PATHS
+mkdir -p "$OBJ" "$LOGS"
+
+# What is typed before a command for it to mean the same kernel
+CHOICE=
+[ "$KVER" = 6.12 ] || CHOICE+="KVER=$KVER "
+[ "$GUEST_ARCH" = x86_64 ] || CHOICE+="ARCH=$GUEST_ARCH "
+[ -z "$KSRC" ] || CHOICE+="KSRC=$KSRC "
+[ "$FAST_PATHS" = y ] || CHOICE+="FAST_PATHS=$FAST_PATHS "
 
 JOBS=${JOBS:-$(nproc)}
 PATH=$PATH:/usr/sbin:/sbin
@@ -69,14 +91,6 @@ export KBUILD_BUILD_TIMESTAMP=${KBUILD_BUILD_TIMESTAMP:-Thu Jan  1 00:00:00 UTC 
 export PYTHONDONTWRITEBYTECODE=1 LC_ALL=C
 # The makes below are not part of a make that called us.
 unset MAKEFLAGS MFLAGS MAKELEVEL
-
-die()
-{
-	printf '%s: %s\n' "${0##*/}" "$1" >&2
-	shift
-	[ $# -eq 0 ] || printf '  %s\n' "$@" >&2
-	exit 1
-}
 
 # usage TEXT STATUS: help to stdout, or to stderr when it was asked for wrongly
 usage_exit()
@@ -101,7 +115,8 @@ fragment()
 
 # fragments NAME TREE: the fragments of a configuration, the lowest first. One
 # says with a line "# on: NAME" what it is put on top of, and with "# with: PATH"
-# which fragment of the kernel tree, if it is there, belongs to it.
+# which fragment of the kernel tree, if it is there, belongs to it. What is
+# otherwise in this kernel is in a fragment of the same name beside its patches.
 fragments()
 {
 	local file below path
@@ -113,6 +128,8 @@ fragments()
 		[ ! -e "$2/$path" ] || printf '%s\n' "$2/$path"
 	done
 	printf '%s\n' "$file"
+	file=$PATCHES/configs/$1.config
+	[ ! -f "$file" ] || printf '%s\n' "$file"
 }
 
 # A flavour is the name of a fragment, built from the patched tree, or from the

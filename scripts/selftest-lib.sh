@@ -5,7 +5,7 @@
 # "# mem: SIZE", "# vmem: SIZE", "# disk: SIZE", "# tcg: single", "# timeout: SECONDS". To be
 # sourced after lib.sh.
 
-SELFTESTS=$OVERLAY/tools/testing/selftests/codetag
+SELFTESTS=$TREE/tools/testing/selftests/codetag
 
 # How many guests run at the same time.
 AT_ONCE=${AT_ONCE:-$(nproc)}
