@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What enable, disable and fault share: having the kernel do it. */
+/* What enable, disable, split and fault share: having the kernel do it. */
 #ifndef CODETAG_CHANGE_H
 #define CODETAG_CHANGE_H
 
