@@ -6,6 +6,9 @@ import statistics
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
+# The kernel that is patched, and compared with itself as it comes.
+KVER = os.environ.get("KVER") or "6.12"
+
 # The fast paths: the rows of the short table.
 FAST = ["page-0", "page-3", "page-9", "page-0-batch", "kmalloc-8", "kmalloc-64",
         "kmalloc-1024", "kmalloc-8192", "kmalloc-64-acct", "kmalloc-64-batch",
@@ -35,7 +38,7 @@ def variants():
 
 def base_of(variant):
     """What a variant is compared with: the same kernel without a profiler."""
-    return "7.3-none" if variant.startswith("7.3-") else "6.12-none"
+    return "7.3-none" if variant.startswith("7.3-") else f"{KVER}-none"
 
 
 def source_of(variant):

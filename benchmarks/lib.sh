@@ -5,13 +5,15 @@
 BENCH=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd -P)
 # shellcheck source=../scripts/lib.sh
 . "$BENCH/../scripts/lib.sh"
-[ "$KVER" = 6.12 ] || die "KVER=$KVER: what is measured is 6.12 with the profiler, beside 7.3's own" \
-	"the profiler on $KVER cannot be measured yet"
+
+# Where results are kept while a run lasts, and for the next.
+DATA=$CACHE/bench
+[ "$KVER" = 6.12 ] || DATA=$DATA/$KVER
 
 # A measured kernel is called SOURCE-PROFILER[-um]:
-#   SOURCE	6.12 or 7.3 as they come; ours, which is the patched 6.12; roomy, the
-#		same with as many page flags left as an id needs; or alone, which is
-#		6.12 with the profiler's series and not that of the fast paths
+#   SOURCE	KVER (6.12) or 7.3 as they come; ours, which is the patched KVER; roomy,
+#		the same with as many page flags left as an id needs; or alone, which
+#		is KVER with the profiler's series and not that of the fast paths
 #   PROFILER	none or prof
 #   -um	user-mode Linux, otherwise with the options of Debian that matter
 kernel_source() { printf '%s\n' "${1%%-*}"; }
@@ -20,7 +22,7 @@ kernel_um() { case $1 in *-um) true ;; *) false ;; esac; }
 source_tree()
 {
 	case $1 in
-	6.12) printf '%s\n' "$PRISTINE" ;;
+	"$KVER") printf '%s\n' "$PRISTINE" ;;
 	7.3) printf '%s\n' "${KSRC73:-$CACHE/src/linux-source-7.3}" ;;
 	ours|roomy) printf '%s\n' "${OURS_TREE:-$TREE}" ;;
 	alone) tree_without_fast_paths ;;
@@ -35,6 +37,10 @@ flavour_tree()
 	local source
 
 	source=$(kernel_source "$1")
+	case $KVER-$source in
+	6.12-*|*-[0-9]*) ;;
+	*) source=$KVER-$source ;;
+	esac
 	printf '%s\n' "$CACHE/tree/bench-${source/roomy/ours}"
 }
 # shellcheck disable=SC2317,SC2329
@@ -60,19 +66,20 @@ flavour_fragments()
 say() { printf '%s %s\n' "$(date +%H:%M:%S)" "$*" >&2; }
 
 # variants [PREFIX…]: "name|kernel|command line|before" of those whose name begins
-# with one of these, and of those that they are compared with
+# with one of these, and of those that they are compared with; no others than KVER
+# are compared with 6.12
 variants()
 {
-	awk -F '|' -v want="$*" '
+	awk -F '|' -v want="$*" -v kver="$KVER" '
 	function trim(s) { gsub(/^[ \t]+|[ \t]+$/, "", s); return s }
-	/^#/ || NF < 4 { next }
+	/^#/ || NF < 4 || /^6\.12-/ && kver != "6.12" { next }
 	{
 		name = trim($1)
 		n = split(want, prefix, " ")
 		use = n == 0
 		for (i = 1; i <= n; i++) {
 			use = use || index(name, prefix[i]) == 1
-			use = use || name == (prefix[i] ~ /^7/ ? "7.3-none" : "6.12-none")
+			use = use || name == (prefix[i] ~ /^7/ ? "7.3-none" : kver "-none")
 			source = prefix[i]
 			sub(/-.*/, "", source)
 			use = use || name == source "-none"
@@ -82,8 +89,8 @@ variants()
 	}' "$BENCH/variants"
 }
 
-# Where the results of a measure are kept while a run lasts, and for the next.
-results_of() { mkdir -p "$CACHE/bench/$1" && printf '%s\n' "$CACHE/bench/$1"; }
+# Where the results of a measure are
+results_of() { mkdir -p "$DATA/$1" && printf '%s\n' "$DATA/$1"; }
 
 # fresh FILE STATE: the file is of this state already
 fresh() { [ -z "${AGAIN:-}" ] && [ -f "$1" ] && grep -q -x "state $2" "$1"; }

@@ -79,8 +79,8 @@ def groups(chosen):
     """A narrow table for each source of kernels, ours beside what it is compared with"""
     for source in ("6.12-", "7.3-", "ours-", "roomy-", "alone-"):
         names = [v for v in chosen if v.startswith(source)]
-        if source in ("ours-", "roomy-", "alone-") and names and "6.12-none" in chosen:
-            names.insert(0, "6.12-none")
+        if source in ("ours-", "roomy-", "alone-") and names and f"{lib.KVER}-none" in chosen:
+            names.insert(0, f"{lib.KVER}-none")
         if names:
             yield names
 
