@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+# Debian packages that this machine's release or architecture does not have, by an
+# apt with sources and a state of its own: those of the machine are neither used nor
+# changed. To be sourced after lib.sh.
+
+# fetch_package DIR ARCHITECTURE SUITE PACKAGE: download it into DIR, which is only
+# for that, and print its file. An empty SUITE is that of this machine.
+fetch_package()
+{
+	local dir=$1 arch=$2 suite=$3 package=$4 log=$LOGS/fetch-$4.log mirror own
+	local -a apt=(apt-get -q -o "Dir::Etc::sourcelist=$dir/sources.list"
+		-o Dir::Etc::sourceparts=/dev/null -o Dir::Etc::preferencesparts=/dev/null
+		-o "Dir::State::lists=$dir/lists" -o "Dir::State::status=$dir/status"
+		-o "Dir::Cache=$dir/cache" -o Acquire::Languages=none -o Acquire::Retries=3
+		-o "APT::Architecture=$arch" -o "APT::Architectures=$arch"
+		-o APT::Sandbox::User=root)
+
+	rm -rf "$dir"
+	mkdir -p "$dir"/{lists/partial,cache/archives/partial}
+	: >"$dir/status"
+	# Where the machine itself has Debian's main archive from.
+	# shellcheck disable=SC2016	# the format is apt's
+	read -r mirror own < <(apt-get indextargets --format '$(REPO_URI) $(CODENAME)' \
+		'Created-By: Packages' | grep -m 1 '/debian/* ' || true) || true
+	mirror=${DEBIAN_MIRROR:-${mirror:-}}
+	suite=${suite:-${own:-bookworm}}
+	[ -n "$mirror" ] || die "apt knows no archive of Debian's" "say which: DEBIAN_MIRROR=URL"
+	printf 'deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] %s %s main\n' \
+		"$mirror" "$suite" >"$dir/sources.list"
+	: >"$log"
+	"${apt[@]}" update >>"$log" 2>&1 ||
+		die "the list of $suite's packages for $arch could not be fetched" "output: $log"
+	(cd "$dir" && "${apt[@]}" download "$package") >>"$log" 2>&1 ||
+		die "$suite has no $package for $arch to download" "output: $log"
+	printf '%s\n' "$dir/$package"_*.deb
+}
