@@ -70,6 +70,33 @@ static bool is_for_table(const struct selection *selection)
 	       selection->all || selection->order || selection->by.by != BY_SITE;
 }
 
+/* One thing is printed, or the table is shown; each has no use for what is for the others. */
+static void check(const struct replay *replay, struct argp_state *state)
+{
+	int prints = replay->list + replay->all_gauges + !!replay->text + !!replay->contexts;
+
+	if (!replay->selection.path_given)
+		argp_error(state, "which recording?");
+	else if (prints > 1)
+		argp_error(state, "one of --list, --gauges, --text and --contexts");
+	else if (replay->gauges && !replay->list)
+		argp_error(state, "--gauge goes with --list");
+	else if ((replay->output.columns || replay->output.json) && !replay->list)
+		argp_error(state, "--columns and --json go with --list");
+	else if (prints && replay->delay > 0)
+		argp_error(state, "--delay is for the table, not for what is printed");
+	else if (prints && is_for_table(&replay->selection))
+		argp_error(state, "what is printed is of whole snapshots: --sort, --top, --group, "
+			   "--min, --max and --all are for the table");
+	else if ((replay->contexts || replay->all_gauges) && replay->selection.query_text.len)
+		argp_error(state, "a query chooses call sites; of their contexts: "
+			   "codetag contexts FILE@N QUERY");
+#ifndef HAVE_NCURSES
+	else if (!prints)
+		argp_error(state, "this build has no table: --list, --gauges, --text or --contexts");
+#endif
+}
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct replay *replay = state->input;
@@ -110,29 +137,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_END:
 		selection_finish(&replay->selection, state);
-		if (!replay->selection.path_given)
-			argp_error(state, "which recording?");
-		else if (replay->contexts && (replay->list || replay->text || replay->all_gauges ||
-					      replay->delay > 0 || replay->selection.query_text.len ||
-					      is_for_table(&replay->selection)))
-			argp_error(state, "--contexts prints all there is of a snapshot, alone; to choose: "
-				   "codetag contexts FILE@N");
-		else if (replay->all_gauges && (replay->list || replay->text || replay->gauges))
-			argp_error(state, "--gauges is a list of its own: --list, --text and "
-				   "--gauge go without it");
-		else if (replay->gauges && !replay->list)
-			argp_error(state, "--gauge goes with --list");
-		else if ((replay->output.columns || replay->output.json) && !replay->list)
-			argp_error(state, "--columns and --json go with --list");
-		else if ((replay->list || replay->text) && replay->delay > 0)
-			argp_error(state, "--delay is for the table, not for --list and --text");
-		else if ((replay->list || replay->text) && is_for_table(&replay->selection))
-			argp_error(state, "--list and --text are of whole snapshots: --sort, --top, "
-				   "--group, --min, --max and --all are for the table");
-#ifndef HAVE_NCURSES
-		else if (!replay->list && !replay->text && !replay->contexts && !replay->all_gauges)
-			argp_error(state, "this build has only --list and --text");
-#endif
+		check(replay, state);
 		output_check_columns(&replay->output, columns, COUNT, state);
 		return 0;
 	}

@@ -227,6 +227,11 @@ if [ -e "$recording" ]; then
 	done
 	check docs/refuses/list-delay refuses --delay replay --list "$recording" -d 1
 	check docs/refuses/text-json refuses --json replay --text 1 "$recording" --json
+	check docs/refuses/replay-two refuses 'one of' replay --text 1 --list "$recording"
+	check docs/refuses/gauges-delay refuses --delay replay --gauges "$recording" -d 1
+	check docs/refuses/gauges-top refuses --top replay --gauges "$recording" -n 3
+	check docs/refuses/gauges-query refuses query replay --gauges "$recording" module ext4
+	check docs/refuses/contexts-query refuses query replay --contexts 1 "$recording" module ext4
 	check docs/refuses/leaks-sort refuses "invalid option -- 's'" leaks "$recording" -s name
 	check docs/refuses/leaks-count refuses --count leaks "$recording" -c 20
 fi
