@@ -43,22 +43,23 @@ void trace_check_columns(const struct output *output, bool files, struct argp_st
 
 static void print_totals(const struct trace_view *view)
 {
+	const struct kmem_caller *total = &view->total;
 	const struct {
 		const char *trace_name, *slab_name;
 		int64_t value, slab_value;
 		bool is_size;
 	} lines[] = {
 		{ "current bytes allocated", "total bytes allocated",
-		  view->total.current_alloc, view->total.total_alloc, true },
+		  total->current_alloc, total->total_alloc, true },
 		{ "current bytes requested", "total bytes requested",
-		  view->total.current_req, view->total.total_req, true },
+		  total->current_req, total->total_req, true },
 		{ "current wasted bytes", "slack bytes allocated",
-		  sub64(view->total.current_alloc, view->total.current_req), kmem_waste(&view->total), true },
-		{ "total bytes allocated", NULL, view->total.total_alloc, 0, true },
-		{ "total bytes requested", NULL, view->total.total_req, 0, true },
-		{ "total wasted bytes", NULL, kmem_waste(&view->total), 0, true },
-		{ "number of allocs", "number of allocs", view->total.allocs, view->total.allocs, false },
-		{ "number of frees", "number of frees", view->total.frees, view->total.frees, false },
+		  sub64(total->current_alloc, total->current_req), kmem_waste(total), true },
+		{ "total bytes allocated", NULL, total->total_alloc, 0, true },
+		{ "total bytes requested", NULL, total->total_req, 0, true },
+		{ "total wasted bytes", NULL, kmem_waste(total), 0, true },
+		{ "number of allocs", "number of allocs", total->allocs, total->allocs, false },
+		{ "number of frees", "number of frees", total->frees, total->frees, false },
 		{ "number of callers", "number of callers",
 		  (int64_t)view->selected, (int64_t)view->selected, false },
 	};
@@ -72,7 +73,7 @@ static void print_totals(const struct trace_view *view)
 			       size_format(text, view->slab_account ? lines[i].slab_value :
 								       lines[i].value,
 					   human && lines[i].is_size));
-	printf("fragmentation: %s\n", percent_format(text, kmem_fragmentation(&view->total)));
+	printf("fragmentation: %s\n", percent_format(text, kmem_fragmentation(total)));
 }
 
 static void print_callers(const struct trace_view *view)
@@ -145,13 +146,69 @@ static void print_findings(const struct kmem *kmem)
 		       kmem->overwritten);
 }
 
+static void total_json(const struct trace_view *view, struct json *json)
+{
+	const struct kmem_caller *total = &view->total;
+
+	json_object(json, "total");
+	json_int(json, "total_dynamic", total->total_alloc);
+	json_int(json, "total_requested", total->total_req);
+	json_int(json, "current_dynamic", total->current_alloc);
+	json_int(json, "current_requested", total->current_req);
+	json_int(json, "alloc_count", total->allocs);
+	json_int(json, "free_count", total->frees);
+	json_real(json, "fragmentation", kmem_fragmentation(total));
+	json_int(json, "callers", view->selected);
+	json_end_object(json);
+}
+
+static void findings_json(const struct kmem *kmem, struct json *json)
+{
+	struct kmem_finding_text all[KMEM_FINDINGS];
+	size_t count = kmem_findings(kmem, all);
+
+	json_object(json, "findings");
+	for (size_t i = 0; i < count; i++) {
+		const struct kmem_finding *f = all[i].finding;
+
+		json_object(json, all[i].key);
+		json_int(json, "count", f->count);
+		if (f->count && f->allocator != KMEM_NOBODY)
+			json_string(json, "allocator", caller_name(kmem, f->allocator));
+		if (f->count && f->freer != KMEM_NOBODY)
+			json_string(json, "freer", caller_name(kmem, f->freer));
+		json_end_object(json);
+	}
+	json_end_object(json);
+}
+
+static void caller_json(const struct kmem_caller *c, bool files, struct json *json)
+{
+	json_object(json, NULL);
+	json_string(json, "caller", c->name);
+	if (files && c->path && *c->path)
+		json_string(json, "file", c->path);
+	else if (files)
+		json_null(json, "file");
+	json_int(json, "total_dynamic", c->total_alloc);
+	json_int(json, "total_requested", c->total_req);
+	json_int(json, "waste", kmem_waste(c));
+	json_real(json, "fragmentation", kmem_fragmentation(c));
+	json_int(json, "current_dynamic", c->current_alloc);
+	json_int(json, "current_requested", c->current_req);
+	json_int(json, "alloc_count", c->allocs);
+	json_int(json, "free_count", c->freed);
+	json_int(json, "frees_called", c->frees);
+	json_int(json, "remote_freed", c->remote_freed);
+	json_end_object(json);
+}
+
 static void print_json(const struct trace_view *view)
 {
 	const struct kmem *kmem = view->kmem;
 	const struct kmem_caller **ranked;
 	struct json json = { .out = stdout };
-	struct kmem_finding_text all[KMEM_FINDINGS];
-	size_t count = kmem_findings(kmem, all);
+	size_t count;
 
 	json_object(&json, NULL);
 	json_string(&json, "source", view->source);
@@ -162,52 +219,12 @@ static void print_json(const struct trace_view *view)
 	json_int(&json, "failed", kmem->failed);
 	json_bool(&json, "complete", !kmem->cut && !kmem->bad);
 	json_int(&json, "most_objects", kmem->most_objects);
-	json_object(&json, "total");
-	json_int(&json, "total_dynamic", view->total.total_alloc);
-	json_int(&json, "total_requested", view->total.total_req);
-	json_int(&json, "current_dynamic", view->total.current_alloc);
-	json_int(&json, "current_requested", view->total.current_req);
-	json_int(&json, "alloc_count", view->total.allocs);
-	json_int(&json, "free_count", view->total.frees);
-	json_real(&json, "fragmentation", kmem_fragmentation(&view->total));
-	json_int(&json, "callers", view->selected);
-	json_end_object(&json);
-	json_object(&json, "findings");
-	for (size_t i = 0; i < count; i++) {
-		const struct kmem_finding *f = all[i].finding;
-
-		json_object(&json, all[i].key);
-		json_int(&json, "count", f->count);
-		if (f->count && f->allocator != KMEM_NOBODY)
-			json_string(&json, "allocator", caller_name(kmem, f->allocator));
-		if (f->count && f->freer != KMEM_NOBODY)
-			json_string(&json, "freer", caller_name(kmem, f->freer));
-		json_end_object(&json);
-	}
-	json_end_object(&json);
+	total_json(view, &json);
+	findings_json(kmem, &json);
 	json_rows(&json, "rows", view->output->columns);
 	ranked = kmem_rank(view->ranked, view->order, &count);
-	for (size_t i = 0; i < count; i++) {
-		const struct kmem_caller *c = ranked[i];
-
-		json_object(&json, NULL);
-		json_string(&json, "caller", c->name);
-		if (view->files && c->path && *c->path)
-			json_string(&json, "file", c->path);
-		else if (view->files)
-			json_null(&json, "file");
-		json_int(&json, "total_dynamic", c->total_alloc);
-		json_int(&json, "total_requested", c->total_req);
-		json_int(&json, "waste", kmem_waste(c));
-		json_real(&json, "fragmentation", kmem_fragmentation(c));
-		json_int(&json, "current_dynamic", c->current_alloc);
-		json_int(&json, "current_requested", c->current_req);
-		json_int(&json, "alloc_count", c->allocs);
-		json_int(&json, "free_count", c->freed);
-		json_int(&json, "frees_called", c->frees);
-		json_int(&json, "remote_freed", c->remote_freed);
-		json_end_object(&json);
-	}
+	for (size_t i = 0; i < count; i++)
+		caller_json(ranked[i], view->files, &json);
 	json_end_array(&json);
 	json_end_object(&json);
 	free(ranked);
