@@ -63,7 +63,9 @@ bool columns_parse(struct columns *columns, const char *list, const char **bad)
 
 /* What a cell holds, before it is text or JSON. */
 struct value {
-	enum { NONE, NUMBER, SIZE, GROWTH, PERCENT, STRING, WORDS } kind;
+	enum { NONE, NUMBER, REAL, STRING, WORDS } kind;
+	bool size;	/* a number of bytes, for people … */
+	bool sign;	/* … and one with a plus */
 	int64_t number;
 	double real;
 	const char *string;
@@ -76,12 +78,14 @@ static struct value number(int64_t n)
 
 static struct value size(int64_t n)
 {
-	return (struct value){ .kind = SIZE, .number = n };
+	return (struct value){ .kind = NUMBER, .number = n, .size = true };
 }
 
 static struct value growth(int64_t now, int64_t before)
 {
-	return (struct value){ .kind = GROWTH, .number = sub64(now, before) };
+	return (struct value){
+		.kind = NUMBER, .number = sub64(now, before), .size = true, .sign = true
+	};
 }
 
 static struct value string(const char *s)
@@ -162,7 +166,7 @@ static struct value value_of(enum column column, const struct groups *groups,
 		return size(sum_average(&group->now));
 	case COL_SHARE:
 		return (struct value){
-			.kind = PERCENT,
+			.kind = REAL,
 			.real = percent(group->now.bytes, groups->now.bytes)
 		};
 	case COL_ROWS:
@@ -203,24 +207,19 @@ static struct value value_of(enum column column, const struct groups *groups,
 static void add_cell(struct table *table, struct value value, bool human)
 {
 	char number_text[SIZE_TEXT + 1];
+	bool plus;
 
 	switch (value.kind) {
 	case NONE:
 		table_cell(table, "");
 		break;
 	case NUMBER:
-		table_cell(table, size_format(number_text, value.number, false));
-		break;
-	case SIZE:
-		table_cell(table, size_format(number_text, value.number, human));
-		break;
-	case GROWTH:
-		if (value.number > 0)
-			number_text[0] = '+';
-		size_format(number_text + (value.number > 0), value.number, human);
+		plus = value.sign && value.number > 0;
+		number_text[0] = '+';
+		size_format(number_text + plus, value.number, human && value.size);
 		table_cell(table, number_text);
 		break;
-	case PERCENT:
+	case REAL:
 		table_cell(table, percent_format(number_text, value.real));
 		break;
 	case STRING:
@@ -253,11 +252,9 @@ static void add_json(struct json *json, const char *key, struct value value)
 		json_null(json, key);
 		break;
 	case NUMBER:
-	case SIZE:
-	case GROWTH:
 		json_int(json, key, value.number);
 		break;
-	case PERCENT:
+	case REAL:
 		json_real(json, key, value.real);
 		break;
 	case STRING:
@@ -313,11 +310,9 @@ static void csv_cell(FILE *out, struct value value)
 	case NONE:
 		break;
 	case NUMBER:
-	case SIZE:
-	case GROWTH:
 		fprintf(out, "%" PRId64, value.number);
 		break;
-	case PERCENT:
+	case REAL:
 		fprintf(out, "%.17g", value.real);
 		break;
 	case STRING:
@@ -355,11 +350,9 @@ static void database_cell(struct rows_db *db, int column, struct value value)
 	case NONE:
 		break;
 	case NUMBER:
-	case SIZE:
-	case GROWTH:
 		rows_db_int(db, column, value.number);
 		break;
-	case PERCENT:
+	case REAL:
 		rows_db_real(db, column, value.real);
 		break;
 	case STRING:
@@ -395,10 +388,7 @@ static char *write_database(const struct columns *all, const struct groups *grou
 static char *write_database(const struct columns *all, const struct groups *groups,
 			    size_t count, const char *path)
 {
-	(void)all;
-	(void)groups;
-	(void)count;
-	(void)path;
+	(void)all, (void)groups, (void)count, (void)path;
 	return xstrdup("this build has no sqlite3");
 }
 #endif

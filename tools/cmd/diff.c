@@ -233,7 +233,7 @@ static int compare(struct diff *diff, struct snapshot *from, struct snapshot *to
 	struct modules modules = { 0 };
 	const char *newer = selection->newer ? selection->newer : selection->path;
 	struct allocinfo *old = &from->info, *new = &to->info;
-	bool complete, done;
+	bool complete, good = true;
 	size_t count;
 	int status;
 
@@ -249,20 +249,19 @@ static int compare(struct diff *diff, struct snapshot *from, struct snapshot *to
 	collect_modules(&modules.old, old);
 	collect_modules(&modules.new, new);
 	count = selection_apply(selection, &groups);
-	complete = selection_rows(selection, &groups, count, &done);
-	if (done)
-		;
+	if (selection_wants_rows(selection))
+		good = selection_rows(selection, &groups, count);
 	else if (diff->output.json)
 		print_json(diff, &groups, count, &modules);
 	else
 		print_table(diff, &groups, count, &modules);
 	status = over_limit(diff, &groups, count) ? STATUS_FOUND : STATUS_OK;
-	complete = snapshot_complete(from, selection->path) && complete;
+	complete = snapshot_complete(from, selection->path);
 	complete = snapshot_complete(to, newer) && complete;
 	strmap_free(&modules.old);
 	strmap_free(&modules.new);
 	groups_free(&groups);
-	return complete ? status : STATUS_TROUBLE;
+	return complete && good ? status : STATUS_TROUBLE;
 }
 
 int cmd_diff(int argc, char **argv)

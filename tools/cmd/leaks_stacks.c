@@ -430,16 +430,13 @@ static bool load_contexts(struct contexts *contexts, struct recording *recording
 {
 	const char *path = how->selection->path;
 	struct text text = { 0 };
-	char *copy;
 
 	if (!recording_load_contexts(recording, i, &text)) {
 		warning("%s: %s", path, recording_error(recording));
 		text_free(&text);
 		return false;
 	}
-	copy = xstrdup(text.len ? text.s : "");
-	contexts_parse(contexts, copy, text.len);
-	text_free(&text);
+	contexts_parse(contexts, text.s, text.len);
 	contexts_select(contexts, how->selection->query, 0);
 	return contexts_complete(contexts, path);
 }

@@ -108,10 +108,9 @@ static bool print(const struct report *report, struct data *data)
 	const struct selection *selection = &report->selection;
 	const struct output *output = &report->output;
 	size_t count = selection_apply(selection, &data->groups);
-	bool done, good = selection_rows(selection, &data->groups, count, &done);
 
-	if (done)
-		return good;
+	if (selection_wants_rows(selection))
+		return selection_rows(selection, &data->groups, count);
 	if (output->json) {
 		struct json json = { .out = stdout };
 

@@ -368,14 +368,18 @@ bool selection_read(const struct selection *selection, struct snapshot *snapshot
 	return true;
 }
 
-bool selection_rows(const struct selection *selection, const struct groups *groups,
-		    size_t count, bool *done)
+bool selection_wants_rows(const struct selection *selection)
 {
-	*done = selection->csv || selection->sqlite;
-	if (selection->csv)
-		columns_csv(&selection->columns, groups, count, stdout);
-	return !selection->sqlite ||
-	       columns_database(&selection->columns, groups, count, selection->sqlite);
+	return selection->csv || selection->sqlite;
+}
+
+bool selection_rows(const struct selection *selection, const struct groups *groups,
+		    size_t count)
+{
+	if (selection->sqlite)
+		return columns_database(&selection->columns, groups, count, selection->sqlite);
+	columns_csv(&selection->columns, groups, count, stdout);
+	return true;
 }
 
 void selection_check_rows(const struct selection *selection, const struct output *output,

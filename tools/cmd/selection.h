@@ -81,11 +81,12 @@ bool selection_read(const struct selection *selection, struct snapshot *snapshot
 		    struct groups *groups);
 
 /*
- * Writes the rows as CSV or SQLite if that was asked for: *@done. False after a message. The
- * options of @output are checked by selection_check_rows().
+ * Whether CSV or SQLite was asked for; writes the first @count groups as that, false after a
+ * message. The options of @output are checked by selection_check_rows().
  */
+bool selection_wants_rows(const struct selection *selection);
 bool selection_rows(const struct selection *selection, const struct groups *groups,
-		    size_t count, bool *done);
+		    size_t count);
 void selection_check_rows(const struct selection *selection, const struct output *output,
 			  struct argp_state *state);
 

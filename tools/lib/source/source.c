@@ -270,11 +270,10 @@ bool source_contexts(const char *path, char **contexts, size_t *len)
 			i + 1);
 		good = false;
 	}
-	if (good) {
-		*len = text.len;
-		*contexts = xstrdup(text.s);
-	}
-	text_free(&text);
+	*len = text.len;
+	*contexts = text.s;
+	if (!good)
+		text_free(&text);
 	if (recording)
 		recording_close(recording);
 	free(file);

@@ -106,7 +106,8 @@ report_rows() {
 		rows_are_json "$db" "$codetag" diff $file data/handmade-v2-later.allocinfo &&
 		! "$codetag" report --csv --json $file 2>/dev/null && ! "$codetag" report --csv --tree $file 2>/dev/null &&
 		! "$codetag" report --sqlite "$scratch/two.db" -o size,size $file 2>/dev/null &&
-		! "$codetag" report --sqlite "$scratch/no/x.db" $file 2>/dev/null && [ ! -e "$scratch/two.db" ]
+		! "$codetag" report --sqlite "$scratch/no/x.db" $file 2>/dev/null &&
+		! "$codetag" diff --sqlite "$scratch/no/x.db" $file $file 2>/dev/null && [ ! -e "$scratch/two.db" ]
 }
 
 # As a whole or not at all, in place of one that is there, as other formats are.
