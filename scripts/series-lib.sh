@@ -2,8 +2,8 @@
 # shellcheck shell=bash
 # Reading kernel-patches/KVER/series: one step a line, the name of the patch and
 # then the overlay paths (files, directories, globs below codetag/ or
-# kernel-patches/KVER/overlay/) that belong to the same commit. After it comes the series of fast-paths/, unless FAST_PATHS=n.
-# To be sourced after lib.sh.
+# kernel-patches/KVER/overlay/) that belong to the same commit. After it comes the
+# series of fast-paths/, unless FAST_PATHS=n. To be sourced after lib.sh.
 
 # series_dirs: where the series are, below PATCHES, the one to apply first first
 series_dirs()
