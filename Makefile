@@ -5,7 +5,7 @@ help:
 	@echo 'Targets:'
 	@echo '  make run            build a kernel with the profiler, boot it, show what holds its memory'
 	@echo '  make shell          the same kernel with a prompt'
-	@echo '  make test           all tests; T=GROUP runs one group, T=list names them'
+	@echo '  make test           all tests; T=GROUP or T=GROUP/NAME some of them, T=list names the groups'
 	@echo '  make bench          measure what the profiler costs; QUICK=1 takes minutes'
 	@echo '  make series OUT=DIR write the complete patch series, ready for git am'
 	@echo '  make deb            Debian packages of a kernel with the profiler, and of the command'
