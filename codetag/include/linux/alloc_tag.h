@@ -144,7 +144,8 @@ static __always_inline bool alloc_tag_has_module_counters(unsigned long offset)
  * @bytes:	size of the memory
  * @calls:	number of allocations this is
  *
- * Context: Any but NMI. Never sleeps, fails or allocates.
+ * Context: Any, NMI where per-CPU operations are safe there. Never sleeps, fails or
+ *	    allocates.
  */
 static __always_inline void alloc_tag_charge(unsigned long id, size_t bytes, size_t calls)
 {
@@ -178,7 +179,8 @@ static __always_inline bool alloc_tag_id_counted(unsigned long id)
  * of an id that nothing is charged to any more knows that no uncharge is left
  * half done.
  *
- * Context: Any but NMI. Never sleeps, fails or allocates.
+ * Context: Any, NMI where per-CPU operations are safe there. Never sleeps, fails or
+ *	    allocates.
  * Return: false if no tag has the id, which somebody must have overwritten:
  *	   then nothing was done.
  */

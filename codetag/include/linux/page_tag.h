@@ -67,14 +67,21 @@ static __always_inline bool page_tag_in_wide_flags(void)
 	return PAGE_TAG_BITS == 16 && page_tag_in_flags();
 }
 
+/* A word, whatever type it has. */
+static __always_inline unsigned long *page_tag_flags(const struct page *page)
+{
+	static_assert(sizeof(page->flags) == sizeof(unsigned long));
+	return (unsigned long *)&page->flags;
+}
+
 static __always_inline u16 *page_tag_lane(const struct page *page)
 {
 	unsigned int lane = PAGE_TAG_SHIFT / 16;
 
 	if (IS_ENABLED(CONFIG_CPU_BIG_ENDIAN))
-		lane = sizeof(page->flags) / sizeof(u16) - 1 - lane;
+		lane = sizeof(unsigned long) / sizeof(u16) - 1 - lane;
 
-	return (u16 *)&page->flags + lane;
+	return (u16 *)page_tag_flags(page) + lane;
 }
 
 static __always_inline u16 *page_tag_slot(const struct page *page)
@@ -116,7 +123,7 @@ static __always_inline u16 page_tag_flags_get(const struct page *page)
 	if (PAGE_TAG_HAS_LANE)
 		return READ_ONCE(*page_tag_lane(page));
 
-	return (READ_ONCE(page->flags) >> PAGE_TAG_SHIFT) & PAGE_TAG_ID_MASK;
+	return (READ_ONCE(*page_tag_flags(page)) >> PAGE_TAG_SHIFT) & PAGE_TAG_ID_MASK;
 }
 
 static __always_inline void page_tag_flags_set(struct page *page, u16 id)
@@ -124,7 +131,7 @@ static __always_inline void page_tag_flags_set(struct page *page, u16 id)
 	if (PAGE_TAG_HAS_LANE)
 		WRITE_ONCE(*page_tag_lane(page), id);
 	else
-		set_mask_bits(&page->flags, PAGE_TAG_FLAGS_MASK,
+		set_mask_bits(page_tag_flags(page), PAGE_TAG_FLAGS_MASK,
 			      (unsigned long)id << PAGE_TAG_SHIFT);
 }
 

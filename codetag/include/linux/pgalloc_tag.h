@@ -89,7 +89,7 @@ void pgalloc_tag_sub_slow(struct page *page, unsigned int order);
  * @gfp:	how it was allocated; __GFP_COMP says that the pages are a compound
  *		page, which knows its order
  *
- * Context: Any but NMI; nobody else may know the pages yet.
+ * Context: Any; nobody else may know the pages yet.
  */
 static __always_inline void pgalloc_tag_add(struct page *page, unsigned int order, gfp_t gfp)
 {
@@ -124,7 +124,7 @@ static __always_inline void pgalloc_tag_add(struct page *page, unsigned int orde
  * Ids in page->flags are left for the caller to clear together with all the
  * other flags that a free page does not have.
  *
- * Context: Any but NMI; the last reference to the pages is gone.
+ * Context: Any; the last reference to the pages is gone.
  */
 static __always_inline void pgalloc_tag_sub(struct page *page, unsigned int order)
 {
@@ -183,7 +183,7 @@ static inline void pgalloc_tag_sub_tail(struct page *page, unsigned int order, u
  * allocator to give it back to the host, and pages that are broken. Nothing is
  * ever going to free these.
  *
- * Context: Any but NMI.
+ * Context: Any.
  */
 static inline void pgalloc_tag_offline(struct page *page)
 {

@@ -178,7 +178,7 @@ static u64 current_cgroup(gfp_t gfp, bool accounted)
 }
 
 /* In interrupts it is nobody's allocation. */
-static void current_task(u64 words[TASK_WORDS])
+static void task_of_current(u64 words[TASK_WORDS])
 {
 	const char *comm = in_task() ? current->comm : in_hardirq() ? "<hardirq>" : "<softirq>";
 	char name[TASK_COMM_LEN];
@@ -257,7 +257,7 @@ static void get_values(struct codetag_site *site, unsigned int how, int nid, gfp
 	if (how & BIT(CODETAG_KEY_CGROUP))
 		*word++ = current_cgroup(gfp, accounted);
 	if (how & BIT(CODETAG_KEY_TASK)) {
-		current_task(word);
+		task_of_current(word);
 		word += TASK_WORDS;
 	}
 	values->nr_words = word - values->words;

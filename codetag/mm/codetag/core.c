@@ -484,7 +484,7 @@ static struct alloc_tag_counters read_ahead(u16 id, struct codetag_sums *sums)
  * Whoever writes beyond the last object of a slab hits the ids first. Nothing can
  * be taken back then: the memory stays with the site that it is charged to.
  *
- * Context: Any but NMI.
+ * Context: Any.
  */
 void alloc_tag_damaged(u16 id, const char *what, const char *name)
 {
@@ -783,16 +783,14 @@ void codetag_id_use(struct codetag_id_use *use)
  * @ct:		the tag
  * @bits:	the bits
  *
- * Context: Any but NMI.
+ * Context: Any.
  */
 void codetag_set_state(struct codetag *ct, u8 bits)
 {
-	static DEFINE_RAW_SPINLOCK(state_lock);
-	unsigned long flags;
+	u8 old = READ_ONCE(ct->state);
 
-	raw_spin_lock_irqsave(&state_lock, flags);
-	WRITE_ONCE(ct->state, ct->state | bits);
-	raw_spin_unlock_irqrestore(&state_lock, flags);
+	while (!try_cmpxchg(&ct->state, &old, old | bits))
+		;
 }
 
 /**

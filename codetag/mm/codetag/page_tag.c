@@ -16,6 +16,7 @@
 #define pr_fmt(fmt) "codetag: " fmt
 
 #include <linux/init.h>
+#include <linux/kmemleak.h>
 #include <linux/memblock.h>
 #include <linux/memory.h>
 #include <linux/memory_hotplug.h>
@@ -118,8 +119,9 @@ static void __init page_tag_ext_init(void)
 		return;
 
 	stop_machine(page_tag_ext_move, NULL, NULL);
-	memblock_free_late(__pa(page_tag_boot_slots),
-			   page_tag_boot_nr * sizeof(*page_tag_boot_slots));
+	kmemleak_free_part_phys(__pa(page_tag_boot_slots),
+				page_tag_boot_nr * sizeof(*page_tag_boot_slots));
+	free_reserved_area(page_tag_boot_slots, page_tag_boot_slots + page_tag_boot_nr, -1, NULL);
 }
 
 struct page_ext_operations page_tag_ext_ops = {

@@ -56,7 +56,7 @@ static noinline void add_any(struct page *page, unsigned int order, gfp_t gfp,
  * @gfp:	how it was allocated
  * @id:		id to charge it to
  *
- * Context: Any but NMI.
+ * Context: Any.
  */
 void pgalloc_tag_add_slow(struct page *page, unsigned int order, gfp_t gfp,
 			  unsigned int id)
@@ -73,7 +73,7 @@ void pgalloc_tag_add_slow(struct page *page, unsigned int order, gfp_t gfp,
  * @order:	order of the allocation
  * @gfp:	how it was allocated
  *
- * Context: Any but NMI.
+ * Context: Any.
  */
 void pgalloc_tag_add_split(struct page *page, unsigned int order, gfp_t gfp)
 {
@@ -103,7 +103,7 @@ static noinline void damaged(const struct page *page, u16 id)
  * pgalloc_tag_damaged - a page holds an id that no tag has
  * @page: the page, which still does
  *
- * Context: Any but NMI.
+ * Context: Any.
  */
 void pgalloc_tag_damaged(const struct page *page)
 {
@@ -144,7 +144,7 @@ static noinline void sub_any(struct page *page, unsigned int order)
  * @page:	first page
  * @order:	order of the pages to be freed
  *
- * Context: Any but NMI.
+ * Context: Any.
  */
 void pgalloc_tag_sub_slow(struct page *page, unsigned int order)
 {

@@ -25,6 +25,7 @@
 #include <linux/kmsan-checks.h>
 #include <linux/log2.h>
 #include <linux/percpu.h>
+#include <linux/rculist.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 #include "../internal.h"
@@ -95,7 +96,7 @@ unsigned int codetag_slab_layout(struct kmem_cache *s, unsigned int order,
 	if (mem_alloc_profiling_permanently_disabled())
 		return order;
 
-	s->codetag_shift = ilog2(s->size);
+	atomic_long_set(&s->codetag_shift, ilog2(s->size));
 	lost = (plain - inline_objects(s, order)) * s->size;
 	s->codetag_vector = s->object_size >= VECTOR_MIN_OBJECT &&
 			    vector_bytes(s, plain) <= VECTOR_MAX_BYTES &&
@@ -109,11 +110,10 @@ unsigned int codetag_slab_layout(struct kmem_cache *s, unsigned int order,
 	s->codetag_mask = -(PAGE_SIZE << order);
 	s->codetag_uncharge = -(long)s->size;
 	s->codetag_bytes = (plain_objects(s, order) - objects) * s->size;
-	s->codetag_others = objects == 1;
 	if (s->codetag_vector)
-		s->codetag_shift |= CODETAG_SLAB_VECTOR;
-	else if (s->codetag_others)
-		s->codetag_shift |= CODETAG_SLAB_OTHER;
+		atomic_long_or(CODETAG_SLAB_VECTOR, &s->codetag_shift);
+	else if (objects == 1)
+		atomic_long_add(CODETAG_SLAB_OTHER, &s->codetag_shift);
 	return order;
 }
 
@@ -139,6 +139,7 @@ unsigned int codetag_slab_objects(const struct kmem_cache *s, unsigned int order
  * struct far_vector - the ids of a slab that has one page and needs a vector
  * @node:	in far_vectors
  * @slab:	the slab
+ * @rcu:	frees it after those who look for another one have passed
  * @ids:	the ids
  *
  * Only when memory is short are there any.
@@ -146,19 +147,19 @@ unsigned int codetag_slab_objects(const struct kmem_cache *s, unsigned int order
 struct far_vector {
 	struct hlist_node node;
 	const struct slab *slab;
+	struct rcu_head rcu;
 	u16 ids[];
 };
 
-/* Protects far_vectors, the number of each cache's other slabs, and OTHER. */
-static DEFINE_RAW_SPINLOCK(other_lock);
+/* Objects are freed in NMI too: far_lock is for changing far_vectors, RCU for looking. */
+static DEFINE_RAW_SPINLOCK(far_lock);
 static DEFINE_HASHTABLE(far_vectors, 9);
 
 static struct far_vector *find_far_vector(const struct slab *slab)
 {
 	struct far_vector *far;
 
-	lockdep_assert_held(&other_lock);
-	hash_for_each_possible(far_vectors, far, node, (unsigned long)slab)
+	hash_for_each_possible_rcu_notrace(far_vectors, far, node, (unsigned long)slab)
 		if (far->slab == slab)
 			return far;
 	return NULL;
@@ -181,16 +182,15 @@ static void *slab_start(const struct slab *slab)
 static u16 *slab_vector(const struct kmem_cache *s, const struct slab *slab)
 {
 	struct far_vector *far;
-	unsigned long flags;
 
 	if (!s->codetag_vector)
 		return NULL;
 	if (slab_order(slab))
 		return *codetag_slab_vector(slab);
 
-	raw_spin_lock_irqsave(&other_lock, flags);
+	rcu_read_lock();
 	far = find_far_vector(slab);
-	raw_spin_unlock_irqrestore(&other_lock, flags);
+	rcu_read_unlock();
 	return far ? far->ids : NULL;
 }
 
@@ -349,25 +349,26 @@ static void slab_account(const struct kmem_cache *s, const struct slab *slab, in
 
 static void add_far_vector(const struct slab *slab, size_t bytes, gfp_t gfp)
 {
-	struct far_vector *far = kzalloc_node(sizeof(*far) + bytes, gfp, slab_nid(slab));
+	struct far_vector *far = kzalloc_codetag_ids(sizeof(*far) + bytes, gfp, slab_nid(slab));
 	unsigned long flags;
 
 	if (!far)
 		return;
 	far->slab = slab;
-	raw_spin_lock_irqsave(&other_lock, flags);
-	hash_add(far_vectors, &far->node, (unsigned long)slab);
-	raw_spin_unlock_irqrestore(&other_lock, flags);
+	raw_spin_lock_irqsave(&far_lock, flags);
+	hash_add_rcu(far_vectors, &far->node, (unsigned long)slab);
+	raw_spin_unlock_irqrestore(&far_lock, flags);
 }
 
-static void slab_add_vector(const struct kmem_cache *s, struct slab *slab, gfp_t gfp)
+static void slab_add_vector(const struct kmem_cache *s, struct slab *slab, gfp_t gfp,
+			    bool allow_spin)
 {
 	size_t bytes = vector_bytes(s, slab->objects);
 
-	if (slab_is_available()) {
+	if (slab_is_available() && allow_spin) {
 		gfp = (gfp & GFP_RECLAIM_MASK & ~(__GFP_NOFAIL | __GFP_ACCOUNT)) | __GFP_NOWARN;
 		if (slab_order(slab))
-			*codetag_slab_vector(slab) = kzalloc_node(bytes, gfp, slab_nid(slab));
+			*codetag_slab_vector(slab) = kzalloc_codetag_ids(bytes, gfp, slab_nid(slab));
 		else
 			add_far_vector(slab, bytes, gfp);
 	}
@@ -375,6 +376,11 @@ static void slab_add_vector(const struct kmem_cache *s, struct slab *slab, gfp_t
 		slab->objects = inline_objects(s, slab_order(slab));
 		atomic_long_inc(&slab_vectors_failed);
 	}
+}
+
+static void free_far_vector(struct rcu_head *rcu)
+{
+	kfree(container_of(rcu, struct far_vector, rcu));
 }
 
 /* The vector is nobody's before it is freed: the audit may come in between. */
@@ -390,35 +396,28 @@ static void slab_remove_vector(struct slab *slab)
 		kfree(ids);
 		return;
 	}
-	raw_spin_lock_irqsave(&other_lock, flags);
+	rcu_read_lock();
 	far = find_far_vector(slab);
-	if (far)
-		hash_del(&far->node);
-	raw_spin_unlock_irqrestore(&other_lock, flags);
-	kfree(far);
+	rcu_read_unlock();
+	if (!far)
+		return;
+	raw_spin_lock_irqsave(&far_lock, flags);
+	hash_del_rcu(&far->node);
+	raw_spin_unlock_irqrestore(&far_lock, flags);
+	call_rcu(&far->rcu, free_far_vector);
 }
 
 /* The cache has one more slab that is unlike what it prefers. */
 static void mark_other(struct kmem_cache *s, struct slab *slab)
 {
-	unsigned long flags;
-
 	slab->__page_type |= CODETAG_SLAB_TYPE_OTHER;
-	raw_spin_lock_irqsave(&other_lock, flags);
-	if (!s->codetag_others++)
-		WRITE_ONCE(s->codetag_shift, s->codetag_shift | CODETAG_SLAB_OTHER);
-	raw_spin_unlock_irqrestore(&other_lock, flags);
+	atomic_long_add(CODETAG_SLAB_OTHER, &s->codetag_shift);
 }
 
 static void unmark_other(struct kmem_cache *s, struct slab *slab)
 {
-	unsigned long flags;
-
 	slab->__page_type &= ~CODETAG_SLAB_TYPE_OTHER;
-	raw_spin_lock_irqsave(&other_lock, flags);
-	if (!--s->codetag_others)
-		WRITE_ONCE(s->codetag_shift, s->codetag_shift & ~CODETAG_SLAB_OTHER);
-	raw_spin_unlock_irqrestore(&other_lock, flags);
+	atomic_long_sub(CODETAG_SLAB_OTHER, &s->codetag_shift);
 }
 
 /**
@@ -426,10 +425,11 @@ static void unmark_other(struct kmem_cache *s, struct slab *slab)
  * @s:		cache
  * @slab:	slab, whose number of objects is set and may be lowered
  * @gfp:	how the slab was allocated
+ * @allow_spin:	false in the middle of anything, where no lock can be taken
  *
- * Context: As @gfp allows. Does not fail.
+ * Context: As @gfp and @allow_spin tell. Does not fail.
  */
-void codetag_slab_init(struct kmem_cache *s, struct slab *slab, gfp_t gfp)
+void codetag_slab_init(struct kmem_cache *s, struct slab *slab, gfp_t gfp, bool allow_spin)
 {
 	unsigned int tail;
 	void *ids;
@@ -438,7 +438,7 @@ void codetag_slab_init(struct kmem_cache *s, struct slab *slab, gfp_t gfp)
 		return;
 
 	if (s->codetag_vector && slab->objects > 1)
-		slab_add_vector(s, slab, gfp);
+		slab_add_vector(s, slab, gfp, allow_spin);
 
 	if (likely(slab_is_usual(s, slab))) {
 		tail = s->codetag_vector ? 0 : inline_bytes(s, slab_order(slab));
@@ -460,7 +460,7 @@ void codetag_slab_init(struct kmem_cache *s, struct slab *slab, gfp_t gfp)
  * @s:		cache
  * @slab:	slab, no object of which is allocated
  *
- * Context: Any but NMI.
+ * Context: Any; but for NMI if the slab was made where locks can be taken.
  */
 void codetag_slab_exit(struct kmem_cache *s, struct slab *slab)
 {

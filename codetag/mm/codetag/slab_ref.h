@@ -26,7 +26,7 @@ unsigned int codetag_slab_layout(struct kmem_cache *s, unsigned int order,
 				 unsigned int max_order);
 unsigned int codetag_slab_objects(const struct kmem_cache *s, unsigned int order);
 unsigned int codetag_slab_objects_in(const struct kmem_cache *s, const struct slab *slab);
-void codetag_slab_init(struct kmem_cache *s, struct slab *slab, gfp_t gfp);
+void codetag_slab_init(struct kmem_cache *s, struct slab *slab, gfp_t gfp, bool allow_spin);
 void codetag_slab_exit(struct kmem_cache *s, struct slab *slab);
 unsigned int codetag_slab_tail(const struct kmem_cache *s, const struct slab *slab);
 u16 *codetag_slab_ref_in(const struct kmem_cache *s, const struct slab *slab,
@@ -38,20 +38,20 @@ void codetag_slab_free_any(struct kmem_cache *s, void *object);
 /*
  * kmem_cache.codetag_shift, one word that tells the fast paths all they need:
  *
- *	 63       10   9       8     7       0
- *	+-----------+-------+--------+--------+
- *	|     0     | OTHER | VECTOR | shift  |
- *	+-----------+-------+--------+--------+
+ *	 63            9     8     7       0
+ *	+---------------+--------+--------+
+ *	| count of OTHER| VECTOR | shift  |
+ *	+---------------+--------+--------+
  *
  * shift	bytes per element of the ids, as a power of two
  * VECTOR	the slabs that the cache prefers have their ids in vectors, which
  *		their second page points to; otherwise at their end
- * OTHER	the cache has slabs with their ids elsewhere. These are marked, see
+ * OTHER	slabs of the cache that have their ids elsewhere. These are marked, see
  *		codetag_slab_is_other(), and only their objects take a slow way
  *
- * OTHER changes while objects come and go, but is set before the first object of
- * such a slab is handed out and cleared after the last one is freed. So all is read
- * once. What is less than VECTOR needs no other look than at the shift.
+ * The count changes while objects come and go, but goes up before the first object
+ * of such a slab is handed out and down after the last one is freed, in NMI too. So
+ * all is read once. What is less than VECTOR needs no other look than at the shift.
  */
 #define CODETAG_SLAB_SHIFT	0x0ff
 #define CODETAG_SLAB_VECTOR	0x100
@@ -61,7 +61,7 @@ static_assert(ilog2(KMALLOC_MAX_SIZE) <= CODETAG_SLAB_SHIFT);
 static_assert(!(CODETAG_SLAB_SHIFT & (CODETAG_SLAB_VECTOR | CODETAG_SLAB_OTHER)));
 static_assert(!(CODETAG_SLAB_VECTOR & CODETAG_SLAB_OTHER));
 
-#define codetag_slab_shift(s)	READ_ONCE((s)->codetag_shift)
+#define codetag_slab_shift(s)	((unsigned long)atomic_long_read(&(s)->codetag_shift))
 
 /*
  * A slab's page type has room for data, of which code tags use:
@@ -78,7 +78,7 @@ static_assert(sizeof_field(struct slab, __page_type) == sizeof(u32));
 static_assert(CODETAG_SLAB_TYPE_OTHER > U16_MAX);
 static_assert(CODETAG_SLAB_TYPE_OTHER < 1U << 24);
 
-/* Are a slab's ids not where the cache's ids usually are? Only if the cache has OTHER. */
+/* Are a slab's ids not where the cache's ids usually are? Only if the cache has any OTHER. */
 static __always_inline bool codetag_slab_is_other(const struct slab *slab)
 {
 	/* A load of its own, or kfree() would keep the one that says that it is a slab. */
@@ -128,7 +128,7 @@ static __always_inline bool codetag_slab_try_ref(const struct kmem_cache *s,
 	if (shift >= CODETAG_SLAB_OTHER) {
 		if (codetag_slab_is_other(slab))
 			return false;
-		shift -= CODETAG_SLAB_OTHER;
+		shift &= CODETAG_SLAB_OTHER - 1;
 	}
 	if (shift >= CODETAG_SLAB_VECTOR)
 		*ref = codetag_slab_vector_ref(s, slab, object, shift);
@@ -245,9 +245,10 @@ static __always_inline bool codetag_slab_try_free(struct kmem_cache *s, struct s
 }
 
 /* Take back what is charged for an object, not KFENCE's, that is about to be freed. */
-static __always_inline void codetag_slab_free(struct kmem_cache *s, void *object)
+static __always_inline void codetag_slab_free(struct kmem_cache *s, struct slab *slab,
+					      void *object)
 {
-	if (unlikely(!codetag_slab_try_free(s, NULL, object)))
+	if (unlikely(!codetag_slab_try_free(s, slab, object)))
 		codetag_slab_free_any(s, object);
 }
 
@@ -270,7 +271,8 @@ static inline unsigned int codetag_slab_objects_in(const struct kmem_cache *s,
 	return slab_size(slab) / s->size;
 }
 
-static inline void codetag_slab_init(struct kmem_cache *s, struct slab *slab, gfp_t gfp) {}
+static inline void codetag_slab_init(struct kmem_cache *s, struct slab *slab, gfp_t gfp,
+				     bool allow_spin) {}
 static inline void codetag_slab_exit(struct kmem_cache *s, struct slab *slab) {}
 static inline unsigned int codetag_slab_tail(const struct kmem_cache *s, const struct slab *slab)
 {
@@ -293,7 +295,7 @@ static inline void codetag_slab_alloc_bulk(struct kmem_cache *s, gfp_t gfp, size
 					   void **p) {}
 static inline void codetag_slab_alloc_any(struct kmem_cache *s, gfp_t gfp, void *object,
 					  size_t size) {}
-static inline void codetag_slab_free(struct kmem_cache *s, void *object) {}
+static inline void codetag_slab_free(struct kmem_cache *s, struct slab *slab, void *object) {}
 static inline void codetag_slab_free_any(struct kmem_cache *s, void *object) {}
 
 #endif /* CONFIG_MEM_ALLOC_PROFILING */

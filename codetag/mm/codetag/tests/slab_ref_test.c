@@ -22,6 +22,11 @@ static void *tagged_object(struct kmem_cache *s)
 	return alloc_hooks_tag(own_tag(), kmem_cache_alloc_noprof(s, GFP_KERNEL));
 }
 
+static unsigned long others_of(const struct kmem_cache *s)
+{
+	return codetag_slab_shift(s) / CODETAG_SLAB_OTHER;
+}
+
 /* Where an object's id is, which all ways to find it agree on. */
 static u16 *ref(struct kunit *test, const struct kmem_cache *s, const void *object)
 {
@@ -33,7 +38,7 @@ static u16 *ref(struct kunit *test, const struct kmem_cache *s, const void *obje
 	if (shift >= CODETAG_SLAB_OTHER) {
 		if (codetag_slab_is_other(virt_to_slab(object)))
 			return any;
-		shift -= CODETAG_SLAB_OTHER;
+		shift &= CODETAG_SLAB_OTHER - 1;
 	}
 	if (shift >= CODETAG_SLAB_VECTOR)
 		KUNIT_EXPECT_PTR_EQ(test, codetag_slab_vector_ref(s, virt_to_slab(object),
@@ -313,7 +318,7 @@ static void lowest_order(struct kunit *test)
 	struct kmem_cache *s = make(test);
 	struct kmem_cache_order_objects usual = s->oo;
 	u16 id = own_tag()->ct.id;
-	unsigned int others = 0, at_first = s->codetag_others;
+	unsigned long others = 0, at_first = others_of(s);
 	struct slab *slab;
 	void *object[60];
 	int i;
@@ -347,7 +352,7 @@ static void lowest_order(struct kunit *test)
 
 	/* Empty slabs go, and with them what made the cache slow. */
 	kmem_cache_shrink(s);
-	KUNIT_EXPECT_EQ(test, s->codetag_others, at_first);
+	KUNIT_EXPECT_EQ(test, others_of(s), at_first);
 	object[0] = tagged_object(s);
 	KUNIT_EXPECT_EQ(test, *ref(test, s, object[0]), id);
 	kmem_cache_free(s, object[0]);
