@@ -19,7 +19,7 @@ fi
 plan 9
 
 base shmem ' mm/shmem.c:[0-9]* func:shmem_alloc_folio'
-base cma ' mm/cma.c:[0-9]* func:.*cma_alloc'
+base cma ' mm/cma.c:[0-9]* func:.*cma_.*alloc'
 # So much that the area is used for it as well.
 half=$(awk '$1 == "MemFree:" { print int($2 / 1024 * 0.85) }' /proc/meminfo)
 helper shared "$half"

@@ -61,7 +61,7 @@ awk '
 	$2 == "[codetag_test]" && $1 in name { print name[$1], $NF }
 ' $CT/expect $CONTROL >"$WORK/sites"
 # Strings are allocated by mm/util.c.
-for func in kstrdup kstrndup kmemdup_nul; do
+for func in kstrdup kstrndup kmemdup_nul __kmemdup_nul; do
 	sed -n "s/.* func:$func .* id /kstrdup /p" $CONTROL
 done >>"$WORK/sites"
 
@@ -126,6 +126,8 @@ for name in $(cases); do
 	diag "$name: $failing fail, $skipping may not fail, $others do neither"
 	if [ -n "$bad" ]; then
 		fail "fails: $name" "$bad"
+	elif [ "$name" = nolock ]; then
+		equal "not asked: nolock" "0 0 2" "$failing $skipping $others"
 	elif [ "$name" = nofail ]; then
 		equal "may not fail: nofail" "0 4 0" "$failing $skipping $others"
 	else

@@ -11,7 +11,7 @@ plan 6
 
 pages=512
 base cache ' mm/filemap.c:[0-9]* .*func:__filemap_get_folio'
-base pipe ' fs/pipe.c:[0-9]* func:pipe_write'
+base pipe ' fs/pipe.c:[0-9]* func:(pipe_write|anon_pipe_[a-z_]*)'
 mkdir "$WORK/mnt"
 "$BIN/fuse" "$WORK/mnt" $pages &
 server=$!
@@ -25,7 +25,7 @@ equal "it is what was written" "$sum" "$(md5sum <"$WORK/mnt/file" 2>/dev/null)"
 # shellcheck disable=SC2046
 set -- $(grown pipe)
 [ "$2" -ge $((pages / 2)) ]
-check "pages have moved" $? "$2 of $pages are charged to pipe_write()"
+check "pages have moved" $? "$2 of $pages are charged to who writes to a pipe"
 strange=$(dmesg | grep -c 'weird page')
 equal "no page is strange" 0 "$strange"
 audited "audit"

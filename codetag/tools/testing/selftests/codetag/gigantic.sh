@@ -21,7 +21,7 @@ if [ ! -w $giga/demote ]; then
 	skip_all "no $giga/demote"
 fi
 
-functions='(alloc_buddy_hugetlb_folio|alloc_gigantic_folio|_*cma_alloc)'
+functions='(alloc_(buddy|gigantic)_[a-z_]*folio|[a-z_]*cma_[a-z_]*alloc)'
 base site " mm/(hugetlb|cma).c:[0-9]* func:$functions "
 echo 1 >$giga/nr_hugepages
 if [ "$(cat $giga/nr_hugepages)" -ne 1 ]; then

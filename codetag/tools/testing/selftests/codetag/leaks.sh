@@ -15,7 +15,7 @@ command -v codetag >/dev/null || skip_all "no codetag command"
 plan 6
 
 load codetag_callers || bail "cannot load codetag_callers"
-echo 'func kstrdup keys=size' >$CONTROL || bail "cannot split"
+echo 'func __kernfs_new_node keys=size' >$CONTROL || bail "cannot split"
 before=$(grep keys= $CONTROL)
 interval=$(cat $INTERVAL)
 codetag leaks --stacks --for 60 >"$WORK/leaks"
@@ -24,7 +24,7 @@ equal "it is of the one that leaks" " 1. take_session [codetag_callers] leaks" \
 	"$(grep -E '^ *[0-9]+\. .*\[codetag_callers\]' "$WORK/leaks")"
 equal "sites are split as before" "$before" "$(grep keys= $CONTROL)"
 equal "ages are as before" "$interval" "$(cat $INTERVAL)"
-echo 'func kstrdup keys=none' >$CONTROL
+echo 'func __kernfs_new_node keys=none' >$CONTROL
 echo 0 >/sys/module/codetag_callers/parameters/leak_every
 codetag leaks --stacks --for 30 module codetag_callers >"$WORK/leaks"
 equal "no leak, none found" 0 $?

@@ -89,7 +89,7 @@ drain
 equal "shared pages freed" "0 0" "$(grown shmem)"
 
 # hugetlb
-base hugetlb ' mm/hugetlb.c:[0-9]* func:(alloc_buddy_hugetlb_folio|alloc_gigantic_folio) '
+base hugetlb ' mm/hugetlb.c:[0-9]* func:alloc_(buddy|gigantic)_[a-z_]*folio '
 if [ -w $hugetlb/nr_hugepages ]; then
 	echo 12 >$hugetlb/nr_hugepages
 	nr=$(cat $hugetlb/nr_hugepages)

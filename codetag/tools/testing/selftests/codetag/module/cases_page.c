@@ -10,6 +10,23 @@
 
 #include "codetag_test.h"
 
+/* What kernels call by different names, and what not all of them have. */
+#ifndef alloc_pages_bulk_array
+#define alloc_pages_bulk_array		alloc_pages_bulk
+#endif
+#ifdef ACR_FLAGS_NONE
+#define CONTIG_FLAGS			ACR_FLAGS_NONE
+#else
+#define CONTIG_FLAGS			MIGRATE_MOVABLE
+#endif
+#ifdef alloc_contig_frozen_range
+#define alloc_contig_compound(...)	alloc_contig_frozen_range(__VA_ARGS__)
+#define free_contig_compound		ct_free_contig_frozen
+#else
+#define alloc_contig_compound(...)	alloc_contig_range(__VA_ARGS__)
+#define free_contig_compound		ct_free_contig
+#endif
+
 /* How many pieces the cases hold that allocate in a loop. */
 #define PIECES	6
 
@@ -87,8 +104,10 @@ static int hold_node(struct ct_case *c)
 
 	for (i = 0; i < PIECES; i++)
 		err = err ?: keep_pages(c, ct_site(c, alloc_pages_node(nid, GFP_KERNEL, 1)), 1);
+#ifdef __alloc_pages
 	for (i = 0; i < PIECES; i++)
 		err = err ?: keep_pages(c, ct_site(c, __alloc_pages(GFP_KERNEL, 1, nid, NULL)), 1);
+#endif
 	return err;
 }
 
@@ -138,8 +157,10 @@ static int hold_folio(struct ct_case *c)
 static int hold_bulk(struct ct_case *c)
 {
 	struct page *pages[2 * PIECES] = {};
+#ifdef alloc_pages_bulk_list
 	struct page *page, *next;
 	LIST_HEAD(list);
+#endif
 	unsigned int i;
 	int err = 0;
 
@@ -150,6 +171,7 @@ static int hold_bulk(struct ct_case *c)
 	for (i = 0; i < 2 * PIECES; i++)
 		err = keep_pages(c, pages[i], 0) ?: err;
 
+#ifdef alloc_pages_bulk_list
 	ct_site(c, alloc_pages_bulk_list(GFP_KERNEL, 2 * PIECES, &list));
 	if (list_empty(&list))
 		err = -ENOMEM;
@@ -157,6 +179,7 @@ static int hold_bulk(struct ct_case *c)
 		list_del(&page->lru);
 		keep_pages(c, page, 0);
 	}
+#endif
 	return err;
 }
 
@@ -256,7 +279,7 @@ static int hold_contig(struct ct_case *c)
 			return -ENOMEM;
 		/* Not aligned: what is around it goes back. */
 		pfn += 3;
-		err = ct_site(c, alloc_contig_range(pfn, pfn + 100, MIGRATE_MOVABLE, GFP_KERNEL));
+		err = ct_site(c, alloc_contig_range(pfn, pfn + 100, CONTIG_FLAGS, GFP_KERNEL));
 		if (!err)
 			break;
 	}
@@ -271,13 +294,13 @@ static int hold_contig(struct ct_case *c)
 		pfn = free_range(c);
 		if (!pfn)
 			return -ENOMEM;
-		err = ct_site(c, alloc_contig_range(pfn, pfn + all, MIGRATE_MOVABLE, gfp));
+		err = ct_site(c, alloc_contig_compound(pfn, pfn + all, CONTIG_FLAGS, gfp));
 		if (!err)
 			break;
 	}
 	if (err)
 		return err;
-	ct_keep(c->row, ct_free_contig, pfn_to_page(pfn), all, all * PAGE_SIZE, 1);
+	ct_keep(c->row, free_contig_compound, pfn_to_page(pfn), all, all * PAGE_SIZE, 1);
 	return 0;
 }
 #else

@@ -9,6 +9,7 @@
 #include <linux/slab.h>
 #include <linux/smp.h>
 #include <linux/string.h>
+#include <linux/version.h>
 
 #include "codetag_test.h"
 
@@ -86,6 +87,48 @@ static int hold_kmalloc_family(struct ct_case *c)
 		err = err ?: keep_kmalloc(c, ct_site(c, kmalloc(60, GFP_NOWAIT)), 60);
 	}
 	return err;
+}
+
+/* By type. */
+static int hold_kmalloc_obj(struct ct_case *c)
+{
+#ifdef kmalloc_obj
+	struct some { u64 words[9]; };
+	int err = 0;
+	int i;
+
+	for (i = 0; i < 4; i++) {
+		err = err ?: keep_kmalloc(c, ct_site(c, kmalloc_obj(struct some)), 72);
+		err = err ?: keep_kmalloc(c, ct_site(c, kzalloc_objs(struct some, 4)), 288);
+	}
+	return err;
+#else
+	c->why = "not in this kernel";
+	return -EOPNOTSUPP;
+#endif
+}
+
+/* Where no lock can be taken: these may fail, and give more if only that is there. */
+static int hold_nolock(struct ct_case *c)
+{
+#ifdef kmalloc_nolock
+	struct page *page;
+	void *p;
+	int i;
+
+	for (i = 0; i < 4; i++) {
+		p = ct_site(c, kmalloc_nolock(200, 0, NUMA_NO_NODE));
+		if (p)
+			ct_keep(c->row, ct_free_kfree_nolock, p, 0, ksize(p), 1);
+		page = ct_site(c, alloc_pages_nolock(0, NUMA_NO_NODE, 1));
+		if (page)
+			ct_keep(c->row, ct_free_pages, page, 1, PAGE_SIZE << 1, 1);
+	}
+	return 0;
+#else
+	c->why = "not in this kernel";
+	return -EOPNOTSUPP;
+#endif
 }
 
 static int hold_kmalloc_account(struct ct_case *c)
@@ -318,14 +361,14 @@ static int hold_cache_bulk(struct ct_case *c)
 
 	for (round = 0; round < 4; round++) {
 		/* Bulk to bulk. */
-		nr = ct_site(c, kmem_cache_alloc_bulk(cache, GFP_KERNEL, CT_VEC - round, vec));
+		nr = ct_site(c, ct_alloc_bulk(cache, GFP_KERNEL, CT_VEC - round, vec));
 		if (!ct_keep_vec(c->row, ct_free_cache_bulk, vec, nr,
 				 (unsigned long)cache, "ct_bulk"))
 			return -ENOMEM;
 	}
 
 	/* Bulk to single. */
-	nr = ct_site(c, kmem_cache_alloc_bulk(cache, GFP_KERNEL_ACCOUNT, 33, vec));
+	nr = ct_site(c, ct_alloc_bulk(cache, GFP_KERNEL_ACCOUNT, 33, vec));
 	for (i = 0; i < nr; i++)
 		ct_keep_slab(c->row, ct_free_cache, vec[i], (unsigned long)cache, "ct_bulk");
 	if (!nr)
@@ -395,6 +438,17 @@ static struct ct_row *inner_row(struct ct_case *c, const char *func)
 	});
 }
 
+/* The functions that allocate for these. */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(7, 0, 0)
+#define IN_KSTRDUP	"__kmemdup_nul"
+#define IN_KSTRNDUP	"__kmemdup_nul"
+#define IN_KMEMDUP_NUL	"__kmemdup_nul"
+#else
+#define IN_KSTRDUP	"kstrdup"
+#define IN_KSTRNDUP	"kstrndup"
+#define IN_KMEMDUP_NUL	"kmemdup_nul"
+#endif
+
 /*
  * These have their line inside, in mm/util.c. The shell looks at the
  * difference, for the kernel uses them as well.
@@ -406,11 +460,11 @@ static int hold_strdup(struct ct_case *c)
 	int i;
 
 	for (i = 0; i < OBJECTS && !err; i++) {
-		c->row = inner_row(c, "kstrdup");
+		c->row = inner_row(c, IN_KSTRDUP);
 		err = err ?: keep_kmalloc(c, kstrdup(text, GFP_KERNEL), 42);
-		c->row = inner_row(c, "kstrndup");
+		c->row = inner_row(c, IN_KSTRNDUP);
 		err = err ?: keep_kmalloc(c, kstrndup(text, 20, GFP_KERNEL), 21);
-		c->row = inner_row(c, "kmemdup_nul");
+		c->row = inner_row(c, IN_KMEMDUP_NUL);
 		err = err ?: keep_kmalloc(c, kmemdup_nul(text, 33, GFP_KERNEL), 34);
 	}
 	return err;
@@ -547,6 +601,8 @@ struct ct_case ct_slab_cases[] = {
 	{ "kmalloc", hold_kmalloc },
 	{ "kmalloc_variable", hold_kmalloc_variable },
 	{ "kmalloc_family", hold_kmalloc_family },
+	{ "kmalloc_obj", hold_kmalloc_obj },
+	{ "nolock", hold_nolock },
 	{ "kmalloc_account", hold_kmalloc_account },
 	{ "kmalloc_large", hold_kmalloc_large },
 	{ "krealloc", hold_krealloc },

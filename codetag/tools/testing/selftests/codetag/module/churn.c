@@ -148,8 +148,7 @@ static struct thing *thing_new(struct rnd_state *rnd)
 		t->percpu = __alloc_percpu_gfp(1 + t->size % 200, 8, gfp);
 		break;
 	case BULK:
-		t->order = kmem_cache_alloc_bulk(cache, gfp, ARRAY_SIZE(t->bulk),
-						 t->bulk);
+		t->order = ct_alloc_bulk(cache, gfp, ARRAY_SIZE(t->bulk), t->bulk);
 		break;
 	case REALLOC:
 		t->ptr = kmalloc(t->size % 300 + 1, gfp);

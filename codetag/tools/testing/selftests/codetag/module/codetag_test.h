@@ -120,9 +120,11 @@ void ct_free_address(struct ct_item *item);
 void ct_free_exact(struct ct_item *item);
 void ct_free_put_page(struct ct_item *item);
 void ct_free_contig(struct ct_item *item);
+void ct_free_contig_frozen(struct ct_item *item);
 void ct_free_cache(struct ct_item *item);
 void ct_free_cache_bulk(struct ct_item *item);
 void ct_free_kfree_bulk(struct ct_item *item);
+void ct_free_kfree_nolock(struct ct_item *item);
 void ct_free_kfree_rcu(struct ct_item *item);
 void ct_free_kfree_rcu_sleep(struct ct_item *item);
 void ct_free_kvfree_rcu_sleep(struct ct_item *item);
@@ -158,6 +160,14 @@ void ct_other_cases_exit(void);
 		.file = __FILE__, .func = __func__,			\
 		.line = __LINE__, .gen = (_gen),			\
 	})
+
+/* How many objects it got: some kernels say that, others only whether it were all. */
+#define ct_alloc_bulk(cache, gfp, nr, vec)				\
+({									\
+	typeof(kmem_cache_alloc_bulk(cache, gfp, nr, vec)) _got =	\
+		kmem_cache_alloc_bulk(cache, gfp, nr, vec);		\
+	__same_type(_got, bool) && _got ? (nr) : _got;			\
+})
 
 /* One allocation, on one source line, whose row becomes that of the case. */
 #define ct_site(c, call)						\

@@ -20,6 +20,14 @@ void ct_free_kfree(struct ct_item *item)
 }
 EXPORT_SYMBOL_GPL(ct_free_kfree);
 
+#ifdef kmalloc_nolock
+void ct_free_kfree_nolock(struct ct_item *item)
+{
+	kfree_nolock(item->ptr);
+}
+EXPORT_SYMBOL_GPL(ct_free_kfree_nolock);
+#endif
+
 void ct_free_kvfree(struct ct_item *item)
 {
 	kvfree(item->ptr);
@@ -62,6 +70,17 @@ void ct_free_put_page(struct ct_item *item)
 {
 	put_page(item->ptr);
 }
+
+#ifdef alloc_contig_frozen_range
+/* @arg is the number of pages, to none of which there is a reference. */
+void ct_free_contig_frozen(struct ct_item *item)
+{
+	struct page *page = item->ptr;
+
+	free_contig_frozen_range(page_to_pfn(page), item->arg);
+}
+EXPORT_SYMBOL_GPL(ct_free_contig_frozen);
+#endif
 
 /* @arg is the number of pages. */
 void ct_free_contig(struct ct_item *item)

@@ -26,6 +26,13 @@ int ct_misuse(void)
 
 /* ---- a compound page that is being made ------------------------------------- */
 
+/* Where a folio keeps its number of pages, which prep_compound_page() writes late. */
+#ifdef NR_PAGES_IN_LARGE_FOLIO
+#define folio_number(page)	(((struct folio *)(page))->_nr_pages)
+#else
+#define folio_number(page)	(((struct folio *)(page))->_folio_nr_pages)
+#endif
+
 static struct page *half_page;
 static unsigned long half_old;
 
@@ -42,9 +49,9 @@ int ct_half_on(void)
 
 	/* The number of pages is not there yet: something else is in its place. */
 	folio = (struct folio *)half_page;
-	half_old = half_page[1].index;
-	half_page[1].index = 0;
-	__set_bit(PG_head, &half_page->flags);
+	half_old = folio_number(half_page);
+	folio_number(half_page) = 0;
+	__set_bit(PG_head, (unsigned long *)&half_page->flags);
 	return folio_test_large(folio) ? 0 : -EIO;
 }
 
@@ -52,8 +59,8 @@ int ct_half_off(void)
 {
 	if (!half_page)
 		return -ENOENT;
-	__clear_bit(PG_head, &half_page->flags);
-	half_page[1].index = half_old;
+	__clear_bit(PG_head, (unsigned long *)&half_page->flags);
+	folio_number(half_page) = half_old;
 	__free_pages(half_page, 1);
 	half_page = NULL;
 	return 0;
