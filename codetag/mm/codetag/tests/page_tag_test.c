@@ -50,14 +50,14 @@ static void every_id(struct kunit *test)
 {
 	struct page *page = tagged_pages(test, 2, 0);
 	const unsigned long others = ~PAGE_TAG_FLAGS_MASK;
-	unsigned long flags = page[2].flags & others;
+	unsigned long flags = *page_tag_flags(page + 2) & others;
 	u16 left = page_tag_get(page + 1), right = page_tag_get(page + 3);
 	unsigned int id;
 
 	for (id = 0; id <= max_id(); id++) {
 		page_tag_set(page + 2, id);
 		KUNIT_ASSERT_EQ(test, page_tag_get(page + 2), id);
-		KUNIT_ASSERT_EQ(test, page[2].flags & others, flags);
+		KUNIT_ASSERT_EQ(test, *page_tag_flags(page + 2) & others, flags);
 		if (page_zonenum(page + 2) != page_zonenum(page))
 			KUNIT_FAIL_AND_ABORT(test, "id %u changes the zone", id);
 	}

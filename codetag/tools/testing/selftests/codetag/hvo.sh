@@ -20,7 +20,7 @@ if ! [ -w $nr ] || ! [ -w $switch ]; then
 fi
 plan 8
 
-base site ' mm/hugetlb.c:[0-9]* func:alloc_buddy_hugetlb_folio '
+base site ' mm/hugetlb.c:[0-9]* func:alloc_buddy_[a-z_]*folio '
 echo 1 >$switch
 echo 9 >$nr
 equal "huge pages" 9 "$(cat $nr)"
