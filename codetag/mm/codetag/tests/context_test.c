@@ -58,7 +58,7 @@ static void split_id(struct kunit *test, u16 id, unsigned int mask, unsigned int
 	codetag_split_switch();
 }
 
-static void split(struct kunit *test, unsigned int mask)
+static void split_by(struct kunit *test, unsigned int mask)
 {
 	split_id(test, own_id(), mask, CODETAG_DEPTH_DEFAULT, CODETAG_SITE_CONTEXTS);
 }
@@ -230,7 +230,7 @@ static void by_size(struct kunit *test)
 {
 	void *a, *b, *c;
 
-	split(test, BIT(CODETAG_KEY_SIZE));
+	split_by(test, BIT(CODETAG_KEY_SIZE));
 	KUNIT_EXPECT_EQ(test, own_tag()->ct.id, CODETAG_ID_NONE);
 	a = own(kmalloc_noprof(100, GFP_KERNEL));
 	b = own(kmalloc_noprof(100, GFP_KERNEL));
@@ -262,7 +262,7 @@ static void sizes(struct kunit *test)
 	unsigned int nr;
 
 	KUNIT_ASSERT_NOT_NULL(test, s);
-	split(test, BIT(CODETAG_KEY_SIZE));
+	split_by(test, BIT(CODETAG_KEY_SIZE));
 	object = own(kmem_cache_alloc_noprof(s, GFP_KERNEL));
 	expect(test, with(test, 40), s->size, 1, 1);
 	KUNIT_EXPECT_EQ(test, 5, own(kmem_cache_alloc_bulk_noprof(s, GFP_KERNEL, 5, bulk)));
@@ -304,7 +304,7 @@ static void by_node(struct kunit *test)
 	void __percpu *percpu;
 	u64 word;
 
-	split(test, BIT(CODETAG_KEY_NODE));
+	split_by(test, BIT(CODETAG_KEY_NODE));
 	object = own(kmalloc_noprof(64, GFP_KERNEL));
 	page = own(alloc_pages_noprof(GFP_KERNEL, 0));
 	percpu = own(pcpu_alloc_noprof(8, 8, false, GFP_KERNEL));
@@ -325,7 +325,7 @@ static void by_cpu(struct kunit *test)
 	void *object;
 	int cpu;
 
-	split(test, BIT(CODETAG_KEY_CPU));
+	split_by(test, BIT(CODETAG_KEY_CPU));
 	preempt_disable();
 	cpu = smp_processor_id();
 	object = own(kmalloc_noprof(64, GFP_ATOMIC));
@@ -343,7 +343,7 @@ static void by_accounted(struct kunit *test)
 	struct page *page;
 
 	KUNIT_ASSERT_NOT_NULL(test, s);
-	split(test, BIT(CODETAG_KEY_ACCOUNTED));
+	split_by(test, BIT(CODETAG_KEY_ACCOUNTED));
 	a = own(kmalloc_noprof(64, GFP_KERNEL));
 	b = own(kmalloc_noprof(64, GFP_KERNEL_ACCOUNT));
 	c = own(kmem_cache_alloc_noprof(s, GFP_KERNEL));
@@ -363,7 +363,7 @@ static void by_gfp(struct kunit *test)
 {
 	void *a, *b;
 
-	split(test, BIT(CODETAG_KEY_GFP));
+	split_by(test, BIT(CODETAG_KEY_GFP));
 	a = own(kmalloc_noprof(64, GFP_KERNEL));
 	b = own(kmalloc_noprof(64, GFP_NOWAIT | __GFP_ZERO));
 	expect(test, with(test, (__force u32)GFP_KERNEL), slab_bytes(a), 1, 1);
@@ -379,8 +379,8 @@ static void several_keys(struct kunit *test)
 	void *a, *b;
 	u64 small;
 
-	split(test, BIT(CODETAG_KEY_GFP) | BIT(CODETAG_KEY_ACCOUNTED) | BIT(CODETAG_KEY_NODE) |
-	      BIT(CODETAG_KEY_SIZE) | BIT(CODETAG_KEY_TASK));
+	split_by(test, BIT(CODETAG_KEY_GFP) | BIT(CODETAG_KEY_ACCOUNTED) | BIT(CODETAG_KEY_NODE) |
+		 BIT(CODETAG_KEY_SIZE) | BIT(CODETAG_KEY_TASK));
 	a = own(kmalloc_noprof(64, GFP_KERNEL_ACCOUNT));
 	b = own(kmalloc_noprof(64, GFP_KERNEL_ACCOUNT));
 	f = one(test);
@@ -416,7 +416,7 @@ static void by_task(struct kunit *test)
 	u64 word;
 
 	init_completion(&t.done);
-	split(test, BIT(CODETAG_KEY_TASK));
+	split_by(test, BIT(CODETAG_KEY_TASK));
 	object = own(kmalloc_noprof(64, GFP_KERNEL));
 	KUNIT_ASSERT_FALSE(test, IS_ERR(kthread_run(task_allocates, &t, "%s", name)));
 	wait_for_completion(&t.done);
@@ -453,7 +453,7 @@ static void in_interrupts(struct kunit *test)
 	unsigned int tries;
 	struct found *f;
 
-	split(test, BIT(CODETAG_KEY_TASK) | BIT(CODETAG_KEY_STACK));
+	split_by(test, BIT(CODETAG_KEY_TASK) | BIT(CODETAG_KEY_STACK));
 	irq_work_queue(&i.work);
 	for (tries = 0; !READ_ONCE(i.done) && tries < 250; tries++)
 		msleep(20);
@@ -480,7 +480,7 @@ static void by_age(struct kunit *test)
 	unsigned int nr;
 
 	codetag_age_interval = 1;
-	split(test, BIT(CODETAG_KEY_AGE));
+	split_by(test, BIT(CODETAG_KEY_AGE));
 	/* The interval that it is now may be a long one. */
 	codetag_age_restart();
 	old = own(kmalloc_noprof(64, GFP_KERNEL));
@@ -569,7 +569,7 @@ static void by_stack(struct kunit *test)
 
 	need_stacks(test);
 
-	split(test, BIT(CODETAG_KEY_STACK));
+	split_by(test, BIT(CODETAG_KEY_STACK));
 	/* From one place each, which is in the stack, too. */
 	OPTIMIZER_HIDE_VAR(rounds);
 	for (i = 0; i < rounds; i++) {
@@ -606,7 +606,7 @@ static void stack_of_any_way(struct kunit *test)
 	need_stacks(test);
 
 	KUNIT_ASSERT_NOT_NULL(test, object);
-	split(test, BIT(CODETAG_KEY_STACK));
+	split_by(test, BIT(CODETAG_KEY_STACK));
 	/* Objects of the CPU's slab and such that need a new one. */
 	for (i = 0; i < NR; i++)
 		object[i] = helper(512);
@@ -625,7 +625,7 @@ static void several_calls(struct kunit *test)
 
 	need_stacks(test);
 
-	split(test, BIT(CODETAG_KEY_STACK));
+	split_by(test, BIT(CODETAG_KEY_STACK));
 	object[0] = own(kmalloc_noprof(64, GFP_KERNEL));
 	object[1] = own(kmalloc_noprof(64, GFP_KERNEL));
 	object[2] = own(kmalloc_noprof(64, GFP_KERNEL));
@@ -652,7 +652,7 @@ static void in_nmis(struct kunit *test)
 	const struct codetag_site *site;
 	unsigned int id, nr;
 
-	split(test, BIT(CODETAG_KEY_STACK));
+	split_by(test, BIT(CODETAG_KEY_STACK));
 	__preempt_count_add(NMI_OFFSET);
 	id = own(codetag_context_id(0, GFP_ATOMIC, false, 64, CODETAG_ID_MAX));
 	__preempt_count_sub(NMI_OFFSET);
@@ -695,7 +695,7 @@ static void split_pages(struct kunit *test)
 	struct page *page;
 	int i;
 
-	split(test, BIT(CODETAG_KEY_SIZE));
+	split_by(test, BIT(CODETAG_KEY_SIZE));
 	page = own(alloc_pages_noprof(GFP_KERNEL, 2));
 	split_page(page, 2);
 	expect(test, one(test), 4 * PAGE_SIZE, 4, 1);
@@ -710,7 +710,7 @@ static void reaping(struct kunit *test)
 	unsigned int used = use().used, nr;
 	void *a, *b;
 
-	split(test, BIT(CODETAG_KEY_SIZE));
+	split_by(test, BIT(CODETAG_KEY_SIZE));
 	a = own(kmalloc_noprof(100, GFP_KERNEL));
 	b = own(kmalloc_noprof(7, GFP_KERNEL));
 	kfree(b);
@@ -742,7 +742,7 @@ static void unsplitting(struct kunit *test)
 	struct codetag_id_use before = id_use();
 	void *a, *b;
 
-	split(test, BIT(CODETAG_KEY_SIZE));
+	split_by(test, BIT(CODETAG_KEY_SIZE));
 	a = own(kmalloc_noprof(100, GFP_KERNEL));
 	unsplit_id(own_id());
 	KUNIT_EXPECT_EQ(test, own_tag()->ct.id, own_id());
@@ -771,9 +771,9 @@ static void other_keys(struct kunit *test)
 	unsigned int nr;
 	void *a, *b;
 
-	split(test, BIT(CODETAG_KEY_SIZE));
+	split_by(test, BIT(CODETAG_KEY_SIZE));
 	a = own(kmalloc_noprof(100, GFP_KERNEL));
-	split(test, BIT(CODETAG_KEY_GFP));
+	split_by(test, BIT(CODETAG_KEY_GFP));
 	b = own(kmalloc_noprof(100, GFP_KERNEL));
 	found = found_of(test, &nr);
 	KUNIT_EXPECT_EQ(test, nr, 2);
@@ -791,7 +791,7 @@ static void switched_off(struct kunit *test)
 	struct codetag_info info;
 	void *a, *b;
 
-	split(test, BIT(CODETAG_KEY_SIZE));
+	split_by(test, BIT(CODETAG_KEY_SIZE));
 	codetag_lock();
 	KUNIT_ASSERT_TRUE(test, codetag_info_of(own_id(), &info));
 	codetag_set_charging(&info, CODETAG_CHARGE_OFF);
@@ -852,7 +852,7 @@ static void bound_of_all(struct kunit *test)
 	void *object[10];
 
 	codetag_max_contexts = 3;
-	split(test, BIT(CODETAG_KEY_SIZE));
+	split_by(test, BIT(CODETAG_KEY_SIZE));
 	for (i = 0; i < 10; i++)
 		object[i] = own(kmalloc_noprof(97 + i, GFP_KERNEL));
 	found_of(test, &nr);
@@ -871,7 +871,7 @@ static void ids_too_high(struct kunit *test)
 {
 	unsigned int id;
 
-	split(test, BIT(CODETAG_KEY_SIZE));
+	split_by(test, BIT(CODETAG_KEY_SIZE));
 	alloc_hooks_tag(own_tag(), ({
 		preempt_disable();
 		id = codetag_context_id(0, GFP_KERNEL, false, 5, codetag_builtin_end - 1);
@@ -899,7 +899,7 @@ static void many(struct kunit *test)
 	unsigned int i;
 
 	KUNIT_ASSERT_NOT_NULL(test, object);
-	split(test, BIT(CODETAG_KEY_SIZE));
+	split_by(test, BIT(CODETAG_KEY_SIZE));
 	for (i = 0; i < NR; i++) {
 		object[i] = own(kmalloc_noprof(i + 1, GFP_KERNEL));
 		bytes += slab_bytes(object[i]);
@@ -945,7 +945,7 @@ static void races(struct kunit *test)
 	struct found *found;
 
 	KUNIT_ASSERT_NOT_NULL(test, r);
-	split(test, BIT(CODETAG_KEY_SIZE));
+	split_by(test, BIT(CODETAG_KEY_SIZE));
 	for (n = 0; n < 2; n++) {
 		r[n].start = &start;
 		init_completion(&r[n].done);

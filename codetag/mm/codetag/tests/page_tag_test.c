@@ -130,7 +130,7 @@ static void no_id_is_inherited(struct kunit *test)
 	expect_counts(test, 0, 0);
 }
 
-static void split(struct kunit *test)
+static void splits(struct kunit *test)
 {
 	struct page *page = tagged_pages(test, 4, 0);
 	u16 id = own_tag(test)->ct.id;
@@ -339,7 +339,7 @@ static struct kunit_case page_tag_cases[] = {
 	KUNIT_CASE(flags_keep_id),
 	KUNIT_CASE(all_orders),
 	KUNIT_CASE(no_id_is_inherited),
-	KUNIT_CASE(split),
+	KUNIT_CASE(splits),
 	KUNIT_CASE(split_to_order),
 	KUNIT_CASE(speculative_reference),
 	KUNIT_CASE(swapped),
