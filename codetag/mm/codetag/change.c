@@ -129,7 +129,7 @@ void codetag_change_free(struct codetag_change *change)
 	change->nr_faults = 0;
 
 	for (i = 0; i < change->nr_sites; i++)
-		kfree(change->sites[i]);
+		codetag_site_free(change->sites[i]);
 	kvfree(change->sites);
 	change->sites = NULL;
 	change->nr_sites = 0;

@@ -55,10 +55,7 @@ module_param_named(age_interval, codetag_age_interval, uint, 0644);
 /* How often it is looked whether contexts are free. */
 #define REAP_INTERVAL	(10 * HZ)
 
-#define CONTEXT_BITS	12
-
-/* Live contexts by the hash of their values; there once a site was split. */
-static struct hlist_head *context_table;
+struct hlist_head codetag_context_table[1 << CODETAG_CONTEXT_BITS];
 
 /* Free contexts; those first that every page can hold. */
 static struct hlist_head free_contexts;
@@ -73,14 +70,11 @@ static LIST_HEAD(blocks);
 
 /* ---- values ------------------------------------------------------------------ */
 
-#define RARE_KEYS	(BIT(CODETAG_KEY_AGE) | BIT(CODETAG_KEY_CGROUP) | \
-			 BIT(CODETAG_KEY_TASK) | BIT(CODETAG_KEY_STACK))
-
 /* small, size, age, cgroup, task */
 #define TASK_WORDS	(TASK_COMM_LEN / sizeof(u64))
 static_assert(4 + TASK_WORDS <= CODETAG_VALUE_WORDS);
 static_assert(CONFIG_NR_CPUS <= 1 << (CODETAG_ACCOUNTED_SHIFT - CODETAG_CPU_SHIFT));
-static_assert(MAX_NUMNODES < 1 << (CODETAG_CPU_SHIFT - CODETAG_NODE_SHIFT));
+static_assert(MAX_NUMNODES < 1 << CODETAG_CPU_SHIFT);
 
 /**
  * struct values - the values of an allocation's keys
@@ -91,7 +85,7 @@ static_assert(MAX_NUMNODES < 1 << (CODETAG_CPU_SHIFT - CODETAG_NODE_SHIFT));
  * @words:	like those of a context
  */
 struct values {
-	unsigned long hash;
+	u32 hash;
 	unsigned int nr_words;
 	unsigned int nr_frames;
 	const unsigned long *stack;
@@ -188,70 +182,18 @@ static void task_of_current(u64 words[TASK_WORDS])
 	memcpy(words, name, sizeof(name));
 }
 
-static __always_inline unsigned long mix(unsigned long hash, unsigned long word)
-{
-	hash = (hash ^ word) * GOLDEN_RATIO_PRIME;
-	return hash ^ hash >> (BITS_PER_LONG / 2);
-}
-
-static __always_inline unsigned long mix64(unsigned long hash, u64 word)
-{
-	hash = mix(hash, word);
-	return BITS_PER_LONG == 64 ? hash : mix(hash, word >> 32);
-}
-
-/*
- * The values that take no more than two words, and these are all that there are most
- * often: they stay in registers. The second one is 0 if there is none.
- */
-static __always_inline void get_small_values(unsigned int how, int nid, gfp_t gfp,
-					     bool accounted, size_t size, u64 words[2])
-{
-	u64 small = 0;
-
-	words[0] = how & BIT(CODETAG_KEY_SIZE) ? size : 0;
-	words[1] = 0;
-	if (!(how & CODETAG_SMALL_KEYS))
-		return;
-
-	if (how & BIT(CODETAG_KEY_NODE))
-		small |= (u64)(nid + 1) << CODETAG_NODE_SHIFT;
-	if (how & BIT(CODETAG_KEY_CPU))
-		small |= (u64)raw_smp_processor_id() << CODETAG_CPU_SHIFT;
-	if (how & BIT(CODETAG_KEY_ACCOUNTED))
-		small |= (u64)accounted << CODETAG_ACCOUNTED_SHIFT;
-	if (how & BIT(CODETAG_KEY_GFP))
-		small |= (__force unsigned int)gfp;
-	words[1] = words[0];
-	words[0] = small;
-}
-
-static __always_inline unsigned int nr_small_values(unsigned int how)
-{
-	return !!(how & CODETAG_SMALL_KEYS) + !!(how & BIT(CODETAG_KEY_SIZE));
-}
-
-static __always_inline unsigned long small_hash(const struct codetag_site *site,
-						unsigned int how, const u64 words[2])
-{
-	return mix64(mix64((unsigned long)site ^ how, words[0]), words[1]);
-}
-
-/* All values; those that take more words are there, too. */
+/* The values of an allocation, in the order of the keys. */
 static void get_values(struct codetag_site *site, unsigned int how, int nid, gfp_t gfp,
 		       bool accounted, size_t size, struct values *values,
 		       unsigned long *entries)
 {
-	u64 *word = values->words + nr_small_values(how);
+	u64 *word = values->words;
 	unsigned int i;
 
-	get_small_values(how, nid, gfp, accounted, size, values->words);
-	values->hash = small_hash(site, how, values->words);
-	if (!(how & RARE_KEYS)) {
-		values->nr_words = word - values->words;
-		return;
-	}
-
+	if (how & CODETAG_SMALL_KEYS)
+		*word++ = codetag_small_values(how, nid, gfp, accounted);
+	if (how & BIT(CODETAG_KEY_SIZE))
+		*word++ = size;
 	if (how & BIT(CODETAG_KEY_AGE))
 		*word++ = current_age();
 	if (how & BIT(CODETAG_KEY_CGROUP))
@@ -261,15 +203,15 @@ static void get_values(struct codetag_site *site, unsigned int how, int nid, gfp
 		word += TASK_WORDS;
 	}
 	values->nr_words = word - values->words;
-	for (i = nr_small_values(how); i < values->nr_words; i++)
-		values->hash = mix64(values->hash, values->words[i]);
+	if (how & BIT(CODETAG_KEY_STACK))
+		values->nr_frames = codetag_stack_save(site, how >> CODETAG_HOW_DEPTH, entries,
+						       &values->stack);
 
-	if (!(how & BIT(CODETAG_KEY_STACK)))
-		return;
-	values->nr_frames = codetag_stack_save(site, how >> CODETAG_HOW_DEPTH, entries,
-					       &values->stack);
+	values->hash = (unsigned long)site;
+	for (i = 0; i < values->nr_words; i++)
+		values->hash = codetag_hash(values->hash, values->words[i]);
 	for (i = 0; i < values->nr_frames; i++)
-		values->hash = mix(values->hash, values->stack[i]);
+		values->hash = codetag_hash(values->hash, values->stack[i]);
 }
 
 /* ---- finding and making ------------------------------------------------------ */
@@ -279,13 +221,7 @@ static struct codetag_block *block_of(struct codetag_context *ctx)
 	return container_of(ctx - ctx->id % CODETAG_BLOCK_SIZE, struct codetag_block, contexts[0]);
 }
 
-static __always_inline struct hlist_head *bucket_of(unsigned long hash)
-{
-	return &context_table[hash >> (BITS_PER_LONG - CONTEXT_BITS)];
-}
-
-static __always_inline bool values_are(const struct codetag_context *ctx,
-				       const struct values *values)
+static bool values_are(const struct codetag_context *ctx, const struct values *values)
 {
 	unsigned int i;
 
@@ -298,30 +234,14 @@ static __always_inline bool values_are(const struct codetag_context *ctx,
 	return ctx->nr_frames == values->nr_frames;
 }
 
-static __always_inline struct codetag_context *find_context(const struct codetag_site *site,
-							    unsigned int how,
-							    const struct values *values)
+static struct codetag_context *find_context(const struct codetag_site *site, unsigned int how,
+					    const struct values *values)
 {
 	struct codetag_context *ctx;
 
-	hlist_for_each_entry_rcu(ctx, bucket_of(values->hash), node, true)
+	hlist_for_each_entry_rcu(ctx, codetag_contexts_of(values->hash), node, true)
 		if (ctx->hash == values->hash && ctx->site == site && ctx->how == how &&
 		    values_are(ctx, values))
-			return ctx;
-	return NULL;
-}
-
-/* The same for a site whose keys take no more than two words. */
-static __always_inline struct codetag_context *find_small(const struct codetag_site *site,
-							  unsigned int how,
-							  const u64 words[2])
-{
-	unsigned long hash = small_hash(site, how, words);
-	struct codetag_context *ctx;
-
-	hlist_for_each_entry_rcu(ctx, bucket_of(hash), node, true)
-		if (ctx->hash == hash && ctx->site == site && ctx->how == how &&
-		    ctx->words[0] == words[0] && ctx->words[1] == words[1])
 			return ctx;
 	return NULL;
 }
@@ -372,7 +292,7 @@ static bool may_take(const struct codetag_site *site)
 
 static unsigned int lost(struct codetag_site *site)
 {
-	atomic_long_inc(&site->lost);
+	this_cpu_inc(*site->lost);
 	this_cpu_inc(nr_lost);
 	return site->id;
 }
@@ -398,6 +318,7 @@ static struct codetag_context *take_context(struct codetag_site *site, unsigned 
 	block_of(ctx)->nr_used++;
 
 	ctx->hash = values->hash;
+	ctx->what = codetag_context_what(how, values->words[0]);
 	ctx->how = how;
 	ctx->nr_words = values->nr_words;
 	ctx->nr_frames = values->nr_frames;
@@ -407,7 +328,7 @@ static struct codetag_context *take_context(struct codetag_site *site, unsigned 
 	ctx->state = CODETAG_CONTEXT_LIVE;
 	smp_store_release(&ctx->site, site); /* pairs with codetag_context_next() */
 	list_add_tail_rcu(&ctx->list, &site->contexts);
-	hlist_add_head_rcu(&ctx->node, bucket_of(ctx->hash));
+	hlist_add_head_rcu(&ctx->node, codetag_contexts_of(ctx->hash));
 	return ctx;
 }
 
@@ -435,23 +356,19 @@ static noinline struct codetag_context *make_context(struct codetag_site *site,
 	return ctx;
 }
 
-/* By what the site of a tag is split now; 0: it is not. */
-static __always_inline unsigned int how_split(const struct codetag *ct,
-					      struct codetag_site **site)
-{
-	unsigned int how = 0;
-
-	smp_rmb(); /* pairs with codetag_set_state(): the tables of sites are there */
-	*site = codetag_site_by_tag(ct);
-	if (*site)
-		how = READ_ONCE((*site)->how);
-	smp_rmb(); /* pairs with codetag_set_charging(): before another look at the id */
-	return how;
-}
-
-/* All but the values of two words of a context that is there. */
-static noinline unsigned int context_id_slow(int nid, gfp_t gfp, bool accounted, size_t size,
-					     unsigned int max_id)
+/**
+ * codetag_context_id - the id that an allocation of a site that is split is charged to
+ * @nid:	node of the memory, NUMA_NO_NODE for several
+ * @gfp:	how it was allocated
+ * @accounted:	whether it is accounted to a memory control group
+ * @size:	bytes that were asked for
+ * @max_id:	the highest id that can be stored
+ *
+ * Context: Any but NMI, with preemption disabled until the allocation is charged.
+ * Return: The id of a context of the current site, or that of the site.
+ */
+unsigned int codetag_context_id(int nid, gfp_t gfp, bool accounted, size_t size,
+				unsigned int max_id)
 {
 	const struct codetag *ct = &current->alloc_tag->ct;
 	unsigned long entries[CODETAG_STACK_ENTRIES];
@@ -460,12 +377,12 @@ static noinline unsigned int context_id_slow(int nid, gfp_t gfp, bool accounted,
 	struct values values = {};
 	unsigned int how, id;
 
-	how = how_split(ct, &site);
+	how = codetag_how_split(ct, &site);
 	if (!how) {
 		/* Not any more: it has an id now, or it is switched off. */
 		id = READ_ONCE(ct->id);
 		smp_rmb(); /* or it has been split again */
-		how = id ? 0 : how_split(ct, &site);
+		how = id ? 0 : codetag_how_split(ct, &site);
 		if (!how)
 			return id;
 	}
@@ -482,39 +399,6 @@ static noinline unsigned int context_id_slow(int nid, gfp_t gfp, bool accounted,
 		return lost(site);
 	this_cpu_inc(*ctx->allocs);
 	return ctx->id;
-}
-
-/**
- * codetag_context_id - the id that an allocation of a site that is split is charged to
- * @nid:	node of the memory, NUMA_NO_NODE for several
- * @gfp:	how it was allocated
- * @accounted:	whether it is accounted to a memory control group
- * @size:	bytes that were asked for
- * @max_id:	the highest id that can be stored
- *
- * Calls nothing but at the very end, so that little has to be saved.
- *
- * Context: Any but NMI, with preemption disabled until the allocation is charged.
- * Return: The id of a context of the current site, or that of the site.
- */
-unsigned int codetag_context_id(int nid, gfp_t gfp, bool accounted, size_t size,
-				unsigned int max_id)
-{
-	struct codetag_context *ctx;
-	struct codetag_site *site;
-	unsigned int how;
-	u64 words[2];
-
-	how = how_split(&current->alloc_tag->ct, &site);
-	if (likely(how && !(how & RARE_KEYS))) {
-		get_small_values(how, nid, gfp, accounted, size, words);
-		ctx = find_small(site, how, words);
-		if (likely(ctx && ctx->id <= max_id)) {
-			this_cpu_inc(*ctx->allocs);
-			return ctx->id;
-		}
-	}
-	return context_id_slow(nid, gfp, accounted, size, max_id);
 }
 
 /* ---- setting aside ------------------------------------------------------------ */
@@ -658,6 +542,23 @@ u64 codetag_context_allocs(const struct codetag_context *ctx)
 	return allocs;
 }
 
+/**
+ * codetag_site_lost - how many allocations of a site got no context
+ * @site: the site
+ *
+ * Context: Any, while the site stays.
+ * Return: The number.
+ */
+unsigned long codetag_site_lost(const struct codetag_site *site)
+{
+	unsigned long lost = 0;
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		lost += READ_ONCE(*per_cpu_ptr(site->lost, cpu));
+	return lost;
+}
+
 /* Allocations do not find it any more. */
 static void leave(struct codetag_context *ctx, enum codetag_context_state state)
 {
@@ -687,7 +588,7 @@ static void come_back(struct codetag_context *ctx)
 		ctx->state = CODETAG_CONTEXT_OLD;
 	} else {
 		ctx->state = CODETAG_CONTEXT_LIVE;
-		hlist_add_head_rcu(&ctx->node, bucket_of(ctx->hash));
+		hlist_add_head_rcu(&ctx->node, codetag_contexts_of(ctx->hash));
 	}
 	raw_spin_unlock_irqrestore(&codetag_context_lock, flags);
 }
@@ -904,22 +805,21 @@ early_initcall(context_init);
  * @info: the site, which has an id
  *
  * Context: Process, one at a time, with codetag_lock() held.
- * Return: What to give to codetag_split(), or to kfree(); NULL without memory for it.
+ * Return: What to give to codetag_split(), or to codetag_site_free(); NULL without
+ *	   memory for it.
  */
 struct codetag_site *codetag_split_new(const struct codetag_info *info)
 {
 	struct codetag_site *site;
 
-	if (!codetag_sites_init())
-		return NULL;
-	if (!context_table)
-		context_table = kvcalloc(1 << CONTEXT_BITS, sizeof(*context_table), GFP_KERNEL);
-	if (!context_table)
-		return NULL;
-
 	site = kzalloc(sizeof(*site), GFP_KERNEL);
 	if (!site)
 		return NULL;
+	site->lost = alloc_percpu(unsigned long);
+	if (!site->lost) {
+		kfree(site);
+		return NULL;
+	}
 	site->ct = info->ct;
 	site->id = info->id;
 	INIT_LIST_HEAD(&site->contexts);
@@ -937,7 +837,7 @@ struct codetag_site *codetag_split_new(const struct codetag_info *info)
 void codetag_split(struct codetag_site *site, const struct codetag_keys *keys)
 {
 	if (!codetag_site_split(site, keys))
-		kfree(site);
+		codetag_site_free(site);
 }
 
 /**
@@ -1076,10 +976,8 @@ void codetag_context_use(struct codetag_context_use *use)
 			      num_possible_cpus() * sizeof(struct codetag_block_counters);
 	list_for_each_entry(site, &codetag_sites, list) {
 		use->sites += !!READ_ONCE(site->wanted);
-		use->bytes += sizeof(*site);
+		use->bytes += sizeof(*site) + num_possible_cpus() * sizeof(*site->lost);
 	}
-	if (context_table)
-		use->bytes += sizeof(*context_table) << CONTEXT_BITS;
 	codetag_contexts_unlock();
 }
 

@@ -2,26 +2,286 @@
 /*
  * Contexts: a call site that is split charges each distinct value of its keys
  * (stack, node, size, ...) to an id with counters of its own. For the allocators.
+ *
+ * What is split by node, size or accounted alone finds its context without a call:
+ * the allocator says the value. All else is left to codetag_context_id().
  */
 #ifndef _MM_CODETAG_CONTEXT_H
 #define _MM_CODETAG_CONTEXT_H
 
 #include <linux/alloc_tag.h>
+#include <linux/bits.h>
 #include <linux/gfp_types.h>
+#include <linux/hash.h>
+#include <linux/percpu.h>
+#include <linux/preempt.h>
+#include <linux/rculist.h>
 #include <linux/sched.h>
+#include "query.h"
+
+/* ---- sites and contexts -------------------------------------------------------- */
+
+/* The words of a context's values before its stack: as many as keys need them */
+#define CODETAG_VALUE_WORDS	6
+
+/*
+ * Return addresses by which a site knows where it is in a stack: more than one if
+ * its function is inlined. Those beyond are looked up by their names each time.
+ */
+#define CODETAG_SITE_CALLS	16
+
+/**
+ * struct codetag_site - a call site that is or was split
+ * @by_tag:	finds it by @ct, under RCU; not once its module is gone
+ * @by_id:	finds it by @id, under RCU
+ * @list:	in codetag_sites, in the order of ids
+ * @rcu:	to free it
+ * @contexts:	its contexts, under RCU
+ * @ct:		its tag; dangles once the module is gone
+ * @id:		its own id
+ * @wanted:	by what it is to be split while it is profiled, see codetag_site_how();
+ *		0: it is not any more
+ * @how:	by what its allocations are split now, 0: they are not
+ * @max:	contexts it may have
+ * @nr:		contexts it has
+ * @lost:	allocations that got no context
+ * @calls:	where the calls of its allocator return to, as far as they are known
+ * @inner:	frames above the innermost of these, at most
+ *
+ * Allocators find it under RCU; changed with codetag_context_lock held.
+ */
+struct codetag_site {
+	struct hlist_node by_tag;
+	struct hlist_node by_id;
+	struct list_head list;
+	struct rcu_head rcu;
+	struct list_head contexts;
+	struct codetag *ct;
+	u16 id;
+	unsigned int wanted;
+	unsigned int how;
+	unsigned int max;
+	unsigned int nr;
+	unsigned long __percpu *lost;
+	unsigned long calls[CODETAG_SITE_CALLS];
+	unsigned int inner;
+};
+
+/* Bits of enum codetag_key, and the depth of a stack above these */
+#define CODETAG_HOW_KEYS	0xffffU
+#define CODETAG_HOW_DEPTH	16
+
+static inline unsigned int codetag_site_how(unsigned int keys, unsigned int depth)
+{
+	return keys & BIT(CODETAG_KEY_STACK) ? keys | depth << CODETAG_HOW_DEPTH : keys;
+}
+
+static_assert(CODETAG_NR_KEYS <= CODETAG_HOW_DEPTH);
+
+/* What a context is used for */
+enum codetag_context_state {
+	CODETAG_CONTEXT_FREE,
+	CODETAG_CONTEXT_LIVE,	/* allocations find it */
+	CODETAG_CONTEXT_LEAVING,/* they do not; it may be free soon, or live again */
+	CODETAG_CONTEXT_OLD,	/* they do not, and never will */
+	CODETAG_CONTEXT_GONE,	/* it has no site any more, and is about to be free */
+};
+
+/**
+ * struct codetag_context - an id of its own for a part of what a site allocates
+ * @node:	in the hash table if it is live, else in the list of free ones
+ * @list:	in the contexts of @site
+ * @site:	the site, NULL if it is free
+ * @hash:	of the values
+ * @what:	of how and the first value, see codetag_context_find()
+ * @how:	by what its site was split
+ * @id:		its id
+ * @state:	see above
+ * @nr_words:	values in @words
+ * @nr_frames:	frames in @stack
+ * @counters:	counters of the id
+ * @allocs:	all allocations since it exists
+ * @seen:	what @allocs was when it was looked at last
+ * @text:	the stack as text, once a module in it is gone
+ * @words:	the values of its keys, packed, in the order of enum codetag_key
+ * @stack:	return addresses, the innermost first
+ *
+ * Allocators find it under RCU, and what it says does not change while they can.
+ * Everything but the counters is changed with codetag_context_lock held.
+ */
+struct codetag_context {
+	struct hlist_node node;
+	struct list_head list;
+	struct codetag_site *site;
+	u64 what;
+	u32 hash;
+	unsigned int how;
+	u16 id;
+	u8 state;
+	u8 nr_words;
+	u8 nr_frames;
+	struct alloc_tag_counters __percpu *counters;
+	u64 __percpu *allocs;
+	u64 seen;
+	char *text;
+	u64 words[CODETAG_VALUE_WORDS];
+	unsigned long stack[CODETAG_DEPTH_MAX];
+};
+
+/*
+ * The first word of the values has what is small:
+ *
+ *	 63         32  30   29           16 15      0
+ *	+-------------+------+---------------+---------+
+ *	|     gfp     | acc. |      cpu      | node + 1|
+ *	+-------------+------+---------------+---------+
+ */
+#define CODETAG_SMALL_KEYS	(BIT(CODETAG_KEY_NODE) | BIT(CODETAG_KEY_CPU) | \
+				 BIT(CODETAG_KEY_ACCOUNTED) | BIT(CODETAG_KEY_GFP))
+#define CODETAG_CPU_SHIFT	16
+#define CODETAG_ACCOUNTED_SHIFT	30
+#define CODETAG_GFP_SHIFT	32
 
 #ifdef CONFIG_MEM_ALLOC_PROFILING
 
 #ifdef CONFIG_CODETAG_CONTEXTS
+
+/* ---- finding them --------------------------------------------------------------- */
+
+#define CODETAG_SITE_BITS	10
+#define CODETAG_CONTEXT_BITS	12
+
+/* The sites that are or were split, and live contexts by the hash of their values. */
+extern struct hlist_head codetag_sites_by_tag[1 << CODETAG_SITE_BITS];
+extern struct hlist_head codetag_context_table[1 << CODETAG_CONTEXT_BITS];
+
+static __always_inline struct hlist_head *codetag_sites_of(const struct codetag *ct)
+{
+	return &codetag_sites_by_tag[hash_32((unsigned long)ct, CODETAG_SITE_BITS)];
+}
+
+/**
+ * codetag_site_by_tag - the site of a tag, if it is or was split
+ * @ct: the tag
+ *
+ * Context: Any, with preemption disabled for as long as the site is used.
+ * Return: The site or NULL.
+ */
+static __always_inline struct codetag_site *codetag_site_by_tag(const struct codetag *ct)
+{
+	struct codetag_site *site;
+
+	hlist_for_each_entry_rcu(site, codetag_sites_of(ct), by_tag, true)
+		if (site->ct == ct)
+			return site;
+	return NULL;
+}
+
+/**
+ * codetag_how_split - by what the site of a tag is split now
+ * @ct:		the tag, whose id has been looked at
+ * @site:	its site on return
+ *
+ * Context: Any, with preemption disabled for as long as the site is used.
+ * Return: See codetag_site_how(), 0: it is not split.
+ */
+static __always_inline unsigned int codetag_how_split(const struct codetag *ct,
+						      struct codetag_site **site)
+{
+	unsigned int how = 0;
+
+	*site = codetag_site_by_tag(ct);
+	if (*site)
+		how = READ_ONCE((*site)->how);
+	smp_rmb(); /* pairs with codetag_set_charging(): before another look at the id */
+	return how;
+}
+
+/* What small keys make of an allocation. */
+static __always_inline u64 codetag_small_values(unsigned int how, int nid, gfp_t gfp,
+						bool accounted)
+{
+	u64 small = 0;
+
+	if (how & BIT(CODETAG_KEY_NODE))
+		small |= nid + 1;
+	if (how & BIT(CODETAG_KEY_CPU))
+		small |= raw_smp_processor_id() << CODETAG_CPU_SHIFT;
+	if (how & BIT(CODETAG_KEY_ACCOUNTED) && accounted)
+		small |= 1U << CODETAG_ACCOUNTED_SHIFT;
+	if (how & BIT(CODETAG_KEY_GFP))
+		small |= (u64)(__force unsigned int)gfp << CODETAG_GFP_SHIFT;
+	return small;
+}
+
+/* The hash of a context's values: of its site first, then of one word after the other. */
+static __always_inline u32 codetag_hash(u32 hash, u64 word)
+{
+	return (hash ^ (u32)word ^ (u32)(word >> 32)) * GOLDEN_RATIO_32;
+}
+
+static __always_inline struct hlist_head *codetag_contexts_of(u32 hash)
+{
+	return &codetag_context_table[hash >> (32 - CODETAG_CONTEXT_BITS)];
+}
+
+/* What a context is of, if there is nothing to it but one value of one key. */
+static __always_inline u64 codetag_context_what(unsigned int how, u32 value)
+{
+	return (u64)how << 32 | value;
+}
+
+/**
+ * codetag_context_find - the context of an allocation, by its only value
+ * @site:	the site
+ * @how:	by what it is split, one key
+ * @value:	the value
+ *
+ * Context: Any, with preemption disabled until the context is charged.
+ * Return: The context, NULL if there is none yet.
+ */
+static __always_inline struct codetag_context *
+codetag_context_find(const struct codetag_site *site, unsigned int how, u32 value)
+{
+	struct hlist_head *head = codetag_contexts_of(codetag_hash((unsigned long)site, value));
+	u64 what = codetag_context_what(how, value);
+	struct codetag_context *ctx;
+
+	hlist_for_each_entry_rcu(ctx, head, node, true)
+		if (ctx->what == what && ctx->site == site)
+			return ctx;
+	return NULL;
+}
+
+/**
+ * codetag_context_charge - count an allocation that has found its context
+ * @ctx:	the context
+ * @bytes:	size of the memory
+ *
+ * Context: As codetag_context_find().
+ */
+static __always_inline void codetag_context_charge(const struct codetag_context *ctx,
+						   size_t bytes)
+{
+	struct alloc_tag_counters __percpu *counters = ctx->counters;
+
+	this_cpu_inc(*ctx->allocs);
+	this_cpu_add(counters->bytes, bytes);
+	this_cpu_inc(counters->calls);
+}
+
 unsigned int codetag_context_id(int nid, gfp_t gfp, bool accounted, size_t size,
 				unsigned int max_id);
-#else
+
+#else /* CONFIG_CODETAG_CONTEXTS */
+
 static inline unsigned int codetag_context_id(int nid, gfp_t gfp, bool accounted, size_t size,
 					      unsigned int max_id)
 {
 	return CODETAG_ID_NONE;
 }
-#endif
+
+#endif /* CONFIG_CODETAG_CONTEXTS */
 
 /**
  * codetag_charged_id - the id that an allocation is to be charged to

@@ -93,7 +93,7 @@ static void show_site(struct seq_file *m, const struct codetag_site *site)
 	/* What is not charged to any of its contexts. */
 	seq_puts(m, "# site: ");
 	show_counters(m, site->id);
-	seq_printf(m, " %8lu", (unsigned long)atomic_long_read(&site->lost));
+	seq_printf(m, " %8lu", codetag_site_lost(site));
 	show_tag(m, site->id);
 	show_how(m, READ_ONCE(site->wanted), READ_ONCE(site->max));
 	seq_printf(m, " contexts=%u\n", READ_ONCE(site->nr));
@@ -132,8 +132,8 @@ static void show_cgroup(struct seq_file *m, u64 id)
 
 static void show_small(struct seq_file *m, unsigned int how, u64 word)
 {
-	int nid = (int)(u16)(word >> CODETAG_NODE_SHIFT) - 1;
-	gfp_t gfp = (__force gfp_t)(u32)word;
+	int nid = (int)(u16)word - 1;
+	gfp_t gfp = (__force gfp_t)(u32)(word >> CODETAG_GFP_SHIFT);
 
 	if (how & BIT(CODETAG_KEY_NODE)) {
 		if (nid == NUMA_NO_NODE)

@@ -18,8 +18,9 @@ static const char * const allocators[] = {
 	/* Where what saves stacks does not leave itself out: user-mode Linux. */
 	"save_stack_trace",
 	"stack_trace_save",
-	"context_id_slow",
 	"get_values",
+	"add_split_any",
+	"slab_alloc_any_end",
 	"slab_alloc_charge_end",
 	"slab_alloc_slow",
 	"slab_kmalloc_slow",

@@ -169,11 +169,12 @@ DEFINE_RAW_SPINLOCK(codetag_context_lock);
 
 LIST_HEAD(codetag_sites);
 
-struct codetag_site_tables *codetag_site_tables;
+struct hlist_head codetag_sites_by_tag[1 << CODETAG_SITE_BITS];
+static struct hlist_head sites_by_id[1 << CODETAG_SITE_BITS];
 
 static struct hlist_head *bucket_by_id(u16 id)
 {
-	return &codetag_site_tables->by_id[id % ARRAY_SIZE(codetag_site_tables->by_id)];
+	return &sites_by_id[id % ARRAY_SIZE(sites_by_id)];
 }
 
 /**
@@ -188,8 +189,6 @@ struct codetag_site *codetag_site_by_id(u16 id)
 {
 	struct codetag_site *site;
 
-	if (!READ_ONCE(codetag_site_tables))
-		return NULL;
 	hlist_for_each_entry_rcu(site, bucket_by_id(id), by_id, true)
 		if (site->id == id)
 			return site;
@@ -197,26 +196,11 @@ struct codetag_site *codetag_site_by_id(u16 id)
 }
 
 /**
- * codetag_sites_init - get ready for codetag_site_split()
- *
- * Context: Process, one at a time.
- * Return: false if there is no memory for it.
- */
-bool codetag_sites_init(void)
-{
-	if (!codetag_site_tables)
-		/* Empty before anybody can look. */
-		smp_store_release(&codetag_site_tables,
-				  kvzalloc(sizeof(*codetag_site_tables), GFP_KERNEL));
-	return codetag_site_tables;
-}
-
-/**
  * codetag_site_split - say by what a site is split
  * @new:	the site, its tag and id set
  * @keys:	by what
  *
- * Context: With codetag_lock() held and after codetag_sites_init().
+ * Context: With codetag_lock() held.
  * Return: false if the site has been there, so that @new is not needed.
  */
 bool codetag_site_split(struct codetag_site *new, const struct codetag_keys *keys)
@@ -264,6 +248,24 @@ void codetag_site_unsplit(u16 id)
 }
 
 /**
+ * codetag_site_free - free a site that nobody can find
+ * @site: the site, or NULL
+ *
+ * Context: Any but NMI.
+ */
+void codetag_site_free(struct codetag_site *site)
+{
+	if (site)
+		free_percpu(site->lost);
+	kfree(site);
+}
+
+static void free_site_rcu(struct rcu_head *rcu)
+{
+	codetag_site_free(container_of(rcu, struct codetag_site, rcu));
+}
+
+/**
  * codetag_site_release - let go of a site that is not split and has no contexts
  * @id:		own id of the site
  * @tag_gone:	its tag is going, so that it is not split any more
@@ -291,7 +293,7 @@ void codetag_site_release(u16 id, bool tag_gone)
 	}
 	raw_spin_unlock_irqrestore(&codetag_context_lock, flags);
 	if (site)
-		kfree_rcu(site, rcu);
+		call_rcu(&site->rcu, free_site_rcu);
 }
 
 /* Add what the contexts of a site hold; they can be many, and so can the CPUs. */

@@ -8,11 +8,10 @@
 
 #include <linux/alloc_tag.h>
 #include <linux/atomic.h>
-#include <linux/hash.h>
 #include <linux/list.h>
-#include <linux/rculist.h>
 #include <linux/rcupdate.h>
 #include <linux/spinlock.h>
+#include "context.h"
 #include "query.h"
 
 struct codetag_fault;
@@ -103,125 +102,6 @@ struct codetag_content {
 	unsigned long nr;
 };
 
-/* The words of a context's values before its stack: as many as keys need them */
-#define CODETAG_VALUE_WORDS	6
-
-/*
- * Return addresses by which a site knows where it is in a stack: more than one if
- * its function is inlined. Those beyond are looked up by their names each time.
- */
-#define CODETAG_SITE_CALLS	16
-
-/**
- * struct codetag_site - a call site that is or was split
- * @by_tag:	finds it by @ct, under RCU; not once its module is gone
- * @by_id:	finds it by @id, under RCU
- * @list:	in codetag_sites, in the order of ids
- * @rcu:	to free it
- * @contexts:	its contexts, under RCU
- * @ct:		its tag; dangles once the module is gone
- * @id:		its own id
- * @wanted:	by what it is to be split while it is profiled, see codetag_site_how();
- *		0: it is not any more
- * @how:	by what its allocations are split now, 0: they are not
- * @max:	contexts it may have
- * @nr:		contexts it has
- * @lost:	allocations that got no context
- * @calls:	where the calls of its allocator return to, as far as they are known
- * @inner:	frames above the innermost of these, at most
- *
- * Allocators find it under RCU; changed with codetag_context_lock held.
- */
-struct codetag_site {
-	struct hlist_node by_tag;
-	struct hlist_node by_id;
-	struct list_head list;
-	struct rcu_head rcu;
-	struct list_head contexts;
-	struct codetag *ct;
-	u16 id;
-	unsigned int wanted;
-	unsigned int how;
-	unsigned int max;
-	unsigned int nr;
-	atomic_long_t lost;
-	unsigned long calls[CODETAG_SITE_CALLS];
-	unsigned int inner;
-};
-
-/* Bits of enum codetag_key, and the depth of a stack above these */
-#define CODETAG_HOW_KEYS	0xffffU
-#define CODETAG_HOW_DEPTH	16
-
-static inline unsigned int codetag_site_how(unsigned int keys, unsigned int depth)
-{
-	return keys | depth << CODETAG_HOW_DEPTH;
-}
-
-static_assert(CODETAG_NR_KEYS <= CODETAG_HOW_DEPTH);
-
-/* What a context is used for */
-enum codetag_context_state {
-	CODETAG_CONTEXT_FREE,
-	CODETAG_CONTEXT_LIVE,	/* allocations find it */
-	CODETAG_CONTEXT_LEAVING,/* they do not; it may be free soon, or live again */
-	CODETAG_CONTEXT_OLD,	/* they do not, and never will */
-	CODETAG_CONTEXT_GONE,	/* it has no site any more, and is about to be free */
-};
-
-/**
- * struct codetag_context - an id of its own for a part of what a site allocates
- * @node:	in the hash table if it is live, else in the list of free ones
- * @list:	in the contexts of @site
- * @site:	the site, NULL if it is free
- * @hash:	of the values
- * @how:	by what its site was split
- * @id:		its id
- * @state:	see above
- * @nr_words:	values in @words
- * @nr_frames:	frames in @stack
- * @counters:	counters of the id
- * @allocs:	all allocations since it exists
- * @seen:	what @allocs was when it was looked at last
- * @text:	the stack as text, once a module in it is gone
- * @words:	the values of its keys, packed, in the order of enum codetag_key
- * @stack:	return addresses, the innermost first
- *
- * Allocators find it under RCU, and what it says does not change while they can.
- * Everything but the counters is changed with codetag_context_lock held.
- */
-struct codetag_context {
-	struct hlist_node node;
-	struct list_head list;
-	struct codetag_site *site;
-	unsigned long hash;
-	unsigned int how;
-	u16 id;
-	u8 state;
-	u8 nr_words;
-	u8 nr_frames;
-	struct alloc_tag_counters __percpu *counters;
-	u64 __percpu *allocs;
-	u64 seen;
-	char *text;
-	u64 words[CODETAG_VALUE_WORDS];
-	unsigned long stack[CODETAG_DEPTH_MAX];
-};
-
-/*
- * The first word of the values has what is small:
- *
- *	     62 61           48 47     32 31          0
- *	+------+---------------+---------+-------------+
- *	| acc. |      cpu      | node + 1|     gfp     |
- *	+------+---------------+---------+-------------+
- */
-#define CODETAG_SMALL_KEYS	(BIT(CODETAG_KEY_NODE) | BIT(CODETAG_KEY_CPU) | \
-				 BIT(CODETAG_KEY_ACCOUNTED) | BIT(CODETAG_KEY_GFP))
-#define CODETAG_NODE_SHIFT	32
-#define CODETAG_CPU_SHIFT	48
-#define CODETAG_ACCOUNTED_SHIFT	62
-
 #ifdef CONFIG_MEM_ALLOC_PROFILING
 
 /* What a block of contexts counts, on one CPU */
@@ -280,40 +160,10 @@ bool codetag_id_holds_memory(u16 id);
 
 #ifdef CONFIG_CODETAG_CONTEXTS
 
-#define CODETAG_SITE_BITS	10
-
-/* The sites that are or were split; NULL until there is one. */
-extern struct codetag_site_tables {
-	struct hlist_head by_tag[1 << CODETAG_SITE_BITS];
-	struct hlist_head by_id[1 << CODETAG_SITE_BITS];
-} *codetag_site_tables;
-
-static __always_inline struct hlist_head *codetag_sites_of(const struct codetag *ct)
-{
-	return &codetag_site_tables->by_tag[hash_ptr(ct, CODETAG_SITE_BITS)];
-}
-
-/**
- * codetag_site_by_tag - the site of a tag, if it is or was split
- * @ct: the tag, which has been found split: there are tables
- *
- * Context: Any, with preemption disabled for as long as the site is used.
- * Return: The site or NULL.
- */
-static __always_inline struct codetag_site *codetag_site_by_tag(const struct codetag *ct)
-{
-	struct codetag_site *site;
-
-	hlist_for_each_entry_rcu(site, codetag_sites_of(ct), by_tag, true)
-		if (site->ct == ct)
-			return site;
-	return NULL;
-}
-
 struct codetag_site *codetag_site_by_id(u16 id);
-bool codetag_sites_init(void);
 bool codetag_site_split(struct codetag_site *new, const struct codetag_keys *keys);
 void codetag_site_unsplit(u16 id);
+void codetag_site_free(struct codetag_site *site);
 void codetag_site_release(u16 id, bool tag_gone);
 bool codetag_block_add(struct codetag_block *block);
 void codetag_block_remove(struct codetag_block *block);
@@ -351,6 +201,7 @@ void codetag_contexts_lock(void);
 void codetag_contexts_unlock(void);
 struct codetag_context *codetag_context_next(unsigned int id);
 u64 codetag_context_allocs(const struct codetag_context *ctx);
+unsigned long codetag_site_lost(const struct codetag_site *site);
 unsigned int codetag_uptime(void);
 void codetag_age_restart(void);
 
@@ -369,6 +220,7 @@ void codetag_keys_show(struct seq_file *m, const struct codetag_info *info);
 
 #else /* CONFIG_CODETAG_CONTEXTS */
 
+static inline void codetag_site_free(struct codetag_site *site) {}
 static inline void codetag_site_release(u16 id, bool tag_gone) {}
 static inline struct codetag_site *codetag_split_new(const struct codetag_info *info)
 {

@@ -67,15 +67,47 @@ void pgalloc_tag_add_slow(struct page *page, unsigned int order, gfp_t gfp,
 
 #ifdef CONFIG_CODETAG_CONTEXTS
 
-/**
- * pgalloc_tag_add_split - pgalloc_tag_add() for a site that is split
- * @page:	first page
- * @order:	order of the allocation
- * @gfp:	how it was allocated
- *
- * Context: Any.
- */
-void pgalloc_tag_add_split(struct page *page, unsigned int order, gfp_t gfp)
+/* The context of new pages if that is soon said. */
+static __always_inline struct codetag_context *page_context(const struct page *page,
+							    unsigned int order, gfp_t gfp)
+{
+	struct codetag_site *site;
+	unsigned int how = codetag_how_split(&current->alloc_tag->ct, &site);
+	u32 value;
+
+	if (how == BIT(CODETAG_KEY_NODE))
+		value = codetag_small_values(how, page_to_nid(page), gfp, false);
+	else if (how == BIT(CODETAG_KEY_ACCOUNTED))
+		value = codetag_small_values(how, NUMA_NO_NODE, gfp, gfp & __GFP_ACCOUNT);
+	else if (how == BIT(CODETAG_KEY_SIZE))
+		value = PAGE_SIZE << order;
+	else
+		return NULL;
+	return codetag_context_find(site, how, value);
+}
+
+/* Leave an id in new pages if the store is wide flags or slots. */
+static __always_inline bool try_set(struct page *page, unsigned int order, gfp_t gfp,
+				    unsigned int id)
+{
+	bool mark = order && !(gfp & __GFP_COMP);
+
+	if (page_tag_in_wide_flags()) {
+		page_tag_flags_set(page, id);
+		if (mark)
+			page_tag_flags_set(page + 1, CODETAG_ID_TAIL + order);
+	} else if (page_tag_in_slots()) {
+		page_tag_slot_set(page, id);
+		if (mark)
+			page_tag_slot_set(page + 1, CODETAG_ID_TAIL + order);
+	} else {
+		return false;
+	}
+	return true;
+}
+
+/* pgalloc_tag_add_split() where something has to be called. */
+static noinline void add_split_any(struct page *page, unsigned int order, gfp_t gfp)
 {
 	unsigned int id;
 
@@ -85,6 +117,31 @@ void pgalloc_tag_add_split(struct page *page, unsigned int order, gfp_t gfp)
 	if (id && (order || !pgalloc_tag_try_add(page, 0, true, id)))
 		pgalloc_tag_add_slow(page, order, gfp, id);
 	preempt_enable();
+}
+
+/**
+ * pgalloc_tag_add_split - pgalloc_tag_add() for a site that is split
+ * @page:	first page
+ * @order:	order of the allocation
+ * @gfp:	how it was allocated
+ *
+ * Calls nothing but at the very end, so that nothing has to be saved.
+ *
+ * Context: Any.
+ */
+void pgalloc_tag_add_split(struct page *page, unsigned int order, gfp_t gfp)
+{
+	struct codetag_context *ctx;
+	bool done;
+
+	preempt_disable();
+	ctx = page_context(page, order, gfp);
+	done = ctx && try_set(page, order, gfp, ctx->id);
+	if (likely(done))
+		codetag_context_charge(ctx, PAGE_SIZE << order);
+	preempt_enable();
+	if (unlikely(!done))
+		add_split_any(page, order, gfp);
 }
 
 #endif

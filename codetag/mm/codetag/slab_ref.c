@@ -29,7 +29,6 @@
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 #include "../internal.h"
-#include "context.h"
 #include "internal.h"
 #include "slab_ref.h"
 
@@ -277,10 +276,13 @@ void codetag_slab_alloc_any(struct kmem_cache *s, gfp_t gfp, void *object, size_
 
 	if (!mem_alloc_profiling_enabled())
 		return;
+	if (!is_kfence_address(object) &&
+	    codetag_slab_try_alloc_split(s, slab, gfp, object, size))
+		return;
 
 	preempt_disable();
-	id = codetag_charged_id(slab_nid(slab), gfp, (gfp & __GFP_ACCOUNT) ||
-				s->flags & SLAB_ACCOUNT, size, CODETAG_ID_MAX);
+	id = codetag_charged_id(slab_nid(slab), gfp, codetag_slab_accounted(s, gfp), size,
+				CODETAG_ID_MAX);
 	if (id) {
 		if (is_kfence_address(object) ||
 		    !codetag_slab_try_ref(s, slab, object, codetag_slab_shift(s), &ref))

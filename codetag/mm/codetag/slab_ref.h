@@ -22,6 +22,8 @@
 
 #ifdef CONFIG_MEM_ALLOC_PROFILING
 
+#include "context.h"
+
 unsigned int codetag_slab_layout(struct kmem_cache *s, unsigned int order,
 				 unsigned int max_order);
 unsigned int codetag_slab_objects(const struct kmem_cache *s, unsigned int order);
@@ -137,6 +139,12 @@ static __always_inline bool codetag_slab_try_ref(const struct kmem_cache *s,
 	return true;
 }
 
+/* Is a new object to be accounted to a memory control group? */
+static __always_inline bool codetag_slab_accounted(const struct kmem_cache *s, gfp_t gfp)
+{
+	return (gfp & __GFP_ACCOUNT) || (s->flags & SLAB_ACCOUNT);
+}
+
 static __always_inline void codetag_slab_set(const struct kmem_cache *s, u16 *ref, u16 id)
 {
 	if (IS_ENABLED(CONFIG_MEM_ALLOC_PROFILING_DEBUG))
@@ -176,6 +184,68 @@ static __always_inline bool codetag_slab_try_alloc(struct kmem_cache *s, struct 
 	alloc_tag_charge(id, s->size, 1);
 	return true;
 }
+
+#ifdef CONFIG_CODETAG_CONTEXTS
+
+/* The context of a new object if that is soon said; @size 0: all of it was asked for. */
+static __always_inline struct codetag_context *
+codetag_slab_context(const struct kmem_cache *s, const struct slab *slab, gfp_t gfp, size_t size)
+{
+	struct codetag_site *site;
+	unsigned int how = codetag_how_split(&current->alloc_tag->ct, &site);
+	u32 value;
+
+	if (how == BIT(CODETAG_KEY_NODE))
+		value = codetag_small_values(how, slab_nid(slab), gfp, false);
+	else if (how == BIT(CODETAG_KEY_ACCOUNTED))
+		value = codetag_small_values(how, NUMA_NO_NODE, gfp,
+					     codetag_slab_accounted(s, gfp));
+	else if (how == BIT(CODETAG_KEY_SIZE))
+		value = size ?: s->object_size;
+	else
+		return NULL;
+	return codetag_context_find(site, how, value);
+}
+
+/*
+ * Charge a new object, not KFENCE's, to a context of the current call site, if that
+ * is split and nothing has to be called for that: false means that
+ * codetag_slab_alloc_any() has to do it.
+ */
+static __always_inline bool codetag_slab_try_alloc_split(struct kmem_cache *s, struct slab *slab,
+							 gfp_t gfp, void *object, size_t size)
+{
+	struct codetag_context *ctx;
+	unsigned long shift;
+	u16 *ref;
+
+	preempt_disable();
+	ctx = codetag_slab_context(s, slab, gfp, size);
+	if (unlikely(!ctx))
+		goto out;
+	shift = codetag_slab_shift(s);
+	if (likely(shift < CODETAG_SLAB_VECTOR)) {
+		ref = codetag_slab_ref(s, object, shift);
+	} else if (unlikely(!codetag_slab_try_ref(s, slab, object, shift, &ref))) {
+		ctx = NULL;
+		goto out;
+	}
+	codetag_slab_set(s, ref, ctx->id);
+	codetag_context_charge(ctx, s->size);
+out:
+	preempt_enable();
+	return ctx;
+}
+
+#else
+
+static __always_inline bool codetag_slab_try_alloc_split(struct kmem_cache *s, struct slab *slab,
+							 gfp_t gfp, void *object, size_t size)
+{
+	return false;
+}
+
+#endif
 
 /* Charge a new object, not KFENCE's, to the current call site. */
 static __always_inline void codetag_slab_alloc(struct kmem_cache *s, gfp_t gfp, void *object,
@@ -280,6 +350,12 @@ static inline unsigned int codetag_slab_tail(const struct kmem_cache *s, const s
 }
 
 static inline bool codetag_slab_try_alloc(struct kmem_cache *s, struct slab *slab, void *object)
+{
+	return true;
+}
+
+static inline bool codetag_slab_try_alloc_split(struct kmem_cache *s, struct slab *slab,
+						gfp_t gfp, void *object, size_t size)
 {
 	return true;
 }

@@ -11,6 +11,7 @@
 #include <linux/kthread.h>
 #include <linux/mm.h>
 #include <linux/module.h>
+#include <linux/page_tag.h>
 #include <linux/percpu.h>
 #include <linux/preempt.h>
 #include <linux/sched.h>
@@ -202,7 +203,7 @@ static long site_lost(u16 id)
 	codetag_contexts_lock();
 	list_for_each_entry(site, &codetag_sites, list)
 		if (site->id == id)
-			lost = atomic_long_read(&site->lost);
+			lost = codetag_site_lost(site);
 	codetag_contexts_unlock();
 	return lost;
 }
@@ -309,7 +310,7 @@ static void by_node(struct kunit *test)
 	page = own(alloc_pages_noprof(GFP_KERNEL, 0));
 	percpu = own(pcpu_alloc_noprof(8, 8, false, GFP_KERNEL));
 
-	word = (page_to_nid(page) + 1ULL) << CODETAG_NODE_SHIFT;
+	word = (page_to_nid(page) + 1ULL);
 	if (page_to_nid(page) == page_to_nid(virt_to_page(object)))
 		expect(test, with(test, word), PAGE_SIZE + slab_bytes(object), 2, 2);
 	expect(test, with(test, 0), 8 * num_possible_cpus(), 1, 1);
@@ -359,6 +360,11 @@ static void by_accounted(struct kunit *test)
 	expect(test, with(test, yes), 0, 0, 3);
 }
 
+static u64 gfp_word(gfp_t gfp)
+{
+	return (u64)(__force u32)gfp << CODETAG_GFP_SHIFT;
+}
+
 static void by_gfp(struct kunit *test)
 {
 	void *a, *b;
@@ -366,8 +372,8 @@ static void by_gfp(struct kunit *test)
 	split_by(test, BIT(CODETAG_KEY_GFP));
 	a = own(kmalloc_noprof(64, GFP_KERNEL));
 	b = own(kmalloc_noprof(64, GFP_NOWAIT | __GFP_ZERO));
-	expect(test, with(test, (__force u32)GFP_KERNEL), slab_bytes(a), 1, 1);
-	expect(test, with(test, (__force u32)(GFP_NOWAIT | __GFP_ZERO)), slab_bytes(b), 1, 1);
+	expect(test, with(test, gfp_word(GFP_KERNEL)), slab_bytes(a), 1, 1);
+	expect(test, with(test, gfp_word(GFP_NOWAIT | __GFP_ZERO)), slab_bytes(b), 1, 1);
 	kfree(a);
 	kfree(b);
 }
@@ -384,8 +390,8 @@ static void several_keys(struct kunit *test)
 	a = own(kmalloc_noprof(64, GFP_KERNEL_ACCOUNT));
 	b = own(kmalloc_noprof(64, GFP_KERNEL_ACCOUNT));
 	f = one(test);
-	small = (page_to_nid(virt_to_page(a)) + 1ULL) << CODETAG_NODE_SHIFT |
-		1ULL << CODETAG_ACCOUNTED_SHIFT | (__force u32)GFP_KERNEL_ACCOUNT;
+	small = (page_to_nid(virt_to_page(a)) + 1ULL) |
+		1ULL << CODETAG_ACCOUNTED_SHIFT | gfp_word(GFP_KERNEL_ACCOUNT);
 	KUNIT_EXPECT_EQ(test, f->words[0], small);
 	KUNIT_EXPECT_EQ(test, f->words[1], 64);
 	KUNIT_EXPECT_STREQ(test, (char *)&f->words[2], current->comm);
@@ -663,7 +669,7 @@ static void in_nmis(struct kunit *test)
 	preempt_disable();
 	site = codetag_site_by_id(own_id());
 	preempt_enable();
-	KUNIT_EXPECT_EQ(test, atomic_long_read(&site->lost), 1);
+	KUNIT_EXPECT_EQ(test, codetag_site_lost(site), 1);
 	KUNIT_EXPECT_EQ(test, site->inner, 0);
 }
 
@@ -689,6 +695,25 @@ static void depth(struct kunit *test)
 
 /* ---- what becomes of them ------------------------------------------------------ */
 
+/* A single page does not mark the next one, which is somebody else's; a pair does. */
+static void marks(struct kunit *test)
+{
+	static const enum codetag_key keys[] = { CODETAG_KEY_SIZE, CODETAG_KEY_TASK };
+	struct page *page, *pair;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(keys); i++) {
+		split_by(test, BIT(keys[i]));
+		page = own(alloc_pages_noprof(GFP_KERNEL, 0));
+		pair = own(alloc_pages_noprof(GFP_KERNEL, 1));
+		if (pfn_valid(page_to_pfn(page) + 1))
+			KUNIT_EXPECT_FALSE(test, page_tag_is_mark(page_tag_get(page + 1)));
+		KUNIT_EXPECT_EQ(test, page_tag_get(pair + 1), CODETAG_ID_TAIL + 1);
+		__free_page(page);
+		__free_pages(pair, 1);
+	}
+}
+
 /* A page that is split into several stays with its context, and so do the parts. */
 static void split_pages(struct kunit *test)
 {
@@ -702,6 +727,71 @@ static void split_pages(struct kunit *test)
 	for (i = 0; i < 4; i++)
 		__free_page(page + i);
 	expect(test, one(test), 0, 0, 1);
+}
+
+/* The context of an allocation that needs no call to be found, NULL if it does need one. */
+static struct codetag_context *soon_found(unsigned int key, u32 value)
+{
+	struct codetag_context *ctx = NULL;
+	struct codetag_site *site;
+
+	preempt_disable();
+	if (codetag_how_split(&own_tag()->ct, &site) == BIT(key))
+		ctx = codetag_context_find(site, BIT(key), value);
+	preempt_enable();
+	return ctx;
+}
+
+/* One key whose value is at hand: its context is found by that, if there is one. */
+static void found_by_value(struct kunit *test)
+{
+	struct codetag_context *ctx;
+	void *object;
+	u32 value;
+
+	split_by(test, BIT(CODETAG_KEY_SIZE));
+	object = own(kmalloc_noprof(100, GFP_KERNEL));
+	ctx = soon_found(CODETAG_KEY_SIZE, 100);
+	KUNIT_ASSERT_NOT_NULL(test, ctx);
+	expect(test, with(test, 100), slab_bytes(object), 1, 1);
+	KUNIT_EXPECT_EQ(test, with(test, 100)->id, ctx->id);
+	KUNIT_EXPECT_NULL(test, soon_found(CODETAG_KEY_SIZE, 101));
+
+	split_by(test, BIT(CODETAG_KEY_NODE));
+	kfree(object);
+	object = own(kmalloc_noprof(100, GFP_KERNEL));
+	value = codetag_small_values(BIT(CODETAG_KEY_NODE), page_to_nid(virt_to_page(object)),
+				     0, false);
+	KUNIT_EXPECT_NOT_NULL(test, soon_found(CODETAG_KEY_NODE, value));
+
+	split_by(test, BIT(CODETAG_KEY_ACCOUNTED));
+	kfree(object);
+	object = own(kmalloc_noprof(100, GFP_KERNEL));
+	KUNIT_EXPECT_NOT_NULL(test, soon_found(CODETAG_KEY_ACCOUNTED, 0));
+	unsplit_id(own_id());
+	KUNIT_EXPECT_NULL(test, soon_found(CODETAG_KEY_ACCOUNTED, 0));
+	kfree(object);
+}
+
+/* A value of one key is as large as one of another key: they are not the same. */
+static void equal_values(struct kunit *test)
+{
+	struct found *found;
+	unsigned int nr;
+	void *a, *b;
+
+	split_by(test, BIT(CODETAG_KEY_NODE));
+	a = own(kmalloc_noprof(64, GFP_KERNEL));
+	split_by(test, BIT(CODETAG_KEY_SIZE));
+	b = own(kmalloc_noprof(page_to_nid(virt_to_page(a)) + 1, GFP_KERNEL));
+	found = found_of(test, &nr);
+	KUNIT_ASSERT_EQ(test, nr, 2);
+	KUNIT_EXPECT_EQ(test, found[0].words[0], found[1].words[0]);
+	KUNIT_EXPECT_NE(test, found[0].how, found[1].how);
+	expect(test, &found[0], slab_bytes(a), 1, 1);
+	expect(test, &found[1], slab_bytes(b), 1, 1);
+	kfree(a);
+	kfree(b);
 }
 
 /* Those that hold nothing for a while go, those that hold something stay. */
@@ -779,7 +869,7 @@ static void other_keys(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, nr, 2);
 	KUNIT_EXPECT_NE(test, found[0].how, found[1].how);
 	expect(test, with(test, 100), slab_bytes(a), 1, 1);
-	expect(test, with(test, (__force u32)GFP_KERNEL), slab_bytes(b), 1, 1);
+	expect(test, with(test, gfp_word(GFP_KERNEL)), slab_bytes(b), 1, 1);
 	kfree(a);
 	kfree(b);
 	expect_site(test, own_id(), 0, 0);
@@ -1053,7 +1143,10 @@ static struct kunit_case context_cases[] = {
 	KUNIT_CASE(several_calls),
 	KUNIT_CASE(in_nmis),
 	KUNIT_CASE(depth),
+	KUNIT_CASE(marks),
 	KUNIT_CASE(split_pages),
+	KUNIT_CASE(found_by_value),
+	KUNIT_CASE(equal_values),
 	KUNIT_CASE(reaping),
 	KUNIT_CASE(unsplitting),
 	KUNIT_CASE(other_keys),
