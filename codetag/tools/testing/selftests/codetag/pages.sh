@@ -11,9 +11,12 @@ hugetlb=/sys/kernel/mm/hugepages/hugepages-2048kB
 prepare
 plan 20
 
-# Nobody but the helper shall have huge pages.
+# Nobody but the helper shall have huge pages, and nobody give it others for those
+# that are split: khugepaged sleeps for weeks.
 [ ! -e $thp/enabled ] || echo madvise >$thp/enabled
 [ ! -e $thp/khugepaged/defrag ] || echo 0 >$thp/khugepaged/defrag
+[ ! -e $thp/khugepaged/scan_sleep_millisecs ] ||
+	echo 4294967295 >$thp/khugepaged/scan_sleep_millisecs
 
 # Transparent huge pages.
 base thp ' mm/huge_memory.c:'
