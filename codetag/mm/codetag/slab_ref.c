@@ -370,7 +370,8 @@ static void slab_add_vector(const struct kmem_cache *s, struct slab *slab, gfp_t
 	if (slab_is_available() && allow_spin) {
 		gfp = (gfp & GFP_RECLAIM_MASK & ~(__GFP_NOFAIL | __GFP_ACCOUNT)) | __GFP_NOWARN;
 		if (slab_order(slab))
-			*codetag_slab_vector(slab) = kzalloc_codetag_ids(bytes, gfp, slab_nid(slab));
+			*codetag_slab_vector(slab) =
+				kzalloc_codetag_ids(bytes, gfp, slab_nid(slab));
 		else
 			add_far_vector(slab, bytes, gfp);
 	}

@@ -9,7 +9,6 @@
 #include <linux/slab.h>
 #include <linux/smp.h>
 #include <linux/string.h>
-#include <linux/version.h>
 
 #include "codetag_test.h"
 
@@ -438,8 +437,8 @@ static struct ct_row *inner_row(struct ct_case *c, const char *func)
 	});
 }
 
-/* The functions that allocate for these. */
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(7, 0, 0)
+/* The functions that allocate for these: kernels with kmalloc_obj() have one for all. */
+#ifdef kmalloc_obj
 #define IN_KSTRDUP	"__kmemdup_nul"
 #define IN_KSTRNDUP	"__kmemdup_nul"
 #define IN_KMEMDUP_NUL	"__kmemdup_nul"

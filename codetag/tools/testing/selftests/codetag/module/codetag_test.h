@@ -164,9 +164,10 @@ void ct_other_cases_exit(void);
 /* How many objects it got: some kernels say that, others only whether it were all. */
 #define ct_alloc_bulk(cache, gfp, nr, vec)				\
 ({									\
-	typeof(kmem_cache_alloc_bulk(cache, gfp, nr, vec)) _got =	\
-		kmem_cache_alloc_bulk(cache, gfp, nr, vec);		\
-	__same_type(_got, bool) && _got ? (nr) : _got;			\
+	int _nr = (nr);							\
+	__auto_type _got = kmem_cache_alloc_bulk(cache, gfp, _nr, vec);	\
+									\
+	__same_type(_got, bool) && _got ? _nr : _got;			\
 })
 
 /* One allocation, on one source line, whose row becomes that of the case. */
