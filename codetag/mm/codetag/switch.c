@@ -110,7 +110,7 @@ static int mem_profiling_handler(const struct ctl_table *table, int write,
 				 void *buffer, size_t *lenp, loff_t *ppos)
 {
 	char value[32] = "";
-	struct ctl_table tmp = {
+	const struct ctl_table tmp = {
 		.data	= value,
 		.maxlen	= sizeof(value),
 		.mode	= table->mode,
