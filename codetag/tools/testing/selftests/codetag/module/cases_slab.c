@@ -437,8 +437,8 @@ static struct ct_row *inner_row(struct ct_case *c, const char *func)
 	});
 }
 
-/* The functions that allocate for these: kernels with kmalloc_obj() have one for all. */
-#ifdef kmalloc_obj
+/* The functions that allocate for these: kernels with kmalloc_nolock() have one for all. */
+#ifdef kmalloc_nolock
 #define IN_KSTRDUP	"__kmemdup_nul"
 #define IN_KSTRNDUP	"__kmemdup_nul"
 #define IN_KMEMDUP_NUL	"__kmemdup_nul"
