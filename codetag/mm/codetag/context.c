@@ -318,7 +318,7 @@ static struct codetag_context *take_context(struct codetag_site *site, unsigned 
 	block_of(ctx)->nr_used++;
 
 	ctx->hash = values->hash;
-	ctx->what = codetag_context_what(how, values->words[0]);
+	ctx->what = codetag_context_what(how, values->words[0] & CODETAG_WHAT_VALUE_MASK);
 	ctx->how = how;
 	ctx->nr_words = values->nr_words;
 	ctx->nr_frames = values->nr_frames;

@@ -142,6 +142,10 @@ struct codetag_context {
 #define CODETAG_ACCOUNTED_SHIFT	30
 #define CODETAG_GFP_SHIFT	32
 
+/* The keys of what a context is of are above the first of its values, less its top. */
+#define CODETAG_WHAT_HOW_SHIFT	48
+#define CODETAG_WHAT_VALUE_MASK	((1ULL << CODETAG_WHAT_HOW_SHIFT) - 1)
+
 #ifdef CONFIG_MEM_ALLOC_PROFILING
 
 #ifdef CONFIG_CODETAG_CONTEXTS
@@ -226,27 +230,43 @@ static __always_inline struct hlist_head *codetag_contexts_of(u32 hash)
 }
 
 /* What a context is of, if there is nothing to it but one value of one key. */
-static __always_inline u64 codetag_context_what(unsigned int how, u32 value)
+static __always_inline u64 codetag_context_what(unsigned int how, u64 value)
 {
-	return (u64)how << 32 | value;
+	return (u64)how << CODETAG_WHAT_HOW_SHIFT | value;
 }
 
 /**
- * codetag_context_find - the context of an allocation, by its only value
+ * codetag_context_find - the context of an allocation, if its site is split by one of
+ *			  the keys that the allocator says the value of
  * @site:	the site
- * @how:	by what it is split, one key
- * @value:	the value
+ * @how:	by what it is split
+ * @nid:	node of the memory
+ * @accounted:	whether it is accounted to a memory control group
+ * @size:	bytes that were asked for
  *
  * Context: Any, with preemption disabled until the context is charged.
- * Return: The context, NULL if there is none yet.
+ * Return: The context, NULL if there is none yet or codetag_context_id() has to look
+ *	   for it.
  */
 static __always_inline struct codetag_context *
-codetag_context_find(const struct codetag_site *site, unsigned int how, u32 value)
+codetag_context_find(const struct codetag_site *site, unsigned int how, int nid, bool accounted,
+		     size_t size)
 {
-	struct hlist_head *head = codetag_contexts_of(codetag_hash((unsigned long)site, value));
-	u64 what = codetag_context_what(how, value);
 	struct codetag_context *ctx;
+	struct hlist_head *head;
+	u64 value, what;
 
+	if (how == BIT(CODETAG_KEY_NODE))
+		value = codetag_small_values(how, nid, 0, false);
+	else if (how == BIT(CODETAG_KEY_ACCOUNTED))
+		value = codetag_small_values(how, NUMA_NO_NODE, 0, accounted);
+	else if (how == BIT(CODETAG_KEY_SIZE))
+		value = size;
+	else
+		return NULL;
+
+	head = codetag_contexts_of(codetag_hash((unsigned long)site, value));
+	what = codetag_context_what(how, value);
 	hlist_for_each_entry_rcu(ctx, head, node, true)
 		if (ctx->what == what && ctx->site == site)
 			return ctx;

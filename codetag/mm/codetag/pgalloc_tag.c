@@ -67,25 +67,6 @@ void pgalloc_tag_add_slow(struct page *page, unsigned int order, gfp_t gfp,
 
 #ifdef CONFIG_CODETAG_CONTEXTS
 
-/* The context of new pages if that is soon said. */
-static __always_inline struct codetag_context *page_context(const struct page *page,
-							    unsigned int order, gfp_t gfp)
-{
-	struct codetag_site *site;
-	unsigned int how = codetag_how_split(&current->alloc_tag->ct, &site);
-	u32 value;
-
-	if (how == BIT(CODETAG_KEY_NODE))
-		value = codetag_small_values(how, page_to_nid(page), gfp, false);
-	else if (how == BIT(CODETAG_KEY_ACCOUNTED))
-		value = codetag_small_values(how, NUMA_NO_NODE, gfp, gfp & __GFP_ACCOUNT);
-	else if (how == BIT(CODETAG_KEY_SIZE))
-		value = PAGE_SIZE << order;
-	else
-		return NULL;
-	return codetag_context_find(site, how, value);
-}
-
 /* Leave an id in new pages if the store is wide flags or slots. */
 static __always_inline bool try_set(struct page *page, unsigned int order, gfp_t gfp,
 				    unsigned int id)
@@ -132,10 +113,14 @@ static noinline void add_split_any(struct page *page, unsigned int order, gfp_t 
 void pgalloc_tag_add_split(struct page *page, unsigned int order, gfp_t gfp)
 {
 	struct codetag_context *ctx;
+	struct codetag_site *site;
+	unsigned int how;
 	bool done;
 
 	preempt_disable();
-	ctx = page_context(page, order, gfp);
+	how = codetag_how_split(&current->alloc_tag->ct, &site);
+	ctx = codetag_context_find(site, how, page_to_nid(page), gfp & __GFP_ACCOUNT,
+				   PAGE_SIZE << order);
 	done = ctx && try_set(page, order, gfp, ctx->id);
 	if (likely(done))
 		codetag_context_charge(ctx, PAGE_SIZE << order);

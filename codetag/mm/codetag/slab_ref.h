@@ -187,40 +187,24 @@ static __always_inline bool codetag_slab_try_alloc(struct kmem_cache *s, struct 
 
 #ifdef CONFIG_CODETAG_CONTEXTS
 
-/* The context of a new object if that is soon said; @size 0: all of it was asked for. */
-static __always_inline struct codetag_context *
-codetag_slab_context(const struct kmem_cache *s, const struct slab *slab, gfp_t gfp, size_t size)
-{
-	struct codetag_site *site;
-	unsigned int how = codetag_how_split(&current->alloc_tag->ct, &site);
-	u32 value;
-
-	if (how == BIT(CODETAG_KEY_NODE))
-		value = codetag_small_values(how, slab_nid(slab), gfp, false);
-	else if (how == BIT(CODETAG_KEY_ACCOUNTED))
-		value = codetag_small_values(how, NUMA_NO_NODE, gfp,
-					     codetag_slab_accounted(s, gfp));
-	else if (how == BIT(CODETAG_KEY_SIZE))
-		value = size ?: s->object_size;
-	else
-		return NULL;
-	return codetag_context_find(site, how, value);
-}
-
 /*
  * Charge a new object, not KFENCE's, to a context of the current call site, if that
  * is split and nothing has to be called for that: false means that
- * codetag_slab_alloc_any() has to do it.
+ * codetag_slab_alloc_any() has to do it. @size 0: all of it was asked for.
  */
 static __always_inline bool codetag_slab_try_alloc_split(struct kmem_cache *s, struct slab *slab,
 							 gfp_t gfp, void *object, size_t size)
 {
 	struct codetag_context *ctx;
+	struct codetag_site *site;
 	unsigned long shift;
+	unsigned int how;
 	u16 *ref;
 
 	preempt_disable();
-	ctx = codetag_slab_context(s, slab, gfp, size);
+	how = codetag_how_split(&current->alloc_tag->ct, &site);
+	ctx = codetag_context_find(site, how, slab_nid(slab), codetag_slab_accounted(s, gfp),
+				   size ?: s->object_size);
 	if (unlikely(!ctx))
 		goto out;
 	shift = codetag_slab_shift(s);

@@ -730,14 +730,14 @@ static void split_pages(struct kunit *test)
 }
 
 /* The context of an allocation that needs no call to be found, NULL if it does need one. */
-static struct codetag_context *soon_found(unsigned int key, u32 value)
+static struct codetag_context *soon_found(unsigned int key, int nid, size_t size)
 {
 	struct codetag_context *ctx = NULL;
 	struct codetag_site *site;
 
 	preempt_disable();
 	if (codetag_how_split(&own_tag()->ct, &site) == BIT(key))
-		ctx = codetag_context_find(site, BIT(key), value);
+		ctx = codetag_context_find(site, BIT(key), nid, false, size);
 	preempt_enable();
 	return ctx;
 }
@@ -747,29 +747,54 @@ static void found_by_value(struct kunit *test)
 {
 	struct codetag_context *ctx;
 	void *object;
-	u32 value;
+	int nid;
 
 	split_by(test, BIT(CODETAG_KEY_SIZE));
 	object = own(kmalloc_noprof(100, GFP_KERNEL));
-	ctx = soon_found(CODETAG_KEY_SIZE, 100);
+	ctx = soon_found(CODETAG_KEY_SIZE, 0, 100);
 	KUNIT_ASSERT_NOT_NULL(test, ctx);
 	expect(test, with(test, 100), slab_bytes(object), 1, 1);
 	KUNIT_EXPECT_EQ(test, with(test, 100)->id, ctx->id);
-	KUNIT_EXPECT_NULL(test, soon_found(CODETAG_KEY_SIZE, 101));
+	KUNIT_EXPECT_NULL(test, soon_found(CODETAG_KEY_SIZE, 0, 101));
 
 	split_by(test, BIT(CODETAG_KEY_NODE));
 	kfree(object);
 	object = own(kmalloc_noprof(100, GFP_KERNEL));
-	value = codetag_small_values(BIT(CODETAG_KEY_NODE), page_to_nid(virt_to_page(object)),
-				     0, false);
-	KUNIT_EXPECT_NOT_NULL(test, soon_found(CODETAG_KEY_NODE, value));
+	nid = page_to_nid(virt_to_page(object));
+	KUNIT_EXPECT_NOT_NULL(test, soon_found(CODETAG_KEY_NODE, nid, 100));
+	KUNIT_EXPECT_NULL(test, soon_found(CODETAG_KEY_NODE, nid + 1, 100));
 
 	split_by(test, BIT(CODETAG_KEY_ACCOUNTED));
 	kfree(object);
 	object = own(kmalloc_noprof(100, GFP_KERNEL));
-	KUNIT_EXPECT_NOT_NULL(test, soon_found(CODETAG_KEY_ACCOUNTED, 0));
+	KUNIT_EXPECT_NOT_NULL(test, soon_found(CODETAG_KEY_ACCOUNTED, 0, 100));
 	unsplit_id(own_id());
-	KUNIT_EXPECT_NULL(test, soon_found(CODETAG_KEY_ACCOUNTED, 0));
+	KUNIT_EXPECT_NULL(test, soon_found(CODETAG_KEY_ACCOUNTED, 0, 100));
+	kfree(object);
+}
+
+/* Sizes that 32 bits do not tell apart, as those of huge pages can be. */
+static void large_sizes(struct kunit *test)
+{
+	const u64 large = BIT_ULL(34) + 100;
+	struct codetag_context *ctx;
+	unsigned int id;
+	void *object;
+
+	if (!IS_ENABLED(CONFIG_64BIT))
+		kunit_skip(test, "no size is that large");
+
+	split_by(test, BIT(CODETAG_KEY_SIZE));
+	object = own(kmalloc_noprof(100, GFP_KERNEL));
+	KUNIT_EXPECT_NULL(test, soon_found(CODETAG_KEY_SIZE, 0, large));
+
+	preempt_disable();
+	id = own(codetag_context_id(0, GFP_KERNEL, false, large, U16_MAX));
+	preempt_enable();
+	ctx = soon_found(CODETAG_KEY_SIZE, 0, large);
+	KUNIT_ASSERT_NOT_NULL(test, ctx);
+	KUNIT_EXPECT_EQ(test, ctx->id, id);
+	expect(test, with(test, 100), slab_bytes(object), 1, 1);
 	kfree(object);
 }
 
@@ -1146,6 +1171,7 @@ static struct kunit_case context_cases[] = {
 	KUNIT_CASE(marks),
 	KUNIT_CASE(split_pages),
 	KUNIT_CASE(found_by_value),
+	KUNIT_CASE(large_sizes),
 	KUNIT_CASE(equal_values),
 	KUNIT_CASE(reaping),
 	KUNIT_CASE(unsplitting),
