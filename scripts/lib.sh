@@ -17,8 +17,7 @@ die()
 # Which kernel; each has a series.
 KVER=${KVER:-6.12}
 PATCHES=$ROOT/kernel-patches/$KVER
-# The overlay: what all kernels have, and what differs between them.
-OVERLAYS=("$ROOT/codetag" "$PATCHES/overlay")
+OVERLAY=$ROOT/codetag
 [[ $KVER != */* && -f $PATCHES/series ]] || die "KVER=$KVER: there is no series for such a kernel" \
 	"known: $(cd "$ROOT/kernel-patches" && echo */series | sed 's,/series,,g')"
 TARBALL=/usr/src/linux-source-$KVER.tar.xz

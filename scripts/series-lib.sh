@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 # Reading kernel-patches/KVER/series: one step a line, the name of the patch and
-# then the overlay paths (files, directories, globs below codetag/ or
-# kernel-patches/KVER/overlay/) that belong to the same commit. After it comes the
-# series of fast-paths/, unless FAST_PATHS=n. To be sourced after lib.sh.
+# then the overlay paths (files, directories, globs below codetag/) that belong to
+# the same commit. After it comes the series of fast-paths/, unless FAST_PATHS=n.
+# To be sourced after lib.sh.
 
 # series_dirs: where the series are, below PATCHES, the one to apply first first
 series_dirs()
@@ -36,50 +36,29 @@ series_steps()
 	done
 }
 
-# overlay_each: the files of both parts of the overlay, without what editors,
-# builds and git leave behind
-overlay_each()
+# overlay_all: the files of the overlay, without what editors, builds and git leave
+# behind
+overlay_all()
 {
-	local dir
-
-	for dir in "${OVERLAYS[@]}"; do
-		[ -d "$dir" ] || continue
-		find "$dir" -type f ! -name '*~' ! -name '.*.sw?' \
-			! -name '*.orig' ! -name '*.rej' ! -name '*.[oa]' ! -name '*.ko' \
-			! -name '*.cmd' ! -name '*.mod' ! -name '*.mod.c' ! -name '*.pyc' \
-			! -name modules.order ! -name Module.symvers -printf '%P\n'
-	done | sort
-}
-overlay_all() { overlay_each | uniq; }
-
-# overlay_file PATH: where that file of the overlay is
-overlay_file()
-{
-	local dir
-
-	for dir in "${OVERLAYS[@]}"; do
-		if [ -e "$dir/$1" ]; then
-			printf '%s\n' "$dir/$1"
-			return
-		fi
-	done
+	find "$OVERLAY" -type f ! -name '*~' ! -name '.*.sw?' \
+		! -name '*.orig' ! -name '*.rej' ! -name '*.[oa]' ! -name '*.ko' \
+		! -name '*.cmd' ! -name '*.mod' ! -name '*.mod.c' ! -name '*.pyc' \
+		! -name modules.order ! -name Module.symvers -printf '%P\n' | sort
 }
 
 # step_overlay PATCH: the overlay files of one step
 step_overlay()
 {
-	local patch paths pattern dir match found
+	local patch paths pattern match found
 
 	series_lines | while read -r patch paths; do
 		[ "$patch" = "$1" ] || continue
 		for pattern in $paths; do
 			found=
-			for dir in "${OVERLAYS[@]}"; do
-				for match in "$dir"/$pattern; do
-					[ -e "$match" ] || continue
-					found=1
-					(cd "$dir" && find "${match#"$dir/"}" -type f)
-				done
+			for match in "$OVERLAY"/$pattern; do
+				[ -e "$match" ] || continue
+				found=1
+				(cd "$OVERLAY" && find "${match#"$OVERLAY/"}" -type f)
 			done
 			[ -n "$found" ] || die "step $1: no file of the overlay matches $pattern" \
 				"correct kernel-patches/$KVER/series"
