@@ -7,6 +7,7 @@
 #include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/pgalloc_tag.h>
+#include <linux/preempt.h>
 #include "../internal.h"
 
 /* The highest id that a page can hold. */
@@ -334,6 +335,35 @@ static void slots_fit(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, page_tag_slots_fit(1ULL << 63));
 }
 
+#ifdef alloc_pages_nolock
+/* From any context, one that looks like an NMI too: these may fail. */
+static void nolock(struct kunit *test)
+{
+	struct alloc_tag *tag = own_tag(test);
+	unsigned int order;
+	struct page *page;
+	int nmi, nr = 0;
+
+	for (nmi = 0; nmi <= NMI_OFFSET; nmi += NMI_OFFSET) {
+		for (order = 0; order < 3; order++) {
+			__preempt_count_add(nmi);
+			page = alloc_hooks_tag(tag,
+					       alloc_pages_nolock_noprof(0, NUMA_NO_NODE, order));
+			__preempt_count_sub(nmi);
+			if (!page)
+				continue;
+			nr++;
+			expect_counts(test, 1 << order, 1);
+			__preempt_count_add(nmi);
+			free_pages_nolock(page, order);
+			__preempt_count_sub(nmi);
+			expect_counts(test, 0, 0);
+		}
+	}
+	KUNIT_EXPECT_GT(test, nr, 0);
+}
+#endif
+
 static struct kunit_case page_tag_cases[] = {
 	KUNIT_CASE(every_id),
 	KUNIT_CASE(flags_keep_id),
@@ -349,6 +379,9 @@ static struct kunit_case page_tag_cases[] = {
 	KUNIT_CASE(order),
 	KUNIT_CASE(offline),
 	KUNIT_CASE(slots_fit),
+#ifdef alloc_pages_nolock
+	KUNIT_CASE(nolock),
+#endif
 	{}
 };
 

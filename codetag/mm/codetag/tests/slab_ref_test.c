@@ -4,6 +4,8 @@
  */
 #include <kunit/test.h>
 #include <linux/module.h>
+#include <linux/preempt.h>
+#include <linux/rcupdate.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 #include "../internal.h"
@@ -388,6 +390,69 @@ static void damaged(struct kunit *test)
 	kmem_cache_destroy(s);
 }
 
+/* What waits for readers is charged until they are gone, and then no more. */
+static void by_kfree_rcu(struct kunit *test)
+{
+	const struct shape *shape = test->param_value;
+	struct { struct rcu_head rcu; } *object[80];
+	struct kmem_cache *s;
+	int i;
+
+	if (shape->ctor || shape->size < sizeof(**object))
+		kunit_skip(test, "no room for what kfree_rcu() writes");
+
+	s = make(test);
+	for (i = 0; i < ARRAY_SIZE(object); i++) {
+		object[i] = tagged_object(s);
+		KUNIT_ASSERT_NOT_NULL(test, object[i]);
+	}
+	for (i = 0; i < ARRAY_SIZE(object); i++)
+		kfree_rcu(object[i], rcu);
+	kvfree_rcu_barrier();
+	expect_objects(test, s, 0);
+	kmem_cache_destroy(s);
+}
+
+#ifdef kmalloc_nolock
+/* From any context, one that looks like an NMI too: these may fail. */
+static void nolock(struct kunit *test)
+{
+	int nmi, i, nr, bytes;
+	void *object[40];
+	bool can = false;
+
+#ifdef system_has_freelist_aba
+	can = system_has_freelist_aba();
+#endif
+	for (nmi = 0; nmi <= NMI_OFFSET; nmi += NMI_OFFSET) {
+		nr = 0;
+		bytes = 0;
+		for (i = 0; i < ARRAY_SIZE(object); i++) {
+			__preempt_count_add(nmi);
+			object[i] = alloc_hooks_tag(own_tag(),
+						    kmalloc_nolock_noprof(200, 0, NUMA_NO_NODE));
+			__preempt_count_sub(nmi);
+			if (object[i]) {
+				nr++;
+				bytes += virt_to_slab(object[i])->slab_cache->size;
+			}
+		}
+		/* Without SMP no lock is tried in an NMI. */
+		if (can && (!nmi || IS_ENABLED(CONFIG_SMP)))
+			KUNIT_EXPECT_GT(test, nr, 0);
+		KUNIT_EXPECT_EQ(test, alloc_tag_read(own_tag()->ct.id).calls, nr);
+		KUNIT_EXPECT_EQ(test, alloc_tag_read(own_tag()->ct.id).bytes, bytes);
+		for (i = 0; i < ARRAY_SIZE(object); i++) {
+			__preempt_count_add(nmi);
+			kfree_nolock(object[i]);
+			__preempt_count_sub(nmi);
+		}
+		KUNIT_EXPECT_EQ(test, alloc_tag_read(own_tag()->ct.id).calls, 0);
+		KUNIT_EXPECT_EQ(test, alloc_tag_read(own_tag()->ct.id).bytes, 0);
+	}
+}
+#endif
+
 static struct kunit_case slab_ref_cases[] = {
 	KUNIT_CASE(layout),
 	KUNIT_CASE(cost),
@@ -397,6 +462,10 @@ static struct kunit_case slab_ref_cases[] = {
 	KUNIT_CASE_PARAM(bulk, shape_gen_params),
 	KUNIT_CASE_PARAM(lowest_order, shape_gen_params),
 	KUNIT_CASE_PARAM(damaged, shape_gen_params),
+	KUNIT_CASE_PARAM(by_kfree_rcu, shape_gen_params),
+#ifdef kmalloc_nolock
+	KUNIT_CASE(nolock),
+#endif
 	{}
 };
 
