@@ -14,6 +14,10 @@ mkdir -p /sys/fs/cgroup
 mount -t cgroup2 cgroup2 /sys/fs/cgroup 2>/dev/null
 # Some tests want files that are not in memory.
 mount "$GUEST_DISK" /mnt || exit 1
+# With 512 MiB huge pages are off until somebody wants them.
+for setting in enabled=madvise defrag=madvise use_zero_page=1; do
+	echo "${setting#*=}" >"/sys/kernel/mm/transparent_hugepage/${setting%=*}"
+done
 echo 'nobody:x:65534:65534::/:/bin/sh' >>/etc/passwd
 
 # kunit MODULE: the results of the suites that were not there before
@@ -68,9 +72,15 @@ mm()
 {
 	case $1 in
 	hugetlb_fault_after_madv|hugetlb_madv_vs_map) pages=1 ;;
-	hugepage-*|map_hugetlb|hugetlb*|thuge-gen|gup_longterm|cow|uffd*|mremap_test|pagemap_ioctl) pages=32 ;;
+	hugepage-*|map_hugetlb|hugetlb*|thuge-gen|gup_longterm|cow|uffd*|mremap_test) pages=32 ;;
 	*) pages=0 ;;
 	esac
+	# It maps 2 GB twice, and uses a few MB of them.
+	case $1 in
+	mremap_test) overcommit=1 ;;
+	*) overcommit=0 ;;
+	esac
+	echo "$overcommit" >/proc/sys/vm/overcommit_memory
 	echo 3 >/proc/sys/vm/drop_caches
 	echo 1 >/proc/sys/vm/compact_memory
 	echo "$pages" >/proc/sys/vm/nr_hugepages
