@@ -11,9 +11,12 @@ dir=/selftests
 echo 0 >/proc/sys/kernel/panic_on_warn
 sysctl -q -w kernel.hung_task_timeout_secs=0 kernel.printk_ratelimit=0 2>/dev/null
 mkdir -p /sys/fs/cgroup
-mount -t cgroup2 cgroup2 /sys/fs/cgroup 2>/dev/null
+mount -t cgroup2 -o memory_hugetlb_accounting cgroup2 /sys/fs/cgroup 2>/dev/null
 # Some tests want files that are not in memory.
 mount "$GUEST_DISK" /mnt || exit 1
+mkdir -p /mnt/proc /mnt/sys/fs/cgroup
+mount -t proc proc /mnt/proc
+mount -t cgroup2 -o memory_hugetlb_accounting cgroup2 /mnt/sys/fs/cgroup
 # With 512 MiB huge pages are off until somebody wants them.
 for setting in enabled=madvise defrag=madvise use_zero_page=1; do
 	echo "${setting#*=}" >"/sys/kernel/mm/transparent_hugepage/${setting%=*}"
@@ -84,15 +87,19 @@ mm()
 	echo 3 >/proc/sys/vm/drop_caches
 	echo 1 >/proc/sys/vm/compact_memory
 	echo "$pages" >/proc/sys/vm/nr_hugepages
-	program mm "$@"
+	program mm "$@" >/tmp/output
 	status=$?
+	# khugepaged says "What it tries... OK", in green, or something else in red.
+	sed 's/^\(.*[^.]\)\.\.\.* .\[32m.*/ok 1 \1/; s/^\(.*[^.]\)\.\.\.* .\[31m.*/not ok 1 \1/' /tmp/output
 	echo 0 >/proc/sys/vm/nr_hugepages
 	return "$status"
 }
 
+# On a disk: what is in memory keeps no names of files that are not there.
 cgroup()
 {
-	program cgroup "$@"
+	cp "$dir/cgroup/$1" /mnt/
+	(cd /mnt && timeout -s KILL "$seconds" chroot /mnt "/$1")
 }
 
 number=0
