@@ -41,13 +41,14 @@ work()
 }
 
 # held FILE: bytes by tag, when all that can go is gone. Slabs stay while any of
-# their objects do, and pages are kept in lists: their sites hold for others.
+# their objects do, pages are kept in lists, areas of vmalloc() are given back many at
+# a time: their sites hold for others.
 held()
 {
 	sync
 	echo 3 >/proc/sys/vm/drop_caches
 	sleep 0.1
-	awk 'NR > 2 && $3 !~ /^mm\/(slub|page_alloc)\.c:/ && $3 !~ /^codetag:/ {
+	awk 'NR > 2 && $3 !~ /^mm\/(slub|page_alloc|vmalloc)\.c:/ && $3 !~ /^codetag:/ {
 		tag = $3
 		for (i = 4; i <= NF && $i ~ /^(\[|func:)/; i++)
 			tag = tag " " $i
