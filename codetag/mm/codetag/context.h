@@ -221,7 +221,7 @@ static __always_inline u64 codetag_small_values(unsigned int how, int nid, gfp_t
 /* The hash of a context's values: of its site first, then of one word after the other. */
 static __always_inline u32 codetag_hash(u32 hash, u64 word)
 {
-	return (hash ^ (u32)word ^ (u32)(word >> 32)) * GOLDEN_RATIO_32;
+	return hash_64(hash ^ word, 32);
 }
 
 static __always_inline struct hlist_head *codetag_contexts_of(u32 hash)
@@ -236,7 +236,29 @@ static __always_inline u64 codetag_context_what(unsigned int how, u64 value)
 }
 
 /**
- * codetag_context_find - the context of an allocation, if its site is split by one of
+ * codetag_context_find - the context of an allocation, by its only value
+ * @site:	the site
+ * @how:	by what it is split, one key
+ * @value:	the value
+ *
+ * Context: Any, with preemption disabled until the context is charged.
+ * Return: The context, NULL if there is none yet.
+ */
+static __always_inline struct codetag_context *
+codetag_context_find(const struct codetag_site *site, unsigned int how, u64 value)
+{
+	struct hlist_head *head = codetag_contexts_of(codetag_hash((unsigned long)site, value));
+	u64 what = codetag_context_what(how, value);
+	struct codetag_context *ctx;
+
+	hlist_for_each_entry_rcu(ctx, head, node, true)
+		if (ctx->what == what && ctx->site == site)
+			return ctx;
+	return NULL;
+}
+
+/**
+ * codetag_context_soon - the context of an allocation, if its site is split by one of
  *			  the keys that the allocator says the value of
  * @site:	the site
  * @how:	by what it is split
@@ -244,34 +266,28 @@ static __always_inline u64 codetag_context_what(unsigned int how, u64 value)
  * @accounted:	whether it is accounted to a memory control group
  * @size:	bytes that were asked for
  *
- * Context: Any, with preemption disabled until the context is charged.
+ * No more than one of the values is evaluated: it is not known before @how is.
+ *
+ * Context: As codetag_context_find().
  * Return: The context, NULL if there is none yet or codetag_context_id() has to look
  *	   for it.
  */
-static __always_inline struct codetag_context *
-codetag_context_find(const struct codetag_site *site, unsigned int how, int nid, bool accounted,
-		     size_t size)
-{
-	struct codetag_context *ctx;
-	struct hlist_head *head;
-	u64 value, what;
-
-	if (how == BIT(CODETAG_KEY_NODE))
-		value = codetag_small_values(how, nid, 0, false);
-	else if (how == BIT(CODETAG_KEY_ACCOUNTED))
-		value = codetag_small_values(how, NUMA_NO_NODE, 0, accounted);
-	else if (how == BIT(CODETAG_KEY_SIZE))
-		value = size;
-	else
-		return NULL;
-
-	head = codetag_contexts_of(codetag_hash((unsigned long)site, value));
-	what = codetag_context_what(how, value);
-	hlist_for_each_entry_rcu(ctx, head, node, true)
-		if (ctx->what == what && ctx->site == site)
-			return ctx;
-	return NULL;
-}
+#define codetag_context_soon(site, how, nid, accounted, size)			\
+({										\
+	unsigned int _how = (how);						\
+	bool _known = true;							\
+	u64 _value = 0;								\
+										\
+	if (_how == BIT(CODETAG_KEY_NODE))					\
+		_value = codetag_small_values(_how, nid, 0, false);		\
+	else if (_how == BIT(CODETAG_KEY_ACCOUNTED))				\
+		_value = codetag_small_values(_how, NUMA_NO_NODE, 0, accounted); \
+	else if (_how == BIT(CODETAG_KEY_SIZE))					\
+		_value = size;							\
+	else									\
+		_known = false;							\
+	_known ? codetag_context_find(site, _how, _value) : NULL;		\
+})
 
 /**
  * codetag_context_charge - count an allocation that has found its context

@@ -119,7 +119,7 @@ void pgalloc_tag_add_split(struct page *page, unsigned int order, gfp_t gfp)
 
 	preempt_disable();
 	how = codetag_how_split(&current->alloc_tag->ct, &site);
-	ctx = codetag_context_find(site, how, page_to_nid(page), gfp & __GFP_ACCOUNT,
+	ctx = codetag_context_soon(site, how, page_to_nid(page), gfp & __GFP_ACCOUNT,
 				   PAGE_SIZE << order);
 	done = ctx && try_set(page, order, gfp, ctx->id);
 	if (likely(done))

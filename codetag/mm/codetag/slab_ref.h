@@ -203,7 +203,7 @@ static __always_inline bool codetag_slab_try_alloc_split(struct kmem_cache *s, s
 
 	preempt_disable();
 	how = codetag_how_split(&current->alloc_tag->ct, &site);
-	ctx = codetag_context_find(site, how, slab_nid(slab), codetag_slab_accounted(s, gfp),
+	ctx = codetag_context_soon(site, how, slab_nid(slab), codetag_slab_accounted(s, gfp),
 				   size ?: s->object_size);
 	if (unlikely(!ctx))
 		goto out;

@@ -744,7 +744,7 @@ static struct codetag_context *soon_found(unsigned int key, int nid, size_t size
 
 	preempt_disable();
 	if (codetag_how_split(&own_tag()->ct, &site) == BIT(key))
-		ctx = codetag_context_find(site, BIT(key), nid, false, size);
+		ctx = codetag_context_soon(site, BIT(key), nid, false, size);
 	preempt_enable();
 	return ctx;
 }
