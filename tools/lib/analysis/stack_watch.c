@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "analysis/stack_watch.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,11 +70,25 @@ static int compare(const void *a, const void *b)
 	return (wx < wy) - (wx > wy);
 }
 
-/* What is held now by each of the stacks that were found. */
+/* Is it the first context of this stack, whose @name is changed, and of this interval? */
+static bool is_new(struct strmap *seen, struct text *name, int64_t to)
+{
+	size_t before = seen->count;
+
+	text_printf(name, "\n%" PRId64, to);
+	strmap_add(seen, name->s, name->len);
+	return seen->count != before;
+}
+
+/*
+ * What is held now by each of the stacks that were found. One that came and went with its
+ * module has a context each time.
+ */
 static void add_last(struct stack_findings *found, const size_t *finding_of,
 		     const struct stack_watch *watch, const struct contexts *last)
 {
 	double now = watch->time[watch->count - 1];
+	struct strmap seen = { 0 };
 	struct text name = { 0 };
 	int64_t from, to;
 
@@ -94,10 +109,11 @@ static void add_last(struct stack_findings *found, const size_t *finding_of,
 		if (from < watch->old || !sum.calls)
 			continue;
 		context_sum_add(&f->old, &sum);
-		f->intervals++;
+		f->intervals += is_new(&seen, &name, to);
 		f->since = to > f->since ? to : f->since;
 		f->length = to - from;
 	}
+	strmap_free(&seen);
 	text_free(&name);
 }
 

@@ -29,6 +29,13 @@ static const struct {
 };
 
 #define STACKS (sizeof(stacks) / sizeof(*stacks))
+#define TWICE 0		/* the stack that has two contexts an interval: its module came again */
+
+static void context(struct text *text, int born, int now, const char *name, int held, int allocs)
+{
+	text_printf(text, "%d %d %d a.c:1 func:f age=%d-%d\n f+0x1/0x2\n %s+0x1/0x2\n", 64 * held,
+		    held, allocs, born == now ? 0 : (now - born - 1) * STEP, (now - born) * STEP, name);
+}
 
 /* What the kernel lists @now; a context of before the watch is there, too, and grows. */
 static void listed(struct contexts *contexts, int now)
@@ -40,13 +47,12 @@ static void listed(struct contexts *contexts, int now)
 		    1000 * now);
 	for (int born = 0; born <= now; born++) {
 		for (size_t i = 0; i < STACKS; i++) {
-			int held = stacks[i].held(born, now);
+			int held = stacks[i].held(born, now), again = i == TWICE;
 
+			if (again)
+				context(&text, born, now, stacks[i].name, again, again);
 			if (held)
-				text_printf(&text, "%d %d 1000 a.c:1 func:f age=%d-%d\n"
-					    " f+0x1/0x2\n %s+0x1/0x2\n", 64 * held, held,
-					    born == now ? 0 : (now - born - 1) * STEP,
-					    (now - born) * STEP, stacks[i].name);
+				context(&text, born, now, stacks[i].name, held - again, 1000 - again);
 		}
 	}
 	contexts_parse(contexts, text.s, text.len);
