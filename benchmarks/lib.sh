@@ -24,7 +24,7 @@ source_tree()
 	case $1 in
 	"$KVER") printf '%s\n' "$PRISTINE" ;;
 	7.3) printf '%s\n' "${KSRC73:-$CACHE/src/linux-source-7.3}" ;;
-	ours|roomy) printf '%s\n' "${OURS_TREE:-$TREE}" ;;
+	ours|roomy|owner) printf '%s\n' "${OURS_TREE:-$TREE}" ;;
 	alone) tree_without_fast_paths ;;
 	*) die "no such kernel source: $1" ;;
 	esac
@@ -36,12 +36,12 @@ flavour_tree()
 {
 	local source
 
-	source=$(kernel_source "$1")
+	source=$(kernel_source "$1" | sed 's/^roomy$\|^owner$/ours/')
 	case $KVER-$source in
 	6.12-*|*-[0-9]*) ;;
 	*) source=$KVER-$source ;;
 	esac
-	printf '%s\n' "$CACHE/tree/bench-${source/roomy/ours}"
+	printf '%s\n' "$CACHE/tree/bench-$source"
 }
 # shellcheck disable=SC2317,SC2329
 flavour_obj() { printf '%s\n' "$OBJ/bench-$1"; }
@@ -57,6 +57,7 @@ flavour_fragments()
 	fi
 	case $1 in
 	roomy-*) printf '%s\n' "$BENCH/configs/roomy.config" ;;
+	owner-*) printf '%s\n' "$BENCH"/configs/{roomy,owner}.config ;;
 	esac
 	case $1 in
 	*-none*) printf '%s\n' "$BENCH/configs/none.config" ;;

@@ -1,0 +1,53 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# nandsim forgets the names of its partitions when there is no memory for one of them.
+# They are allocated by a line that all of the kernel shares, and nandsim is not even
+# loaded when somebody asks: the codetag command, where there is one, names it.
+# guest: own
+# store: any
+# timeout: 240
+. "$(dirname "$0")/codetag.inc"
+
+CONTROL=$DEBUGFS/codetag/control
+
+prepare
+[ -r $CONTEXTS ] || skip_all "no contexts"
+[ -w $DEBUGFS/codetag/faults ] || skip_all "no faults"
+command -v codetag >/dev/null || skip_all "no codetag command"
+modprobe mtd 2>/dev/null && modprobe nand 2>/dev/null || skip_all "no nandsim"
+plan 3
+
+# attempt: load it with 24 partitions, with the name of the twentieth failing. Busybox
+# tries twice, and the second time it works.
+attempt()
+{
+	echo 'func kvasprintf fault nth=20 verbose=0' >$CONTROL
+	modprobe nandsim parts=1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1 2>/dev/null
+	rmmod nandsim 2>/dev/null
+}
+
+held()
+{
+	awk '/ func:kvasprintf( |$)/ { n += $1 } END { print n }' $ALLOCINFO
+}
+
+attempt
+before=$(held)
+attempt
+now=$(held)
+[ $((now - before)) -ge 512 ]
+check "something stays" $? "$before, then $now"
+
+: >"$WORK/go"
+while [ -e "$WORK/go" ]; do
+	attempt
+done &
+codetag leaks --stacks --for 60 >"$WORK/leaks"
+status=$?
+rm "$WORK/go"
+wait
+echo 'fault=off' >$CONTROL
+equal "there is a leak" 1 $status
+grep -q '^ *1\. .*\[nandsim\].* leaks' "$WORK/leaks"
+check "it is nandsim's" $? "$(cat "$WORK/leaks")"
+finish
