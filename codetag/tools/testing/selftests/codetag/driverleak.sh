@@ -14,7 +14,7 @@ prepare
 [ -r $CONTEXTS ] || skip_all "no contexts"
 [ -w $DEBUGFS/codetag/faults ] || skip_all "no faults"
 command -v codetag >/dev/null || skip_all "no codetag command"
-modprobe mtd 2>/dev/null && modprobe nand 2>/dev/null || skip_all "no nandsim"
+modprobe nand 2>/dev/null || skip_all "no nandsim"
 plan 3
 
 # attempt: load it with 24 partitions, with the name of the twentieth failing. Busybox
