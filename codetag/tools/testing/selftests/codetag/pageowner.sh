@@ -34,7 +34,9 @@ theirs()
 }
 
 driver
-if ! grep -q nr_base_pages $stacks 2>/dev/null; then
+# To its end, as everywhere: who closes it before frees the stack that it is at, in 6.12
+# (seq_release_private()), and the list has a hole or no end from then on.
+if ! [ -r $stacks ] || [ "$(grep -c nr_base_pages $stacks)" -eq 0 ]; then
 	unload codetag_test
 	skip_all "no page_owner, boot with page_owner=on"
 fi
