@@ -42,7 +42,8 @@ work()
 
 # held FILE: bytes by tag, when all that can go is gone. Slabs stay while any of
 # their objects do, pages are kept in lists, areas of vmalloc() are given back many at
-# a time: their sites hold for others.
+# a time: their sites hold for others. An area that is lost without its pages, by
+# vmap() or ioremap(), is not seen for that.
 held()
 {
 	sync
