@@ -4,26 +4,23 @@
 # survives TIMES FILE COPY MOST FIRST[-END] COMMAND...: in COPY, each time another one, at most
 # MOST bytes from byte FIRST on are others, and one in three is cut off anywhere.
 survives() {
-	local times=$1 file=$2 copy=$3 most=$4 first=$5 seed status
-	shift 5
-	for ((seed = 1; seed <= times; seed++)); do
-		rm -f "$copy"-*	# what SQLite leaves beside it
-		python3 -c '
-import random, sys
-file, copy, seed, most, first = sys.argv[1:]
-random.seed(int(seed))
-data = bytearray(open(file, "rb").read())
-first, _, end = first.partition("-")
-for _ in range(random.randrange(1, int(most) + 1)):
-    data[random.randrange(int(first), int(end or len(data)))] = random.randrange(256)
-open(copy, "wb").write(data[:random.choice([len(data), len(data), random.randrange(len(data))])])' \
-			"$file" "$copy" $seed "$most" "$first" || return 1
-		timeout 120 "$@" >"$scratch/survives.out" 2>&1
-		status=$?
-		if [ $status -gt 2 ] || { [ $status -eq 2 ] && [ ! -s "$scratch/survives.out" ]; } ||
-		   grep -E 'runtime error|Sanitizer' "$scratch/survives.out"; then
-			echo "seed $seed: exit $status"
-			return 1
-		fi
-	done
+	python3 -c '
+import glob, os, random, re, subprocess, sys
+times, file, copy, most, place = sys.argv[1:6]
+first, _, end = place.partition("-")
+with open(file, "rb") as whole:
+    sound = whole.read()
+for seed in range(1, int(times) + 1):
+    for left in glob.glob(glob.escape(copy) + "-*"):  # by SQLite, beside it
+        os.remove(left)
+    random.seed(seed)
+    data = bytearray(sound)
+    for _ in range(random.randrange(1, int(most) + 1)):
+        data[random.randrange(int(first), int(end or len(data)))] = random.randrange(256)
+    with open(copy, "wb") as damaged:
+        damaged.write(data[:random.choice([len(data), len(data), random.randrange(len(data))])])
+    ran = subprocess.run(sys.argv[6:], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=120)
+    bad = re.search(b".*(?:runtime error|Sanitizer).*", ran.stdout)
+    if bad or ran.returncode not in (0, 1, 2) or (ran.returncode == 2 and not ran.stdout):
+        sys.exit(f"seed {seed}: exit {ran.returncode} {bad and bad[0]}")' "$@"
 }

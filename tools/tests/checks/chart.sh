@@ -53,7 +53,7 @@ svg_has_text() {
 # The chart of the running kernel names it. A /proc of our own has an allocinfo on any kernel.
 kernel_in_title() {
 	local svg=$scratch/kernel.svg
-	nice -n 5 make -s -C .. O="$build/clang" CC=clang || return 1
+	clang_build || return 1
 	# shellcheck disable=SC2016
 	unshare -m sh -c 'mount -t tmpfs none /proc && cp "$1" /proc/allocinfo &&
 		exec "$2" chart --kind bars -o "$3"' _ data/handmade-v2.allocinfo \

@@ -22,7 +22,7 @@ writes() {
 refused() {
 	local error=$1 status=$2 text=$3 file=$4 dir=$scratch/refused out got
 	shift 4
-	nice -n 5 make -s -C .. O="$build/clang" CC=clang || return 1
+	clang_build || return 1
 	mkdir -p "$dir" && : >"$dir/$file"
 	out=$(REFUSE=$error LD_PRELOAD=$scratch/refuse.so "$build/clang/codetag" "$@" \
 		--debugfs "$dir" 2>&1)

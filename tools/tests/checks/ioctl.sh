@@ -117,7 +117,7 @@ on_kernel() {
 same_as_text() {
 	local asked=$1
 	shift
-	nice -n 5 make -s -C .. O="$build/clang" CC=clang || return 1
+	clang_build || return 1
 	cp data/recorded-ours-6.12.allocinfo "$scratch/text"
 	cat >>"$scratch/text" <<-'TEXT'
 	      123456        7 ./include/linux/gone.h:12 [gone] func:left_behind unloaded:yes 

@@ -340,7 +340,8 @@ hosts_are_groups() {
 
 # What is much larger than any such file is not unpacked.
 bomb() {
-	yes 12345678 | head -c 300000000 | gzip -1 >"$scratch/bomb.gz"
+	yes 12345678 | head -c 3000000 | gzip -1 >"$scratch/spark.gz"
+	yes "$scratch/spark.gz" | head -n 100 | xargs cat >"$scratch/bomb.gz"
 	! "$codetag" report "$scratch/bomb.gz" 2>"$scratch/err" && grep -q 'too large' "$scratch/err"
 	local status=$?
 	rm "$scratch/bomb.gz"

@@ -22,7 +22,7 @@ pprof_refuses_terminal() {
 }
 
 valgrind_clean() {
-	nice -n 5 make -s -C .. O="$build/clang" CC=clang || return 1
+	clang_build || return 1
 	valgrind -q --leak-check=full --show-leak-kinds=definite --errors-for-leak-kinds=definite \
 		--error-exitcode=99 "$build/clang/codetag" "$@" >/dev/null
 	[ $? -lt 99 ]
