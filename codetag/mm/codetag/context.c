@@ -78,13 +78,15 @@ static_assert(MAX_NUMNODES < 1 << CODETAG_CPU_SHIFT);
 
 /**
  * struct values - the values of an allocation's keys
- * @hash:	of all of them, of the site and its keys
+ * @what:	like that of a context
+ * @hash:	like that of a context
  * @nr_words:	how many @words there are
  * @nr_frames:	how many frames the stack has
  * @stack:	like that of a context
  * @words:	like those of a context
  */
 struct values {
+	u64 what;
 	u32 hash;
 	unsigned int nr_words;
 	unsigned int nr_frames;
@@ -207,6 +209,11 @@ static void get_values(struct codetag_site *site, unsigned int how, int nid, gfp
 		values->nr_frames = codetag_stack_save(site, how >> CODETAG_HOW_DEPTH, entries,
 						       &values->stack);
 
+	values->what = codetag_context_what(site, how, values->words[0]);
+	if (values->what) {
+		values->hash = codetag_what_hash(values->what);
+		return;
+	}
 	values->hash = (unsigned long)site;
 	for (i = 0; i < values->nr_words; i++)
 		values->hash = codetag_hash(values->hash, values->words[i]);
@@ -318,7 +325,7 @@ static struct codetag_context *take_context(struct codetag_site *site, unsigned 
 	block_of(ctx)->nr_used++;
 
 	ctx->hash = values->hash;
-	ctx->what = codetag_context_what(how, values->words[0] & CODETAG_WHAT_VALUE_MASK);
+	ctx->what = values->what;
 	ctx->how = how;
 	ctx->nr_words = values->nr_words;
 	ctx->nr_frames = values->nr_frames;
@@ -822,6 +829,7 @@ struct codetag_site *codetag_split_new(const struct codetag_info *info)
 	}
 	site->ct = info->ct;
 	site->id = info->id;
+	site->what = (u64)site->id << CODETAG_WHAT_ID_SHIFT | hash_32(site->id, 32);
 	INIT_LIST_HEAD(&site->contexts);
 	return site;
 }

@@ -13,6 +13,7 @@
 #include <linux/bits.h>
 #include <linux/gfp_types.h>
 #include <linux/hash.h>
+#include <linux/limits.h>
 #include <linux/percpu.h>
 #include <linux/preempt.h>
 #include <linux/rculist.h>
@@ -39,6 +40,7 @@
  * @contexts:	its contexts, under RCU
  * @ct:		its tag; dangles once the module is gone
  * @id:		its own id
+ * @what:	what its contexts are of, see codetag_context_what()
  * @wanted:	by what it is to be split while it is profiled, see codetag_site_how();
  *		0: it is not any more
  * @how:	by what its allocations are split now, 0: they are not
@@ -58,6 +60,7 @@ struct codetag_site {
 	struct list_head contexts;
 	struct codetag *ct;
 	u16 id;
+	u64 what;
 	unsigned int wanted;
 	unsigned int how;
 	unsigned int max;
@@ -93,7 +96,7 @@ enum codetag_context_state {
  * @list:	in the contexts of @site
  * @site:	the site, NULL if it is free
  * @hash:	of the values
- * @what:	of how and the first value, see codetag_context_find()
+ * @what:	the site and the value, see codetag_context_what()
  * @how:	by what its site was split
  * @id:		its id
  * @state:	see above
@@ -142,9 +145,16 @@ struct codetag_context {
 #define CODETAG_ACCOUNTED_SHIFT	30
 #define CODETAG_GFP_SHIFT	32
 
-/* The keys of what a context is of are above the first of its values, less its top. */
-#define CODETAG_WHAT_HOW_SHIFT	48
-#define CODETAG_WHAT_VALUE_MASK	((1ULL << CODETAG_WHAT_HOW_SHIFT) - 1)
+/*
+ * A context whose only value is one that allocators say has its site and that in one
+ * word, for one look at it: the site's id, what is left below that to spread sites in
+ * the hash table, and, by exclusive or, the value. A size is less than the id, values of
+ * other keys are negative, so that bit 63 says that the id is inverted, too.
+ */
+#define CODETAG_WHAT_ID_SHIFT	47
+static_assert(CODETAG_ID_MAX < 1 << (63 - CODETAG_WHAT_ID_SHIFT));
+#define CODETAG_WHAT_NODE	((u64)S32_MIN)
+#define CODETAG_WHAT_ACCOUNTED	(CODETAG_WHAT_NODE + BIT_ULL(CODETAG_ACCOUNTED_SHIFT - 1))
 
 #ifdef CONFIG_MEM_ALLOC_PROFILING
 
@@ -176,7 +186,7 @@ static __always_inline struct codetag_site *codetag_site_by_tag(const struct cod
 	struct codetag_site *site;
 
 	hlist_for_each_entry_rcu(site, codetag_sites_of(ct), by_tag, true)
-		if (site->ct == ct)
+		if (likely(site->ct == ct))
 			return site;
 	return NULL;
 }
@@ -229,30 +239,59 @@ static __always_inline struct hlist_head *codetag_contexts_of(u32 hash)
 	return &codetag_context_table[hash >> (32 - CODETAG_CONTEXT_BITS)];
 }
 
-/* What a context is of, if there is nothing to it but one value of one key. */
-static __always_inline u64 codetag_context_what(unsigned int how, u64 value)
+/* The hash of a context that is of this alone. */
+static __always_inline u32 codetag_what_hash(u64 what)
 {
-	return (u64)how << CODETAG_WHAT_HOW_SHIFT | value;
+	return hash_32(what, 32);
+}
+
+static __always_inline u64 codetag_what_accounted(bool accounted)
+{
+	u64 value = CODETAG_WHAT_ACCOUNTED;
+
+	if (accounted) {
+		value += BIT(CODETAG_ACCOUNTED_SHIFT);
+		/* A jump more, or it would be computed without one. */
+		OPTIMIZER_HIDE_VAR(value);
+	}
+	return value;
 }
 
 /**
- * codetag_context_find - the context of an allocation, by its only value
+ * codetag_context_what - what a context is of, if it has one value that allocators say
  * @site:	the site
- * @how:	by what it is split, one key
- * @value:	the value
+ * @how:	by what it is split
+ * @value:	the first of the values
+ *
+ * Context: Any.
+ * Return: A word that says it all, 0 if there is more to it.
+ */
+static __always_inline u64 codetag_context_what(const struct codetag_site *site,
+						unsigned int how, u64 value)
+{
+	if (how == BIT(CODETAG_KEY_NODE))
+		value += CODETAG_WHAT_NODE;
+	else if (how == BIT(CODETAG_KEY_ACCOUNTED))
+		value += CODETAG_WHAT_ACCOUNTED;
+	else if (how != BIT(CODETAG_KEY_SIZE) || value >> CODETAG_WHAT_ID_SHIFT)
+		return 0;
+	return site->what ^ value;
+}
+
+/**
+ * codetag_context_find - the context of an allocation, by its site and only value
+ * @what:	these, see codetag_context_what()
  *
  * Context: Any, with preemption disabled until the context is charged.
  * Return: The context, NULL if there is none yet.
  */
-static __always_inline struct codetag_context *
-codetag_context_find(const struct codetag_site *site, unsigned int how, u64 value)
+static __always_inline struct codetag_context *codetag_context_find(u64 what)
 {
-	struct hlist_head *head = codetag_contexts_of(codetag_hash((unsigned long)site, value));
-	u64 what = codetag_context_what(how, value);
+	struct hlist_head *head = codetag_contexts_of(codetag_what_hash(what));
 	struct codetag_context *ctx;
 
 	hlist_for_each_entry_rcu(ctx, head, node, true)
-		if (ctx->what == what && ctx->site == site)
+		if (ctx->what == what)
 			return ctx;
 	return NULL;
 }
@@ -264,7 +303,7 @@ codetag_context_find(const struct codetag_site *site, unsigned int how, u64 valu
  * @how:	by what it is split
  * @nid:	node of the memory
  * @accounted:	whether it is accounted to a memory control group
- * @size:	bytes that were asked for
+ * @size:	bytes that were asked for, no more than there can be memory
  *
  * No more than one of the values is evaluated: it is not known before @how is.
  *
@@ -279,14 +318,14 @@ codetag_context_find(const struct codetag_site *site, unsigned int how, u64 valu
 	u64 _value = 0;								\
 										\
 	if (_how == BIT(CODETAG_KEY_NODE))					\
-		_value = codetag_small_values(_how, nid, 0, false);		\
+		_value = CODETAG_WHAT_NODE + (nid) + 1;				\
 	else if (_how == BIT(CODETAG_KEY_ACCOUNTED))				\
-		_value = codetag_small_values(_how, NUMA_NO_NODE, 0, accounted); \
+		_value = codetag_what_accounted(accounted);			\
 	else if (_how == BIT(CODETAG_KEY_SIZE))					\
-		_value = size;							\
+		_value = (size);						\
 	else									\
 		_known = false;							\
-	_known ? codetag_context_find(site, _how, _value) : NULL;		\
+	_known ? codetag_context_find((site)->what ^ _value) : NULL;		\
 })
 
 /**

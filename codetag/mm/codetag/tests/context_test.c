@@ -828,6 +828,50 @@ static void equal_values(struct kunit *test)
 	kfree(b);
 }
 
+/* The one word that contexts are found by: no two values of any keys have the same. */
+static void words(struct kunit *test)
+{
+	static const struct {
+		enum codetag_key key;
+		u64 value;
+	} of[] = {
+		{ CODETAG_KEY_NODE, 0 },
+		{ CODETAG_KEY_NODE, 1 },
+		{ CODETAG_KEY_NODE, U16_MAX },
+		{ CODETAG_KEY_ACCOUNTED, 0 },
+		{ CODETAG_KEY_ACCOUNTED, BIT(CODETAG_ACCOUNTED_SHIFT) },
+		{ CODETAG_KEY_SIZE, 0 },
+		{ CODETAG_KEY_SIZE, 1 },
+		{ CODETAG_KEY_SIZE, BIT_ULL(31) },
+		{ CODETAG_KEY_SIZE, U32_MAX },
+		{ CODETAG_KEY_SIZE, BIT_ULL(CODETAG_WHAT_ID_SHIFT) - 1 },
+	};
+	static const u16 ids[] = { CODETAG_ID_FIRST, CODETAG_ID_FIRST + 1, 0x7fff, 0x8000,
+				   (u16)~CODETAG_ID_FIRST, CODETAG_ID_MAX };
+	u64 what[ARRAY_SIZE(ids) * ARRAY_SIZE(of)];
+	struct codetag_info info = {};
+	unsigned int i, n, nr = 0;
+
+	for (i = 0; i < ARRAY_SIZE(ids); i++) {
+		struct codetag_site *site;
+
+		info.id = ids[i];
+		site = codetag_split_new(&info);
+		KUNIT_ASSERT_NOT_NULL(test, site);
+		for (n = 0; n < ARRAY_SIZE(of); n++)
+			what[nr++] = codetag_context_what(site, BIT(of[n].key), of[n].value);
+		KUNIT_EXPECT_EQ(test, 0, codetag_context_what(site, BIT(CODETAG_KEY_SIZE),
+							      BIT_ULL(CODETAG_WHAT_ID_SHIFT)));
+		KUNIT_EXPECT_EQ(test, 0, codetag_context_what(site, BIT(CODETAG_KEY_GFP), 1));
+		codetag_site_free(site);
+	}
+	for (i = 0; i < nr; i++) {
+		KUNIT_EXPECT_NE(test, what[i], 0);
+		for (n = 0; n < i; n++)
+			KUNIT_EXPECT_NE(test, what[i], what[n]);
+	}
+}
+
 /* Those that hold nothing for a while go, those that hold something stay. */
 static void reaping(struct kunit *test)
 {
@@ -1182,6 +1226,7 @@ static struct kunit_case context_cases[] = {
 	KUNIT_CASE(found_by_value),
 	KUNIT_CASE(large_sizes),
 	KUNIT_CASE(equal_values),
+	KUNIT_CASE(words),
 	KUNIT_CASE(reaping),
 	KUNIT_CASE(unsplitting),
 	KUNIT_CASE(other_keys),
