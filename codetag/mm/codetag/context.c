@@ -618,7 +618,7 @@ static void free_context(struct codetag_context *ctx)
 	unsigned long flags;
 	int cpu;
 
-	kfree(ctx->text);
+	codetag_stack_text_put(ctx->text);
 	ctx->text = NULL;
 	for_each_possible_cpu(cpu)
 		WRITE_ONCE(*per_cpu_ptr(ctx->allocs, cpu), 0);
@@ -766,7 +766,7 @@ static void keep_stack(struct codetag_context *ctx, const struct module *mod, bo
 	if (ctx->state == CODETAG_CONTEXT_FREE || ctx->text || !in_stack(ctx, mod, init))
 		return;
 	leave(ctx, CODETAG_CONTEXT_OLD);
-	ctx->text = codetag_context_stack_text(ctx);
+	ctx->text = codetag_stack_text_get(ctx->stack, ctx->nr_frames);
 	/* No stack is better than one with wrong names. */
 	if (!ctx->text)
 		ctx->nr_frames = 0;
@@ -986,6 +986,7 @@ void codetag_context_use(struct codetag_context_use *use)
 		use->sites += !!READ_ONCE(site->wanted);
 		use->bytes += sizeof(*site) + num_possible_cpus() * sizeof(*site->lost);
 	}
+	use->bytes += codetag_stack_text_bytes();
 	codetag_contexts_unlock();
 }
 

@@ -81,6 +81,8 @@ static inline unsigned int codetag_site_how(unsigned int keys, unsigned int dept
 
 static_assert(CODETAG_NR_KEYS <= CODETAG_HOW_DEPTH);
 
+struct codetag_stack_text;
+
 /* What a context is used for */
 enum codetag_context_state {
 	CODETAG_CONTEXT_FREE,
@@ -126,7 +128,7 @@ struct codetag_context {
 	struct alloc_tag_counters __percpu *counters;
 	u64 __percpu *allocs;
 	u64 seen;
-	char *text;
+	struct codetag_stack_text *text;
 	u64 words[CODETAG_VALUE_WORDS];
 	unsigned long stack[CODETAG_DEPTH_MAX];
 };

@@ -170,35 +170,12 @@ static void show_values(struct seq_file *m, const struct codetag_context *ctx)
 	}
 }
 
-/**
- * codetag_context_stack_text - the stack of a context as it is listed
- * @ctx: the context
- *
- * Context: Process.
- * Return: The text, to be given to kfree(); NULL without memory for it.
- */
-char *codetag_context_stack_text(const struct codetag_context *ctx)
-{
-	size_t room = ctx->nr_frames * (KSYM_SYMBOL_LEN + 2) + 1, len = 0;
-	char *text = kmalloc(room, GFP_KERNEL), *copy;
-	unsigned int i;
-
-	if (!text)
-		return NULL;
-	text[0] = '\0';
-	for (i = 0; i < ctx->nr_frames; i++)
-		len += scnprintf(text + len, room - len, " %pS\n", (void *)ctx->stack[i]);
-	copy = kstrdup(text, GFP_KERNEL);
-	kfree(text);
-	return copy;
-}
-
 static void show_stack_of(struct seq_file *m, const struct codetag_context *ctx)
 {
 	unsigned int i;
 
 	if (ctx->text) {
-		seq_puts(m, ctx->text);
+		seq_puts(m, ctx->text->text);
 		return;
 	}
 	for (i = 0; i < ctx->nr_frames; i++)

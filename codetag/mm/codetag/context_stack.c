@@ -3,12 +3,16 @@
  * The stack of an allocation, from its call site on: without the functions of the
  * allocator, of which there are more or fewer, depending on the way it has taken.
  */
+#include <linux/hashtable.h>
 #include <linux/kallsyms.h>
 #include <linux/minmax.h>
+#include <linux/overflow.h>
 #include <linux/preempt.h>
+#include <linux/slab.h>
 #include <linux/spinlock.h>
 #include <linux/stacktrace.h>
 #include <linux/string.h>
+#include <linux/stringhash.h>
 #include "internal.h"
 
 /* ---- where the call site is -------------------------------------------------- */
@@ -154,4 +158,105 @@ unsigned int codetag_stack_save(struct codetag_site *site, unsigned int depth,
 	}
 	*stack = entries + at;
 	return min(nr - at, depth);
+}
+
+/* ---- as text ------------------------------------------------------------------- */
+
+/*
+ * Many stacks read the same: a module that is loaded again has those that it had
+ * before. So each text is there once.
+ */
+static DEFINE_HASHTABLE(texts, 8);
+static size_t text_bytes;
+
+static char *print_stack(const unsigned long *stack, unsigned int nr, size_t *len)
+{
+	size_t room = nr * (KSYM_SYMBOL_LEN + 2) + 1;
+	char *s = kmalloc(room, GFP_KERNEL);
+	unsigned int i;
+
+	if (!s)
+		return NULL;
+	s[0] = '\0';
+	*len = 0;
+	for (i = 0; i < nr; i++)
+		*len += scnprintf(s + *len, room - *len, " %pS\n", (void *)stack[i]);
+	return s;
+}
+
+static struct codetag_stack_text *find_text(const char *s, u32 hash)
+{
+	struct codetag_stack_text *text;
+
+	hash_for_each_possible(texts, text, node, hash)
+		if (!strcmp(text->text, s))
+			return text;
+	return NULL;
+}
+
+static struct codetag_stack_text *new_text(const char *s, size_t len, u32 hash)
+{
+	struct codetag_stack_text *text = kmalloc(struct_size(text, text, len + 1), GFP_KERNEL);
+
+	if (!text)
+		return NULL;
+	text->users = 0;
+	text->bytes = struct_size(text, text, len + 1);
+	memcpy(text->text, s, len + 1);
+	hash_add(texts, &text->node, hash);
+	text_bytes += text->bytes;
+	return text;
+}
+
+/**
+ * codetag_stack_text_get - a stack as it is listed
+ * @stack:	its return addresses
+ * @nr:		how many
+ *
+ * Context: Process, with codetag_contexts_lock() or what excludes that.
+ * Return: The text, to be given to codetag_stack_text_put(); NULL without memory
+ *	   for it.
+ */
+struct codetag_stack_text *codetag_stack_text_get(const unsigned long *stack, unsigned int nr)
+{
+	struct codetag_stack_text *text;
+	size_t len;
+	u32 hash;
+	char *s;
+
+	s = print_stack(stack, nr, &len);
+	if (!s)
+		return NULL;
+	hash = full_name_hash(NULL, s, len);
+	text = find_text(s, hash) ?: new_text(s, len, hash);
+	if (text)
+		text->users++;
+	kfree(s);
+	return text;
+}
+
+/**
+ * codetag_stack_text_put - let go of a stack's text
+ * @text: the text, or NULL
+ *
+ * Context: As codetag_stack_text_get().
+ */
+void codetag_stack_text_put(struct codetag_stack_text *text)
+{
+	if (!text || --text->users)
+		return;
+	hash_del(&text->node);
+	text_bytes -= text->bytes;
+	kfree(text);
+}
+
+/**
+ * codetag_stack_text_bytes - memory for the texts of stacks
+ *
+ * Context: As codetag_stack_text_get().
+ * Return: The bytes.
+ */
+size_t codetag_stack_text_bytes(void)
+{
+	return text_bytes;
 }

@@ -1190,6 +1190,52 @@ static void module_gone(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, use().used, 0);
 }
 
+static struct codetag_stack_text *text_of(const unsigned long *stack, unsigned int nr)
+{
+	struct codetag_stack_text *text;
+
+	codetag_contexts_lock();
+	text = codetag_stack_text_get(stack, nr);
+	codetag_contexts_unlock();
+	return text;
+}
+
+static void forget_text(struct codetag_stack_text *text)
+{
+	codetag_contexts_lock();
+	codetag_stack_text_put(text);
+	codetag_contexts_unlock();
+}
+
+/* A stack's text is there once, as long as anybody has it. */
+static void texts(struct kunit *test)
+{
+	const unsigned long stack[] = { (unsigned long)texts, (unsigned long)forget_text };
+	struct codetag_stack_text *text[3];
+	size_t before = use().bytes, one;
+	char expected[256];
+
+	text[0] = text_of(stack, 2);
+	KUNIT_ASSERT_NOT_NULL(test, text[0]);
+	snprintf(expected, sizeof(expected), " %pS\n %pS\n", texts, forget_text);
+	KUNIT_EXPECT_STREQ(test, text[0]->text, expected);
+	one = use().bytes - before;
+	KUNIT_EXPECT_GT(test, one, strlen(expected));
+
+	text[1] = text_of(stack, 2);
+	KUNIT_EXPECT_PTR_EQ(test, text[1], text[0]);
+	KUNIT_EXPECT_EQ(test, use().bytes, before + one);
+	text[2] = text_of(stack, 1);
+	KUNIT_EXPECT_PTR_NE(test, text[2], text[0]);
+
+	forget_text(text[2]);
+	forget_text(text[0]);
+	KUNIT_EXPECT_EQ(test, use().bytes, before + one);
+	KUNIT_EXPECT_STREQ(test, text[1]->text, expected);
+	forget_text(text[1]);
+	KUNIT_EXPECT_EQ(test, use().bytes, before);
+}
+
 /* ---- the suite ------------------------------------------------------------------- */
 
 static void context_exit(struct kunit *test)
@@ -1237,6 +1283,7 @@ static struct kunit_case context_cases[] = {
 	KUNIT_CASE_SLOW(many),
 	KUNIT_CASE(races),
 	KUNIT_CASE(module_gone),
+	KUNIT_CASE(texts),
 	{}
 };
 
