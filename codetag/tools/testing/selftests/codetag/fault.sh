@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # Faults at call sites: every kind of allocation fails where it is told to, as
 # often as it is told to, nowhere else, and nothing is charged for it.
+# store: any
 # timeout: 240
 # tcg: single
 . "$(dirname "$0")/codetag.inc"

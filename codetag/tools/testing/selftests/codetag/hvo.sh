@@ -5,7 +5,8 @@
 # In a guest of its own: when such a page is freed Linux 6.12.117 leaves
 # struct pages behind that look like huge pages (the restored part of the
 # memory map is a copy of its first page), and the next compaction that comes
-# by dies in isolate_or_dissolve_huge_page(). With any profiler or none.
+# by dies in isolate_or_dissolve_huge_page(). With any profiler or none. A kernel
+# with DEBUG_VM notices, and gives up the pages.
 # guest: own
 . "$(dirname "$0")/codetag.inc"
 
@@ -18,6 +19,7 @@ if ! [ -w $nr ] || ! [ -w $switch ]; then
 	cleanup
 	skip_all "no $switch"
 fi
+! grep -q ' dump_mm$' /proc/kallsyms || { cleanup; skip_all "DEBUG_VM, which gives up such pages"; }
 plan 8
 
 base site ' mm/hugetlb.c:[0-9]* func:alloc_buddy_[a-z_]*folio '
