@@ -7,8 +7,9 @@
 
 SELFTESTS=$TREE/tools/testing/selftests/codetag
 
-# How many guests run at the same time.
-AT_ONCE=${AT_ONCE:-$(nproc)}
+# How many guests run at the same time: some of them wait for a time of theirs to pass,
+# so one more than there are processors is no loss.
+AT_ONCE=${AT_ONCE:-$(($(nproc) + 1))}
 
 # needs PROGRAM NAME: the values, one a line, from the comments at the top
 needs()
