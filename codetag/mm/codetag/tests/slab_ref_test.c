@@ -331,6 +331,8 @@ static void lowest_order(struct kunit *test)
 		kmem_cache_destroy(s);
 		kunit_skip(test, "the lowest order is the usual one");
 	}
+	/* The order of objects that it has is one for usual slabs, not for s->min. */
+	cache_random_seq_destroy(s);
 	for (i = 0; i < 60; i++) {
 		s->oo = i < 20 || i >= 40 ? usual : s->min;
 		object[i] = tagged_object(s);
