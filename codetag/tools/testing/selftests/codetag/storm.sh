@@ -166,15 +166,16 @@ pressure()
 }
 
 # Whom the OOM killer may take while the last hog still dies. All others here are
-# exempt, and with nobody to kill the kernel panics.
+# exempt, and with nobody to kill the kernel panics: so there are many, and for each
+# that is killed there is another.
 victims()
 {
-	while going; do
-		for i in 1 2 3 4 5 6 7 8; do
-			(echo 0 >/proc/self/oom_score_adj; exec sleep 2) &
-		done
-		wait
+	for i in $(seq 24); do
+		while going; do
+			(echo 0 >/proc/self/oom_score_adj; exec sleep 5)
+		done &
 	done
+	wait
 }
 
 driven()
