@@ -21,11 +21,12 @@ struct page;
 void pgalloc_tag_damaged(const struct page *page);
 
 /*
- * Charge an allocation to an id that is not 0, or take that back, if the store is
- * wide flags or slots: false means that it is neither. @first_only: the second
- * page holds nothing, for it is not part of the allocation or of a compound page.
+ * Leave an id that is not 0 in an allocation, charge it to that, or take that back,
+ * if the store is wide flags or slots: false means that it is neither. @first_only:
+ * the second page holds nothing, for it is not part of the allocation or of a
+ * compound page.
  */
-static __always_inline bool pgalloc_tag_try_add(struct page *page, unsigned int order,
+static __always_inline bool pgalloc_tag_try_set(struct page *page, unsigned int order,
 						bool first_only, unsigned long id)
 {
 	if (page_tag_in_wide_flags()) {
@@ -39,6 +40,14 @@ static __always_inline bool pgalloc_tag_try_add(struct page *page, unsigned int 
 	} else {
 		return false;
 	}
+	return true;
+}
+
+static __always_inline bool pgalloc_tag_try_add(struct page *page, unsigned int order,
+						bool first_only, unsigned long id)
+{
+	if (!pgalloc_tag_try_set(page, order, first_only, id))
+		return false;
 	alloc_tag_charge(id, PAGE_SIZE << order, 1);
 	return true;
 }

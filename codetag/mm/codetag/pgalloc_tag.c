@@ -67,26 +67,6 @@ void pgalloc_tag_add_slow(struct page *page, unsigned int order, gfp_t gfp,
 
 #ifdef CONFIG_CODETAG_CONTEXTS
 
-/* Leave an id in new pages if the store is wide flags or slots. */
-static __always_inline bool try_set(struct page *page, unsigned int order, gfp_t gfp,
-				    unsigned int id)
-{
-	bool mark = order && !(gfp & __GFP_COMP);
-
-	if (page_tag_in_wide_flags()) {
-		page_tag_flags_set(page, id);
-		if (mark)
-			page_tag_flags_set(page + 1, CODETAG_ID_TAIL + order);
-	} else if (page_tag_in_slots()) {
-		page_tag_slot_set(page, id);
-		if (mark)
-			page_tag_slot_set(page + 1, CODETAG_ID_TAIL + order);
-	} else {
-		return false;
-	}
-	return true;
-}
-
 /* pgalloc_tag_add_split() where something has to be called. */
 static noinline void add_split_any(struct page *page, unsigned int order, gfp_t gfp)
 {
@@ -121,7 +101,7 @@ void pgalloc_tag_add_split(struct page *page, unsigned int order, gfp_t gfp)
 	how = codetag_how_split(&current->alloc_tag->ct, &site);
 	ctx = codetag_context_soon(site, how, page_to_nid(page), gfp & __GFP_ACCOUNT,
 				   PAGE_SIZE << order);
-	done = ctx && try_set(page, order, gfp, ctx->id);
+	done = ctx && pgalloc_tag_try_set(page, order, !order || (gfp & __GFP_COMP), ctx->id);
 	if (likely(done))
 		codetag_context_charge(ctx, PAGE_SIZE << order);
 	preempt_enable();
