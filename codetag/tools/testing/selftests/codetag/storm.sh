@@ -165,14 +165,15 @@ pressure()
 	done
 }
 
-# Whom the OOM killer may take while the last hog still dies. All others here are
-# exempt, and with nobody to kill the kernel panics: so there are many, and for each
-# that is killed there is another.
+# Whom the OOM killer may take while the last hog still dies: where kernel code is
+# preempted that can be long, with the hog's memory gathered and not yet free. All
+# others here are exempt, and with nobody to kill the kernel panics: so there are many,
+# each with some memory to give, and for each that is killed there is another.
 victims()
 {
 	for i in $(seq 24); do
 		while going; do
-			(echo 0 >/proc/self/oom_score_adj; exec sleep 5)
+			"$BIN/hog" 1 5 idle >/dev/null 2>&1
 		done &
 	done
 	wait

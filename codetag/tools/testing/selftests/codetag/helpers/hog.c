@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * hog MEGABYTES SECONDS - have memory and use it, all of it once and then until
- * the time is over, or until somebody says that it is enough: it is the first
- * that the OOM killer takes. It goes before all others, or it would have to wait
- * long for its memory where many want to run.
+ * hog MEGABYTES SECONDS [idle] - have memory and use it, all of it once and then
+ * until the time is over, or only wait for that: it is the first that the OOM killer
+ * takes. It goes before all others, or it would have to wait long for its memory
+ * where many want to run.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -23,7 +23,7 @@ int main(int argc, char **argv)
 	char *area;
 	FILE *f;
 
-	if (argc != 3)
+	if (argc != 3 && argc != 4)
 		return 2;
 	size = strtoul(argv[1], NULL, 0) << 20;
 	end = time(NULL) + strtol(argv[2], NULL, 0);
@@ -38,6 +38,8 @@ int main(int argc, char **argv)
 		return 1;
 	for (i = 0; i < size; i += PAGE)
 		area[i] = 1;
+	if (argc == 4)
+		sleep(end - time(NULL));
 	while (time(NULL) < end)
 		for (i = 0; i < size && time(NULL) < end; i += PAGE)
 			area[i]++;
