@@ -6,6 +6,7 @@
  * where many want to run.
  */
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,10 +21,12 @@ int main(int argc, char **argv)
 {
 	unsigned long size, i;
 	time_t end;
+	bool idle;
 	char *area;
 	FILE *f;
 
-	if (argc != 3 && argc != 4)
+	idle = argc == 4 && !strcmp(argv[3], "idle");
+	if (argc != 3 + idle)
 		return 2;
 	size = strtoul(argv[1], NULL, 0) << 20;
 	end = time(NULL) + strtol(argv[2], NULL, 0);
@@ -38,8 +41,8 @@ int main(int argc, char **argv)
 		return 1;
 	for (i = 0; i < size; i += PAGE)
 		area[i] = 1;
-	if (argc == 4)
-		sleep(end - time(NULL));
+	while (idle && time(NULL) < end)
+		sleep(1);
 	while (time(NULL) < end)
 		for (i = 0; i < size && time(NULL) < end; i += PAGE)
 			area[i]++;
