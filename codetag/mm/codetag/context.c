@@ -32,6 +32,7 @@
 #include <linux/slab.h>
 #include <linux/workqueue.h>
 #include "context.h"
+#include "context_stack.h"
 #include "internal.h"
 
 #undef MODULE_PARAM_PREFIX
@@ -192,6 +193,7 @@ static void get_values(struct codetag_site *site, unsigned int how, int nid, gfp
 	u64 *word = values->words;
 	unsigned int i;
 
+	*word = 0;
 	if (how & CODETAG_SMALL_KEYS)
 		*word++ = codetag_small_values(how, nid, gfp, accounted);
 	if (how & BIT(CODETAG_KEY_SIZE))
@@ -205,6 +207,7 @@ static void get_values(struct codetag_site *site, unsigned int how, int nid, gfp
 		word += TASK_WORDS;
 	}
 	values->nr_words = word - values->words;
+	values->nr_frames = 0;
 	if (how & BIT(CODETAG_KEY_STACK))
 		values->nr_frames = codetag_stack_save(site, how >> CODETAG_HOW_DEPTH, entries,
 						       &values->stack);
@@ -329,7 +332,7 @@ static struct codetag_context *take_context(struct codetag_site *site, unsigned 
 	ctx->how = how;
 	ctx->nr_words = values->nr_words;
 	ctx->nr_frames = values->nr_frames;
-	memcpy(ctx->words, values->words, sizeof(ctx->words));
+	memcpy(ctx->words, values->words, values->nr_words * sizeof(*ctx->words));
 	memcpy(ctx->stack, values->stack, values->nr_frames * sizeof(*ctx->stack));
 	ctx->seen = 0;
 	ctx->state = CODETAG_CONTEXT_LIVE;
@@ -378,10 +381,11 @@ unsigned int codetag_context_id(int nid, gfp_t gfp, bool accounted, size_t size,
 				unsigned int max_id)
 {
 	const struct codetag *ct = &current->alloc_tag->ct;
-	unsigned long entries[CODETAG_STACK_ENTRIES];
+	/* What the keys do not need is not written, be it only with zeroes. */
+	unsigned long entries[CODETAG_STACK_ENTRIES] __uninitialized;
+	struct values values __uninitialized;
 	struct codetag_context *ctx;
 	struct codetag_site *site;
-	struct values values = {};
 	unsigned int how, id;
 
 	how = codetag_how_split(ct, &site);

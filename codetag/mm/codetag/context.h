@@ -48,7 +48,6 @@
  * @nr:		contexts it has
  * @lost:	allocations that got no context
  * @calls:	where the calls of its allocator return to, as far as they are known
- * @inner:	frames above the innermost of these, at most
  *
  * Allocators find it under RCU; changed with codetag_context_lock held.
  */
@@ -67,7 +66,6 @@ struct codetag_site {
 	unsigned int nr;
 	unsigned long __percpu *lost;
 	unsigned long calls[CODETAG_SITE_CALLS];
-	unsigned int inner;
 };
 
 /* Bits of enum codetag_key, and the depth of a stack above these */

@@ -14,6 +14,7 @@
 #include <linux/slab.h>
 #include <linux/string_helpers.h>
 #include "context.h"
+#include "context_stack.h"
 #include "internal.h"
 
 /* ---- how a site is split -------------------------------------------------------- */

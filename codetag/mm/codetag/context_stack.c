@@ -13,7 +13,7 @@
 #include <linux/stacktrace.h>
 #include <linux/string.h>
 #include <linux/stringhash.h>
-#include "internal.h"
+#include "context_stack.h"
 
 /* ---- where the call site is -------------------------------------------------- */
 
@@ -97,40 +97,49 @@ static unsigned int learn_call(struct codetag_site *site, const unsigned long *e
 			break;
 		}
 	}
-	WRITE_ONCE(site->inner, max(site->inner, at + 1));
 	raw_spin_unlock_irqrestore(&learn_lock, flags);
 	return at;
 }
 
-/* The entry that returns to where the site is known to call; @nr if there is none. */
-static unsigned int find_call(const struct codetag_site *site, const unsigned long *entries,
-			      unsigned int nr)
+/* Does it return to where the site is known to call? */
+static bool is_call(const struct codetag_site *site, unsigned long entry)
 {
-	unsigned int i, n;
+	unsigned long call;
+	unsigned int i;
 
-	for (i = 0; i < nr; i++)
-		for (n = 0; n < CODETAG_SITE_CALLS && READ_ONCE(site->calls[n]); n++)
-			if (entries[i] == READ_ONCE(site->calls[n]))
-				return i;
-	return nr;
+	for (i = 0; i < CODETAG_SITE_CALLS && (call = READ_ONCE(site->calls[i])); i++)
+		if (call == entry)
+			return true;
+	return false;
 }
 
 /* ---- the stack ----------------------------------------------------------------- */
 
-static unsigned int save_entries(unsigned long *entries, unsigned int max)
+/**
+ * codetag_stack_step - take a stack's next frame, for arch_stack_walk()
+ * @cookie:	struct codetag_stack_walk
+ * @entry:	return address
+ *
+ * Context: Any but NMI.
+ * Return: Whether there shall be another one.
+ */
+bool codetag_stack_step(void *cookie, unsigned long entry)
 {
-#ifdef CONFIG_STACKTRACE
-	unsigned int nr = stack_trace_save(entries, max, 1);
+	struct codetag_stack_walk *walk = cookie;
 
-	return in_task() ? nr : filter_irq_stacks(entries, nr);
-#else
-	return 0;
-#endif
+	walk->entries[walk->nr++] = entry;
+	if (!walk->end) {
+		if (!is_call(walk->site, entry))
+			return walk->nr <= CODETAG_STACK_INNER;
+		walk->at = walk->nr - 1;
+		walk->end = walk->at + walk->depth;
+	}
+	return walk->nr < walk->end;
 }
 
 /**
- * codetag_stack_save - the stack of the current allocation
- * @site:	its site
+ * codetag_stack_search - the stack of the current allocation, wherever its site calls
+ * @site:	the site
  * @depth:	how many frames, at most
  * @entries:	room for CODETAG_STACK_ENTRIES addresses
  * @stack:	on return where in @entries it begins, with the call site
@@ -138,24 +147,22 @@ static unsigned int save_entries(unsigned long *entries, unsigned int max)
  * Context: Any but NMI, with preemption disabled.
  * Return: How many frames it has.
  */
-unsigned int codetag_stack_save(struct codetag_site *site, unsigned int depth,
-				unsigned long *entries, const unsigned long **stack)
+unsigned int codetag_stack_search(struct codetag_site *site, unsigned int depth,
+				  unsigned long *entries, const unsigned long **stack)
 {
-	unsigned int inner = READ_ONCE(site->inner);
-	unsigned int nr = 0, at = 0;
+	unsigned int nr = 0, at;
 
-	if (likely(inner)) {
-		nr = save_entries(entries, depth + inner - 1);
-		at = find_call(site, entries, nr);
-	}
-	if (unlikely(at == nr)) {
-		nr = save_entries(entries, depth + CODETAG_STACK_INNER);
-		if (!nr)
-			return 0;
-		at = find_call(site, entries, nr);
-		if (at == nr)
-			at = learn_call(site, entries, nr);
-	}
+#ifdef CONFIG_STACKTRACE
+	nr = stack_trace_save(entries, depth + CODETAG_STACK_INNER, 1);
+	if (!in_task())
+		nr = filter_irq_stacks(entries, nr);
+#endif
+	if (!nr)
+		return 0;
+	for (at = 0; at < nr && !is_call(site, entries[at]); at++)
+		;
+	if (at == nr)
+		at = learn_call(site, entries, nr);
 	*stack = entries + at;
 	return min(nr - at, depth);
 }

@@ -207,31 +207,6 @@ void codetag_age_restart(void);
 
 extern unsigned int codetag_max_contexts, codetag_age_interval;
 
-/* context_stack.c: stacks */
-#define CODETAG_STACK_INNER	12
-#define CODETAG_STACK_ENTRIES	(CODETAG_DEPTH_MAX + CODETAG_STACK_INNER)
-
-unsigned int codetag_stack_save(struct codetag_site *site, unsigned int depth,
-				unsigned long *entries, const unsigned long **stack);
-
-/**
- * struct codetag_stack_text - a stack as it is listed
- * @node:	in those that there are
- * @users:	contexts that have it
- * @bytes:	memory for all of this
- * @text:	a line for each frame
- */
-struct codetag_stack_text {
-	struct hlist_node node;
-	unsigned int users;
-	unsigned int bytes;
-	char text[];
-};
-
-struct codetag_stack_text *codetag_stack_text_get(const unsigned long *stack, unsigned int nr);
-void codetag_stack_text_put(struct codetag_stack_text *text);
-size_t codetag_stack_text_bytes(void);
-
 /* context_show.c: the list of contexts */
 void codetag_keys_show(struct seq_file *m, const struct codetag_info *info);
 

@@ -20,6 +20,7 @@
 #include <linux/string.h>
 #include <linux/vmalloc.h>
 #include "../context.h"
+#include "../context_stack.h"
 #include "../internal.h"
 #include "../slab_ref.h"
 
@@ -679,7 +680,7 @@ static void in_nmis(struct kunit *test)
 	site = codetag_site_by_id(own_id());
 	preempt_enable();
 	KUNIT_EXPECT_EQ(test, codetag_site_lost(site), 1);
-	KUNIT_EXPECT_EQ(test, site->inner, 0);
+	KUNIT_EXPECT_EQ(test, site->calls[0], 0);
 }
 
 static void depth(struct kunit *test)

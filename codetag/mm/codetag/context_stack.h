@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The stack of an allocation, and what is left of it as text: for contexts.
+ */
+#ifndef _MM_CODETAG_CONTEXT_STACK_H
+#define _MM_CODETAG_CONTEXT_STACK_H
+
+#include <linux/compiler.h>
+#include <linux/preempt.h>
+#include <linux/sched.h>
+#include <linux/stacktrace.h>
+#include <linux/types.h>
+#include "context.h"
+
+/* Frames of the allocator, at most, and room for these and a stack. */
+#define CODETAG_STACK_INNER	12
+#define CODETAG_STACK_ENTRIES	(CODETAG_DEPTH_MAX + CODETAG_STACK_INNER)
+
+/* ---- saved --------------------------------------------------------------------- */
+
+/**
+ * struct codetag_stack_walk - a stack that is being walked
+ * @site:	whose allocation it is of
+ * @depth:	how many frames are wanted from the call of @site on
+ * @entries:	return addresses so far, with those of the allocator
+ * @nr:		how many
+ * @at:		which of them is that call
+ * @end:	how many there are to be, 0 before the call is found
+ */
+struct codetag_stack_walk {
+	const struct codetag_site *site;
+	unsigned int depth;
+	unsigned long *entries;
+	unsigned int nr;
+	unsigned int at;
+	unsigned int end;
+};
+
+bool codetag_stack_step(void *cookie, unsigned long entry);
+unsigned int codetag_stack_search(struct codetag_site *site, unsigned int depth,
+				  unsigned long *entries, const unsigned long **stack);
+
+/*
+ * codetag_stack_save - the stack of the current allocation, see codetag_stack_search()
+ *
+ * Each function on the way from the call site to the walk is a frame to leave, which
+ * takes hundreds of instructions: so this is none, and neither is stack_trace_save().
+ */
+static __always_inline unsigned int codetag_stack_save(struct codetag_site *site,
+						       unsigned int depth,
+						       unsigned long *entries,
+						       const unsigned long **stack)
+{
+#if defined(CONFIG_STACKTRACE) && defined(CONFIG_ARCH_STACKWALK)
+	struct codetag_stack_walk walk = {
+		.site = site,
+		.depth = depth,
+		.entries = entries,
+	};
+
+	arch_stack_walk(codetag_stack_step, &walk, current, NULL);
+	/* What an interrupt interrupted is not its stack. */
+	if (!in_task())
+		walk.nr = filter_irq_stacks(entries, walk.nr);
+	if (likely(walk.end && walk.at < walk.nr)) {
+		*stack = entries + walk.at;
+		return walk.nr - walk.at;
+	}
+#endif
+	return codetag_stack_search(site, depth, entries, stack);
+}
+
+/* ---- as text ------------------------------------------------------------------- */
+
+/**
+ * struct codetag_stack_text - a stack as it is listed
+ * @node:	in those that there are
+ * @users:	contexts that have it
+ * @bytes:	memory for all of this
+ * @text:	a line for each frame
+ */
+struct codetag_stack_text {
+	struct hlist_node node;
+	unsigned int users;
+	unsigned int bytes;
+	char text[];
+};
+
+struct codetag_stack_text *codetag_stack_text_get(const unsigned long *stack, unsigned int nr);
+void codetag_stack_text_put(struct codetag_stack_text *text);
+size_t codetag_stack_text_bytes(void);
+
+#endif /* _MM_CODETAG_CONTEXT_STACK_H */
