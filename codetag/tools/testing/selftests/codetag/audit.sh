@@ -21,15 +21,14 @@ run half off
 audited "audit after that"
 
 # It is not stopped for longer than was asked for.
-max=/sys/module/codetag/parameters/audit_max_ms
-was=$(cat $max)
-echo 0 >$max
+was=$(cat $AUDIT_MAX)
+echo 0 >$AUDIT_MAX
 cat $AUDIT >"$WORK/a"
 form="^gave up: $n pages in codetag.audit_max_ms=0\$"
 tail -n 1 "$WORK/a" | grep -q -E "$form"
 check "it gives up in time" $? "$(cat "$WORK/a")"
 equal "and says nothing that it does not know" 0 "$(grep -c -E '^(audit|mismatch):' "$WORK/a")"
-echo "$was" >$max
+echo "$was" >$AUDIT_MAX
 audited "audit with more time"
 
 # Read in pieces, it is one audit.
