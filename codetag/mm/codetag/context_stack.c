@@ -140,9 +140,9 @@ bool codetag_stack_step(void *cookie, unsigned long entry)
 /**
  * codetag_stack_search - the stack of the current allocation, wherever its site calls
  * @site:	the site
- * @depth:	how many frames, at most
- * @entries:	room for CODETAG_STACK_ENTRIES addresses
- * @stack:	on return where in @entries it begins, with the call site
+ * @depth:	as codetag_stack_save()
+ * @entries:	as codetag_stack_save()
+ * @stack:	as codetag_stack_save()
  *
  * Context: Any but NMI, with preemption disabled.
  * Return: How many frames it has.

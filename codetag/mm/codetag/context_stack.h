@@ -40,11 +40,18 @@ bool codetag_stack_step(void *cookie, unsigned long entry);
 unsigned int codetag_stack_search(struct codetag_site *site, unsigned int depth,
 				  unsigned long *entries, const unsigned long **stack);
 
-/*
- * codetag_stack_save - the stack of the current allocation, see codetag_stack_search()
+/**
+ * codetag_stack_save - the stack of the current allocation
+ * @site:	its site
+ * @depth:	how many frames, at most
+ * @entries:	room for CODETAG_STACK_ENTRIES addresses
+ * @stack:	on return where in @entries it begins, with the call site
  *
  * Each function on the way from the call site to the walk is a frame to leave, which
  * takes hundreds of instructions: so this is none, and neither is stack_trace_save().
+ *
+ * Context: Any but NMI, with preemption disabled.
+ * Return: How many frames it has.
  */
 static __always_inline unsigned int codetag_stack_save(struct codetag_site *site,
 						       unsigned int depth,

@@ -662,6 +662,48 @@ static void several_calls(struct kunit *test)
 		kfree(object[i]);
 }
 
+#ifdef CONFIG_ARCH_STACKWALK
+
+/* The way to a call that is known is walked once, and no further than is wanted. */
+static void walked(struct kunit *test)
+{
+	enum { WANTED = 3 };
+	struct codetag_site *site = kunit_kzalloc(test, sizeof(*site), GFP_KERNEL);
+	unsigned long entries[CODETAG_STACK_ENTRIES], stack[1 + WANTED];
+	struct codetag_stack_walk walk = {
+		.site = site,
+		.depth = WANTED,
+		.entries = entries,
+	};
+
+	need_stacks(test);
+
+	KUNIT_ASSERT_NOT_NULL(test, site);
+	KUNIT_ASSERT_EQ(test, stack_trace_save(stack, ARRAY_SIZE(stack), 0), ARRAY_SIZE(stack));
+	site->calls[0] = stack[1];
+	arch_stack_walk(codetag_stack_step, &walk, current, NULL);
+	KUNIT_EXPECT_EQ(test, walk.nr, walk.end);
+	KUNIT_ASSERT_EQ(test, walk.end, walk.at + WANTED);
+	KUNIT_EXPECT_MEMEQ(test, entries + walk.at, stack + 1, WANTED * sizeof(*stack));
+
+	/* One that is not there is not looked for in all of the stack. */
+	site->calls[0] = 1;
+	walk.nr = 0;
+	walk.end = 0;
+	arch_stack_walk(codetag_stack_step, &walk, current, NULL);
+	KUNIT_EXPECT_EQ(test, walk.end, 0);
+	KUNIT_EXPECT_LE(test, walk.nr, CODETAG_STACK_INNER + 1);
+}
+
+#else
+
+static void walked(struct kunit *test)
+{
+	kunit_skip(test, "this kernel saves stacks and does not walk them");
+}
+
+#endif /* CONFIG_ARCH_STACKWALK */
+
 /* Nothing that takes a lock is done in NMI: the allocation is the site's. */
 static void in_nmis(struct kunit *test)
 {
@@ -1265,6 +1307,7 @@ static struct kunit_case context_cases[] = {
 	KUNIT_CASE_SLOW(by_age),
 	KUNIT_CASE(by_stack),
 	KUNIT_CASE(stack_of_any_way),
+	KUNIT_CASE(walked),
 	KUNIT_CASE(several_calls),
 	KUNIT_CASE(in_nmis),
 	KUNIT_CASE(depth),
