@@ -5,6 +5,7 @@
 # loaded when somebody asks: the codetag command, where there is one, names it.
 # guest: own
 # store: any
+# tcg: single
 # timeout: 240
 . "$(dirname "$0")/codetag.inc"
 
@@ -41,6 +42,7 @@ check "something stays" $? "$before, then $now"
 : >"$WORK/go"
 while [ -e "$WORK/go" ]; do
 	attempt
+	sleep 0.2
 done &
 codetag leaks --stacks --for 60 >"$WORK/leaks"
 status=$?
