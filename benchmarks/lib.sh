@@ -26,6 +26,7 @@ source_tree()
 	7.3) printf '%s\n' "${KSRC73:-$CACHE/src/linux-source-7.3}" ;;
 	ours|roomy|owner) printf '%s\n' "${OURS_TREE:-$TREE}" ;;
 	alone) tree_without_fast_paths ;;
+	step) printf '%s\n' "$CACHE/tree/step-$KVER" ;;
 	*) die "no such kernel source: $1" ;;
 	esac
 }

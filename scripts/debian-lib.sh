@@ -126,16 +126,25 @@ install_them()
 	inside 'apt-get -q -y install /debs/*.deb && rm -rf /debs'
 }
 
-# boot SUITE SCRIPT
-boot()
+# copy_out RELEASE: a kernel and its initramfs from the image
+copy_out()
 {
-	mounted sh -c 'cp "$1/boot/vmlinuz-$2" "$3/vmlinuz"; cp "$1/boot/initrd.img-$2" "$3/initrd"' \
-		sh "$root" "$release" "$work"
-	"$SCRIPTS/run-debian" --name "debian-$1" "${guest[@]}" --mem "${MEM:-1G}" "$image" "$work/vmlinuz" "$work/initrd" \
-		"$ROOT/packaging/tests/$2" >"$work/guest"
+	mounted sh -c 'cp -t "$2" "$1/boot/vmlinuz-$3" "$1/boot/initrd.img-$3"' sh "$root" "$work" "$1"
 }
 
-# booted SUITE SCRIPT: each result of the guest is one of ours
+# run NAME RELEASE SCRIPT…: in a guest of that kernel, with the options in guest
+run()
+{
+	local name=debian-$1 release=$2
+
+	shift 2
+	"$SCRIPTS/run-debian" --name "$name" "${guest[@]}" --mem "${MEM:-1G}" "$image" \
+		"$work/vmlinuz-$release" "$work/initrd.img-$release" "${@/#/$ROOT/packaging/tests/}"
+}
+
+boot() { copy_out "$release" && run "$1" "$release" "${@:2}" >"$work/guest"; }
+
+# booted SUITE SCRIPT…: each result of the guest is one of ours
 booted()
 {
 	local line after='' status=0

@@ -1,0 +1,67 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# In Debian on any kernel, behind debian-load.sh: what boot and work take in a guest of
+# run-debian --count, and the memory that is used before and after. Prints
+#   work NAME MILLIONS        instructions
+#   memory NAME KIB
+#   slab CACHE OBJECTS BYTES  of one object with its part of what the slab has left
+#   failed NAME               and lines with "# "
+echo 0 >/proc/sys/kernel/randomize_va_space
+
+# A millisecond of a processor that is not idle is a million instructions.
+busy()
+{
+	awk 'FILENAME == "/proc/uptime" { up = $1 } $1 == "cpu" { idle = $5 + $6 }
+		END { print int(up * 1000 - idle * 10) }' /proc/uptime /proc/stat
+}
+
+counted()
+{
+	name=$1
+	shift
+	start=$(busy)
+	if (set -e; "$@") >/tmp/out 2>&1; then
+		echo "work $name $(($(busy) - start))"
+	else
+		echo "failed $name"
+		tail -n 15 /tmp/out | sed 's/^/# /'
+	fi
+}
+
+# used NAME: all that is not free once the caches of files are empty
+used()
+{
+	sync
+	echo 3 >/proc/sys/vm/drop_caches
+	for cache in /sys/kernel/slab/*/shrink; do
+		echo 1 >"$cache"
+	done
+	sleep 1
+	awk -v name="$1" '$1 == "MemTotal:" { total = $2 } $1 == "MemFree:" { free = $2 }
+		END { print "memory " name, total - free; print "memory total-" name, total }' /proc/meminfo
+}
+
+# Pages are of 4 KiB here.
+slabs() { awk 'NR > 2 && $5 { print "slab", $1, $2, $6 * 4096 / $5 }' /proc/slabinfo; }
+
+messages() { perf bench sched messaging -g 4 -l 100; }
+pipe() { perf bench sched pipe -l 20000; }
+forks() { for _ in $(seq 500); do /bin/true; done; }
+
+systemctl is-system-running --wait >/dev/null
+echo "work boot $(busy)"
+used after-boot
+counted messages messages
+counted pipe pipe
+counted hackbench hackbench -g 4 -l 50
+counted forks forks
+counted database database
+counted pgbench transactions 250
+counted compile compile
+counted apt apt_work
+counted filesystems filesystems
+counted network network
+counted container container
+counted encrypted encrypted
+used after-work
+slabs

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash disable=SC2016,SC2154
+# Debian's own kernel beside ours, on one image: what boot and work take, and memory. To
+# be sourced after debian-lib.sh.
+
+# What of it differs from run to run differs with one kernel, too.
+runs=${RUNS:-2}
+
+# The kernel that Debian has made of the same sources; sets stock, its release.
+install_stock()
+{
+	inside "version=${release%%-codetag*} what=$what"'
+		package=$(apt-cache search -n "^linux-image-$version\+[a-z0-9.]*-$what\$" | cut -d" " -f1)
+		apt-get -q -y install $package
+		echo ${package#linux-image-} >/run/stock'
+}
+
+# count KERNEL NUMBER: one of its boots, results in $work/KERNEL.NUMBER
+count()
+{
+	local of=$release
+	local -a guest=(--count --timeout 1800)
+
+	case $1 in
+	stock) of=$stock ;;
+	off) guest+=(--append sysctl.vm.mem_profiling=0) ;;
+	esac
+	MEM=4G run "$1.$2" "$of" debian-load.sh debian-count.sh >"$work/$1.$2"
+}
+
+# Two at a time: each has one processor.
+count_all()
+{
+	local number kernel bad=0
+
+	copy_out "$stock"
+	copy_out "$release"
+	for ((number = 1; number <= runs; number++)); do
+		for kernel in stock on off; do
+			[ "$(jobs -r -p | wc -l)" -lt 2 ] || wait -n || bad=1
+			count "$kernel" "$number" &
+		done
+	done
+	while [ -n "$(jobs -p)" ]; do
+		wait -n || bad=1
+	done
+	cat "$work"/{stock,on,off}.* | grep -A 15 '^failed' && bad=1
+	return "$bad"
+}
+
+# table KIND UNIT: the mean of each, what ours is over stock, and how far apart the runs of
+# stock are, all in per cent of that
+table()
+{
+	awk -v kind="$1" -v unit="$2" '
+	FNR == 1 { kernel = FILENAME; sub(/.*\//, "", kernel); sub(/\..*/, "", kernel) }
+	$1 != kind { next }
+	!(kernel SUBSEP $2 in n) && kernel == "stock" { names[++count] = $2; low[$2] = high[$2] = $3 }
+	{ n[kernel, $2]++; sum[kernel, $2] += $3 }
+	kernel == "stock" { if ($3 < low[$2]) low[$2] = $3; if ($3 > high[$2]) high[$2] = $3 }
+	function mean(kernel, name) { return sum[kernel, name] / n[kernel, name] }
+	function over(kernel, name) { return (mean(kernel, name) / mean("stock", name) - 1) * 100 }
+	END {
+		printf "%-18s %12s %8s %8s %8s\n", unit, "stock", "on", "off", "apart"
+		for (i = 1; i <= count; i++) {
+			name = names[i]
+			printf "%-18s %12.0f %+7.2f%% %+7.2f%% %7.2f%%\n", name, mean("stock", name), over("on", name),
+				over("off", name), (high[name] - low[name]) / mean("stock", name) * 100
+		}
+	}' "$work"/{stock,on,off}.*
+}
+
+# within COLUMN PER-CENT: all work is, or as far as two runs of stock are apart
+within()
+{
+	awk -v column="$1" -v limit="$2" 'NR > 1 {
+		over = $column + 0
+		apart = $5 + 0
+		if (over > limit && over > apart) { print; bad = 1 }
+	} END { exit bad || NR < 10 }' "$work/table"
+}
+
+# lost: what the ids of objects take, by cache: where fewer fit into a slab
+lost()
+{
+	awk '
+	$1 != "slab" { next }
+	FILENAME ~ /stock/ { size[$2] = $4; next }
+	$2 in size && $4 > size[$2] {
+		bytes = $3 * ($4 - size[$2])
+		all += bytes
+		printf "%d bytes by %s: %d objects of %d instead of %d\n", bytes, $2, $3, $4, size[$2]
+	}
+	END { printf "%d bytes by ids of objects\n", all }' "$work/stock.1" "$work/on.1" | sort -rn | head -n 16
+}
+
+# told COMMAND…: as a comment of the result before
+told() { "$@" | sed 's/^/# /'; }
+
+stock_test()
+{
+	local suite=$1 release stock bad=$failures
+
+	work_machine "$suite"
+	check "$suite: Debian's own kernel of this version" install_stock
+	[ "$failures" -eq "$bad" ] || return 0
+	stock=$(mounted cat "$root/run/stock")
+	check "$suite: both boot and work, $runs times each" count_all
+	[ "$failures" -eq "$bad" ] || return 0
+	table work 'million instr.' >"$work/table"
+	check "$suite: within 1 % of $stock while it is on" within 3 1
+	check "$suite: and within what that is of itself while it is off" within 4 0.3
+	told cat "$work/table"
+	told table memory KiB
+	told lost
+	rm -f "$image"
+}
