@@ -4,25 +4,40 @@
 # apt with sources and a state of its own: those of the machine are neither used nor
 # changed. To be sourced after lib.sh.
 
-# fetch_package DIR ARCHITECTURE SUITE PACKAGE: download it into DIR, which is only
-# for that, and print its file. An empty SUITE is that of this machine.
-fetch_package()
+# own_apt DIR ARCHITECTURE: sets apt to the command with a state in DIR, which is only for that
+own_apt()
 {
-	local dir=$1 arch=$2 suite=$3 package=$4 log=$LOGS/fetch-$4.log mirror own
-	local -a apt=(apt-get -q -o "Dir::Etc::sourcelist=$dir/sources.list"
+	local dir=$1 arch=$2
+
+	apt=(apt-get -q -o "Dir::Etc::sourcelist=$dir/sources.list"
 		-o Dir::Etc::sourceparts=/dev/null -o Dir::Etc::preferencesparts=/dev/null
 		-o "Dir::State::lists=$dir/lists" -o "Dir::State::status=$dir/status"
 		-o "Dir::Cache=$dir/cache" -o Acquire::Languages=none -o Acquire::Retries=3
 		-o "APT::Architecture=$arch" -o "APT::Architectures=$arch"
 		-o APT::Sandbox::User=root)
-
 	rm -rf "$dir"
 	mkdir -p "$dir"/{lists/partial,cache/archives/partial}
 	: >"$dir/status"
-	# Where the machine itself has Debian's main archive from.
+}
+
+# own_archives: the archives of Debian's that this machine uses, as "URL SUITE"
+own_archives()
+{
 	# shellcheck disable=SC2016	# the format is apt's
-	read -r mirror own < <(apt-get indextargets --format '$(REPO_URI) $(CODENAME)' \
-		'Created-By: Packages' | grep -m 1 '/debian/* ' || true) || true
+	apt-get indextargets --format '$(REPO_URI) $(CODENAME) $(ORIGIN) $(COMPONENT)' 'Created-By: Packages' |
+		sed -n 's/ Debian main$//p' | sort -u
+}
+
+# fetch_package DIR ARCHITECTURE SUITE PACKAGE: download it into DIR, which is only
+# for that, and print its file. An empty SUITE is that of this machine.
+fetch_package()
+{
+	local dir=$1 arch=$2 suite=$3 package=$4 log=$LOGS/fetch-$4.log mirror own
+	local -a apt
+
+	own_apt "$dir" "$arch"
+	# Where the machine itself has Debian's main archive from.
+	read -r mirror own < <(own_archives | grep -m 1 '/debian/* ' || true) || true
 	mirror=${DEBIAN_MIRROR:-${mirror:-}}
 	suite=${suite:-${own:-bookworm}}
 	[ -n "$mirror" ] || die "apt knows no archive of Debian's" "say which: DEBIAN_MIRROR=URL"
@@ -34,4 +49,21 @@ fetch_package()
 	(cd "$dir" && "${apt[@]}" download "$package") >>"$log" 2>&1 ||
 		die "$suite has no $package for $arch to download" "output: $log"
 	printf '%s\n' "$dir/$package"_*.deb
+}
+
+# fetch_source DIR PACKAGE VERSION: the same for the debian.tar of a source package, from
+# the archives that this machine uses
+fetch_source()
+{
+	local dir=$1 package=$2 version=$3 log=$LOGS/fetch-$2.log
+	local -a apt
+
+	own_apt "$dir" "$(dpkg --print-architecture)"
+	own_archives | sed 's,^,deb-src [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] ,; s,$, main,' \
+		>"$dir/sources.list"
+	: >"$log"
+	{ "${apt[@]}" update && (cd "$dir" && "${apt[@]}" source --download-only --diff-only "$package=$version"); } \
+		>>"$log" 2>&1 || die "the source package $package $version could not be fetched" "output: $log" \
+		"with its debian.tar.xz from elsewhere: KSRC=\$(scripts/get-rt-source DEBIAN.TAR)"
+	printf '%s\n' "$dir/${package}_"*.debian.tar.*
 }
