@@ -28,7 +28,7 @@ count()
 	MEM=4G run "$1.$2" "$of" debian-load.sh debian-count.sh >"$work/$1.$2"
 }
 
-# Two at a time: each has one processor.
+# As many at a time as there are processors: each has one.
 count_all()
 {
 	local number kernel bad=0
@@ -37,7 +37,7 @@ count_all()
 	copy_out "$release"
 	for ((number = 1; number <= runs; number++)); do
 		for kernel in stock on off; do
-			[ "$(jobs -r -p | wc -l)" -lt 2 ] || wait -n || bad=1
+			[ "$(jobs -r -p | wc -l)" -lt "$JOBS" ] || wait -n || bad=1
 			count "$kernel" "$number" &
 		done
 	done
