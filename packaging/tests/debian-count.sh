@@ -20,7 +20,10 @@ counted()
 	name=$1
 	shift
 	start=$(busy)
-	if (set -e; "$@") >/tmp/out 2>&1; then
+	# As part of a condition no command in it would end it.
+	(set -e; "$@") >/tmp/out 2>&1
+	# shellcheck disable=SC2181
+	if [ $? -eq 0 ]; then
 		echo "work $name $(($(busy) - start))"
 	else
 		echo "failed $name"

@@ -42,7 +42,7 @@ files()
 		cp -r "$1/perl5" "$1/perl5.$n"
 		dd if=/dev/urandom of="$1/$n" bs=64k count=100 2>/dev/null
 		find "$1/perl5.$n" -name '*.pm' -exec sed -i '1i #' {} +
-		ln "$1/$n" "$1/link.$n"
+		ln -f "$1/$n" "$1/link.$n"
 		mv "$1/perl5.$n" "$1/moved.$n"
 	done
 	cat "$1"/[0-9] >/dev/null
@@ -109,7 +109,7 @@ container()
 	echo ID=none >$root/etc/os-release
 	for n in 1 2 3; do
 		# shellcheck disable=SC2016
-		systemd-nspawn -q -D $root --private-network --as-pid2 -M work$n /bin/busybox sh -c \
+		systemd-nspawn -q --console=pipe -D $root --private-network --as-pid2 -M work$n /bin/busybox sh -c \
 			'i=0; while [ $i -lt 50 ]; do echo $i | /bin/busybox cat >/tmp/$i; i=$((i + 1)); done; /bin/busybox ls /tmp | /bin/busybox wc -l' \
 			</dev/null | grep -x 50
 	done

@@ -179,7 +179,7 @@ memleak_agrees()
 	awk '/ bytes in / { told = $0 } /hold_pages/ { print told; exit }' /tmp/memleak |
 		grep -E '^[[:space:]]*2048000 bytes in 500 allocations'
 	grep -E '^ *2048000 +500 .*func:hold_pages' /proc/allocinfo
-	grep -A 1 -E '^2048000 500 500 .*func:hold_pages' /sys/kernel/debug/codetag/contexts
+	grep -A 1 -E '^ *2048000 +500 +500 .*func:hold_pages' /sys/kernel/debug/codetag/contexts
 	rmmod hold
 	echo 'keys=none' >$control
 	wait $memleak || true
@@ -211,7 +211,7 @@ dump_reads()
 {
 	makedumpfile --mem-usage /proc/kcore 2>&1 | tee /tmp/usage
 	# It says that it does not know this version yet, and goes on.
-	grep 'KERN_DATA *[1-9]' /tmp/usage
+	grep -E 'KERN_DATA[[:space:]]*[1-9]' /tmp/usage
 }
 
 split()
