@@ -110,8 +110,8 @@ void codetag_recount_slab(struct codetag_recount *rc, struct page *page)
 
 static void recount_chunk(struct codetag_recount *rc, struct pcpu_chunk *chunk)
 {
-	int bit, end, nr = pcpu_chunk_map_bits(chunk);
-	u16 id;
+	int bit, off, end, nr = pcpu_chunk_map_bits(chunk);
+	u16 *ref, id;
 
 	for_each_set_bit(bit, chunk->alloc_map, nr) {
 		/* An allocation begins at a boundary and ends at the next one. */
@@ -122,7 +122,12 @@ static void recount_chunk(struct codetag_recount *rc, struct pcpu_chunk *chunk)
 		if (bit >= nr - chunk->end_offset / PCPU_MIN_ALLOC_SIZE)
 			break;
 
-		id = chunk->codetag_ids ? chunk->codetag_ids[bit] : CODETAG_ID_UNREPRESENTABLE;
+		/* What waits for its pages is not charged yet. */
+		off = bit * PCPU_MIN_ALLOC_SIZE;
+		if (!test_bit(PFN_DOWN(off), chunk->populated))
+			continue;
+		ref = pcpu_codetag_ref(chunk, off);
+		id = ref ? *ref : CODETAG_ID_UNREPRESENTABLE;
 		if (!id)
 			continue;
 		end = find_next_bit(chunk->bound_map, nr + 1, bit + 1);
