@@ -91,7 +91,11 @@ lost()
 		all += bytes
 		printf "%d bytes by %s: %d objects of %d instead of %d\n", bytes, $2, $3, $4, size[$2]
 	}
-	END { printf "%d bytes by ids of objects\n", all }' "$work/stock.1" "$work/on.1" | sort -rn | head -n 16
+	FILENAME !~ /stock/ { objects += $3 }
+	END {
+		printf "%d bytes by ids of objects\n", all
+		printf "%d bytes if each of %d objects had 8 bytes\n", objects * 8, objects
+	}' "$work/stock.1" "$work/on.1" | sort -rn | head -n 16
 }
 
 # told COMMAND…: as a comment of the result before
@@ -113,5 +117,6 @@ stock_test()
 	told cat "$work/table"
 	told table memory KiB
 	told lost
+	(cd "$work" && told grep "^page" off.1 on.1)
 	rm -f "$image"
 }

@@ -4,6 +4,7 @@
 # run-debian --count, and the memory that is used before and after. Prints
 #   work NAME MILLIONS        instructions
 #   memory NAME KIB
+#   page HOW INSTRUCTIONS     to allocate and free a page at one call site
 #   slab CACHE OBJECTS BYTES  of one object with its part of what the slab has left
 #   failed NAME               and lines with "# "
 echo 0 >/proc/sys/kernel/randomize_va_space
@@ -51,6 +52,34 @@ messages() { perf bench sched messaging -g 4 -l 100; }
 pipe() { perf bench sched pipe -l 20000; }
 forks() { for _ in $(seq 500); do /bin/true; done; }
 
+# pairs HOW: what a page takes in the module that DKMS has built, the second time
+pairs()
+{
+	for _ in 1 2; do
+		modprobe hold pairs=2000
+		rmmod hold
+	done
+	echo "page $1 $(dmesg | sed -n 's/.*hold: \([0-9]*\) ns a page/\1/p' | tail -n 1)"
+}
+
+# What it takes to have the stack of each: as a key of that call site alone, and with
+# bcc's memleak, of all allocations of the kernel.
+stacks()
+{
+	pairs plain
+	[ "$(cat /proc/sys/vm/mem_profiling)" = 1 ] || return
+	echo 'module hold keys=stack' >/sys/kernel/debug/codetag/control
+	pairs stack
+	echo 'keys=none' >/sys/kernel/debug/codetag/control
+	PYTHONUNBUFFERED=1 memleak-bpfcc -T 1 3600 >/tmp/memleak 2>&1 &
+	until grep -q 'Attaching to kernel' /tmp/memleak || ! kill -0 $!; do
+		sleep 1
+	done
+	pairs memleak
+	kill -INT $!
+	wait $!
+}
+
 systemctl is-system-running --wait >/dev/null
 echo "work boot $(busy)"
 used after-boot
@@ -68,3 +97,4 @@ counted container container
 counted encrypted encrypted
 used after-work
 slabs
+[ ! -e /proc/allocinfo ] || stacks

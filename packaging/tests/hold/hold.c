@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
-/* A module that holds memory as long as it is loaded, or longer, for DKMS to build. */
+/*
+ * A module that holds memory as long as it is loaded, or longer, for DKMS to build.
+ * It can tell how long a page takes to be allocated and freed, too.
+ */
 #include <linux/gfp.h>
+#include <linux/ktime.h>
 #include <linux/list.h>
 #include <linux/mm_types.h>
 #include <linux/module.h>
@@ -15,6 +19,24 @@ static LIST_HEAD(held_pages);
 static unsigned int pages;
 module_param(pages, uint, 0);
 MODULE_PARM_DESC(pages, "hold that many pages, too");
+
+static unsigned int pairs;
+module_param(pairs, uint, 0);
+MODULE_PARM_DESC(pairs, "measure that many times what a page takes, and print it");
+
+static noinline void measure_pairs(unsigned int count)
+{
+	u64 start = ktime_get_ns();
+	unsigned int i;
+
+	for (i = 0; i < count; i++) {
+		struct page *page = alloc_page(GFP_KERNEL);
+
+		if (page)
+			__free_page(page);
+	}
+	pr_info("hold: %llu ns a page\n", div_u64(ktime_get_ns() - start, count));
+}
 
 static noinline int hold_pages(unsigned int count)
 {
@@ -40,6 +62,8 @@ static void hold_exit(void)
 
 static int __init hold_init(void)
 {
+	if (pairs)
+		measure_pairs(pairs);
 	held = kmalloc(12345, GFP_KERNEL);
 	if (held && !hold_pages(pages))
 		return 0;
