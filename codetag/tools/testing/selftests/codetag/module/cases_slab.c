@@ -514,6 +514,11 @@ static int hold_interrupt(struct ct_case *c)
 	struct ct_row *row;
 	int cpu, i;
 
+	if (IS_ENABLED(CONFIG_PREEMPT_RT)) {
+		c->why = "no memory is to be had in hardware interrupts";
+		return -EOPNOTSUPP;
+	}
+
 	memset(&x, 0, sizeof(x));
 	cpu = cpumask_any_but(cpu_online_mask, raw_smp_processor_id());
 	if (cpu >= nr_cpu_ids)
