@@ -76,8 +76,8 @@ stacks()
 		sleep 1
 	done
 	pairs memleak
-	kill -INT $!
-	wait $!
+	kill $!
+	wait $! || true
 }
 
 systemctl is-system-running --wait >/dev/null

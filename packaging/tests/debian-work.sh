@@ -172,7 +172,7 @@ memleak_agrees()
 	echo 'module hold keys=stack' >$control
 	modprobe hold pages=500
 	waits_for hold_pages
-	kill -INT $memleak
+	kill $memleak
 	codetag contexts 'module hold func hold_pages' --json >/tmp/contexts
 	grep 'func:hold_pages' /proc/allocinfo
 	awk '/ bytes in / { told = $0 } /hold_pages/ { print told; exit }' /tmp/memleak
