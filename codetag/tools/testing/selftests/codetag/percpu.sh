@@ -15,18 +15,23 @@ CGROUP=/tmp/codetag-cgroup
 meminfo() { awk -v field="$1:" '$1 == field { print $2 * 1024 }' /proc/meminfo; }
 
 driver
-plan 10
+plan 11
 
-# Half of one CPU's part, and the pointers of some chunks.
+# sparse NAME: room for ids is half of one CPU's part, and the pointers of some chunks
 possible=$(awk -F '[-,]' '{ print $NF + 1 }' /sys/devices/system/cpu/possible)
-most=$(($(meminfo Percpu) / possible / 2 + 65536))
-refs=$(stat_value mem_percpu_refs)
-[ "$refs" -gt 0 ] && [ "$refs" -le $most ]
-check "room for ids is where percpu memory is" $? "$refs bytes, $(meminfo Percpu) of percpu memory on $possible CPUs"
+sparse()
+{
+	refs=$(stat_value mem_percpu_refs)
+	all=$(meminfo Percpu)
+	[ "$refs" -gt 0 ] && [ "$refs" -le $((all / possible / 2 + 65536)) ]
+	check "$1" $? "$refs bytes, $all of percpu memory on $possible CPUs"
+}
+
+sparse "room for ids is where percpu memory is"
 
 if ! [ -e $DEBUGFS/codetag/faults ]; then
 	unload codetag_test
-	skip_rest 9 "no faults at call sites" "without memory for ids"
+	skip_rest 10 "no faults at call sites" "without memory for ids"
 	finish
 fi
 
@@ -36,6 +41,16 @@ held()
 	# shellcheck disable=SC2046
 	set -- $(memory 'func:hold_percpu ') $(grown none)
 	echo "$(($1 + $3)) $(($2 + $4))"
+}
+
+# about NAME BYTES: so much is held, or a little more: each process has percpu counters, and
+# those of the moment may lie where there is no room for their ids
+about()
+{
+	# shellcheck disable=SC2046
+	set -- "$1" "$2" $(held)
+	[ "$3" -ge "$2" ] && [ $(($3 - $2)) -le $((possible * 2048)) ]
+	check "$1" $? "want $2 bytes, got $3 of $4 allocations"
 }
 
 # Little of what is populated is free just after more had to be.
@@ -48,6 +63,7 @@ while [ "$(meminfo Percpu)" -eq "$before" ] && [ $groups -lt 1000 ]; do
 	groups=$((groups + 1))
 	mkdir $CGROUP/$groups
 done
+sparse "and where more of it is"
 base none 'codetag:1 func:not_representable'
 echo 'func pcpu_mem_zalloc fault times=-1 verbose=0' >$CONTROL
 run hold percpu
@@ -58,20 +74,20 @@ check "that there was none is counted" $? "$(stat_value percpu_refs_failed)"
 some=$(grown none)
 [ "${some#* }" -gt 0 ] && [ "$(memory 'func:hold_percpu ')" != "0 0" ]
 check "some of it is not representable" $? "$some of $(held)"
-want=$(awk '$1 == "percpu" { bytes += $7; calls += $6 } END { printf("%d %d\n", bytes, calls) }' $CT/expect)
-equal "all of it is charged" "$want" "$(held)"
+want=$(awk '$1 == "percpu" { bytes += $7 } END { printf("%d\n", bytes) }' $CT/expect)
+about "all of it is charged" "$want"
 audited "audit while it is held"
 echo 0 >$SWITCH
 run drop percpu
-equal "it is gone, switched off or not" "0 0" "$(held)"
+about "it is gone, switched off or not" 0
 echo 1 >$SWITCH
 
 # What is populated now has room, what was before has none.
 run hold percpu
-equal "some room and some not" "$want" "$(held)"
+about "some room and some not" "$want"
 audited "audit while it is held again"
 run drop percpu
-equal "it is gone again" "0 0" "$(held)"
+about "it is gone again" 0
 rmdir $CGROUP/[0-9]*
 umount $CGROUP
 unload codetag_test
