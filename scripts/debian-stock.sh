@@ -6,7 +6,7 @@
 # What of it differs from run to run differs with one kernel, too.
 runs=${RUNS:-2}
 
-# The kernel that Debian has made of the same sources; sets stock, its release.
+# The kernel that Debian has made of the same sources; its release is in /run/stock then.
 install_stock()
 {
 	inside "version=${release%%-codetag*} what=$what"'

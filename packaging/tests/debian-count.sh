@@ -75,6 +75,11 @@ stacks()
 	until grep -q 'Attaching to kernel' /tmp/memleak || ! kill -0 $!; do
 		sleep 1
 	done
+	if ! grep -q 'Attaching to kernel' /tmp/memleak; then
+		echo 'failed memleak'
+		tail -n 15 /tmp/memleak | sed 's/^/# /'
+		return
+	fi
 	pairs memleak
 	kill $!
 	wait $! || true

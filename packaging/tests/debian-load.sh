@@ -7,6 +7,7 @@ dir=/srv/work
 mkdir -p $dir
 
 pgbench=$(echo /usr/lib/postgresql/*/bin/pgbench)
+
 # database: one for pgbench; transactions N: so many of each of four clients
 database()
 {
