@@ -20,7 +20,7 @@ off()
 driver
 [ -w $SWITCH ] || { unload codetag_test; skip_all "no $SWITCH"; }
 nr=$(($(cases | wc -l) + 1))
-plan $((3 * nr + 13))
+plan $((3 * nr + 14))
 
 on
 equal "is on" 1 "$(cat $SWITCH)"
@@ -90,10 +90,17 @@ for i in $(seq 1 40); do
 	usleep $((i * 4217 % 50000)) 2>/dev/null || sleep 0.02
 done
 rounds=$(sed -n 's/^rounds: //p' $CT/churn)
+nmis=$(sed -n 's/^nmis: //p' $CT/churn)
 audited "audit under load"
 run churn stop
 [ "$rounds" -gt 500 ]
 check "there was load" $? "only $rounds rounds"
+if [ -z "$nmis" ]; then
+	skip "there was load from NMIs" "no allocator for that, or no way to send them"
+else
+	[ "$nmis" -gt 100 ]
+	check "there was load from NMIs" $? "only $nmis NMIs"
+fi
 compared_after_churn "nothing is left after the load"
 
 negative=$(awk 'NR > 2 && ($1 < 0 || $2 < 0)' $ALLOCINFO)

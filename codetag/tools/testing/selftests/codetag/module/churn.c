@@ -2,12 +2,15 @@
 /*
  * Threads that allocate and free at random on every CPU, until they are told
  * to stop. What one thread allocated another one frees, mostly on another CPU.
- * When all is over the lines of this file have to show zero.
+ * On x86 one more sends NMIs to all CPUs, which allocate and free as well if
+ * the kernel has allocators for that. When all is over the lines of this file
+ * have to show zero.
  */
 #include <linux/atomic.h>
 #include <linux/cpu.h>
 #include <linux/gfp.h>
 #include <linux/kthread.h>
+#include <linux/llist.h>
 #include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
@@ -18,9 +21,16 @@
 #include <linux/sched.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
+#include <linux/smp.h>
 #include <linux/vmalloc.h>
 
 #include "codetag_test.h"
+
+#if defined(kmalloc_nolock) && defined(CONFIG_X86_LOCAL_APIC)
+#include <asm/apic.h>
+#include <asm/nmi.h>
+#define HAVE_NMI_CHURN
+#endif
 
 #define THREADS	4
 #define SLOTS	512
@@ -184,10 +194,106 @@ static int churn(void *data)
 	return 0;
 }
 
+#ifdef HAVE_NMI_CHURN
+
+#define NMI_SLOTS	64
+
+static void *nmi_slots[NMI_SLOTS];
+/* What takes a lock to free: pages, linked by their first word. */
+static LLIST_HEAD(nmi_pages);
+static struct task_struct *nmi_thread;
+/* Whatever an NMI interrupts, it takes an object, frees another one, and takes a page. */
+static atomic_t nmis;
+
+static int churn_in_nmi(unsigned int type, struct pt_regs *regs)
+{
+	const unsigned int i = atomic_inc_return(&nmis);
+	struct page *page = alloc_pages_nolock(0, NUMA_NO_NODE, 0);
+	void *p = kmalloc_nolock(8 << i % 8, 0, NUMA_NO_NODE);
+
+	p = xchg(&nmi_slots[i % NMI_SLOTS], p);
+	if (p)
+		kfree_nolock(p);
+	if (page)
+		llist_add(page_address(page), &nmi_pages);
+	return NMI_HANDLED;
+}
+
+static void free_nmi_pages(void)
+{
+	struct llist_node *node, *next;
+
+	llist_for_each_safe(node, next, llist_del_all(&nmi_pages))
+		__free_page(virt_to_page(node));
+}
+
+static int send_nmis(void *data)
+{
+	while (!kthread_should_stop()) {
+		cpus_read_lock();
+		__apic_send_IPI_mask(cpu_online_mask, NMI_VECTOR);
+		/* No NMI is left when its handler goes: it comes before other interrupts. */
+		kick_all_cpus_sync();
+		cpus_read_unlock();
+		free_nmi_pages();
+		schedule_timeout_interruptible(1);
+	}
+	return 0;
+}
+
+static int start_nmis(void)
+{
+	int err;
+
+	atomic_set(&nmis, 0);
+	err = register_nmi_handler(NMI_LOCAL, churn_in_nmi, 0, "ct_churn");
+	if (err)
+		return err;
+	nmi_thread = kthread_run(send_nmis, NULL, "ct_churn/nmi");
+	if (!IS_ERR(nmi_thread))
+		return 0;
+	err = PTR_ERR(nmi_thread);
+	nmi_thread = NULL;
+	unregister_nmi_handler(NMI_LOCAL, "ct_churn");
+	return err;
+}
+
+static void stop_nmis(void)
+{
+	int i;
+
+	if (!nmi_thread)
+		return;
+	kthread_stop(nmi_thread);
+	nmi_thread = NULL;
+	unregister_nmi_handler(NMI_LOCAL, "ct_churn");
+	free_nmi_pages();
+	for (i = 0; i < NMI_SLOTS; i++)
+		kfree(xchg(&nmi_slots[i], NULL));
+}
+
+static void show_nmis(struct seq_file *m)
+{
+	seq_printf(m, "nmis: %d\n", atomic_read(&nmis));
+}
+
+#else
+
+static int start_nmis(void)
+{
+	return 0;
+}
+
+static void stop_nmis(void) { }
+static void show_nmis(struct seq_file *m) { }
+
+#endif /* HAVE_NMI_CHURN */
+
 static void stop(void)
 {
 	int i;
 
+	stop_nmis();
 	for (i = 0; i < THREADS; i++) {
 		if (!threads[i])
 			continue;
@@ -233,6 +339,9 @@ int ct_churn_start(void)
 		}
 		threads[i] = task;
 	}
+	err = start_nmis();
+	if (err)
+		stop();
 out:
 	mutex_unlock(&churn_lock);
 	return err;
@@ -264,4 +373,5 @@ void ct_churn_show(struct seq_file *m)
 {
 	seq_printf(m, "running: %d\nrounds: %ld\n", !!READ_ONCE(cache),
 		   atomic_long_read(&rounds));
+	show_nmis(m);
 }
