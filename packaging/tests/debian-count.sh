@@ -37,9 +37,7 @@ used()
 {
 	sync
 	echo 3 >/proc/sys/vm/drop_caches
-	for cache in /sys/kernel/slab/*/shrink; do
-		echo 1 >"$cache"
-	done
+	shrink_slabs
 	sleep 1
 	awk -v name="$1" '$1 == "MemTotal:" { total = $2 } $1 == "MemFree:" { free = $2 }
 		END { print "memory " name, total - free; print "memory total-" name, total }' /proc/meminfo
@@ -71,18 +69,13 @@ stacks()
 	echo 'module hold keys=stack' >/sys/kernel/debug/codetag/control
 	pairs stack
 	echo 'keys=none' >/sys/kernel/debug/codetag/control
-	PYTHONUNBUFFERED=1 memleak-bpfcc -T 1 3600 >/tmp/memleak 2>&1 &
-	until grep -q 'Attaching to kernel' /tmp/memleak || ! kill -0 $!; do
-		sleep 1
-	done
-	if ! grep -q 'Attaching to kernel' /tmp/memleak; then
+	if ! start_memleak -T 1 3600 >/tmp/out; then
 		echo 'failed memleak'
-		tail -n 15 /tmp/memleak | sed 's/^/# /'
+		sed 's/^/# /' /tmp/out
 		return
 	fi
 	pairs memleak
-	kill $!
-	wait $! || true
+	stop_memleak
 }
 
 systemctl is-system-running --wait >/dev/null

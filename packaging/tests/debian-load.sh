@@ -137,3 +137,38 @@ encrypted()
 	losetup -d "$loop"
 	rm $dir/crypt
 }
+
+# So that slabs hold what is in use and no more
+shrink_slabs()
+{
+	for cache in /sys/kernel/slab/*/shrink; do
+		echo 1 >"$cache"
+	done
+}
+
+# start_memleak ARGUMENT…: bcc's, and wait until it counts ($memleak is its process).
+# It compiles its program first, which takes a while.
+start_memleak()
+{
+	PYTHONUNBUFFERED=1 memleak-bpfcc "$@" >/tmp/memleak 2>&1 &
+	memleak=$!
+	memleak_says 'Attaching to kernel'
+}
+
+# memleak_says TEXT: wait until it does
+memleak_says()
+{
+	for _ in $(seq 150); do
+		! grep -q "$1" /tmp/memleak || return 0
+		kill -0 "$memleak" || break
+		sleep 2
+	done
+	tail -n 20 /tmp/memleak
+	return 1
+}
+
+stop_memleak()
+{
+	kill "$memleak"
+	wait "$memleak" || true
+}

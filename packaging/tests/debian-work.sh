@@ -55,9 +55,7 @@ audited() { codetag audit | tail -n 1 && codetag audit >/dev/null; }
 adds_up()
 {
 	for _ in 1 2 3 4 5; do
-		for cache in /sys/kernel/slab/*/shrink; do
-			echo 1 >"$cache"
-		done
+		shrink_slabs
 		codetag report --top 1 --json >/tmp/json || return 1
 		jq -r '.memory | "\(.used) bytes in use, \(.not_attributed) of no call site"' /tmp/json
 		jq -e '.memory | (.not_attributed | fabs) <= .used / 100' /tmp/json >/dev/null && return 0
@@ -162,17 +160,14 @@ bpftrace_reads()
 	grep '@\[cat\]: [1-9]' /tmp/bpf
 }
 
-# What memleak counts for a call site while it is attached, we count, too, with the same
-# callers. It compiles its program first, which takes a while.
+# What memleak counts for a call site while it is attached, we count with the same callers.
 memleak_agrees()
 {
-	PYTHONUNBUFFERED=1 memleak-bpfcc -o 0 -z 4096 -Z 4096 -T 1000 20 >/tmp/memleak 2>&1 &
-	memleak=$!
-	waits_for 'Attaching to kernel'
+	start_memleak -o 0 -z 4096 -Z 4096 -T 1000 20
 	echo 'module hold keys=stack' >$control
 	modprobe hold pages=500
-	waits_for hold_pages
-	kill $memleak
+	memleak_says hold_pages
+	stop_memleak
 	codetag contexts 'module hold func hold_pages' --json >/tmp/contexts
 	grep 'func:hold_pages' /proc/allocinfo
 	awk '/ bytes in / { told = $0 } /hold_pages/ { print told; exit }' /tmp/memleak
@@ -182,19 +177,6 @@ memleak_agrees()
 	grep -A 1 -E '^ *2048000 +500 +500 .*func:hold_pages' /sys/kernel/debug/codetag/contexts
 	rmmod hold
 	echo 'keys=none' >$control
-	wait $memleak || true
-}
-
-# waits_for TEXT: until memleak has said that
-waits_for()
-{
-	for _ in $(seq 150); do
-		! grep -q "$1" /tmp/memleak || return 0
-		kill -0 $memleak || break
-		sleep 2
-	done
-	tail -n 20 /tmp/memleak
-	return 1
 }
 
 perf_works()
