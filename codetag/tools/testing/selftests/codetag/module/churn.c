@@ -202,9 +202,9 @@ static void *nmi_slots[NMI_SLOTS];
 /* What takes a lock to free: pages, linked by their first word. */
 static LLIST_HEAD(nmi_pages);
 static struct task_struct *nmi_thread;
-/* Whatever an NMI interrupts, it takes an object, frees another one, and takes a page. */
 static atomic_t nmis;
 
+/* Whatever it interrupts, it takes an object, frees another one, and takes a page. */
 static int churn_in_nmi(unsigned int type, struct pt_regs *regs)
 {
 	const unsigned int i = atomic_inc_return(&nmis);
