@@ -168,12 +168,13 @@ pressure()
 # Whom the OOM killer may take while the last hog still dies: where kernel code is
 # preempted that can be long, with the hog's memory gathered and not yet free. All
 # others here are exempt, and with nobody to kill the kernel panics: so there are many,
-# each with some memory to give, and for each that is killed there is another.
+# each with some memory to give, for each that is killed there is another, and they
+# stay until all else has come to an end.
 victims()
 {
 	for i in $(seq 24); do
-		while going; do
-			"$BIN/hog" 1 5 idle >/dev/null 2>&1
+		while [ -e "$WORK/victim" ]; do
+			"$WORK/victim" 1 5 idle >/dev/null 2>&1
 		done &
 	done
 	wait
@@ -278,7 +279,12 @@ if modprobe zram 2>/dev/null && echo 32M >/sys/block/zram0/disksize 2>/dev/null 
 	swap=1
 fi
 thp=/sys/kernel/mm/transparent_hugepage/enabled
-[ ! -e $thp ] || echo always >$thp
+if [ -e $thp ]; then
+	echo always >$thp
+	# It is nicer than all others. What it waits with for its turn is the lock of a
+	# hog's memory, and the OOM killer goes on to the next when it can't have that.
+	pidof khugepaged | xargs -r renice -10 >/dev/null
+fi
 echo 0 >/proc/sys/vm/panic_on_oom
 dmesg -n 1 2>/dev/null
 
@@ -292,8 +298,10 @@ audited "audit before the storm"
 
 echo go >"$WORK/go"
 run churn start
+ln -s "$BIN/hog" "$WORK/victim"
 victims 2>/dev/null &
-pids=$!
+victims=$!
+pids=
 for w in $workers; do
 	echo 0 >"$WORK/n.$w"
 	case $w in
@@ -336,6 +344,9 @@ watchdog=$!
 wait $pids 2>/dev/null
 kill $watchdog 2>/dev/null
 wait $watchdog 2>/dev/null
+rm "$WORK/victim"
+killall -q victim
+wait $victims 2>/dev/null
 diag "$lasted s, and $(($(date +%s) - now + STORM_SECONDS / 2 - lasted)) s to come to an end"
 
 for w in $workers; do
