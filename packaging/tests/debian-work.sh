@@ -196,6 +196,15 @@ dump_reads()
 	grep -E 'KERN_DATA[[:space:]]*[1-9]' /tmp/usage
 }
 
+# The kernel gets the same structures from a program whose words are shorter.
+for_32_bits()
+{
+	from=/usr/src/codetag/codetag
+	gcc -m32 -Wall -idirafter $from/include/uapi -o /tmp/allocinfo32 \
+		$from/tools/testing/selftests/codetag/helpers/allocinfo.c
+	/tmp/allocinfo32 same
+}
+
 split()
 {
 	echo 'func alloc_inode keys=stack' >$control
@@ -215,6 +224,7 @@ work 'apt installs and purges' apt_work
 work 'ext4, xfs, btrfs, overlayfs' filesystems
 work 'nftables and network namespaces' network
 work 'containers' container
+work 'a program for 32 bits uses the ioctls' for_32_bits
 work 'dm-crypt and LVM on a loop device' encrypted
 work 'a call site is split by its callers' split
 work 'a module leaves memory behind' left_behind
