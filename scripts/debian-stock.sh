@@ -15,6 +15,31 @@ install_stock()
 		echo ${package#linux-image-} >/run/stock'
 }
 
+# Debian signs its modules with a key of an elliptic curve, which takes the kernel longer
+# to check than what Debian's configuration has and ours are signed with, RSA. That is
+# not what is compared: none has a signature here. What signs comes after the ELF file,
+# and is lost when that is copied.
+unsign()
+{
+	inside 'unsign_some()
+		{
+			while read -r module; do
+				xz -dc "$module" >"$module.o"
+				objcopy "$module.o"
+				xz -0 --check=crc32 -c "$module.o" >"$module"
+				rm "$module.o"
+			done
+		}
+		find /lib/modules -name "*.ko.xz" | sort >/tmp/modules
+		sed -n 1~2p /tmp/modules | unsign_some &
+		sed -n 2~2p /tmp/modules | unsign_some
+		wait $!
+		for kernel in /lib/modules/*; do
+			[ -z "$(modinfo -k "${kernel##*/}" -F signer btrfs)" ]
+		done
+		update-initramfs -u -k all'
+}
+
 # count KERNEL NUMBER: one of its boots, results in $work/KERNEL.NUMBER
 count()
 {
@@ -107,6 +132,7 @@ stock_test()
 
 	work_machine "$suite"
 	check "$suite: Debian's own kernel of this version" install_stock
+	check "$suite: no module of either has a signature" unsign
 	[ "$failures" -eq "$bad" ] || return 0
 	stock=$(mounted cat "$root/run/stock")
 	check "$suite: both boot and work, $runs times each" count_all
