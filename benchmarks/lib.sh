@@ -9,15 +9,23 @@ BENCH=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd -P)
 # Where results are kept while a run lasts, and for the next.
 DATA=$CACHE/bench
 [ "$KVER" = 6.12 ] || DATA=$DATA/$KVER
+# What the names of the kernels for another architecture end with
+ON=
+if [ "$GUEST_ARCH" = arm64 ]; then
+	ON=-arm64
+	DATA=$DATA/arm64
+fi
 
-# A measured kernel is called SOURCE-PROFILER[-um]:
+# A measured kernel is called SOURCE-PROFILER[-um|-arm64]:
 #   SOURCE	KVER (6.12) or 7.3 as they come; ours, which is the patched KVER; roomy,
 #		the same with as many page flags left as an id needs; or alone, which
 #		is KVER with the profiler's series and not that of the fast paths
 #   PROFILER	none or prof
 #   -um	user-mode Linux, otherwise with the options of Debian that matter
+#   -arm64	with these, too, as far as that architecture has them
 kernel_source() { printf '%s\n' "${1%%-*}"; }
 kernel_um() { case $1 in *-um) true ;; *) false ;; esac; }
+kernel_arm64() { case $1 in *-arm64) true ;; *) false ;; esac; }
 
 source_tree()
 {
@@ -52,6 +60,9 @@ flavour_fragments()
 	if kernel_um "$1"; then
 		fragments um "$(flavour_tree "$1")"
 		printf '%s\n' "$BENCH/configs/bench.config"
+	elif kernel_arm64 "$1"; then
+		fragments arm64 "$(flavour_tree "$1")"
+		printf '%s\n' "$BENCH"/configs/{bench,debian,measured,arm64}.config
 	else
 		fragments base "$(flavour_tree "$1")"
 		printf '%s\n' "$BENCH"/configs/{bench,debian,measured}.config

@@ -4,12 +4,17 @@
  *
  * A case allocates and frees in a loop and adds the ticks of the time-stamp
  * counter that passed to its sample. Under QEMU with -icount shift=0 a tick is
- * one executed instruction.
+ * one executed instruction. On arm64 the counter counts slower, and nanoseconds
+ * are what is added.
  */
 #ifndef ALLOC_BENCH_H
 #define ALLOC_BENCH_H
 
 #include <linux/types.h>
+#ifdef CONFIG_ARM64
+#include <linux/time64.h>
+#include <asm/arch_timer.h>
+#endif
 
 #define BENCH_BATCH	512
 
@@ -53,6 +58,15 @@ void bench_release(void);
 int bench_slab_init(void);
 void bench_slab_exit(void);
 
+#ifdef CONFIG_ARM64
+static __always_inline u64 bench_now(void)
+{
+	u64 now;
+
+	asm volatile("isb; mrs %0, cntvct_el0" : "=r" (now) : : "memory");
+	return now * (NSEC_PER_SEC / arch_timer_get_cntfrq());
+}
+#else
 static __always_inline u64 bench_now(void)
 {
 	u32 low, high;
@@ -60,6 +74,7 @@ static __always_inline u64 bench_now(void)
 	asm volatile("lfence; rdtsc" : "=a" (low), "=d" (high) : : "memory");
 	return (u64)high << 32 | low;
 }
+#endif
 
 /*
  * The body of a case: @_rounds times allocate and free one object, with every

@@ -415,6 +415,36 @@ static void by_kfree_rcu(struct kunit *test)
 	kmem_cache_destroy(s);
 }
 
+#ifdef kmem_cache_alloc_from_sheaf
+/* What waits in a sheaf is nobody's, what is taken out of it its caller's. */
+static void from_sheaf(struct kunit *test)
+{
+	struct kmem_cache *s = make(test);
+	u16 id = own_tag()->ct.id;
+	struct slab_sheaf *sheaf;
+	void *object[40];
+	int i;
+
+	/* More than are taken out of it. */
+	sheaf = alloc_hooks_tag(own_tag(), kmem_cache_prefill_sheaf(s, GFP_KERNEL,
+								    2 * ARRAY_SIZE(object)));
+	KUNIT_ASSERT_NOT_NULL(test, sheaf);
+	expect_objects(test, s, 0);
+	for (i = 0; i < ARRAY_SIZE(object); i++) {
+		object[i] = alloc_hooks_tag(own_tag(),
+					    kmem_cache_alloc_from_sheaf_noprof(s, GFP_KERNEL, sheaf));
+		KUNIT_ASSERT_NOT_NULL(test, object[i]);
+		KUNIT_EXPECT_EQ(test, *ref(test, s, object[i]), id);
+	}
+	expect_objects(test, s, ARRAY_SIZE(object));
+	kmem_cache_return_sheaf(s, GFP_KERNEL, sheaf);
+	for (i = 0; i < ARRAY_SIZE(object); i++)
+		kmem_cache_free(s, object[i]);
+	expect_objects(test, s, 0);
+	kmem_cache_destroy(s);
+}
+#endif
+
 #ifdef kmalloc_nolock
 /* From any context, one that looks like an NMI too: these may fail. */
 static void nolock(struct kunit *test)
@@ -465,6 +495,9 @@ static struct kunit_case slab_ref_cases[] = {
 	KUNIT_CASE_PARAM(lowest_order, shape_gen_params),
 	KUNIT_CASE_PARAM(damaged, shape_gen_params),
 	KUNIT_CASE_PARAM(by_kfree_rcu, shape_gen_params),
+#ifdef kmem_cache_alloc_from_sheaf
+	KUNIT_CASE_PARAM(from_sheaf, shape_gen_params),
+#endif
 #ifdef kmalloc_nolock
 	KUNIT_CASE(nolock),
 #endif
