@@ -65,7 +65,7 @@ pairs()
 stacks()
 {
 	pairs plain
-	[ "$(cat /proc/sys/vm/mem_profiling)" = 1 ] || return
+	[ "$(cat /proc/sys/vm/mem_profiling)" = 1 ] || return 0
 	echo 'module hold keys=stack' >/sys/kernel/debug/codetag/control
 	pairs stack
 	echo 'keys=none' >/sys/kernel/debug/codetag/control
