@@ -249,7 +249,7 @@ static void construct(void *object)
 }
 
 enum {
-	CT_PLAIN, CT_HWALIGN, CT_CTOR, CT_RCU, CT_ACCOUNT, CT_ACCOUNT_RCU,
+	CT_PLAIN, CT_HWALIGN, CT_CTOR, CT_RCU, CT_ACCOUNT, CT_ACCOUNT_RCU, CT_ACCOUNT_FULL,
 	CT_24, CT_40, CT_72, CT_136, CT_1000, CT_3000, CT_5000, CT_8, CT_BULK,
 	CT_CACHES
 };
@@ -269,6 +269,8 @@ static struct {
 	[CT_ACCOUNT_RCU] = {
 		"ct_account_rcu", 56, SLAB_ACCOUNT | SLAB_TYPESAFE_BY_RCU
 	},
+	/* What is left of a slab has room for a pointer each, but not for ids as well. */
+	[CT_ACCOUNT_FULL] = { "ct_account_full", 504, SLAB_ACCOUNT },
 	[CT_24] = { "ct_24", 24 },
 	[CT_40] = { "ct_40", 40 },
 	[CT_72] = { "ct_72", 72 },
@@ -311,6 +313,7 @@ static int hold_caches(struct ct_case *c)
 	err = err ?: hold_cache(c, CT_RCU, GFP_KERNEL);
 	err = err ?: hold_cache(c, CT_ACCOUNT, GFP_KERNEL);
 	err = err ?: hold_cache(c, CT_ACCOUNT_RCU, GFP_KERNEL);
+	err = err ?: hold_cache(c, CT_ACCOUNT_FULL, GFP_KERNEL);
 	err = err ?: hold_cache(c, CT_PLAIN, GFP_KERNEL | __GFP_ZERO);
 	err = err ?: hold_cache(c, CT_PLAIN, GFP_KERNEL_ACCOUNT);
 	return err;
