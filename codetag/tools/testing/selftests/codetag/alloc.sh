@@ -43,9 +43,14 @@ fi
 # Inside of a memory cgroup: accounted memory has both its owner and its tag.
 cg=/tmp/cgroup
 mkdir -p $cg
-if grep -q memory /proc/cgroups && { mounted $cg || mount -t cgroup2 none $cg; } &&
-   echo +memory >$cg/cgroup.subtree_control && mkdir -p $cg/codetag; then
+if { mounted $cg || mount -t cgroup2 none $cg 2>/dev/null; } &&
+   grep -q memory $cg/cgroup.controllers && echo +memory >$cg/cgroup.subtree_control &&
+   mkdir -p $cg/codetag; then
 	echo $$ >$cg/codetag/cgroup.procs
+	# In new slabs: what they have for their owners may be set aside when they are made.
+	for shrink in /sys/kernel/slab/ct_*/shrink; do
+		[ ! -e "$shrink" ] || echo 1 >"$shrink"
+	done
 	three "in a memory cgroup" -1 -1
 	echo $$ >$cg/cgroup.procs
 	rmdir $cg/codetag
