@@ -87,7 +87,8 @@ postgresql()
 	systemctl stop postgresql
 }
 
-# Not those that take hardware away from others or are there to bring a kernel down.
+# Not those that take hardware away from others or are there to bring a kernel down, and
+# not tcrypt, which tests for minutes and has the kernel warn when it is ended before.
 modules()
 {
 	loaded=0 refused=0
@@ -96,7 +97,7 @@ modules()
 		module=$(basename "$file")
 		module=${module%%.ko*}
 		case $module in
-		*torture*|*_wdt|softdog|*watchdog*|netconsole|i6300esb|mtdoops|ramoops) continue ;;
+		*torture*|tcrypt|*_wdt|softdog|*watchdog*|netconsole|i6300esb|mtdoops|ramoops) continue ;;
 		esac
 		grep -q "^$(echo "$module" | tr - _) " /proc/modules && continue
 		if timeout 60 modprobe -q "$module" 2>/dev/null; then
