@@ -416,6 +416,12 @@ static void by_kfree_rcu(struct kunit *test)
 }
 
 #ifdef kmem_cache_alloc_from_sheaf
+static void *tagged_from(struct kmem_cache *s, struct slab_sheaf *sheaf)
+{
+	return alloc_hooks_tag(own_tag(),
+			       kmem_cache_alloc_from_sheaf_noprof(s, GFP_KERNEL, sheaf));
+}
+
 /* What waits in a sheaf is nobody's, what is taken out of it its caller's. */
 static void from_sheaf(struct kunit *test)
 {
@@ -431,8 +437,7 @@ static void from_sheaf(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, sheaf);
 	expect_objects(test, s, 0);
 	for (i = 0; i < ARRAY_SIZE(object); i++) {
-		object[i] = alloc_hooks_tag(own_tag(),
-					    kmem_cache_alloc_from_sheaf_noprof(s, GFP_KERNEL, sheaf));
+		object[i] = tagged_from(s, sheaf);
 		KUNIT_ASSERT_NOT_NULL(test, object[i]);
 		KUNIT_EXPECT_EQ(test, *ref(test, s, object[i]), id);
 	}
