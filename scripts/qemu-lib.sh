@@ -77,3 +77,23 @@ emulator_fault()
 	*) [ "$2" = multi ] && grep -q 'Oops: int3: ' "$3" && fault="QEMU ran stale code" ;;
 	esac
 }
+
+# emulated THREADS AGAIN COMMAND…: guest_run, up to three times while that is a fault of
+# the emulator; the command AGAIN makes all as it was before. Sets status.
+emulated()
+{
+	local threads=$1 again=$2 attempt
+
+	shift 2
+	for attempt in 1 2 3; do
+		status=0
+		guest_run "$@" || status=$?
+		if [ "$attempt" -eq 3 ] || [ "$kind" != tcg ] ||
+			! emulator_fault "$status" "$threads" "$console"; then
+			return
+		fi
+		cp "$console" "$console.fault-$attempt"
+		printf '%s: %s (%s); once more\n' "${0##*/}" "$fault" "$console.fault-$attempt" >&2
+		"$again"
+	done
+}

@@ -337,7 +337,7 @@ done 3>"$WORK/off" 4>"$WORK/on"
 rounds=0
 mixed=0
 end=$(($(date +%s) + 5))
-while [ $rounds -lt 10 ] || [ "$(date +%s)" -lt $end ]; do
+while [ $rounds -le 10 ] || [ "$(date +%s)" -lt $end ]; do
 	dd if="$WORK/off" of=$CONTROL bs=64k 2>/dev/null &
 	dd if="$WORK/on" of=$CONTROL bs=64k 2>/dev/null
 	wait $!
