@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-# shellcheck shell=bash disable=SC2034
+# shellcheck shell=bash disable=SC2034,SC2154
 # Which QEMU, and how it runs processors. To be sourced after lib.sh.
 
 # A /dev/kvm that exists does not have to work: let QEMU start a processor on it.
