@@ -30,6 +30,7 @@
 #include <linux/sched/mm.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
+#include <linux/timekeeping.h>
 #include <linux/workqueue.h>
 #include "context.h"
 #include "context_stack.h"
@@ -45,9 +46,6 @@ module_param_named(max_contexts, codetag_max_contexts, uint, 0644);
 /* Length of the intervals that the key "age" tells apart, in seconds. */
 unsigned int codetag_age_interval = 60;
 module_param_named(age_interval, codetag_age_interval, uint, 0644);
-
-/* Eleven days: with much longer ones jiffies of 32 bits do not tell before from after. */
-#define AGE_INTERVAL_MAX	1000000U
 
 /* Free contexts that there shall be, at least and for each site that is split. */
 #define FREE_MIN	256
@@ -98,52 +96,46 @@ struct values {
 /**
  * codetag_uptime - seconds since boot, as ages count them
  *
- * Context: Any but NMI.
+ * By the clock, suspended or not: jiffies fall behind where ticks get lost, as in a guest
+ * on a busy host.
+ *
+ * Context: Any.
  * Return: The seconds.
  */
 unsigned int codetag_uptime(void)
 {
-	return div_u64(get_jiffies_64() - INITIAL_JIFFIES, HZ);
+	return div_u64(ktime_get_boot_fast_ns(), NSEC_PER_SEC);
 }
 
 /* The interval that it is: its start in seconds since boot, and its length above. */
 static DEFINE_RAW_SPINLOCK(age_lock);
 static u64 age_now;
-static unsigned long age_end;
+/* When the clock was looked at: once a tick, by one CPU. */
+static unsigned long age_looked;
 
-static noinline u64 next_age(void)
+static noinline u64 look_at_age(void)
 {
-	unsigned long flags, now = jiffies;
+	unsigned int length = max(READ_ONCE(codetag_age_interval), 1U), now = codetag_uptime();
+	unsigned long flags;
 	u64 age;
 
 	raw_spin_lock_irqsave(&age_lock, flags);
-	if (!age_now || time_after_eq(now, age_end)) {
-		unsigned int length = clamp(READ_ONCE(codetag_age_interval), 1U, AGE_INTERVAL_MAX);
-
-		WRITE_ONCE(age_end, now + length * HZ);
-		WRITE_ONCE(age_now, (u64)length << 32 | codetag_uptime());
-	}
 	age = age_now;
+	if (age >> 32 != length || now >= (u64)(u32)age + length) {
+		age = (u64)length << 32 | now;
+		WRITE_ONCE(age_now, age);
+	}
 	raw_spin_unlock_irqrestore(&age_lock, flags);
 	return age;
 }
 
-/**
- * codetag_age_restart - begin the next interval of ages with the next allocation
- *
- * Context: Any but NMI. For tests.
- */
-void codetag_age_restart(void)
-{
-	WRITE_ONCE(age_now, 0);
-}
-
 static u64 current_age(void)
 {
+	unsigned long looked = READ_ONCE(age_looked), tick = jiffies;
 	u64 age = READ_ONCE(age_now);
 
-	if (unlikely(!age || time_after_eq(jiffies, READ_ONCE(age_end))))
-		age = next_age();
+	if (unlikely(!age || (looked != tick && try_cmpxchg(&age_looked, &looked, tick))))
+		age = look_at_age();
 	return age;
 }
 

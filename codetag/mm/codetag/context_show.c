@@ -104,10 +104,10 @@ static void show_site(struct seq_file *m, const struct codetag_site *site)
 
 static void show_age(struct seq_file *m, u64 age)
 {
-	unsigned int now = codetag_uptime(), start = age, end = start + (age >> 32);
+	u64 now = codetag_uptime(), start = (u32)age, end = start + (age >> 32);
 
 	/* What was allocated in it is between these old, in seconds. */
-	seq_printf(m, " age=%u-%u", now > end ? now - end : 0, now > start ? now - start : 0);
+	seq_printf(m, " age=%llu-%llu", now > end ? now - end : 0, now > start ? now - start : 0);
 }
 
 static void show_cgroup(struct seq_file *m, u64 id)

@@ -203,7 +203,6 @@ struct codetag_context *codetag_context_next(unsigned int id);
 u64 codetag_context_allocs(const struct codetag_context *ctx);
 unsigned long codetag_site_lost(const struct codetag_site *site);
 unsigned int codetag_uptime(void);
-void codetag_age_restart(void);
 
 extern unsigned int codetag_max_contexts, codetag_age_interval;
 

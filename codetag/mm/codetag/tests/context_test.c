@@ -497,8 +497,6 @@ static void by_age(struct kunit *test)
 
 	codetag_age_interval = 1;
 	split_by(test, BIT(CODETAG_KEY_AGE));
-	/* The interval that it is now may be a long one. */
-	codetag_age_restart();
 	old = own(kmalloc_noprof(64, GFP_KERNEL));
 	msleep(1100);
 	new = own(kmalloc_noprof(64, GFP_KERNEL));
@@ -511,7 +509,6 @@ static void by_age(struct kunit *test)
 	expect(test, &found[1], slab_bytes(new), 1, 1);
 	kfree(old);
 	kfree(new);
-	codetag_age_restart();
 }
 
 /* ---- stacks ------------------------------------------------------------------- */
