@@ -11,6 +11,7 @@
 #ifndef _LINUX_ALLOC_TAG_H
 #define _LINUX_ALLOC_TAG_H
 
+#include <linux/atomic.h>
 #include <linux/codetag.h>
 #include <linux/irqflags.h>
 #include <linux/percpu-defs.h>
@@ -118,9 +119,45 @@ static __always_inline unsigned long alloc_tag_offset(unsigned long id)
 	return id;
 }
 
+/*
+ * Only the sum of all CPUs' counters means anything: it does not matter whose is added to.
+ * To add to this CPU's a task has to be kept there, where that takes more than one
+ * instruction, and then it is shorter to add with an atomic operation to those of
+ * what was its CPU just before. Nothing else may write to them there.
+ */
+#define ALLOC_TAG_ANY_CPU							\
+	(IS_ENABLED(CONFIG_ARM64) || (IS_ENABLED(CONFIG_RISCV) && IS_ENABLED(CONFIG_64BIT)))
+
+/* Add to some CPU's counters. */
+static __always_inline void alloc_tag_count(struct alloc_tag_counters __percpu *counters,
+					    u64 bytes, u64 calls)
+{
+	if (ALLOC_TAG_ANY_CPU) {
+		struct alloc_tag_counters *here = raw_cpu_ptr(counters);
+
+		/* What returns something is done close to the CPU. */
+		atomic64_fetch_add_relaxed(bytes, (atomic64_t *)&here->bytes);
+		atomic64_fetch_add_relaxed(calls, (atomic64_t *)&here->calls);
+	} else {
+		this_cpu_add(counters->bytes, bytes);
+		this_cpu_add(counters->calls, calls);
+	}
+}
+
 /* A counter of a built-in id. */
 #define alloc_tag_builtin_counter(_member, _offset)				\
 	(*(u64 __percpu *)((void __percpu *)&builtin_alloc_tag_counters[0]._member + (_offset)))
+
+/* The same for a built-in id: where it is one instruction, the array is a part of it. */
+static __always_inline void alloc_tag_count_builtin(unsigned long offset, u64 bytes, u64 calls)
+{
+	if (ALLOC_TAG_ANY_CPU) {
+		alloc_tag_count((void __percpu *)builtin_alloc_tag_counters + offset, bytes, calls);
+	} else {
+		this_cpu_add(alloc_tag_builtin_counter(bytes, offset), bytes);
+		this_cpu_add(alloc_tag_builtin_counter(calls, offset), calls);
+	}
+}
 
 /* The counters of a module's id. */
 static __always_inline struct alloc_tag_counters __percpu *
@@ -149,17 +186,12 @@ static __always_inline bool alloc_tag_has_module_counters(unsigned long offset)
  */
 static __always_inline void alloc_tag_charge(unsigned long id, size_t bytes, size_t calls)
 {
-	struct alloc_tag_counters __percpu *counters;
 	unsigned long offset = alloc_tag_offset(id);
 
-	if (!IS_ENABLED(CONFIG_MODULES) || likely(offset < builtin_alloc_tag_counters_size)) {
-		this_cpu_add(alloc_tag_builtin_counter(bytes, offset), bytes);
-		this_cpu_add(alloc_tag_builtin_counter(calls, offset), calls);
-	} else {
-		counters = alloc_tag_module_counters(offset);
-		this_cpu_add(counters->bytes, bytes);
-		this_cpu_add(counters->calls, calls);
-	}
+	if (!IS_ENABLED(CONFIG_MODULES) || likely(offset < builtin_alloc_tag_counters_size))
+		alloc_tag_count_builtin(offset, bytes, calls);
+	else
+		alloc_tag_count(alloc_tag_module_counters(offset), bytes, calls);
 }
 
 /* Has an id that was found in a page or object got counters? */
@@ -187,20 +219,14 @@ static __always_inline bool alloc_tag_id_counted(unsigned long id)
 static __always_inline bool __must_check
 alloc_tag_uncharge(unsigned long id, size_t bytes, size_t calls)
 {
-	struct alloc_tag_counters __percpu *counters;
 	unsigned long offset = alloc_tag_offset(id);
 
-	if (likely(offset < builtin_alloc_tag_counters_size)) {
-		this_cpu_sub(alloc_tag_builtin_counter(bytes, offset), bytes);
-		this_cpu_sub(alloc_tag_builtin_counter(calls, offset), calls);
-		return true;
-	}
-	if (!alloc_tag_has_module_counters(offset))
+	if (likely(offset < builtin_alloc_tag_counters_size))
+		alloc_tag_count_builtin(offset, -(u64)bytes, -(u64)calls);
+	else if (alloc_tag_has_module_counters(offset))
+		alloc_tag_count(alloc_tag_module_counters(offset), -(u64)bytes, -(u64)calls);
+	else
 		return false;
-
-	counters = alloc_tag_module_counters(offset);
-	this_cpu_sub(counters->bytes, bytes);
-	this_cpu_sub(counters->calls, calls);
 	return true;
 }
 

@@ -338,11 +338,8 @@ static __always_inline struct codetag_context *codetag_context_find(u64 what)
 static __always_inline void codetag_context_charge(const struct codetag_context *ctx,
 						   size_t bytes)
 {
-	struct alloc_tag_counters __percpu *counters = ctx->counters;
-
 	this_cpu_inc(*ctx->allocs);
-	this_cpu_add(counters->bytes, bytes);
-	this_cpu_inc(counters->calls);
+	alloc_tag_count(ctx->counters, bytes, 1);
 }
 
 unsigned int codetag_context_id(int nid, gfp_t gfp, bool accounted, size_t size,

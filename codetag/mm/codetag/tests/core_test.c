@@ -155,16 +155,14 @@ static void negative_sums(struct kunit *test)
 	struct codetag_info info;
 	unsigned long pos = id;
 
-	this_cpu_sub(counters->bytes, 300);
-	this_cpu_sub(counters->calls, 3);
+	alloc_tag_count(counters, -300, -3);
 	codetag_lock();
 	KUNIT_EXPECT_TRUE(test, codetag_next(&pos, &info, NULL));
 	codetag_unlock();
 	KUNIT_EXPECT_EQ(test, pos, id);
 	KUNIT_EXPECT_EQ(test, info.bytes, 0);
 	KUNIT_EXPECT_EQ(test, info.calls, 0);
-	this_cpu_add(counters->bytes, 300);
-	this_cpu_add(counters->calls, 3);
+	alloc_tag_count(counters, 300, 3);
 	expect_counts(test, id, 0, 0);
 }
 
