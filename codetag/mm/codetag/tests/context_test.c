@@ -825,7 +825,7 @@ static void found_by_value(struct kunit *test)
 /* Sizes that 32 bits do not tell apart, as those of huge pages can be. */
 static void large_sizes(struct kunit *test)
 {
-	const u64 large = BIT_ULL(34) + 100;
+	const size_t large = (size_t)(BIT_ULL(34) + 100);
 	struct codetag_context *ctx;
 	unsigned int id;
 	void *object;
