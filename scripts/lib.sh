@@ -75,6 +75,8 @@ CHOICE=
 [ "$GUEST_ARCH" = x86_64 ] || CHOICE+="ARCH=$GUEST_ARCH "
 [ -z "$KSRC" ] || CHOICE+="KSRC=$KSRC "
 [ "$FAST_PATHS" = y ] || CHOICE+="FAST_PATHS=$FAST_PATHS "
+[ -z "${FLAVOUR:-}" ] || CHOICE+="FLAVOUR=$FLAVOUR "
+[ -z "${GUEST_MEM:-}" ] || CHOICE+="GUEST_MEM=$GUEST_MEM "
 
 JOBS=${JOBS:-$(nproc)}
 PATH=$PATH:/usr/sbin:/sbin

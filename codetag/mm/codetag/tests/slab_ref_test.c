@@ -324,8 +324,8 @@ static void lowest_order(struct kunit *test)
 	u16 id = own_tag()->ct.id;
 	unsigned long others = 0, at_first = others_of(s);
 	struct slab *slab;
-	void *object[60];
-	int i;
+	void **object;
+	int part, all, i;
 
 	if (s->oo.x == s->min.x) {
 		kmem_cache_destroy(s);
@@ -333,8 +333,17 @@ static void lowest_order(struct kunit *test)
 	}
 	/* The order of objects that it has is one for usual slabs, not for s->min. */
 	cache_random_seq_destroy(s);
-	for (i = 0; i < 60; i++) {
-		s->oo = i < 20 || i >= 40 ? usual : s->min;
+	/* More than one slab for each third, and no multiple of 7, see below. */
+	object = tagged_object(s);
+	KUNIT_ASSERT_NOT_NULL(test, object);
+	part = max(virt_to_slab(object)->objects + 1, 20);
+	kmem_cache_free(s, object);
+	part += part % 7 == 0;
+	all = 3 * part;
+	object = kunit_kmalloc_array(test, all, sizeof(*object), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, object);
+	for (i = 0; i < all; i++) {
+		s->oo = i / part == 1 ? s->min : usual;
 		object[i] = tagged_object(s);
 		slab = virt_to_slab(object[i]);
 		others += codetag_slab_is_other(slab);
@@ -347,13 +356,13 @@ static void lowest_order(struct kunit *test)
 					  alloc_again(s, slab, object[i]));
 	}
 	KUNIT_EXPECT_GT(test, others, 0);
-	KUNIT_EXPECT_LT(test, others, 60);
+	KUNIT_EXPECT_LT(test, others, all);
 	KUNIT_EXPECT_GE(test, codetag_slab_shift(s), CODETAG_SLAB_OTHER);
-	expect_objects(test, s, 60);
-	for (i = 0; i < 60; i++)
+	expect_objects(test, s, all);
+	for (i = 0; i < all; i++)
 		KUNIT_EXPECT_EQ(test, *ref(test, s, object[i]), id);
-	for (i = 0; i < 60; i++)
-		kmem_cache_free(s, object[(i * 7) % 60]);
+	for (i = 0; i < all; i++)
+		kmem_cache_free(s, object[(i * 7) % all]);
 	expect_objects(test, s, 0);
 
 	/* Empty slabs go, and with them what made the cache slow. */

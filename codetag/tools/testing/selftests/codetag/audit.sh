@@ -44,11 +44,11 @@ run misuse page
 line=$(grep 'func:ct_misuse' $ALLOCINFO)
 # shellcheck disable=SC2086
 set -- $line
-equal "the line is wrong" "8192 0" "$1 $2"
+equal "the line is wrong" "$((2 * PAGE)) 0" "$1 $2"
 place=$3
 cat $AUDIT >"$WORK/a"
 equal "one mismatch" 1 "$(grep -c '^mismatch: ' "$WORK/a")"
-grep -q "^mismatch: id [0-9]* counted 8192 0 found 0 0 $place func:ct_misuse" "$WORK/a"
+grep -q "^mismatch: id [0-9]* counted $((2 * PAGE)) 0 found 0 0 $place func:ct_misuse" "$WORK/a"
 check "it says what and where" $? "$(cat "$WORK/a")"
 tail -n 1 "$WORK/a" | grep -q ', 1 mismatches$'
 check "and counts it" $? "$(tail -n 1 "$WORK/a")"

@@ -23,20 +23,21 @@ base cma ' mm/cma.c:[0-9]* func:.*cma_.*alloc'
 # So much that the area is used for it as well.
 half=$(awk '$1 == "MemFree:" { print int($2 / 1024 * 0.85) }' /proc/meminfo)
 helper shared "$half"
-equal "shared pages held" "$((half * MB)) $((half * 256))" "$(grown shmem)"
+equal "shared pages held" "$((half * MB)) $((half * MB / PAGE))" "$(grown shmem)"
 # More than is free in the area, however it lies there.
-range=$(($(vmstat nr_free_cma) + 2000))
+range=$(($(vmstat nr_free_cma) + 8 * MB / PAGE))
+part=$((12 * MB / PAGE))
 moved=$(vmstat pgmigrate_success)
 echo "$range" >"$cma/alloc"
-equal "contiguous range held" "$((range * 4096)) $range" "$(grown cma)"
+equal "contiguous range held" "$((range * PAGE)) $range" "$(grown cma)"
 moved=$(($(vmstat pgmigrate_success) - moved))
-[ "$moved" -gt 1000 ]
+[ "$moved" -gt $((4 * MB / PAGE)) ]
 check "pages were in the way" $? "$moved of $range"
-equal "pages that were in the way" "$((half * MB)) $((half * 256))" "$(grown shmem)"
+equal "pages that were in the way" "$((half * MB)) $((half * MB / PAGE))" "$(grown shmem)"
 audited "audit while it is held"
-echo 3000 >"$cma/free"
-equal "part of the range freed" "$(((range - 3000) * 4096)) $((range - 3000))" "$(grown cma)"
-echo "$((range - 3000))" >"$cma/free"
+echo $part >"$cma/free"
+equal "part of the range freed" "$(((range - part) * PAGE)) $((range - part))" "$(grown cma)"
+echo "$((range - part))" >"$cma/free"
 equal "contiguous range freed" "0 0" "$(grown cma)"
 helper_end
 drain

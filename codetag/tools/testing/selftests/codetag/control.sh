@@ -123,7 +123,8 @@ refused "no action" "Invalid argument" "file mm/slub.c"
 refused "no such file" "No such file" "file mm/slub.c -p; file there/is/no/such.c -p"
 
 # The shell ends its writes with a newline, this one must not.
-awk 'BEGIN { for (i = 0; i < 400; i++) printf("file mm/slub.c -p;"); printf("id 1") }' >"$WORK/cut"
+awk -v n=$((PAGE / 18 + 200)) \
+	'BEGIN { for (i = 0; i < n; i++) printf("file mm/slub.c -p;"); printf("id 1") }' >"$WORK/cut"
 out=$({ dd if="$WORK/cut" of=$CONTROL bs=64k; } 2>&1)
 [ $? -ne 0 ] && printf '%s' "$out" | grep -q "too long"
 check "a page without an end is refused" $? "$out"

@@ -192,7 +192,7 @@ hold vmalloc >/dev/null
 equal "verbose=0" "" "$(dmesg)"
 arm "id $vmalloc fault times=-1 verbose=2"
 hold vmalloc >/dev/null
-dmesg | grep -q 'Call Trace:' && dmesg | grep -q ' hold_vmalloc+'
+dmesg | grep -q -i 'call trace:' && dmesg | grep -q ' hold_vmalloc+'
 check "verbose=2 shows the stack" $? "$(dmesg)"
 # The largest order is asked for with __GFP_NOWARN.
 arm "id $vmalloc fault=off; id $(last_site hold_orders) fault verbose=1"

@@ -24,9 +24,9 @@ before=$(awk '$3 == "codetag:1" { print $1 }' $ALLOCINFO)
 check "memory without a line of its own" $? "$before"
 run hold alloc_pages_compound
 held=$(awk '$3 == "codetag:1" { print $1 }' $ALLOCINFO)
-[ $((held - before)) -ge $((2047 * 4096 - 200000)) ] &&
-	[ $((held - before)) -le $((2047 * 4096 + 200000)) ]
-check "memory of a module" $? "grown by $((held - before)), not about $((2047 * 4096))"
+want=$((2047 * PAGE))
+[ $((held - before)) -ge $((want - 48 * PAGE)) ] && [ $((held - before)) -le $((want + 48 * PAGE)) ]
+check "memory of a module" $? "grown by $((held - before)), not about $want"
 run drop all
 run hold all
 run churn start

@@ -17,8 +17,8 @@ mkdir "$WORK/mnt"
 server=$!
 until_true 10 mounted "$WORK/mnt"
 check "mounted" $?
-equal "what is read" "$((pages * 4096))" "$(wc -c <"$WORK/mnt/file")"
-sum=$(dd if=/dev/zero bs=4096 count=$pages 2>/dev/null | tr '\0' 'F' | md5sum)
+equal "what is read" "$((pages * PAGE))" "$(wc -c <"$WORK/mnt/file")"
+sum=$(dd if=/dev/zero bs=$PAGE count=$pages 2>/dev/null | tr '\0' 'F' | md5sum)
 equal "it is what was written" "$sum" "$(md5sum <"$WORK/mnt/file" 2>/dev/null)"
 
 # Pages of the pipe are in the page cache now, instead of the ones read ahead.

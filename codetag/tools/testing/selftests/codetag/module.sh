@@ -6,14 +6,17 @@
 # tcg: single
 . "$(dirname "$0")/codetag.inc"
 
-# vmalloc_has ADDRESS: whether /proc/vmallocinfo has an area around it
+# vmalloc_has ADDRESS: whether /proc/vmallocinfo has an area around it. The first byte
+# may be a tag (KASAN), and an area can have another one than what is in it.
 vmalloc_has()
 {
 	awk -v a="${1#0x}" '
+		function place(address) { return substr(address, 3) }
+		BEGIN { a = place(a) }
 		$0 !~ /unpurged/ {
 			split($1, range, "-")
-			from = substr(range[1], 3)
-			to = substr(range[2], 3)
+			from = place(substr(range[1], 3))
+			to = place(substr(range[2], 3))
 			if (length(a) == length(from) && a >= from && a < to)
 				found = 1
 		}

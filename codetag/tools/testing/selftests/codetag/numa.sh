@@ -19,11 +19,11 @@ plan 16
 base shmem ' mm/shmem.c:[0-9]* func:shmem_alloc_folio'
 base moved ' mm/(migrate|mempolicy).c:[0-9]* func:(alloc_migration_target|alloc_misp)'
 helper shared 16
-equal "shared pages held" "$((16 * MB)) 4096" "$(grown shmem)"
+equal "shared pages held" "$((16 * MB)) $((16 * MB / PAGE))" "$(grown shmem)"
 for node in 1 0 1; do
 	tell move $node
-	equal "all pages move to node $node" "move 4096" "$answer"
-	equal "they stay where they belong: $node" "$((16 * MB)) 4096" "$(grown shmem)"
+	equal "all pages move to node $node" "move $((16 * MB / PAGE))" "$answer"
+	equal "they stay where they belong: $node" "$((16 * MB)) $((16 * MB / PAGE))" "$(grown shmem)"
 done
 equal "and not with those who moved them" "0 0" "$(grown moved)"
 helper_end
@@ -31,11 +31,11 @@ drain
 equal "shared pages freed" "0 0" "$(grown shmem)"
 
 base thp ' mm/huge_memory.c:'
-if [ -e $thp/enabled ]; then
+if [ "$(cat $thp/hpage_pmd_size 2>/dev/null)" = $((2 * MB)) ]; then
 	helper huge 16
 	equal "huge pages held" "$((16 * MB)) 8" "$(grown thp)"
 	tell move 1
-	equal "huge pages move" "move 4096" "$answer"
+	equal "huge pages move" "move $((16 * MB / PAGE))" "$answer"
 	equal "they move as a whole" "$((16 * MB)) 8" "$(grown thp)"
 	tell move 0
 	equal "and back" "$((16 * MB)) 8" "$(grown thp)"
@@ -44,7 +44,7 @@ if [ -e $thp/enabled ]; then
 	drain
 	equal "huge pages freed" "0 0" "$(grown thp)"
 else
-	skip_rest 6 "no transparent huge pages" "huge pages"
+	skip_rest 6 "no transparent huge pages of 2 MiB" "huge pages"
 fi
 audited "audit"
 finish

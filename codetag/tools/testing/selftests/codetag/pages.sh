@@ -20,8 +20,8 @@ plan 20
 
 # Transparent huge pages.
 base thp ' mm/huge_memory.c:'
-if [ ! -e $thp/enabled ]; then
-	skip_rest 8 "no transparent huge pages" "huge pages"
+if [ "$(cat $thp/hpage_pmd_size 2>/dev/null)" != $((2 * MB)) ]; then
+	skip_rest 8 "no transparent huge pages of 2 MiB" "huge pages"
 else
 	helper huge 16
 	equal "huge pages held" "$((16 * MB)) 8" "$(grown thp)"
@@ -74,18 +74,18 @@ for place in 1 2 3 4; do
 	helper_end
 	drain
 done
-equal "shared pages held" "$((48 * MB)) 12288" "$held"
-equal "every second page freed" "$((24 * MB)) 6144" "$thinned"
+equal "shared pages held" "$((48 * MB)) $((48 * MB / PAGE))" "$held"
+equal "every second page freed" "$((24 * MB)) $((24 * MB / PAGE))" "$thinned"
 if [ -n "$moved" ]; then
 	diag "compaction moved $moved pages, try $place"
 	[ "$moved" -gt 0 ]
 	check "compaction moves pages" $? "none was moved"
-	equal "pages moved by compaction" "$((24 * MB)) 6144" "$(grown shmem)"
+	equal "pages moved by compaction" "$((24 * MB)) $((24 * MB / PAGE))" "$(grown shmem)"
 else
 	skip_rest 2 "no compaction" "compaction"
 fi
 tell touch
-equal "the other half again" "$((48 * MB)) 12288" "$(grown shmem)"
+equal "the other half again" "$((48 * MB)) $((48 * MB / PAGE))" "$(grown shmem)"
 
 helper_end
 drain

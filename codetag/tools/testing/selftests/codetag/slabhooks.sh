@@ -78,7 +78,7 @@ if mount -t cgroup2 none $CGROUP 2>/dev/null &&
 	$(memory 'func:hold_kmalloc_account ')
 	EOF
 	# A processor may keep what it accounts to itself, up to a page.
-	slack=$((4096 * $(nproc)))
+	slack=$((PAGE * $(nproc)))
 	[ "$calls" -gt 0 ] && [ "$bytes" -gt $((2 * slack)) ]
 	check "there is something to account" $? "$bytes bytes in $calls calls"
 	slab -ge $((bytes - slack)) "objects are accounted"

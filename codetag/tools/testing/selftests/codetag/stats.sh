@@ -23,7 +23,7 @@ equal "nothing is missing in stats" "" "$missing"
 store=$(stat_value store)
 bits=$(stat_value store_bits)
 mem=$(stat_value mem_page_refs)
-pages=$(awk '$1 == "MemTotal:" { print int($2 / 4) }' /proc/meminfo)
+pages=$(awk '$1 == "MemTotal:" { print int($2 * 1024 / page) }' page="$PAGE" /proc/meminfo)
 diag "store $store, $bits bits, $mem bytes for $pages pages"
 case $store in
 flags)

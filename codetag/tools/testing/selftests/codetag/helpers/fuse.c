@@ -18,12 +18,12 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#define PAGE	4096
 #define FILE_ID	2
 
 static int dev;
+static size_t page_size;
 static size_t file_size;
-static char page[PAGE];
+static char *page;
 
 static void reply(const struct fuse_in_header *in, int error, const void *data, size_t len)
 {
@@ -41,7 +41,7 @@ static void reply(const struct fuse_in_header *in, int error, const void *data, 
 static struct fuse_attr attr(uint64_t id)
 {
 	return (struct fuse_attr) {
-		.ino = id, .nlink = 1, .blksize = PAGE,
+		.ino = id, .nlink = 1, .blksize = page_size,
 		.mode = id == FILE_ID ? S_IFREG | 0444 : S_IFDIR | 0555,
 		.size = id == FILE_ID ? file_size : 0,
 	};
@@ -57,13 +57,13 @@ static void reply_read(const struct fuse_in_header *in, const struct fuse_read_i
 	if (len > read->size)
 		len = read->size;
 	out.len = sizeof(out) + len;
-	if (pipe(fds) || fcntl(fds[1], F_SETPIPE_SZ, 1 << 20) < 0 ||
+	if (pipe(fds) || fcntl(fds[1], F_SETPIPE_SZ, 64 * page_size) < 0 ||
 	    write(fds[1], &out, sizeof(out)) != sizeof(out)) {
 		reply(in, -EIO, NULL, 0);
 		return;
 	}
-	for (done = 0; done < len; done += PAGE)
-		if (write(fds[1], page, PAGE) != PAGE)
+	for (done = 0; done < len; done += page_size)
+		if (write(fds[1], page, page_size) != (ssize_t)page_size)
 			perror("fuse: pipe");
 	if (splice(fds[0], NULL, dev, NULL, out.len, SPLICE_F_MOVE) != (ssize_t)out.len)
 		perror("fuse: splice");
@@ -80,7 +80,7 @@ static void serve(const struct fuse_in_header *in)
 		const struct fuse_init_in *init = arg;
 		struct fuse_init_out out = {
 			.major = FUSE_KERNEL_VERSION, .minor = FUSE_KERNEL_MINOR_VERSION,
-			.max_readahead = init->max_readahead, .max_write = 32 * PAGE,
+			.max_readahead = init->max_readahead, .max_write = 32 * page_size,
 			.flags = init->flags & (FUSE_ASYNC_READ | FUSE_SPLICE_MOVE |
 						FUSE_SPLICE_READ | FUSE_MAX_PAGES),
 			.max_pages = 32, .time_gran = 1,
@@ -134,15 +134,22 @@ static void serve(const struct fuse_in_header *in)
 
 int main(int argc, char **argv)
 {
-	static char buf[64 * PAGE];
 	char options[100];
+	size_t room;
+	char *buf;
 
 	if (argc != 3) {
 		fprintf(stderr, "usage: fuse DIRECTORY PAGES\n");
 		return 2;
 	}
-	file_size = strtoul(argv[2], NULL, 0) * PAGE;
-	memset(page, 'F', PAGE);
+	page_size = sysconf(_SC_PAGESIZE);
+	file_size = strtoul(argv[2], NULL, 0) * page_size;
+	room = 64 * page_size;
+	page = malloc(page_size);
+	buf = malloc(room);
+	if (!page || !buf)
+		return 1;
+	memset(page, 'F', page_size);
 	dev = open("/dev/fuse", O_RDWR);
 	snprintf(options, sizeof(options), "fd=%d,rootmode=40000,user_id=0,group_id=0", dev);
 	if (dev < 0 || mount("codetag", argv[1], "fuse", 0, options)) {
@@ -150,7 +157,7 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	for (;;) {
-		ssize_t len = read(dev, buf, sizeof(buf));
+		ssize_t len = read(dev, buf, room);
 
 		if (len >= (ssize_t)sizeof(struct fuse_in_header)) {
 			serve((struct fuse_in_header *)buf);

@@ -21,30 +21,30 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define PAGE	4096UL
 #define HUGE	(2UL << 20)
 
 static char *area;
 static unsigned long size;
+static unsigned long page_size;
 static int shared;
 
 static void touch(void)
 {
 	unsigned long i;
 
-	for (i = 0; i < size; i += PAGE)
+	for (i = 0; i < size; i += page_size)
 		area[i] = 1;
 }
 
 static int give_back(unsigned long first, unsigned long count)
 {
-	return madvise(area + first * PAGE, count * PAGE,
+	return madvise(area + first * page_size, count * page_size,
 		       shared ? MADV_REMOVE : MADV_DONTNEED);
 }
 
 static long move(int node)
 {
-	const unsigned long nr = size / PAGE;
+	const unsigned long nr = size / page_size;
 	void **pages = calloc(nr, sizeof(*pages));
 	int *nodes = calloc(nr, sizeof(*nodes));
 	int *status = calloc(nr, sizeof(*status));
@@ -55,7 +55,7 @@ static long move(int node)
 	if (!pages || !nodes || !status)
 		return -1;
 	for (i = 0; i < nr; i++) {
-		pages[i] = area + i * PAGE;
+		pages[i] = area + i * page_size;
 		nodes[i] = node;
 	}
 	/* A page that is just on its way to a list cannot move: try again. */
@@ -104,6 +104,7 @@ int main(int argc, char **argv)
 	if (argc != 3)
 		return 2;
 	setvbuf(stdout, NULL, _IOLBF, 0);
+	page_size = sysconf(_SC_PAGESIZE);
 	size = strtoul(argv[2], NULL, 0) << 20;
 	area = map(argv[1], size);
 	if (area == MAP_FAILED) {
@@ -118,7 +119,7 @@ int main(int argc, char **argv)
 		if (sscanf(line, "free %lu %lu", &first, &count) == 2) {
 			printf("free %d\n", give_back(first, count));
 		} else if (!strncmp(line, "thin", 4)) {
-			for (first = 0; first < size / PAGE; first += 2)
+			for (first = 0; first < size / page_size; first += 2)
 				give_back(first, 1);
 			printf("thin 0\n");
 		} else if (sscanf(line, "move %d", &node) == 1) {

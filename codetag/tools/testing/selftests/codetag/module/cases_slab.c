@@ -154,16 +154,18 @@ static int hold_kmalloc_account(struct ct_case *c)
 static int hold_kmalloc_large(struct ct_case *c)
 {
 	const gfp_t gfp = GFP_KERNEL;
-	size_t size = 9000;
+	size_t size = KMALLOC_MAX_CACHE_SIZE + 800;
+	const size_t above = KMALLOC_MAX_CACHE_SIZE + 1;
+	const size_t some = 5 * PAGE_SIZE, more = 24 * PAGE_SIZE + 1700;
 	int err = 0;
 
 	OPTIMIZER_HIDE_VAR(size);
-	err = err ?: keep_large(c, ct_site(c, kmalloc(8193, gfp)), 8193);
-	err = err ?: keep_large(c, ct_site(c, kmalloc(20000, gfp)), 20000);
-	err = err ?: keep_large(c, ct_site(c, kmalloc(65536, gfp)), 65536);
+	err = err ?: keep_large(c, ct_site(c, kmalloc(above, gfp)), above);
+	err = err ?: keep_large(c, ct_site(c, kmalloc(some, gfp)), some);
+	err = err ?: keep_large(c, ct_site(c, kmalloc(16 * PAGE_SIZE, gfp)), 16 * PAGE_SIZE);
 	err = err ?: keep_large(c, ct_site(c, kmalloc(size, gfp)), size);
-	err = err ?: keep_large(c, ct_site(c, kzalloc(100000, gfp)), 100000);
-	err = err ?: keep_large(c, ct_site(c, kmalloc(20000, GFP_KERNEL_ACCOUNT)), 20000);
+	err = err ?: keep_large(c, ct_site(c, kzalloc(more, gfp)), more);
+	err = err ?: keep_large(c, ct_site(c, kmalloc(some, GFP_KERNEL_ACCOUNT)), some);
 	return err;
 }
 
@@ -215,12 +217,12 @@ static int hold_krealloc(struct ct_case *c)
 	p = ct_site(c, kmalloc(3000, GFP_KERNEL));
 	if (!p)
 		return -ENOMEM;
-	q = ct_site(c, krealloc(p, 20000, GFP_KERNEL));
+	q = ct_site(c, krealloc(p, 5 * PAGE_SIZE, GFP_KERNEL));
 	if (!q)
 		goto failed;
 	p = q;
-	q = ct_site(c, krealloc(p, 40000, GFP_KERNEL));
-	if (keep_large(c, q, 40000))
+	q = ct_site(c, krealloc(p, 10 * PAGE_SIZE, GFP_KERNEL));
+	if (keep_large(c, q, 10 * PAGE_SIZE))
 		goto failed;
 
 	p = ct_site(c, kmalloc(3000, GFP_KERNEL));
@@ -413,8 +415,8 @@ static int hold_kfree_rcu(struct ct_case *c)
 		if (!ct_keep_slab(c->row, ct_free_kfree_rcu_sleep, p, 0, ct_kmalloc_cache(500)))
 			return -ENOMEM;
 	}
-	p = ct_site(c, kmalloc(20000, GFP_KERNEL));
-	if (!ct_keep(c->row, ct_free_kfree_rcu, p, 0, 32768, 1))
+	p = ct_site(c, kmalloc(5 * PAGE_SIZE, GFP_KERNEL));
+	if (!ct_keep(c->row, ct_free_kfree_rcu, p, 0, 8 * PAGE_SIZE, 1))
 		return -ENOMEM;
 	return 0;
 }

@@ -295,7 +295,8 @@ const char *ct_kmalloc_cache(size_t size)
 	static const char * const names[] = {
 		"kmalloc-8", "kmalloc-16", "kmalloc-32", "kmalloc-64",
 		"kmalloc-128", "kmalloc-256", "kmalloc-512", "kmalloc-1k",
-		"kmalloc-2k", "kmalloc-4k", "kmalloc-8k",
+		"kmalloc-2k", "kmalloc-4k", "kmalloc-8k", "kmalloc-16k",
+		"kmalloc-32k", "kmalloc-64k", "kmalloc-128k",
 	};
 	size_t max = KMALLOC_MIN_SIZE;
 	int i = ilog2(KMALLOC_MIN_SIZE) - 3;
