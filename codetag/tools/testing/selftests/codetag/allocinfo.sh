@@ -72,7 +72,8 @@ if have_engine; then
 	exec 3<&-
 	cat $ALLOCINFO >"$WORK/text"
 	bad=$(grep -v -F -x -f "$WORK/text" "$WORK/piece")
-	[ -z "$bad" ] && [ $pieces -gt 0 ] && awk '$1 > 0 { held++ } END { exit !held }' "$WORK/piece"
+	[ -z "$bad" ] && [ $pieces -gt 0 ] &&
+		awk '$1 > 0 { held++ } END { exit !held }' "$WORK/piece"
 	check "a reader that pauses" $? "${bad:-nothing changed}"
 	run drop all
 	unload codetag_test

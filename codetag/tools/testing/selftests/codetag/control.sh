@@ -124,7 +124,7 @@ refused "no such file" "No such file" "file mm/slub.c -p; file there/is/no/such.
 
 # The shell ends its writes with a newline, this one must not.
 awk -v n=$((PAGE / 18 + 200)) \
-	'BEGIN { for (i = 0; i < n; i++) printf("file mm/slub.c -p;"); printf("id 1") }' >"$WORK/cut"
+	'BEGIN { while (n-- > 0) printf("file mm/slub.c -p;"); printf("id 1") }' >"$WORK/cut"
 out=$({ dd if="$WORK/cut" of=$CONTROL bs=64k; } 2>&1)
 [ $? -ne 0 ] && printf '%s' "$out" | grep -q "too long"
 check "a page without an end is refused" $? "$out"

@@ -5,6 +5,7 @@
 . "$(dirname "$0")/codetag.inc"
 
 MB=$((1024 * 1024))
+pages=$((16 * MB / PAGE))
 thp=/sys/kernel/mm/transparent_hugepage
 
 prepare
@@ -19,11 +20,11 @@ plan 16
 base shmem ' mm/shmem.c:[0-9]* func:shmem_alloc_folio'
 base moved ' mm/(migrate|mempolicy).c:[0-9]* func:(alloc_migration_target|alloc_misp)'
 helper shared 16
-equal "shared pages held" "$((16 * MB)) $((16 * MB / PAGE))" "$(grown shmem)"
+equal "shared pages held" "$((16 * MB)) $pages" "$(grown shmem)"
 for node in 1 0 1; do
 	tell move $node
-	equal "all pages move to node $node" "move $((16 * MB / PAGE))" "$answer"
-	equal "they stay where they belong: $node" "$((16 * MB)) $((16 * MB / PAGE))" "$(grown shmem)"
+	equal "all pages move to node $node" "move $pages" "$answer"
+	equal "they stay where they belong: $node" "$((16 * MB)) $pages" "$(grown shmem)"
 done
 equal "and not with those who moved them" "0 0" "$(grown moved)"
 helper_end
@@ -35,7 +36,7 @@ if [ "$(cat $thp/hpage_pmd_size 2>/dev/null)" = $((2 * MB)) ]; then
 	helper huge 16
 	equal "huge pages held" "$((16 * MB)) 8" "$(grown thp)"
 	tell move 1
-	equal "huge pages move" "move $((16 * MB / PAGE))" "$answer"
+	equal "huge pages move" "move $pages" "$answer"
 	equal "they move as a whole" "$((16 * MB)) 8" "$(grown thp)"
 	tell move 0
 	equal "and back" "$((16 * MB)) 8" "$(grown thp)"
