@@ -3,7 +3,7 @@
  * Allocation tags: charging memory to the call site that allocated it.
  *
  * alloc_hooks() wraps an allocation: it defines the tag of the call site and
- * leaves it in current->alloc_tag for as long as the allocator runs. The
+ * makes it alloc_tag_current() for as long as the allocator runs. The
  * allocator takes the id from there, stores it with the page or object, and
  * adds to the id's counters. The free finds the id where it was stored and
  * takes away again what was added, whatever was switched in between.
@@ -33,9 +33,19 @@ struct alloc_tag_counters {
 	u64 calls;
 };
 
+/**
+ * struct alloc_tag - a call site that allocates
+ * @ct:		the call site
+ * @counters:	counters of the id that @ct has while that is not CODETAG_ID_NONE
+ *
+ * An array of these is what the section holds: the size is part of how an id
+ * is turned into a tag.
+ */
 struct alloc_tag {
 	struct codetag ct;
+	struct alloc_tag_counters __percpu *counters;
 };
+static_assert(sizeof(struct alloc_tag) <= 32);
 
 #ifdef CONFIG_MEM_ALLOC_PROFILING
 
@@ -44,12 +54,16 @@ struct alloc_tag {
  * index. Nothing sizes it but the linker: each tag that is linked into the
  * kernel adds an element, in no particular order.
  */
+DECLARE_PER_CPU(struct alloc_tag_counters, builtin_alloc_tag_counters[]);
+
 #ifdef MODULE
 #define DEFINE_ALLOC_TAG_COUNTERS(_name)
+#define ALLOC_TAG_INITIAL_COUNTERS	NULL	/* none of its code runs before it has some */
 #else
 #define DEFINE_ALLOC_TAG_COUNTERS(_name)					\
 	static struct alloc_tag_counters _name __used				\
 	__section(PER_CPU_BASE_SECTION "..alloc_tags")
+#define ALLOC_TAG_INITIAL_COUNTERS	&builtin_alloc_tag_counters[CT_INITIAL_ID]
 #endif
 
 #define DEFINE_ALLOC_TAG(_alloc_tag)						\
@@ -57,9 +71,10 @@ struct alloc_tag {
 	static struct alloc_tag _alloc_tag __used __aligned(8)			\
 	__section("alloc_tags") = {						\
 		.ct = CODE_TAG_INIT,						\
+		.counters = ALLOC_TAG_INITIAL_COUNTERS,				\
 	};
 
-/* What current->alloc_tag is wherever no alloc_hooks() is in progress. */
+/* What alloc_tag_current() is wherever no alloc_hooks() is in progress. */
 extern struct alloc_tag alloc_tag_untagged;
 
 /*
@@ -86,8 +101,6 @@ static __always_inline bool alloc_tag_refs_exist(void)
 	return static_branch_maybe(CONFIG_MEM_ALLOC_PROFILING_ENABLED_BY_DEFAULT,
 				   &alloc_tag_refs_key);
 }
-
-DECLARE_PER_CPU(struct alloc_tag_counters, builtin_alloc_tag_counters[]);
 
 /* One above the highest id of built-in code, and the bytes of all their counters. */
 extern unsigned long codetag_builtin_end;
@@ -194,6 +207,22 @@ static __always_inline void alloc_tag_charge(unsigned long id, size_t bytes, siz
 		alloc_tag_count(alloc_tag_module_counters(offset), bytes, calls);
 }
 
+/**
+ * alloc_tag_charge_site - count memory that a call site has allocated
+ * @tag:	the call site, whose id was read, and was not CODETAG_ID_NONE
+ * @bytes:	size of the memory
+ * @calls:	number of allocations this is
+ *
+ * The same as alloc_tag_charge() with that id, but nothing has to be looked up.
+ *
+ * Context: As alloc_tag_charge().
+ */
+static __always_inline void alloc_tag_charge_site(const struct alloc_tag *tag, size_t bytes,
+						  size_t calls)
+{
+	alloc_tag_count(tag->counters, bytes, calls);
+}
+
 /* Has an id that was found in a page or object got counters? */
 static __always_inline bool alloc_tag_id_counted(unsigned long id)
 {
@@ -239,7 +268,7 @@ static __always_inline unsigned long alloc_tag_wide_id(unsigned long id)
 
 /*
  * The id that what a call site allocates now is charged to. The site can be switched
- * at any moment: read it once. The current one is current->alloc_tag.
+ * at any moment: read it once. The current one is alloc_tag_current().
  */
 #define alloc_tag_id(tag)	alloc_tag_wide_id(READ_ONCE((tag)->ct.id))
 
@@ -252,14 +281,15 @@ static __always_inline bool alloc_tag_split(const struct alloc_tag *tag)
 	if (!IS_ENABLED(CONFIG_CODETAG_CONTEXTS))
 		return false;
 	smp_rmb(); /* pairs with codetag_set_charging() */
-	return READ_ONCE(tag->ct.state) & CODETAG_SPLIT;
+	/* Nothing but a bit of a byte: READ_ONCE() would take an instruction more. */
+	return data_race(tag->ct.state) & CODETAG_SPLIT;
 }
 
 void alloc_tag_damaged(u16 id, const char *what, const char *name);
 bool mem_alloc_profiling_permanently_disabled(void);
 void alloc_tag_show_mem(void);
 
-#define alloc_tag_record(p)	((p) = current->alloc_tag)
+#define alloc_tag_record(p)	((p) = alloc_tag_current())
 
 #else /* CONFIG_MEM_ALLOC_PROFILING */
 

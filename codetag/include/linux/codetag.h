@@ -54,42 +54,44 @@ enum codetag_id {
  * @state:	CODETAG_* bits, only ever set, by codetag_set_state()
  * @fault:	a fault may be armed for the site, see mm/codetag/fault.c
  * @lineno:	line of the site
- * @modname:	KBUILD_MODNAME of the site's code, built-in code too; may be NULL
  * @function:	function the site is in
- * @filename:	source file, as the compiler was given it
- *
- * An array of these is what the section holds: the size is part of how an id
- * is turned into a tag.
+ * @filename:	source file, as the compiler was given it; of built-in code the end of
+ *		a longer string, see CODETAG_FILENAME()
  */
 struct codetag {
 	u16 id;
 	u8 state;
 	u8 fault;
 	unsigned int lineno;
-	const char *modname;
 	const char *function;
 	const char *filename;
 } __aligned(8);
-static_assert(sizeof(struct codetag) <= 32);
+static_assert(sizeof(struct codetag) <= 24);
 
-#ifdef KBUILD_MODNAME
-#define CT_MODULE_NAME	KBUILD_MODNAME
-#else
-#define CT_MODULE_NAME	NULL
-#endif
+/*
+ * What is built in has the name of the module that it could be in front of the name of
+ * its file, in the same string: ":slub:mm/slub.c". Only queries look for it there.
+ */
+#define CODETAG_FILENAME(_modname, _filename)					\
+	(&":" _modname ":" _filename[sizeof(":" _modname ":") - 1])
 
 #ifdef MODULE
 #define CT_INITIAL_ID	CODETAG_ID_UNREPRESENTABLE
+#define CT_FILENAME	__FILE__
 #else
 #define CT_INITIAL_ID	CODETAG_ID_EARLY
+#ifdef KBUILD_MODNAME
+#define CT_FILENAME	CODETAG_FILENAME(KBUILD_MODNAME, __FILE__)
+#else
+#define CT_FILENAME	CODETAG_FILENAME("", __FILE__)
+#endif
 #endif
 
 #define CODE_TAG_INIT {					\
 	.id		= CT_INITIAL_ID,		\
 	.lineno		= __LINE__,			\
-	.modname	= CT_MODULE_NAME,		\
 	.function	= __func__,			\
-	.filename	= __FILE__,			\
+	.filename	= CT_FILENAME,			\
 }
 
 #ifdef CONFIG_CODE_TAGGING

@@ -43,15 +43,6 @@ static __always_inline bool pgalloc_tag_try_set(struct page *page, unsigned int 
 	return true;
 }
 
-static __always_inline bool pgalloc_tag_try_add(struct page *page, unsigned int order,
-						bool first_only, unsigned long id)
-{
-	if (!pgalloc_tag_try_set(page, order, first_only, id))
-		return false;
-	alloc_tag_charge(id, PAGE_SIZE << order, 1);
-	return true;
-}
-
 static __always_inline void pgalloc_tag_uncharge(const struct page *page, unsigned int order,
 						 unsigned long id)
 {
@@ -112,7 +103,7 @@ static __always_inline void pgalloc_tag_add(struct page *page, unsigned int orde
 		WARN_ONCE(page_tag_get(page), "codetag: page %lx is charged to id %u already\n",
 			  page_to_pfn(page), page_tag_get(page));
 
-	tag = current->alloc_tag;
+	tag = alloc_tag_current();
 	id = alloc_tag_id(tag);
 	if (unlikely(!id)) {
 		if (alloc_tag_split(tag))
@@ -121,8 +112,10 @@ static __always_inline void pgalloc_tag_add(struct page *page, unsigned int orde
 	}
 
 	/* No calls but at the very end: this goes into the page allocator. */
-	if (unlikely(order) || !pgalloc_tag_try_add(page, 0, true, id))
+	if (unlikely(order) || !pgalloc_tag_try_set(page, 0, true, id))
 		pgalloc_tag_add_slow(page, order, gfp, id);
+	else
+		alloc_tag_charge_site(tag, PAGE_SIZE, 1);
 }
 
 /**

@@ -25,7 +25,7 @@ static bool next_match(const struct codetag_query *query, const struct module *m
 		if (mod && info->mod != mod)
 			continue;
 		if (codetag_query_matches(query, info->ct, info->without_id ? 0 : info->id,
-					  !info->modname))
+					  info->modname))
 			return true;
 	}
 	return false;

@@ -372,7 +372,7 @@ static noinline struct codetag_context *make_context(struct codetag_site *site,
 unsigned int codetag_context_id(int nid, gfp_t gfp, bool accounted, size_t size,
 				unsigned int max_id)
 {
-	const struct codetag *ct = &current->alloc_tag->ct;
+	const struct codetag *ct = &alloc_tag_current()->ct;
 	/* What the keys do not need is not written, be it only with zeroes. */
 	unsigned long entries[CODETAG_STACK_ENTRIES] __uninitialized;
 	struct values values __uninitialized;

@@ -371,7 +371,7 @@ static inline unsigned int codetag_context_id(int nid, gfp_t gfp, bool accounted
 static inline unsigned int codetag_charged_id(int nid, gfp_t gfp, bool accounted, size_t size,
 					      unsigned int max_id)
 {
-	const struct alloc_tag *tag = current->alloc_tag;
+	const struct alloc_tag *tag = alloc_tag_current();
 	unsigned int id = alloc_tag_id(tag);
 
 	if (!id && alloc_tag_split(tag))

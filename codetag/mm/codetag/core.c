@@ -39,28 +39,24 @@ static u32 codetag_id_end __ro_after_init = CODETAG_ID_MAX + 1;
 static struct alloc_tag_counters reserved_counters[CODETAG_ID_FIRST] __used
 	__section(PER_CPU_BASE_SECTION "..alloc_tags");
 
-#define RESERVED_TAG(_id, _name)			\
-	[_id] = { .ct = {				\
+#define RESERVED_TAG(_id, _name) {			\
+	.ct = {						\
 		.id		= _id,			\
 		.lineno		= _id,			\
 		.function	= _name,		\
-		.filename	= "codetag",		\
-	} }
+		.filename	= CODETAG_FILENAME("", "codetag"), \
+	},						\
+	.counters = &builtin_alloc_tag_counters[_id],	\
+}
 
 static struct alloc_tag reserved_tags[CODETAG_ID_UNTAGGED] = {
-	RESERVED_TAG(CODETAG_ID_UNREPRESENTABLE, "not_representable"),
-	RESERVED_TAG(CODETAG_ID_EARLY, "early"),
-	RESERVED_TAG(CODETAG_ID_UNLOADED, "unloaded"),
+	[CODETAG_ID_UNREPRESENTABLE] =
+		RESERVED_TAG(CODETAG_ID_UNREPRESENTABLE, "not_representable"),
+	[CODETAG_ID_EARLY] = RESERVED_TAG(CODETAG_ID_EARLY, "early"),
+	[CODETAG_ID_UNLOADED] = RESERVED_TAG(CODETAG_ID_UNLOADED, "unloaded"),
 };
 
-struct alloc_tag alloc_tag_untagged = {
-	.ct = {
-		.id		= CODETAG_ID_UNTAGGED,
-		.lineno		= CODETAG_ID_UNTAGGED,
-		.function	= "untagged",
-		.filename	= "codetag",
-	},
-};
+struct alloc_tag alloc_tag_untagged = RESERVED_TAG(CODETAG_ID_UNTAGGED, "untagged");
 
 static struct codetag *reserved_tag(u16 id)
 {
@@ -948,7 +944,6 @@ static void keep_names(struct codetag_range *range)
 		}
 
 		copies[i].ct = *ct;
-		copies[i].ct.modname = range->modname;
 		copies[i].ct.function = kstrdup(ct->function, GFP_KERNEL);
 		copies[i].ct.filename = kstrdup(ct->filename, GFP_KERNEL);
 		if (!copies[i].ct.function || !copies[i].ct.filename) {
@@ -983,6 +978,13 @@ static u16 find_ids(unsigned int nr)
 	return try_find_ids(nr);
 }
 
+/* Only while nothing allocates there. */
+static void set_id(struct alloc_tag *tag, u16 id)
+{
+	tag->ct.id = id;
+	tag->counters = counters_of(id);
+}
+
 /* Let allocations find the counters of a range that has got its ids. */
 static void publish_range(struct codetag_range *range)
 {
@@ -1000,15 +1002,16 @@ static void publish_range(struct codetag_range *range)
 }
 
 /*
- * Register @nr tags of a module. Without ids or counters for them they keep
- * the id that they were compiled with, and are just listed. Returns whether
- * they have ids.
+ * Register @nr tags of a module. Without ids or counters for them they are
+ * just listed. Returns whether they have ids.
  */
 static bool register_tags(struct module *mod, struct alloc_tag *tags, unsigned int nr)
 {
 	struct codetag_range *range = kzalloc(sizeof(*range), GFP_KERNEL);
 	unsigned int i;
 
+	for (i = 0; i < nr; i++)
+		set_id(&tags[i], CODETAG_ID_UNREPRESENTABLE);
 	if (!range)
 		return false;
 
@@ -1031,7 +1034,7 @@ static bool register_tags(struct module *mod, struct alloc_tag *tags, unsigned i
 
 	publish_range(range);
 	for (i = 0; i < nr; i++)
-		tags[i].ct.id = range->first + i;
+		set_id(&tags[i], range->first + i);
 	return true;
 }
 
@@ -1220,12 +1223,12 @@ void __init codetag_init(void)
 		nr = codetag_id_end - CODETAG_ID_FIRST;
 	}
 
-	for (i = 0; i < nr; i++)
-		__start_alloc_tags[i].ct.id = CODETAG_ID_FIRST + i;
-	for (; i < __stop_alloc_tags - __start_alloc_tags; i++)
-		__start_alloc_tags[i].ct.id = CODETAG_ID_UNREPRESENTABLE;
 	codetag_builtin_end = CODETAG_ID_FIRST + nr;
 	builtin_alloc_tag_counters_size = codetag_builtin_end * sizeof(struct alloc_tag_counters);
+	for (i = 0; i < nr; i++)
+		set_id(&__start_alloc_tags[i], CODETAG_ID_FIRST + i);
+	for (; i < __stop_alloc_tags - __start_alloc_tags; i++)
+		set_id(&__start_alloc_tags[i], CODETAG_ID_UNREPRESENTABLE);
 
 #ifdef CONFIG_MODULES
 	bitmap_set(codetag_blocks_used, 0,

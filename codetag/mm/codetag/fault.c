@@ -340,7 +340,7 @@ static bool fault_fires(struct codetag_fault *fault, gfp_t gfp, size_t size)
  */
 bool __codetag_should_fail(gfp_t gfp, size_t size)
 {
-	struct alloc_tag *tag = current->alloc_tag;
+	struct alloc_tag *tag = alloc_tag_current();
 	struct codetag_fault *fault;
 	bool fires;
 

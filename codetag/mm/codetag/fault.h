@@ -33,7 +33,7 @@ static __always_inline bool codetag_faults_armed(void)
  */
 static __always_inline bool codetag_should_fail(gfp_t gfp, size_t size)
 {
-	return codetag_faults_armed() && READ_ONCE(current->alloc_tag->ct.fault) &&
+	return codetag_faults_armed() && READ_ONCE(alloc_tag_current()->ct.fault) &&
 	       __codetag_should_fail(gfp, size);
 }
 
@@ -50,7 +50,7 @@ static inline struct alloc_tag *codetag_fault_hold(void)
 {
 	struct alloc_tag *outer = current->alloc_tag_asked;
 
-	current->alloc_tag_asked = current->alloc_tag;
+	current->alloc_tag_asked = alloc_tag_current();
 	return outer;
 }
 

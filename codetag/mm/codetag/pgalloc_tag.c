@@ -41,7 +41,7 @@ static noinline void add_any(struct page *page, unsigned int order, gfp_t gfp,
 			     unsigned int id)
 {
 	if (unlikely(id > page_tag_max_id))
-		id = not_representable(&current->alloc_tag->ct);
+		id = not_representable(&alloc_tag_current()->ct);
 
 	page_tag_set(page, id);
 	if (order && !(gfp & __GFP_COMP))
@@ -52,7 +52,7 @@ static noinline void add_any(struct page *page, unsigned int order, gfp_t gfp,
 /**
  * pgalloc_tag_add_slow - what of pgalloc_tag_add() is not inlined
  * @page:	first page
- * @order:	order of the allocation, not 0 with wide flags and slots
+ * @order:	order of the allocation
  * @gfp:	how it was allocated
  * @id:		id to charge it to
  *
@@ -61,7 +61,9 @@ static noinline void add_any(struct page *page, unsigned int order, gfp_t gfp,
 void pgalloc_tag_add_slow(struct page *page, unsigned int order, gfp_t gfp,
 			  unsigned int id)
 {
-	if (!pgalloc_tag_try_add(page, order, gfp & __GFP_COMP, id))
+	if (pgalloc_tag_try_set(page, order, !order || gfp & __GFP_COMP, id))
+		alloc_tag_charge(id, PAGE_SIZE << order, 1);
+	else
 		add_any(page, order, gfp, id);
 }
 
@@ -75,7 +77,7 @@ static noinline void add_split_any(struct page *page, unsigned int order, gfp_t 
 	preempt_disable();
 	id = codetag_context_id(page_to_nid(page), gfp, gfp & __GFP_ACCOUNT,
 				PAGE_SIZE << order, page_tag_max_id);
-	if (id && (order || !pgalloc_tag_try_add(page, 0, true, id)))
+	if (id)
 		pgalloc_tag_add_slow(page, order, gfp, id);
 	preempt_enable();
 }
@@ -98,7 +100,7 @@ void pgalloc_tag_add_split(struct page *page, unsigned int order, gfp_t gfp)
 	bool done;
 
 	preempt_disable();
-	how = codetag_how_split(&current->alloc_tag->ct, &site);
+	how = codetag_how_split(&alloc_tag_current()->ct, &site);
 	ctx = codetag_context_soon(site, how, page_to_nid(page), gfp & __GFP_ACCOUNT,
 				   PAGE_SIZE << order);
 	done = ctx && pgalloc_tag_try_set(page, order, !order || (gfp & __GFP_COMP), ctx->id);

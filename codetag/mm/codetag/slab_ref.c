@@ -113,6 +113,8 @@ unsigned int codetag_slab_layout(struct kmem_cache *s, unsigned int order,
 		atomic_long_or(CODETAG_SLAB_VECTOR, &s->codetag_shift);
 	else if (objects == 1)
 		atomic_long_add(CODETAG_SLAB_OTHER, &s->codetag_shift);
+	else
+		s->codetag_near_mask = s->codetag_mask;
 	return order;
 }
 
@@ -272,7 +274,7 @@ void codetag_slab_alloc_any(struct kmem_cache *s, gfp_t gfp, void *object, size_
 {
 	struct slab *slab = virt_to_slab(kasan_reset_tag(object));
 	unsigned int id;
-	u16 *ref;
+	u16 *ref = NULL;
 
 	if (!mem_alloc_profiling_enabled())
 		return;
@@ -284,8 +286,9 @@ void codetag_slab_alloc_any(struct kmem_cache *s, gfp_t gfp, void *object, size_
 	id = codetag_charged_id(slab_nid(slab), gfp, codetag_slab_accounted(s, gfp), size,
 				CODETAG_ID_MAX);
 	if (id) {
-		if (is_kfence_address(object) ||
-		    !codetag_slab_try_ref(s, slab, object, codetag_slab_shift(s), &ref))
+		if (!is_kfence_address(object))
+			ref = codetag_slab_try_ref(s, slab, object);
+		if (!ref)
 			ref = codetag_slab_ref_any(s, object);
 		*ref = id;
 		alloc_tag_charge(id, s->size, 1);
@@ -415,6 +418,8 @@ static void mark_other(struct kmem_cache *s, struct slab *slab)
 {
 	slab->__page_type |= CODETAG_SLAB_TYPE_OTHER;
 	atomic_long_add(CODETAG_SLAB_OTHER, &s->codetag_shift);
+	if (s->codetag_near_mask)
+		WRITE_ONCE(s->codetag_near_mask, 0);
 }
 
 static void unmark_other(struct kmem_cache *s, struct slab *slab)

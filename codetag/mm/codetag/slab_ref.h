@@ -53,7 +53,12 @@ void codetag_slab_free_any(struct kmem_cache *s, void *object);
  *
  * The count changes while objects come and go, but goes up before the first object
  * of such a slab is handed out and down after the last one is freed, in NMI too. So
- * all is read once. What is less than VECTOR needs no other look than at the shift.
+ * all is read once.
+ *
+ * Nearly all caches have only ever had slabs with ids at their ends. For these
+ * kmem_cache.codetag_near_mask is the mask of such a slab, and the fast paths need of
+ * the above no more than the shift. It is 0 if the slabs have vectors, and from the
+ * first OTHER one on: as nobody can ask for the count and change this at once, for good.
  */
 #define CODETAG_SLAB_SHIFT	0x0ff
 #define CODETAG_SLAB_VECTOR	0x100
@@ -87,18 +92,43 @@ static __always_inline bool codetag_slab_is_other(const struct slab *slab)
 	return READ_ONCE(slab->__page_type) & CODETAG_SLAB_TYPE_OTHER;
 }
 
-/* Where the id of an object is that is not KFENCE's, if @shift is less than that. */
-static __always_inline u16 *codetag_slab_ref(const struct kmem_cache *s, const void *object,
-					     unsigned long shift)
+/*
+ * Is it an address, not 0? Where all are negative, the subtraction that it comes from has
+ * told so; otherwise, and if it were asked for 0, the compiler would compare again.
+ */
+static __always_inline bool codetag_is_address(unsigned long addr)
+{
+	if (!IS_ENABLED(CONFIG_UML) &&
+	    (IS_ENABLED(CONFIG_X86_64) || IS_ENABLED(CONFIG_ARM64)))
+		return (long)addr < 0;
+	return addr;
+}
+
+/*
+ * Where a slab, with these @mask and @shift, has the id of an object, not KFENCE's: where
+ * its ids end, and which of them, counted from there, it is. False if @mask is 0.
+ */
+static __always_inline bool codetag_slab_find(const void *object, long mask, unsigned long shift,
+					      u16 **ids, long *index)
 {
 	long addr = (long)kasan_reset_tag(object);
 	/* From the end of the slab, and so less than 0. */
-	long offset = addr | s->codetag_mask;
+	long offset = addr | mask;
 
 	addr -= offset;
-	/* Or it would need one register more. */
-	OPTIMIZER_HIDE_VAR(addr);
-	return (u16 *)addr + (offset >> shift);
+	if (unlikely(!codetag_is_address(addr)))
+		return false;
+	*ids = (u16 *)addr;
+	*index = offset >> (shift % BITS_PER_LONG);
+	return true;
+}
+
+/* The same if it takes no more than the object's address, whichever of the cache it is. */
+static __always_inline bool codetag_slab_find_near(const struct kmem_cache *s,
+						   const void *object, u16 **ids, long *index)
+{
+	return codetag_slab_find(object, READ_ONCE(s->codetag_near_mask), codetag_slab_shift(s),
+				 ids, index);
 }
 
 /* Where a slab keeps its vector: in its second page. */
@@ -118,25 +148,28 @@ static __always_inline u16 *codetag_slab_vector_ref(const struct kmem_cache *s,
 }
 
 /*
- * The same for any @shift, if nothing has to be called for that. False if @slab is
- * NULL, which means that it is not known, or has its ids elsewhere.
+ * Where the id of an object, not KFENCE's, is in any cache, if nothing has to be called
+ * for that. NULL if the slab has its ids elsewhere, or if @slab is NULL, which means
+ * that it is not known.
  */
-static __always_inline bool codetag_slab_try_ref(const struct kmem_cache *s,
-						 const struct slab *slab, const void *object,
-						 unsigned long shift, u16 **ref)
+static __always_inline u16 *codetag_slab_try_ref(const struct kmem_cache *s,
+						 const struct slab *slab, const void *object)
 {
-	if (!slab)
-		return false;
+	unsigned long shift = codetag_slab_shift(s);
+	long index;
+	u16 *ids;
+
+	if (shift >= CODETAG_SLAB_VECTOR && !slab)
+		return NULL;
 	if (shift >= CODETAG_SLAB_OTHER) {
 		if (codetag_slab_is_other(slab))
-			return false;
-		shift &= CODETAG_SLAB_OTHER - 1;
+			return NULL;
+		shift %= CODETAG_SLAB_OTHER;
 	}
 	if (shift >= CODETAG_SLAB_VECTOR)
-		*ref = codetag_slab_vector_ref(s, slab, object, shift);
-	else
-		*ref = codetag_slab_ref(s, object, shift);
-	return true;
+		return codetag_slab_vector_ref(s, slab, object, shift);
+
+	return codetag_slab_find(object, s->codetag_mask, shift, &ids, &index) ? ids + index : NULL;
 }
 
 /* Is a new object to be accounted to a memory control group? */
@@ -162,26 +195,27 @@ static __always_inline bool codetag_slab_try_alloc(struct kmem_cache *s, struct 
 						   void *object)
 {
 	struct alloc_tag *tag;
-	unsigned long id, shift;
-	u16 *ref;
+	unsigned long id;
+	u16 *ids, *ref;
+	long index;
 
 	if (!mem_alloc_profiling_enabled())
 		return true;
 
-	tag = current->alloc_tag;
+	tag = alloc_tag_current();
 	id = alloc_tag_id(tag);
 	if (unlikely(!id))
 		return !alloc_tag_split(tag);
 
-	shift = codetag_slab_shift(s);
-	if (likely(shift < CODETAG_SLAB_VECTOR)) {
-		codetag_slab_set(s, codetag_slab_ref(s, object, shift), id);
+	if (likely(codetag_slab_find_near(s, object, &ids, &index))) {
+		codetag_slab_set(s, ids + index, id);
 	} else {
-		if (!codetag_slab_try_ref(s, slab, object, shift, &ref))
+		ref = codetag_slab_try_ref(s, slab, object);
+		if (!ref)
 			return false;
 		codetag_slab_set(s, ref, id);
 	}
-	alloc_tag_charge(id, s->size, 1);
+	alloc_tag_charge_site(tag, s->size, 1);
 	return true;
 }
 
@@ -197,20 +231,17 @@ static __always_inline bool codetag_slab_try_alloc_split(struct kmem_cache *s, s
 {
 	struct codetag_context *ctx;
 	struct codetag_site *site;
-	unsigned long shift;
 	unsigned int how;
 	u16 *ref;
 
 	preempt_disable();
-	how = codetag_how_split(&current->alloc_tag->ct, &site);
+	how = codetag_how_split(&alloc_tag_current()->ct, &site);
 	ctx = codetag_context_soon(site, how, slab_nid(slab), codetag_slab_accounted(s, gfp),
 				   size ?: s->object_size);
 	if (unlikely(!ctx))
 		goto out;
-	shift = codetag_slab_shift(s);
-	if (likely(shift < CODETAG_SLAB_VECTOR)) {
-		ref = codetag_slab_ref(s, object, shift);
-	} else if (unlikely(!codetag_slab_try_ref(s, slab, object, shift, &ref))) {
+	ref = codetag_slab_try_ref(s, slab, object);
+	if (unlikely(!ref)) {
 		ctx = NULL;
 		goto out;
 	}
@@ -244,13 +275,15 @@ static __always_inline void codetag_slab_alloc_bulk(struct kmem_cache *s, gfp_t 
 						    size_t size, void **p)
 {
 	struct alloc_tag *tag;
-	unsigned long id, shift;
+	unsigned long id;
+	long index;
+	u16 *ids;
 	size_t i;
 
 	if (!mem_alloc_profiling_enabled())
 		return;
 
-	tag = current->alloc_tag;
+	tag = alloc_tag_current();
 	id = alloc_tag_id(tag);
 	if (unlikely(!id)) {
 		if (alloc_tag_split(tag))
@@ -260,13 +293,28 @@ static __always_inline void codetag_slab_alloc_bulk(struct kmem_cache *s, gfp_t 
 	}
 
 	for (i = 0; i < size; i++) {
-		shift = codetag_slab_shift(s);
-		if (unlikely(shift >= CODETAG_SLAB_VECTOR || is_kfence_address(p[i])))
+		if (unlikely(is_kfence_address(p[i]) ||
+			     !codetag_slab_find_near(s, p[i], &ids, &index)))
 			*codetag_slab_ref_any(s, p[i]) = id;
 		else
-			*codetag_slab_ref(s, p[i], shift) = id;
+			ids[index] = id;
 	}
-	alloc_tag_charge(id, size * s->size, size);
+	alloc_tag_charge_site(tag, size * s->size, size);
+}
+
+/* Take back what is charged for the object with this id. False if no tag has that. */
+static __always_inline bool codetag_slab_uncharge(const struct kmem_cache *s, u16 *ids, long index)
+{
+	unsigned long id = alloc_tag_wide_id(ids[index]);
+
+	if (!id)
+		return true;
+	if (unlikely(!alloc_tag_uncharge(id, -s->codetag_uncharge, 1)))
+		return false;
+	/* An address has room for both: the sum need not be computed. */
+	OPTIMIZER_HIDE_VAR(index);
+	ids[index] = CODETAG_ID_NONE;
+	return true;
 }
 
 /*
@@ -277,25 +325,17 @@ static __always_inline void codetag_slab_alloc_bulk(struct kmem_cache *s, gfp_t 
 static __always_inline bool codetag_slab_try_free(struct kmem_cache *s, struct slab *slab,
 						  void *object)
 {
-	unsigned long id, shift;
-	u16 *ref;
+	long index;
+	u16 *ids;
 
 	if (!alloc_tag_refs_exist())
 		return true;
 
-	shift = codetag_slab_shift(s);
-	if (likely(shift < CODETAG_SLAB_VECTOR))
-		ref = codetag_slab_ref(s, object, shift);
-	else if (!codetag_slab_try_ref(s, slab, object, shift, &ref))
-		return false;
+	if (likely(codetag_slab_find_near(s, object, &ids, &index)))
+		return codetag_slab_uncharge(s, ids, index);
 
-	id = alloc_tag_wide_id(*ref);
-	if (!id)
-		return true;
-	if (unlikely(!alloc_tag_uncharge(id, -s->codetag_uncharge, 1)))
-		return false;
-	*ref = CODETAG_ID_NONE;
-	return true;
+	ids = codetag_slab_try_ref(s, slab, object);
+	return ids && codetag_slab_uncharge(s, ids, 0);
 }
 
 /* Take back what is charged for an object, not KFENCE's, that is about to be freed. */

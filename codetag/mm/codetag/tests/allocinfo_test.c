@@ -11,9 +11,8 @@
 
 static struct codetag some_tag = {
 	.lineno		= 1234,
-	.modname	= "built_in_name",
 	.function	= "some_function",
-	.filename	= "fs/some/file.c",
+	.filename	= CODETAG_FILENAME("built_in_name", "fs/some/file.c"),
 };
 
 static const struct codetag_info some_info = {

@@ -32,21 +32,19 @@ static unsigned long others_of(const struct kmem_cache *s)
 /* Where an object's id is, which all ways to find it agree on. */
 static u16 *ref(struct kunit *test, const struct kmem_cache *s, const void *object)
 {
-	u16 *any = codetag_slab_ref_any(s, object);
-	unsigned long shift = codetag_slab_shift(s);
+	u16 *any = codetag_slab_ref_any(s, object), *ids;
+	long index;
 
 	if (is_kfence_address(object))
 		return any;
-	if (shift >= CODETAG_SLAB_OTHER) {
-		if (codetag_slab_is_other(virt_to_slab(object)))
-			return any;
-		shift &= CODETAG_SLAB_OTHER - 1;
-	}
-	if (shift >= CODETAG_SLAB_VECTOR)
-		KUNIT_EXPECT_PTR_EQ(test, codetag_slab_vector_ref(s, virt_to_slab(object),
-								  object, shift), any);
+	if (codetag_slab_find_near(s, object, &ids, &index))
+		KUNIT_EXPECT_PTR_EQ(test, ids + index, any);
+	ids = codetag_slab_try_ref(s, virt_to_slab(object), object);
+	if (ids)
+		KUNIT_EXPECT_PTR_EQ(test, ids, any);
 	else
-		KUNIT_EXPECT_PTR_EQ(test, codetag_slab_ref(s, object, shift), any);
+		KUNIT_EXPECT_TRUE(test, codetag_slab_is_other(virt_to_slab(object)));
+	KUNIT_EXPECT_FALSE(test, s->codetag_near_mask && others_of(s));
 	return any;
 }
 
