@@ -18,39 +18,33 @@ struct page;
 
 #include <linux/sched.h>
 
-void pgalloc_tag_damaged(const struct page *page);
-
 /*
- * Leave an id that is not 0 in an allocation, charge it to that, or take that back,
- * if the store is wide flags or slots: false means that it is neither. @first_only:
- * the second page holds nothing, for it is not part of the allocation or of a
- * compound page.
+ * Leave an id that is not 0 in an allocation, or take back what is charged for it, if
+ * the store is wide flags or slots: false means that it is neither, or that the id is
+ * left to pgalloc_tag_sub_slow(). @first_only: the second page, whose slot is the
+ * next one, holds nothing, for it is not part of the allocation or of a compound page.
  */
 static __always_inline bool pgalloc_tag_try_set(struct page *page, unsigned int order,
 						bool first_only, unsigned long id)
 {
+	u16 *slot;
+
 	if (page_tag_in_wide_flags()) {
 		page_tag_flags_set(page, id);
 		if (!first_only)
 			page_tag_flags_set(page + 1, CODETAG_ID_TAIL + order);
 	} else if (page_tag_in_slots()) {
-		page_tag_slot_set(page, id);
+		slot = page_tag_slot(page);
+		page_tag_slot_write(slot, id);
 		if (!first_only)
-			page_tag_slot_set(page + 1, CODETAG_ID_TAIL + order);
+			page_tag_slot_write(slot + 1, CODETAG_ID_TAIL + order);
 	} else {
 		return false;
 	}
 	return true;
 }
 
-static __always_inline void pgalloc_tag_uncharge(const struct page *page, unsigned int order,
-						 unsigned long id)
-{
-	if (unlikely(!alloc_tag_uncharge(id, PAGE_SIZE << order, 1)))
-		pgalloc_tag_damaged(page);
-}
-
-/* The reserved ids are left to pgalloc_tag_sub_slow(): some are no charge. */
+/* Left are reserved ids, some of which are no charge, and those that no tag has. */
 static __always_inline bool pgalloc_tag_try_sub(struct page *page, unsigned int order,
 						bool first_only)
 {
@@ -61,20 +55,21 @@ static __always_inline bool pgalloc_tag_try_sub(struct page *page, unsigned int 
 		id = alloc_tag_wide_id(page_tag_flags_get(page));
 		if (unlikely(id < CODETAG_ID_FIRST))
 			return !id;
-		pgalloc_tag_uncharge(page, order, id);
-	} else if (page_tag_in_slots()) {
+		return alloc_tag_uncharge(id, PAGE_SIZE << order, 1);
+	}
+	if (page_tag_in_slots()) {
 		slot = page_tag_slot(page);
 		id = alloc_tag_wide_id(page_tag_slot_read(slot));
 		if (unlikely(id < CODETAG_ID_FIRST))
 			return !id;
-		pgalloc_tag_uncharge(page, order, id);
+		if (unlikely(!alloc_tag_uncharge(id, PAGE_SIZE << order, 1)))
+			return false;
 		page_tag_slot_write(slot, CODETAG_ID_NONE);
 		if (!first_only)
-			page_tag_slot_set(page + 1, CODETAG_ID_NONE);
-	} else {
-		return false;
+			page_tag_slot_write(slot + 1, CODETAG_ID_NONE);
+		return true;
 	}
-	return true;
+	return false;
 }
 
 void pgalloc_tag_add_slow(struct page *page, unsigned int order, gfp_t gfp,

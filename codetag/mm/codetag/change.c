@@ -5,13 +5,29 @@
  */
 #define pr_fmt(fmt) "codetag: " fmt
 
+#include <linux/module.h>
 #include <linux/printk.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
+#include <linux/string.h>
 #include "change.h"
 #include "internal.h"
 
 /* ---- what a query matches --------------------------------------------------- */
+
+/* What a site is, or could be, a module of. */
+static const char *modname_of(const struct codetag_info *info, char name[MODULE_NAME_LEN])
+{
+	const char *end = info->ct->filename - 1, *start = end;
+
+	if (info->modname)
+		return info->modname;
+	/* See CODETAG_FILENAME() */
+	while (start[-1] != ':')
+		start--;
+	strscpy(name, start, min_t(size_t, end - start + 1, MODULE_NAME_LEN));
+	return name;
+}
 
 /*
  * Go on from *pos to the next site that a query matches, in one module or,
@@ -20,12 +36,14 @@
 static bool next_match(const struct codetag_query *query, const struct module *mod,
 		       unsigned long *pos, struct codetag_info *info)
 {
+	char name[MODULE_NAME_LEN];
+
 	for (; codetag_next_site(pos, info); (*pos)++) {
 		cond_resched();
 		if (mod && info->mod != mod)
 			continue;
 		if (codetag_query_matches(query, info->ct, info->without_id ? 0 : info->id,
-					  info->modname))
+					  modname_of(info, name), !info->modname))
 			return true;
 	}
 	return false;

@@ -123,17 +123,6 @@ static noinline void damaged(const struct page *page, u16 id)
 	alloc_tag_damaged(id, "page", pfn);
 }
 
-/**
- * pgalloc_tag_damaged - a page holds an id that no tag has
- * @page: the page, which still does
- *
- * Context: Any.
- */
-void pgalloc_tag_damaged(const struct page *page)
-{
-	damaged(page, page_tag_get(page));
-}
-
 /* Charges of pages that are no more, if that is what the id says. */
 static void sub_id(const struct page *page, size_t bytes, size_t calls, u16 id)
 {

@@ -12,7 +12,6 @@
 #include <linux/errno.h>
 #include <linux/kstrtox.h>
 #include <linux/limits.h>
-#include <linux/module.h>
 #include <linux/parser.h>
 #include <linux/string.h>
 #include "query.h"
@@ -586,23 +585,10 @@ static bool file_matches(const char *glob, const char *path)
 	return true;
 }
 
-/* The name of what a built-in site could be a module of, see CODETAG_FILENAME() */
-static bool builtin_matches(const char *glob, const struct codetag *ct)
+static bool module_matches(const char *glob, const char *modname, bool builtin)
 {
-	const char *end = ct->filename - 1, *start = end;
-	char name[MODULE_NAME_LEN];
-
-	while (start[-1] != ':')
-		start--;
-	strscpy(name, start, min_t(size_t, end - start + 1, sizeof(name)));
-	return match_wildcard(glob, name);
-}
-
-static bool module_matches(const char *glob, const struct codetag *ct, const char *modname)
-{
-	if (modname)
-		return match_wildcard(glob, modname);
-	return match_wildcard(glob, "vmlinux") || builtin_matches(glob, ct);
+	return (builtin && match_wildcard(glob, "vmlinux")) ||
+	       (modname && match_wildcard(glob, modname));
 }
 
 static bool line_matches(const struct codetag_terms *terms, const struct codetag *ct)
@@ -615,26 +601,27 @@ static bool line_matches(const struct codetag_terms *terms, const struct codetag
  * @q:		the query
  * @ct:		the site
  * @id:		the site's own id, CODETAG_ID_NONE if it has none
- * @modname:	the site's module; NULL if it is in the kernel proper: then "vmlinux"
- *		is its module, and what KBUILD_MODNAME was when it was built
+ * @modname:	the site's module; of what is in the kernel proper what it could be a
+ *		module of, or NULL if that is not known
+ * @builtin:	the site is in the kernel proper: "vmlinux" is its module, too
  *
  * Context: Any.
  * Return: true if all terms of the query match, and none of those with "not".
  */
 bool codetag_query_matches(const struct codetag_query *q, const struct codetag *ct,
-			   u16 id, const char *modname)
+			   u16 id, const char *modname, bool builtin)
 {
 	const struct codetag_terms *all = &q->all, *none = &q->none;
 
 	return (!all->by_id || all->id == id) &&
 	       line_matches(all, ct) &&
 	       (!all->func || match_wildcard(all->func, ct->function)) &&
-	       (!all->module || module_matches(all->module, ct, modname)) &&
+	       (!all->module || module_matches(all->module, modname, builtin)) &&
 	       (!all->file || file_matches(all->file, ct->filename)) &&
 	       !(none->by_id && none->id == id) &&
 	       !line_matches(none, ct) &&
 	       !(none->func && match_wildcard(none->func, ct->function)) &&
-	       !(none->module && module_matches(none->module, ct, modname)) &&
+	       !(none->module && module_matches(none->module, modname, builtin)) &&
 	       !(none->file && file_matches(none->file, ct->filename));
 }
 

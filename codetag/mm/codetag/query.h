@@ -178,7 +178,7 @@ struct codetag_query_error {
 int codetag_query_parse(char *text, size_t len, size_t *pos, struct codetag_query *q,
 			struct codetag_query_error *err);
 bool codetag_query_matches(const struct codetag_query *q, const struct codetag *ct,
-			   u16 id, const char *modname);
+			   u16 id, const char *modname, bool builtin);
 bool codetag_query_names_module(const struct codetag_query *q);
 
 #endif /* _MM_CODETAG_QUERY_H */

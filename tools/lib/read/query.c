@@ -60,7 +60,6 @@ bool query_match_id(const struct query *query, const struct site *site, uint16_t
 {
 	const struct codetag ct = {
 		.lineno = site->line,
-		.modname = site->module,
 		.function = site->func,
 		.filename = site->file,
 	};
@@ -68,7 +67,7 @@ bool query_match_id(const struct query *query, const struct site *site, uint16_t
 	if (!query || !query->count)
 		return true;
 	for (size_t i = 0; i < query->count; i++)
-		if (codetag_query_matches(&query->one[i], &ct, id, !site->module))
+		if (codetag_query_matches(&query->one[i], &ct, id, site->module, !site->module))
 			return true;
 	return false;
 }

@@ -104,13 +104,13 @@ static void check_again(const struct codetag_query *q, const char *text)
 static void check_matches(const struct codetag_query *q)
 {
 	static const struct codetag sites[] = {
-		{ .filename = "fs/ext4/super.c", .lineno = 1384, .modname = "ext4",
+		{ .filename = "fs/ext4/super.c", .lineno = 1384,
 		  .function = "ext4_alloc_inode" },
 		{ .filename = "./mm/slub.c", .lineno = 7, .function = "f" },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(sites); i++) {
-		bool matches = codetag_query_matches(q, &sites[i], 3, i);
+		bool matches = codetag_query_matches(q, &sites[i], 3, i ? NULL : "ext4", i);
 		const struct codetag_terms *all = &q->all, *none = &q->none;
 		bool in_none = none->first_line <= sites[i].lineno &&
 			       sites[i].lineno <= none->last_line;

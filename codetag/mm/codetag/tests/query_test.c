@@ -500,15 +500,16 @@ static const struct {
 	struct codetag ct;
 	u16 id;
 	const char *modname;
+	bool builtin;
 } sites[] = {
-	{ 's', { .filename = CODETAG_FILENAME("slub", "mm/slub.c"), .lineno = 2412,
-		 .function = "alloc_slab_page" }, 40 },
-	{ 'h', { .filename = CODETAG_FILENAME("", "./include/linux/skbuff.h"), .lineno = 7,
-		 .function = "__dev_alloc_page" }, 41 },
-	{ 'e', { .filename = "fs/ext4/super.c", .lineno = 1384,
-		 .function = "ext4_alloc_inode" }, 0, "ext4" },
-	{ 'o', { .filename = "/home/me/hda/slub.c", .lineno = UINT_MAX,
-		 .function = "probe" }, 65535, "snd_hda_intel" },
+	{ 's', { .filename = "mm/slub.c", .lineno = 2412, .function = "alloc_slab_page" },
+	  40, "slub", true },
+	{ 'h', { .filename = "./include/linux/skbuff.h", .lineno = 7,
+		 .function = "__dev_alloc_page" }, 41, NULL, true },
+	{ 'e', { .filename = "fs/ext4/super.c", .lineno = 1384, .function = "ext4_alloc_inode" },
+	  0, "ext4", false },
+	{ 'o', { .filename = "/home/me/hda/slub.c", .lineno = UINT_MAX, .function = "probe" },
+	  65535, "snd_hda_intel", false },
 };
 
 static const struct match {
@@ -601,7 +602,8 @@ static void matching(struct kunit *test)
 	unsigned int nr = 0, i;
 
 	for (i = 0; i < ARRAY_SIZE(sites); i++)
-		if (codetag_query_matches(&q, &sites[i].ct, sites[i].id, sites[i].modname))
+		if (codetag_query_matches(&q, &sites[i].ct, sites[i].id, sites[i].modname,
+					  sites[i].builtin))
 			letters[nr++] = sites[i].letter;
 	letters[nr] = '\0';
 	KUNIT_EXPECT_STREQ(test, letters, match->letters);
@@ -648,7 +650,7 @@ static void globs(struct kunit *test)
 		s[0] = '\0';
 		do {
 			ct.function = s;
-			if (codetag_query_matches(&q, &ct, 0, "x") != glob_reference(glob, s))
+			if (codetag_query_matches(&q, &ct, 0, NULL, false) != glob_reference(glob, s))
 				KUNIT_FAIL(test, "glob '%s' on '%s'", glob, s);
 		} while (next_string(s, 4, "ab"));
 	}
@@ -698,7 +700,8 @@ static int parse_any(struct kunit *test, const char *source, size_t len)
 			KUNIT_FAIL_AND_ABORT(test, "query at %zu-%zu, next at %zu of %zu",
 					     q.start, q.end, pos, len);
 		for (i = 0; i < ARRAY_SIZE(sites); i++)
-			codetag_query_matches(&q, &sites[i].ct, sites[i].id, sites[i].modname);
+			codetag_query_matches(&q, &sites[i].ct, sites[i].id, sites[i].modname,
+					      sites[i].builtin);
 		before = pos;
 	}
 	if (ret) {
