@@ -274,7 +274,7 @@ void codetag_slab_alloc_any(struct kmem_cache *s, gfp_t gfp, void *object, size_
 {
 	struct slab *slab = virt_to_slab(kasan_reset_tag(object));
 	unsigned int id;
-	u16 *ref = NULL;
+	u16 *ref;
 
 	if (!mem_alloc_profiling_enabled())
 		return;
@@ -286,9 +286,8 @@ void codetag_slab_alloc_any(struct kmem_cache *s, gfp_t gfp, void *object, size_
 	id = codetag_charged_id(slab_nid(slab), gfp, codetag_slab_accounted(s, gfp), size,
 				CODETAG_ID_MAX);
 	if (id) {
-		if (!is_kfence_address(object))
-			ref = codetag_slab_try_ref(s, slab, object);
-		if (!ref)
+		if (is_kfence_address(object) ||
+		    !codetag_slab_try_ref(s, slab, object, codetag_slab_shift(s), &ref))
 			ref = codetag_slab_ref_any(s, object);
 		*ref = id;
 		alloc_tag_charge(id, s->size, 1);

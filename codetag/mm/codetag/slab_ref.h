@@ -66,7 +66,7 @@ void codetag_slab_free_any(struct kmem_cache *s, void *object);
 
 static_assert(ilog2(KMALLOC_MAX_SIZE) <= CODETAG_SLAB_SHIFT);
 static_assert(!(CODETAG_SLAB_SHIFT & (CODETAG_SLAB_VECTOR | CODETAG_SLAB_OTHER)));
-static_assert(!(CODETAG_SLAB_VECTOR & CODETAG_SLAB_OTHER));
+static_assert(CODETAG_SLAB_OTHER == 2 * CODETAG_SLAB_VECTOR);
 
 #define codetag_slab_shift(s)	((unsigned long)atomic_long_read(&(s)->codetag_shift))
 
@@ -123,14 +123,6 @@ static __always_inline bool codetag_slab_find(const void *object, long mask, uns
 	return true;
 }
 
-/* The same if it takes no more than the object's address, whichever of the cache it is. */
-static __always_inline bool codetag_slab_find_near(const struct kmem_cache *s,
-						   const void *object, u16 **ids, long *index)
-{
-	return codetag_slab_find(object, READ_ONCE(s->codetag_near_mask), codetag_slab_shift(s),
-				 ids, index);
-}
-
 /* Where a slab keeps its vector: in its second page. */
 static __always_inline u16 **codetag_slab_vector(const struct slab *slab)
 {
@@ -142,34 +134,40 @@ static __always_inline u16 *codetag_slab_vector_ref(const struct kmem_cache *s,
 						    const struct slab *slab, const void *object,
 						    unsigned long shift)
 {
-	unsigned long offset = (unsigned long)object & ~s->codetag_mask;
+	unsigned int offset = (unsigned long)object & (unsigned int)~s->codetag_mask;
 
-	return *codetag_slab_vector(slab) + (offset >> (shift - CODETAG_SLAB_VECTOR));
+	return *codetag_slab_vector(slab) + (offset >> (shift % 32));
 }
 
 /*
- * Where the id of an object, not KFENCE's, is in any cache, if nothing has to be called
- * for that. NULL if the slab has its ids elsewhere, or if @slab is NULL, which means
- * that it is not known.
+ * Where the id of an object, not KFENCE's, is in a cache with this @shift, whether near
+ * or not, if nothing has to be called for that. False if the slab has its ids elsewhere,
+ * or if who calls does not know the slab and says NULL.
  */
-static __always_inline u16 *codetag_slab_try_ref(const struct kmem_cache *s,
-						 const struct slab *slab, const void *object)
+static __always_inline bool codetag_slab_try_ref(const struct kmem_cache *s,
+						 const struct slab *slab, const void *object,
+						 unsigned long shift, u16 **ref)
 {
-	unsigned long shift = codetag_slab_shift(s);
+	bool unknown = __builtin_constant_p(slab) && !slab;
 	long index;
-	u16 *ids;
 
-	if (shift >= CODETAG_SLAB_VECTOR && !slab)
-		return NULL;
-	if (shift >= CODETAG_SLAB_OTHER) {
-		if (codetag_slab_is_other(slab))
-			return NULL;
-		shift %= CODETAG_SLAB_OTHER;
+	if (shift - CODETAG_SLAB_VECTOR < CODETAG_SLAB_OTHER - CODETAG_SLAB_VECTOR) {
+		if (unknown)
+			return false;
+		*ref = codetag_slab_vector_ref(s, slab, object, shift);
+		return true;
 	}
-	if (shift >= CODETAG_SLAB_VECTOR)
-		return codetag_slab_vector_ref(s, slab, object, shift);
-
-	return codetag_slab_find(object, s->codetag_mask, shift, &ids, &index) ? ids + index : NULL;
+	if (shift >= CODETAG_SLAB_OTHER) {
+		if (unknown || codetag_slab_is_other(slab))
+			return false;
+		if (shift & CODETAG_SLAB_VECTOR) {
+			*ref = codetag_slab_vector_ref(s, slab, object, shift);
+			return true;
+		}
+	}
+	codetag_slab_find(object, s->codetag_mask, shift, ref, &index);
+	*ref += index;
+	return true;
 }
 
 /* Is a new object to be accounted to a memory control group? */
@@ -195,7 +193,7 @@ static __always_inline bool codetag_slab_try_alloc(struct kmem_cache *s, struct 
 						   void *object)
 {
 	struct alloc_tag *tag;
-	unsigned long id;
+	unsigned long id, shift;
 	u16 *ids, *ref;
 	long index;
 
@@ -207,11 +205,12 @@ static __always_inline bool codetag_slab_try_alloc(struct kmem_cache *s, struct 
 	if (unlikely(!id))
 		return !alloc_tag_split(tag);
 
-	if (likely(codetag_slab_find_near(s, object, &ids, &index))) {
+	shift = codetag_slab_shift(s);
+	if (likely(codetag_slab_find(object, READ_ONCE(s->codetag_near_mask), shift,
+				     &ids, &index))) {
 		codetag_slab_set(s, ids + index, id);
 	} else {
-		ref = codetag_slab_try_ref(s, slab, object);
-		if (!ref)
+		if (!codetag_slab_try_ref(s, slab, object, shift, &ref))
 			return false;
 		codetag_slab_set(s, ref, id);
 	}
@@ -240,8 +239,7 @@ static __always_inline bool codetag_slab_try_alloc_split(struct kmem_cache *s, s
 				   size ?: s->object_size);
 	if (unlikely(!ctx))
 		goto out;
-	ref = codetag_slab_try_ref(s, slab, object);
-	if (unlikely(!ref)) {
+	if (unlikely(!codetag_slab_try_ref(s, slab, object, codetag_slab_shift(s), &ref))) {
 		ctx = NULL;
 		goto out;
 	}
@@ -276,7 +274,7 @@ static __always_inline void codetag_slab_alloc_bulk(struct kmem_cache *s, gfp_t 
 {
 	struct alloc_tag *tag;
 	unsigned long id;
-	long index;
+	long mask, index;
 	u16 *ids;
 	size_t i;
 
@@ -292,9 +290,10 @@ static __always_inline void codetag_slab_alloc_bulk(struct kmem_cache *s, gfp_t 
 		return;
 	}
 
+	mask = READ_ONCE(s->codetag_near_mask);
 	for (i = 0; i < size; i++) {
 		if (unlikely(is_kfence_address(p[i]) ||
-			     !codetag_slab_find_near(s, p[i], &ids, &index)))
+			     !codetag_slab_find(p[i], mask, codetag_slab_shift(s), &ids, &index)))
 			*codetag_slab_ref_any(s, p[i]) = id;
 		else
 			ids[index] = id;
@@ -325,17 +324,20 @@ static __always_inline bool codetag_slab_uncharge(const struct kmem_cache *s, u1
 static __always_inline bool codetag_slab_try_free(struct kmem_cache *s, struct slab *slab,
 						  void *object)
 {
+	unsigned long shift;
 	long index;
 	u16 *ids;
 
 	if (!alloc_tag_refs_exist())
 		return true;
 
-	if (likely(codetag_slab_find_near(s, object, &ids, &index)))
+	shift = codetag_slab_shift(s);
+	if (likely(codetag_slab_find(object, READ_ONCE(s->codetag_near_mask), shift,
+				     &ids, &index)))
 		return codetag_slab_uncharge(s, ids, index);
 
-	ids = codetag_slab_try_ref(s, slab, object);
-	return ids && codetag_slab_uncharge(s, ids, 0);
+	return codetag_slab_try_ref(s, slab, object, shift, &ids) &&
+	       codetag_slab_uncharge(s, ids, 0);
 }
 
 /* Take back what is charged for an object, not KFENCE's, that is about to be freed. */

@@ -3,8 +3,12 @@
  * Tests of the registry: ids, counters, modules that come and go.
  */
 #include <kunit/test.h>
+#include <linux/completion.h>
+#include <linux/delay.h>
+#include <linux/kthread.h>
 #include <linux/module.h>
 #include <linux/sched.h>
+#include <linux/sched/task.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/vmalloc.h>
@@ -223,6 +227,74 @@ static void nesting(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, in_inner, inner->ct.id);
 	KUNIT_EXPECT_EQ(test, after_inner, outer->ct.id);
 	KUNIT_EXPECT_EQ(test, current_id(), before);
+}
+
+struct sleeper {
+	struct alloc_tag *tag;
+	struct completion done;
+	unsigned int wrong;
+};
+
+static struct alloc_tag *current_after_sleep(void)
+{
+	usleep_range(10, 50);
+	return alloc_tag_current();
+}
+
+static int sleeps(void *data)
+{
+	struct sleeper *s = data;
+	unsigned int i;
+
+	for (i = 0; i < 200; i++) {
+		s->wrong += alloc_hooks_tag(s->tag, current_after_sleep()) != s->tag;
+		s->wrong += alloc_tag_current() != &alloc_tag_untagged;
+	}
+	complete(&s->done);
+	return 0;
+}
+
+/* The current tag is that of the task, whatever others do on its CPU in between. */
+static void tasks(struct kunit *test)
+{
+	DEFINE_ALLOC_TAG(second);
+	struct sleeper s[] = { { .tag = own_tag() }, { .tag = &second }, { .tag = own_tag() } };
+	struct task_struct *task[ARRAY_SIZE(s)];
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(s); i++) {
+		init_completion(&s[i].done);
+		task[i] = kthread_create(sleeps, &s[i], "codetag_sleeps/%u", i);
+		KUNIT_ASSERT_FALSE(test, IS_ERR(task[i]));
+		kthread_bind(task[i], cpumask_first(cpu_online_mask));
+	}
+	for (i = 0; i < ARRAY_SIZE(s); i++)
+		wake_up_process(task[i]);
+	for (i = 0; i < ARRAY_SIZE(s); i++) {
+		wait_for_completion(&s[i].done);
+		KUNIT_EXPECT_EQ(test, s[i].wrong, 0);
+	}
+}
+
+static int looks(void *data)
+{
+	struct sleeper *s = data;
+
+	s->tag = alloc_tag_current();
+	complete(&s->done);
+	do_exit(0);
+}
+
+/* A new task has none, also if its parent has been switched from while it had one. */
+static void new_task(struct kunit *test)
+{
+	struct sleeper s = {};
+
+	init_completion(&s.done);
+	alloc_hooks_tag(own_tag(), current_after_sleep());
+	KUNIT_ASSERT_GT(test, kernel_thread(looks, &s, "codetag_looks", CLONE_FS | CLONE_FILES), 0);
+	wait_for_completion(&s.done);
+	KUNIT_EXPECT_PTR_EQ(test, s.tag, &alloc_tag_untagged);
 }
 
 static void recording(struct kunit *test)
@@ -689,6 +761,8 @@ static struct kunit_case core_cases[] = {
 	KUNIT_CASE(blocks),
 	KUNIT_CASE(unknown_ids),
 	KUNIT_CASE(nesting),
+	KUNIT_CASE(tasks),
+	KUNIT_CASE(new_task),
 	KUNIT_CASE(recording),
 #ifdef CONFIG_MODULES
 	KUNIT_CASE(module_load),

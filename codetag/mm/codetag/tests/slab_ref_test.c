@@ -37,10 +37,9 @@ static u16 *ref(struct kunit *test, const struct kmem_cache *s, const void *obje
 
 	if (is_kfence_address(object))
 		return any;
-	if (codetag_slab_find_near(s, object, &ids, &index))
+	if (codetag_slab_find(object, s->codetag_near_mask, codetag_slab_shift(s), &ids, &index))
 		KUNIT_EXPECT_PTR_EQ(test, ids + index, any);
-	ids = codetag_slab_try_ref(s, virt_to_slab(object), object);
-	if (ids)
+	if (codetag_slab_try_ref(s, virt_to_slab(object), object, codetag_slab_shift(s), &ids))
 		KUNIT_EXPECT_PTR_EQ(test, ids, any);
 	else
 		KUNIT_EXPECT_TRUE(test, codetag_slab_is_other(virt_to_slab(object)));
