@@ -287,7 +287,7 @@ void codetag_slab_alloc_any(struct kmem_cache *s, gfp_t gfp, void *object, size_
 				CODETAG_ID_MAX);
 	if (id) {
 		if (is_kfence_address(object) ||
-		    !codetag_slab_try_ref(s, slab, object, codetag_slab_shift(s), &ref))
+		    !codetag_slab_try_ref(s, slab, true, object, codetag_slab_shift(s), &ref))
 			ref = codetag_slab_ref_any(s, object);
 		*ref = id;
 		alloc_tag_charge(id, s->size, 1);

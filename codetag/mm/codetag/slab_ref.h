@@ -142,23 +142,23 @@ static __always_inline u16 *codetag_slab_vector_ref(const struct kmem_cache *s,
 /*
  * Where the id of an object, not KFENCE's, is in a cache with this @shift, whether near
  * or not, if nothing has to be called for that. False if the slab has its ids elsewhere,
- * or if who calls does not know the slab and says NULL.
+ * or would have to be known and is not: then @known is false, and @slab not used.
  */
 static __always_inline bool codetag_slab_try_ref(const struct kmem_cache *s,
-						 const struct slab *slab, const void *object,
-						 unsigned long shift, u16 **ref)
+						 const struct slab *slab, bool known,
+						 const void *object, unsigned long shift,
+						 u16 **ref)
 {
-	bool unknown = __builtin_constant_p(slab) && !slab;
 	long index;
 
 	if (shift - CODETAG_SLAB_VECTOR < CODETAG_SLAB_OTHER - CODETAG_SLAB_VECTOR) {
-		if (unknown)
+		if (!known)
 			return false;
 		*ref = codetag_slab_vector_ref(s, slab, object, shift);
 		return true;
 	}
 	if (shift >= CODETAG_SLAB_OTHER) {
-		if (unknown || codetag_slab_is_other(slab))
+		if (!known || codetag_slab_is_other(slab))
 			return false;
 		if (shift & CODETAG_SLAB_VECTOR) {
 			*ref = codetag_slab_vector_ref(s, slab, object, shift);
@@ -184,13 +184,9 @@ static __always_inline void codetag_slab_set(const struct kmem_cache *s, u16 *re
 	*ref = id;
 }
 
-/*
- * Charge a new object, not KFENCE's, to the current call site, if nothing has to
- * be called for that: false means that codetag_slab_alloc_any() has to do it.
- * @slab may be NULL where it is not known.
- */
-static __always_inline bool codetag_slab_try_alloc(struct kmem_cache *s, struct slab *slab,
-						   void *object)
+/* See codetag_slab_try_alloc() and codetag_slab_try_ref(). */
+static __always_inline bool __codetag_slab_try_alloc(struct kmem_cache *s, struct slab *slab,
+						     bool known, void *object)
 {
 	struct alloc_tag *tag;
 	unsigned long id, shift;
@@ -210,12 +206,22 @@ static __always_inline bool codetag_slab_try_alloc(struct kmem_cache *s, struct 
 				     &ids, &index))) {
 		codetag_slab_set(s, ids + index, id);
 	} else {
-		if (!codetag_slab_try_ref(s, slab, object, shift, &ref))
+		if (!codetag_slab_try_ref(s, slab, known, object, shift, &ref))
 			return false;
 		codetag_slab_set(s, ref, id);
 	}
 	alloc_tag_charge_site(tag, s->size, 1);
 	return true;
+}
+
+/*
+ * Charge a new object of this slab, not KFENCE's, to the current call site, if nothing
+ * has to be called for that: false means that codetag_slab_alloc_any() has to do it.
+ */
+static __always_inline bool codetag_slab_try_alloc(struct kmem_cache *s, struct slab *slab,
+						   void *object)
+{
+	return __codetag_slab_try_alloc(s, slab, true, object);
 }
 
 #ifdef CONFIG_CODETAG_CONTEXTS
@@ -239,7 +245,7 @@ static __always_inline bool codetag_slab_try_alloc_split(struct kmem_cache *s, s
 				   size ?: s->object_size);
 	if (unlikely(!ctx))
 		goto out;
-	if (unlikely(!codetag_slab_try_ref(s, slab, object, codetag_slab_shift(s), &ref))) {
+	if (unlikely(!codetag_slab_try_ref(s, slab, true, object, codetag_slab_shift(s), &ref))) {
 		ctx = NULL;
 		goto out;
 	}
@@ -264,7 +270,7 @@ static __always_inline bool codetag_slab_try_alloc_split(struct kmem_cache *s, s
 static __always_inline void codetag_slab_alloc(struct kmem_cache *s, gfp_t gfp, void *object,
 					       size_t size)
 {
-	if (unlikely(!codetag_slab_try_alloc(s, NULL, object)))
+	if (unlikely(!__codetag_slab_try_alloc(s, NULL, false, object)))
 		codetag_slab_alloc_any(s, gfp, object, size);
 }
 
@@ -316,13 +322,9 @@ static __always_inline bool codetag_slab_uncharge(const struct kmem_cache *s, u1
 	return true;
 }
 
-/*
- * Take back what is charged for an object, not KFENCE's, that is about to be
- * freed, if nothing has to be called for that: false means that
- * codetag_slab_free_any() has to do it.
- */
-static __always_inline bool codetag_slab_try_free(struct kmem_cache *s, struct slab *slab,
-						  void *object)
+/* See codetag_slab_try_free() and codetag_slab_try_ref(). */
+static __always_inline bool __codetag_slab_try_free(struct kmem_cache *s, struct slab *slab,
+						    bool known, void *object)
 {
 	unsigned long shift;
 	long index;
@@ -336,15 +338,29 @@ static __always_inline bool codetag_slab_try_free(struct kmem_cache *s, struct s
 				     &ids, &index)))
 		return codetag_slab_uncharge(s, ids, index);
 
-	return codetag_slab_try_ref(s, slab, object, shift, &ids) &&
+	return codetag_slab_try_ref(s, slab, known, object, shift, &ids) &&
 	       codetag_slab_uncharge(s, ids, 0);
 }
 
-/* Take back what is charged for an object, not KFENCE's, that is about to be freed. */
+/*
+ * Take back what is charged for an object of this slab, not KFENCE's, that is about to
+ * be freed, if nothing has to be called for that: false means that
+ * codetag_slab_free_any() has to do it.
+ */
+static __always_inline bool codetag_slab_try_free(struct kmem_cache *s, struct slab *slab,
+						  void *object)
+{
+	return __codetag_slab_try_free(s, slab, true, object);
+}
+
+/*
+ * Take back what is charged for an object, not KFENCE's, that is about to be freed.
+ * @slab may be NULL where it is not known.
+ */
 static __always_inline void codetag_slab_free(struct kmem_cache *s, struct slab *slab,
 					      void *object)
 {
-	if (unlikely(!codetag_slab_try_free(s, slab, object)))
+	if (unlikely(!__codetag_slab_try_free(s, slab, slab, object)))
 		codetag_slab_free_any(s, object);
 }
 

@@ -39,7 +39,7 @@ static u16 *ref(struct kunit *test, const struct kmem_cache *s, const void *obje
 		return any;
 	if (codetag_slab_find(object, s->codetag_near_mask, codetag_slab_shift(s), &ids, &index))
 		KUNIT_EXPECT_PTR_EQ(test, ids + index, any);
-	if (codetag_slab_try_ref(s, virt_to_slab(object), object, codetag_slab_shift(s), &ids))
+	if (codetag_slab_try_ref(s, virt_to_slab(object), true, object, codetag_slab_shift(s), &ids))
 		KUNIT_EXPECT_PTR_EQ(test, ids, any);
 	else
 		KUNIT_EXPECT_TRUE(test, codetag_slab_is_other(virt_to_slab(object)));
