@@ -650,7 +650,8 @@ static void globs(struct kunit *test)
 		s[0] = '\0';
 		do {
 			ct.function = s;
-			if (codetag_query_matches(&q, &ct, 0, NULL, false) != glob_reference(glob, s))
+			if (codetag_query_matches(&q, &ct, 0, NULL, false) !=
+			    glob_reference(glob, s))
 				KUNIT_FAIL(test, "glob '%s' on '%s'", glob, s);
 		} while (next_string(s, 4, "ab"));
 	}

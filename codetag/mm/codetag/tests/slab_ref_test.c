@@ -33,13 +33,14 @@ static unsigned long others_of(const struct kmem_cache *s)
 static u16 *ref(struct kunit *test, const struct kmem_cache *s, const void *object)
 {
 	u16 *any = codetag_slab_ref_any(s, object), *ids;
+	unsigned long shift = codetag_slab_shift(s);
 	long index;
 
 	if (is_kfence_address(object))
 		return any;
-	if (codetag_slab_find(object, s->codetag_near_mask, codetag_slab_shift(s), &ids, &index))
+	if (codetag_slab_find(object, s->codetag_near_mask, shift, &ids, &index))
 		KUNIT_EXPECT_PTR_EQ(test, ids + index, any);
-	if (codetag_slab_try_ref(s, virt_to_slab(object), true, object, codetag_slab_shift(s), &ids))
+	if (codetag_slab_try_ref(s, virt_to_slab(object), true, object, shift, &ids))
 		KUNIT_EXPECT_PTR_EQ(test, ids, any);
 	else
 		KUNIT_EXPECT_TRUE(test, codetag_slab_is_other(virt_to_slab(object)));
