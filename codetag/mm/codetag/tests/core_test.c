@@ -33,8 +33,8 @@ static void reserved_ids(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, ct->lineno, id);
 		KUNIT_EXPECT_STREQ(test, ct->filename, "codetag");
 		KUNIT_EXPECT_STREQ(test, ct->function, names[id]);
-		KUNIT_EXPECT_PTR_EQ(test, container_of(ct, struct alloc_tag, ct)->counters,
-				    builtin_alloc_tag_counters + id);
+		KUNIT_EXPECT_TRUE(test, container_of(ct, struct alloc_tag, ct)->counters ==
+				  builtin_alloc_tag_counters + id);
 	}
 	for (; id < CODETAG_ID_FIRST; id++)
 		KUNIT_EXPECT_NULL(test, codetag_from_id(id));
@@ -56,8 +56,8 @@ static void builtin_ids(struct kunit *test)
 		KUNIT_ASSERT_NOT_NULL(test, ct->function);
 		KUNIT_ASSERT_NOT_NULL(test, ct->filename);
 		KUNIT_ASSERT_EQ(test, ct->filename[-1], ':');
-		KUNIT_ASSERT_PTR_EQ(test, __start_alloc_tags[i].counters,
-				    builtin_alloc_tag_counters + ct->id);
+		KUNIT_ASSERT_TRUE(test, __start_alloc_tags[i].counters ==
+				  builtin_alloc_tag_counters + ct->id);
 	}
 }
 
