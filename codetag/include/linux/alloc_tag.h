@@ -45,6 +45,7 @@ struct alloc_tag {
 	struct codetag ct;
 	struct alloc_tag_counters __percpu *counters;
 };
+
 static_assert(sizeof(struct alloc_tag) <= 32);
 
 #ifdef CONFIG_MEM_ALLOC_PROFILING
@@ -63,7 +64,7 @@ DECLARE_PER_CPU(struct alloc_tag_counters, builtin_alloc_tag_counters[]);
 #define DEFINE_ALLOC_TAG_COUNTERS(_name)					\
 	static struct alloc_tag_counters _name __used				\
 	__section(PER_CPU_BASE_SECTION "..alloc_tags")
-#define ALLOC_TAG_INITIAL_COUNTERS	&builtin_alloc_tag_counters[CT_INITIAL_ID]
+#define ALLOC_TAG_INITIAL_COUNTERS	(&builtin_alloc_tag_counters[CT_INITIAL_ID])
 #endif
 
 #define DEFINE_ALLOC_TAG(_alloc_tag)						\

@@ -829,6 +829,13 @@ void codetag_set_charging(const struct codetag_info *info, enum codetag_charging
 		set_site_split(info->id, false);
 }
 
+/* Only while nothing allocates there. */
+static void set_id(struct alloc_tag *tag, u16 id)
+{
+	tag->ct.id = id;
+	tag->counters = counters_of(id);
+}
+
 /* ---- modules -------------------------------------------------------------- */
 
 #ifdef CONFIG_MODULES
@@ -978,13 +985,6 @@ static u16 find_ids(unsigned int nr)
 	return try_find_ids(nr);
 }
 
-/* Only while nothing allocates there. */
-static void set_id(struct alloc_tag *tag, u16 id)
-{
-	tag->ct.id = id;
-	tag->counters = counters_of(id);
-}
-
 /* Let allocations find the counters of a range that has got its ids. */
 static void publish_range(struct codetag_range *range)
 {
@@ -1010,8 +1010,6 @@ static bool register_tags(struct module *mod, struct alloc_tag *tags, unsigned i
 	struct codetag_range *range = kzalloc(sizeof(*range), GFP_KERNEL);
 	unsigned int i;
 
-	for (i = 0; i < nr; i++)
-		set_id(&tags[i], CODETAG_ID_UNREPRESENTABLE);
 	if (!range)
 		return false;
 
@@ -1049,7 +1047,7 @@ static bool register_tags(struct module *mod, struct alloc_tag *tags, unsigned i
  */
 void codetag_load_module(struct module *mod)
 {
-	unsigned int done, nr, without_id = 0;
+	unsigned int done, nr, i, without_id = 0;
 
 	if (!mod->num_alloc_tags || mem_alloc_profiling_permanently_disabled())
 		return;
@@ -1057,8 +1055,11 @@ void codetag_load_module(struct module *mod)
 	down_write(&codetag_sem);
 	for (done = 0; done < mod->num_alloc_tags; done += nr) {
 		nr = min_t(unsigned int, mod->num_alloc_tags - done, CODETAG_RANGE_MAX);
-		if (!register_tags(mod, mod->alloc_tags + done, nr))
-			without_id += nr;
+		if (register_tags(mod, mod->alloc_tags + done, nr))
+			continue;
+		for (i = done; i < done + nr; i++)
+			set_id(&mod->alloc_tags[i], CODETAG_ID_UNREPRESENTABLE);
+		without_id += nr;
 	}
 	if (without_id)
 		codetag_modules_without_id++;
