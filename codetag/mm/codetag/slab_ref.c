@@ -109,12 +109,14 @@ unsigned int codetag_slab_layout(struct kmem_cache *s, unsigned int order,
 	s->codetag_mask = -(PAGE_SIZE << order);
 	s->codetag_uncharge = -(long)s->size;
 	s->codetag_bytes = (plain_objects(s, order) - objects) * s->size;
-	if (s->codetag_vector)
+	if (s->codetag_vector) {
+		s->codetag_bytes = 0;	/* the first slab tells */
 		atomic_long_or(CODETAG_SLAB_VECTOR, &s->codetag_shift);
-	else if (objects == 1)
+	} else if (objects == 1) {
 		atomic_long_add(CODETAG_SLAB_OTHER, &s->codetag_shift);
-	else
+	} else {
 		s->codetag_near_mask = s->codetag_mask;
+	}
 	return order;
 }
 
@@ -278,8 +280,10 @@ void codetag_slab_alloc_any(struct kmem_cache *s, gfp_t gfp, void *object, size_
 
 	if (!mem_alloc_profiling_enabled())
 		return;
+	/* It may be that only the slab was not known. */
 	if (!is_kfence_address(object) &&
-	    codetag_slab_try_alloc_split(s, slab, gfp, object, size))
+	    (codetag_slab_try_alloc(s, slab, object) ||
+	     codetag_slab_try_alloc_split(s, slab, gfp, object, size)))
 		return;
 
 	preempt_disable();
@@ -336,18 +340,25 @@ unsigned int codetag_slab_tail(const struct kmem_cache *s, const struct slab *sl
 /* Account for a new slab (@sign 1), or for one that goes away (-1). */
 static void slab_account(const struct kmem_cache *s, const struct slab *slab, int sign)
 {
-	void *vector = slab_vector(s, slab);
+	void *vector;
 	long bytes;
 
+	if (likely(slab_is_usual(s, slab))) {
+		bytes = sign * (long)s->codetag_bytes;
+		if (s->codetag_vector)
+			this_cpu_add(slab_vector_bytes, bytes);
+		else
+			this_cpu_add(slab_inline_bytes, bytes);
+		return;
+	}
+	vector = slab_vector(s, slab);
 	if (vector) {
 		if (!slab_order(slab))
 			vector -= offsetof(struct far_vector, ids);
 		this_cpu_add(slab_vector_bytes, sign * (long)ksize(vector));
 		return;
 	}
-	bytes = s->codetag_bytes;
-	if (unlikely(!slab_is_usual(s, slab)))
-		bytes = (plain_objects(s, slab_order(slab)) - slab->objects) * s->size;
+	bytes = (plain_objects(s, slab_order(slab)) - slab->objects) * s->size;
 	this_cpu_add(slab_inline_bytes, sign * bytes);
 }
 
@@ -449,6 +460,8 @@ void codetag_slab_init(struct kmem_cache *s, struct slab *slab, gfp_t gfp, bool 
 
 	if (likely(slab_is_usual(s, slab))) {
 		tail = s->codetag_vector ? 0 : inline_bytes(s, slab_order(slab));
+		if (unlikely(!s->codetag_bytes) && s->codetag_vector)
+			s->codetag_bytes = kmalloc_size_roundup(vector_bytes(s, slab->objects));
 	} else {
 		mark_other(s, slab);
 		tail = codetag_slab_tail(s, slab);

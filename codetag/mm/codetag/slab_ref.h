@@ -123,20 +123,34 @@ static __always_inline bool codetag_slab_find(const void *object, long mask, uns
 	return true;
 }
 
-/* Where a slab keeps its vector: in its second page. */
-static __always_inline u16 **codetag_slab_vector(const struct slab *slab)
+/* Where a slab with this first page keeps its vector: in the second one. */
+static __always_inline u16 **codetag_page_vector(struct page *page)
 {
-	return (u16 **)&((struct page *)slab_page(slab))[1].private;
+	return (u16 **)&page[1].private;
 }
 
-/* The same if @shift says that all ids are in vectors. */
-static __always_inline u16 *codetag_slab_vector_ref(const struct kmem_cache *s,
-						    const struct slab *slab, const void *object,
-						    unsigned long shift)
+static __always_inline u16 **codetag_slab_vector(const struct slab *slab)
 {
-	unsigned int offset = (unsigned long)object & (unsigned int)~s->codetag_mask;
+	return codetag_page_vector((struct page *)slab_page(slab));
+}
 
-	return *codetag_slab_vector(slab) + (offset >> (shift % 32));
+/*
+ * The same if @shift says that all ids are in vectors. Where @known is false no slab is
+ * an OTHER one, and @slab not used: an object's address tells where its slab begins.
+ */
+static __always_inline u16 *codetag_slab_vector_ref(const struct kmem_cache *s,
+						    const struct slab *slab, bool known,
+						    const void *object, unsigned long shift)
+{
+	unsigned long addr = (unsigned long)kasan_reset_tag(object);
+	long mask = s->codetag_mask;
+	u16 *vector;
+
+	if (known)
+		vector = *codetag_slab_vector(slab);
+	else
+		vector = *codetag_page_vector(virt_to_page((void *)(addr & mask)));
+	return vector + (((unsigned int)addr & (unsigned int)~mask) >> (shift % 32));
 }
 
 /*
@@ -152,19 +166,18 @@ static __always_inline bool codetag_slab_try_ref(const struct kmem_cache *s,
 	long index;
 
 	if (shift - CODETAG_SLAB_VECTOR < CODETAG_SLAB_OTHER - CODETAG_SLAB_VECTOR) {
-		if (!known)
-			return false;
-		*ref = codetag_slab_vector_ref(s, slab, object, shift);
+		*ref = codetag_slab_vector_ref(s, slab, known, object, shift);
 		return true;
 	}
 	if (shift >= CODETAG_SLAB_OTHER) {
 		if (!known || codetag_slab_is_other(slab))
 			return false;
 		if (shift & CODETAG_SLAB_VECTOR) {
-			*ref = codetag_slab_vector_ref(s, slab, object, shift);
+			*ref = codetag_slab_vector_ref(s, slab, true, object, shift);
 			return true;
 		}
 	}
+	/* There is a mask, and so it is found. */
 	codetag_slab_find(object, s->codetag_mask, shift, ref, &index);
 	*ref += index;
 	return true;
@@ -353,14 +366,18 @@ static __always_inline bool codetag_slab_try_free(struct kmem_cache *s, struct s
 	return __codetag_slab_try_free(s, slab, true, object);
 }
 
-/*
- * Take back what is charged for an object, not KFENCE's, that is about to be freed.
- * @slab may be NULL where it is not known.
- */
-static __always_inline void codetag_slab_free(struct kmem_cache *s, struct slab *slab,
-					      void *object)
+/* Take back what is charged for an object of this slab, not KFENCE's, about to be freed. */
+static __always_inline void codetag_slab_free_from(struct kmem_cache *s, struct slab *slab,
+						   void *object)
 {
-	if (unlikely(!__codetag_slab_try_free(s, slab, slab, object)))
+	if (unlikely(!codetag_slab_try_free(s, slab, object)))
+		codetag_slab_free_any(s, object);
+}
+
+/* The same where it is not known what its slab is. */
+static __always_inline void codetag_slab_free(struct kmem_cache *s, void *object)
+{
+	if (unlikely(!__codetag_slab_try_free(s, NULL, false, object)))
 		codetag_slab_free_any(s, object);
 }
 
@@ -413,7 +430,9 @@ static inline void codetag_slab_alloc_bulk(struct kmem_cache *s, gfp_t gfp, size
 					   void **p) {}
 static inline void codetag_slab_alloc_any(struct kmem_cache *s, gfp_t gfp, void *object,
 					  size_t size) {}
-static inline void codetag_slab_free(struct kmem_cache *s, struct slab *slab, void *object) {}
+static inline void codetag_slab_free_from(struct kmem_cache *s, struct slab *slab,
+					  void *object) {}
+static inline void codetag_slab_free(struct kmem_cache *s, void *object) {}
 static inline void codetag_slab_free_any(struct kmem_cache *s, void *object) {}
 
 #endif /* CONFIG_MEM_ALLOC_PROFILING */

@@ -44,6 +44,10 @@ static u16 *ref(struct kunit *test, const struct kmem_cache *s, const void *obje
 		KUNIT_EXPECT_PTR_EQ(test, ids, any);
 	else
 		KUNIT_EXPECT_TRUE(test, codetag_slab_is_other(virt_to_slab(object)));
+	if (codetag_slab_try_ref(s, NULL, false, object, shift, &ids))
+		KUNIT_EXPECT_PTR_EQ(test, ids, any);
+	else
+		KUNIT_EXPECT_NE(test, others_of(s), 0);
 	KUNIT_EXPECT_FALSE(test, s->codetag_near_mask && others_of(s));
 	return any;
 }
