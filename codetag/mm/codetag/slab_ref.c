@@ -449,7 +449,7 @@ static void unmark_other(struct kmem_cache *s, struct slab *slab)
  */
 void codetag_slab_init(struct kmem_cache *s, struct slab *slab, gfp_t gfp, bool allow_spin)
 {
-	unsigned int tail;
+	unsigned int tail = 0;
 	void *ids;
 
 	if (!s->codetag_mask)
@@ -459,8 +459,9 @@ void codetag_slab_init(struct kmem_cache *s, struct slab *slab, gfp_t gfp, bool 
 		slab_add_vector(s, slab, gfp, allow_spin);
 
 	if (likely(slab_is_usual(s, slab))) {
-		tail = s->codetag_vector ? 0 : inline_bytes(s, slab_order(slab));
-		if (unlikely(!s->codetag_bytes) && s->codetag_vector)
+		if (!s->codetag_vector)
+			tail = inline_bytes(s, slab_order(slab));
+		else if (unlikely(!s->codetag_bytes))
 			s->codetag_bytes = kmalloc_size_roundup(vector_bytes(s, slab->objects));
 	} else {
 		mark_other(s, slab);
