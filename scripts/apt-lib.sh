@@ -52,18 +52,25 @@ fetch_package()
 }
 
 # fetch_source DIR PACKAGE VERSION: the same for the debian.tar of a source package, from
-# the archives that this machine uses
+# the archives that this machine uses; if they do not have that of VERSION any more, the
+# newest one that they have
 fetch_source()
 {
-	local dir=$1 package=$2 version=$3 log=$LOGS/fetch-$2.log
+	local dir=$1 package=$2 version=$3 log=$LOGS/fetch-$2.log found
 	local -a apt
 
 	own_apt "$dir" "$(dpkg --print-architecture)"
 	own_archives | sed 's,^,deb-src [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] ,; s,$, main,' \
 		>"$dir/sources.list"
-	: >"$log"
-	{ "${apt[@]}" update && (cd "$dir" && "${apt[@]}" source --download-only --diff-only "$package=$version"); } \
-		>>"$log" 2>&1 || die "the source package $package $version could not be fetched" "output: $log" \
+	"${apt[@]}" update >"$log" 2>&1 || die 'no list of source packages could be fetched' "output: $log"
+	while read -r found; do
+		(cd "$dir" && "${apt[@]}" source --download-only --diff-only "$package=$found") >>"$log" 2>&1 || continue
+		[ "$found" = "$version" ] || printf '%s: %s of %s is not to be had, but that of %s is\n' \
+			"${0##*/}" debian.tar.xz "$version" "$found" >&2
+		printf '%s\n' "$dir/${package}_"*.debian.tar.*
+		return
+	done < <(printf '%s\n' "$version"
+		apt-cache "${apt[@]:2}" showsrc --only-source "$package" | sed -n 's/^Version: //p' | grep -vxF "$version" | sort -rV)
+	die "the source package $package $version could not be fetched, nor another version of it" "output: $log" \
 		"with its debian.tar.xz from elsewhere: KSRC=\$(scripts/get-rt-source DEBIAN.TAR)"
-	printf '%s\n' "$dir/${package}_"*.debian.tar.*
 }
