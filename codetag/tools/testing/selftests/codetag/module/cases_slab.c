@@ -496,6 +496,8 @@ static void from_interrupt(void *arg)
 	struct interrupted *x = arg;
 	int i;
 
+	/* A real-time kernel's locks sleep, and it leaves this out: see below. */
+	lockdep_hardirq_threaded();
 	for (i = 0; i < OBJECTS; i++)
 		x->object[i] = note_line(x, 0, kmalloc(130, gfp));
 	for (i = 0; i < 4; i++)
