@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash disable=SC2016,SC2154
-# Debian's own kernel beside ours, on one image: what boot and work take, and memory. To
-# be sourced after debian-lib.sh.
+# Debian's own kernel beside ours, on one image: what boot and work take, and memory; and
+# with MAINLINE=DIR, packages of build-deb mainline, what these do with mainline's
+# profiler. To be sourced after debian-lib.sh.
 
 # What of it differs from run to run differs with one kernel, too.
 runs=${RUNS:-2}
+counted=(stock on off ${MAINLINE:+mainline})
 
 # The kernel that Debian has made of the same sources; its release is in /run/stock then.
 install_stock()
@@ -13,6 +15,13 @@ install_stock()
 		package=$(apt-cache search -n "^linux-image-$version\+[a-z0-9.]*-$what\$" | cut -d" " -f1)
 		apt-get -q -y install $package
 		echo ${package#linux-image-} >/run/stock'
+}
+
+install_mainline()
+{
+	copy_in "$MAINLINE"
+	inside 'apt-get -q -y install /debs/linux-*.deb && rm -rf /debs
+		ls /lib/modules | grep mainline >/run/mainline'
 }
 
 # Debian signs its modules with a key of an elliptic curve, which takes the kernel longer
@@ -40,7 +49,7 @@ unsign()
 		update-initramfs -u -k all'
 }
 
-# count KERNEL NUMBER: one of its boots, results in $work/KERNEL.NUMBER
+# count KERNEL NUMBER: one of its boots, results in $work/count/KERNEL.NUMBER
 count()
 {
 	local of=$release
@@ -48,9 +57,10 @@ count()
 
 	case $1 in
 	stock) of=$stock ;;
+	mainline) of=$mainline ;;
 	off) guest+=(--append sysctl.vm.mem_profiling=0) ;;
 	esac
-	MEM=4G run "$1.$2" "$of" debian-load.sh debian-count.sh >"$work/$1.$2"
+	MEM=4G run "$1.$2" "$of" debian-load.sh debian-count.sh >"$work/count/$1.$2"
 }
 
 # As many at a time as there are processors: each has one.
@@ -58,10 +68,12 @@ count_all()
 {
 	local number kernel bad=0
 
-	copy_out "$stock"
-	copy_out "$release"
+	mkdir "$work/count"
+	for kernel in $(mounted ls "$root/lib/modules"); do
+		copy_out "$kernel"
+	done
 	for ((number = 1; number <= runs; number++)); do
-		for kernel in stock on off; do
+		for kernel in "${counted[@]}"; do
 			[ "$(jobs -r -p | wc -l)" -lt "$JOBS" ] || wait -n || bad=1
 			count "$kernel" "$number" &
 		done
@@ -69,12 +81,12 @@ count_all()
 	while [ -n "$(jobs -p)" ]; do
 		wait -n || bad=1
 	done
-	cat "$work"/{stock,on,off}.* | grep -A 15 '^failed' && bad=1
+	cat "$work"/count/* | grep -A 15 '^failed' && bad=1
 	return "$bad"
 }
 
-# table KIND UNIT: the mean of each, what ours is over stock, and how far apart the runs of
-# stock are, all in per cent of that
+# table KIND UNIT: the mean of each, what ours is over stock, how far apart the runs of
+# stock are, and what mainline's is over it, all in per cent of that
 table()
 {
 	awk -v kind="$1" -v unit="$2" '
@@ -86,13 +98,15 @@ table()
 	function mean(kernel, name) { return sum[kernel, name] / n[kernel, name] }
 	function over(kernel, name) { return (mean(kernel, name) / mean("stock", name) - 1) * 100 }
 	END {
-		printf "%-18s %12s %8s %8s %8s\n", unit, "stock", "on", "off", "apart"
+		there = ("mainline" SUBSEP names[1]) in n
+		printf "%-18s %12s %8s %8s %8s%s\n", unit, "stock", "on", "off", "apart", there ? " mainline" : ""
 		for (i = 1; i <= count; i++) {
 			name = names[i]
-			printf "%-18s %12.0f %+7.2f%% %+7.2f%% %7.2f%%\n", name, mean("stock", name), over("on", name),
-				over("off", name), (high[name] - low[name]) / mean("stock", name) * 100
+			printf "%-18s %12.0f %+7.2f%% %+7.2f%% %7.2f%%%s\n", name, mean("stock", name), over("on", name),
+				over("off", name), (high[name] - low[name]) / mean("stock", name) * 100,
+				there ? sprintf(" %+7.2f%%", over("mainline", name)) : ""
 		}
-	}' "$work"/{stock,on,off}.*
+	}' "$work"/count/*
 }
 
 # within COLUMN PER-CENT: all work is, or as far as two runs of stock are apart, or as
@@ -120,7 +134,7 @@ lost()
 	END {
 		printf "%d bytes by ids of objects\n", all
 		printf "%d bytes if each of %d objects had 8 bytes\n", objects * 8, objects
-	}' "$work/stock.1" "$work/on.1" | sort -rn | head -n 16
+	}' "$work/count/stock.1" "$work/count/on.1" | sort -rn | head -n 16
 }
 
 # told COMMAND…: as a comment of the result before
@@ -128,14 +142,16 @@ told() { "$@" | sed 's/^/# /'; }
 
 stock_test()
 {
-	local suite=$1 release stock bad=$failures
+	local suite=$1 release stock mainline='' bad=$failures
 
 	work_machine "$suite"
 	check "$suite: Debian's own kernel of this version" install_stock
-	check "$suite: no module of either has a signature" unsign
+	[ -z "${MAINLINE:-}" ] || check "$suite: the same with the profiler of mainline" install_mainline
+	check "$suite: no module of these has a signature" unsign
 	[ "$failures" -eq "$bad" ] || return 0
 	stock=$(mounted cat "$root/run/stock")
-	check "$suite: both boot and work, $runs times each" count_all
+	[ -z "${MAINLINE:-}" ] || mainline=$(mounted cat "$root/run/mainline")
+	check "$suite: all boot and work, $runs times each" count_all
 	[ "$failures" -eq "$bad" ] || return 0
 	table work 'million instr.' >"$work/table"
 	check "$suite: within 1 % of $stock while it is on" within 3 1
@@ -143,6 +159,6 @@ stock_test()
 	told cat "$work/table"
 	told table memory KiB
 	told lost
-	(cd "$work" && told grep "^page" off.1 on.1)
+	(cd "$work/count" && told grep "^page" ./*.1)
 	rm -f "$image"
 }

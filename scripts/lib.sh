@@ -134,15 +134,18 @@ fragments()
 }
 
 # A flavour is the name of a fragment, built from the patched tree, or from the
-# tree without our changes when it is called plain-NAME.
+# tree without our changes when it is called plain-NAME, or is one of these:
+# NAME-mainline, with the profiler that is in that tree.
 flavour_config() { printf '%s\n' "${1#plain-}"; }
+flavour_is_plain() { [[ $1 == @(plain-*|*-mainline) ]]; }
 flavour_obj() { printf '%s\n' "$OBJ/$1"; }
 flavour_tree()
 {
-	case $1 in
-	plain-*) printf '%s\n' "$PRISTINE" ;;
-	*) printf '%s\n' "$TREE" ;;
-	esac
+	if flavour_is_plain "$1"; then
+		printf '%s\n' "$PRISTINE"
+	else
+		printf '%s\n' "$TREE"
+	fi
 }
 
 flavour_fragments() { fragments "$(flavour_config "$1")" "$(flavour_tree "$1")"; }

@@ -60,15 +60,16 @@ pairs()
 	echo "page $1 $(dmesg | sed -n 's/.*hold: \([0-9]*\) ns a page/\1/p' | tail -n 1)"
 }
 
+control=/sys/kernel/debug/codetag/control
 # What it takes to have the stack of each: as a key of that call site alone, and with
 # bcc's memleak, of all allocations of the kernel.
 stacks()
 {
 	pairs plain
-	[ "$(cat /proc/sys/vm/mem_profiling)" = 1 ] || return 0
-	echo 'module hold keys=stack' >/sys/kernel/debug/codetag/control
+	[ -e "$control" ] && [ "$(cat /proc/sys/vm/mem_profiling)" = 1 ] || return 0
+	echo 'module hold keys=stack' >"$control"
 	pairs stack
-	echo 'keys=none' >/sys/kernel/debug/codetag/control
+	echo 'keys=none' >"$control"
 	if ! start_memleak -T 1 3600 >/tmp/out; then
 		echo 'failed memleak'
 		sed 's/^/# /' /tmp/out
