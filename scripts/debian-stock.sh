@@ -49,11 +49,13 @@ unsign()
 		update-initramfs -u -k all'
 }
 
+# Which of its own tests crypto runs during boot is a question of those keys, too: of the
+# type of the one that is built in. It runs none here.
 # count KERNEL NUMBER: one of its boots, results in $work/count/KERNEL.NUMBER
 count()
 {
 	local of=$release
-	local -a guest=(--count --timeout 1800)
+	local -a guest=(--count --timeout 1800 --append cryptomgr.notests)
 
 	case $1 in
 	stock) of=$stock ;;
@@ -110,12 +112,12 @@ table()
 }
 
 # within COLUMN PER-CENT: all work is, or as far as two runs of stock are apart, or as
-# the clock cannot tell, which shows ten million at a time
+# the clock of a boot cannot tell, which shows ten million at a time
 within()
 {
 	awk -v column="$1" -v limit="$2" 'NR > 1 {
 		over = $column + 0
-		if (over > limit && over > $5 + 0 && over * $2 / 100 > 10) { print; bad = 1 }
+		if (over > limit && over > $5 + 0 && over * $2 / 100 > ($1 == "boot" ? 11 : 1)) { print; bad = 1 }
 	} END { exit bad || NR < 10 }' "$work/table"
 }
 
