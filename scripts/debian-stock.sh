@@ -49,9 +49,9 @@ unsign()
 		update-initramfs -u -k all'
 }
 
-# Which of its own tests crypto runs during boot is a question of those keys, too: of the
-# type of the one that is built in. It runs none here.
-# count KERNEL NUMBER: one of its boots, results in $work/count/KERNEL.NUMBER
+# count KERNEL NUMBER: one of its boots, results in $work/count/KERNEL.NUMBER. Which of its
+# own tests crypto runs is a question of those keys, too: of the type of the one that is
+# built in. It runs none here.
 count()
 {
 	local of=$release

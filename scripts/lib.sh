@@ -134,8 +134,8 @@ fragments()
 }
 
 # A flavour is the name of a fragment, built from the patched tree, or from the
-# tree without our changes when it is called plain-NAME, or is one of these:
-# NAME-mainline, with the profiler that is in that tree.
+# tree without our changes when it is called plain-NAME or, with the profiler that
+# is in that tree, NAME-mainline.
 flavour_config() { printf '%s\n' "${1#plain-}"; }
 flavour_is_plain() { [[ $1 == @(plain-*|*-mainline) ]]; }
 flavour_obj() { printf '%s\n' "$OBJ/$1"; }
