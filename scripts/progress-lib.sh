@@ -131,16 +131,16 @@ progress_guard()
 kmake_watched()
 {
 	local flavour=$1 log=$2 status=0
-	local obj files about=${LSMOD:+at most} from=$SECONDS
+	local obj files about=about from=$SECONDS
 	# shellcheck disable=SC2034
 	local -a kmake_by=(watched "$STALL" kmake_look)
 
 	shift 2
-	about=${about:-about}
 	obj=$(flavour_obj "$flavour")
-	# What it had when it was last complete, or what its fragment says it will have, with
-	# all of its modules
+	# What it had when it was last complete, or what its fragment says it will have: that
+	# is with all modules
 	files=$(flavour_lines "$flavour" files | tail -n 1)
+	[ -z "${LSMOD:-}" ] || about="at most"
 	[ ! -f "$obj/.codetag-files" ] || read -r files about <<<"$(cat "$obj/.codetag-files") at most"
 	touch "$obj/.codetag-began"
 	shown kernel kmake "$flavour" "$@" >>"$log" 2>&1 || status=$?
