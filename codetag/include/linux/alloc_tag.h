@@ -17,7 +17,6 @@
 #include <linux/percpu-defs.h>
 #include <linux/smp.h>			/* generic per-CPU operations use it */
 #include <linux/static_key.h>
-#include <linux/stringify.h>
 #include <asm/barrier.h>
 #include <asm/percpu.h>
 
@@ -58,26 +57,19 @@ static_assert(sizeof(struct alloc_tag) <= 32);
  */
 DECLARE_PER_CPU(struct alloc_tag_counters, builtin_alloc_tag_counters[]);
 
-/*
- * Every call site has one of these of the same name, which nobody looks up. The assembler
- * makes no symbol of a local label: they are not in kallsyms, nor in those of a module,
- * which function tracing goes through for each of its functions.
- */
-#define ALLOC_TAG_LABEL		__asm__(".L_alloc_tag" __stringify(__COUNTER__))
-
 #ifdef MODULE
 #define DEFINE_ALLOC_TAG_COUNTERS(_name)
 #define ALLOC_TAG_INITIAL_COUNTERS	NULL	/* none of its code runs before it has some */
 #else
 #define DEFINE_ALLOC_TAG_COUNTERS(_name)					\
-	static struct alloc_tag_counters _name ALLOC_TAG_LABEL __used		\
+	static struct alloc_tag_counters _name __used				\
 	__section(PER_CPU_BASE_SECTION "..alloc_tags")
 #define ALLOC_TAG_INITIAL_COUNTERS	(&builtin_alloc_tag_counters[CT_INITIAL_ID])
 #endif
 
 #define DEFINE_ALLOC_TAG(_alloc_tag)						\
 	DEFINE_ALLOC_TAG_COUNTERS(_alloc_tag##_counters);			\
-	static struct alloc_tag _alloc_tag ALLOC_TAG_LABEL __used __aligned(8)	\
+	static struct alloc_tag _alloc_tag __used __aligned(8)			\
 	__section("alloc_tags") = {						\
 		.ct = CODE_TAG_INIT,						\
 		.counters = ALLOC_TAG_INITIAL_COUNTERS,				\

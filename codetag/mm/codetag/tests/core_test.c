@@ -61,6 +61,25 @@ static void builtin_ids(struct kunit *test)
 	}
 }
 
+/* What a macro has twice of its argument has two tags, of one line: as wait_event() has. */
+#define either(_p)	((_p) ?: (_p))
+
+static void twice_in_a_macro(struct kunit *test)
+{
+	unsigned int line = __LINE__ + 1, nr = 0;
+	void *object = either(kmalloc(64, GFP_KERNEL));
+	struct codetag_info info;
+	unsigned long pos = 0;
+
+	KUNIT_EXPECT_NOT_NULL(test, object);
+	kfree(object);
+	codetag_lock();
+	for (; codetag_next(&pos, &info, NULL); pos++)
+		nr += info.ct->lineno == line && !strcmp(info.ct->function, __func__);
+	codetag_unlock();
+	KUNIT_EXPECT_EQ(test, nr, 2);
+}
+
 /* Every tag once, in ascending positions, the reserved ones first. */
 static void iteration(struct kunit *test)
 {
@@ -754,6 +773,7 @@ static void module_without_tags(struct kunit *test)
 static struct kunit_case core_cases[] = {
 	KUNIT_CASE(reserved_ids),
 	KUNIT_CASE(builtin_ids),
+	KUNIT_CASE(twice_in_a_macro),
 	KUNIT_CASE(iteration),
 	KUNIT_CASE(counters),
 	KUNIT_CASE(counters_of_cpus),
