@@ -11,7 +11,7 @@ counted=(stock on off ${MAINLINE:+mainline})
 # The kernel that Debian has made of the same sources; its release is in /run/stock then.
 install_stock()
 {
-	inside "version=${release%%-codetag*} what=$what"'
+	inside "version=${release%%-*} what=$what"'
 		package=$(apt-cache search -n "^linux-image-$version\+[a-z0-9.]*-$what\$" | cut -d" " -f1)
 		apt-get -q -y install $package
 		echo ${package#linux-image-} >/run/stock'
