@@ -154,7 +154,11 @@ stock_test()
 	stock=$(mounted cat "$root/run/stock")
 	[ -z "${MAINLINE:-}" ] || mainline=$(mounted cat "$root/run/mainline")
 	check "$suite: all boot and work, $runs times each" count_all
-	[ "$failures" -eq "$bad" ] || return 0
+	if [ "$failures" -ne "$bad" ]; then
+		# It was counted for half an hour.
+		(cd "$work/count" && told grep -E '^(work|memory|failed)' ./*)
+		return 0
+	fi
 	table work 'million instr.' >"$work/table"
 	check "$suite: within 1 % of $stock while it is on" within 3 1
 	check "$suite: and within what that is of itself while it is off" within 4 0.3
