@@ -12,6 +12,7 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/vmalloc.h>
+#include <linux/wait.h>
 #include "../internal.h"
 
 static void reserved_ids(struct kunit *test)
@@ -61,17 +62,17 @@ static void builtin_ids(struct kunit *test)
 	}
 }
 
-/* What a macro has twice of its argument has two tags, of one line: as wait_event() has. */
-#define either(_p)	((_p) ?: (_p))
-
+/* wait_event() has its condition twice: an allocation in that has two tags, of one line. */
 static void twice_in_a_macro(struct kunit *test)
 {
-	unsigned int line = __LINE__ + 1, nr = 0;
-	void *object = either(kmalloc(64, GFP_KERNEL));
+	DECLARE_WAIT_QUEUE_HEAD_ONSTACK(queue);
 	struct codetag_info info;
 	unsigned long pos = 0;
+	unsigned int line, nr = 0;
+	void *object;
 
-	KUNIT_EXPECT_NOT_NULL(test, object);
+	line = __LINE__ + 1;
+	wait_event(queue, (object = kmalloc(64, GFP_KERNEL)));
 	kfree(object);
 	codetag_lock();
 	for (; codetag_next(&pos, &info, NULL); pos++)
