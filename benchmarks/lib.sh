@@ -119,3 +119,18 @@ state_of()
 		printf '%s\n' "$@"
 	} | sha256sum | cut -c1-64
 }
+
+# build_plugin NAME FILE: a plugin of QEMU from benchmarks/plugin
+build_plugin()
+{
+	gcc -std=c17 -O2 -Wall -Wextra -Werror -fPIC -shared -fvisibility=hidden -o "$2" "$BENCH/plugin/$1.c"
+}
+
+# An emulator with the plugin, to be found first: what run-icount does is a part of
+# what all measures stand on, so nothing is added to it that only few need.
+# with_plugin DIR PLUGIN: the one in DIR has PLUGIN, with its arguments
+with_plugin()
+{
+	printf '#!/bin/sh\nexec %q "$@" -plugin %q\n' "$(command -v qemu-system-x86_64)" "$2" >"$1/qemu-system-x86_64"
+	chmod +x "$1/qemu-system-x86_64"
+}
