@@ -88,7 +88,8 @@ postgresql()
 }
 
 # Not those that take hardware away from others or are there to bring a kernel down, and
-# not tcrypt, which tests for minutes and has the kernel warn when it is ended before.
+# not tcrypt, which tests for minutes and has the kernel warn when it is ended before, nor
+# nettel, which maps the flash of a board where others have memory, of which the kernel warns.
 modules()
 {
 	loaded=0 refused=0
@@ -97,7 +98,7 @@ modules()
 		module=$(basename "$file")
 		module=${module%%.ko*}
 		case $module in
-		*torture*|tcrypt|*_wdt|softdog|*watchdog*|netconsole|i6300esb|mtdoops|ramoops) continue ;;
+		*torture*|tcrypt|*_wdt|softdog|*watchdog*|netconsole|i6300esb|mtdoops|ramoops|nettel) continue ;;
 		esac
 		grep -q "^$(echo "$module" | tr - _) " /proc/modules && continue
 		if timeout 60 modprobe -q "$module" 2>/dev/null; then
