@@ -4,6 +4,7 @@
 plugin benchmarks/plugin/blocks.c counted in two guests, of which one has run the
 program's case more often: an operation is a part of the difference. With two kernels,
 where these differ by 3 instructions or more. What is not the kernel's is "(programs)".
+With the case alone: nothing, if there is one of that name.
 
 The sum must be what the case itself has measured to within 5 %: else, or when something
 is not whole, the exit status is 1."""
@@ -59,8 +60,9 @@ def per_operation(case, vmlinux, work):
     addresses, names = symbols(vmlinux)
     few, many = (executed(os.path.join(work, f"{n}.blocks"), addresses, names)
                  for n in ("few", "many"))
-    less, (more, each) = (measured(os.path.join(work, f"{n}.guest"), case) for n in ("few", "many"))
-    ops = (more - less[0]) * operations(case)
+    (less, _), (more, each) = (measured(os.path.join(work, f"{n}.guest"), case)
+                               for n in ("few", "many"))
+    ops = (more - less) * operations(case)
     found = {name: (many[name] - few[name]) / ops for name in many | few}
     total = sum(found.values())
     if abs(total - each) > each / 20:
@@ -71,9 +73,12 @@ def per_operation(case, vmlinux, work):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("case", help="of benchmarks/user/whole.c")
-    parser.add_argument("kernels", nargs="+", metavar="vmlinux directory",
+    parser.add_argument("kernels", nargs="*", metavar="vmlinux directory",
                         help="a kernel and where few.blocks, few.guest, many.* are; one or two")
     args = parser.parse_args()
+    operations(args.case)
+    if not args.kernels:
+        return 0
     if len(args.kernels) not in (2, 4):
         parser.error("a kernel and a directory, once or twice")
     *others, last = (per_operation(args.case, *args.kernels[i:i + 2])
