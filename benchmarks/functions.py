@@ -70,6 +70,17 @@ def per_operation(case, vmlinux, work):
     return found
 
 
+def table(first, second=None):
+    """Lines of what an operation of one kernel takes, or of what the second one adds"""
+    if second is None:
+        rows = [(each, f"{each:10.0f} {name}") for name, each in first.items() if each >= 100]
+        return [line for _, line in sorted(rows)] + [f"{sum(first.values()):10.0f} (all)"]
+    more = {name: second.get(name, 0) - first.get(name, 0) for name in first | second}
+    lines = [f"{first.get(name, 0):10.0f} {more[name]:+10.0f} {name}"
+             for name in sorted(more, key=more.get) if abs(more[name]) >= 3]
+    return lines + [f"{sum(first.values()):10.0f} {sum(more.values()):+10.0f} (all)"]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("case", help="of benchmarks/user/whole.c")
@@ -81,15 +92,9 @@ def main():
         return 0
     if len(args.kernels) not in (2, 4):
         parser.error("a kernel and a directory, once or twice")
-    *others, last = (per_operation(args.case, *args.kernels[i:i + 2])
-                     for i in range(0, len(args.kernels), 2))
-    first = others[0] if others else {}
-    least = 3 if others else 100
-    rows = sorted((last.get(name, 0) - first.get(name, 0), name) for name in first | last)
-    for more, name in rows:
-        if abs(more) >= least:
-            print(f"{first.get(name, 0):10.0f} {more:+10.0f} {name}")
-    print(f"{sum(first.values()):10.0f} {sum(more for more, _ in rows):+10.0f} (all)")
+    found = [per_operation(args.case, *args.kernels[i:i + 2])
+             for i in range(0, len(args.kernels), 2)]
+    print(*table(*found), sep="\n")
     return 0
 
 
