@@ -31,7 +31,7 @@ static void finish(const struct change *change, struct argp_state *state)
 		return;
 	if (change->every && change->choice.words.len)
 		argp_error(state, "--all takes no query");
-	else if (!change->every && !change->choice.words.len)
+	else if (!change->every && query_is_empty(change->choice.query))
 		argp_error(state, "which call sites? --all is all of them");
 	else if (change->allocinfo && !change->dry_run)
 		argp_error(state, "--allocinfo goes with --dry-run");

@@ -56,6 +56,11 @@ struct query *query_parse(const char *text, struct query_error *error)
 	return query;
 }
 
+bool query_is_empty(const struct query *query)
+{
+	return !query || !query->count;
+}
+
 bool query_match_id(const struct query *query, const struct site *site, uint16_t id)
 {
 	const struct codetag ct = {
@@ -64,7 +69,7 @@ bool query_match_id(const struct query *query, const struct site *site, uint16_t
 		.filename = site->file,
 	};
 
-	if (!query || !query->count)
+	if (query_is_empty(query))
 		return true;
 	for (size_t i = 0; i < query->count; i++)
 		if (codetag_query_matches(&query->one[i], &ct, id, site->module, !site->module))
@@ -107,7 +112,7 @@ bool query_names(const struct query *query, const char **func, const char **modu
 
 void query_with_action(const struct query *query, const char *action, struct text *text)
 {
-	if (!query || !query->count)
+	if (query_is_empty(query))
 		text_printf(text, "%s\n", action);
 	for (size_t i = 0; query && i < query->count; i++) {
 		const struct codetag_query *one = &query->one[i];

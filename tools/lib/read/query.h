@@ -31,6 +31,9 @@ bool query_match(const struct query *query, const struct site *site);
 bool query_match_id(const struct query *query, const struct site *site, uint16_t id);
 bool query_has_id(const struct query *query);
 
+/* Nothing is in it, or comments and ";" only: it selects everything. */
+bool query_is_empty(const struct query *query);
+
 /*
  * Whether every site that is selected has the same function or module: @func and
  * @module are these, NULL where they need not be the same.
