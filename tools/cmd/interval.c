@@ -20,6 +20,17 @@ void interrupt_catch(void)
 	sigaction(SIGTERM, &action, NULL);
 }
 
+void interrupt_catch_all(void)
+{
+	struct sigaction action = { .sa_handler = interrupt };
+
+	interrupt_catch();
+	if (signal(SIGHUP, SIG_IGN) != SIG_IGN)
+		sigaction(SIGHUP, &action, NULL);
+	if (signal(SIGQUIT, SIG_IGN) != SIG_IGN)
+		sigaction(SIGQUIT, &action, NULL);
+}
+
 bool interrupt_caught(void)
 {
 	return interrupted;

@@ -14,6 +14,9 @@ struct interval {
 
 /* From now on SIGINT and SIGTERM only end what waits, such as read(). */
 void interrupt_catch(void);
+
+/* SIGHUP and SIGQUIT, too, unless they are ignored: where something in the kernel must be put back. */
+void interrupt_catch_all(void);
 bool interrupt_caught(void);
 
 /* Catches them, too: they end interval_wait(). */

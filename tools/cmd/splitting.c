@@ -2,7 +2,6 @@
 #include "splitting.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -112,19 +111,6 @@ static bool split_one(struct splitting *splitting, const struct control_site *si
 	return good;
 }
 
-/* Like the others, a hang-up must end it in order, unless it is to be ignored. */
-static void catch_hangup(void)
-{
-	struct sigaction action;
-
-	interrupt_catch();
-	sigaction(SIGTERM, NULL, &action);
-	if (signal(SIGHUP, SIG_IGN) != SIG_IGN)
-		sigaction(SIGHUP, &action, NULL);
-	if (signal(SIGQUIT, SIG_IGN) != SIG_IGN)
-		sigaction(SIGQUIT, &action, NULL);
-}
-
 bool splitting_begin(struct splitting *splitting, const struct debugfs_dir *dir,
 		     const struct control *control, unsigned int seconds)
 {
@@ -132,7 +118,7 @@ bool splitting_begin(struct splitting *splitting, const struct debugfs_dir *dir,
 	bool good;
 
 	*splitting = (struct splitting){ .dir = dir };
-	catch_hangup();
+	interrupt_catch_all();
 	if (!registered)
 		atexit(end_at_exit);
 	registered = true;

@@ -122,6 +122,8 @@ static bool record(struct kmem *kmem, double seconds, int64_t buffer)
 	struct interval interval;
 	const char *why;
 
+	/* Nothing may end it while the kernel traces for us. */
+	interrupt_catch_all();
 	record = trace_record_start(buffer, &why);
 	if (!record) {
 		int error = errno;

@@ -24,10 +24,14 @@ static const char *const events[] = {
 	"kfree", "kmem_cache_free",
 };
 
+/* What is left to do if the program ends on its own, out of memory for example. */
+static struct trace_record *active;
+
 static void destroy(struct trace_record *record)
 {
 	int error = errno;
 
+	active = NULL;
 	if (record->instance) {
 		tracefs_instance_file_write(record->instance, "events/enable", "0");
 		tracefs_instance_destroy(record->instance);
@@ -35,6 +39,12 @@ static void destroy(struct trace_record *record)
 	}
 	free(record);
 	errno = error;
+}
+
+static void destroy_at_exit(void)
+{
+	if (active)
+		destroy(active);
 }
 
 static bool enable(struct tracefs_instance *instance)
@@ -49,11 +59,16 @@ static bool enable(struct tracefs_instance *instance)
 
 struct trace_record *trace_record_start(int64_t bytes, const char **why)
 {
+	static bool registered;
 	struct trace_record *record = xcalloc(1, sizeof(*record));
 	char name[32];
 	int64_t kb;
 
 	*why = NULL;
+	if (!registered)
+		atexit(destroy_at_exit);
+	registered = true;
+	active = record;
 	record->cpus = sysconf(_SC_NPROCESSORS_CONF);
 	kb = bytes / 1024 / (record->cpus > 0 ? record->cpus : 1);
 	snprintf(name, sizeof(name), "codetag-%d", getpid());

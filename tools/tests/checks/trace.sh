@@ -321,6 +321,17 @@ assert any("+0x" in r["caller"] for r in rows), rows' "$scratch/recorded.json" &
 		[ -z "$(ls /sys/kernel/tracing/instances 2>/dev/null | grep '^codetag-')" ]
 }
 
+# A terminal that goes away, as with a connection: the kernel traces no longer.
+trace_record_hung_up() {
+	local pid
+	"$codetag" trace --record 60 >/dev/null 2>&1 &
+	pid=$!
+	comes test -d "/sys/kernel/tracing/instances/codetag-$pid" || return 1
+	kill -HUP $pid
+	wait $pid
+	[ ! -d "/sys/kernel/tracing/instances/codetag-$pid" ]
+}
+
 # A buffer too small for what happens: that is said, and how much it was.
 trace_record_lost() {
 	record_here "$scratch/lost.json" --buffer 4k && grep -q 'the buffer was too small' "$scratch/err" &&
@@ -340,12 +351,13 @@ if feature libtracecmd trace/dat; then
 		# The file that was left does not end by itself.
 		[ ! -e "$scratch/plain.dat" ] || check trace/dat-killed trace_dat_killed
 	fi
-	if selected trace/record || selected trace/record-lost; then
+	if selected trace/record || selected trace/record-lost || selected trace/record-hung-up; then
 		record_here "$scratch/recorded.json" --buffer 16M --save-db "$scratch/recorded.db"
 		status=$?
 		if [ $status -eq 0 ] || grep -q 'no kmem events in' "$scratch/err"; then
 			check trace/record trace_record $status
 			check trace/record-lost trace_record_lost
+			check trace/record-hung-up trace_record_hung_up
 		else
 			skip trace/record "$(head -n 1 "$scratch/err")"
 		fi
