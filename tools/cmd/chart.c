@@ -363,12 +363,7 @@ static bool draw(const struct options *o, const struct material *m)
 	} else {
 		good = o->page ? page_draw(&o->wish, m, &chart, file.stream) :
 				 picture_draw(&o->wish, m, &chart, o->format, file.stream);
-		if (!good)
-			outfile_abandon(&file);
-		else if (!outfile_finish(&file)) {
-			warning("cannot write %s: %s", o->output, strerror(errno));
-			good = false;
-		}
+		good = outfile_end(&file, o->output, good);
 	}
 	text_free(&subtitle);
 	return good;

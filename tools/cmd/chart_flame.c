@@ -40,12 +40,7 @@ static bool draw(const struct chart_flame *flame, const struct groups *groups)
 	chart.subtitle = subtitle.s;
 	good = flame->page ? page_draw_stacks(groups, &chart, file.stream) :
 			     picture_draw_stacks(groups, &chart, flame->format, file.stream);
-	if (!good) {
-		outfile_abandon(&file);
-	} else if (!outfile_finish(&file)) {
-		warning("cannot write %s: %s", flame->output, strerror(errno));
-		good = false;
-	}
+	good = outfile_end(&file, flame->output, good);
 	text_free(&subtitle);
 	return good;
 }

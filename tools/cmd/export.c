@@ -272,10 +272,8 @@ static bool write_file(struct options *o, const struct snapshot *snapshot,
 		show_json(&json, groups, export.count, &snapshot->info, &o->selection);
 		json_end_object(&json);
 	}
-	if (!outfile_finish(&file)) {
-		warning("cannot write %s: %s", o->output, strerror(errno));
+	if (!outfile_end(&file, o->output, true))
 		return false;
-	}
 	if (export.left_out)
 		warning("left out, because %s cannot hold what is negative: %zu",
 			o->format->name, export.left_out);

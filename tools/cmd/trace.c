@@ -295,10 +295,7 @@ static bool write_callers(const struct trace *trace)
 	for (size_t i = 0; i < count; i++)
 		fprintf(file.stream, "%s\n", ranked[i]->name);
 	free(ranked);
-	if (outfile_finish(&file))
-		return true;
-	warning("cannot write %s: %s", trace->callers, strerror(errno));
-	return false;
+	return outfile_end(&file, trace->callers, true);
 }
 
 /* Why --cache=NAME has left nothing. */

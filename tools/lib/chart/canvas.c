@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/message.h"
 #include "base/number.h"
 
 static cairo_status_t write_out(void *closure, const unsigned char *data,
@@ -73,8 +74,11 @@ static bool finish_svg(struct canvas *canvas)
 
 bool canvas_close(struct canvas *canvas)
 {
-	bool good = cairo_status(canvas->cr) == CAIRO_STATUS_SUCCESS;
+	cairo_status_t status = cairo_status(canvas->cr);
+	bool good = status == CAIRO_STATUS_SUCCESS;
 
+	if (!good)
+		warning("cannot draw: %s", cairo_status_to_string(status));
 	cairo_destroy(canvas->cr);
 	if (canvas->format == CHART_PNG &&
 	    cairo_surface_write_to_png_stream(canvas->surface, write_out,
@@ -169,6 +173,29 @@ void canvas_ink(struct canvas *canvas, size_t i, int depth)
 	cairo_set_source_rgb(canvas->cr, ink, ink, ink);
 }
 
+enum { LABEL = 256 };
+
+/*
+ * As much of @s as fits. Cairo draws nothing any more after a byte that is no UTF-8, of
+ * names that are damaged or were cut.
+ */
+static void copy_label(char to[LABEL], const char *s)
+{
+	static const char instead[] = "\xef\xbf\xbd";
+	size_t at = 0;
+
+	while (*s) {
+		size_t len = utf8_length(s), wide = len ? len : sizeof(instead) - 1;
+
+		if (at + wide >= LABEL)
+			break;
+		memcpy(to + at, len ? s : instead, wide);
+		at += wide;
+		s += len ? len : 1;
+	}
+	to[at] = '\0';
+}
+
 static double text_width(cairo_t *cr, const char *s)
 {
 	cairo_text_extents_t extents;
@@ -243,9 +270,9 @@ bool canvas_text(struct canvas *canvas, double x, double y, double room,
 {
 	cairo_t *cr = canvas->cr;
 	cairo_font_extents_t font;
-	char text[256];
+	char text[LABEL];
 
-	snprintf(text, sizeof(text), "%s", s);
+	copy_label(text, s);
 	cairo_set_font_size(cr, size);
 	if (!fit(cr, text, sizeof(text), room))
 		return false;
@@ -264,8 +291,11 @@ bool canvas_text(struct canvas *canvas, double x, double y, double room,
 
 bool canvas_fits(const struct canvas *canvas, double room, double size, const char *s)
 {
+	char text[LABEL];
+
+	copy_label(text, s);
 	cairo_set_font_size(canvas->cr, size);
-	return text_width(canvas->cr, s) <= room;
+	return text_width(canvas->cr, text) <= room;
 }
 
 char *canvas_value(const struct canvas *canvas, char *out, double value)

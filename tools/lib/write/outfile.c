@@ -63,6 +63,17 @@ bool outfile_open(struct outfile *file, const char *path)
 	return good;
 }
 
+/* Why something could not be written before: it is not going to be kept, so write again. */
+static void find_error(FILE *stream)
+{
+	clearerr(stream);
+	errno = 0;
+	fputc('\n', stream);
+	fflush(stream);
+	if (!errno)
+		errno = EIO;
+}
+
 bool outfile_finish(struct outfile *file)
 {
 	bool good;
@@ -70,9 +81,12 @@ bool outfile_finish(struct outfile *file)
 
 	if (!file->path)
 		return true;	/* the end of the program checks it */
-	errno = 0;
-	good = !fflush(file->stream) && !ferror(file->stream) &&
-	       (!file->temporary || !fsync(fileno(file->stream)));
+	good = !ferror(file->stream);
+	if (!good)
+		find_error(file->stream);
+	else
+		good = !fflush(file->stream) &&
+		       (!file->temporary || !fsync(fileno(file->stream)));
 	error = errno;
 	if (fclose(file->stream) && good) {
 		good = false;
@@ -88,6 +102,19 @@ bool outfile_finish(struct outfile *file)
 	free(file->path);
 	errno = error;
 	return good;
+}
+
+bool outfile_end(struct outfile *file, const char *name, bool good)
+{
+	/* Who says that it is not good may have met with what comes out here. */
+	if (!good && !ferror(file->stream)) {
+		outfile_abandon(file);
+		return false;
+	}
+	if (outfile_finish(file))
+		return true;
+	warning("cannot write %s: %s", name, strerror(errno));
+	return false;
 }
 
 void outfile_abandon(struct outfile *file)

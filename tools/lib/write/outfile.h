@@ -21,6 +21,12 @@ bool outfile_open(struct outfile *file, const char *path);
 /* Gives it its name if all could be written; false with errno if not. */
 bool outfile_finish(struct outfile *file);
 
+/*
+ * The same, with a message that calls it @name if it could not be written. If it is not
+ * @good for another reason, which has been told, no trace is left of it.
+ */
+bool outfile_end(struct outfile *file, const char *name, bool good);
+
 /* Leaves no trace of it. */
 void outfile_abandon(struct outfile *file);
 

@@ -295,6 +295,22 @@ chart_refuses() {
 	[ $? -eq 2 ] && [ ! -e "$out" ]
 }
 
+# Where cairo would stop drawing: within a character that is cut, and at what is none.
+odd_names_are_drawn() { # KIND
+	local svg=$scratch/odd.svg odd
+	printf '8192 2 fs/\377.c:1 func:f\n' >"$scratch/odd"
+	odd=$(printf '\303\244%.0s' {1..130})
+	"$codetag" chart --kind "$1" --title "$odd" -o "$svg" "$scratch/odd" "not func ${odd:0:45}" &&
+		texts "$svg" | grep -q "$(printf '\357\277\275')"
+}
+
+# A disk that is full.
+full_is_said() { # SUFFIX
+	ln -sf /dev/full "$scratch/full.$1"
+	! "$codetag" chart --kind bars -o "$scratch/full.$1" data/handmade-v2.allocinfo 2>"$scratch/err" &&
+		grep -q "cannot write .*full.$1: No space left on device" "$scratch/err"
+}
+
 # What has shrunk is told; among bars it is drawn.
 shrunk_is_said() {
 	local svg=$scratch/shrunk.svg kind want
@@ -325,6 +341,11 @@ if "$codetag" --version | grep -q cairo; then
 	check chart/text svg_has_text
 	check chart/colours colours_differ
 	check chart/deeper deeper_is_said
+	for kind in ring treemap bars; do
+		check "chart/odd-names/$kind" odd_names_are_drawn "$kind"
+	done
+	check chart/full/svg full_is_said svg
+	check chart/full/png full_is_said png
 	[ ! -e "$recording" ] || check chart/ticks ticks_are_round
 	if unshare -m mount -t tmpfs none /proc 2>/dev/null; then
 		check chart/kernel kernel_in_title
