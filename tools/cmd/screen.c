@@ -28,7 +28,12 @@ bool screen_possible(const char *instead)
 void screen_start(void)
 {
 	setlocale(LC_ALL, "");
-	initscr();
+	/* initscr() would end the program as it likes. */
+	if (!newterm(NULL, stdout, stdin)) {
+		warning("the terminal '%s' is not known here", getenv("TERM"));
+		hint("It is what TERM says. Others are: xterm, vt100, linux.");
+		exit(STATUS_TROUBLE);
+	}
 	set_escdelay(50);	/* ms in which a key with an escape sequence comes */
 	cbreak();
 	noecho();

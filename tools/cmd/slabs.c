@@ -187,6 +187,12 @@ static bool find_by_trace(struct slab_holders *holders, const struct slabinfo *s
 #ifdef HAVE_SQLITE
 	char *why = kmem_load(&known->kmem, path);
 
+	if (!why && (known->kmem.pages || known->kmem.by_task)) {
+		warning("%s has %s, not the call sites of slab objects", path,
+			known->kmem.pages ? "pages" : "tasks");
+		hint("Save it without %s.", known->kmem.pages ? "--pages" : "--group process");
+		return false;
+	}
 	if (!why) {
 		const struct kmem *kmem = &known->kmem;
 

@@ -133,7 +133,9 @@ bool slab_unchanged(const struct slab_change *c)
 {
 	return c->before.active == c->now.active &&
 	       c->before.objects == c->now.objects && c->before.slabs == c->now.slabs &&
-	       c->before.active_slabs == c->now.active_slabs;
+	       c->before.active_slabs == c->now.active_slabs &&
+	       (!c->now.slabs || (c->before.object_size == c->now.object_size &&
+				  c->before.pages_per_slab == c->now.pages_per_slab));
 }
 
 static double change_weight(const struct slab_change *c, const struct slab_choice *choice)

@@ -29,13 +29,6 @@
 
 static const char sqlite_magic[] = "SQLite format 3";
 
-static bool is_directory(const char *path)
-{
-	struct stat st;
-
-	return !stat(path, &st) && S_ISDIR(st.st_mode);
-}
-
 static bool is_sqlite(const char *path)
 {
 	char head[sizeof(sqlite_magic)] = "";
@@ -86,8 +79,43 @@ static void add_path(struct source_list *list, char *path, const char *label)
 	list->path[list->count++] = path;
 }
 
-static bool add_directory(struct source_list *list, const char *path, const char *label,
-			  unsigned int depth)
+/* Whether a file or directory was there before, by this name or another one. */
+static bool seen_before(struct strmap *seen, const struct stat *st)
+{
+	size_t count = seen->count;
+	char key[48];
+
+	snprintf(key, sizeof(key), "%jx:%jx", (uintmax_t)st->st_dev, (uintmax_t)st->st_ino);
+	return strmap_add(seen, key, strlen(key)) < count;
+}
+
+/* What is to be looked through, for one argument */
+struct search {
+	struct source_list *list;
+	const char *label;
+	struct strmap seen;
+};
+
+static bool add_directory(struct search *search, const char *path, unsigned int depth);
+
+static bool add_entry(struct search *search, const char *path, unsigned int depth)
+{
+	struct stat st;
+
+	if (stat(path, &st)) {
+		/* Let who reads it complain. */
+		add_path(search->list, xstrdup(path), search->label);
+		return true;
+	}
+	if (seen_before(&search->seen, &st))
+		return true;
+	if (S_ISDIR(st.st_mode))
+		return !depth || add_directory(search, path, depth - 1);
+	add_path(search->list, xstrdup(path), search->label);
+	return true;
+}
+
+static bool add_directory(struct search *search, const char *path, unsigned int depth)
 {
 	struct dirent **entry;
 	int count = scandir(path, &entry, NULL, alphasort);
@@ -95,22 +123,21 @@ static bool add_directory(struct source_list *list, const char *path, const char
 
 	if (!good)
 		input_complain(path, errno);
-	for (int i = 0; i < count; i++) {
-		const char *name = entry[i]->d_name;
+	/* Links come last: what they lead to keeps its own name if it is here, too. */
+	for (int i = 0; i < 2 * count; i++) {
+		const struct dirent *e = entry[i % count];
 		struct text text = { 0 };
 
 		/* A file that is just being written has a name with a dot. */
-		if (name[0] != '.') {
-			text_printf(&text, "%s%s%s", path,
-				    path[strlen(path) - 1] == '/' ? "" : "/", name);
-			if (!is_directory(text.s))
-				add_path(list, xstrdup(text.s), label);
-			else if (depth)
-				good = add_directory(list, text.s, label, depth - 1) && good;
-		}
+		if (e->d_name[0] == '.' || (e->d_type == DT_LNK) != (i >= count))
+			continue;
+		text_printf(&text, "%s%s%s", path, path[strlen(path) - 1] == '/' ? "" : "/",
+			    e->d_name);
+		good = add_entry(search, text.s, depth) && good;
 		text_free(&text);
-		free(entry[i]);
 	}
+	for (int i = 0; i < count; i++)
+		free(entry[i]);
 	if (count >= 0)
 		free(entry);
 	return good;
@@ -127,14 +154,18 @@ static bool is_allocinfo(const char *path)
 
 bool source_list_add(struct source_list *list, const char *path, const char *label)
 {
+	struct search search = { .list = list, .label = label };
 	size_t first = list->count, kept = first;
 	bool good, any = false;
+	struct stat st;
 
-	if (!strcmp(path, "-") || !is_directory(path)) {
+	if (!strcmp(path, "-") || stat(path, &st) || !S_ISDIR(st.st_mode)) {
 		add_path(list, xstrdup(path), label);
 		return true;
 	}
-	good = add_directory(list, path, label, DEPTH);
+	seen_before(&search.seen, &st);
+	good = add_directory(&search, path, DEPTH);
+	strmap_free(&search.seen);
 	/* Where files are called so, what is beside them is something else. */
 	for (size_t i = first; i < list->count; i++)
 		any |= is_allocinfo(list->path[i]);

@@ -125,6 +125,17 @@ print(json.load(sys.stdin)["total"]["size"])')" ] &&
 		grep -q 'ordinary file' "$scratch/err" && ! "$codetag" export --format sqlite "$scratch/fleet" 2>/dev/null
 }
 
+# Nothing counts twice that links lead to again, and what they lead to keeps its name.
+links_count_once() {
+	local dir=$scratch/links
+	mkdir -p "$dir/web1" "$scratch/elsewhere/web2" || return 1
+	cp data/handmade-v2.allocinfo "$dir/web1/allocinfo"
+	cp data/handmade-v2.allocinfo "$scratch/elsewhere/web2/allocinfo"
+	ln -sf . "$dir/loop" && ln -sfn web1 "$dir/latest" && ln -sf allocinfo "$dir/web1/allocinfo.old" &&
+		ln -sfn ../elsewhere/web2 "$dir/web2" &&
+		[ "$("$codetag" report -g host -N -s name -o name "$dir" | tr '\n' ' ')" = 'web1 web2 ' ]
+}
+
 # Hosts are called as --label says, with each command that tells them apart.
 labelled_hosts() {
 	local a=$scratch/fleet/host000 b=$scratch/fleet/host001
@@ -406,6 +417,7 @@ check merge/outliers merge_outliers
 check merge/hosts hosts_are_groups
 check merge/csv merge_csv_is_json
 check merge/labels labelled_hosts
+check merge/links links_count_once
 check merge/json json_is_valid "$codetag" merge --json -g module "$scratch/fleet"
 check merge/kernels merge_kernels
 check merge/goes-on merge_goes_on

@@ -191,6 +191,25 @@ slabs_by_trace() {
 		awk 'NR > 1 { print $1, $3 }' | sort | diff "$scratch/want" -
 }
 
+# A cache whose slabs have become larger has grown, though it has as many of them.
+slabs_grow() {
+	sed 's/^\(dentry .* 21 *\)1 :/\12 :/' data/recorded-ours-6.12.slabinfo >"$scratch/larger"
+	"$codetag" slabs --page-size 4096 --diff data/recorded-ours-6.12.slabinfo -f "$scratch/larger" |
+		grep -q '^ *+159744 .* dentry$'
+}
+check slabs/grow slabs_grow
+
+# What was saved of pages, or by tasks, tells nothing of the call sites of objects.
+# shellcheck disable=SC2086 # several words
+slabs_by_other_trace() { # OPTION
+	local db=$scratch/other.db slabs=data/recorded-ours-6.12.slabinfo
+	rm -f "$db"
+	"$codetag" trace $1 data/handmade-pages.trace --save-db "$db" >/dev/null || return 1
+	"$codetag" slabs -f $slabs --trace-db "$db" >/dev/null 2>"$scratch/err"
+	[ $? -eq 2 ] && grep -q 'not the call sites of slab objects' "$scratch/err" &&
+		grep -qe "without $1" "$scratch/err"
+}
+
 slabs_by_lost_trace() {
 	local db=$scratch/slabs-lost.db slabs=data/recorded-ours-6.12.slabinfo
 	"$codetag" slabs -f $slabs --trace-db "$scratch/slabs.db" 2>"$scratch/err" >/dev/null &&
@@ -203,6 +222,8 @@ if feature sqlite3 trace/db; then
 	check trace/db trace_db
 	check slabs/trace slabs_by_trace
 	check slabs/trace-lost slabs_by_lost_trace
+	check slabs/trace-pages slabs_by_other_trace --pages
+	check slabs/trace-tasks slabs_by_other_trace '--group process'
 fi
 check trace/callers trace_callers
 check trace/json json_is_valid "$codetag" trace --json data/handmade-modern.trace
