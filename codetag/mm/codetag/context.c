@@ -781,6 +781,20 @@ static void keep_stacks(const struct module *mod, bool init)
 	mutex_unlock(&blocks_mutex);
 }
 
+/**
+ * codetag_contexts_module_gone - let no stack have addresses of a module
+ * @mod: the module, none of whose code will run any more
+ *
+ * Most were found when the module began to go, and have its names. Code of its that
+ * still ran then may have allocated meanwhile: these stacks keep the bare addresses.
+ *
+ * Context: Process.
+ */
+void codetag_contexts_module_gone(const struct module *mod)
+{
+	keep_stacks(mod, false);
+}
+
 static int module_notify(struct notifier_block *nb, unsigned long state, void *mod)
 {
 	if (state == MODULE_STATE_LIVE || state == MODULE_STATE_GOING)
@@ -1032,6 +1046,7 @@ unsigned int codetag_contexts_check(struct seq_file *m)
 		raw_spin_lock_irqsave(&codetag_context_lock, flags);
 		what = ctx->site ? what_is_wrong(ctx) : NULL;
 		raw_spin_unlock_irqrestore(&codetag_context_lock, flags);
+		cond_resched();
 		if (!what)
 			continue;
 		wrong++;

@@ -644,7 +644,8 @@ bool codetag_read(struct codetag_info *info, struct codetag_sums *sums)
  * @pos:	where to look; on return where the tag was found. Begin with 0,
  *		go on with the last position plus 1. Positions stay valid while
  *		no codetag_lock() is held: what is there the whole time is found
- *		exactly once.
+ *		exactly once, but for tags without an id when a module that has
+ *		such tags comes or goes.
  * @info:	on return what is there
  * @sums:	for who goes through many: counters that are read ahead, nr is 0
  *		whenever codetag_lock() was taken; or NULL
@@ -1104,6 +1105,10 @@ void codetag_unload_module(struct module *mod)
 	reap_ranges();
 	codetag_content_id++;
 	up_write(&codetag_sem);
+
+	/* Until now a query could choose its sites, and its code could be called. */
+	codetag_fault_module_gone(mod);
+	codetag_contexts_module_gone(mod);
 }
 
 #ifdef CONFIG_CODETAG_CONTEXTS

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * What the rooms of mm/codetag/ know of one another. core.c is the lowest: it
- * calls none of the others but to initialise them.
+ * calls none of the others but to initialise them, and to tell that a module is
+ * gone, for only then has it no sites any more.
  */
 #ifndef _MM_CODETAG_INTERNAL_H
 #define _MM_CODETAG_INTERNAL_H
@@ -193,6 +194,7 @@ struct codetag_site *codetag_split_new(const struct codetag_info *info);
 void codetag_split(struct codetag_site *site, const struct codetag_keys *keys);
 void codetag_unsplit(const struct codetag_info *info);
 void codetag_split_switch(void);
+void codetag_contexts_module_gone(const struct module *mod);
 bool codetag_split_wanted(const struct codetag_info *info);
 void codetag_contexts_reap(void);
 void codetag_context_use(struct codetag_context_use *use);
@@ -222,6 +224,7 @@ static inline void codetag_split(struct codetag_site *site,
 				 const struct codetag_keys *keys) {}
 static inline void codetag_unsplit(const struct codetag_info *info) {}
 static inline void codetag_split_switch(void) {}
+static inline void codetag_contexts_module_gone(const struct module *mod) {}
 static inline bool codetag_split_wanted(const struct codetag_info *info) { return false; }
 static inline unsigned int codetag_contexts_check(struct seq_file *m) { return 0; }
 static inline void codetag_keys_show(struct seq_file *m, const struct codetag_info *info) {}

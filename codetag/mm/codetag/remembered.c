@@ -138,20 +138,10 @@ static void module_comes(const struct module *mod)
 	mutex_unlock(&codetag_query_mutex);
 }
 
-/*
- * Both in one notifier: who has seen a module come sees it go, also when another
- * notifier keeps it from being loaded.
- */
 static int module_notify(struct notifier_block *nb, unsigned long state, void *mod)
 {
-	switch (state) {
-	case MODULE_STATE_COMING:
+	if (state == MODULE_STATE_COMING)
 		module_comes(mod);
-		return NOTIFY_OK;
-	case MODULE_STATE_GOING:
-		codetag_fault_module_gone(mod);
-		return NOTIFY_OK;
-	}
 	return NOTIFY_DONE;
 }
 

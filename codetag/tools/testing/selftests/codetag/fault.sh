@@ -49,7 +49,7 @@ if ! [ -e $FAULTS ]; then
 	skip_all "no $FAULTS"
 fi
 nr=$(cases | wc -l)
-plan $((nr + 53))
+plan $((nr + 54))
 snapshot
 
 # Every site of the module that allocates, one at a time: what it allocates
@@ -319,6 +319,22 @@ equal "fault=off" 0 "$(hold vmalloc)"
 equal "and forgotten" "" "$(counts)"
 ! echo 'fault nth=0' 2>/dev/null >$CONTROL && ! echo 'fault probability=101' 2>/dev/null >$CONTROL
 check "bad settings are refused" $?
+
+# Armed while its module is leaving, when it has had its last chance to be told.
+echo run >"$WORK/go"
+while [ -e "$WORK/go" ]; do
+	echo 'func victim_alloc fault nth=1000000 verbose=0' 2>/dev/null >$CONTROL
+done &
+writer=$!
+loaded=0
+end=$(($(date +%s) + $(lasting 4)))
+while [ "$(date +%s)" -lt $end ] || [ $loaded -lt 5 ]; do
+	load codetag_victim pieces=1 keep=0 && unload codetag_victim && loaded=$((loaded + 1))
+done
+rm "$WORK/go"
+wait $writer
+equal "what is armed while its module leaves is armed no more" 0 "$(grep -c ' armed ' $FAULTS)"
+arm 'fault=off'
 
 # Armed and disarmed while threads allocate on all CPUs and a module comes and
 # goes.
