@@ -16,6 +16,7 @@
 #include <linux/fault-inject.h>
 #include <linux/hashtable.h>
 #include <linux/init.h>
+#include <linux/irq_work.h>
 #include <linux/list.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
@@ -135,6 +136,14 @@ static void disarm_spent(struct work_struct *work)
 }
 
 static DECLARE_WORK(disarm_spent_work, disarm_spent);
+
+static void queue_disarm_spent(struct irq_work *irq_work)
+{
+	schedule_work(&disarm_spent_work);
+}
+
+/* Who allocates may hold the locks of the workqueues. */
+static DEFINE_IRQ_WORK(disarm_spent_irq_work, queue_disarm_spent);
 
 static char *site_name(const struct codetag_info *info)
 {
@@ -276,9 +285,9 @@ void codetag_fault_forget_gone(void)
 
 /**
  * codetag_fault_module_gone - let the faults of a module's sites go with it
- * @mod: the module
+ * @mod: the module, whose sites nobody finds any more
  *
- * Context: Process.
+ * Context: Process, without a lock that is taken under cpus_read_lock() too.
  */
 void codetag_fault_module_gone(const struct module *mod)
 {
@@ -325,7 +334,7 @@ static bool fault_fires(struct codetag_fault *fault, gfp_t gfp, size_t size)
 	atomic_long_inc(&fault->failed);
 	if (!atomic_read(&fault->attr.times)) {
 		WRITE_ONCE(fault->spent, true);
-		schedule_work(&disarm_spent_work);
+		irq_work_queue(&disarm_spent_irq_work);
 	}
 	return true;
 }
