@@ -174,7 +174,13 @@ void pgalloc_tag_sub_slow(struct page *page, unsigned int order)
 void __pgalloc_tag_sub_tail(struct page *page, unsigned int order, u16 id)
 {
 	page_tag_set(page + 1, CODETAG_ID_NONE);
-	sub_id(page, (PAGE_SIZE << order) - PAGE_SIZE, 0, id);
+	/*
+	 * The first page may be freed at any moment, and the call with it. Have one
+	 * more until the bytes are gone, see alloc_tag_uncharge().
+	 */
+	if (!page_tag_is_mark(id) && alloc_tag_id_counted(id))
+		alloc_tag_charge(id, 0, 1);
+	sub_id(page, (PAGE_SIZE << order) - PAGE_SIZE, 1, id);
 }
 
 /**
