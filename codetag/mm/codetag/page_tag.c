@@ -367,7 +367,9 @@ static bool __init page_tag_slots_setup(void)
 
 static bool __init page_tag_slots_setup(void)
 {
-	unsigned long first = PFN_DOWN(memblock_start_of_DRAM());
+	/* The first page is not always memory, but it has a struct page. */
+	unsigned long first = min_t(unsigned long, PFN_DOWN(memblock_start_of_DRAM()),
+				    ARCH_PFN_OFFSET);
 	unsigned long nr = PFN_UP(memblock_end_of_DRAM()) - first;
 	u16 *slots;
 
@@ -390,12 +392,19 @@ static bool __init page_tag_slots_setup(void)
 
 /* ---- choice ------------------------------------------------------------ */
 
+/*
+ * sparc64 keeps a CPU in flags that have no name, and on parisc a flag is set by writing
+ * all of them, under a lock that we do not have.
+ */
+#define PAGE_TAG_FLAGS_USABLE	(PAGE_TAG_FLAGS_POSSIBLE && !IS_ENABLED(CONFIG_SPARC64) && \
+				 !IS_ENABLED(CONFIG_PARISC))
+
 /* Do the ids of built-in code fit, with room for modules? */
 static bool __init page_tag_flags_roomy(void)
 {
 	unsigned long end = codetag_builtin_end;
 
-	if (!PAGE_TAG_FLAGS_POSSIBLE)
+	if (!PAGE_TAG_FLAGS_USABLE)
 		return false;
 	if (IS_ENABLED(CONFIG_MODULES))
 		end += (end - CODETAG_ID_FIRST) / 4;
@@ -406,7 +415,7 @@ static bool __init page_tag_use(enum page_tag_store store)
 {
 	switch (store) {
 	case PAGE_TAG_FLAGS:
-		if (!PAGE_TAG_FLAGS_POSSIBLE || codetag_builtin_end - 1 > PAGE_TAG_ID_MASK)
+		if (!PAGE_TAG_FLAGS_USABLE || codetag_builtin_end - 1 > PAGE_TAG_ID_MASK)
 			return false;
 		page_tag_max_id = PAGE_TAG_ID_MASK;
 		break;

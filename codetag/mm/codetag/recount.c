@@ -100,6 +100,9 @@ void codetag_recount_slab(struct codetag_recount *rc, struct page *page)
 		recount_object(rc, s, *codetag_slab_ref_any(s, start));
 		return;
 	}
+	/* One that is just freed, and has no vector any more, has no ids either. */
+	if (slab->objects > codetag_slab_objects_in(s, slab))
+		return;
 	for (i = 0; i < slab->objects; i++) {
 		object = fixup_red_left((struct kmem_cache *)s, start + i * s->size);
 		recount_object(rc, s, *codetag_slab_ref_in(s, slab, object));
