@@ -166,21 +166,27 @@ static void show_top(const struct codetag_info *info)
 /**
  * alloc_tag_show_mem - print the call sites that hold the most memory
  *
- * Says nothing when tags come or go at this moment: who calls this may not
- * wait.
+ * Says nothing when tags come or go at this moment, or somebody else prints them: who
+ * calls this may not wait.
  *
  * Context: Any but interrupt. Out of memory, more often than not.
  */
 void alloc_tag_show_mem(void)
 {
+	static struct codetag_sums sums;
+	static unsigned long printing;
 	struct codetag_info top[NR_TOP], info;
 	unsigned long pos = 0;
 	int i, nr = 0;
 
-	if (mem_alloc_profiling_permanently_disabled() || in_interrupt() || !codetag_trylock())
+	if (mem_alloc_profiling_permanently_disabled() || in_interrupt() ||
+	    test_and_set_bit_lock(0, &printing))
 		return;
+	if (!codetag_trylock())
+		goto unlock;
 
-	for (; codetag_next(&pos, &info, NULL); pos++) {
+	sums.nr = 0;
+	for (; codetag_next(&pos, &info, &sums); pos++) {
 		for (i = nr; i && top[i - 1].bytes < info.bytes; i--)
 			if (i < NR_TOP)
 				top[i] = top[i - 1];
@@ -194,4 +200,6 @@ void alloc_tag_show_mem(void)
 	for (i = 0; i < nr; i++)
 		show_top(&top[i]);
 	codetag_unlock();
+unlock:
+	clear_bit_unlock(0, &printing);
 }
