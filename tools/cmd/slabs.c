@@ -260,6 +260,7 @@ static bool complete(const struct slabinfo *info, const char *path)
 	if (!info->bad_lines && info->count)
 		return true;
 	warning("%s: %s", input_name(path), info->count ? "some of its lines not understood" :
+		source_is_recording(path) ? "there is no slabinfo in this snapshot" :
 		"not in the format of /proc/slabinfo");
 	return false;
 }

@@ -54,6 +54,14 @@ void unpacked_free(struct unpacked *unpacked)
 }
 
 #ifdef HAVE_ARCHIVE
+static void add_member(struct unpacked *unpacked, const char *path, const struct text *text)
+{
+	GROW(unpacked->member, unpacked->count, unpacked->room);
+	unpacked->member[unpacked->count++] = (struct unpacked_member){
+		arena_copy(&unpacked->strings, path, strlen(path)), text->s, text->len
+	};
+}
+
 static bool read_member(struct unpacked *unpacked, struct archive *a, const char *path,
 			size_t *sum)
 {
@@ -76,10 +84,7 @@ static bool read_member(struct unpacked *unpacked, struct archive *a, const char
 		errno = EBADMSG;
 		return false;
 	}
-	GROW(unpacked->member, unpacked->count, unpacked->room);
-	unpacked->member[unpacked->count++] = (struct unpacked_member){
-		arena_copy(&unpacked->strings, path, strlen(path)), text.s, text.len
-	};
+	add_member(unpacked, path, &text);
 	return true;
 }
 
@@ -87,6 +92,7 @@ static bool read_members(struct unpacked *unpacked, struct archive *a,
 			 bool (*wanted)(const char *path, const char *arg), const char *arg)
 {
 	struct archive_entry *entry;
+	struct text empty = { 0 };
 	size_t sum = 0;
 	int result;
 
@@ -101,6 +107,11 @@ static bool read_members(struct unpacked *unpacked, struct archive *a,
 		    !read_member(unpacked, a, path, &sum))
 			return false;
 	}
+	/* Nothing, compressed: one member, as of what is no archive. */
+	if (result == ARCHIVE_EOF && archive_format(a) == ARCHIVE_FORMAT_EMPTY) {
+		text_clear(&empty);
+		add_member(unpacked, "", &empty);
+	}
 	errno = EBADMSG;
 	return result == ARCHIVE_EOF;
 }
@@ -114,6 +125,7 @@ bool unpack(struct unpacked *unpacked, const char *data, size_t len,
 
 	*unpacked = (struct unpacked){ 0 };
 	archive_read_support_filter_all(a);
+	archive_read_support_format_empty(a);
 	archive_read_support_format_tar(a);
 	archive_read_support_format_raw(a);
 	errno = EBADMSG;

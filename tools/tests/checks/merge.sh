@@ -313,6 +313,12 @@ damaged_archive() {
 	! "$codetag" report "$scratch/damaged.gz" 2>"$scratch/err" && grep -q 'damaged or cut' "$scratch/err"
 }
 
+# Nothing, compressed, is as empty as nothing.
+empty_archive() {
+	gzip </dev/null >"$scratch/empty.gz"
+	! "$codetag" report "$scratch/empty.gz" 2>"$scratch/err" && grep -q 'empty.gz is empty' "$scratch/err"
+}
+
 # hosts_awk PATTERN RAW: what each host holds in lines that match, by awk
 hosts_awk() {
 	awk -v pattern="$1" -v raw="$2" 'FNR == 1 { n = split(FILENAME, part, "/"); host = part[n] }
@@ -440,6 +446,7 @@ check archive/static cannot_unpack
 if feature libarchive archive; then
 	check merge/names merge_names
 	check archive/damaged damaged_archive
+	check archive/empty empty_archive
 	check archive/bomb bomb
 	check archive/without archive_without
 	for tool in gzip xz zstd; do
