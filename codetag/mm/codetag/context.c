@@ -248,12 +248,16 @@ static struct codetag_context *find_context(const struct codetag_site *site, uns
 	return NULL;
 }
 
+/* What takes its time is done on any CPU. NULL where there was no memory for it at boot. */
+static struct workqueue_struct *context_wq __ro_after_init;
+
 static void refill_by_work(struct work_struct *work);
 static DECLARE_WORK(refill_work, refill_by_work);
 
 static void queue_refill(struct irq_work *irq_work)
 {
-	queue_work(system_unbound_wq, &refill_work);
+	if (context_wq)
+		queue_work(context_wq, &refill_work);
 }
 
 /* Who allocates may hold the locks of the workqueues. */
@@ -740,7 +744,7 @@ static void reap_by_work(struct work_struct *work)
 	codetag_contexts_reap();
 	/* With many contexts on thousands of CPUs it takes its time: a tenth of all, at most. */
 	if (!list_empty(&codetag_sites))
-		queue_delayed_work(system_unbound_wq, &reap_work,
+		queue_delayed_work(context_wq, &reap_work,
 				   max_t(unsigned long, REAP_INTERVAL, 9 * (jiffies - start)));
 }
 
@@ -811,6 +815,10 @@ static int __init context_init(void)
 	if (mem_alloc_profiling_permanently_disabled())
 		return 0;
 
+	context_wq = alloc_workqueue("codetag", WQ_UNBOUND, 0);
+	/* The command line has split sites already. */
+	if (context_wq && !list_empty(&codetag_sites))
+		queue_delayed_work(context_wq, &reap_work, REAP_INTERVAL);
 	return register_module_notifier(&module_nb);
 }
 early_initcall(context_init);
@@ -923,7 +931,8 @@ void codetag_split_switch(void)
 	}
 	codetag_unlock();
 	mutex_unlock(&blocks_mutex);
-	queue_delayed_work(system_unbound_wq, &reap_work, REAP_INTERVAL);
+	if (context_wq)
+		queue_delayed_work(context_wq, &reap_work, REAP_INTERVAL);
 }
 
 /* ---- reports ------------------------------------------------------------------ */
