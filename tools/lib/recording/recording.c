@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "recording/recording.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <sqlite3.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/memory.h"
 #include "base/glob.h"
+#include "base/number.h"
 #include "base/strmap.h"
 #include "model/group.h"
 #include "read/contexts.h"
@@ -65,8 +69,15 @@ struct state {
 	size_t seen;	/* the last snapshot that had it */
 };
 
+/* The last stored value of a gauge, by its number. */
+struct sample {
+	int64_t value;
+	int64_t seen;	/* the last snapshot that had it */
+};
+
 struct recording {
 	sqlite3 *db;
+	char *created;	/* the file, if it was made now and is empty as yet */
 	sqlite3_stmt *statement[STATEMENTS];
 	char *error;
 	char *kernel;
@@ -80,8 +91,8 @@ struct recording {
 	struct strmap sites, gauges;
 	struct state *state;
 	size_t state_room;
-	int64_t *value;
-	size_t value_room;
+	struct sample *sample;
+	size_t sample_room;
 };
 
 static bool fail(struct recording *rec)
@@ -143,15 +154,32 @@ const char *recording_kernel(const struct recording *rec)
 	return rec->kernel ? rec->kernel : "";
 }
 
+/* And what SQLite could not put into it. */
+static void remove_file(const char *path)
+{
+	static const char *const suffixes[] = { "", "-wal", "-shm" };
+	struct text name = { 0 };
+
+	for (size_t i = 0; i < sizeof(suffixes) / sizeof(*suffixes); i++) {
+		text_clear(&name);
+		text_printf(&name, "%s%s", path, suffixes[i]);
+		unlink(name.s);
+	}
+	text_free(&name);
+}
+
 void recording_close(struct recording *rec)
 {
 	for (int i = 0; i < STATEMENTS; i++)
 		sqlite3_finalize(rec->statement[i]);
 	sqlite3_close(rec->db);
+	if (rec->created)
+		remove_file(rec->created);
+	free(rec->created);
 	for (size_t i = 0; i < rec->state_room; i++)
 		free(rec->state[i].notes);
 	free(rec->state);
-	free(rec->value);
+	free(rec->sample);
 	free(rec->snapshot);
 	free(rec->error);
 	free(rec->kernel);
@@ -268,11 +296,11 @@ static struct state *state_of(struct recording *rec, size_t i)
 	return &rec->state[i];
 }
 
-static int64_t *value_of(struct recording *rec, size_t i)
+static struct sample *sample_of(struct recording *rec, size_t i)
 {
-	while (rec->value_room <= i)
-		GROW(rec->value, rec->value_room, rec->value_room);
-	return &rec->value[i];
+	while (rec->sample_room <= i)
+		GROW(rec->sample, rec->sample_room, rec->sample_room);
+	return &rec->sample[i];
 }
 
 static void set_state(struct state *state, int64_t bytes, int64_t calls,
@@ -321,9 +349,21 @@ static bool load_states(struct recording *rec)
 		size_t i = strmap_add(&rec->gauges, name ? name : "",
 				      name ? strlen(name) : 0);
 
-		*value_of(rec, i) = sqlite3_column_int64(s, 1);
+		*sample_of(rec, i) = (struct sample){ sqlite3_column_int64(s, 1), 0 };
 	}
 	return query_end(rec, s, result);
+}
+
+/* Never a file that another has made meanwhile: one without a snapshot is removed. */
+static bool create_file(struct recording *rec, const char *path)
+{
+	int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+
+	if (fd < 0)
+		return fail_with(rec, strerror(errno));
+	close(fd);
+	rec->created = xstrdup(path);
+	return true;
 }
 
 struct recording *recording_create(const char *path, const char *kernel, bool append)
@@ -338,9 +378,9 @@ struct recording *recording_create(const char *path, const char *kernel, bool ap
 		return rec;
 	}
 	rec = xcalloc(1, sizeof(*rec));
-	if (sqlite3_open_v2(path, &rec->db,
-			    SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE,
-			    NULL) != SQLITE_OK) {
+	if (!create_file(rec, path))
+		return rec;
+	if (sqlite3_open_v2(path, &rec->db, SQLITE_OPEN_READWRITE, NULL) != SQLITE_OK) {
 		fail(rec);
 		return rec;
 	}
@@ -438,11 +478,13 @@ static bool add_sample(struct recording *rec, int64_t snapshot, const char *sour
 {
 	size_t known = rec->gauges.count, i;
 	struct text key = { 0 };
+	struct sample *last;
 	sqlite3_stmt *s;
 
 	text_printf(&key, "%s.%s", source, name);
 	i = strmap_add(&rec->gauges, key.s, key.len);
 	text_free(&key);
+	last = sample_of(rec, i);
 	if (i == known) {
 		s = rec->statement[ADD_GAUGE];
 		sqlite3_bind_int64(s, 1, (int64_t)i + 1);
@@ -450,10 +492,12 @@ static bool add_sample(struct recording *rec, int64_t snapshot, const char *sour
 		bind_text(s, 3, name);
 		if (!step(rec, ADD_GAUGE))
 			return false;
-	} else if (*value_of(rec, i) == value) {
+	} else if (last->seen == snapshot || last->value == value) {
+		/* Twice in one file: the first counts, as for who reads the file. */
+		last->seen = snapshot;
 		return true;
 	}
-	*value_of(rec, i) = value;
+	*last = (struct sample){ value, snapshot };
 	s = rec->statement[ADD_SAMPLE];
 	sqlite3_bind_int64(s, 1, (int64_t)i + 1);
 	sqlite3_bind_int64(s, 2, snapshot);
@@ -477,14 +521,15 @@ static bool add_fields(struct recording *rec, int64_t snapshot, const char *sour
 static const struct {
 	const char *name;
 	size_t offset;	/* in a slab_cache */
+	bool counts;	/* has a sum */
 } slab_columns[] = {
-	{ "active", offsetof(struct slab_cache, active) },
-	{ "objects", offsetof(struct slab_cache, objects) },
-	{ "object_size", offsetof(struct slab_cache, object_size) },
-	{ "objects_per_slab", offsetof(struct slab_cache, objects_per_slab) },
-	{ "pages_per_slab", offsetof(struct slab_cache, pages_per_slab) },
-	{ "active_slabs", offsetof(struct slab_cache, active_slabs) },
-	{ "slabs", offsetof(struct slab_cache, slabs) },
+	{ "active", offsetof(struct slab_cache, active), true },
+	{ "objects", offsetof(struct slab_cache, objects), true },
+	{ "object_size", offsetof(struct slab_cache, object_size), false },
+	{ "objects_per_slab", offsetof(struct slab_cache, objects_per_slab), false },
+	{ "pages_per_slab", offsetof(struct slab_cache, pages_per_slab), false },
+	{ "active_slabs", offsetof(struct slab_cache, active_slabs), true },
+	{ "slabs", offsetof(struct slab_cache, slabs), true },
 };
 
 #define SLAB_COLUMNS (sizeof(slab_columns) / sizeof(*slab_columns))
@@ -494,14 +539,44 @@ static int64_t *slab_column(const struct slab_cache *cache, size_t column)
 	return (int64_t *)((char *)cache + slab_columns[column].offset);
 }
 
+/*
+ * Rows of one name are one cache, as for 'slabs --diff': counts are summed, and sizes,
+ * which are the same where a driver has a cache for each device, are those of the last.
+ */
+static void sum_slabs(struct slabinfo *sums, const struct slabinfo *slabs)
+{
+	struct strmap names = { 0 };
+
+	for (size_t i = 0; i < slabs->count; i++) {
+		struct slab_cache cache = slabs->cache[i];
+		size_t at = strmap_add(&names, cache.name, strlen(cache.name));
+
+		if (at == sums->count) {
+			GROW(sums->cache, sums->count, sums->room);
+			sums->cache[sums->count++] = cache;
+			continue;
+		}
+		for (size_t k = 0; k < SLAB_COLUMNS; k++)
+			if (slab_columns[k].counts)
+				*slab_column(&cache, k) =
+					add64(*slab_column(&cache, k),
+					      *slab_column(&sums->cache[at], k));
+		sums->cache[at] = cache;
+	}
+	strmap_free(&names);
+}
+
 static bool add_slabs(struct recording *rec, int64_t snapshot,
 		      const struct slabinfo *slabs)
 {
+	struct slabinfo sums = { 0 };
 	struct text name = { 0 };
 	bool good = true;
 
-	for (size_t i = 0; slabs && i < slabs->count && good; i++) {
-		const struct slab_cache *c = &slabs->cache[i];
+	if (slabs)
+		sum_slabs(&sums, slabs);
+	for (size_t i = 0; i < sums.count && good; i++) {
+		const struct slab_cache *c = &sums.cache[i];
 
 		for (size_t k = 0; k < SLAB_COLUMNS && good; k++) {
 			text_clear(&name);
@@ -511,6 +586,7 @@ static bool add_slabs(struct recording *rec, int64_t snapshot,
 		}
 	}
 	text_free(&name);
+	slabinfo_free(&sums);
 	return good;
 }
 
@@ -592,6 +668,8 @@ bool recording_add(struct recording *rec, const struct moment *moment)
 	rec->snapshot[rec->count++] = (struct snapshot_head){
 		id, moment->time, moment->info->major, moment->info->minor
 	};
+	free(rec->created);
+	rec->created = NULL;
 	return true;
 }
 

@@ -32,7 +32,8 @@ struct moment {
 
 /*
  * All that fail return NULL or false; recording_error() then says why. A recording that
- * could not be opened is closed all the same.
+ * could not be opened is closed all the same. One that was created is removed when it is
+ * closed without a snapshot.
  */
 struct recording *recording_create(const char *path, const char *kernel, bool append);
 struct recording *recording_open(const char *path);

@@ -89,6 +89,58 @@ record_needs() {
 	done
 }
 
+# slab_rows FILE ROW...: a row is the name of a cache and its numbers, as /proc/slabinfo has them
+slab_rows() {
+	local file=$1 row
+	shift
+	echo 'slabinfo - version: 2.1' >"$file"
+	for row; do
+		# shellcheck disable=SC2086
+		printf '%s %d %d %d %d %d : tunables 0 0 0 : slabdata %d %d 0\n' $row >>"$file"
+	done
+}
+
+# slab_values DB CACHE SNAPSHOT: what was recorded of it, in the order of slabinfo
+slab_values() {
+	"$codetag" replay --list --json --gauge "slabinfo.$2/*" "$1" | python3 -c '
+import json, sys
+gauges = json.load(sys.stdin)["snapshots"][int(sys.argv[1]) - 1]["gauges"]
+print(*gauges.values())' "$3"
+}
+
+# Rows of one name are one cache: counts are summed, sizes are those of the last row.
+# Of what meminfo has twice it is the first.
+record_repeated() {
+	local db=$scratch/repeated.db
+	slab_rows "$scratch/slabinfo" 'twice 1 20 64 10 1 2 3' 'other 5 6 7 8 9 10 11' 'twice 30 40 128 20 2 4 5'
+	printf '%s\n' 'MemTotal: 8 kB' 'Twice: 1 kB' 'Twice: 2 kB' >"$scratch/meminfo"
+	for append in '' --append; do
+		# shellcheck disable=SC2086
+		"$codetag" record -q -o "$db" -c 1 $append --allocinfo data/handmade-v1.allocinfo \
+			--slabinfo "$scratch/slabinfo" --meminfo "$scratch/meminfo" || return 1
+	done
+	[ "$(slab_values "$db" twice 1)" = '31 60 128 20 2 6 8' ] &&
+		[ "$(slab_values "$db" other 2)" = '5 6 7 8 9 10 11' ] &&
+		"$codetag" slabs --diff "$db@1" -f "$db" | grep -q '^0 caches grew' || return 1
+	"$codetag" replay --list --bytes --gauge meminfo.Twice "$db" | grep ' 1024$'
+}
+
+# No file is left of a recording whose first snapshot there was no room for, but one that
+# was there is.
+record_no_room() {
+	local db=$scratch/no-room.db file="--allocinfo data/recorded-mainline-6.12.allocinfo" kib
+	for kib in 2 64; do # no room for the tables, and for them alone
+		# shellcheck disable=SC2086
+		( trap '' XFSZ; ulimit -f $kib; exec "$codetag" record -q -o "$db" -c 1 $file ) 2>"$scratch/err"
+		[ $? -eq 2 ] && grep -q 'no-room.db' "$scratch/err" && [ -z "$(find "$scratch" -name 'no-room*')" ] ||
+			{ cat "$scratch/err"; ls -l "$scratch"; return 1; }
+	done
+	# shellcheck disable=SC2086
+	"$codetag" record -q -o "$db" -c 1 --allocinfo data/handmade-v1.allocinfo &&
+		! ( trap '' XFSZ; ulimit -f 64; exec "$codetag" record -q -o "$db" -c 1 --append $file ) &&
+		[ "$("$codetag" replay --list -N "$db" | wc -l)" -eq 1 ]
+}
+
 # Who takes it for an allocinfo is told what to do.
 recording_is_no_allocinfo() {
 	"$codetag" disable --dry-run --allocinfo "$recording" --all 2>"$scratch/err"
@@ -209,6 +261,8 @@ if feature sqlite3 record; then
 	check record/interrupted interrupted_recording
 	check record/refuses record_refuses
 	check record/needs record_needs
+	check record/repeated record_repeated
+	check record/no-room record_no_room
 	check record/no-allocinfo recording_is_no_allocinfo
 	check record/damaged damaged_recording
 	check replay/list recording_golden replay-list "$codetag" replay "$recording" --list
