@@ -473,6 +473,17 @@ static bool add_rows(struct recording *rec, int64_t snapshot,
 	return good;
 }
 
+static bool put_sample(struct recording *rec, size_t i, int64_t snapshot, int64_t value)
+{
+	sqlite3_stmt *s = rec->statement[ADD_SAMPLE];
+
+	*sample_of(rec, i) = (struct sample){ value, snapshot };
+	sqlite3_bind_int64(s, 1, (int64_t)i + 1);
+	sqlite3_bind_int64(s, 2, snapshot);
+	sqlite3_bind_int64(s, 3, value);
+	return step(rec, ADD_SAMPLE);
+}
+
 static bool add_sample(struct recording *rec, int64_t snapshot, const char *source,
 		       const char *name, int64_t value)
 {
@@ -497,12 +508,7 @@ static bool add_sample(struct recording *rec, int64_t snapshot, const char *sour
 		last->seen = snapshot;
 		return true;
 	}
-	*last = (struct sample){ value, snapshot };
-	s = rec->statement[ADD_SAMPLE];
-	sqlite3_bind_int64(s, 1, (int64_t)i + 1);
-	sqlite3_bind_int64(s, 2, snapshot);
-	sqlite3_bind_int64(s, 3, value);
-	return step(rec, ADD_SAMPLE);
+	return put_sample(rec, i, snapshot, value);
 }
 
 static bool add_fields(struct recording *rec, int64_t snapshot, const char *source,
@@ -566,6 +572,26 @@ static void sum_slabs(struct slabinfo *sums, const struct slabinfo *slabs)
 	strmap_free(&names);
 }
 
+#define SLABS "slabinfo"
+
+/*
+ * Caches that are not in the snapshot are gone, and have 0 in each column from now on: a
+ * cache that is there has a size.
+ */
+static bool end_slabs(struct recording *rec, int64_t snapshot)
+{
+	bool good = true;
+
+	for (size_t i = 0; i < rec->gauges.count && good; i++) {
+		const struct sample *last = sample_of(rec, i);
+
+		if (last->seen != snapshot && last->value &&
+		    !strncmp(rec->gauges.entry[i].key, SLABS ".", strlen(SLABS ".")))
+			good = put_sample(rec, i, snapshot, 0);
+	}
+	return good;
+}
+
 static bool add_slabs(struct recording *rec, int64_t snapshot,
 		      const struct slabinfo *slabs)
 {
@@ -581,10 +607,12 @@ static bool add_slabs(struct recording *rec, int64_t snapshot,
 		for (size_t k = 0; k < SLAB_COLUMNS && good; k++) {
 			text_clear(&name);
 			text_printf(&name, "%s/%s", c->name, slab_columns[k].name);
-			good = add_sample(rec, snapshot, "slabinfo", name.s,
+			good = add_sample(rec, snapshot, SLABS, name.s,
 					  *slab_column(c, k));
 		}
 	}
+	if (good && sums.count && !slabs->bad_lines)
+		good = end_slabs(rec, snapshot);
 	text_free(&name);
 	slabinfo_free(&sums);
 	return good;
@@ -881,13 +909,31 @@ static void add_cache(void *data, const char *name, int64_t value)
 			*slab_column(cache, c) = value;
 }
 
+static void leave_out_gone(struct slabinfo *slabs)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < slabs->count; i++) {
+		const struct slab_cache *cache = &slabs->cache[i];
+		bool there = false;
+
+		for (size_t k = 0; k < SLAB_COLUMNS; k++)
+			there = there || *slab_column(cache, k);
+		if (there)
+			slabs->cache[kept++] = *cache;
+	}
+	slabs->count = kept;
+}
+
 bool recording_load_machine(struct recording *rec, size_t i, struct machine *machine)
 {
 	*machine = (struct machine){ 0 };
 	if (load_fields(rec, i, "meminfo", &machine->meminfo) &&
 	    load_fields(rec, i, "vmstat", &machine->vmstat) &&
-	    load_samples(rec, i, "slabinfo", add_cache, &machine->slabinfo))
+	    load_samples(rec, i, SLABS, add_cache, &machine->slabinfo)) {
+		leave_out_gone(&machine->slabinfo);
 		return true;
+	}
 	machine_free(machine);
 	return false;
 }

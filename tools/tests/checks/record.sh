@@ -125,6 +125,45 @@ record_repeated() {
 	"$codetag" replay --list --bytes --gauge meminfo.Twice "$db" | grep ' 1024$'
 }
 
+# caches_of FILE: their names
+caches_of() {
+	"$codetag" slabs --all --json -f "$1" | python3 -c '
+import json, sys
+print(*sorted(row["name"] for row in json.load(sys.stdin)["rows"]))'
+}
+
+# A cache that is gone is not in the snapshots after that, and 0 as a gauge; where there is
+# no slabinfo, or not all of it, nothing is known to be gone.
+record_gone_cache() (
+	local stays='stays 5 6 7 8 9 10 11' goes='goes 1 2 3 4 5 6 7' want
+	export db=$scratch/gone.db now=$scratch/gone-slabinfo
+	slab_rows "$now-both" "$stays" "$goes"
+	slab_rows "$now-one" "$stays"
+	slab_rows "$now-broken" "$stays" 'broken -1'
+	pretend() { # NOW
+		local file=(both broken one one)
+		cp "$now-${file[$1]}" "$now"
+	}
+	in_world "$codetag" record -q -o "$db" -c 4 -i 1 --allocinfo data/handmade-v1.allocinfo \
+		--slabinfo "$now" || return 1
+	for file in one both '' one; do
+		"$codetag" record -q -o "$db" -c 1 --append --allocinfo data/handmade-v1.allocinfo \
+			${file:+--slabinfo "$now-$file"} || return 1
+	done
+	for want in 1:goes\ stays 2:goes\ stays 3:stays 4:stays 5:stays 6:goes\ stays 7:goes\ stays 8:stays; do
+		[ "$(caches_of "$db@${want%%:*}")" = "${want#*:}" ] ||
+			{ echo "$want"; caches_of "$db@${want%%:*}"; return 1; }
+	done
+	[ "$(slab_values "$db" goes 2)" = '1 2 3 4 5 6 7' ] &&
+		[ "$(slab_values "$db" goes 4)" = '0 0 0 0 0 0 0' ] &&
+		[ "$(slab_values "$db" goes 6)" = '1 2 3 4 5 6 7' ] &&
+		"$codetag" slabs --diff "$db@1" -f "$db@4" | grep ' gone  *goes$' &&
+		[ "$(python3 -c '
+import sqlite3, sys
+print(*sqlite3.connect(sys.argv[1]).execute(
+    "SELECT snapshot, count(*) FROM sample GROUP BY snapshot"))' "$db")" = '(1, 14) (3, 7) (6, 7) (8, 7)' ]
+)
+
 # No file is left of a recording whose first snapshot there was no room for, but one that
 # was there is.
 record_no_room() {
@@ -262,6 +301,7 @@ if feature sqlite3 record; then
 	check record/refuses record_refuses
 	check record/needs record_needs
 	check record/repeated record_repeated
+	check record/gone-cache record_gone_cache
 	check record/no-room record_no_room
 	check record/no-allocinfo recording_is_no_allocinfo
 	check record/damaged damaged_recording
