@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "recording/recording.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sqlite3.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/memory.h"
@@ -223,6 +225,11 @@ static bool load_meta(struct recording *rec)
 	int result;
 
 	if (!s) {
+		/* No such table, or no database at all; what else there is, SQLite says. */
+		int code = sqlite3_errcode(rec->db);
+
+		if (code != SQLITE_ERROR && code != SQLITE_NOTADB)
+			return false;
 		free(rec->error);
 		rec->error = NULL;
 		return fail_with(rec, "not a recording of codetag");
@@ -264,20 +271,48 @@ static bool load_snapshots(struct recording *rec)
 	return query_end(rec, s, result);
 }
 
+static bool open_database(struct recording *rec, const char *path, int flags)
+{
+	if (sqlite3_open_v2(path, &rec->db, flags, NULL) != SQLITE_OK)
+		return fail(rec);
+	sqlite3_busy_timeout(rec->db, 5000);
+	return true;
+}
+
+/*
+ * To read a file in WAL mode SQLite makes one beside it, which readers share. Where it may
+ * not, and nothing is beside, all is in the file, and it is read as one that nobody writes.
+ */
+static bool open_read_only(struct recording *rec)
+{
+	const char *file = sqlite3_db_filename(rec->db, "main");
+	struct text uri = { 0 };
+	struct stat wal;
+	bool good;
+
+	if (!stat(sqlite3_filename_wal(file), &wal) && wal.st_size)
+		return true;
+	text_puts(&uri, "file:");
+	for (const char *c = file; *c; c++)
+		text_printf(&uri, isalnum((unsigned char)*c) ? "%c" : "%%%02X", (unsigned char)*c);
+	text_puts(&uri, "?immutable=1");
+	sqlite3_close(rec->db);
+	good = open_database(rec, uri.s, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI);
+	text_free(&uri);
+	return good;
+}
+
 struct recording *recording_open(const char *path)
 {
 	struct recording *rec = xcalloc(1, sizeof(*rec));
+	int result;
 
-	if (sqlite3_open_v2(path, &rec->db, SQLITE_OPEN_READWRITE, NULL) != SQLITE_OK) {
-		/* Somebody else's file, or a read-only place. */
-		sqlite3_close(rec->db);
-		if (sqlite3_open_v2(path, &rec->db, SQLITE_OPEN_READONLY, NULL) !=
-		    SQLITE_OK) {
-			fail(rec);
-			return rec;
-		}
-	}
-	sqlite3_busy_timeout(rec->db, 5000);
+	/* What may not be written is opened all the same. */
+	if (!open_database(rec, path, SQLITE_OPEN_READWRITE))
+		return rec;
+	result = sqlite3_exec(rec->db, "SELECT 1 FROM sqlite_master", NULL, NULL, NULL);
+	if ((result == SQLITE_CANTOPEN || result == SQLITE_READONLY) && !open_read_only(rec))
+		return rec;
 	if (load_meta(rec) && load_snapshots(rec))
 		prepare(rec);
 	return rec;
@@ -380,10 +415,8 @@ struct recording *recording_create(const char *path, const char *kernel, bool ap
 	rec = xcalloc(1, sizeof(*rec));
 	if (!create_file(rec, path))
 		return rec;
-	if (sqlite3_open_v2(path, &rec->db, SQLITE_OPEN_READWRITE, NULL) != SQLITE_OK) {
-		fail(rec);
+	if (!open_database(rec, path, SQLITE_OPEN_READWRITE))
 		return rec;
-	}
 	if (!run(rec, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;"
 			"BEGIN;") ||
 	    !run(rec, schema) || !run(rec, contexts_schema) ||

@@ -180,6 +180,28 @@ record_no_room() {
 		[ "$("$codetag" replay --list -N "$db" | wc -l)" -eq 1 ]
 }
 
+# Where one may write neither the file nor beside it, as in somebody else's directory, it is
+# read, whatever its name; but not without what is beside it, and that is SQLite's to tell.
+record_read_only() (
+	local user='' place db="a?b#c%20%d e.db"
+	place=$(mktemp -d /tmp/codetag-XXXXXX) || return 1
+	trap 'rm -rf "$place"' EXIT
+	[ "$(id -u)" -ne 0 ] || user='setpriv --reuid=65534 --clear-groups'
+	cp "$codetag" "$place/codetag" && cp "$recording" "$place/$db" && ln -s "$db" "$place/link.db" &&
+		echo nothing >"$place/none.db" || return 1
+	head -c 2K "$recording" >"$place/cut.db"
+	chmod 444 "$place"/*.db
+	chmod 555 "$place/codetag" "$place"
+	cd "$place" || return 1
+	for file in "$db" "$place/$db" "//$place/$db" link.db; do
+		[ "$($user ./codetag replay --list -N "$file" | wc -l)" -eq 16 ] || { echo "$file"; return 1; }
+	done
+	$user ./codetag replay --list none.db 2>&1 | grep 'none.db: not a recording of codetag$' || return 1
+	$user ./codetag replay --list cut.db 2>&1 | grep 'cut.db: database disk image is malformed$' || return 1
+	chmod 755 . && echo something >"$db-wal" && chmod 555 . || return 1
+	$user ./codetag replay --list "$db" 2>&1 | grep 'e.db: unable to open database file$'
+)
+
 # Who takes it for an allocinfo is told what to do.
 recording_is_no_allocinfo() {
 	"$codetag" disable --dry-run --allocinfo "$recording" --all 2>"$scratch/err"
@@ -303,6 +325,9 @@ if feature sqlite3 record; then
 	check record/repeated record_repeated
 	check record/gone-cache record_gone_cache
 	check record/no-room record_no_room
+	if [ "$(id -u)" -ne 0 ] || program setpriv record/read-only; then
+		check record/read-only record_read_only
+	fi
 	check record/no-allocinfo recording_is_no_allocinfo
 	check record/damaged damaged_recording
 	check replay/list recording_golden replay-list "$codetag" replay "$recording" --list
