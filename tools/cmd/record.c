@@ -86,6 +86,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_END:
 		if (!record->output)
 			argp_error(state, "--output FILE is missing");
+		else if (!*record->output)
+			argp_error(state, "the name after --output is empty");
 		return 0;
 	}
 	return ARGP_ERR_UNKNOWN;

@@ -273,7 +273,14 @@ static bool load_snapshots(struct recording *rec)
 
 static bool open_database(struct recording *rec, const char *path, int flags)
 {
-	if (sqlite3_open_v2(path, &rec->db, flags, NULL) != SQLITE_OK)
+	struct text name = { 0 };
+	int result;
+
+	/* ":memory:" and its like would be no files. */
+	text_printf(&name, "%s%s", *path == ':' ? "./" : "", path);
+	result = sqlite3_open_v2(name.s, &rec->db, flags, NULL);
+	text_free(&name);
+	if (result != SQLITE_OK)
 		return fail(rec);
 	sqlite3_busy_timeout(rec->db, 5000);
 	return true;

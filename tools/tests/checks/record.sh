@@ -180,6 +180,18 @@ record_no_room() {
 		[ "$("$codetag" replay --list -N "$db" | wc -l)" -eq 1 ]
 }
 
+# Names that for SQLite are no files: ":memory:" is one, and an empty one is refused.
+record_names() (
+	mkdir -p "$scratch/names" && cp data/handmade-v1.allocinfo "$scratch/names/allocinfo" &&
+		cd "$scratch/names" || return 1
+	for append in '' --append; do
+		"$codetag" record -q -c 1 -o :memory: $append --allocinfo allocinfo || return 1
+	done
+	[ -s :memory: ] && [ "$("$codetag" replay --list -N :memory: | wc -l)" -eq 2 ] || return 1
+	"$codetag" record -c 1 -o '' --allocinfo allocinfo >out 2>&1
+	[ $? -eq 2 ] && grep -q 'empty' out && grep -q -e '--help' out || { cat out; return 1; }
+)
+
 # Where one may write neither the file nor beside it, as in somebody else's directory, it is
 # read, whatever its name; but not without what is beside it, and that is SQLite's to tell.
 record_read_only() (
@@ -321,6 +333,7 @@ if feature sqlite3 record; then
 	check record/goes-on record_goes_on
 	check record/interrupted interrupted_recording
 	check record/refuses record_refuses
+	check record/names record_names
 	check record/needs record_needs
 	check record/repeated record_repeated
 	check record/gone-cache record_gone_cache
