@@ -199,9 +199,12 @@ static bool create_recording(struct record *record)
 	if (!strcmp(record->allocinfo, ALLOCINFO_PATH))
 		uname(&kernel);
 	record->recording = recording_create(record->output, kernel.release, record->append);
-	if (recording_error(record->recording))
-		warning("%s: %s", record->output, recording_error(record->recording));
-	return !recording_error(record->recording);
+	if (!recording_error(record->recording))
+		return true;
+	warning("%s: %s", record->output, recording_error(record->recording));
+	if (recording_hint(record->recording))
+		hint("%s", recording_hint(record->recording));
+	return false;
 }
 
 enum taken { TAKEN, TAKEN_PARTLY, NOT_TAKEN, NO_USE };
@@ -233,7 +236,9 @@ static enum taken take(struct record *record)
 	moment.meminfo = &meminfo;
 	moment.vmstat = &vmstat;
 	moment.slabinfo = &slabinfo;
-	if (record->recording || (good && create_recording(record))) {
+	if (!record->recording && good && !create_recording(record)) {
+		taken = NO_USE;
+	} else if (record->recording) {
 		good = allocinfo_complete(&info, record->allocinfo) && good;
 		taken = good ? TAKEN : TAKEN_PARTLY;
 		if (!recording_add(record->recording, &moment)) {

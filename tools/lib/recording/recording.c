@@ -79,9 +79,11 @@ struct sample {
 
 struct recording {
 	sqlite3 *db;
+	int lock;	/* of who writes it, else -1 */
 	char *created;	/* the file, if it was made now and is empty as yet */
 	sqlite3_stmt *statement[STATEMENTS];
 	char *error;
+	const char *hint;
 	char *kernel;
 	struct snapshot_head {
 		int64_t id, time;
@@ -141,6 +143,11 @@ const char *recording_error(const struct recording *rec)
 	return rec->error;
 }
 
+const char *recording_hint(const struct recording *rec)
+{
+	return rec->hint;
+}
+
 size_t recording_count(const struct recording *rec)
 {
 	return rec->count;
@@ -178,6 +185,9 @@ void recording_close(struct recording *rec)
 	if (rec->created)
 		remove_file(rec->created);
 	free(rec->created);
+	/* Not before: SQLite's own locks on the file would be gone with it. */
+	if (rec->lock >= 0)
+		close(rec->lock);
 	for (size_t i = 0; i < rec->state_room; i++)
 		free(rec->state[i].notes);
 	free(rec->state);
@@ -309,19 +319,32 @@ static bool open_read_only(struct recording *rec)
 	return good;
 }
 
-struct recording *recording_open(const char *path)
+static struct recording *new_recording(void)
 {
 	struct recording *rec = xcalloc(1, sizeof(*rec));
+
+	rec->lock = -1;
+	return rec;
+}
+
+static bool open_existing(struct recording *rec, const char *path)
+{
 	int result;
 
 	/* What may not be written is opened all the same. */
 	if (!open_database(rec, path, SQLITE_OPEN_READWRITE))
-		return rec;
+		return false;
 	result = sqlite3_exec(rec->db, "SELECT 1 FROM sqlite_master", NULL, NULL, NULL);
 	if ((result == SQLITE_CANTOPEN || result == SQLITE_READONLY) && !open_read_only(rec))
-		return rec;
-	if (load_meta(rec) && load_snapshots(rec))
-		prepare(rec);
+		return false;
+	return load_meta(rec) && load_snapshots(rec) && prepare(rec);
+}
+
+struct recording *recording_open(const char *path)
+{
+	struct recording *rec = new_recording();
+
+	open_existing(rec, path);
 	return rec;
 }
 
@@ -396,32 +419,45 @@ static bool load_states(struct recording *rec)
 	return query_end(rec, s, result);
 }
 
-/* Never a file that another has made meanwhile: one without a snapshot is removed. */
-static bool create_file(struct recording *rec, const char *path)
-{
-	int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+/* Behind the bytes from 1 GiB on that SQLite locks in its files. */
+#define LOCK_BYTE 0x40000200
 
-	if (fd < 0)
+/*
+ * Who writes knows what was written last, so there may be one only. The lock is one of an
+ * open file, which those that SQLite has for the process do not disturb.
+ */
+static bool lock_file(struct recording *rec, const char *path, int flags)
+{
+	struct flock lock = {
+		.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = LOCK_BYTE, .l_len = 1
+	};
+
+	rec->lock = open(path, O_RDWR | O_CLOEXEC | flags, 0644);
+	if (rec->lock < 0)
 		return fail_with(rec, strerror(errno));
-	close(fd);
-	rec->created = xstrdup(path);
-	return true;
+	if (!fcntl(rec->lock, F_OFD_SETLK, &lock))
+		return true;
+	if (errno != EAGAIN && errno != EACCES)
+		return fail_with(rec, strerror(errno));
+	rec->hint = "Wait for it, end it, or take another name.";
+	return fail_with(rec, "being written by another codetag record");
 }
 
 struct recording *recording_create(const char *path, const char *kernel, bool append)
 {
-	struct recording *rec;
+	struct recording *rec = new_recording();
 	sqlite3_stmt *s;
 
 	if (append) {
-		rec = recording_open(path);
-		if (!rec->error && run(rec, contexts_schema))
+		if (lock_file(rec, path, 0) && open_existing(rec, path) &&
+		    run(rec, contexts_schema))
 			load_states(rec);
 		return rec;
 	}
-	rec = xcalloc(1, sizeof(*rec));
-	if (!create_file(rec, path))
+	/* Never a file that another has made meanwhile: one without a snapshot is removed. */
+	if (!lock_file(rec, path, O_CREAT | O_EXCL))
 		return rec;
+	rec->created = xstrdup(path);
 	if (!open_database(rec, path, SQLITE_OPEN_READWRITE))
 		return rec;
 	if (!run(rec, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;"

@@ -39,6 +39,7 @@ struct moment {
 struct recording *recording_create(const char *path, const char *kernel, bool append);
 struct recording *recording_open(const char *path);
 const char *recording_error(const struct recording *rec);	/* NULL: no failure */
+const char *recording_hint(const struct recording *rec);	/* what to do then, or NULL */
 void recording_close(struct recording *rec);
 
 bool recording_add(struct recording *rec, const struct moment *moment);

@@ -67,6 +67,26 @@ interrupted_recording() {
 	wait $! && [ ! -e "$db-wal" ]
 }
 
+# A second one is told, at once, and the first goes on; after it another may.
+record_written() {
+	local db=$scratch/written.db file="--allocinfo data/handmade-v1.allocinfo" first
+	more() { [ "$("$codetag" replay "$db" --list -N | wc -l)" -gt "$1" ]; }
+	# shellcheck disable=SC2086
+	"$codetag" record -q -o "$db" -i 0.1 $file &
+	first=$!
+	comes recorded "$db" || { kill -KILL $first; return 1; }
+	# shellcheck disable=SC2086
+	"$codetag" record -o "$db" -i 0.1 -c 3 --append $file >"$scratch/err" 2>&1
+	[ $? -eq 2 ] && [ "$(wc -l <"$scratch/err")" -eq 2 ] &&
+		grep -q 'written.db: being written by another codetag record$' "$scratch/err" &&
+		grep -q 'Wait for it' "$scratch/err" ||
+		{ kill -KILL $first; cat "$scratch/err"; return 1; }
+	comes more "$("$codetag" replay "$db" --list -N | wc -l)"
+	kill -INT $first && wait $first || return 1
+	# shellcheck disable=SC2086
+	"$codetag" record -q -o "$db" -c 1 --append $file
+}
+
 damaged_recording() {
 	survives 25 "$recording" "$scratch/damaged.db" 60 100 \
 		"$codetag" leaks --all "$scratch/damaged.db"
@@ -332,6 +352,7 @@ if feature sqlite3 record; then
 	check record/returning-row returning_row
 	check record/goes-on record_goes_on
 	check record/interrupted interrupted_recording
+	check record/written record_written
 	check record/refuses record_refuses
 	check record/names record_names
 	check record/needs record_needs
