@@ -443,6 +443,20 @@ static bool lock_file(struct recording *rec, const char *path, int flags)
 	return fail_with(rec, "being written by another codetag record");
 }
 
+/* Of another kernel the same places are other call sites. */
+static bool same_kernel(struct recording *rec, const char *kernel)
+{
+	struct text why = { 0 };
+
+	if (!*kernel || !*recording_kernel(rec) || !strcmp(kernel, recording_kernel(rec)))
+		return true;
+	text_printf(&why, "recorded on Linux %s, and this is %s", recording_kernel(rec), kernel);
+	fail_with(rec, why.s);
+	text_free(&why);
+	rec->hint = "Begin a new recording: take another name.";
+	return false;
+}
+
 struct recording *recording_create(const char *path, const char *kernel, bool append)
 {
 	struct recording *rec = new_recording();
@@ -450,7 +464,7 @@ struct recording *recording_create(const char *path, const char *kernel, bool ap
 
 	if (append) {
 		if (lock_file(rec, path, 0) && open_existing(rec, path) &&
-		    run(rec, contexts_schema))
+		    same_kernel(rec, kernel) && run(rec, contexts_schema))
 			load_states(rec);
 		return rec;
 	}

@@ -87,6 +87,28 @@ record_written() {
 	"$codetag" record -q -o "$db" -c 1 --append $file
 }
 
+# on_machine COMMAND...: where /proc has an allocinfo and no more
+on_machine() {
+	# shellcheck disable=SC2016
+	unshare -m sh -c 'mount -t tmpfs none /proc && cp data/handmade-v1.allocinfo /proc/allocinfo &&
+		exec "$0" "$@"' "$build/clang/codetag" "$@"
+}
+
+# Snapshots of another kernel are not added, those of files are.
+record_kernel() {
+	local db=$scratch/kernel.db
+	clang_build && on_machine record -q -o "$db" -c 1 && on_machine record -q -o "$db" -c 1 --append || return 1
+	python3 -c '
+import sqlite3, sys
+with sqlite3.connect(sys.argv[1]) as db:
+    db.execute("UPDATE meta SET value = ? WHERE key = ?", ("6.6.6-other", "kernel"))' "$db"
+	on_machine record -o "$db" -c 1 --append >"$scratch/err" 2>&1
+	[ $? -eq 2 ] && grep -q "kernel.db: recorded on Linux 6.6.6-other, and this is $(uname -r)$" "$scratch/err" &&
+		grep -q 'Begin a new recording' "$scratch/err" || { cat "$scratch/err"; return 1; }
+	"$codetag" record -q -o "$db" -c 1 --append --allocinfo data/handmade-v1.allocinfo &&
+		[ "$("$codetag" replay --list -N "$db" | wc -l)" -eq 3 ]
+}
+
 damaged_recording() {
 	survives 25 "$recording" "$scratch/damaged.db" 60 100 \
 		"$codetag" leaks --all "$scratch/damaged.db"
@@ -353,6 +375,11 @@ if feature sqlite3 record; then
 	check record/goes-on record_goes_on
 	check record/interrupted interrupted_recording
 	check record/written record_written
+	if unshare -m mount -t tmpfs none /proc 2>/dev/null; then
+		check record/kernel record_kernel
+	else
+		skip record/kernel "no mount namespace of its own"
+	fi
 	check record/refuses record_refuses
 	check record/names record_names
 	check record/needs record_needs
