@@ -2,6 +2,7 @@
 #include "interval.h"
 
 #include <errno.h>
+#include <math.h>
 #include <signal.h>
 
 static volatile sig_atomic_t interrupted;
@@ -43,17 +44,29 @@ void interval_start(struct interval *interval, double seconds)
 	clock_gettime(CLOCK_MONOTONIC, &interval->next);
 }
 
+static void add_seconds(struct timespec *time, double seconds)
+{
+	time_t whole = (time_t)seconds;
+
+	time->tv_sec += whole;
+	time->tv_nsec += (long)((seconds - (double)whole) * 1e9);
+	if (time->tv_nsec >= 1000000000) {
+		time->tv_nsec -= 1000000000;
+		time->tv_sec++;
+	}
+}
+
 bool interval_wait(struct interval *interval)
 {
-	struct timespec *next = &interval->next;
-	time_t whole = (time_t)interval->seconds;
+	struct timespec *next = &interval->next, now;
+	double late;
 
-	next->tv_sec += whole;
-	next->tv_nsec += (long)((interval->seconds - (double)whole) * 1e9);
-	if (next->tv_nsec >= 1000000000) {
-		next->tv_nsec -= 1000000000;
-		next->tv_sec++;
-	}
+	add_seconds(next, interval->seconds);
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	late = (double)(now.tv_sec - next->tv_sec) + (double)(now.tv_nsec - next->tv_nsec) / 1e9;
+	/* Who was stopped has missed these. */
+	if (late > 0)
+		add_seconds(next, late - fmod(late, interval->seconds) + interval->seconds);
 	while (!interrupted &&
 	       clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, next, NULL) == EINTR)
 		;

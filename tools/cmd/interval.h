@@ -22,7 +22,7 @@ bool interrupt_caught(void);
 /* Catches them, too: they end interval_wait(). */
 void interval_start(struct interval *interval, double seconds);
 
-/* Sleeps until the next beat; false after a signal. */
+/* Sleeps until the next beat, which is not one that has passed; false after a signal. */
 bool interval_wait(struct interval *interval);
 
 /* Milliseconds since 1970. */

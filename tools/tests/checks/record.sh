@@ -109,6 +109,20 @@ with sqlite3.connect(sys.argv[1]) as db:
 		[ "$("$codetag" replay --list -N "$db" | wc -l)" -eq 3 ]
 }
 
+# Stopped for some intervals it has missed them, and keeps to the beat: no two snapshots are
+# closer than the interval, but for the one it was late for.
+record_stopped() {
+	local db=$scratch/stopped.db pid
+	"$codetag" record -q -o "$db" -c 6 -i 1 --allocinfo data/handmade-v1.allocinfo &
+	pid=$!
+	comes recorded "$db" && kill -STOP $pid && sleep 5.5 && kill -CONT $pid && wait $pid || return 1
+	"$codetag" replay --list --json "$db" | python3 -c '
+import json, sys
+times = [row["time"] for row in json.load(sys.stdin)["snapshots"]]
+steps = [b - a for a, b in zip(times, times[1:])]
+assert sum(step < 0.5 for step in steps) <= 1, steps'
+}
+
 damaged_recording() {
 	survives 25 "$recording" "$scratch/damaged.db" 60 100 \
 		"$codetag" leaks --all "$scratch/damaged.db"
@@ -375,6 +389,7 @@ if feature sqlite3 record; then
 	check record/goes-on record_goes_on
 	check record/interrupted interrupted_recording
 	check record/written record_written
+	check record/stopped record_stopped
 	if unshare -m mount -t tmpfs none /proc 2>/dev/null; then
 		check record/kernel record_kernel
 	else
