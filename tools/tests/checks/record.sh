@@ -96,14 +96,14 @@ on_machine() {
 
 # Snapshots of another kernel are not added, those of files are.
 record_kernel() {
-	local db=$scratch/kernel.db
+	local db=$scratch/other-kernel.db
 	clang_build && on_machine record -q -o "$db" -c 1 && on_machine record -q -o "$db" -c 1 --append || return 1
 	python3 -c '
 import sqlite3, sys
 with sqlite3.connect(sys.argv[1]) as db:
     db.execute("UPDATE meta SET value = ? WHERE key = ?", ("6.6.6-other", "kernel"))' "$db"
 	on_machine record -o "$db" -c 1 --append >"$scratch/err" 2>&1
-	[ $? -eq 2 ] && grep -q "kernel.db: recorded on Linux 6.6.6-other, and this is $(uname -r)$" "$scratch/err" &&
+	[ $? -eq 2 ] && grep -q "other-kernel.db: recorded on Linux 6.6.6-other, and this is $(uname -r)$" "$scratch/err" &&
 		grep -q 'Begin a new recording' "$scratch/err" || { cat "$scratch/err"; return 1; }
 	"$codetag" record -q -o "$db" -c 1 --append --allocinfo data/handmade-v1.allocinfo &&
 		[ "$("$codetag" replay --list -N "$db" | wc -l)" -eq 3 ]
@@ -238,8 +238,8 @@ record_no_room() {
 
 # Names that for SQLite are no files: ":memory:" is one, and an empty one is refused.
 record_names() (
-	mkdir -p "$scratch/names" && cp data/handmade-v1.allocinfo "$scratch/names/allocinfo" &&
-		cd "$scratch/names" || return 1
+	mkdir -p "$scratch/names-of-none" && cp data/handmade-v1.allocinfo "$scratch/names-of-none/allocinfo" &&
+		cd "$scratch/names-of-none" || return 1
 	for append in '' --append; do
 		"$codetag" record -q -c 1 -o :memory: $append --allocinfo allocinfo || return 1
 	done
