@@ -29,6 +29,13 @@ int64_t argument_size(const char *arg, struct argp_state *state)
 	return size;
 }
 
+const char *argument_database(const char *arg, struct argp_state *state)
+{
+	if (!*arg || *arg == ':')
+		argp_error(state, "'%s' is no name for a database", arg);
+	return arg;
+}
+
 struct query *argument_query(const char *arg, struct argp_state *state)
 {
 	struct query_error error;

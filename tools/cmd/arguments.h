@@ -16,6 +16,9 @@ int64_t argument_number(const char *arg, int64_t min, int64_t max,
 /* "4k", "1.5M" … */
 int64_t argument_size(const char *arg, struct argp_state *state);
 struct query *argument_query(const char *arg, struct argp_state *state);
+
+/* The name of a database that is to be made; SQLite takes "" and ":memory:" for none. */
+const char *argument_database(const char *arg, struct argp_state *state);
 double argument_seconds(const char *arg, struct argp_state *state);
 
 /* The index of @arg among @words; @what is "sort key" or the like. */

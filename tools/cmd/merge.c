@@ -121,7 +121,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		merge->csv = true;
 		return 0;
 	case KEY_SQLITE:
-		merge->sqlite = arg;
+		merge->sqlite = argument_database(arg, state);
 		return 0;
 	case 'o':
 		merge->output.columns = arg;

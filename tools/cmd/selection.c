@@ -102,7 +102,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		selection->csv = true;
 		return 0;
 	case KEY_SQLITE:
-		selection->sqlite = arg;
+		selection->sqlite = argument_database(arg, state);
 		return 0;
 	case KEY_LABEL:
 		selection_label(selection, arg, state);

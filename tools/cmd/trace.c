@@ -157,7 +157,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		trace->branch = arg;
 		return 0;
 	case KEY_SAVE_DB:
-		trace->save_db = arg;
+		trace->save_db = argument_database(arg, state);
 		return 0;
 	case KEY_DB_FILE:
 		trace->db_file = arg;
