@@ -131,7 +131,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		trace->source.frames = arg ? argument_number(arg, 1, 64, state) : 1;
 		return 0;
 	case KEY_PAGES:
-		trace->kmem.pages = true;
+		trace->kmem.pages = 1;
 		return 0;
 	case KEY_PAGE_SIZE:
 		trace->kmem.page_size = argument_size(arg, state);

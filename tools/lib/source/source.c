@@ -14,6 +14,7 @@
 
 #include "base/message.h"
 #include "base/number.h"
+#include "base/strmap.h"
 #include "base/text.h"
 #include "model/fleet.h"
 #include "read/allocinfo_ioctl.h"

@@ -64,8 +64,8 @@ struct kmem {
 	size_t slots, objects;
 	int64_t most_objects;
 
-	bool pages;		/* count pages and no slab objects: those are in pages */
-	bool by_task;		/* callers are the tasks */
+	int64_t pages;		/* 1: count pages and no slab objects: those are in pages */
+	int64_t by_task;	/* 1: callers are the tasks */
 	int64_t page_size;
 	int64_t other_events;	/* of the kind that is not counted */
 

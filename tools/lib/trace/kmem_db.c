@@ -39,6 +39,8 @@ static const struct member {
 	const char *key;
 	size_t offset;
 } meta_members[] = {
+	{ "pages", offsetof(struct kmem, pages) },
+	{ "by_task", offsetof(struct kmem, by_task) },
 	{ "events", offsetof(struct kmem, events) },
 	{ "not_understood", offsetof(struct kmem, bad) },
 	{ "lost", offsetof(struct kmem, lost) },
@@ -61,9 +63,6 @@ static char *failure(sqlite3 *db)
 {
 	return xstrdup(db ? sqlite3_errmsg(db) : "out of memory");
 }
-
-/* What is counted, where it is not slab objects by their callers. */
-static const char *const meta_pages = "pages", *const meta_by_task = "by_task";
 
 static int64_t *number_at(void *base, size_t offset)
 {
@@ -115,10 +114,6 @@ static bool write_all(sqlite3 *db, const struct kmem *kmem)
 		    insert(db, "INSERT INTO meta VALUES (?1, ?2)", "trace_format",
 			   numbers, 1);
 
-	numbers[0] = kmem->pages;
-	good = good && insert(db, "INSERT INTO meta VALUES (?1, ?2)", meta_pages, numbers, 1);
-	numbers[0] = kmem->by_task;
-	good = good && insert(db, "INSERT INTO meta VALUES (?1, ?2)", meta_by_task, numbers, 1);
 	for (size_t i = 0; i < COUNT(meta_members) && good; i++)
 		good = insert(db, "INSERT INTO meta VALUES (?1, ?2)",
 			      meta_members[i].key,
@@ -234,10 +229,6 @@ static bool read_rest(sqlite3 *db, struct kmem *kmem, bool *known)
 
 		if (key && !strcmp(key, "trace_format"))
 			*known = value == FORMAT;
-		else if (key && !strcmp(key, meta_pages))
-			kmem->pages = value;
-		else if (key && !strcmp(key, meta_by_task))
-			kmem->by_task = value;
 		for (size_t i = 0; key && i < COUNT(meta_members); i++)
 			if (!strcmp(key, meta_members[i].key))
 				*number_at(kmem, meta_members[i].offset) = value;

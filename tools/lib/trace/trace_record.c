@@ -59,15 +59,12 @@ static bool enable(struct tracefs_instance *instance)
 
 struct trace_record *trace_record_start(int64_t bytes, const char **why)
 {
-	static bool registered;
 	struct trace_record *record = xcalloc(1, sizeof(*record));
 	char name[32];
 	int64_t kb;
 
 	*why = NULL;
-	if (!registered)
-		atexit(destroy_at_exit);
-	registered = true;
+	atexit(destroy_at_exit);
 	active = record;
 	record->cpus = sysconf(_SC_NPROCESSORS_CONF);
 	kb = bytes / 1024 / (record->cpus > 0 ? record->cpus : 1);

@@ -145,6 +145,14 @@ record_needs() {
 	done
 }
 
+# Without a slabinfo there are no caches, which is no other format.
+record_no_slabinfo() {
+	local db=$scratch/no-slabinfo.db
+	"$codetag" record -q -o "$db" -c 1 --allocinfo data/handmade-v1.allocinfo || return 1
+	"$codetag" slabs -f "$db" >/dev/null 2>"$scratch/err"
+	[ $? -eq 2 ] && grep -q 'there is no slabinfo in this snapshot' "$scratch/err"
+}
+
 # slab_rows FILE ROW...: a row is the name of a cache and its numbers, as /proc/slabinfo has them
 slab_rows() {
 	local file=$1 row
@@ -398,6 +406,7 @@ if feature sqlite3 record; then
 	check record/refuses record_refuses
 	check record/names record_names
 	check record/needs record_needs
+	check record/no-slabinfo record_no_slabinfo
 	check record/repeated record_repeated
 	check record/gone-cache record_gone_cache
 	check record/no-room record_no_room

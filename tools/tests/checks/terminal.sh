@@ -16,6 +16,12 @@ no_colours() {
 	! on_terminal "$1 $codetag report data/handmade-v1.allocinfo" | grep -q "$escape"
 }
 
+# Not with the status of bad news, as the library would end, which leaks what it had begun.
+unknown_terminal() {
+	on_terminal "ASAN_OPTIONS=detect_leaks=0 TERM=nonesuch $codetag top data/handmade-v1.allocinfo; echo exit \$?" | tr -d '\r' >"$scratch/unknown"
+	grep -q "the terminal 'nonesuch' is not known here" "$scratch/unknown" && grep -qx 'exit 2' "$scratch/unknown"
+}
+
 pprof_refuses_terminal() {
 	on_terminal "$codetag export --format pprof data/handmade-v1.allocinfo; echo exit \$?" |
 		tr -d '\r' | grep -qx 'exit 2'
@@ -31,6 +37,9 @@ valgrind_clean() {
 check terminal/colours colours_on_terminal
 check terminal/no-color no_colours "TERM=xterm NO_COLOR=1"
 check terminal/dumb no_colours TERM=dumb
+if feature ncursesw terminal/unknown; then
+	check terminal/unknown unknown_terminal
+fi
 check terminal/pprof pprof_refuses_terminal
 if program valgrind valgrind; then
 	file=data/recorded-mainline-6.12.allocinfo
