@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "command.h"
 #include "debugfs.h"
@@ -50,9 +51,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 static const struct argp argp = {
 	options, parse, "[FILE]",
-	"Lets the kernel recount every page and every slab object and compare the "
+	"Makes the kernel recount every page and every slab object and compare the "
 	"result with its counters. Needs a kernel with codetag and takes a while "
-	"on a large machine, while everything else stands still: the result says how long."
+	"on a large machine, while everything else stands still: the result says how long. "
+	"With FILE no audit is started: the result in FILE is shown."
 	"\vExamples:\n"
 	"  codetag audit && echo the counters are right\n"
 	"  codetag audit --json saved-audit.txt\n\n"
@@ -119,6 +121,23 @@ static void print_table(const struct audit *audit, const struct output *output)
 		       audit->pages, audit->objects, audit->mismatches);
 }
 
+/*
+ * A write starts an audit, and a read then shows its result. A kernel whose file is read-only
+ * starts one at a read. A saved copy has a size; files of debugfs have none.
+ */
+static bool start(const struct debugfs_options *o)
+{
+	struct stat st;
+	int error;
+
+	if (debugfs_is_file(o) || stat(o->file.path, &st) || !(st.st_mode & 0222) || st.st_size)
+		return true;
+	error = debugfs_write_file(o->file.path, "1");
+	if (error)
+		debugfs_complain(&o->file, error);
+	return !error;
+}
+
 int cmd_audit(int argc, char **argv)
 {
 	struct debugfs_options o = { .file = DEBUGFS_FILE("audit") };
@@ -128,6 +147,8 @@ int cmd_audit(int argc, char **argv)
 	char *text;
 
 	argp_parse(&argp, argc, argv, 0, NULL, &o);
+	if (!start(&o))
+		return STATUS_TROUBLE;
 	if (!input_read(o.file.path, &text, &len)) {
 		debugfs_complain(&o.file, errno);
 		return STATUS_TROUBLE;
@@ -149,6 +170,10 @@ int cmd_audit(int argc, char **argv)
 		warning("the kernel gave up after %" PRId64 " pages: it may stop everything for %"
 			PRId64 " ms. Allow more in /sys/module/codetag/parameters/audit_max_ms",
 			audit.pages, audit.max_ms);
+		status = STATUS_TROUBLE;
+	} else if (audit.none) {
+		warning("%s: no audit has run since the kernel was booted",
+			input_name(o.file.path));
 		status = STATUS_TROUBLE;
 	} else if (!audit.finished) {
 		warning("%s ends without the line that sums it up",

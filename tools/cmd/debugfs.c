@@ -44,6 +44,11 @@ error_t debugfs_parse(int key, char *arg, struct argp_state *state)
 	return ARGP_ERR_UNKNOWN;
 }
 
+bool debugfs_is_file(const struct debugfs_options *o)
+{
+	return o->file.given && o->file.path != o->path;
+}
+
 /* Which of the things that it takes is missing. */
 static void hint_missing(const char *path)
 {
@@ -130,15 +135,12 @@ bool debugfs_read(const struct debugfs_dir *dir, const char *name, char **text,
 	return good;
 }
 
-int debugfs_write(const struct debugfs_dir *dir, const char *name, const char *text,
-		  bool *opened)
+/* Closes @fd, which may be an error of open(). */
+static int write_all(int fd, const char *text)
 {
-	char *path = debugfs_path(dir, name);
-	int fd = open(path, O_WRONLY | O_CLOEXEC), error = 0;
 	ssize_t len = (ssize_t)strlen(text), written;
+	int error = 0;
 
-	free(path);
-	*opened = fd >= 0;
 	if (fd < 0)
 		return errno;
 	written = write(fd, text, len);
@@ -148,4 +150,20 @@ int debugfs_write(const struct debugfs_dir *dir, const char *name, const char *t
 		error = EIO;
 	close(fd);
 	return error;
+}
+
+int debugfs_write(const struct debugfs_dir *dir, const char *name, const char *text,
+		  bool *opened)
+{
+	char *path = debugfs_path(dir, name);
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+
+	free(path);
+	*opened = fd >= 0;
+	return write_all(fd, text);
+}
+
+int debugfs_write_file(const char *path, const char *text)
+{
+	return write_all(open(path, O_WRONLY | O_CLOEXEC), text);
 }

@@ -36,6 +36,9 @@ struct debugfs_options {
 error_t debugfs_parse(int key, char *arg, struct argp_state *state);
 extern const struct argp_child debugfs_children[];
 
+/* Whether FILE was named, by the option or an argument: not one of the kernel's directory. */
+bool debugfs_is_file(const struct debugfs_options *o);
+
 /* Why @file could not be opened, and what to do. */
 void debugfs_complain(const struct debugfs_file *file, int error);
 
@@ -63,6 +66,9 @@ bool debugfs_read(const struct debugfs_dir *dir, const char *name, char **text,
  */
 int debugfs_write(const struct debugfs_dir *dir, const char *name, const char *text,
 		  bool *opened);
+
+/* Likewise, for a file that is there, by its path. */
+int debugfs_write_file(const char *path, const char *text);
 
 /* debugfs_complain() about a file of the directory. */
 void debugfs_dir_complain(const struct debugfs_dir *dir, const char *name, int error);

@@ -83,6 +83,13 @@ static bool parse_summary(struct audit *audit, const char *line)
 	return audit->finished;
 }
 
+/* Lines for humans; one of them has a meaning. */
+static bool parse_comment(struct audit *audit, const char *line)
+{
+	audit->none |= !strcmp(line, "# no audit has run");
+	return line[0] == '#';
+}
+
 void audit_parse(struct audit *audit, char *text, size_t len)
 {
 	char *at = text, *line;
@@ -95,8 +102,9 @@ void audit_parse(struct audit *audit, char *text, size_t len)
 			continue;
 		/* Nothing may follow the last line, nor may it be cut. */
 		if (audit->finished || !complete || !printable(line, line_len) ||
-		    (!parse_mismatch(audit, line) && !parse_stopped(audit, line) &&
-		     !parse_gave_up(audit, line) && !parse_summary(audit, line)))
+		    (!parse_comment(audit, line) && !parse_mismatch(audit, line) &&
+		     !parse_stopped(audit, line) && !parse_gave_up(audit, line) &&
+		     !parse_summary(audit, line)))
 			audit->bad_lines++;
 	}
 }

@@ -11,7 +11,10 @@
  *
  *	gave up: N pages in codetag.audit_max_ms=N
  *
- * The line before it is not in the files of older kernels.
+ * The line before it is not in the files of older kernels. Before the first audit there is
+ * only
+ *
+ *	# no audit has run
  */
 #ifndef CODETAG_AUDIT_H
 #define CODETAG_AUDIT_H
@@ -32,6 +35,7 @@ struct audit {
 	size_t count, room;
 	bool finished;		/* the last line was there */
 	int64_t tags, pages, objects, mismatches;	/* as it says */
+	bool none;		/* none has run */
 	bool timed;		/* the next three are known */
 	int64_t passes;		/* how often everything was stopped */
 	int64_t longest_us;	/* the longest time of these, in microseconds */

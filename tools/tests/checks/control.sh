@@ -103,6 +103,7 @@ if make_refuse; then
 	check control/ENOMEM refused 12 2 'changed nothing' control fault func f
 	check control/EIO refused 5 2 'Input/output error' control fault func f
 	check control/one-write one_write
+	check control/audit-EPERM refused 1 2 'Operation not permitted' audit audit
 	check control/forget-none refused 2 1 'there is no query 3' queries remembered --forget 3
 else
 	check control/refuse false
@@ -122,6 +123,22 @@ debugfs_everywhere() {
 		"$codetag" audit --debugfs "$scratch" | diff - <("$codetag" audit "$scratch/audit")
 }
 check control/debugfs-everywhere debugfs_everywhere
+
+# A write starts an audit; a saved result, a named file and the file of a kernel that starts
+# one at a read are only read.
+audit_started() {
+	local dir=$scratch/audit-start out
+	rm -rf "$dir" && mkdir "$dir" && : >"$dir/audit"
+	out=$("$codetag" audit "$dir/audit" 2>&1)
+	[ ! -s "$dir/audit" ] || { echo "a named file was written to: $out"; return 1; }
+	chmod 400 "$dir/audit"
+	out=$("$codetag" audit --debugfs "$dir" 2>&1)
+	[ ! -s "$dir/audit" ] || { echo "a read-only file was written to: $out"; return 1; }
+	chmod 600 "$dir/audit"
+	out=$("$codetag" audit --debugfs "$dir" 2>&1)
+	[ "$(cat "$dir/audit")" = 1 ] || { echo "no audit was started: $out"; return 1; }
+}
+check control/audit-started audit_started
 
 # However contexts are summed, the sum is that of their lines.
 contexts_add_up() {
