@@ -332,7 +332,7 @@ static const struct {
 	const char *range;	/* @min and @max in words */
 } settings[] = {
 	[SETTING_PROBABILITY] = { "probability", 0, 100, "must be a number from 0 to 100" },
-	[SETTING_INTERVAL] = { "interval", 1, ULONG_MAX, "must be a number from 1 on" },
+	[SETTING_INTERVAL] = { "interval", 1, INT_MAX, "must be a number from 1 to 2147483647" },
 	[SETTING_TIMES] = { "times", 0, INT_MAX, "must be a number from 0 to 2147483647, or -1" },
 	[SETTING_SPACE] = { "space", 0, INT_MAX, "must be a number from 0 to 2147483647" },
 	[SETTING_VERBOSE] = { "verbose", 0, 2, "must be 0, 1 or 2" },
@@ -343,7 +343,7 @@ static const struct {
 	[SETTING_REQUIRE_END] = { "require-end", 0, ULONG_MAX, "must be an address" },
 	[SETTING_REJECT_START] = { "reject-start", 0, ULONG_MAX, "must be an address" },
 	[SETTING_REJECT_END] = { "reject-end", 0, ULONG_MAX, "must be an address" },
-	[SETTING_NTH] = { "nth", 1, ULONG_MAX, "must be a number from 1 on" },
+	[SETTING_NTH] = { "nth", 1, INT_MAX, "must be a number from 1 to 2147483647" },
 };
 
 /* Returns ARRAY_SIZE(settings) if there is no setting of this name. */
