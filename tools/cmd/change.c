@@ -118,7 +118,11 @@ static int refused(const struct debugfs_dir *dir, const char *action, int error)
 		hint("Its log says which word is wrong: dmesg | grep 'codetag: control'");
 		break;
 	case E2BIG:
-		warning("that is too long for the kernel, which takes 64 KiB at once");
+		warning("that is too long for the kernel, which takes 64 KiB and 1,024 queries at once");
+		break;
+	case ENOSPC:
+		warning("the kernel remembers as many queries for modules as it can");
+		hint("'codetag remembered' lists them, and with --forget it forgets some.");
 		break;
 	case EOPNOTSUPP:
 		warning("this kernel cannot %s", keys ? "split call sites" : "inject faults");

@@ -41,6 +41,7 @@ static void *allocinfo_start(struct seq_file *m, loff_t *pos)
 
 	codetag_lock();
 	iter->sums.nr = 0;
+	iter->sums.may_sleep = true;
 	return *pos ? allocinfo_find(m, pos) : SEQ_START_TOKEN;
 }
 

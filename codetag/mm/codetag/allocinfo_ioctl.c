@@ -136,6 +136,7 @@ static int find(struct allocinfo_cursor *cursor, u64 skip, struct codetag_info *
 				    &cursor->sums : NULL;
 
 	cursor->sums.nr = 0;
+	cursor->sums.may_sleep = true;
 	for (; codetag_next_tag(&cursor->pos, info); cursor->pos++) {
 		cond_resched();
 		if (fatal_signal_pending(current))

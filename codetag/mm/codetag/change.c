@@ -1,17 +1,45 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What a query does to the call sites that it matches: first prepared, so that
- * nothing of it can fail any more, and then made.
+ * What queries do to the call sites that they match.
+ *
+ * The queries of a write are applied together, in one walk over the call sites: for
+ * each site the last query decides that matches it and says whether it is profiled,
+ * and so for its fault and its keys. What that takes is prepared, once for a site and not
+ * for each query, so that nothing can fail any more. Then it is made.
  */
 #define pr_fmt(fmt) "codetag: " fmt
 
 #include <linux/module.h>
 #include <linux/printk.h>
-#include <linux/sched.h>
+#include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 #include "change.h"
 #include "internal.h"
+
+/* What a query changes of a site, whatever other queries change of it. */
+enum aspect {
+	ASPECT_PROFILED,
+	ASPECT_FAULT,
+	ASPECT_KEYS,
+	NR_ASPECTS,
+};
+
+/**
+ * struct plan - what is to become of a site
+ * @list:	in the plans of a write
+ * @info:	the site
+ * @last:	for each aspect the query that decides, or NULL
+ * @fault:	a fault to be armed, or NULL
+ * @site:	what is needed to split the site, or NULL
+ */
+struct plan {
+	struct list_head list;
+	struct codetag_info info;
+	const struct codetag_query *last[NR_ASPECTS];
+	struct codetag_fault *fault;
+	struct codetag_site *site;
+};
 
 /* ---- what a query matches --------------------------------------------------- */
 
@@ -29,55 +57,58 @@ static const char *modname_of(const struct codetag_info *info, char name[MODULE_
 	return name;
 }
 
-/*
- * Go on from *pos to the next site that a query matches, in one module or,
- * with NULL, anywhere. There can be very many queries at once.
- */
-static bool next_match(const struct codetag_query *query, const struct module *mod,
-		       unsigned long *pos, struct codetag_info *info)
+static bool matches(const struct codetag_query *query, const struct codetag_info *info,
+		    const char *modname)
+{
+	return codetag_query_matches(query, info->ct, info->without_id ? 0 : info->id,
+				     modname, !info->modname);
+}
+
+static enum aspect aspect_of(const struct codetag_query *query)
+{
+	switch (query->action) {
+	case CODETAG_ACTION_FAULT:
+	case CODETAG_ACTION_FAULT_OFF:
+		return ASPECT_FAULT;
+	case CODETAG_ACTION_KEYS:
+		return ASPECT_KEYS;
+	default:
+		return ASPECT_PROFILED;
+	}
+}
+
+/* Find the queries that decide about a site: the last ones. Returns whether there are any. */
+static bool decide(struct list_head *queries, struct plan *plan)
 {
 	char name[MODULE_NAME_LEN];
+	const char *modname = modname_of(&plan->info, name);
+	struct codetag_change *change;
+	unsigned long steps = 0;
+	bool any = false;
 
-	for (; codetag_next_site(pos, info); (*pos)++) {
-		cond_resched();
-		if (mod && info->mod != mod)
+	list_for_each_entry_reverse(change, queries, list) {
+		const struct codetag_query **last = &plan->last[aspect_of(&change->query)];
+
+		/* All that is left to know of it is whether it matches any site. */
+		if (*last && change->matched)
 			continue;
-		if (codetag_query_matches(query, info->ct, info->without_id ? 0 : info->id,
-					  modname_of(info, name), !info->modname))
-			return true;
+		steps++;
+		if (!matches(&change->query, &plan->info, modname))
+			continue;
+		change->matched = true;
+		if (!*last)
+			*last = &change->query;
+		any = true;
 	}
-	return false;
+	codetag_rest(steps);
+	return any;
 }
 
-/**
- * codetag_query_matches_any - is there a call site that a query matches?
- * @query: the query
- *
- * Context: Process, with codetag_lock() held.
- * Return: Whether there is.
- */
-bool codetag_query_matches_any(const struct codetag_query *query)
+/* ---- sites: prepared, then made ------------------------------------------------- */
+
+static void set_profiled(const struct codetag_info *info, const struct codetag_query *query)
 {
-	struct codetag_info info;
-	unsigned long pos = 0;
-
-	return next_match(query, NULL, &pos, &info);
-}
-
-static unsigned int count_matches(const struct codetag_query *query, const struct module *mod)
-{
-	struct codetag_info info;
-	unsigned long pos;
-	unsigned int nr = 0;
-
-	for (pos = 0; next_match(query, mod, &pos, &info); pos++)
-		nr++;
-	return nr;
-}
-
-static void set_profiled(const struct codetag_info *info, bool on)
-{
-	if (!on)
+	if (!(query->flags & CODETAG_FLAG_PROFILE) || query->action == CODETAG_ACTION_REMOVE)
 		codetag_set_charging(info, CODETAG_CHARGE_OFF);
 	else if (codetag_split_wanted(info))
 		codetag_set_charging(info, CODETAG_CHARGE_CONTEXTS);
@@ -85,181 +116,193 @@ static void set_profiled(const struct codetag_info *info, bool on)
 		codetag_set_charging(info, CODETAG_CHARGE_SITE);
 }
 
+/* What is left has to be freed by clean() in any case. */
+static int prepare(struct plan *plan)
+{
+	const struct codetag_query *fault = plan->last[ASPECT_FAULT];
+	const struct codetag_query *keys = plan->last[ASPECT_KEYS];
+	bool failed = false;
+
+	if (fault && fault->action == CODETAG_ACTION_FAULT) {
+		plan->fault = codetag_fault_new(&plan->info, &fault->fault);
+		failed |= !plan->fault;
+	}
+	/* All that a site without an id has is charged elsewhere. */
+	if (keys && keys->keys.mask && !plan->info.without_id) {
+		plan->site = codetag_split_new(&plan->info, &keys->keys);
+		failed |= !plan->site;
+	}
+	return failed ? -ENOMEM : 0;
+}
+
+static void make(struct plan *plan)
+{
+	const struct codetag_query *profiled = plan->last[ASPECT_PROFILED];
+	const struct codetag_query *fault = plan->last[ASPECT_FAULT];
+	const struct codetag_query *keys = plan->last[ASPECT_KEYS];
+
+	if (profiled)
+		set_profiled(&plan->info, profiled);
+	if (plan->fault)
+		codetag_fault_arm(plan->fault);
+	else if (fault && fault->action == CODETAG_ACTION_FAULT_OFF)
+		codetag_fault_disarm(&plan->info);
+	if (plan->site)
+		codetag_split(plan->site);
+	else if (keys && !keys->keys.mask && !plan->info.without_id)
+		codetag_unsplit(&plan->info);
+	plan->fault = NULL;
+	plan->site = NULL;
+}
+
+static void clean(struct plan *plan)
+{
+	if (plan->fault)
+		codetag_fault_free(plan->fault);
+	codetag_site_free(plan->site);
+}
+
+/* ---- several queries -------------------------------------------------------------- */
+
 /**
- * codetag_change_flags - do what a query that sets flags asks for
- * @query:	the query
- * @mod:	the module whose sites it is for, NULL: all
- *
- * This needs no memory, so it can be done from the start of the boot.
- *
- * Context: Process, with codetag_lock() held; or early during boot.
- */
-void codetag_change_flags(const struct codetag_query *query, const struct module *mod)
-{
-	bool profile = query->flags & CODETAG_FLAG_PROFILE;
-	struct codetag_info info;
-	unsigned long pos;
-
-	/* "+_" and "-_" change nothing. */
-	if (query->action != CODETAG_ACTION_SET && !profile)
-		return;
-
-	for (pos = 0; next_match(query, mod, &pos, &info); pos++)
-		set_profiled(&info, profile && query->action != CODETAG_ACTION_REMOVE);
-}
-
-static void disarm_faults(const struct codetag_query *query, const struct module *mod)
-{
-	struct codetag_info info;
-	unsigned long pos;
-
-	for (pos = 0; next_match(query, mod, &pos, &info); pos++)
-		codetag_fault_disarm(&info);
-	codetag_fault_forget_gone();
-}
-
-static void unsplit_sites(const struct codetag_query *query, const struct module *mod)
-{
-	struct codetag_info info;
-	unsigned long pos;
-
-	for (pos = 0; next_match(query, mod, &pos, &info); pos++)
-		if (!info.without_id)
-			codetag_unsplit(&info);
-}
-
-/* ---- changes: prepared, then made -------------------------------------------- */
-
-/**
- * codetag_change_free - free what a change has not used up
- * @change: the change; not itself
+ * codetag_change_supported - can this kernel do what a query asks for?
+ * @query: the query
  *
  * Context: Process.
+ * Return: 0, or -EOPNOTSUPP, and the kernel log has why.
  */
-void codetag_change_free(struct codetag_change *change)
+int codetag_change_supported(const struct codetag_query *query)
 {
-	unsigned int i;
-
-	for (i = 0; i < change->nr_faults; i++)
-		codetag_fault_free(change->faults[i]);
-	kvfree(change->faults);
-	change->faults = NULL;
-	change->nr_faults = 0;
-
-	for (i = 0; i < change->nr_sites; i++)
-		codetag_site_free(change->sites[i]);
-	kvfree(change->sites);
-	change->sites = NULL;
-	change->nr_sites = 0;
-}
-
-static int prepare_faults(struct codetag_change *change, const struct module *mod)
-{
-	struct codetag_info info;
-	unsigned long pos;
-	unsigned int nr;
-
-	if (!IS_ENABLED(CONFIG_CODETAG_FAULT_INJECTION)) {
+	if (query->action == CODETAG_ACTION_FAULT &&
+	    !IS_ENABLED(CONFIG_CODETAG_FAULT_INJECTION)) {
 		pr_warn_ratelimited("control: this kernel has no faults: CONFIG_CODETAG_FAULT_INJECTION is not set\n");
 		return -EOPNOTSUPP;
 	}
-
-	nr = count_matches(&change->query, mod);
-	change->faults = kvcalloc(nr, sizeof(*change->faults), GFP_KERNEL);
-	if (nr && !change->faults)
-		return -ENOMEM;
-
-	for (pos = 0; next_match(&change->query, mod, &pos, &info); pos++) {
-		struct codetag_fault *fault = codetag_fault_new(&info, &change->query.fault);
-
-		if (!fault)
-			return -ENOMEM;
-		change->faults[change->nr_faults++] = fault;
-	}
-	return 0;
-}
-
-static int prepare_sites(struct codetag_change *change, const struct module *mod)
-{
-	struct codetag_info info;
-	unsigned long pos;
-	unsigned int nr;
-
-	if (!IS_ENABLED(CONFIG_CODETAG_CONTEXTS)) {
+	if (query->action == CODETAG_ACTION_KEYS && !IS_ENABLED(CONFIG_CODETAG_CONTEXTS)) {
 		pr_warn_ratelimited("control: this kernel has no contexts: CONFIG_CODETAG_CONTEXTS is not set\n");
 		return -EOPNOTSUPP;
 	}
-	if (!change->query.keys.mask)
-		return 0;
+	return 0;
+}
 
-	nr = count_matches(&change->query, mod);
-	change->sites = kvcalloc(nr, sizeof(*change->sites), GFP_KERNEL);
-	if (nr && !change->sites)
-		return -ENOMEM;
+/**
+ * codetag_change_flags - do what a query that sets flags asks for
+ * @query: the query
+ *
+ * This needs no memory, so it can be done from the start of the boot.
+ *
+ * Context: Early during boot.
+ */
+void __init codetag_change_flags(const struct codetag_query *query)
+{
+	char name[MODULE_NAME_LEN];
+	struct codetag_info info;
+	unsigned long pos;
 
-	for (pos = 0; next_match(&change->query, mod, &pos, &info); pos++) {
-		/* All that it has is charged elsewhere. */
-		if (info.without_id)
+	for (pos = 0; codetag_next_site(&pos, &info); pos++)
+		if (matches(query, &info, modname_of(&info, name)))
+			set_profiled(&info, query);
+}
+
+/**
+ * codetag_changes_prepare - find out what queries change, and get all that this takes
+ * @queries:	struct codetag_change, in the order in which they apply; on return
+ *		they know whether they match
+ * @plans:	an empty list, for codetag_changes_make(). To be freed by
+ *		codetag_changes_free() in any case.
+ *
+ * Context: Process, with codetag_lock() held until codetag_changes_make().
+ * Return: 0, -ENOMEM, or -EINTR if the task is to die.
+ */
+int codetag_changes_prepare(struct list_head *queries, struct list_head *plans)
+{
+	struct plan plan = {}, *new;
+	unsigned long pos;
+
+	for (pos = 0; codetag_next_site(&pos, &plan.info); pos++) {
+		/* Nothing is changed yet, and very many queries take their time. */
+		if (fatal_signal_pending(current))
+			return -EINTR;
+		memset(plan.last, 0, sizeof(plan.last));
+		if (!decide(queries, &plan))
 			continue;
-		change->sites[change->nr_sites] = codetag_split_new(&info);
-		if (!change->sites[change->nr_sites])
+		new = kmemdup(&plan, sizeof(plan), CODETAG_GFP);
+		if (!new)
 			return -ENOMEM;
-		change->nr_sites++;
+		list_add_tail(&new->list, plans);
+		if (prepare(new))
+			return -ENOMEM;
 	}
 	return 0;
 }
 
 /**
- * codetag_change_prepare - get all that a change is going to need
- * @change:	the change, its query set and the rest 0
- * @mod:	the module whose sites it is for, NULL: all
+ * codetag_changes_make - do what queries ask for
+ * @queries:	the queries
+ * @plans:	what codetag_changes_prepare() has prepared, which is used up
  *
- * Context: Process, with codetag_lock() held until codetag_change_make(). What is
- *	    left has to be freed by codetag_change_free() in any case.
- * Return: 0, -ENOMEM, or -EOPNOTSUPP for faults or keys where there are none.
+ * Context: Process, with codetag_lock() held, one at a time; codetag_change_switch()
+ *	    is to follow.
  */
-int codetag_change_prepare(struct codetag_change *change, const struct module *mod)
+void codetag_changes_make(const struct list_head *queries, struct list_head *plans)
 {
-	switch (change->query.action) {
-	case CODETAG_ACTION_FAULT:
-		return prepare_faults(change, mod);
-	case CODETAG_ACTION_KEYS:
-		return prepare_sites(change, mod);
-	default:
-		return 0;
+	struct codetag_change *change;
+	struct plan *plan;
+
+	list_for_each_entry(change, queries, list) {
+		if (change->query.action != CODETAG_ACTION_FAULT_OFF)
+			continue;
+		codetag_fault_forget_gone();
+		break;
+	}
+	list_for_each_entry(plan, plans, list) {
+		make(plan);
+		codetag_rest(1);
 	}
 }
 
 /**
- * codetag_change_make - do what a query asks for
- * @change:	what codetag_change_prepare() has prepared, which is used up
- * @mod:	the same module
+ * codetag_changes_free - free what codetag_changes_prepare() has prepared
+ * @plans: the list, which is empty then
  *
- * Context: Process, with codetag_lock() held; codetag_change_switch() is to follow.
+ * Context: Process.
  */
-void codetag_change_make(struct codetag_change *change, const struct module *mod)
+void codetag_changes_free(struct list_head *plans)
 {
-	unsigned int i;
+	struct plan *plan, *next;
 
-	switch (change->query.action) {
-	case CODETAG_ACTION_FAULT:
-		for (i = 0; i < change->nr_faults; i++)
-			codetag_fault_arm(change->faults[i]);
-		change->nr_faults = 0;
-		break;
-	case CODETAG_ACTION_FAULT_OFF:
-		disarm_faults(&change->query, mod);
-		break;
-	case CODETAG_ACTION_KEYS:
-		for (i = 0; i < change->nr_sites; i++)
-			codetag_split(change->sites[i], &change->query.keys);
-		change->nr_sites = 0;
-		if (!change->query.keys.mask)
-			unsplit_sites(&change->query, mod);
-		break;
-	default:
-		codetag_change_flags(&change->query, mod);
+	list_for_each_entry_safe(plan, next, plans, list) {
+		clean(plan);
+		kfree(plan);
+		codetag_rest(1);
 	}
+	INIT_LIST_HEAD(plans);
+}
+
+static void change_site(const struct codetag_info *info, void *queries)
+{
+	struct plan plan = { .info = *info };
+
+	if (!decide(queries, &plan))
+		return;
+	if (prepare(&plan))
+		pr_warn_ratelimited("no memory for what queries ask for at %s:%u of module %s\n",
+				    info->ct->filename, info->ct->lineno, info->modname);
+	make(&plan);
+	clean(&plan);
+}
+
+/**
+ * codetag_changes_of_module - do what queries ask for at the call sites of a module
+ * @queries:	struct codetag_change, in the order in which they apply
+ * @mod:	the module
+ *
+ * Context: Process, with codetag_lock() held, one at a time; codetag_change_switch()
+ *	    is to follow.
+ */
+void codetag_changes_of_module(struct list_head *queries, struct module *mod)
+{
+	codetag_for_each_site_of(mod, change_site, queries);
 }
 
 /**

@@ -1,37 +1,33 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What a query does to the call sites that it matches.
+ * What queries do to the call sites that they match.
  */
 #ifndef _MM_CODETAG_CHANGE_H
 #define _MM_CODETAG_CHANGE_H
 
+#include <linux/list.h>
 #include "query.h"
 
-struct codetag_fault;
-struct codetag_site;
 struct module;
 
 /**
- * struct codetag_change - a query that is about to be applied
+ * struct codetag_change - one of several queries that apply one after another
+ * @list:	in these queries, in their order
  * @query:	the query
- * @faults:	faults to be armed
- * @nr_faults:	how many of them
- * @sites:	sites to be split
- * @nr_sites:	how many of them
+ * @matched:	it has matched a call site, or need not
  */
 struct codetag_change {
+	struct list_head list;
 	struct codetag_query query;
-	struct codetag_fault **faults;
-	unsigned int nr_faults;
-	struct codetag_site **sites;
-	unsigned int nr_sites;
+	bool matched;
 };
 
-bool codetag_query_matches_any(const struct codetag_query *query);
-void codetag_change_flags(const struct codetag_query *query, const struct module *mod);
-int codetag_change_prepare(struct codetag_change *change, const struct module *mod);
-void codetag_change_make(struct codetag_change *change, const struct module *mod);
+int codetag_change_supported(const struct codetag_query *query);
+void codetag_change_flags(const struct codetag_query *query);
+int codetag_changes_prepare(struct list_head *queries, struct list_head *plans);
+void codetag_changes_make(const struct list_head *queries, struct list_head *plans);
+void codetag_changes_free(struct list_head *plans);
+void codetag_changes_of_module(struct list_head *queries, struct module *mod);
 void codetag_change_switch(void);
-void codetag_change_free(struct codetag_change *change);
 
 #endif /* _MM_CODETAG_CHANGE_H */

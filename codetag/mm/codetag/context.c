@@ -19,6 +19,7 @@
 #include <linux/irq_work.h>
 #include <linux/jiffies.h>
 #include <linux/math64.h>
+#include <linux/memblock.h>
 #include <linux/memcontrol.h>
 #include <linux/module.h>
 #include <linux/moduleparam.h>
@@ -39,8 +40,8 @@
 #undef MODULE_PARAM_PREFIX
 #define MODULE_PARAM_PREFIX "codetag."
 
-/* Contexts that there may be, of all sites together. */
-unsigned int codetag_max_contexts = (CODETAG_ID_MAX + 1) / 4;
+/* Contexts that there may be, of all sites together: UINT_MAX until it is known. */
+unsigned int codetag_max_contexts = UINT_MAX;
 module_param_named(max_contexts, codetag_max_contexts, uint, 0644);
 
 /* Length of the intervals that the key "age" tells apart, in seconds. */
@@ -56,16 +57,25 @@ module_param_named(age_interval, codetag_age_interval, uint, 0644);
 
 struct hlist_head codetag_context_table[1 << CODETAG_CONTEXT_BITS];
 
-/* Free contexts; those first that every page can hold. */
-static struct hlist_head free_contexts;
+/* Free contexts: those that every page can hold, and those that only objects can. */
+static struct hlist_head free_contexts[2];
 
 static unsigned int nr_used, nr_free, nr_split;
 
 static DEFINE_PER_CPU(unsigned long, nr_lost);
 
-/* Protects the blocks. codetag_sem nests inside. */
+/*
+ * Protects the blocks, and contexts from being free. Modules that load wait for it: it is
+ * never held for longer than a block of contexts takes. codetag_sem nests inside.
+ */
 static DEFINE_MUTEX(blocks_mutex);
 static LIST_HEAD(blocks);
+
+/*
+ * One at a time gives contexts back, and blocks: with it held no block goes, and nothing
+ * else makes a context free. blocks_mutex nests inside.
+ */
+static DEFINE_MUTEX(reap_mutex);
 
 /* ---- values ------------------------------------------------------------------ */
 
@@ -307,13 +317,14 @@ static unsigned int lost(struct codetag_site *site)
 static struct codetag_context *take_context(struct codetag_site *site, unsigned int how,
 					    const struct values *values, unsigned int max_id)
 {
+	struct hlist_node *first = free_contexts[0].first ?: free_contexts[1].first;
 	struct codetag_context *ctx;
 
 	/* Not if the site is just being split by something else, or not at all. */
-	if (READ_ONCE(site->how) != how || site->nr >= site->max || !free_contexts.first ||
+	if (READ_ONCE(site->how) != how || site->nr >= site->max || !first ||
 	    nr_used >= READ_ONCE(codetag_max_contexts))
 		return NULL;
-	ctx = hlist_entry(free_contexts.first, struct codetag_context, node);
+	ctx = hlist_entry(first, struct codetag_context, node);
 	if (ctx->id > max_id)
 		return NULL;
 
@@ -420,18 +431,8 @@ static void free_block(struct codetag_block *block)
 /* With codetag_context_lock held. */
 static void put_free(struct codetag_context *ctx)
 {
-	struct hlist_node *last;
-
 	nr_free++;
-	if (ctx->id <= page_tag_max_id || !free_contexts.first) {
-		hlist_add_head(&ctx->node, &free_contexts);
-		return;
-	}
-	/* Behind those that pages can hold: only small kernels have two kinds. */
-	for (last = free_contexts.first; last->next; last = last->next)
-		if (hlist_entry(last->next, struct codetag_context, node)->id > page_tag_max_id)
-			break;
-	hlist_add_behind(&ctx->node, last);
+	hlist_add_head(&ctx->node, &free_contexts[ctx->id > page_tag_max_id]);
 }
 
 /* In the order of ids. */
@@ -447,15 +448,15 @@ static void list_block(struct codetag_block *new)
 
 static bool add_block(void)
 {
-	struct codetag_block *block = kvzalloc(sizeof(*block), GFP_KERNEL | __GFP_NOWARN);
+	const gfp_t gfp = GFP_KERNEL | __GFP_NORETRY | __GFP_NOWARN;
+	struct codetag_block *block = kvzalloc(sizeof(*block), gfp);
 	unsigned long flags;
 	int i;
 
 	lockdep_assert_held(&blocks_mutex);
 	if (!block)
 		return false;
-	block->counters = alloc_percpu_gfp(struct codetag_block_counters,
-					   GFP_KERNEL | __GFP_NOWARN);
+	block->counters = alloc_percpu_gfp(struct codetag_block_counters, gfp);
 	if (!block->counters || !codetag_block_add(block)) {
 		free_block(block);
 		return false;
@@ -477,21 +478,23 @@ static bool add_block(void)
 
 static void refill(void)
 {
-	lockdep_assert_held(&blocks_mutex);
-	while (READ_ONCE(nr_free) < wanted_free()) {
-		if (!add_block()) {
+	bool added;
+
+	do {
+		mutex_lock(&blocks_mutex);
+		added = READ_ONCE(nr_free) < wanted_free();
+		if (added && !add_block()) {
 			WRITE_ONCE(refill_failed, jiffies);
-			break;
+			added = false;
 		}
-		cond_resched();
-	}
+		mutex_unlock(&blocks_mutex);
+		codetag_rest(CODETAG_BLOCK_SIZE * num_possible_cpus());
+	} while (added);
 }
 
 static void refill_by_work(struct work_struct *work)
 {
-	mutex_lock(&blocks_mutex);
 	refill();
-	mutex_unlock(&blocks_mutex);
 }
 
 /* Give back a block if none of it is in use. */
@@ -523,11 +526,13 @@ static void give_back(void)
 	struct codetag_block *block, *before;
 	unsigned int keep = READ_ONCE(nr_split) ? 2 * wanted_free() + CODETAG_BLOCK_SIZE : 0;
 
+	mutex_lock(&blocks_mutex);
 	list_for_each_entry_safe_reverse(block, before, &blocks, list) {
 		if (READ_ONCE(nr_free) < keep + CODETAG_BLOCK_SIZE)
 			break;
 		remove_block(block);
 	}
+	mutex_unlock(&blocks_mutex);
 }
 
 /* ---- giving back -------------------------------------------------------------- */
@@ -631,54 +636,90 @@ static void free_context(struct codetag_context *ctx)
 	raw_spin_unlock_irqrestore(&codetag_context_lock, flags);
 }
 
-/* Have it done with each context; says whether any of them wants more to be done. */
-static bool with_contexts(bool (*function)(struct codetag_context *))
+/* Have it done with each block; says whether any of them wants more to be done. */
+static bool with_blocks(bool (*function)(struct codetag_block *))
 {
 	struct codetag_block *block;
 	bool any = false;
-	unsigned int i;
 
-	lockdep_assert_held(&blocks_mutex);
+	lockdep_assert_held(&reap_mutex);
+	mutex_lock(&blocks_mutex);
 	list_for_each_entry(block, &blocks, list) {
-		for (i = 0; i < CODETAG_BLOCK_SIZE; i++)
-			any |= function(&block->contexts[i]);
-		cond_resched();
+		any |= function(block);
+		/* Let others have it. The block stays, as nobody else reaps. */
+		mutex_unlock(&blocks_mutex);
+		mutex_lock(&blocks_mutex);
+	}
+	mutex_unlock(&blocks_mutex);
+	return any;
+}
+
+/* Let those leave that have not been used since the last time and hold nothing. */
+static bool reap_leave(struct codetag_block *block)
+{
+	struct codetag_context *ctx = block->contexts;
+	bool any = false;
+	u64 allocs;
+
+	for (; ctx < block->contexts + CODETAG_BLOCK_SIZE; ctx++) {
+		if (ctx->state == CODETAG_CONTEXT_OLD)
+			leave(ctx, CODETAG_CONTEXT_OLD_LEAVING);
+		if (ctx->state == CODETAG_CONTEXT_LIVE) {
+			allocs = codetag_context_allocs(ctx);
+			if (allocs == ctx->seen && !codetag_id_holds_memory(ctx->id))
+				leave(ctx, CODETAG_CONTEXT_LEAVING);
+			ctx->seen = allocs;
+		}
+		any |= ctx->state == CODETAG_CONTEXT_LEAVING ||
+		       ctx->state == CODETAG_CONTEXT_OLD_LEAVING;
+		codetag_rest(num_possible_cpus());
 	}
 	return any;
 }
 
-/* Let it leave if it has not been used since the last time and holds nothing. */
-static bool reap_leave(struct codetag_context *ctx)
+/*
+ * Nobody can find those that were leaving before the grace period, and all who did are
+ * done: what they hold only falls. Those that became old meanwhile wait for the next time.
+ */
+static bool reap_take(struct codetag_block *block)
 {
-	u64 allocs;
+	struct codetag_context *ctx = block->contexts;
+	u32 unused = 0;
 
-	if (ctx->state == CODETAG_CONTEXT_LIVE) {
-		allocs = codetag_context_allocs(ctx);
-		if (allocs == ctx->seen && !codetag_id_holds_memory(ctx->id))
-			leave(ctx, CODETAG_CONTEXT_LEAVING);
-		ctx->seen = allocs;
+	for (; ctx < block->contexts + CODETAG_BLOCK_SIZE; ctx++) {
+		if (ctx->state != CODETAG_CONTEXT_LEAVING &&
+		    ctx->state != CODETAG_CONTEXT_OLD_LEAVING)
+			continue;
+		if (!codetag_id_holds_memory(ctx->id))
+			unused |= BIT(ctx - block->contexts);
+		else if (ctx->state == CODETAG_CONTEXT_LEAVING)
+			come_back(ctx);
+		else
+			leave(ctx, CODETAG_CONTEXT_OLD);
+		codetag_rest(num_possible_cpus());
 	}
-	return ctx->state == CODETAG_CONTEXT_LEAVING || ctx->state == CODETAG_CONTEXT_OLD;
-}
-
-/* Nobody can find it any more, and all who did are done: what it holds only falls. */
-static bool reap_take(struct codetag_context *ctx)
-{
-	if (ctx->state != CODETAG_CONTEXT_LEAVING && ctx->state != CODETAG_CONTEXT_OLD)
+	if (!unused)
 		return false;
-	if (!codetag_id_holds_memory(ctx->id)) {
-		take_from_site(ctx);
-		return true;
-	}
-	if (ctx->state == CODETAG_CONTEXT_LEAVING)
-		come_back(ctx);
-	return false;
+
+	/* Who sums up the contexts of a site needs no more than codetag_lock(). */
+	codetag_lock_all();
+	for (ctx = block->contexts; ctx < block->contexts + CODETAG_BLOCK_SIZE; ctx++)
+		if (unused & BIT(ctx - block->contexts))
+			take_from_site(ctx);
+	codetag_unlock_all();
+	return true;
 }
 
-static bool reap_free(struct codetag_context *ctx)
+static bool reap_free(struct codetag_block *block)
 {
-	if (ctx->state == CODETAG_CONTEXT_GONE)
+	struct codetag_context *ctx = block->contexts;
+
+	for (; ctx < block->contexts + CODETAG_BLOCK_SIZE; ctx++) {
+		if (ctx->state != CODETAG_CONTEXT_GONE)
+			continue;
 		free_context(ctx);
+		codetag_rest(num_possible_cpus());
+	}
 	return false;
 }
 
@@ -687,8 +728,10 @@ static void count_split(void)
 	struct codetag_site *site;
 	unsigned int nr = 0;
 
-	list_for_each_entry(site, &codetag_sites, list)
+	list_for_each_entry(site, &codetag_sites, list) {
 		nr += !!READ_ONCE(site->wanted);
+		codetag_rest(1);
+	}
 	WRITE_ONCE(nr_split, nr);
 }
 
@@ -697,12 +740,12 @@ static void reap_sites(void)
 {
 	struct codetag_site *site, *next;
 
-	codetag_lock();
+	codetag_lock_all();
 	list_for_each_entry_safe(site, next, &codetag_sites, list)
 		if (!READ_ONCE(site->wanted) && !READ_ONCE(site->nr))
 			codetag_site_release(site->id, false);
 	count_split();
-	codetag_unlock();
+	codetag_unlock_all();
 }
 
 /**
@@ -716,18 +759,18 @@ void codetag_contexts_reap(void)
 {
 	bool freed = false;
 
-	mutex_lock(&blocks_mutex);
-	if (with_contexts(reap_leave)) {
+	mutex_lock(&reap_mutex);
+	if (with_blocks(reap_leave)) {
 		synchronize_rcu();
-		freed = with_contexts(reap_take);
+		freed = with_blocks(reap_take);
 		if (freed) {
 			synchronize_rcu();
-			with_contexts(reap_free);
+			with_blocks(reap_free);
 		}
 	}
 	reap_sites();
 	give_back();
-	mutex_unlock(&blocks_mutex);
+	mutex_unlock(&reap_mutex);
 
 	/* Sites of unloaded modules may have waited for that. */
 	if (freed)
@@ -763,7 +806,8 @@ static bool in_stack(const struct codetag_context *ctx, const struct module *mod
 
 static void keep_stack(struct codetag_context *ctx, const struct module *mod, bool init)
 {
-	if (ctx->state == CODETAG_CONTEXT_FREE || ctx->text || !in_stack(ctx, mod, init))
+	if (ctx->state == CODETAG_CONTEXT_FREE || ctx->state == CODETAG_CONTEXT_GONE ||
+	    ctx->text || !in_stack(ctx, mod, init))
 		return;
 	leave(ctx, CODETAG_CONTEXT_OLD);
 	ctx->text = codetag_stack_text_get(ctx->stack, ctx->nr_frames);
@@ -779,9 +823,11 @@ static void keep_stacks(const struct module *mod, bool init)
 	unsigned int i;
 
 	mutex_lock(&blocks_mutex);
-	list_for_each_entry(block, &blocks, list)
+	list_for_each_entry(block, &blocks, list) {
 		for (i = 0; i < CODETAG_BLOCK_SIZE; i++)
 			keep_stack(&block->contexts[i], mod, init);
+		codetag_rest(CODETAG_BLOCK_SIZE);
+	}
 	mutex_unlock(&blocks_mutex);
 }
 
@@ -810,6 +856,37 @@ static struct notifier_block module_nb = {
 	.notifier_call = module_notify,
 };
 
+/**
+ * codetag_default_contexts - how many contexts there may be if nobody says so
+ * @memory:	bytes that the machine has
+ * @cpus:	CPUs that there may be
+ *
+ * A quarter of the ids, if that takes no more than 1/64 of the memory: each CPU
+ * counts for itself.
+ *
+ * Return: The number.
+ */
+unsigned int codetag_default_contexts(u64 memory, unsigned int cpus)
+{
+	u64 block = sizeof(struct codetag_block) +
+		    (u64)cpus * sizeof(struct codetag_block_counters);
+
+	return clamp_t(u64, div64_u64(memory / 64, block) * CODETAG_BLOCK_SIZE,
+		       CODETAG_BLOCK_SIZE, (CODETAG_ID_MAX + 1) / 4);
+}
+
+/**
+ * codetag_contexts_init - find out how many contexts there may be
+ *
+ * Context: Boot, after the parameters were read.
+ */
+void __init codetag_contexts_init(void)
+{
+	if (codetag_max_contexts == UINT_MAX)
+		codetag_max_contexts = codetag_default_contexts(memblock_phys_mem_size(),
+								num_possible_cpus());
+}
+
 static int __init context_init(void)
 {
 	if (mem_alloc_profiling_permanently_disabled())
@@ -827,20 +904,22 @@ early_initcall(context_init);
 
 /**
  * codetag_split_new - prepare to split a site
- * @info: the site, which has an id
+ * @info:	the site, which has an id
+ * @keys:	by what
  *
  * Context: Process, one at a time, with codetag_lock() held.
  * Return: What to give to codetag_split(), or to codetag_site_free(); NULL without
  *	   memory for it.
  */
-struct codetag_site *codetag_split_new(const struct codetag_info *info)
+struct codetag_site *codetag_split_new(const struct codetag_info *info,
+				       const struct codetag_keys *keys)
 {
 	struct codetag_site *site;
 
-	site = kzalloc(sizeof(*site), GFP_KERNEL);
+	site = kzalloc(sizeof(*site), CODETAG_GFP);
 	if (!site)
 		return NULL;
-	site->lost = alloc_percpu(unsigned long);
+	site->lost = alloc_percpu_gfp(unsigned long, CODETAG_GFP);
 	if (!site->lost) {
 		kfree(site);
 		return NULL;
@@ -848,21 +927,22 @@ struct codetag_site *codetag_split_new(const struct codetag_info *info)
 	site->ct = info->ct;
 	site->id = info->id;
 	site->what = (u64)site->id << CODETAG_WHAT_ID_SHIFT | hash_32(site->id, 32);
+	site->wanted = codetag_site_how(keys->mask, keys->depth);
+	site->max = keys->max;
 	INIT_LIST_HEAD(&site->contexts);
 	return site;
 }
 
 /**
  * codetag_split - split a site, or by something else than before
- * @site:	what codetag_split_new() returned for it, which is used up
- * @keys:	by what
+ * @site: what codetag_split_new() returned for it, which is used up
  *
  * Context: Process, one at a time, with codetag_lock() held since codetag_split_new();
  *	    codetag_split_switch() is to follow.
  */
-void codetag_split(struct codetag_site *site, const struct codetag_keys *keys)
+void codetag_split(struct codetag_site *site)
 {
-	if (!codetag_site_split(site, keys))
+	if (!codetag_site_split(site))
 		codetag_site_free(site);
 }
 
@@ -917,7 +997,6 @@ void codetag_split_switch(void)
 	if (list_empty(&codetag_sites))
 		return;
 
-	mutex_lock(&blocks_mutex);
 	codetag_lock();
 	count_split();
 	codetag_unlock();
@@ -928,9 +1007,9 @@ void codetag_split_switch(void)
 		if (READ_ONCE(site->wanted) && !READ_ONCE(site->how) &&
 		    codetag_info_of(site->id, &info) && !info.unloaded && codetag_profiled(&info))
 			codetag_set_charging(&info, CODETAG_CHARGE_CONTEXTS);
+		codetag_rest(1);
 	}
 	codetag_unlock();
-	mutex_unlock(&blocks_mutex);
 	if (context_wq)
 		queue_delayed_work(context_wq, &reap_work, REAP_INTERVAL);
 }
@@ -1004,6 +1083,7 @@ void codetag_context_use(struct codetag_context_use *use)
 	list_for_each_entry(site, &codetag_sites, list) {
 		use->sites += !!READ_ONCE(site->wanted);
 		use->bytes += sizeof(*site) + num_possible_cpus() * sizeof(*site->lost);
+		codetag_rest(1);
 	}
 	use->bytes += codetag_stack_text_bytes();
 	codetag_contexts_unlock();
@@ -1018,22 +1098,55 @@ static const char *what_is_wrong(struct codetag_context *ctx)
 		.nr_frames = ctx->nr_frames,
 		.stack = ctx->stack,
 	};
-	struct codetag_context *other;
 	const struct codetag_site *site = ctx->site;
 
 	if (codetag_site_by_id(site->id) != site)
 		return "of a site that is not there";
 	if (codetag_from_id(ctx->id) != codetag_from_id(site->id))
 		return "with the tag of another site";
-	list_for_each_entry(other, &site->contexts, list)
-		if (other == ctx)
-			break;
-	if (list_entry_is_head(other, &site->contexts, list))
-		return "that its site does not have";
 	memcpy(values.words, ctx->words, sizeof(values.words));
 	if (ctx->state == CODETAG_CONTEXT_LIVE && find_context(site, ctx->how, &values) != ctx)
 		return "that allocations do not find";
 	return NULL;
+}
+
+static unsigned int report(struct seq_file *m, const struct codetag_context *ctx,
+			   const char *what)
+{
+	seq_printf(m, "mismatch: id %u is a context %s\n", ctx->id, what);
+	return 1;
+}
+
+/* Is each context in the list of its site? One walk over blocks, lists and blocks. */
+static unsigned int check_lists(struct seq_file *m)
+{
+	struct codetag_context *ctx;
+	struct codetag_block *block;
+	struct codetag_site *site;
+	unsigned int wrong = 0, i;
+
+	/* Contexts can come meanwhile, but not go. */
+	for (ctx = codetag_context_next(0); ctx; ctx = codetag_context_next(ctx->id + 1)) {
+		block_of(ctx)->unlisted |= BIT(ctx->id % CODETAG_BLOCK_SIZE);
+		codetag_rest(1);
+	}
+	list_for_each_entry(site, &codetag_sites, list) {
+		list_for_each_entry_rcu(ctx, &site->contexts, list, true) {
+			if (ctx->site != site)
+				wrong += report(m, ctx, "in the list of another site");
+			block_of(ctx)->unlisted &= ~BIT(ctx->id % CODETAG_BLOCK_SIZE);
+			codetag_rest(1);
+		}
+	}
+	list_for_each_entry(block, &blocks, list) {
+		for (i = 0; i < CODETAG_BLOCK_SIZE; i++)
+			if (block->unlisted & BIT(i))
+				wrong += report(m, &block->contexts[i],
+						"that its site does not have");
+		block->unlisted = 0;
+		codetag_rest(CODETAG_BLOCK_SIZE);
+	}
+	return wrong;
 }
 
 /**
@@ -1055,12 +1168,11 @@ unsigned int codetag_contexts_check(struct seq_file *m)
 		raw_spin_lock_irqsave(&codetag_context_lock, flags);
 		what = ctx->site ? what_is_wrong(ctx) : NULL;
 		raw_spin_unlock_irqrestore(&codetag_context_lock, flags);
-		cond_resched();
-		if (!what)
-			continue;
-		wrong++;
-		seq_printf(m, "mismatch: id %u is a context %s\n", ctx->id, what);
+		if (what)
+			wrong += report(m, ctx, what);
+		codetag_rest(1);
 	}
+	wrong += check_lists(m);
 	codetag_contexts_unlock();
 	return wrong;
 }

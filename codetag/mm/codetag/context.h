@@ -87,6 +87,7 @@ enum codetag_context_state {
 	CODETAG_CONTEXT_LIVE,	/* allocations find it */
 	CODETAG_CONTEXT_LEAVING,/* they do not; it may be free soon, or live again */
 	CODETAG_CONTEXT_OLD,	/* they do not, and never will */
+	CODETAG_CONTEXT_OLD_LEAVING, /* the same, and it may be free soon */
 	CODETAG_CONTEXT_GONE,	/* it has no site any more, and is about to be free */
 };
 

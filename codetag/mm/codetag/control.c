@@ -5,7 +5,8 @@
  * Queries (see query.h) come from the boot parameter "codetag=" and from
  * /sys/kernel/debug/codetag/control. What is written there at once is done as
  * a whole or not at all: all of its queries are parsed, matched and given the
- * memory that they need before the first one changes anything.
+ * memory that they need before anything is changed. How many there can be is limited,
+ * so that the locks that modules wait for are held for a bounded time.
  */
 #define pr_fmt(fmt) "codetag: " fmt
 
@@ -13,7 +14,6 @@
 #include <linux/init.h>
 #include <linux/list.h>
 #include <linux/mutex.h>
-#include <linux/sched/signal.h>
 #include <linux/seq_file.h>
 #include <linux/sizes.h>
 #include <linux/slab.h>
@@ -25,69 +25,42 @@
 
 /* What one write() to a file can hold. */
 #define CONTROL_TEXT_MAX	SZ_64K
+#define CONTROL_QUERIES_MAX	1024
 
 /* What all "codetag=" of a command line can hold together. */
 #define BOOT_TEXT_MAX		2048
 
 /**
- * struct control_query - one query of a write, prepared so that it cannot fail
- * @list:	in the queries of the write, in the order in which they apply
- * @change:	what it does
+ * struct control_query - one query of a write
+ * @change:	the query
  * @remember:	the query, to be remembered; or NULL
  */
 struct control_query {
-	struct list_head list;
 	struct codetag_change change;
 	struct remembered_query *remember;
 };
 
 /* ---- all or nothing ------------------------------------------------------------ */
 
-/* With codetag_lock() held. @source is the text that the query was parsed from. */
-static int prepare_query(struct control_query *q, const char *source)
+static void print_query_error(const struct codetag_query_error *err)
 {
-	const struct codetag_query *query = &q->change.query;
-	bool for_modules = codetag_query_names_module(query);
-	size_t len = query->end - query->start;
-	int ret;
-
-	if (query->action == CODETAG_ACTION_NONE) {
-		pr_warn_ratelimited("control: '%*pE' at %zu: no action such as =p, +p, -p, fault or keys=\n",
-				    min_t(int, len, 64), source + query->start, query->start);
-		return -EINVAL;
-	}
-	if (!for_modules && !codetag_query_matches_any(query)) {
-		pr_warn_ratelimited("control: '%*pE' at %zu: no call site matches\n",
-				    min_t(int, len, 64), source + query->start, query->start);
-		return -ENOENT;
-	}
-
-	ret = codetag_change_prepare(&q->change, NULL);
-	if (ret || !for_modules)
-		return ret;
-	q->remember = codetag_remembered_new(source + query->start, len);
-	return q->remember ? 0 : -ENOMEM;
+	pr_warn_ratelimited("control: '%s' at %zu: %s\n", err->token, err->position, err->why);
 }
 
-/* With codetag_query_mutex and codetag_lock() held. */
-static void make_query(struct control_query *q)
+/* A query of the text @source is well formed, but not good. */
+static void print_bad_query(const struct codetag_query *query, const char *source,
+			    const char *why)
 {
-	codetag_change_make(&q->change, NULL);
-	if (q->remember)
-		codetag_remember(q->remember);
-	q->remember = NULL;
+	pr_warn_ratelimited("control: '%*pE' at %zu: %s\n",
+			    min_t(int, query->end - query->start, 64),
+			    source + query->start, query->start, why);
 }
 
 static void free_query(struct control_query *q)
 {
-	codetag_change_free(&q->change);
+	list_del(&q->change.list);
 	codetag_remembered_free(q->remember);
 	kfree(q);
-}
-
-static void print_query_error(const struct codetag_query_error *err)
-{
-	pr_warn_ratelimited("control: '%s' at %zu: %s\n", err->token, err->position, err->why);
 }
 
 /* The next query of a text; 0 at its end, otherwise like run_queries(). */
@@ -95,26 +68,89 @@ static int parse_query(char *text, const char *source, size_t len, size_t *pos,
 		       struct list_head *queries)
 {
 	struct codetag_query_error err;
+	struct codetag_query *query;
 	struct control_query *q;
 	int ret;
 
-	/* Nothing is changed yet, and very many queries take their time. */
-	if (fatal_signal_pending(current))
-		return -EINTR;
-
-	q = kzalloc(sizeof(*q), GFP_KERNEL);
+	q = kzalloc(sizeof(*q), CODETAG_GFP);
 	if (!q)
 		return -ENOMEM;
+	list_add_tail(&q->change.list, queries);
 
-	ret = codetag_query_parse(text, len, pos, &q->change.query, &err);
+	query = &q->change.query;
+	ret = codetag_query_parse(text, len, pos, query, &err);
+	if (ret < 0)
+		print_query_error(&err);
 	if (ret <= 0) {
-		if (ret)
-			print_query_error(&err);
-		kfree(q);
+		free_query(q);
 		return ret;
 	}
-	list_add_tail(&q->list, queries);
-	return prepare_query(q, source) ?: 1;
+	if (query->action == CODETAG_ACTION_NONE) {
+		print_bad_query(query, source, "no action such as =p, +p, -p, fault or keys=");
+		return -EINVAL;
+	}
+	ret = codetag_change_supported(query);
+	if (ret)
+		return ret;
+	if (codetag_query_names_module(query)) {
+		q->change.matched = true;
+		q->remember = codetag_remembered_new(source + query->start,
+						     query->end - query->start);
+		if (!q->remember)
+			return -ENOMEM;
+	}
+	return 1;
+}
+
+static int parse_queries(char *text, const char *source, size_t len, struct list_head *queries)
+{
+	unsigned int nr = 0;
+	size_t pos = 0;
+	int ret;
+
+	while ((ret = parse_query(text, source, len, &pos, queries)) > 0) {
+		if (++nr > CONTROL_QUERIES_MAX) {
+			pr_warn_ratelimited("control: more than %d queries in one write\n",
+					    CONTROL_QUERIES_MAX);
+			return -E2BIG;
+		}
+		codetag_rest(1);
+	}
+	return ret;
+}
+
+/* Has each query matched, as far as it has to, and can be remembered? */
+static int check_queries(const struct list_head *queries, const char *source)
+{
+	unsigned int nr = codetag_remembered_nr();
+	struct control_query *q;
+
+	list_for_each_entry(q, queries, change.list) {
+		if (!q->change.matched) {
+			print_bad_query(&q->change.query, source, "no call site matches");
+			return -ENOENT;
+		}
+		nr += q->remember && !codetag_is_remembered(q->remember);
+		codetag_rest(1);
+	}
+	if (nr > CODETAG_REMEMBERED_MAX) {
+		pr_warn_ratelimited("control: more than %d queries to be remembered for modules: forget some, see the file queries\n",
+				    CODETAG_REMEMBERED_MAX);
+		return -ENOSPC;
+	}
+	return 0;
+}
+
+static void make_queries(struct list_head *queries, struct list_head *plans)
+{
+	struct control_query *q;
+
+	codetag_changes_make(queries, plans);
+	list_for_each_entry(q, queries, change.list) {
+		if (q->remember)
+			codetag_remember(q->remember);
+		q->remember = NULL;
+	}
 }
 
 /*
@@ -125,23 +161,29 @@ static int run_queries(char *text, const char *source, size_t len)
 {
 	struct control_query *q, *next;
 	LIST_HEAD(queries);
-	size_t pos = 0;
+	LIST_HEAD(plans);
 	int ret;
 
-	mutex_lock(&codetag_query_mutex);
-	codetag_lock();
-	do {
-		ret = parse_query(text, source, len, &pos, &queries);
-	} while (ret > 0);
+	ret = parse_queries(text, source, len, &queries) ?:
+	      mutex_lock_killable(&codetag_query_mutex);
+	if (ret)
+		goto free;
 
-	list_for_each_entry_safe(q, next, &queries, list) {
-		if (!ret)
-			make_query(q);
-		free_query(q);
-	}
+	codetag_lock();
+	ret = codetag_changes_prepare(&queries, &plans) ?: check_queries(&queries, source);
+	if (!ret)
+		make_queries(&queries, &plans);
 	codetag_unlock();
-	codetag_change_switch();
+	if (!ret)
+		codetag_change_switch();
 	mutex_unlock(&codetag_query_mutex);
+
+free:
+	if (ret == -ENOMEM)
+		pr_warn_ratelimited("control: not enough memory, nothing is changed\n");
+	codetag_changes_free(&plans);
+	list_for_each_entry_safe(q, next, &queries, change.list)
+		free_query(q);
 	return ret;
 }
 
@@ -207,7 +249,7 @@ void __init codetag_control_init(void)
 	strscpy(boot_text, boot_source);
 	while (codetag_query_parse(boot_text, len, &pos, &query, &err) > 0)
 		if (query.action < CODETAG_ACTION_FAULT)
-			codetag_change_flags(&query, NULL);
+			codetag_change_flags(&query);
 }
 
 /* The rest of it, for which memory is needed: faults, and what is remembered. */
@@ -316,7 +358,7 @@ static ssize_t control_write(struct file *file, const char __user *buf, size_t l
 		return -E2BIG;
 	}
 
-	text = kmemdup(source, len + 1, GFP_KERNEL);
+	text = kmemdup(source, len + 1, CODETAG_GFP);
 	ret = text ? run_queries(text, source, len) : -ENOMEM;
 	kfree(text);
 	kfree(source);

@@ -3,13 +3,16 @@
  * The registry of code tags: who has which id, and who had.
  *
  * The tags of built-in code are one array, so are their ids and counters. A
- * module gets a range of ids, its own counters and, as the tags themselves
- * are in the module's memory, goes through struct codetag_range. The range
- * outlives the module for as long as memory is charged to it: then it holds
- * copies of the names. Its ids are given out again only after that.
+ * module gets blocks of ids and counters of its own. Its tags are in the module's
+ * memory, so each block has a struct codetag_range that finds them. A range
+ * outlives the module for as long as memory is charged to any of its ids: then it
+ * holds copies of the names. Its ids are given out again only after that. So a module
+ * that leaks one object each time it is loaded costs 32 ids each time, however many
+ * call sites it has.
  */
 #define pr_fmt(fmt) "codetag: " fmt
 
+#include <kunit/static_stub.h>
 #include <linux/bitmap.h>
 #include <linux/export.h>
 #include <linux/init.h>
@@ -21,9 +24,6 @@
 #include <linux/rwsem.h>
 #include <linux/slab.h>
 #include "internal.h"
-
-/* Ids in one range: what one per-CPU allocation can count. */
-#define CODETAG_RANGE_MAX	(PCPU_MIN_UNIT_SIZE / sizeof(struct alloc_tag_counters))
 
 unsigned long codetag_builtin_end __ro_after_init = CODETAG_ID_FIRST;
 unsigned long builtin_alloc_tag_counters_size __ro_after_init =
@@ -64,8 +64,8 @@ static struct codetag *reserved_tag(u16 id)
 }
 
 /**
- * struct codetag_range - up to CODETAG_RANGE_MAX tags of one module
- * @list:	in codetag_ranges, in the order of loading
+ * struct codetag_range - tags of one module: a block of ids, or all that have none
+ * @list:	in codetag_ranges, those without ids first, the others in the order of loading
  * @mod:	the module, NULL once it is unloaded
  * @tags:	the module's tags; when it is unloaded the copies, in which a tag
  *		without a function holds nothing; NULL if there is no memory for
@@ -153,6 +153,21 @@ static unsigned int next_module_id(unsigned int id) { return CODETAG_ID_MAX + 1;
 
 #endif /* CONFIG_MODULES */
 
+/* ---- long walks --------------------------------------------------------------- */
+
+/**
+ * codetag_rest - a chance for others to run, in the middle of a long walk
+ * @steps: what was looked at since the last one: ids times CPUs, or sites times queries;
+ *	   for the tests, which see to it that there is a bound
+ *
+ * Context: Process, with nothing held but mutexes and codetag_sem.
+ */
+void codetag_rest(unsigned long steps)
+{
+	KUNIT_STATIC_STUB_REDIRECT(codetag_rest, steps);
+	cond_resched();
+}
+
 /* ---- sites that are split --------------------------------------------------- */
 
 #ifdef CONFIG_CODETAG_CONTEXTS
@@ -193,30 +208,32 @@ struct codetag_site *codetag_site_by_id(u16 id)
 
 /**
  * codetag_site_split - say by what a site is split
- * @new:	the site, its tag and id set
- * @keys:	by what
+ * @new:	the site: its tag and id, by what it is to be split, and how far
  *
- * Context: With codetag_lock() held.
+ * Context: With codetag_lock() held, one at a time.
  * Return: false if the site has been there, so that @new is not needed.
  */
-bool codetag_site_split(struct codetag_site *new, const struct codetag_keys *keys)
+bool codetag_site_split(struct codetag_site *new)
 {
+	unsigned int wanted = new->wanted, max = new->max;
 	struct codetag_site *site, *before;
 	unsigned long flags;
+
+	/* Nobody else adds sites, and none goes: no need to look with interrupts disabled. */
+	list_for_each_entry_reverse(before, &codetag_sites, list)
+		if (before->id < new->id)
+			break;
 
 	raw_spin_lock_irqsave(&codetag_context_lock, flags);
 	site = codetag_site_by_id(new->id);
 	if (!site) {
 		site = new;
-		list_for_each_entry_reverse(before, &codetag_sites, list)
-			if (before->id < site->id)
-				break;
 		list_add_rcu(&site->list, &before->list);
 		hlist_add_head_rcu(&site->by_id, bucket_by_id(site->id));
 		hlist_add_head_rcu(&site->by_tag, codetag_sites_of(site->ct));
 	}
-	site->max = keys->max;
-	WRITE_ONCE(site->wanted, codetag_site_how(keys->mask, keys->depth));
+	site->max = max;
+	WRITE_ONCE(site->wanted, wanted);
 	if (site->how)
 		WRITE_ONCE(site->how, site->wanted);
 	raw_spin_unlock_irqrestore(&codetag_context_lock, flags);
@@ -266,7 +283,7 @@ static void free_site_rcu(struct rcu_head *rcu)
  * @id:		own id of the site
  * @tag_gone:	its tag is going, so that it is not split any more
  *
- * Context: Process.
+ * Context: Process, with codetag_sem held for writing.
  */
 void codetag_site_release(u16 id, bool tag_gone)
 {
@@ -292,24 +309,28 @@ void codetag_site_release(u16 id, bool tag_gone)
 		call_rcu(&site->rcu, free_site_rcu);
 }
 
-/* Add what the contexts of a site hold; they can be many, and so can the CPUs. */
-static void add_contexts(u16 id, struct alloc_tag_counters *sum)
+/*
+ * Add what the contexts of a site hold; they can be many, and so can the CPUs. Neither
+ * the site nor a context in its list can go while codetag_sem is held.
+ */
+static void add_contexts(u16 id, struct alloc_tag_counters *sum, bool may_sleep)
 {
 	const struct codetag_context *ctx;
 	const struct codetag_site *site;
 	int cpu;
 
-	rcu_read_lock();
+	lockdep_assert_held(&codetag_sem);
 	site = codetag_site_by_id(id);
-	if (site) {
-		list_for_each_entry_rcu(ctx, &site->contexts, list, true) {
-			for_each_possible_cpu(cpu) {
-				sum->bytes += READ_ONCE(per_cpu_ptr(ctx->counters, cpu)->bytes);
-				sum->calls += READ_ONCE(per_cpu_ptr(ctx->counters, cpu)->calls);
-			}
+	if (!site)
+		return;
+	list_for_each_entry_rcu(ctx, &site->contexts, list, true) {
+		for_each_possible_cpu(cpu) {
+			sum->bytes += READ_ONCE(per_cpu_ptr(ctx->counters, cpu)->bytes);
+			sum->calls += READ_ONCE(per_cpu_ptr(ctx->counters, cpu)->calls);
 		}
+		if (may_sleep)
+			codetag_rest(num_possible_cpus());
 	}
-	rcu_read_unlock();
 }
 
 /* Let allocations find by what the site is split, or not. */
@@ -349,7 +370,7 @@ static bool has_contexts(u16 id)
 
 #else
 
-static void add_contexts(u16 id, struct alloc_tag_counters *sum) {}
+static void add_contexts(u16 id, struct alloc_tag_counters *sum, bool may_sleep) {}
 static void set_site_split(u16 id, bool split) {}
 static bool site_is_split(u16 id) { return false; }
 static __maybe_unused bool has_contexts(u16 id) { return false; }
@@ -385,6 +406,24 @@ bool codetag_trylock(void)
 void codetag_unlock(void)
 {
 	up_read(&codetag_sem);
+}
+
+/**
+ * codetag_lock_all - keep all others out, and let sites and contexts go
+ *
+ * Context: Process. Holds codetag_sem for writing until codetag_unlock_all().
+ */
+void codetag_lock_all(void)
+{
+	down_write(&codetag_sem);
+}
+
+/**
+ * codetag_unlock_all - the end of codetag_lock_all()
+ */
+void codetag_unlock_all(void)
+{
+	up_write(&codetag_sem);
 }
 
 static struct alloc_tag_counters __percpu *counters_of(u16 id)
@@ -469,6 +508,8 @@ static struct alloc_tag_counters read_ahead(u16 id, struct codetag_sums *sums)
 		sums->first = id;
 		sums->nr = min_t(unsigned int, counters_end(id) - id, ARRAY_SIZE(sums->of));
 		sum_up(id, sums->nr, sums->of);
+		if (sums->may_sleep)
+			codetag_rest(sums->nr * num_possible_cpus());
 	}
 	return sums->of[id - sums->first];
 }
@@ -554,7 +595,7 @@ static bool tag_without_id(unsigned long n, struct codetag_info *info)
 	n -= nr_builtin - nr_with_id;
 	list_for_each_entry(range, &codetag_ranges, list) {
 		if (range->first)
-			continue;
+			break;
 		if (n < range->nr) {
 			info->ct = &range->tags[n].ct;
 			info->mod = range->mod;
@@ -632,7 +673,7 @@ bool codetag_read(struct codetag_info *info, struct codetag_sums *sums)
 		return true;
 
 	sum = read_ahead(info->id, sums);
-	add_contexts(info->id, &sum);
+	add_contexts(info->id, &sum, !sums || sums->may_sleep);
 	/* What moves between CPUs meanwhile can be missed: there is not less than none. */
 	info->bytes = max_t(s64, sum.bytes, 0);
 	info->calls = max_t(s64, sum.calls, 0);
@@ -647,8 +688,8 @@ bool codetag_read(struct codetag_info *info, struct codetag_sums *sums)
  *		exactly once, but for tags without an id when a module that has
  *		such tags comes or goes.
  * @info:	on return what is there
- * @sums:	for who goes through many: counters that are read ahead, nr is 0
- *		whenever codetag_lock() was taken; or NULL
+ * @sums:	for who goes through many, or may not sleep: counters that are read
+ *		ahead, nr is 0 whenever codetag_lock() was taken; or NULL
  *
  * Of unloaded modules it finds just the tags that still hold memory.
  *
@@ -677,6 +718,34 @@ bool codetag_next_site(unsigned long *pos, struct codetag_info *info)
 		if ((info->id >= CODETAG_ID_FIRST || info->without_id) && !info->unloaded)
 			return true;
 	return false;
+}
+
+/**
+ * codetag_for_each_site_of - go through the call sites of one module
+ * @mod:	the module, which is loaded
+ * @function:	called for each with what codetag_next_site() would find, and @data
+ * @data:	for @function
+ *
+ * Context: Process, with codetag_lock() held.
+ */
+void codetag_for_each_site_of(struct module *mod, codetag_site_fn *function, void *data)
+{
+	struct codetag_range *range;
+	unsigned int i;
+
+	list_for_each_entry(range, &codetag_ranges, list) {
+		for (i = 0; range->mod == mod && i < range->nr; i++) {
+			struct codetag_info info = {
+				.ct = &range->tags[i].ct,
+				.mod = range->mod,
+				.modname = range->modname,
+				.id = range->first ? range->first + i : CODETAG_ID_UNREPRESENTABLE,
+				.without_id = !range->first,
+			};
+
+			function(&info, data);
+		}
+	}
 }
 
 /* How many lines codetag_next() finds in a range of an unloaded module. */
@@ -854,15 +923,13 @@ static void free_copied_tags(struct codetag_range *range)
 
 static void free_range(struct codetag_range *range)
 {
-	unsigned int block;
+	unsigned int block = range->first >> CODETAG_BLOCK_SHIFT;
 
 	if (!range->mod)
 		free_copied_tags(range);
 	if (range->nr_lines)
 		codetag_content_id++;
-	for (block = range->first >> CODETAG_BLOCK_SHIFT;
-	     range->first && block <= (range->first + range->nr - 1) >> CODETAG_BLOCK_SHIFT;
-	     block++) {
+	if (range->first) {
 		module_alloc_tag_sizes[block] = 0;
 		module_alloc_tag_counters[block] = NULL;
 		codetag_blocks[block] = NULL;
@@ -909,9 +976,14 @@ static bool range_holds_memory(struct codetag_range *range)
 {
 	unsigned int i;
 
-	for (i = 0; range->first && i < range->nr; i++)
+	for (i = 0; range->first && i < range->nr; i++) {
+		/* What held nothing when its module was unloaded never will again. */
+		if (!range->mod && range->tags && !range->tags[i].ct.function)
+			continue;
 		if (site_holds_memory(range->first + i))
 			return true;
+		codetag_rest(num_possible_cpus());
+	}
 	return false;
 }
 
@@ -944,6 +1016,7 @@ static void keep_names(struct codetag_range *range)
 	for (i = 0; i < range->nr; i++) {
 		struct codetag *ct = &range->tags[i].ct;
 
+		codetag_rest(num_possible_cpus());
 		if (!site_holds_memory(range->first + i))
 			continue;
 		if (!copies) {
@@ -965,76 +1038,88 @@ static void keep_names(struct codetag_range *range)
 	range->tags = copies;
 }
 
-static u16 try_find_ids(unsigned int nr)
+static u16 try_find_ids(void)
 {
 	unsigned long end = codetag_id_end >> CODETAG_BLOCK_SHIFT;
-	unsigned long block;
+	unsigned long block = find_first_zero_bit(codetag_blocks_used, end);
 
-	nr = DIV_ROUND_UP(nr, CODETAG_BLOCK_SIZE);
-	block = bitmap_find_next_zero_area(codetag_blocks_used, end, 0, nr, 0);
 	return block < end ? block << CODETAG_BLOCK_SHIFT : 0;
 }
 
-/* Find @nr free ids, in whole blocks. Returns the first one, 0 if there are none. */
-static u16 find_ids(unsigned int nr)
+/*
+ * Find a free block of ids. Returns its first one, 0 if there is none. To reap takes
+ * long, and finds no more the second time: @reaped says that it was done.
+ */
+static u16 find_ids(bool *reaped)
 {
-	u16 first = try_find_ids(nr);
+	u16 first = try_find_ids();
 
-	if (first)
+	if (first || *reaped)
 		return first;
 	reap_ranges();
-	return try_find_ids(nr);
+	*reaped = true;
+	return try_find_ids();
 }
 
 /* Let allocations find the counters of a range that has got its ids. */
 static void publish_range(struct codetag_range *range)
 {
-	unsigned int i;
+	unsigned int block = range->first >> CODETAG_BLOCK_SHIFT;
 
-	for (i = 0; i < range->nr; i += CODETAG_BLOCK_SIZE) {
-		unsigned int block = (range->first + i) >> CODETAG_BLOCK_SHIFT;
-		unsigned int nr = min_t(unsigned int, range->nr - i, CODETAG_BLOCK_SIZE);
-
-		__set_bit(block, codetag_blocks_used);
-		codetag_blocks[block] = range;
-		module_alloc_tag_counters[block] = range->counters - range->first;
-		module_alloc_tag_sizes[block] = nr * sizeof(*range->counters);
-	}
+	__set_bit(block, codetag_blocks_used);
+	codetag_blocks[block] = range;
+	module_alloc_tag_counters[block] = range->counters - range->first;
+	module_alloc_tag_sizes[block] = range->nr * sizeof(*range->counters);
 }
 
-/*
- * Register @nr tags of a module. Without ids or counters for them they are
- * just listed. Returns whether they have ids.
- */
-static bool register_tags(struct module *mod, struct alloc_tag *tags, unsigned int nr)
+static struct codetag_range *new_range(struct module *mod, unsigned int done, unsigned int nr)
 {
 	struct codetag_range *range = kzalloc(sizeof(*range), GFP_KERNEL);
+
+	if (!range)
+		return NULL;
+	range->mod = mod;
+	range->tags = mod->alloc_tags + done;
+	range->nr = nr;
+	strscpy(range->modname, mod->name);
+	return range;
+}
+
+/* Give a block of ids to @nr tags of a module, from the tag @done on. */
+static bool register_tags(struct module *mod, unsigned int done, unsigned int nr, bool *reaped)
+{
+	struct codetag_range *range = new_range(mod, done, nr);
 	unsigned int i;
 
 	if (!range)
 		return false;
 
-	range->mod = mod;
-	range->tags = tags;
-	range->nr = nr;
-	strscpy(range->modname, mod->name);
-	list_add_tail(&range->list, &codetag_ranges);
-
-	range->first = find_ids(nr);
-	if (!range->first)
-		return false;
-
-	range->counters = __alloc_percpu(nr * sizeof(*range->counters),
-					 sizeof(*range->counters));
+	range->first = find_ids(reaped);
+	if (range->first)
+		range->counters = __alloc_percpu_gfp(nr * sizeof(*range->counters),
+						     sizeof(*range->counters),
+						     GFP_KERNEL | __GFP_NOWARN);
 	if (!range->counters) {
-		range->first = 0;
+		kfree(range);
 		return false;
 	}
 
+	list_add_tail(&range->list, &codetag_ranges);
 	publish_range(range);
 	for (i = 0; i < nr; i++)
-		set_id(&tags[i], range->first + i);
+		set_id(&range->tags[i], range->first + i);
 	return true;
+}
+
+/* The tags of a module from @done on get no ids: they are just listed. */
+static void register_without_ids(struct module *mod, unsigned int done)
+{
+	struct codetag_range *range = new_range(mod, done, mod->num_alloc_tags - done);
+
+	for (; done < mod->num_alloc_tags; done++)
+		set_id(&mod->alloc_tags[done], CODETAG_ID_UNREPRESENTABLE);
+	if (range)
+		list_add(&range->list, &codetag_ranges);
 }
 
 /**
@@ -1048,22 +1133,24 @@ static bool register_tags(struct module *mod, struct alloc_tag *tags, unsigned i
  */
 void codetag_load_module(struct module *mod)
 {
-	unsigned int done, nr, i, without_id = 0;
+	unsigned int done, nr, without_id;
+	bool reaped = false;
 
 	if (!mod->num_alloc_tags || mem_alloc_profiling_permanently_disabled())
 		return;
 
 	down_write(&codetag_sem);
 	for (done = 0; done < mod->num_alloc_tags; done += nr) {
-		nr = min_t(unsigned int, mod->num_alloc_tags - done, CODETAG_RANGE_MAX);
-		if (register_tags(mod, mod->alloc_tags + done, nr))
-			continue;
-		for (i = done; i < done + nr; i++)
-			set_id(&mod->alloc_tags[i], CODETAG_ID_UNREPRESENTABLE);
-		without_id += nr;
+		nr = min_t(unsigned int, mod->num_alloc_tags - done, CODETAG_BLOCK_SIZE);
+		if (!register_tags(mod, done, nr, &reaped))
+			break;
+		codetag_rest(nr * num_possible_cpus());
 	}
-	if (without_id)
+	without_id = mod->num_alloc_tags - done;
+	if (without_id) {
+		register_without_ids(mod, done);
 		codetag_modules_without_id++;
+	}
 	codetag_content_id++;
 	up_write(&codetag_sem);
 
@@ -1093,6 +1180,7 @@ void codetag_unload_module(struct module *mod)
 	list_for_each_entry_safe(range, next, &codetag_ranges, list) {
 		if (range->mod != mod)
 			continue;
+		codetag_rest(range->nr);
 		release_sites(range);
 		if (range_holds_memory(range)) {
 			keep_names(range);
@@ -1123,12 +1211,13 @@ void codetag_unload_module(struct module *mod)
 bool codetag_block_add(struct codetag_block *block)
 {
 	struct codetag_range *range = kzalloc(sizeof(*range), GFP_KERNEL | __GFP_NOWARN);
+	bool reaped = false;
 
 	if (!range)
 		return false;
 
 	down_write(&codetag_sem);
-	range->first = find_ids(CODETAG_BLOCK_SIZE);
+	range->first = find_ids(&reaped);
 	if (range->first) {
 		range->nr = CODETAG_BLOCK_SIZE;
 		range->block = block;
@@ -1243,5 +1332,6 @@ void __init codetag_init(void)
 
 	page_tag_init();
 	pcpu_codetag_init();
+	codetag_contexts_init();
 	codetag_control_init();
 }

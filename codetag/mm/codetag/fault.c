@@ -149,7 +149,7 @@ static char *site_name(const struct codetag_info *info)
 {
 	const struct codetag *ct = info->ct;
 
-	return kasprintf(GFP_KERNEL, "%s:%u %s%s%sfunc:%s", ct->filename, ct->lineno,
+	return kasprintf(CODETAG_GFP, "%s:%u %s%s%sfunc:%s", ct->filename, ct->lineno,
 			 info->modname ? "[" : "", info->modname ?: "",
 			 info->modname ? "] " : "", ct->function);
 }
@@ -175,7 +175,7 @@ static void name_attr(struct fault_attr *attr, const struct codetag *ct)
 struct codetag_fault *codetag_fault_new(const struct codetag_info *info,
 					const struct codetag_fault_settings *settings)
 {
-	struct codetag_fault *fault = kzalloc(sizeof(*fault), GFP_KERNEL);
+	struct codetag_fault *fault = kzalloc(sizeof(*fault), CODETAG_GFP);
 
 	if (!fault)
 		return NULL;
@@ -240,6 +240,7 @@ void codetag_fault_arm(struct codetag_fault *fault)
 			forget_fault(old);
 			break;
 		}
+		codetag_rest(1);
 	}
 
 	list_add_tail(&fault->list, &known_faults);

@@ -54,6 +54,7 @@ struct codetag_info {
  * struct codetag_sums - counters of neighbouring ids, read together
  * @first:	id of the first
  * @nr:		how many there are, 0 for none
+ * @may_sleep:	who reads them may sleep
  * @of:		their sums over all possible CPUs
  *
  * Going from one CPU's memory to the next one's costs more than to add. On a
@@ -62,6 +63,7 @@ struct codetag_info {
 struct codetag_sums {
 	unsigned int first;
 	unsigned int nr;
+	bool may_sleep;
 	struct alloc_tag_counters of[32];
 };
 
@@ -103,6 +105,12 @@ struct codetag_content {
 	unsigned long nr;
 };
 
+/*
+ * For what a write asks for: who asks pays for it, and is told that there is no memory
+ * before anybody else is killed for it.
+ */
+#define CODETAG_GFP	(GFP_KERNEL_ACCOUNT | __GFP_NORETRY | __GFP_NOWARN)
+
 #ifdef CONFIG_MEM_ALLOC_PROFILING
 
 /* What a block of contexts counts, on one CPU */
@@ -116,6 +124,7 @@ struct codetag_block_counters {
  * @list:	in the blocks, in the order of ids
  * @first:	id of the first
  * @nr_used:	contexts that are not free
+ * @unlisted:	for codetag_contexts_check(): those not seen in the list of their site
  * @counters:	what they count
  * @contexts:	the contexts
  */
@@ -123,6 +132,7 @@ struct codetag_block {
 	struct list_head list;
 	u16 first;
 	unsigned int nr_used;
+	u32 unlisted;
 	struct codetag_block_counters __percpu *counters;
 	struct codetag_context contexts[CODETAG_BLOCK_SIZE];
 };
@@ -139,13 +149,19 @@ enum codetag_charging {
 extern raw_spinlock_t codetag_context_lock;
 extern struct list_head codetag_sites;
 
+typedef void codetag_site_fn(const struct codetag_info *info, void *data);
+
 void codetag_lock(void);
 bool codetag_trylock(void);
 void codetag_unlock(void);
+void codetag_lock_all(void);
+void codetag_unlock_all(void);
+void codetag_rest(unsigned long steps);
 bool codetag_next_tag(unsigned long *pos, struct codetag_info *info);
 bool codetag_read(struct codetag_info *info, struct codetag_sums *sums);
 bool codetag_next(unsigned long *pos, struct codetag_info *info, struct codetag_sums *sums);
 bool codetag_next_site(unsigned long *pos, struct codetag_info *info);
+void codetag_for_each_site_of(struct module *mod, codetag_site_fn *function, void *data);
 void codetag_content(struct codetag_content *content);
 struct codetag *codetag_from_id(u16 id);
 struct alloc_tag_counters alloc_tag_read(u16 id);
@@ -162,7 +178,7 @@ bool codetag_id_holds_memory(u16 id);
 #ifdef CONFIG_CODETAG_CONTEXTS
 
 struct codetag_site *codetag_site_by_id(u16 id);
-bool codetag_site_split(struct codetag_site *new, const struct codetag_keys *keys);
+bool codetag_site_split(struct codetag_site *new);
 void codetag_site_unsplit(u16 id);
 void codetag_site_free(struct codetag_site *site);
 void codetag_site_release(u16 id, bool tag_gone);
@@ -190,8 +206,9 @@ struct codetag_context_use {
 	size_t bytes;
 };
 
-struct codetag_site *codetag_split_new(const struct codetag_info *info);
-void codetag_split(struct codetag_site *site, const struct codetag_keys *keys);
+struct codetag_site *codetag_split_new(const struct codetag_info *info,
+				       const struct codetag_keys *keys);
+void codetag_split(struct codetag_site *site);
 void codetag_unsplit(const struct codetag_info *info);
 void codetag_split_switch(void);
 void codetag_contexts_module_gone(const struct module *mod);
@@ -207,6 +224,8 @@ unsigned long codetag_site_lost(const struct codetag_site *site);
 unsigned int codetag_uptime(void);
 
 extern unsigned int codetag_max_contexts, codetag_age_interval;
+unsigned int codetag_default_contexts(u64 memory, unsigned int cpus);
+void codetag_contexts_init(void);
 
 /* context_show.c: the list of contexts */
 void codetag_keys_show(struct seq_file *m, const struct codetag_info *info);
@@ -215,17 +234,18 @@ void codetag_keys_show(struct seq_file *m, const struct codetag_info *info);
 
 static inline void codetag_site_free(struct codetag_site *site) {}
 static inline void codetag_site_release(u16 id, bool tag_gone) {}
-static inline struct codetag_site *codetag_split_new(const struct codetag_info *info)
+static inline struct codetag_site *codetag_split_new(const struct codetag_info *info,
+						     const struct codetag_keys *keys)
 {
 	return NULL;
 }
 
-static inline void codetag_split(struct codetag_site *site,
-				 const struct codetag_keys *keys) {}
+static inline void codetag_split(struct codetag_site *site) {}
 static inline void codetag_unsplit(const struct codetag_info *info) {}
 static inline void codetag_split_switch(void) {}
 static inline void codetag_contexts_module_gone(const struct module *mod) {}
 static inline bool codetag_split_wanted(const struct codetag_info *info) { return false; }
+static inline void codetag_contexts_init(void) {}
 static inline unsigned int codetag_contexts_check(struct seq_file *m) { return 0; }
 static inline void codetag_keys_show(struct seq_file *m, const struct codetag_info *info) {}
 

@@ -23,28 +23,26 @@
 
 /**
  * struct remembered_query - a query for modules to come
- * @list:	in remembered_queries, in the order in which they apply
+ * @change:	the query, in remembered_queries
  * @nr:		what the user knows it by
  * @source:	the query as it was written
- * @text:	a copy of it, which the parser has changed and @query points into
- * @query:	the query
+ * @text:	a copy of it, which the parser has changed and @change points into
  */
 struct remembered_query {
-	struct list_head list;
+	struct codetag_change change;
 	unsigned int nr;
 	char *source;
 	char *text;
-	struct codetag_query query;
 };
 
 /*
- * Protects remembered_queries, and keeps one write from getting between the
+ * Protects what is below, and keeps one write from getting between the
  * queries of another. codetag_lock() nests inside.
  */
 DEFINE_MUTEX(codetag_query_mutex);
 
 static LIST_HEAD(remembered_queries);
-static unsigned int last_remembered_nr;
+static unsigned int nr_remembered, last_remembered_nr;
 
 /**
  * codetag_remembered_free - free a query that is not remembered after all
@@ -71,22 +69,64 @@ void codetag_remembered_free(struct remembered_query *r)
  */
 struct remembered_query *codetag_remembered_new(const char *source, size_t len)
 {
-	struct remembered_query *r = kzalloc(sizeof(*r), GFP_KERNEL);
+	struct remembered_query *r = kzalloc(sizeof(*r), CODETAG_GFP);
 	struct codetag_query_error err;
 	size_t pos = 0;
 
 	if (!r)
 		return NULL;
 
-	r->source = kmemdup_nul(source, len, GFP_KERNEL);
-	r->text = kmemdup_nul(source, len, GFP_KERNEL);
+	/* It need not match anything now. */
+	r->change.matched = true;
+	r->source = kmemdup_nul(source, len, CODETAG_GFP);
+	r->text = kmemdup_nul(source, len, CODETAG_GFP);
 	/* It has been parsed before, together with what surrounded it. */
 	if (r->source && r->text &&
-	    codetag_query_parse(r->text, len, &pos, &r->query, &err) == 1)
+	    codetag_query_parse(r->text, len, &pos, &r->change.query, &err) == 1)
 		return r;
 
 	codetag_remembered_free(r);
 	return NULL;
+}
+
+static struct remembered_query *find_same(const struct remembered_query *r)
+{
+	struct remembered_query *old;
+
+	list_for_each_entry(old, &remembered_queries, change.list)
+		if (!strcmp(old->source, r->source))
+			return old;
+	return NULL;
+}
+
+static void forget(struct remembered_query *r)
+{
+	list_del(&r->change.list);
+	nr_remembered--;
+	codetag_remembered_free(r);
+}
+
+/**
+ * codetag_remembered_nr - how many queries are remembered
+ *
+ * Context: Process, with codetag_query_mutex held.
+ * Return: The number.
+ */
+unsigned int codetag_remembered_nr(void)
+{
+	return nr_remembered;
+}
+
+/**
+ * codetag_is_remembered - is the same query remembered already?
+ * @r: what codetag_remembered_new() returned
+ *
+ * Context: Process, with codetag_query_mutex held.
+ * Return: Whether it is, so that remembering it takes no more room.
+ */
+bool codetag_is_remembered(const struct remembered_query *r)
+{
+	return find_same(r);
 }
 
 /**
@@ -97,44 +137,29 @@ struct remembered_query *codetag_remembered_new(const char *source, size_t len)
  */
 void codetag_remember(struct remembered_query *new)
 {
-	struct remembered_query *old;
+	struct remembered_query *old = find_same(new);
 
-	list_for_each_entry(old, &remembered_queries, list) {
-		if (strcmp(old->source, new->source))
-			continue;
-		list_del(&old->list);
-		codetag_remembered_free(old);
-		break;
-	}
+	if (old)
+		forget(old);
 	new->nr = ++last_remembered_nr;
-	list_add_tail(&new->list, &remembered_queries);
+	list_add_tail(&new->change.list, &remembered_queries);
+	nr_remembered++;
 }
 
 /* ---- modules ------------------------------------------------------------------ */
 
 #ifdef CONFIG_MODULES
 
-static void apply(const struct remembered_query *r, const struct module *mod)
-{
-	struct codetag_change change = { .query = r->query };
-
-	if (codetag_change_prepare(&change, mod))
-		pr_warn("no memory for '%s' in module %s\n", r->source, mod->name);
-	codetag_change_make(&change, mod);
-	codetag_change_free(&change);
-}
-
 /* The module has its ids by now, and none of its code has run. */
-static void module_comes(const struct module *mod)
+static void module_comes(struct module *mod)
 {
-	struct remembered_query *r;
-
 	mutex_lock(&codetag_query_mutex);
-	codetag_lock();
-	list_for_each_entry(r, &remembered_queries, list)
-		apply(r, mod);
-	codetag_unlock();
-	codetag_change_switch();
+	if (!list_empty(&remembered_queries)) {
+		codetag_lock();
+		codetag_changes_of_module(&remembered_queries, mod);
+		codetag_unlock();
+		codetag_change_switch();
+	}
 	mutex_unlock(&codetag_query_mutex);
 }
 
@@ -167,7 +192,7 @@ static int queries_show(struct seq_file *m, void *v)
 	const struct remembered_query *r;
 
 	mutex_lock(&codetag_query_mutex);
-	list_for_each_entry(r, &remembered_queries, list)
+	list_for_each_entry(r, &remembered_queries, change.list)
 		seq_printf(m, "%u: %s\n", r->nr, r->source);
 	mutex_unlock(&codetag_query_mutex);
 	return 0;
@@ -188,11 +213,10 @@ static int queries_remove(const char *command)
 	}
 
 	mutex_lock(&codetag_query_mutex);
-	list_for_each_entry_safe(r, next, &remembered_queries, list) {
+	list_for_each_entry_safe(r, next, &remembered_queries, change.list) {
 		if (!all && r->nr != nr)
 			continue;
-		list_del(&r->list);
-		codetag_remembered_free(r);
+		forget(r);
 		removed++;
 	}
 	mutex_unlock(&codetag_query_mutex);

@@ -97,6 +97,7 @@ if make_refuse; then
 	check control/EINVAL refused 22 2 'dmesg | grep' control enable func f
 	check control/ENOENT refused 2 1 'no call site is chosen' control disable func f
 	check control/E2BIG refused 7 2 '64 KiB' control disable func f
+	check control/ENOSPC refused 28 2 'codetag remembered' control enable module m
 	check control/EOPNOTSUPP refused 95 2 CONFIG_CODETAG_FAULT_INJECTION control fault func f
 	check control/split-EOPNOTSUPP refused 95 2 CONFIG_CODETAG_CONTEXTS control split func f size
 	check control/split-ENOENT refused 2 1 'no call site is chosen' control split func f size

@@ -2,6 +2,7 @@
 /*
  * Tests of contexts: what each key tells apart, exactly; how they end; what is lost.
  */
+#include <kunit/static_stub.h>
 #include <kunit/test.h>
 #include <linux/completion.h>
 #include <linux/delay.h>
@@ -9,6 +10,7 @@
 #include <linux/irq_work.h>
 #include <linux/kallsyms.h>
 #include <linux/kthread.h>
+#include <linux/ktime.h>
 #include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/page_tag.h>
@@ -16,6 +18,7 @@
 #include <linux/preempt.h>
 #include <linux/sched.h>
 #include <linux/seq_file.h>
+#include <linux/sizes.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/vmalloc.h>
@@ -52,9 +55,9 @@ static void split_id(struct kunit *test, u16 id, unsigned int mask, unsigned int
 
 	codetag_lock();
 	KUNIT_ASSERT_TRUE(test, codetag_info_of(id, &info));
-	site = codetag_split_new(&info);
+	site = codetag_split_new(&info, &keys);
 	if (site)
-		codetag_split(site, &keys);
+		codetag_split(site);
 	codetag_unlock();
 	KUNIT_ASSERT_NOT_NULL(test, site);
 	codetag_split_switch();
@@ -889,6 +892,7 @@ static void words(struct kunit *test)
 	static const u16 ids[] = { CODETAG_ID_FIRST, CODETAG_ID_FIRST + 1, 0x7fff, 0x8000,
 				   (u16)~CODETAG_ID_FIRST, CODETAG_ID_MAX };
 	u64 what[ARRAY_SIZE(ids) * ARRAY_SIZE(of)];
+	const struct codetag_keys keys = {};
 	struct codetag_info info = {};
 	unsigned int i, n, nr = 0;
 
@@ -896,7 +900,7 @@ static void words(struct kunit *test)
 		struct codetag_site *site;
 
 		info.id = ids[i];
-		site = codetag_split_new(&info);
+		site = codetag_split_new(&info, &keys);
 		KUNIT_ASSERT_NOT_NULL(test, site);
 		for (n = 0; n < ARRAY_SIZE(of); n++)
 			what[nr++] = codetag_context_what(site, BIT(of[n].key), of[n].value);
@@ -1123,6 +1127,180 @@ static void many(struct kunit *test)
 	expect_site(test, own_id(), 0, 0);
 }
 
+/* ---- how long it takes --------------------------------------------------------- */
+
+/* The most steps of a walk between two chances to schedule, and all of its steps. */
+static unsigned long most_steps, all_steps;
+
+static void count_steps(unsigned long steps)
+{
+	most_steps = max(most_steps, steps);
+	all_steps += steps;
+	cond_resched();
+}
+
+static void forget_steps(void)
+{
+	most_steps = 0;
+	all_steps = 0;
+}
+
+/*
+ * However many contexts there are: others get a chance after those of one block, each on
+ * all CPUs, and nothing looks at a context for each other one.
+ */
+static void rests(struct kunit *test)
+{
+	enum { NR = 500 };
+	void **object = kunit_kcalloc(test, NR, sizeof(*object), GFP_KERNEL);
+	unsigned long cpus = num_possible_cpus(), pos = own_id();
+	struct codetag_sums *sums = kunit_kzalloc(test, sizeof(*sums), GFP_KERNEL);
+	struct codetag_info info;
+	struct seq_file m = {};
+	unsigned int i;
+
+	KUNIT_ASSERT_NOT_NULL(test, object);
+	KUNIT_ASSERT_NOT_NULL(test, sums);
+	split_by(test, BIT(CODETAG_KEY_SIZE));
+	for (i = 0; i < NR; i++) {
+		object[i] = own(kmalloc_noprof(i + 1, GFP_KERNEL));
+		if (i % 50 == 0)
+			msleep(20);
+	}
+	KUNIT_EXPECT_EQ(test, use().used, NR);
+	kunit_activate_static_stub(test, codetag_rest, count_steps);
+
+	/* A report */
+	forget_steps();
+	sums->may_sleep = true;
+	codetag_lock();
+	KUNIT_EXPECT_TRUE(test, codetag_next(&pos, &info, sums));
+	codetag_unlock();
+	KUNIT_EXPECT_EQ(test, info.calls, NR);
+	KUNIT_EXPECT_GE(test, all_steps, NR * cpus);
+	KUNIT_EXPECT_LE(test, most_steps, CODETAG_BLOCK_SIZE * cpus);
+
+	/* One that may not sleep, when memory runs out */
+	forget_steps();
+	sums->may_sleep = false;
+	sums->nr = 0;
+	pos = own_id();
+	codetag_lock();
+	KUNIT_EXPECT_TRUE(test, codetag_next(&pos, &info, sums));
+	codetag_unlock();
+	KUNIT_EXPECT_EQ(test, info.calls, NR);
+	KUNIT_EXPECT_EQ(test, all_steps, 0);
+
+	/* The audit's check: a few looks at each context and site, and at free ones */
+	forget_steps();
+	KUNIT_EXPECT_EQ(test, codetag_contexts_check(&m), 0);
+	KUNIT_EXPECT_GE(test, all_steps, 3 * NR);
+	KUNIT_EXPECT_LE(test, all_steps, 3 * NR + id_use().contexts);
+	KUNIT_EXPECT_LE(test, most_steps, CODETAG_BLOCK_SIZE);
+
+	/* Reaping: looked at, taken and freed */
+	for (i = 0; i < NR; i++)
+		kfree(object[i]);
+	forget_steps();
+	codetag_contexts_reap();
+	codetag_contexts_reap();
+	KUNIT_EXPECT_GE(test, all_steps, 3 * NR * cpus);
+	KUNIT_EXPECT_LE(test, most_steps, CODETAG_BLOCK_SIZE * cpus);
+	KUNIT_EXPECT_EQ(test, use().used, 0);
+	kunit_deactivate_static_stub(test, codetag_rest);
+}
+
+/* By default contexts take a small part of the memory, however many CPUs there are. */
+static void default_bound(struct kunit *test)
+{
+	static const struct {
+		u64 memory;
+		unsigned int cpus;
+	} of[] = {
+		{ SZ_64M, 1 }, { SZ_512M, 2 }, { SZ_2G, 240 }, { 64ULL << 30, 64 },
+		{ 64ULL << 30, 8192 }, { 16ULL << 40, 8192 },
+	};
+	unsigned int i, max;
+	u64 block;
+
+	for (i = 0; i < ARRAY_SIZE(of); i++) {
+		max = codetag_default_contexts(of[i].memory, of[i].cpus);
+		block = sizeof(struct codetag_block) +
+			(u64)of[i].cpus * sizeof(struct codetag_block_counters);
+		KUNIT_EXPECT_GE(test, max, CODETAG_BLOCK_SIZE);
+		KUNIT_EXPECT_LE(test, max, (CODETAG_ID_MAX + 1) / 4);
+		KUNIT_EXPECT_LE(test, max / CODETAG_BLOCK_SIZE * block,
+				max_t(u64, of[i].memory / 64, block));
+	}
+	KUNIT_EXPECT_EQ(test, codetag_default_contexts(64ULL << 30, 64), (CODETAG_ID_MAX + 1) / 4);
+	KUNIT_EXPECT_EQ(test, codetag_default_contexts(16ULL << 40, 8192),
+			(CODETAG_ID_MAX + 1) / 4);
+	KUNIT_EXPECT_LT(test, codetag_default_contexts(64ULL << 30, 8192),
+			(CODETAG_ID_MAX + 1) / 8);
+	KUNIT_EXPECT_NE(test, codetag_max_contexts, UINT_MAX);
+}
+
+struct reaper {
+	struct completion reads;
+	struct completion done;
+};
+
+/* Keeps grace periods from ending for a while. */
+static int reads_long(void *data)
+{
+	struct reaper *reaper = data;
+
+	rcu_read_lock();
+	complete(&reaper->reads);
+	mdelay(500);
+	rcu_read_unlock();
+	complete(&reaper->done);
+	return 0;
+}
+
+static int reaps(void *data)
+{
+	struct reaper *reaper = data;
+
+	codetag_contexts_reap();
+	complete(&reaper->done);
+	return 0;
+}
+
+/* Who reaps waits for grace periods, but modules that load do not wait for that. */
+static void reaping_waits_alone(struct kunit *test)
+{
+	struct task_struct *reader, *task;
+	struct reaper reaper;
+	u64 start, waited;
+	void *object;
+
+	if (num_online_cpus() < 2)
+		kunit_skip(test, "there is one CPU");
+
+	init_completion(&reaper.reads);
+	init_completion(&reaper.done);
+	split_by(test, BIT(CODETAG_KEY_SIZE));
+	object = own(kmalloc_noprof(100, GFP_KERNEL));
+	kfree(object);
+	codetag_contexts_reap();
+
+	reader = kthread_run(reads_long, &reaper, "codetag_reads");
+	KUNIT_ASSERT_FALSE(test, IS_ERR(reader));
+	wait_for_completion(&reaper.reads);
+	task = kthread_run(reaps, &reaper, "codetag_reaps");
+	KUNIT_ASSERT_FALSE(test, IS_ERR(task));
+	msleep(100);
+	start = ktime_get_ns();
+	codetag_contexts_lock();
+	codetag_contexts_unlock();
+	waited = ktime_get_ns() - start;
+	KUNIT_EXPECT_LT(test, waited, 150 * NSEC_PER_MSEC);
+	wait_for_completion(&reaper.done);
+	wait_for_completion(&reaper.done);
+	KUNIT_EXPECT_EQ(test, use().used, 0);
+}
+
 /* ---- at the same time ------------------------------------------------------------ */
 
 struct racer {
@@ -1322,6 +1500,9 @@ static struct kunit_case context_cases[] = {
 	KUNIT_CASE(bound_of_all),
 	KUNIT_CASE(ids_too_high),
 	KUNIT_CASE_SLOW(many),
+	KUNIT_CASE_SLOW(rests),
+	KUNIT_CASE(default_bound),
+	KUNIT_CASE_SLOW(reaping_waits_alone),
 	KUNIT_CASE(races),
 	KUNIT_CASE(module_gone),
 	KUNIT_CASE(texts),

@@ -2,6 +2,7 @@
 /*
  * Tests of the registry: ids, counters, modules that come and go.
  */
+#include <kunit/static_stub.h>
 #include <kunit/test.h>
 #include <linux/completion.h>
 #include <linux/delay.h>
@@ -757,6 +758,97 @@ static void module_exhaustion(struct kunit *test)
 	fake_module_gone(small);
 }
 
+/*
+ * A large module that leaks an object each time it is loaded, at one line or another: what
+ * else it had is free again, so that it gets all of its ids each time.
+ */
+static void module_leaks(struct kunit *test)
+{
+	enum { NR = 2001, LOADS = 100 };
+	struct codetag_id_use before = id_use(), now;
+	unsigned int n, i, without = 0;
+	u16 leaked[LOADS];
+
+	for (n = 0; n < LOADS; n++) {
+		struct module *mod = fake_module(test, "fake_leaks", NR);
+
+		codetag_load_module(mod);
+		for (i = 0; i < NR; i++)
+			without += mod->alloc_tags[i].ct.id == CODETAG_ID_UNREPRESENTABLE;
+		leaked[n] = mod->alloc_tags[n * 97 % NR].ct.id;
+		alloc_tag_charge(leaked[n], 24, 1);
+		codetag_unload_module(mod);
+		fake_module_gone(mod);
+	}
+	KUNIT_EXPECT_EQ(test, without, 0);
+	now = id_use();
+	KUNIT_EXPECT_EQ(test, now.modules_without_id, before.modules_without_id);
+	KUNIT_EXPECT_EQ(test, now.free, before.free - LOADS * CODETAG_BLOCK_SIZE);
+	KUNIT_EXPECT_LE(test, now.unloaded, before.unloaded + LOADS * CODETAG_BLOCK_SIZE);
+	KUNIT_EXPECT_EQ(test, now.names_lost, before.names_lost);
+	for (n = 0; n < LOADS; n++) {
+		expect_counts(test, leaked[n], 24, 1);
+		uncharge(test, leaked[n], 24, 1);
+	}
+	KUNIT_EXPECT_EQ(test, id_use().free, before.free);
+}
+
+/* The most steps of a walk between two chances to schedule, and all of its steps. */
+static unsigned long most_steps, all_steps;
+
+static void count_steps(unsigned long steps)
+{
+	most_steps = max(most_steps, steps);
+	all_steps += steps;
+	cond_resched();
+}
+
+/* A module with many call sites comes and goes: others get a chance all the time. */
+static void module_rests(struct kunit *test)
+{
+	enum { NR = 5000 };
+	struct module *mod = fake_module(test, "fake_rests", NR);
+	unsigned long cpus = num_possible_cpus();
+	struct codetag_sums *sums = kunit_kzalloc(test, sizeof(*sums), GFP_KERNEL);
+	struct codetag_info info;
+	unsigned long pos = 0;
+	unsigned int i;
+
+	KUNIT_ASSERT_NOT_NULL(test, sums);
+	kunit_activate_static_stub(test, codetag_rest, count_steps);
+	most_steps = 0;
+	all_steps = 0;
+	codetag_load_module(mod);
+	KUNIT_EXPECT_GE(test, all_steps, NR * cpus);
+	KUNIT_EXPECT_LE(test, most_steps, CODETAG_BLOCK_SIZE * cpus);
+
+	/* A report that goes through all of it. */
+	all_steps = 0;
+	sums->may_sleep = true;
+	codetag_lock();
+	for (; codetag_next(&pos, &info, sums); pos++)
+		;
+	codetag_unlock();
+	KUNIT_EXPECT_GE(test, all_steps, NR * cpus);
+	KUNIT_EXPECT_LE(test, most_steps, CODETAG_BLOCK_SIZE * cpus);
+
+	/* All of them hold something when it goes, and then nothing. */
+	for (i = 0; i < NR; i++)
+		alloc_tag_charge(mod->alloc_tags[i].ct.id, 8, 1);
+	all_steps = 0;
+	codetag_unload_module(mod);
+	KUNIT_EXPECT_GE(test, all_steps, NR * cpus);
+	KUNIT_EXPECT_LE(test, most_steps, CODETAG_BLOCK_SIZE * cpus);
+	for (i = 0; i < NR; i++)
+		uncharge(test, mod->alloc_tags[i].ct.id, 8, 1);
+	all_steps = 0;
+	codetag_reap();
+	KUNIT_EXPECT_GE(test, all_steps, NR * cpus);
+	KUNIT_EXPECT_LE(test, most_steps, CODETAG_BLOCK_SIZE * cpus);
+	kunit_deactivate_static_stub(test, codetag_rest);
+	fake_module_gone(mod);
+}
+
 static void module_without_tags(struct kunit *test)
 {
 	struct module *mod = kunit_kzalloc(test, sizeof(*mod), GFP_KERNEL);
@@ -795,6 +887,8 @@ static struct kunit_case core_cases[] = {
 	KUNIT_CASE(module_large),
 	KUNIT_CASE(module_read_ahead),
 	KUNIT_CASE_SLOW(module_exhaustion),
+	KUNIT_CASE(module_leaks),
+	KUNIT_CASE(module_rests),
 	KUNIT_CASE(module_without_tags),
 #endif
 	{}
