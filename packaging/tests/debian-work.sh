@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# In Debian with our packages, behind debian-load.sh: real work, and after each piece of
-# it whether the profiler still knows of every page and object. Prints "ok NAME",
+# In Debian with our packages, behind migration.inc and debian-load.sh: real work, and
+# after each piece of it whether the profiler still knows of every page and object. Prints "ok NAME",
 # "not ok NAME", and after them lines with "# ".
 # shellcheck disable=SC2154,SC2086 # dir is of debian-load.sh
 stats=/sys/kernel/debug/codetag/stats
@@ -40,6 +40,7 @@ work()
 	echo "# $(($(date +%s) - start)) s"
 	check "$what: the audit finds no mismatch" audited
 	sed 's/^/# /' /tmp/out
+	check "$what: nothing stays with the lines that allocate targets of a migration" unmigrated
 	check "$what: the report adds up with /proc/meminfo" adds_up
 	sed 's/^/# /' /tmp/out
 	check "$what: ids and names are left, none is damaged" sane
@@ -48,6 +49,8 @@ work()
 }
 
 audited() { codetag audit | tail -n 1 && codetag audit >/dev/null; }
+
+unmigrated() { [ -n "$(migration_targets)" ] && targets_hold_nothing; }
 
 # To within 1 % of what is in use. Slabinfo, which tells what part of the sites' memory
 # is objects in pages of other sites, takes what is free in the slabs of CPUs as used:

@@ -327,6 +327,41 @@ static void offline(struct kunit *test)
 	expect_counts(test, 0, 0);
 }
 
+/*
+ * Memory of a device has no place for an id: what is done to it on behalf of its owner
+ * touches none. Where there are slots, those of these pages would be anywhere.
+ */
+static void no_place(struct kunit *test)
+{
+#ifdef CONFIG_ZONE_DEVICE
+	struct page *device = kunit_kcalloc(test, 8, sizeof(*device), GFP_KERNEL);
+	struct page *page = tagged_pages(test, 2, __GFP_COMP);
+	u16 id = own_tag(test)->ct.id;
+	unsigned long flags;
+	int i;
+
+	KUNIT_ASSERT_NOT_NULL(test, device);
+	for (i = 0; i < 8; i++)
+		set_page_zone(device + i, ZONE_DEVICE);
+	flags = *page_tag_flags(device);
+	pgalloc_tag_split(device, 3, 0);
+	pgalloc_tag_split(device, 3, 1);
+	pgalloc_tag_offline(device);
+	/* To the device, within it, and back. */
+	pgalloc_tag_swap((struct folio *)device, page_folio(page));
+	pgalloc_tag_swap((struct folio *)(device + 4), (struct folio *)device);
+	pgalloc_tag_swap(page_folio(page), (struct folio *)device);
+	for (i = 0; i < 8; i++)
+		KUNIT_EXPECT_EQ(test, *page_tag_flags(device + i), flags);
+	KUNIT_EXPECT_EQ(test, page_tag_get(page), id);
+	expect_counts(test, 4, 1);
+	__free_pages(page, 2);
+	expect_counts(test, 0, 0);
+#else
+	kunit_skip(test, "this kernel has no memory of devices");
+#endif
+}
+
 static void slots_fit(struct kunit *test)
 {
 	KUNIT_EXPECT_TRUE(test, page_tag_slots_fit(get_num_physpages()));
@@ -378,6 +413,7 @@ static struct kunit_case page_tag_cases[] = {
 	KUNIT_CASE(damaged),
 	KUNIT_CASE(order),
 	KUNIT_CASE(offline),
+	KUNIT_CASE(no_place),
 	KUNIT_CASE(slots_fit),
 #ifdef alloc_pages_nolock
 	KUNIT_CASE(nolock),

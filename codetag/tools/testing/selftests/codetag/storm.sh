@@ -291,7 +291,7 @@ dmesg -n 1 2>/dev/null
 workers="processes tmpfs ext4 compaction huge cpus modules cgroup pressure driven reading splitting toggling"
 echo 0 >"$WORK/contexts"
 # shellcheck disable=SC2086
-plan $(($(echo $workers | wc -w) + 8))
+plan $(($(echo $workers | wc -w) + 9))
 kills_before=$(vmstat oom_kill)
 steals_before=$(($(vmstat pgsteal_direct) + $(vmstat pgsteal_kswapd)))
 audited "audit before the storm"
@@ -404,6 +404,7 @@ else
 	skip "no page was without a store" "not this profiler"
 fi
 audited "audit after the storm"
+targets_empty "nothing stays with the lines that allocate targets of a migration"
 [ ! -s "$WORK/audit" ] || diag "$(tail -n 1 "$WORK/audit")"
 unload codetag_test
 finish
