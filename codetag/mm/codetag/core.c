@@ -787,6 +787,7 @@ void codetag_content(struct codetag_content *content)
 			codetag_content_id++;
 		}
 		content->nr += nr;
+		codetag_rest(range->mod ? 1 : range->nr * num_possible_cpus());
 	}
 	content->id = codetag_content_id;
 	mutex_unlock(&codetag_content_lock);
