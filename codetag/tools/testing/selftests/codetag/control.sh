@@ -54,7 +54,7 @@ site()
 
 driver
 [ -e $CONTROL ] || { unload codetag_test; skip_all "no $CONTROL"; }
-plan 75
+plan 86
 
 equal "modes" "-rw------- -rw-------" \
 	"$(ls -l $CONTROL $QUERIES | awk '{ print $1 }' | xargs)"
@@ -138,6 +138,24 @@ dd if="$WORK/4k" of=$CONTROL bs=64k 2>/dev/null
 equal "4 KiB of queries in one write" "$slub" "$(grep -c ' =_ id ' $CONTROL)"
 ask '=p'
 
+# As many queries as one write can have, and one more.
+written()
+{
+	awk -v n="$1" -v q="$2" 'BEGIN { while (n-- > 0) printf("%s\n", q) }' >"$WORK/many"
+	out=$({ dd if="$WORK/many" of=$CONTROL bs=64k; } 2>&1)
+}
+dmesg -c >/dev/null
+written 1024 '=_'
+check "1024 queries in one write" $? "$out"
+equal "are done" "$all" "$(off_sites .)"
+written 1025 '=p'
+[ $? -ne 0 ] && printf '%s' "$out" | grep -q "too long"
+check "1025 are refused" $? "$out"
+dmesg | grep -q 'codetag: control: more than 1024 queries in one write'
+check "and the log names the limit" $? "$(dmesg | tail -n 3)"
+equal "nothing is done" "$all" "$(off_sites .)"
+ask '=p'
+
 # Hundreds of malformed writes: nothing may change, nothing may warn. Each has a
 # query that would change something if it were done.
 cat $CONTROL $QUERIES >"$WORK/control.before"
@@ -193,6 +211,9 @@ id 1 id 1
 fault=on
 fault nth=0
 fault nth=-1
+fault nth=2147483648
+fault nth=18446744073709551615
+fault interval=2147483648
 fault nth=1 times=2
 fault probability=101
 fault probability=x
@@ -317,15 +338,32 @@ ask '=_; =p'
 equal "what it still holds is left alone" "$held" "$(memory ' .codetag_victim. ')"
 run drop victim
 
-# As many queries as one write can hold: nobody has to wait for the last of them.
-awk -v n="$(lasting 21845)" 'BEGIN { while (n--) printf("=p;") }' >"$WORK/many"
+# As many queries as one write can hold, each of which has to be compared with each
+# site: nobody has to wait for the last of them. They are as many as can be remembered.
+awk 'BEGIN { for (i = 0; i < 1024; i++) printf("module no_such_%d func *a*e*o* -p\n", i) }' \
+	>"$WORK/many"
 thresh=/proc/sys/kernel/watchdog_thresh
 was=$(cat $thresh)
 echo 1 >$thresh
 dd if="$WORK/many" of=$CONTROL bs=64k 2>/dev/null
 check "very many queries at once" $?
+equal "are remembered" 1024 "$(wc -l <$QUERIES)"
+load codetag_many
+check "a module loads with them" $?
+unload codetag_many
 echo "$was" >$thresh
 equal "and no soft lockup" 0 "$(dmesg | grep -c 'soft lockup')"
+dmesg -c >/dev/null
+! ask 'module one_more -p' && printf '%s' "$out" | grep -q 'No space left'
+check "one more is refused" $? "$out"
+dmesg | grep -q 'codetag: control: more than 1024 queries to be remembered'
+check "and the log names the limit" $? "$(dmesg | tail -n 3)"
+ask 'module no_such_7 func *a*e*o* -p'
+check "one of them again is not" $? "$out"
+echo "remove $(sed -n "1s/:.*//p" $QUERIES)" >$QUERIES
+ask 'module one_more -p'
+check "nor another one when one is forgotten" $? "$out"
+echo "remove all" >$QUERIES
 
 # Two writers of the same sites, many queries each. What is written at once is
 # done at once: one of the two has been the last one everywhere. A slow machine
