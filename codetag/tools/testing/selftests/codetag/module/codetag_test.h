@@ -137,6 +137,11 @@ int ct_churn_start(void);
 int ct_churn_stop(void);
 void ct_churn_show(struct seq_file *m);
 
+/* contents.c */
+int ct_contents(const char *step);
+void ct_contents_show(struct seq_file *m);
+void ct_contents_exit(void);
+
 /* odd.c */
 int ct_misuse(void);
 int ct_half_on(void);

@@ -16,9 +16,13 @@
  *				find: the line of ct_misuse() is wrong from then on
  *		half on|off	have a page that is half made a compound page
  *		refuse MODULE	keep a module of that name from being loaded
+ *		contents STEP	fill, look, churn or drop: fill every byte of objects of
+ *				many caches, look whether it stays, exchange every second
+ *				object, free all
  *	cases	the cases: name, result of the last hold, reason
  *	expect	what /proc/allocinfo has to show, see ct_ledger_show()
  *	churn	whether the threads run and how much they did
+ *	contents	objects that are filled, and those that were changed
  */
 #include <linux/cpu.h>
 #include <linux/debugfs.h>
@@ -92,6 +96,8 @@ static int command(void *arg)
 		return strcmp(cmd->what, "on") ? ct_half_off() : ct_half_on();
 	if (!strcmp(cmd->verb, "refuse"))
 		return ct_refuse(cmd->what);
+	if (!strcmp(cmd->verb, "contents"))
+		return ct_contents(cmd->what);
 	return -EINVAL;
 }
 
@@ -173,6 +179,15 @@ static int churn_show(struct seq_file *m, void *unused)
 }
 DEFINE_SHOW_ATTRIBUTE(churn);
 
+static int contents_show(struct seq_file *m, void *unused)
+{
+	mutex_lock(&ct_run_lock);
+	ct_contents_show(m);
+	mutex_unlock(&ct_run_lock);
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(contents);
+
 static int __init codetag_test_init(void)
 {
 	int err;
@@ -191,6 +206,7 @@ static int __init codetag_test_init(void)
 	debugfs_create_file("cases", 0400, ct_dir, NULL, &cases_fops);
 	debugfs_create_file("expect", 0400, ct_dir, NULL, &expect_fops);
 	debugfs_create_file("churn", 0400, ct_dir, NULL, &churn_fops);
+	debugfs_create_file("contents", 0400, ct_dir, NULL, &contents_fops);
 	return 0;
 
 other:
@@ -205,6 +221,7 @@ static void __exit codetag_test_exit(void)
 	debugfs_remove(ct_dir);
 	ct_churn_stop();
 	ct_ledger_forget();
+	ct_contents_exit();
 	ct_odd_exit();
 	ct_other_cases_exit();
 	ct_slab_cases_exit();
