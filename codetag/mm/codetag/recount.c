@@ -3,6 +3,7 @@
  * The recount of what slab and percpu objects hold.
  */
 #include <linux/bsearch.h>
+#include <linux/list.h>
 #include <linux/mm.h>
 #include <linux/slab.h>
 #include <linux/sort.h>
@@ -21,6 +22,20 @@
 static const struct kmem_cache **known_caches;
 static size_t nr_known_caches;
 
+/* Caches that were destroyed while objects of theirs were allocated. Under slab_mutex. */
+static LIST_HEAD(abandoned_caches);
+
+/**
+ * codetag_slab_abandon - go on counting the objects of a cache that is destroyed
+ * @s: cache, not on any list, which stays because it has objects
+ *
+ * Context: slab_mutex held.
+ */
+void codetag_slab_abandon(struct kmem_cache *s)
+{
+	list_add(&s->list, &abandoned_caches);
+}
+
 static int compare_caches(const void *a, const void *b)
 {
 	const struct kmem_cache *x = *(const struct kmem_cache **)a;
@@ -38,12 +53,11 @@ static int compare_caches(const void *a, const void *b)
 bool codetag_recount_prepare(void)
 {
 	struct kmem_cache *s;
+	size_t nr;
 
 	mutex_lock(&slab_mutex);
-	nr_known_caches = 0;
-	list_for_each_entry(s, &slab_caches, list)
-		nr_known_caches++;
-	known_caches = kvmalloc_array(nr_known_caches, sizeof(*known_caches), GFP_KERNEL);
+	nr = list_count_nodes(&slab_caches) + list_count_nodes(&abandoned_caches);
+	known_caches = kvmalloc_array(nr, sizeof(*known_caches), GFP_KERNEL);
 	if (!known_caches) {
 		mutex_unlock(&slab_mutex);
 		return false;
@@ -51,6 +65,8 @@ bool codetag_recount_prepare(void)
 
 	nr_known_caches = 0;
 	list_for_each_entry(s, &slab_caches, list)
+		known_caches[nr_known_caches++] = s;
+	list_for_each_entry(s, &abandoned_caches, list)
 		known_caches[nr_known_caches++] = s;
 	sort(known_caches, nr_known_caches, sizeof(*known_caches), compare_caches, NULL);
 	return true;

@@ -11,19 +11,22 @@
  * single	for a slab with one object: a part of page->page_type
  *
  * A cache is laid out for inline unless that takes notably more memory than a
- * vector would; then its slabs have at least two pages. When memory is short such
- * a cache gets single pages too, and as many objects in them as without us: that
- * is what far vectors are for. Nothing can go wrong with inline and single, and
- * they stand in when a vector cannot be had: a slab is then a little smaller, and
- * no tag is lost.
+ * vector would; then its slabs have at least two pages, where slabs may have that.
+ * Where they may not (slab_max_order=0), and when memory is short, such a cache has
+ * single pages, and as many objects in them as without codetag: that is what far
+ * vectors are for. Nothing can go wrong with inline and single, and they stand in when
+ * a vector cannot be had: a slab is then a little smaller, and no tag is lost.
  *
  * Both inline and vectors are found from the object's address and its slab, in
  * slab_ref.h, in slabs that are like the cache prefers them. Other slabs are marked,
  * and their objects go through codetag_slab_ref_any().
  */
 #include <linux/hashtable.h>
+#include <linux/init.h>
+#include <linux/kmemleak.h>
 #include <linux/kmsan-checks.h>
 #include <linux/log2.h>
+#include <linux/mm.h>
 #include <linux/percpu.h>
 #include <linux/rculist.h>
 #include <linux/seq_file.h>
@@ -34,10 +37,26 @@
 
 /*
  * Objects smaller than this are always inline, and vectors are smaller than
- * this: so that no vector needs another one.
+ * this: so that no vector needs another one. The same goes for far vectors, which
+ * have a head; kmalloc() may have no cache between 128 and 256.
  */
 #define VECTOR_MIN_OBJECT	256
 #define VECTOR_MAX_BYTES	192
+#define FAR_VECTOR_MAX_BYTES	128
+
+/**
+ * struct far_vector - the ids of a slab that has one page and needs a vector
+ * @node:	in a hash table of these
+ * @slab:	the slab
+ * @rcu:	frees it after those who look for another one have passed
+ * @ids:	the ids
+ */
+struct far_vector {
+	struct hlist_node node;
+	const struct slab *slab;
+	struct rcu_head rcu;
+	u16 ids[];
+};
 
 /* Bytes that vectors take, and that ids take from objects in the slabs. */
 static DEFINE_PER_CPU(long, slab_vector_bytes);
@@ -46,6 +65,9 @@ static DEFINE_PER_CPU(long, slab_inline_bytes);
 /* Slabs that had to do without a vector. */
 static atomic_long_t slab_vectors_failed;
 
+/* Some caches have single pages and far vectors at all times, the first ones too. */
+static bool far_vectors_are_usual;
+
 static unsigned int plain_objects(const struct kmem_cache *s, unsigned int order)
 {
 	return ((unsigned int)PAGE_SIZE << order) / s->size;
@@ -53,13 +75,15 @@ static unsigned int plain_objects(const struct kmem_cache *s, unsigned int order
 
 static unsigned int inline_shift(const struct kmem_cache *s)
 {
-	return codetag_slab_shift(s) & CODETAG_SLAB_SHIFT;
+	return ilog2(s->size);
 }
 
 /* Bytes of a vector for @objects objects. */
 static unsigned int vector_bytes(const struct kmem_cache *s, unsigned int objects)
 {
-	unsigned int last = (objects - 1) * s->size + s->red_left_pad;
+	/* SLUB leaves the pad as it was when a cache has its red zones no more. */
+	unsigned int pad = s->flags & SLAB_RED_ZONE ? s->red_left_pad : 0;
+	unsigned int last = (objects - 1) * s->size + pad;
 
 	return ((last >> inline_shift(s)) + 1) * sizeof(u16);
 }
@@ -78,45 +102,95 @@ static unsigned int inline_objects(const struct kmem_cache *s, unsigned int orde
 	return max(room / s->size, 1U);
 }
 
+/* Is a vector worth it for slabs that would have this order without one? */
+static bool vector_pays(const struct kmem_cache *s, unsigned int order, bool far)
+{
+	unsigned int plain = plain_objects(s, order);
+	unsigned int lost = (plain - inline_objects(s, order)) * s->size;
+	unsigned int bytes = vector_bytes(s, plain), max_bytes = VECTOR_MAX_BYTES;
+
+	if (far) {
+		bytes += sizeof(struct far_vector);
+		max_bytes = FAR_VECTOR_MAX_BYTES;
+	}
+	/* Objects of kmemleak's: it would want one for the vector. */
+	if (s->flags & SLAB_NOLEAKTRACE)
+		return false;
+	return s->object_size >= VECTOR_MIN_OBJECT && bytes <= max_bytes &&
+	       lost > bytes + (PAGE_SIZE << order) / 64;
+}
+
+/**
+ * struct slab_layout - where a cache has its ids: the codetag_ fields of its struct
+ * @vector:	codetag_vector
+ * @mask:	codetag_mask
+ * @near_mask:	codetag_near_mask
+ * @bytes:	codetag_bytes
+ * @shift:	codetag_shift
+ * @uncharge:	codetag_uncharge
+ *
+ * A value that depends on nothing but the sizes and flags of the cache.
+ */
+struct slab_layout {
+	bool vector;
+	int mask;
+	int near_mask;
+	unsigned int bytes;
+	long shift;
+	long uncharge;
+};
+
+/* A cache can be laid out more than once: nothing of the time before may stay. */
+static void set_layout(struct kmem_cache *s, const struct slab_layout *layout)
+{
+	s->codetag_vector = layout->vector;
+	s->codetag_mask = layout->mask;
+	s->codetag_near_mask = layout->near_mask;
+	s->codetag_bytes = layout->bytes;
+	s->codetag_uncharge = layout->uncharge;
+	atomic_long_set(&s->codetag_shift, layout->shift);
+}
+
 /**
  * codetag_slab_layout - decide where a cache has its ids
  * @s:		cache, its size known and its slabs not
  * @order:	order that its slabs would have without ids
  * @max_order:	highest order that may be chosen for it
  *
- * Context: Creation of the cache.
+ * Context: Creation of the cache, which may do this several times: the last one counts.
  * Return: The order that its slabs shall have.
  */
 unsigned int codetag_slab_layout(struct kmem_cache *s, unsigned int order,
 				 unsigned int max_order)
 {
-	unsigned int plain = plain_objects(s, order), lost, objects;
+	struct slab_layout layout = {};
+	bool far = !order && !max_order;
+	unsigned int objects;
 
 	if (mem_alloc_profiling_permanently_disabled())
-		return order;
+		goto out;
 
-	atomic_long_set(&s->codetag_shift, ilog2(s->size));
-	lost = (plain - inline_objects(s, order)) * s->size;
-	s->codetag_vector = s->object_size >= VECTOR_MIN_OBJECT &&
-			    vector_bytes(s, plain) <= VECTOR_MAX_BYTES &&
-			    lost > vector_bytes(s, plain) + (PAGE_SIZE << order) / 64 &&
-			    (order || max_order);
-	if (s->codetag_vector && !order)
-		order = 1;
+	layout.vector = vector_pays(s, order, far);
+	if (layout.vector && !far)
+		order = max(order, 1U);
 
-	/* If it is one, all slabs are other ones. */
 	objects = inline_objects(s, order);
-	s->codetag_mask = -(PAGE_SIZE << order);
-	s->codetag_uncharge = -(long)s->size;
-	s->codetag_bytes = (plain_objects(s, order) - objects) * s->size;
-	if (s->codetag_vector) {
-		s->codetag_bytes = 0;	/* the first slab tells */
-		atomic_long_or(CODETAG_SLAB_VECTOR, &s->codetag_shift);
-	} else if (objects == 1) {
-		atomic_long_add(CODETAG_SLAB_OTHER, &s->codetag_shift);
+	layout.mask = -(PAGE_SIZE << order);
+	layout.uncharge = -(long)s->size;
+	layout.shift = inline_shift(s);
+	if (layout.vector) {
+		layout.shift |= CODETAG_SLAB_VECTOR;	/* bytes: the first slab tells */
+		far_vectors_are_usual |= far;
 	} else {
-		s->codetag_near_mask = s->codetag_mask;
+		layout.bytes = (plain_objects(s, order) - objects) * s->size;
 	}
+	/* Where all slabs are other ones, there is one at all times. */
+	if (layout.vector ? far : objects == 1)
+		layout.shift += CODETAG_SLAB_OTHER;
+	else if (!layout.vector)
+		layout.near_mask = layout.mask;
+out:
+	set_layout(s, &layout);
 	return order;
 }
 
@@ -138,34 +212,45 @@ unsigned int codetag_slab_objects(const struct kmem_cache *s, unsigned int order
 
 /* ---- far vectors ---------------------------------------------------------- */
 
-/**
- * struct far_vector - the ids of a slab that has one page and needs a vector
- * @node:	in far_vectors
- * @slab:	the slab
- * @rcu:	frees it after those who look for another one have passed
- * @ids:	the ids
- *
- * Only when memory is short are there any.
- */
-struct far_vector {
-	struct hlist_node node;
-	const struct slab *slab;
-	struct rcu_head rcu;
-	u16 ids[];
-};
-
-/* Objects are freed in NMI too: far_lock is for changing far_vectors, RCU for looking. */
+/* Objects are freed in NMI too: far_lock is for changing far vectors, RCU for looking. */
 static DEFINE_RAW_SPINLOCK(far_lock);
-static DEFINE_HASHTABLE(far_vectors, 9);
 
-static struct far_vector *find_far_vector(const struct slab *slab)
+/* Those of the time when memory is short, or of the first slabs of a boot. */
+static DEFINE_HASHTABLE(few_far_vectors, 9);
+
+/* Where far vectors are usual, all others: a table as large as memory needs. */
+static struct hlist_head *many_far_vectors __ro_after_init;
+static unsigned int many_far_vectors_bits __ro_after_init;
+
+static struct hlist_head *few_far_vectors_of(const struct slab *slab)
+{
+	return &few_far_vectors[hash_ptr(slab, HASH_BITS(few_far_vectors))];
+}
+
+/* Where a new one belongs. */
+static struct hlist_head *far_vectors_of(const struct slab *slab)
+{
+	/* With the bits that belong to it, see far_vectors_init(). */
+	struct hlist_head *table = smp_load_acquire(&many_far_vectors);
+
+	return table ? &table[hash_ptr(slab, many_far_vectors_bits)] : few_far_vectors_of(slab);
+}
+
+static struct far_vector *find_far_vector_in(struct hlist_head *head, const struct slab *slab)
 {
 	struct far_vector *far;
 
-	hash_for_each_possible_rcu_notrace(far_vectors, far, node, (unsigned long)slab)
+	hlist_for_each_entry_rcu_notrace(far, head, node)
 		if (far->slab == slab)
 			return far;
 	return NULL;
+}
+
+static struct far_vector *find_far_vector(const struct slab *slab)
+{
+	struct far_vector *far = find_far_vector_in(far_vectors_of(slab), slab);
+
+	return far ?: find_far_vector_in(few_far_vectors_of(slab), slab);
 }
 
 /* ---- slabs ---------------------------------------------------------------- */
@@ -200,8 +285,9 @@ static u16 *slab_vector(const struct kmem_cache *s, const struct slab *slab)
 /* Are a slab's ids where those of the cache's slabs usually are? */
 static bool slab_is_usual(const struct kmem_cache *s, const struct slab *slab)
 {
-	return -slab_size(slab) == s->codetag_mask && slab->objects > 1 &&
-	       (!s->codetag_vector || *codetag_slab_vector(slab));
+	if (-slab_size(slab) != s->codetag_mask || slab->objects == 1)
+		return false;
+	return !s->codetag_vector || (slab_order(slab) && *codetag_slab_vector(slab));
 }
 
 /**
@@ -308,8 +394,14 @@ void codetag_slab_alloc_any(struct kmem_cache *s, gfp_t gfp, void *object, size_
  */
 void codetag_slab_free_any(struct kmem_cache *s, void *object)
 {
-	u16 *ref = codetag_slab_ref_any(s, object), id = *ref;
+	u16 *ref, id;
 
+	/* KFENCE rejects an address within its object, which stays allocated. */
+	if (is_kfence_address(object) && object != kfence_object_start(object))
+		return;
+
+	ref = codetag_slab_ref_any(s, object);
+	id = *ref;
 	if (!id)
 		return;
 
@@ -362,16 +454,25 @@ static void slab_account(const struct kmem_cache *s, const struct slab *slab, in
 	this_cpu_add(slab_inline_bytes, sign * bytes);
 }
 
+/* Memory for ids. What leads to it lies in struct pages, which kmemleak need not scan. */
+static void *alloc_ids(const struct slab *slab, size_t bytes, gfp_t gfp)
+{
+	void *ids = kzalloc_codetag_ids(bytes, gfp, slab_nid(slab));
+
+	kmemleak_ignore(ids);
+	return ids;
+}
+
 static void add_far_vector(const struct slab *slab, size_t bytes, gfp_t gfp)
 {
-	struct far_vector *far = kzalloc_codetag_ids(sizeof(*far) + bytes, gfp, slab_nid(slab));
+	struct far_vector *far = alloc_ids(slab, sizeof(*far) + bytes, gfp);
 	unsigned long flags;
 
 	if (!far)
 		return;
 	far->slab = slab;
 	raw_spin_lock_irqsave(&far_lock, flags);
-	hash_add_rcu(far_vectors, &far->node, (unsigned long)slab);
+	hlist_add_head_rcu(&far->node, far_vectors_of(slab));
 	raw_spin_unlock_irqrestore(&far_lock, flags);
 }
 
@@ -383,14 +484,14 @@ static void slab_add_vector(const struct kmem_cache *s, struct slab *slab, gfp_t
 	if (slab_is_available() && allow_spin) {
 		gfp = (gfp & GFP_RECLAIM_MASK & ~(__GFP_NOFAIL | __GFP_ACCOUNT)) | __GFP_NOWARN;
 		if (slab_order(slab))
-			*codetag_slab_vector(slab) =
-				kzalloc_codetag_ids(bytes, gfp, slab_nid(slab));
+			*codetag_slab_vector(slab) = alloc_ids(slab, bytes, gfp);
 		else
 			add_far_vector(slab, bytes, gfp);
 	}
 	if (!slab_vector(s, slab)) {
 		slab->objects = inline_objects(s, slab_order(slab));
-		atomic_long_inc(&slab_vectors_failed);
+		if (slab_is_available())
+			atomic_long_inc(&slab_vectors_failed);
 	}
 }
 
@@ -418,10 +519,31 @@ static void slab_remove_vector(struct slab *slab)
 	if (!far)
 		return;
 	raw_spin_lock_irqsave(&far_lock, flags);
-	hash_del_rcu(&far->node);
+	hlist_del_rcu(&far->node);
 	raw_spin_unlock_irqrestore(&far_lock, flags);
 	call_rcu(&far->rcu, free_far_vector);
 }
+
+/*
+ * What is in the small table by now stays there. So nobody who looks for it at this moment
+ * can miss it.
+ */
+static int __init far_vectors_init(void)
+{
+	unsigned int bits = max(ilog2(totalram_pages() / 8), 1);
+	struct hlist_head *table;
+
+	if (!far_vectors_are_usual)
+		return 0;
+	table = kvcalloc(1UL << bits, sizeof(*table), GFP_KERNEL);
+	if (!table)
+		return -ENOMEM;
+	many_far_vectors_bits = bits;
+	/* Now it can be used. */
+	smp_store_release(&many_far_vectors, table);
+	return 0;
+}
+early_initcall(far_vectors_init);
 
 /* The cache has one more slab that is unlike what it prefers. */
 static void mark_other(struct kmem_cache *s, struct slab *slab)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The slab reference: where a slab object keeps the id of the tag it is
- * charged to. For mm/slub.c alone.
+ * charged to. For mm/slub.c and mm/slab_common.c alone.
  *
  * The ids of a slab's objects are an array of u16 that ends where the slab does.
  * How far an object is from there, shifted right by floor(log2(object size)), is how
@@ -30,6 +30,7 @@ unsigned int codetag_slab_objects(const struct kmem_cache *s, unsigned int order
 unsigned int codetag_slab_objects_in(const struct kmem_cache *s, const struct slab *slab);
 void codetag_slab_init(struct kmem_cache *s, struct slab *slab, gfp_t gfp, bool allow_spin);
 void codetag_slab_exit(struct kmem_cache *s, struct slab *slab);
+void codetag_slab_abandon(struct kmem_cache *s);
 unsigned int codetag_slab_tail(const struct kmem_cache *s, const struct slab *slab);
 u16 *codetag_slab_ref_in(const struct kmem_cache *s, const struct slab *slab,
 			 const void *object);
@@ -403,6 +404,7 @@ static inline unsigned int codetag_slab_objects_in(const struct kmem_cache *s,
 static inline void codetag_slab_init(struct kmem_cache *s, struct slab *slab, gfp_t gfp,
 				     bool allow_spin) {}
 static inline void codetag_slab_exit(struct kmem_cache *s, struct slab *slab) {}
+static inline void codetag_slab_abandon(struct kmem_cache *s) {}
 static inline unsigned int codetag_slab_tail(const struct kmem_cache *s, const struct slab *slab)
 {
 	return 0;

@@ -2,13 +2,17 @@
 /*
  * Tests of the slab references: where the ids are, and that they are right.
  */
+#include <kunit/resource.h>
 #include <kunit/test.h>
+#include <linux/delay.h>
 #include <linux/module.h>
 #include <linux/preempt.h>
 #include <linux/rcupdate.h>
 #include <linux/slab.h>
 #include <linux/string.h>
+#include <linux/vmalloc.h>
 #include "../internal.h"
+#include "../recount.h"
 #include "../slab_ref.h"
 
 /* A tag of this file, through which nothing else allocates. */
@@ -114,6 +118,109 @@ static void cost(struct kunit *test)
 	}
 }
 
+/* Where slabs may have single pages only, large objects take no more of them. */
+static void single_pages(struct kunit *test)
+{
+	struct kmem_cache *s = kunit_kzalloc(test, sizeof(*s), GFP_KERNEL);
+	unsigned int size;
+
+	KUNIT_ASSERT_NOT_NULL(test, s);
+	for (size = 256; size <= PAGE_SIZE / 2; size *= 2) {
+		s->size = size;
+		s->object_size = size;
+		KUNIT_EXPECT_EQ(test, codetag_slab_layout(s, 0, 0), 0);
+		/* A vector has an end, which is that of larger pages, too. */
+		if (PAGE_SIZE / size <= 32)
+			KUNIT_EXPECT_EQ(test, codetag_slab_objects(s, 0), PAGE_SIZE / size);
+	}
+}
+
+/* What SLUB lays out: an object with some of its debugging data. */
+struct plan {
+	unsigned int object_size;
+	slab_flags_t flags;
+	unsigned int order;
+	unsigned int max_order;
+};
+
+static unsigned int lay_out(struct kmem_cache *s, const struct plan *plan)
+{
+	unsigned int order;
+
+	s->object_size = plan->object_size;
+	s->size = plan->object_size;
+	s->flags = plan->flags;
+	if (s->flags & SLAB_POISON)
+		s->size += sizeof(void *);
+	if (s->flags & SLAB_STORE_USER)
+		s->size += 9 * sizeof(void *);
+	/* As SLUB does it: without red zones the pad stays what it was. */
+	if (s->flags & SLAB_RED_ZONE) {
+		s->red_left_pad = sizeof(void *);
+		s->size += sizeof(void *) + s->red_left_pad;
+	}
+	order = max_t(unsigned int, plan->order, get_order(s->size));
+	return codetag_slab_layout(s, order, plan->max_order);
+}
+
+static bool same_layout(const struct kmem_cache *a, const struct kmem_cache *b)
+{
+	return a->codetag_near_mask == b->codetag_near_mask &&
+	       a->codetag_mask == b->codetag_mask &&
+	       a->codetag_uncharge == b->codetag_uncharge &&
+	       codetag_slab_shift(a) == codetag_slab_shift(b) &&
+	       a->codetag_bytes == b->codetag_bytes &&
+	       a->codetag_vector == b->codetag_vector;
+}
+
+#define PLAN_TEXT	64
+
+static void plan_text(const struct plan *plan, char *text)
+{
+	snprintf(text, PLAN_TEXT, "size %u flags %#x order %u of %u", plan->object_size,
+		 (__force unsigned int)plan->flags, plan->order, plan->max_order);
+}
+
+/*
+ * With slab_debug=O a cache is laid out with its debugging data and then without: the
+ * second layout is what it would be without the first, for any two.
+ */
+static void laid_out_again(struct kunit *test)
+{
+	static const unsigned int sizes[] = { 8, 100, 256, 512, 1000, 1024, 2048, 4096, 8192 };
+	static const slab_flags_t flags[] = { SLAB_RED_ZONE, SLAB_POISON, SLAB_STORE_USER };
+	struct kmem_cache *once = kunit_kzalloc(test, sizeof(*once), GFP_KERNEL);
+	struct kmem_cache *twice = kunit_kzalloc(test, sizeof(*twice), GFP_KERNEL);
+	unsigned int i, j, nr = 0, max = ARRAY_SIZE(sizes) * 8 * 4 * 2;
+	struct plan *plan = kunit_kcalloc(test, max, sizeof(*plan), GFP_KERNEL);
+	char text[2][PLAN_TEXT];
+
+	KUNIT_ASSERT_TRUE(test, once && twice && plan);
+	for (nr = 0; nr < max; nr++) {
+		plan[nr].max_order = nr % 2 ? 3 : 0;
+		plan[nr].order = nr / 2 % 4;
+		for (i = 0; i < ARRAY_SIZE(flags); i++)
+			if (nr >> (3 + i) & 1)
+				plan[nr].flags |= flags[i];
+		plan[nr].object_size = sizes[nr / 64];
+	}
+
+	for (i = 0; i < nr; i++) {
+		memset(once, 0, sizeof(*once));
+		lay_out(once, &plan[i]);
+		for (j = 0; j < nr; j++) {
+			memset(twice, 0, sizeof(*twice));
+			lay_out(twice, &plan[j]);
+			lay_out(twice, &plan[i]);
+			if (same_layout(once, twice))
+				continue;
+			plan_text(&plan[i], text[0]);
+			plan_text(&plan[j], text[1]);
+			KUNIT_FAIL_AND_ABORT(test, "%s after %s", text[0], text[1]);
+		}
+	}
+}
+
 struct shape {
 	const char *name;
 	unsigned int size;
@@ -164,6 +271,15 @@ static void shape_name(const struct shape *shape, char *text)
 }
 
 KUNIT_ARRAY_PARAM(shape, shapes, shape_name);
+
+/* One for each place of the ids: what takes long or leaves something need not see all. */
+static const struct shape few_shapes[] = {
+	{ "200", 200 },
+	{ "1024", 1024 },
+	{ "4096", 4096 },
+};
+
+KUNIT_ARRAY_PARAM(few_shapes, few_shapes, shape_name);
 
 static void construct(void *object)
 {
@@ -377,6 +493,77 @@ static void lowest_order(struct kunit *test)
 	kmem_cache_destroy(s);
 }
 
+/* How many objects of own_tag() the audit finds in a slab. */
+static s64 recounted(struct kunit *test, struct slab *slab)
+{
+	struct codetag_recount rc = {};
+	u16 id = own_tag()->ct.id;
+	s64 nr;
+
+	rc.found = vcalloc(CODETAG_ID_MAX + 1, sizeof(*rc.found));
+	KUNIT_ASSERT_NOT_NULL(test, rc.found);
+	if (codetag_recount_prepare()) {
+		codetag_recount_slab(&rc, &slab_folio(slab)->page);
+		codetag_recount_done();
+	}
+	codetag_recount_flush(&rc);
+	nr = atomic64_read(&rc.found[id].calls);
+	vfree(rc.found);
+	return nr;
+}
+
+/* The audit goes on to find what is left of a cache that is destroyed too early. */
+static void destroyed_in_use(struct kunit *test)
+{
+	struct kmem_cache *s = make(test);
+	static struct kunit_resource resource;
+	static int errors;
+	void *object;
+
+	errors = 0;
+	/* SLUB counts the errors of a test that has this instead of reporting them. */
+	kunit_add_named_resource(test, NULL, NULL, &resource, "slab_errors", &errors);
+	object = tagged_object(s);
+	KUNIT_ASSERT_NOT_NULL(test, object);
+	if (is_kfence_address(object)) {
+		kmem_cache_free(s, object);
+		kunit_skip(test, "KFENCE has the object");
+	}
+	KUNIT_EXPECT_EQ(test, recounted(test, virt_to_slab(object)), 1);
+	kmem_cache_destroy(s);
+	KUNIT_EXPECT_GT(test, errors, 0);
+	expect_objects(test, s, 1);
+	KUNIT_EXPECT_EQ(test, recounted(test, virt_to_slab(object)), 1);
+	/* The cache stays as long as there is an object, and then it is too late. */
+	kmem_cache_free(s, object);
+	expect_objects(test, s, 0);
+}
+
+/* KFENCE rejects a free of an address within an object: it stays charged. */
+static void invalid_free(struct kunit *test)
+{
+	struct kmem_cache *s = make(test);
+	void *object = NULL;
+	int i;
+
+	for (i = 0; i < 100 && !is_kfence_address(object); i++) {
+		if (object)
+			kmem_cache_free(s, object);
+		fsleep(1000);
+		object = tagged_object(s);
+		KUNIT_ASSERT_NOT_NULL(test, object);
+	}
+	if (is_kfence_address(object)) {
+		codetag_slab_free_any(s, object + 8);
+		expect_objects(test, s, 1);
+	}
+	kmem_cache_free(s, object);
+	expect_objects(test, s, 0);
+	kmem_cache_destroy(s);
+	if (i == 100)
+		kunit_skip(test, "no object of KFENCE: boot with kfence.sample_interval=1");
+}
+
 /* What an overflow writes over an id does not hurt. */
 static void damaged(struct kunit *test)
 {
@@ -504,11 +691,15 @@ static void nolock(struct kunit *test)
 static struct kunit_case slab_ref_cases[] = {
 	KUNIT_CASE(layout),
 	KUNIT_CASE(cost),
+	KUNIT_CASE(single_pages),
+	KUNIT_CASE(laid_out_again),
 	KUNIT_CASE_PARAM(objects, shape_gen_params),
 	KUNIT_CASE_PARAM(no_id_is_inherited, shape_gen_params),
 	KUNIT_CASE_PARAM(zeroed, shape_gen_params),
 	KUNIT_CASE_PARAM(bulk, shape_gen_params),
 	KUNIT_CASE_PARAM(lowest_order, shape_gen_params),
+	KUNIT_CASE_PARAM(destroyed_in_use, few_shapes_gen_params),
+	KUNIT_CASE_PARAM(invalid_free, few_shapes_gen_params),
 	KUNIT_CASE_PARAM(damaged, shape_gen_params),
 	KUNIT_CASE_PARAM(by_kfree_rcu, shape_gen_params),
 #ifdef kmem_cache_alloc_from_sheaf
