@@ -10,6 +10,7 @@
 #include "command.h"
 #include "base/memory.h"
 #include "base/message.h"
+#include "base/terminal.h"
 
 static const struct command {
 	const char *name;
@@ -114,6 +115,7 @@ int main(int argc, char **argv)
 	const char *word = argc > 1 ? argv[1] : "";
 
 	atexit(check_stdout);
+	terminal_guard();
 	argp_err_exit_status = STATUS_TROUBLE;
 
 	if (!strcmp(word, "help") && argc > 2) {

@@ -12,6 +12,8 @@
 #include "output.h"
 #include "base/message.h"
 #include "base/number.h"
+#include "base/terminal.h"
+#include "base/text.h"
 
 bool screen_possible(const char *instead)
 {
@@ -28,6 +30,7 @@ bool screen_possible(const char *instead)
 void screen_start(void)
 {
 	setlocale(LC_ALL, "");
+	terminal_release();
 	/* initscr() would end the program as it likes. */
 	if (!newterm(NULL, stdout, stdin)) {
 		warning("the terminal '%s' is not known here", getenv("TERM"));
@@ -71,6 +74,7 @@ void put(const char *fmt, ...)
 	va_start(args, fmt);
 	vsnprintf(text, sizeof(text), fmt, args);
 	va_end(args);
+	text_clean(text);
 	if (room_left())
 		mvaddnstr(line.y, line.used, text, room_left());
 	line.used += (int)strlen(text);

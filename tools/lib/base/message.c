@@ -4,8 +4,32 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
 
 const char *message_name = "codetag";
+
+/* Names in it may hold anything. Lines are made by the hints alone, in their formats. */
+__attribute__((format(printf, 1, 0)))
+static void print_clean(const char *fmt, va_list args)
+{
+	char *text, *line;
+
+	if (vasprintf(&text, fmt, args) < 0)
+		return;
+	if (!strchr(fmt, '\n')) {
+		text_clean(text);
+		fputs(text, stderr);
+	} else {
+		for (char *rest = text; (line = strsep(&rest, "\n")); ) {
+			text_clean(line);
+			fprintf(stderr, "%s%s", line, rest ? "\n" : "");
+		}
+	}
+	free(text);
+	fputc('\n', stderr);
+}
 
 /* Standard output goes first, so that both streams read in order. */
 __attribute__((format(printf, 1, 0)))
@@ -13,8 +37,7 @@ static void say(const char *fmt, va_list args)
 {
 	fflush(stdout);
 	fprintf(stderr, "%s: ", message_name);
-	vfprintf(stderr, fmt, args);
-	fputc('\n', stderr);
+	print_clean(fmt, args);
 }
 
 void warning(const char *fmt, ...)
@@ -31,9 +54,8 @@ void hint(const char *fmt, ...)
 	va_list args;
 
 	va_start(args, fmt);
-	vfprintf(stderr, fmt, args);
+	print_clean(fmt, args);
 	va_end(args);
-	fputc('\n', stderr);
 }
 
 void die(const char *fmt, ...)

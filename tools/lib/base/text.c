@@ -65,7 +65,8 @@ void text_free(struct text *text)
 	*text = (struct text){ 0 };
 }
 
-size_t utf8_length(const char *string)
+/* The valid UTF-8 character at @string and its length, which is 0 if it is none. */
+static uint32_t decode(const char *string, size_t *length)
 {
 	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
 	const unsigned char *s = (const unsigned char *)string;
@@ -73,15 +74,61 @@ size_t utf8_length(const char *string)
 		     s[0] < 0xf0 ? 3 : s[0] < 0xf8 ? 4 : 0;
 	uint32_t code;
 
+	*length = len;
 	if (len < 2)
-		return len;
+		return s[0];
+	*length = 0;
 	code = s[0] & (0x7f >> len);
 	for (size_t i = 1; i < len; i++) {
 		if ((s[i] & 0xc0) != 0x80)
 			return 0;
 		code = code << 6 | (s[i] & 0x3f);
 	}
-	if (code < least[len] || code > 0x10ffff || (code >= 0xd800 && code < 0xe000))
-		return 0;
+	if (code >= least[len] && code <= 0x10ffff && (code < 0xd800 || code >= 0xe000))
+		*length = len;
+	return code;
+}
+
+size_t utf8_length(const char *s)
+{
+	size_t len;
+
+	decode(s, &len);
 	return len;
+}
+
+size_t text_safe_length(const char *s)
+{
+	static const struct {
+		uint32_t first, last;
+	} unsafe[] = {
+		{ 0, 0x1f }, { 0x7f, 0x9f }, { 0x61c, 0x61c }, { 0x200b, 0x200f },
+		{ 0x2028, 0x202e }, { 0x2060, 0x206f }, { 0xfeff, 0xfeff },
+		{ 0xfff9, 0xfffb }, { 0xe0000, 0xe0fff },
+	};
+	size_t len;
+	uint32_t code = decode(s, &len);
+
+	for (size_t i = 0; i < sizeof(unsafe) / sizeof(*unsafe); i++)
+		if (code >= unsafe[i].first && code <= unsafe[i].last)
+			return 0;
+	return len;
+}
+
+void text_clean(char *s)
+{
+	char *to = s;
+
+	while (*s) {
+		size_t safe = *s >= ' ' && *s < 0x7f ? 1 : text_safe_length(s);
+		size_t len = safe ? safe : utf8_length(s);
+
+		if (safe)
+			memmove(to, s, safe);
+		else
+			*to = '?';
+		to += safe ? safe : 1;
+		s += len ? len : 1;
+	}
+	*to = '\0';
 }

@@ -17,6 +17,15 @@ void text_printf(struct text *text, const char *fmt, ...)
 /* Length of the valid UTF-8 character at @s, 0 if it is none. */
 size_t utf8_length(const char *s);
 
+/*
+ * The same, but 0 also for a character that changes how a terminal, or a line, shows what is
+ * around it: control characters, U+009B, line separators, and what turns the direction of writing.
+ */
+size_t text_safe_length(const char *s);
+
+/* Puts one '?' in the place of each of these and of each byte that is no UTF-8. */
+void text_clean(char *s);
+
 void text_clear(struct text *text);
 void text_free(struct text *text);
 

@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "base/message.h"
 #include "base/number.h"
+#include "base/text.h"
 #include "read/input.h"
 
 #define HEADER "# contexts - version: "
@@ -148,14 +149,6 @@ static const char *add_split(struct contexts *contexts, char *line, char *end)
 	return NULL;
 }
 
-static bool has_control(const char *s, size_t len)
-{
-	for (size_t i = 0; i < len; i++)
-		if ((unsigned char)s[i] < ' ' || s[i] == 0x7f)
-			return true;
-	return false;
-}
-
 /* "function+0x1f/0x2c [module]" or an address. */
 static const char *add_frame(struct contexts *contexts, char *line, size_t len)
 {
@@ -209,8 +202,6 @@ static const char *parse_line(struct contexts *contexts, char *line, size_t len,
 {
 	const char *why;
 
-	if (has_control(line, len))
-		return "control character";
 	if (contexts_is_frame(line)) {
 		if (*owner == CONTEXT)
 			return add_frame(contexts, line + 1, len - 1);
@@ -244,6 +235,12 @@ void contexts_parse(struct contexts *contexts, char *text, size_t len)
 			contexts->cut = true;
 			break;
 		}
+		/* Names are chosen by users; a kernel that does not escape them says what it counts. */
+		for (size_t i = 0; i < line_len; i++)
+			if (!line[i])
+				line[i] = '?';
+		text_clean(line);
+		line_len = strlen(line);
 		if (parse_header(contexts, line))
 			continue;
 		why = parse_line(contexts, line, line_len, &owner);

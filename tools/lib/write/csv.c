@@ -1,22 +1,34 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
+#include "base/text.h"
 #include "write/export.h"
 
-void csv_text(FILE *out, const char *s)
+/* A spreadsheet would compute a cell that begins like a formula: "'" makes it text. */
+void csv_text(FILE *out, const char *text)
 {
-	if (!strpbrk(s, ",\"\r\n")) {
+	char *copy = xstrdup(text);
+	const char *s = copy;
+	bool formula;
+
+	text_clean(copy);
+	formula = *s && strchr("=+-@", *s);
+	if (!formula && !strpbrk(s, ",\"")) {
 		fputs(s, out);
+		free(copy);
 		return;
 	}
-	putc('"', out);
+	fputs(formula ? "\"'" : "\"", out);
 	for (; *s; s++) {
 		if (*s == '"')
 			putc('"', out);
 		putc(*s, out);
 	}
 	putc('"', out);
+	free(copy);
 }
 
 void export_csv(struct export *export, FILE *out)

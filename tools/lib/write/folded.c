@@ -1,14 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <inttypes.h>
+#include <stdlib.h>
 
+#include "base/memory.h"
+#include "base/text.h"
 #include "model/frames.h"
 #include "write/export.h"
 
-/* ';' separates frames, so it cannot be in one. */
+/* ';' separates frames, so it cannot be in one, and a line break ends the stack. */
 static void write_frame(FILE *out, const char *name)
 {
-	for (; *name; name++)
-		putc(*name == ';' ? ',' : *name, out);
+	char *copy = xstrdup(name);
+
+	text_clean(copy);
+	for (const char *s = copy; *s; s++)
+		putc(*s == ';' ? ',' : *s, out);
+	free(copy);
 }
 
 void export_folded(struct export *export, FILE *out)

@@ -7,6 +7,19 @@
 
 #include "base/text.h"
 
+/* What a terminal would obey; in UTF-16, as JSON has it. No UTF-8 (@len 0) is U+FFFD. */
+static void write_unsafe(FILE *out, const unsigned char *s, size_t len)
+{
+	uint32_t code = len ? s[0] & (0x7f >> len) : 0xfffd;
+
+	for (size_t i = 1; i < len; i++)
+		code = code << 6 | (s[i] & 0x3f);
+	if (code > 0xffff)
+		fprintf(out, "\\u%04x\\u%04x", 0xd7c0 + (code >> 10), 0xdc00 + (code & 0x3ff));
+	else
+		fprintf(out, "\\u%04x", code);
+}
+
 static void write_string(FILE *out, const char *value)
 {
 	const unsigned char *s = (const unsigned char *)value;
@@ -14,15 +27,16 @@ static void write_string(FILE *out, const char *value)
 	putc('"', out);
 	while (*s) {
 		size_t len = utf8_length((const char *)s);
+		bool safe = text_safe_length((const char *)s);
 
 		if (*s == '"' || *s == '\\')
 			fprintf(out, "\\%c", *s);
 		else if (*s < ' ' || *s == 0x7f)
 			fprintf(out, "\\u%04x", *s);
-		else if (len)
+		else if (safe)
 			fwrite(s, 1, len, out);
 		else
-			fputs("\\ufffd", out);
+			write_unsafe(out, s, len);
 		s += len ? len : 1;
 	}
 	putc('"', out);

@@ -19,13 +19,13 @@ static const char *const words[] = {
 	[BY_HOST] = "host",
 };
 
-/* The format is UTF-8: other bytes become "\xff". */
+/* The format is UTF-8: other bytes, and those of unsafe characters, become "\xff". */
 static void write_label(FILE *out, bool *first, const char *name, const char *value)
 {
 	fprintf(out, "%s%s=\"", *first ? "{" : ",", name);
 	*first = false;
 	while (*value) {
-		size_t len = utf8_length(value);
+		size_t len = text_safe_length(value);
 
 		if (*value == '\\' || *value == '"')
 			fprintf(out, "\\%c", *value);

@@ -4,10 +4,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
+
 void table_cell(struct table *table, const char *s)
 {
+	char *copy = arena_copy(&table->strings, s, strlen(s));
+
+	text_clean(copy);
 	GROW(table->cell, table->count, table->room);
-	table->cell[table->count++] = arena_copy(&table->strings, s, strlen(s));
+	table->cell[table->count++] = copy;
 }
 
 size_t display_width(const char *s)

@@ -27,6 +27,28 @@ pprof_refuses_terminal() {
 		tr -d '\r' | grep -qx 'exit 2'
 }
 
+# A terminal gets nothing of it, whatever is printed; and letters that are cut in two by a buffer.
+terminal_is_safe() {
+	local file=$scratch/unsafe.text
+	python3 -c 'print("x" * 1023 + "äöü" * 3000 + "\u009b31m")' >"$file"
+	cat >"$scratch/print.c" <<-'C'
+		#include <stdio.h>
+		#include "base/terminal.h"
+		int main(int argc, char **argv)
+		{
+			FILE *in = fopen(argv[argc - 1], "r");
+			int c;
+			terminal_guard();
+			while ((c = getc(in)) != EOF)
+				putchar(c);
+			return fflush(stdout);
+		}
+	C
+	gcc -D_GNU_SOURCE -I../lib -o "$scratch/print" "$scratch/print.c" ../lib/base/{terminal,text,message,memory}.c || return 1
+	on_terminal "$scratch/print $file" | tr -d '\r' >"$scratch/shown"
+	python3 -c 'print("x" * 1023 + "äöü" * 3000 + "?31m")' | cmp - "$scratch/shown"
+}
+
 valgrind_clean() {
 	clang_build || return 1
 	valgrind -q --leak-check=full --show-leak-kinds=definite --errors-for-leak-kinds=definite \
@@ -40,6 +62,7 @@ check terminal/dumb no_colours TERM=dumb
 if feature ncursesw terminal/unknown; then
 	check terminal/unknown unknown_terminal
 fi
+check terminal/safe terminal_is_safe
 check terminal/pprof pprof_refuses_terminal
 if program valgrind valgrind; then
 	file=data/recorded-mainline-6.12.allocinfo
