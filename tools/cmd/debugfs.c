@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/vfs.h>
@@ -12,6 +13,8 @@
 #include "base/message.h"
 #include "base/text.h"
 #include "read/input.h"
+
+#define LOCKDOWN_FILE "/sys/kernel/security/lockdown"
 
 const struct argp_child debugfs_children[] = {
 	{ &output_argp, 0, NULL, 9 },
@@ -73,10 +76,32 @@ static void hint_missing(const char *path)
 	}
 }
 
+/* Secure Boot does it: "none [integrity] confidentiality". */
+static bool hint_lockdown(void)
+{
+	char line[128] = "", *begin, *end;
+	FILE *file = fopen(LOCKDOWN_FILE, "re");
+
+	if (file && !fgets(line, sizeof(line), file))
+		line[0] = '\0';
+	if (file)
+		fclose(file);
+	begin = strchr(line, '[');
+	end = begin ? strchr(begin, ']') : NULL;
+	if (!end || !strncmp(begin, "[none]", 6))
+		return false;
+	*end = '\0';
+	hint("This kernel is locked down (%s, as with Secure Boot): not even root may switch, split or\n"
+	     "fail call sites, or start an audit. What is counted can still be read.", begin + 1);
+	return true;
+}
+
 void debugfs_complain(const struct debugfs_file *file, int error)
 {
 	if (file->given) {
 		input_complain(file->path, error);
+		if (error == EPERM)
+			hint_lockdown();
 		if (error == ENOENT)
 			hint("If none is named it is looked for in " DEBUGFS_DIR ".");
 		return;
@@ -84,7 +109,7 @@ void debugfs_complain(const struct debugfs_file *file, int error)
 	warning("cannot open %s: %s", file->path, strerror(error));
 	if (error == EACCES)
 		hint("Only root may use it.");
-	else if (error == EPERM)
+	else if (error == EPERM && !hint_lockdown())
 		hint("Only root may use it, and nobody where the kernel is locked down.");
 	else if (error == ENOENT)
 		hint_missing(file->path);
@@ -132,6 +157,20 @@ bool debugfs_read(const struct debugfs_dir *dir, const char *name, char **text,
 	if (!good)
 		debugfs_complain(&(struct debugfs_file){ path, dir->given }, errno);
 	free(path);
+	return good;
+}
+
+bool debugfs_read_sites(const struct debugfs_dir *dir, char **text, size_t *len)
+{
+	char *control = debugfs_path(dir, "control"), *sites = debugfs_path(dir, "sites");
+	bool good = input_read(control, text, len);
+	int error = errno;
+
+	if (!good && (error == EPERM || error == EACCES))
+		good = input_read(sites, text, len);
+	free(control);
+	free(sites);
+	errno = error;
 	return good;
 }
 

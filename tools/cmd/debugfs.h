@@ -61,6 +61,12 @@ bool debugfs_read(const struct debugfs_dir *dir, const char *name, char **text,
 		  size_t *len);
 
 /*
+ * The list of call sites, which is in "control". A kernel that is locked down lets nobody open
+ * that, and has the same list in "sites". Without a message; errno is that of "control".
+ */
+bool debugfs_read_sites(const struct debugfs_dir *dir, char **text, size_t *len);
+
+/*
  * Hands @text to the kernel in one piece. *@opened tells whether the file could
  * be opened at all. Returns 0 or an errno.
  */

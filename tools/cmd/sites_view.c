@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "sites_view.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -15,8 +16,10 @@ bool control_read(struct control *control, const struct debugfs_dir *dir)
 	size_t len;
 	char *text;
 
-	if (!debugfs_read(dir, "control", &text, &len))
+	if (!debugfs_read_sites(dir, &text, &len)) {
+		debugfs_dir_complain(dir, "control", errno);
 		return false;
+	}
 	control_parse(control, text, len);
 	return true;
 }

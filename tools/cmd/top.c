@@ -155,18 +155,17 @@ static bool read_now(struct snapshots *from, int step, struct allocinfo *info,
 
 static bool read_control(struct machine_now *now, struct control *control)
 {
-	char *path = debugfs_path(now->dir, "control"), *text;
+	char *text;
 	size_t len;
-	bool good = input_read(path, &text, &len);
+	bool good = debugfs_read_sites(now->dir, &text, &len);
 
 	if (good)
 		control_parse(control, text, len);
 	else if (errno == EACCES || errno == EPERM)
 		snprintf(now->why, sizeof(now->why), "only root may switch call sites");
 	else
-		snprintf(now->why, sizeof(now->why), "this kernel cannot switch call sites (%s: %s)",
-			 path, strerror(errno));
-	free(path);
+		snprintf(now->why, sizeof(now->why), "this kernel cannot switch call sites "
+			 "(%s/control: %s)", now->dir->path, strerror(errno));
 	return good;
 }
 

@@ -116,6 +116,43 @@ check json/contexts-tree json_is_valid "$codetag" contexts --json --tree \
 	-f data/recorded-ours-6.12-split.debugfs/contexts
 check json/remembered json_is_valid "$codetag" remembered --json --debugfs data/handmade.debugfs
 
+# Where the kernel is locked down nobody opens control: the list is in sites, and a sentence says why.
+locked_down() {
+	local dir=$scratch/lockdown out
+	clang_build && mkdir -p "$dir" && cp data/handmade.debugfs/* "$dir/" && cp "$dir/control" "$dir/sites" || return 1
+	gcc -shared -fPIC -o "$scratch/lockdown.so" -x c - <<-'C' || return 1
+		#define _GNU_SOURCE
+		#include <dlfcn.h>
+		#include <errno.h>
+		#include <stdio.h>
+		#include <string.h>
+		#include <fcntl.h>
+		#include <unistd.h>
+		#include <sys/syscall.h>
+		int open(const char *path, int flags, ...)
+		{
+			const char *slash = strrchr(path, '/');
+			if (slash && !strcmp(slash, "/control"))
+				return errno = EPERM, -1;
+			return syscall(SYS_openat, AT_FDCWD, path, flags, 0600);
+		}
+		FILE *fopen(const char *path, const char *mode)
+		{
+			FILE *(*real)(const char *, const char *) = dlsym(RTLD_NEXT, "fopen");
+			static char line[] = "none [integrity] confidentiality\n";
+			if (!strcmp(path, "/sys/kernel/security/lockdown"))
+				return fmemopen(line, strlen(line), "r");
+			return real(path, mode);
+		}
+	C
+	out=$(LD_PRELOAD=$scratch/lockdown.so "$build/clang/codetag" status -a --debugfs "$dir" 2>&1) ||
+		{ echo "$out"; return 1; }
+	diff <(echo "$out") <("$codetag" status -a --debugfs data/handmade.debugfs) || return 1
+	out=$(LD_PRELOAD=$scratch/lockdown.so "$build/clang/codetag" disable --debugfs "$dir" func f 2>&1)
+	[ $? -eq 2 ] && grep -q 'locked down (integrity' <<<"$out" || { echo "$out"; return 1; }
+}
+check control/locked-down locked_down
+
 # --debugfs is for all commands that read there.
 debugfs_everywhere() {
 	local dir=data/recorded-ours-6.12.debugfs
