@@ -20,7 +20,7 @@
 #include "chart/picture.h"
 #include "model/match.h"
 #include "read/input.h"
-#include "write/outfile.h"
+#include "base/outfile.h"
 
 struct options {
 	struct selection selection;

@@ -9,7 +9,7 @@
 #include "chart/page_draw.h"
 #include "chart/picture.h"
 #include "model/context_stacks.h"
-#include "write/outfile.h"
+#include "base/outfile.h"
 
 static const char *title_of(const struct chart_flame *flame)
 {

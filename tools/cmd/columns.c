@@ -11,7 +11,7 @@
 #include "base/number.h"
 #include "write/export.h"
 #include "write/json.h"
-#include "write/outfile.h"
+#include "base/outfile.h"
 #include "write/table.h"
 #ifdef HAVE_SQLITE
 #include "write/rows_db.h"
@@ -394,13 +394,13 @@ static char *write_database(const struct columns *all, const struct groups *grou
 #endif
 
 bool columns_database(const struct columns *columns, const struct groups *groups,
-		      size_t count, const char *path)
+		      size_t count, const char *path, bool must_be_new)
 {
 	const struct columns all = or_all(columns, groups);
 	struct outfile file;
 	char *error;
 
-	if (!outfile_open(&file, path)) {
+	if (!(must_be_new ? outfile_create : outfile_open)(&file, path)) {
 		warning("cannot create %s: %s", path, strerror(errno));
 		return false;
 	}

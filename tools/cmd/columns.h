@@ -40,7 +40,7 @@ void columns_json(const struct columns *columns, const struct groups *groups,
 void columns_csv(const struct columns *columns, const struct groups *groups, size_t count,
 		 FILE *out);
 bool columns_database(const struct columns *columns, const struct groups *groups,
-		      size_t count, const char *path);
+		      size_t count, const char *path, bool must_be_new);
 
 /* All names, as a help text. */
 #define COLUMN_NAMES \

@@ -18,7 +18,7 @@
 #include "base/number.h"
 #include "model/context_stacks.h"
 #include "read/input.h"
-#include "write/outfile.h"
+#include "base/outfile.h"
 
 static const struct format {
 	const char *name;
@@ -259,7 +259,7 @@ static bool write_file(struct options *o, const struct snapshot *snapshot,
 	struct outfile file;
 
 	if (is_database(o->format))
-		return columns_database(&all, groups, export.count, o->output);
+		return columns_database(&all, groups, export.count, o->output, false);
 	if (!outfile_open(&file, o->output)) {
 		warning("cannot create %s: %s", o->output, strerror(errno));
 		return false;

@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "arguments.h"
 #include "command.h"
@@ -15,6 +14,7 @@
 #include "analysis/spread.h"
 #include "base/message.h"
 #include "base/number.h"
+#include "base/outfile.h"
 #include "source/source.h"
 #include "write/export.h"
 #include "write/json.h"
@@ -503,22 +503,23 @@ static void print(const struct merge *merge)
 #ifdef HAVE_SQLITE
 static bool write_database(const struct merge *merge)
 {
+	struct outfile file;
 	struct fleet_db *db;
 	bool good;
 
-	if (!access(merge->sqlite, F_OK)) {
-		warning("%s exists", merge->sqlite);
-		hint("Take another name, or remove it first.");
+	if (!outfile_create(&file, merge->sqlite)) {
+		warning("cannot create %s: %s", merge->sqlite, strerror(errno));
+		if (errno == EEXIST)
+			hint("Take another name, or remove it first.");
 		return false;
 	}
-	db = fleet_db_create(merge->sqlite);
+	db = fleet_db_create(file.temporary);
 	good = fleet_db_write(db, &merge->fleet, merge->least);
 	if (!good)
 		warning("cannot write %s: %s", merge->sqlite, fleet_db_error(db));
 	fleet_db_close(db);
-	if (!good)
-		unlink(merge->sqlite);
-	else if (!merge->output.no_headings)
+	good = outfile_end(&file, merge->sqlite, good);
+	if (good && !merge->output.no_headings)
 		print_summary(merge);
 	return good;
 }

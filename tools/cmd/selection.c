@@ -377,7 +377,7 @@ bool selection_rows(const struct selection *selection, const struct groups *grou
 		    size_t count)
 {
 	if (selection->sqlite)
-		return columns_database(&selection->columns, groups, count, selection->sqlite);
+		return columns_database(&selection->columns, groups, count, selection->sqlite, true);
 	columns_csv(&selection->columns, groups, count, stdout);
 	return true;
 }

@@ -16,7 +16,7 @@
 #include "base/message.h"
 #include "read/input.h"
 #include "trace/kmem_sites.h"
-#include "write/outfile.h"
+#include "base/outfile.h"
 #ifdef HAVE_SQLITE
 #include "trace/kmem_db.h"
 #endif
@@ -241,12 +241,20 @@ static const struct argp argp = {
 #ifdef HAVE_SQLITE
 static bool save_db(const struct trace *trace)
 {
-	char *why = trace->save_db ? kmem_save(&trace->kmem, trace->save_db) : NULL;
+	struct outfile file;
+	char *why;
 
+	if (!trace->save_db)
+		return true;
+	if (!outfile_create(&file, trace->save_db)) {
+		warning("cannot create %s: %s", trace->save_db, strerror(errno));
+		return false;
+	}
+	why = kmem_save(&trace->kmem, file.temporary);
 	if (why)
 		warning("cannot write %s: %s", trace->save_db, why);
 	free(why);
-	return !why;
+	return outfile_end(&file, trace->save_db, !why);
 }
 #else
 static bool save_db(const struct trace *trace)

@@ -14,20 +14,29 @@
 #include "base/text.h"
 #include "read/unpack.h"
 
-bool input_read_raw(const char *path, char **text, size_t *len)
+/* At most, of files that have a size, and of those that need not come to an end. */
+#define MOST ((size_t)1 << 30)
+#define MOST_ENDLESS ((size_t)1 << 28)
+
+/* Closes @fd, which may be an error of open(). */
+static bool read_all(int fd, char **text, size_t *len)
 {
-	int fd = strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC) :
-				     STDIN_FILENO;
 	struct text all = { 0 };
 	char chunk[65536];
+	struct stat st;
 	int failure = 0;
+	size_t most;
 	ssize_t got;
 
 	if (fd < 0)
 		return false;
+	most = !fstat(fd, &st) && S_ISREG(st.st_mode) ? MOST : MOST_ENDLESS;
 	text_clear(&all);
 	while ((got = read(fd, chunk, sizeof(chunk))) != 0) {
-		if (got > 0) {
+		if (got > 0 && all.len + (size_t)got > most) {
+			failure = EFBIG;
+			break;
+		} else if (got > 0) {
 			text_add(&all, chunk, got);
 		} else if (errno != EINTR) {
 			failure = errno;
@@ -44,6 +53,12 @@ bool input_read_raw(const char *path, char **text, size_t *len)
 	*text = all.s;
 	*len = all.len;
 	return true;
+}
+
+bool input_read_raw(const char *path, char **text, size_t *len)
+{
+	return read_all(strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC) : STDIN_FILENO,
+			text, len);
 }
 
 /* Takes the content of a compressed file, or of an archive the file /proc/@name. */
@@ -72,6 +87,20 @@ bool input_read_proc(const char *path, const char *name, char **text, size_t *le
 {
 	return input_read_raw(path, text, len) &&
 	       (!unpack_is_packed(*text, *len) || take_member(text, len, name));
+}
+
+bool input_read_found(const char *path, char **text, size_t *len)
+{
+	int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	struct stat st;
+
+	if (fd >= 0 && !fstat(fd, &st) && !S_ISREG(st.st_mode)) {
+		close(fd);
+		errno = EINVAL;
+		return false;
+	}
+	return read_all(fd, text, len) &&
+	       (!unpack_is_packed(*text, *len) || take_member(text, len, NULL));
 }
 
 bool input_read(const char *path, char **text, size_t *len)
@@ -128,7 +157,7 @@ void input_complain(const char *path, int error)
 	} ours[] = {
 		{ EOPNOTSUPP, "it is compressed, and this build cannot unpack (libarchive)" },
 		{ EBADMSG, "it is compressed, and damaged or cut" },
-		{ EFBIG, "it becomes too large when it is unpacked" },
+		{ EFBIG, "it is too large, maybe when it is unpacked" },
 		{ ENODATA, "the archive has no such file" },
 		{ ENOTUNIQ, "the archive has several such files" },
 	};

@@ -20,6 +20,9 @@ bool input_read_proc(const char *path, const char *name, char **text, size_t *le
 /* Reads it as it is. */
 bool input_read_raw(const char *path, char **text, size_t *len);
 
+/* As input_read(), of an ordinary file that nobody has named: another one may never end. */
+bool input_read_found(const char *path, char **text, size_t *len);
+
 /* Like fopen(), for reading; a compressed file is unpacked. NULL with errno. */
 FILE *input_open(const char *path);
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "recording/recording.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sqlite3.h>
@@ -10,18 +9,22 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/database.h"
 #include "base/memory.h"
 #include "base/glob.h"
 #include "base/number.h"
+#include "base/outfile.h"
 #include "base/strmap.h"
 #include "model/group.h"
 #include "read/contexts.h"
 
 #define FORMAT "1"
 
+static const char meta_schema[] =
+	"CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;";
+
 /* site.name and gauge.name tell apart what has the same place. */
 static const char schema[] =
-	"CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;"
 	"CREATE TABLE snapshot (id INTEGER PRIMARY KEY, time INTEGER NOT NULL,"
 	" major INTEGER NOT NULL, minor INTEGER NOT NULL);"
 	"CREATE TABLE site (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE,"
@@ -57,7 +60,7 @@ static const char *const sql[STATEMENTS] = {
 	[ADD_GAUGE] = "INSERT INTO gauge VALUES (?, ?, ?)",
 	[ADD_SAMPLE] = "INSERT INTO sample VALUES (?, ?, ?)",
 	/* By its key the last row of each site is found without reading all. */
-	[LOAD] = "SELECT file, line, module, func, bytes, calls, notes FROM site"
+	[LOAD] = "SELECT file, line, module, func, bytes, calls, notes, id FROM site"
 		 " JOIN row ON site = id AND snapshot = (SELECT max(snapshot)"
 		 "  FROM row WHERE site = id AND snapshot <= ?)"
 		 " WHERE bytes IS NOT NULL ORDER BY id",
@@ -99,11 +102,12 @@ struct recording {
 	size_t sample_room;
 };
 
+static const char damaged[] = "damaged: its rows are not in their order";
+
 static bool fail(struct recording *rec)
 {
 	if (!rec->error)
-		rec->error = xstrdup(rec->db ? sqlite3_errmsg(rec->db) :
-						   "out of memory");
+		rec->error = xstrdup(rec->db ? database_error(rec->db) : "out of memory");
 	return false;
 }
 
@@ -230,20 +234,21 @@ static bool query_end(struct recording *rec, sqlite3_stmt *s, int result)
 
 static bool load_meta(struct recording *rec)
 {
-	sqlite3_stmt *s = query(rec, "SELECT key, value FROM meta");
+	sqlite3_stmt *s;
 	bool known = false, ours = false;
 	int result;
 
-	if (!s) {
+	if (!database_has(rec->db, meta_schema)) {
 		/* No such table, or no database at all; what else there is, SQLite says. */
 		int code = sqlite3_errcode(rec->db);
 
-		if (code != SQLITE_ERROR && code != SQLITE_NOTADB)
-			return false;
-		free(rec->error);
-		rec->error = NULL;
+		if (code != SQLITE_OK && code != SQLITE_DONE && code != SQLITE_NOTADB)
+			return fail(rec);
 		return fail_with(rec, "not a recording of codetag");
 	}
+	s = query(rec, "SELECT key, value FROM meta");
+	if (!s)
+		return false;
 	while ((result = sqlite3_step(s)) == SQLITE_ROW) {
 		const char *key = (const char *)sqlite3_column_text(s, 0);
 		const char *value = (const char *)sqlite3_column_text(s, 1);
@@ -257,6 +262,8 @@ static bool load_meta(struct recording *rec)
 		else if (!strcmp(key, "kernel") && !rec->kernel)
 			rec->kernel = xstrdup(value);
 	}
+	if (rec->kernel)
+		text_clean(rec->kernel);
 	if (!query_end(rec, s, result))
 		return false;
 	return known || fail_with(rec, ours ? "a recording of another version of codetag" :
@@ -267,11 +274,16 @@ static bool load_snapshots(struct recording *rec)
 {
 	sqlite3_stmt *s = query(rec, "SELECT id, time, major, minor FROM snapshot"
 				       " ORDER BY id");
+	int64_t last = 0;
 	int result;
 
 	if (!s)
 		return false;
 	while ((result = sqlite3_step(s)) == SQLITE_ROW) {
+		if (!database_ascends(&last, sqlite3_column_int64(s, 0)) || last == INT64_MAX) {
+			sqlite3_finalize(s);
+			return fail_with(rec, damaged);
+		}
 		GROW(rec->snapshot, rec->count, rec->room);
 		rec->snapshot[rec->count++] = (struct snapshot_head){
 			sqlite3_column_int64(s, 0), sqlite3_column_int64(s, 1),
@@ -281,42 +293,27 @@ static bool load_snapshots(struct recording *rec)
 	return query_end(rec, s, result);
 }
 
-static bool open_database(struct recording *rec, const char *path, int flags)
+static bool has_contexts(struct recording *rec)
 {
-	struct text name = { 0 };
-	int result;
+	sqlite3_stmt *s = query(rec, "SELECT 1 FROM sqlite_master WHERE name IN ('contexts', 'stack')");
+	bool has = s && sqlite3_step(s) == SQLITE_ROW;
 
-	/* ":memory:" and its like would be no files. */
-	text_printf(&name, "%s%s", *path == ':' ? "./" : "", path);
-	result = sqlite3_open_v2(name.s, &rec->db, flags, NULL);
-	text_free(&name);
-	if (result != SQLITE_OK)
-		return fail(rec);
-	sqlite3_busy_timeout(rec->db, 5000);
-	return true;
+	sqlite3_finalize(s);
+	return has;
 }
 
-/*
- * To read a file in WAL mode SQLite makes one beside it, which readers share. Where it may
- * not, and nothing is beside, all is in the file, and it is read as one that nobody writes.
- */
-static bool open_read_only(struct recording *rec)
+static bool open_database(struct recording *rec, const char *path, enum database_use use)
 {
-	const char *file = sqlite3_db_filename(rec->db, "main");
-	struct text uri = { 0 };
-	struct stat wal;
-	bool good;
+	rec->db = database_open(path, use, &rec->error);
+	return rec->db;
+}
 
-	if (!stat(sqlite3_filename_wal(file), &wal) && wal.st_size)
-		return true;
-	text_puts(&uri, "file:");
-	for (const char *c = file; *c; c++)
-		text_printf(&uri, isalnum((unsigned char)*c) ? "%c" : "%%%02X", (unsigned char)*c);
-	text_puts(&uri, "?immutable=1");
-	sqlite3_close(rec->db);
-	good = open_database(rec, uri.s, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI);
-	text_free(&uri);
-	return good;
+/* Whether the tables are those of a recording; that of contexts may be missing. */
+static bool check_tables(struct recording *rec)
+{
+	return (database_has(rec->db, schema) &&
+		(!has_contexts(rec) || database_has(rec->db, contexts_schema))) ||
+	       fail_with(rec, "damaged: its tables are not those of a recording");
 }
 
 static struct recording *new_recording(void)
@@ -327,24 +324,17 @@ static struct recording *new_recording(void)
 	return rec;
 }
 
-static bool open_existing(struct recording *rec, const char *path)
+static bool open_existing(struct recording *rec, const char *path, enum database_use use)
 {
-	int result;
-
-	/* What may not be written is opened all the same. */
-	if (!open_database(rec, path, SQLITE_OPEN_READWRITE))
-		return false;
-	result = sqlite3_exec(rec->db, "SELECT 1 FROM sqlite_master", NULL, NULL, NULL);
-	if ((result == SQLITE_CANTOPEN || result == SQLITE_READONLY) && !open_read_only(rec))
-		return false;
-	return load_meta(rec) && load_snapshots(rec) && prepare(rec);
+	return open_database(rec, path, use) && load_meta(rec) && check_tables(rec) &&
+	       load_snapshots(rec) && prepare(rec);
 }
 
 struct recording *recording_open(const char *path)
 {
 	struct recording *rec = new_recording();
 
-	open_existing(rec, path);
+	open_existing(rec, path, DATABASE_READ);
 	return rec;
 }
 
@@ -426,15 +416,19 @@ static bool load_states(struct recording *rec)
  * Who writes knows what was written last, so there may be one only. The lock is one of an
  * open file, which those that SQLite has for the process do not disturb.
  */
-static bool lock_file(struct recording *rec, const char *path, int flags)
+static bool lock_file(struct recording *rec, const char *path, bool create)
 {
 	struct flock lock = {
 		.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = LOCK_BYTE, .l_len = 1
 	};
+	struct stat st;
 
-	rec->lock = open(path, O_RDWR | O_CLOEXEC | flags, 0644);
+	rec->lock = create ? outfile_create_now(path) :
+			     open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (rec->lock < 0)
 		return fail_with(rec, strerror(errno));
+	if (!fstat(rec->lock, &st) && !S_ISREG(st.st_mode))
+		return fail_with(rec, "it is no ordinary file");
 	if (!fcntl(rec->lock, F_OFD_SETLK, &lock))
 		return true;
 	if (errno != EAGAIN && errno != EACCES)
@@ -463,20 +457,20 @@ struct recording *recording_create(const char *path, const char *kernel, bool ap
 	sqlite3_stmt *s;
 
 	if (append) {
-		if (lock_file(rec, path, 0) && open_existing(rec, path) &&
+		if (lock_file(rec, path, false) && open_existing(rec, path, DATABASE_APPEND) &&
 		    same_kernel(rec, kernel) && run(rec, contexts_schema))
 			load_states(rec);
 		return rec;
 	}
 	/* Never a file that another has made meanwhile: one without a snapshot is removed. */
-	if (!lock_file(rec, path, O_CREAT | O_EXCL))
+	if (!lock_file(rec, path, true))
 		return rec;
 	rec->created = xstrdup(path);
-	if (!open_database(rec, path, SQLITE_OPEN_READWRITE))
+	if (!open_database(rec, path, DATABASE_NEW))
 		return rec;
 	if (!run(rec, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;"
 			"BEGIN;") ||
-	    !run(rec, schema) || !run(rec, contexts_schema) ||
+	    !run(rec, meta_schema) || !run(rec, schema) || !run(rec, contexts_schema) ||
 	    !run(rec, "INSERT INTO meta VALUES ('format', '" FORMAT "')"))
 		return rec;
 	s = query(rec, "INSERT INTO meta VALUES ('kernel', ?)");
@@ -844,6 +838,7 @@ bool recording_series(struct recording *rec, struct series *series, const size_t
 				   " ORDER BY site, snapshot"),
 	};
 	struct text name = { 0 };
+	int64_t last = INT64_MIN;
 	int result = SQLITE_ERROR;
 
 	if (!sites || !pass.rows)
@@ -851,15 +846,21 @@ bool recording_series(struct recording *rec, struct series *series, const size_t
 	pass.result = sqlite3_step(pass.rows);
 	while ((result = sqlite3_step(sites)) == SQLITE_ROW) {
 		int64_t id = sqlite3_column_int64(sites, 0);
-		const char *row = (const char *)sqlite3_column_text(sites, 1);
+		struct arena names = { 0 };
+		const char *row = database_text(&names, sites, 1);
 		struct site site = {
-			.file = (const char *)sqlite3_column_text(sites, 2),
+			.file = database_text(&names, sites, 2),
 			.line = (uint32_t)sqlite3_column_int64(sites, 3),
-			.module = (const char *)sqlite3_column_text(sites, 4),
-			.func = (const char *)sqlite3_column_text(sites, 5),
+			.module = database_text(&names, sites, 4),
+			.func = database_text(&names, sites, 5),
 		};
 		struct sum *sums = NULL;
 
+		if (!database_ascends(&last, id)) {
+			fail_with(rec, damaged);
+			arena_free(&names);
+			break;
+		}
 		/* In a damaged file there may be rows of no site. */
 		while (pass.result == SQLITE_ROW &&
 		       sqlite3_column_int64(pass.rows, 0) < id)
@@ -876,6 +877,7 @@ bool recording_series(struct recording *rec, struct series *series, const size_t
 			sums = series_group(series, name.s, name.len);
 		}
 		add_site_rows(&pass, id, sums);
+		arena_free(&names);
 	}
 	/* Rows behind the last site are left unread. */
 	if (pass.result == SQLITE_ROW)
@@ -894,14 +896,13 @@ out:
 
 static const char *copy_column(struct allocinfo *info, sqlite3_stmt *s, int i)
 {
-	const char *text = (const char *)sqlite3_column_text(s, i);
-
-	return text ? arena_copy(&info->strings, text, strlen(text)) : NULL;
+	return database_text(&info->strings, s, i);
 }
 
 bool recording_load(struct recording *rec, size_t i, struct allocinfo *info)
 {
 	sqlite3_stmt *s = rec->statement[LOAD];
+	int64_t last = INT64_MIN;
 	int result;
 
 	*info = (struct allocinfo){
@@ -920,6 +921,10 @@ bool recording_load(struct recording *rec, size_t i, struct allocinfo *info)
 			.notes = copy_column(info, s, 6),
 		};
 
+		if (!database_ascends(&last, sqlite3_column_int64(s, 7))) {
+			fail_with(rec, damaged);
+			break;
+		}
 		if (!site.file || !site.func)
 			continue;
 		site.flags = site.notes ? site_flags(site.notes) : 0;
@@ -940,9 +945,10 @@ static bool load_samples(struct recording *rec, size_t i, const char *source,
 			 void *data)
 {
 	sqlite3_stmt *s = query(rec,
-		"SELECT name, value FROM gauge JOIN"
+		"SELECT name, value, id FROM gauge JOIN"
 		" (SELECT gauge, max(snapshot), value FROM sample WHERE snapshot <= ?"
 		"  GROUP BY gauge) ON gauge = id WHERE source = ? ORDER BY id");
+	int64_t last = INT64_MIN;
 	int result;
 
 	if (!s)
@@ -952,6 +958,10 @@ static bool load_samples(struct recording *rec, size_t i, const char *source,
 	while ((result = sqlite3_step(s)) == SQLITE_ROW) {
 		const char *name = (const char *)sqlite3_column_text(s, 0);
 
+		if (!database_ascends(&last, sqlite3_column_int64(s, 2))) {
+			fail_with(rec, damaged);
+			break;
+		}
 		if (name)
 			add(data, name, sqlite3_column_int64(s, 1));
 	}
@@ -960,7 +970,13 @@ static bool load_samples(struct recording *rec, size_t i, const char *source,
 
 static void add_field(void *data, const char *name, int64_t value)
 {
-	text_printf(data, "%s: %lld\n", name, (long long)value);
+	struct text *text = data;
+	size_t at = text->len;
+
+	text_puts(text, name);
+	text_clean(text->s + at);
+	text->len = strlen(text->s);
+	text_printf(text, ": %lld\n", (long long)value);
 }
 
 static bool load_fields(struct recording *rec, size_t i, const char *source,
@@ -1028,15 +1044,6 @@ bool recording_load_machine(struct recording *rec, size_t i, struct machine *mac
 	return false;
 }
 
-static bool has_contexts(struct recording *rec)
-{
-	sqlite3_stmt *s = query(rec, "SELECT 1 FROM sqlite_master WHERE name = 'contexts'");
-	bool has = s && sqlite3_step(s) == SQLITE_ROW;
-
-	sqlite3_finalize(s);
-	return has;
-}
-
 /* One that is not there, in a damaged file, has no frames. */
 static bool put_stack(struct recording *rec, struct text *text, int64_t number)
 {
@@ -1085,12 +1092,14 @@ bool recording_load_contexts(struct recording *rec, size_t i, struct text *text)
 
 static struct gauge *add_gauge(struct gauges *gauges, const char *name, size_t snapshots)
 {
+	char *copy = arena_copy(&gauges->strings, name, strlen(name));
 	struct gauge *gauge;
 
 	GROW(gauges->gauge, gauges->count, gauges->room);
 	gauge = &gauges->gauge[gauges->count++];
+	text_clean(copy);
 	*gauge = (struct gauge){
-		.name = arena_copy(&gauges->strings, name, strlen(name)),
+		.name = copy,
 		.value = xcalloc(snapshots, sizeof(*gauge->value)),
 		.first = snapshots,
 	};
@@ -1107,8 +1116,9 @@ static void fill(struct gauge *gauge, size_t from, size_t to)
 bool recording_load_gauges(struct recording *rec, const char *glob, struct gauges *gauges)
 {
 	sqlite3_stmt *s = query(rec,
-		"SELECT source || '.' || name, snapshot, value FROM gauge JOIN sample"
+		"SELECT source || '.' || name, snapshot, value, id FROM gauge JOIN sample"
 		" ON gauge = id ORDER BY id, snapshot");
+	int64_t last = INT64_MIN;
 	struct gauge *gauge = NULL;
 	size_t i = 0, filled = 0;
 	int result;
@@ -1120,7 +1130,11 @@ bool recording_load_gauges(struct recording *rec, const char *glob, struct gauge
 
 		if (!name || !glob_match(glob, name))
 			continue;
-		if (!gauge || strcmp(gauge->name, name)) {
+		if (!gauge || last != sqlite3_column_int64(s, 3)) {
+			if (!database_ascends(&last, sqlite3_column_int64(s, 3))) {
+				fail_with(rec, damaged);
+				break;
+			}
 			if (gauge)
 				fill(gauge, filled, rec->count);
 			gauge = add_gauge(gauges, name, rec->count);

@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "source/fleet_db.h"
 
-#include <sqlite3.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analysis/spread.h"
+#include "base/database.h"
 
 #define FORMAT "1"
 
+static const char meta_schema[] =
+	"CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;";
+
 static const char schema[] =
-	"CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;"
 	"CREATE TABLE host (id INTEGER PRIMARY KEY, name TEXT NOT NULL, kernel TEXT,"
 	" size INTEGER NOT NULL, calls INTEGER NOT NULL);"
 	"CREATE TABLE site (id INTEGER PRIMARY KEY, name TEXT NOT NULL, file TEXT NOT NULL,"
@@ -24,19 +26,21 @@ static const char schema[] =
 	" median INTEGER NOT NULL, p99 INTEGER NOT NULL, largest INTEGER NOT NULL,"
 	" largest_host INTEGER NOT NULL REFERENCES host, outliers INTEGER NOT NULL);"
 	"CREATE TABLE outlier (site INTEGER NOT NULL REFERENCES site,"
-	" host INTEGER NOT NULL REFERENCES host, PRIMARY KEY (site, host)) WITHOUT ROWID;"
-	"INSERT INTO meta VALUES ('fleet_format', '" FORMAT "');";
+	" host INTEGER NOT NULL REFERENCES host, PRIMARY KEY (site, host)) WITHOUT ROWID;";
 
 struct fleet_db {
 	sqlite3 *db;
 	char *error;
 	sqlite3_stmt *hosts, *values;
+	int64_t last;	/* host */
 };
+
+static const char damaged[] = "damaged: its rows are not in their order";
 
 static bool fail(struct fleet_db *db)
 {
 	if (!db->error)
-		db->error = xstrdup(db->db ? sqlite3_errmsg(db->db) : "out of memory");
+		db->error = xstrdup(db->db ? database_error(db->db) : "out of memory");
 	return false;
 }
 
@@ -54,12 +58,18 @@ static sqlite3_stmt *prepare(struct fleet_db *db, const char *sql)
 	return s;
 }
 
-static struct fleet_db *open_as(const char *path, int flags)
+static bool fail_with(struct fleet_db *db, const char *why)
+{
+	if (!db->error)
+		db->error = xstrdup(why);
+	return false;
+}
+
+static struct fleet_db *open_as(const char *path, enum database_use use)
 {
 	struct fleet_db *db = xcalloc(1, sizeof(*db));
 
-	if (sqlite3_open_v2(path, &db->db, flags, NULL) != SQLITE_OK)
-		fail(db);
+	db->db = database_open(path, use, &db->error);
 	return db;
 }
 
@@ -82,7 +92,8 @@ static bool is_fleet(sqlite3 *db)
 	sqlite3_stmt *s = NULL;
 	bool is;
 
-	is = sqlite3_prepare_v2(db, "SELECT 1 FROM meta WHERE key = 'fleet_format'", -1, &s,
+	is = database_has(db, meta_schema) &&
+	     sqlite3_prepare_v2(db, "SELECT 1 FROM meta WHERE key = 'fleet_format'", -1, &s,
 				NULL) == SQLITE_OK && sqlite3_step(s) == SQLITE_ROW;
 	sqlite3_finalize(s);
 	return is;
@@ -90,7 +101,7 @@ static bool is_fleet(sqlite3 *db)
 
 bool fleet_db_is(const char *path)
 {
-	struct fleet_db *db = open_as(path, SQLITE_OPEN_READONLY);
+	struct fleet_db *db = open_as(path, DATABASE_READ);
 	bool is = !db->error && is_fleet(db->db);
 
 	fleet_db_close(db);
@@ -99,49 +110,55 @@ bool fleet_db_is(const char *path)
 
 struct fleet_db *fleet_db_open(const char *path)
 {
-	struct fleet_db *db = open_as(path, SQLITE_OPEN_READONLY);
+	struct fleet_db *db = open_as(path, DATABASE_READ);
 
+	if (!db->error && !database_has(db->db, schema))
+		fail_with(db, "damaged: its tables are not those of a fleet");
 	if (db->error)
 		return db;
 	db->hosts = prepare(db, "SELECT id, name, kernel FROM host ORDER BY id");
 	db->values = prepare(db,
 		"SELECT file, line, module, func, notes, coalesce(size, 0),"
-		" coalesce(calls, 0) FROM site"
+		" coalesce(calls, 0), id FROM site"
 		" LEFT JOIN value ON site = id AND host = ? ORDER BY id");
+	db->last = INT64_MIN;
 	return db;
-}
-
-static const char *copy_column(struct arena *arena, sqlite3_stmt *s, int i)
-{
-	const char *text = (const char *)sqlite3_column_text(s, i);
-
-	return text ? arena_copy(arena, text, strlen(text)) : NULL;
 }
 
 bool fleet_db_next(struct fleet_db *db, struct snapshot *snapshot)
 {
 	struct allocinfo *info = &snapshot->info;
 	const char *name, *kernel;
+	int64_t last = INT64_MIN;
 	int result = sqlite3_step(db->hosts);
 
 	if (result != SQLITE_ROW)
 		return result != SQLITE_DONE && fail(db);
+	if (!database_ascends(&db->last, sqlite3_column_int64(db->hosts, 0)))
+		return fail_with(db, damaged);
 	name = (const char *)sqlite3_column_text(db->hosts, 1);
 	kernel = (const char *)sqlite3_column_text(db->hosts, 2);
 	snapshot->host = xstrdup(name ? name : "");
+	text_clean(snapshot->host);
 	snapshot->kernel = kernel ? xstrdup(kernel) : NULL;
+	if (kernel)
+		text_clean(snapshot->kernel);
 	sqlite3_bind_int64(db->values, 1, sqlite3_column_int64(db->hosts, 0));
 	while ((result = sqlite3_step(db->values)) == SQLITE_ROW) {
 		struct site site = {
-			.file = copy_column(&info->strings, db->values, 0),
+			.file = database_text(&info->strings, db->values, 0),
 			.line = (uint32_t)sqlite3_column_int64(db->values, 1),
-			.module = copy_column(&info->strings, db->values, 2),
-			.func = copy_column(&info->strings, db->values, 3),
-			.notes = copy_column(&info->strings, db->values, 4),
+			.module = database_text(&info->strings, db->values, 2),
+			.func = database_text(&info->strings, db->values, 3),
+			.notes = database_text(&info->strings, db->values, 4),
 			.bytes = sqlite3_column_int64(db->values, 5),
 			.calls = sqlite3_column_int64(db->values, 6),
 		};
 
+		if (!database_ascends(&last, sqlite3_column_int64(db->values, 7))) {
+			fail_with(db, damaged);
+			break;
+		}
 		if (!site.file || !site.func)
 			continue;
 		site.flags = site.notes ? site_flags(site.notes) : 0;
@@ -154,13 +171,13 @@ bool fleet_db_next(struct fleet_db *db, struct snapshot *snapshot)
 
 struct fleet_db *fleet_db_create(const char *path)
 {
-	struct fleet_db *db = open_as(path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
+	struct fleet_db *db = open_as(path, DATABASE_NEW);
 
-	/* It is whole or it is removed: no journal has to save it. */
-	if (!db->error)
-		run(db, "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; BEGIN;");
-	if (!db->error)
-		run(db, schema);
+	/* It gets its name when it is whole: no journal has to save it. */
+	if (!db->error &&
+	    run(db, "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; BEGIN;") &&
+	    run(db, meta_schema) && run(db, schema))
+		run(db, "INSERT INTO meta VALUES ('fleet_format', '" FORMAT "')");
 	return db;
 }
 

@@ -19,7 +19,7 @@ void fleet_db_close(struct fleet_db *db);
 /* The next host; false at the end and on failure. */
 bool fleet_db_next(struct fleet_db *db, struct snapshot *snapshot);
 
-/* For a file that is not there yet. */
+/* In @path, an empty file that this process has created. */
 struct fleet_db *fleet_db_create(const char *path);
 
 /* Writes a fleet by site, with the spread of each; @least as in analysis/spread.h. */

@@ -112,6 +112,10 @@ static bool add_entry(struct search *search, const char *path, unsigned int dept
 		return true;
 	if (S_ISDIR(st.st_mode))
 		return !depth || add_directory(search, path, depth - 1);
+	if (!S_ISREG(st.st_mode)) {
+		warning("%s is left out: it is no ordinary file", path);
+		return true;
+	}
 	add_path(search->list, xstrdup(path), search->label);
 	return true;
 }
@@ -567,7 +571,7 @@ static void read_beside(struct snapshot *s, const char *path)
 		char *text;
 
 		text_printf(&file, "%.*s/%s", (int)(slash - path), path, member_names[m]);
-		if (input_read(file.s, &text, &len))
+		if (input_read_found(file.s, &text, &len))
 			take_text(s, m, &text, len, file.s);
 		text_free(&file);
 	}

@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "trace/kmem_db.h"
 
-#include <sqlite3.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "base/database.h"
 #include "base/memory.h"
 
 #define FORMAT 2
 
 static const char schema[] =
-	"BEGIN;"
 	"CREATE TABLE meta (key TEXT PRIMARY KEY, value INTEGER) WITHOUT ROWID;"
 	"CREATE TABLE caller (id INTEGER PRIMARY KEY, name TEXT NOT NULL);"
 	"CREATE TABLE use (caller INTEGER NOT NULL REFERENCES caller,"
@@ -61,7 +59,7 @@ static const struct member {
 
 static char *failure(sqlite3 *db)
 {
-	return xstrdup(db ? sqlite3_errmsg(db) : "out of memory");
+	return xstrdup(database_error(db));
 }
 
 static int64_t *number_at(void *base, size_t offset)
@@ -110,7 +108,9 @@ static bool write_all(sqlite3 *db, const struct kmem *kmem)
 {
 	int64_t numbers[3] = { FORMAT };
 	void *base = (void *)kmem;
-	bool good = sqlite3_exec(db, schema, NULL, NULL, NULL) == SQLITE_OK &&
+	bool good = sqlite3_exec(db, "PRAGMA journal_mode = OFF; BEGIN", NULL, NULL,
+				 NULL) == SQLITE_OK &&
+		    sqlite3_exec(db, schema, NULL, NULL, NULL) == SQLITE_OK &&
 		    insert(db, "INSERT INTO meta VALUES (?1, ?2)", "trace_format",
 			   numbers, 1);
 
@@ -140,38 +140,38 @@ static bool write_all(sqlite3 *db, const struct kmem *kmem)
 
 char *kmem_save(const struct kmem *kmem, const char *path)
 {
-	sqlite3 *db = NULL;
 	char *why = NULL;
+	sqlite3 *db = database_open(path, DATABASE_NEW, &why);
 
-	if (!access(path, F_OK))
-		return xstrdup("the file exists");
-	if (sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE,
-			    NULL) != SQLITE_OK || !write_all(db, kmem)) {
+	if (db && !write_all(db, kmem))
 		why = failure(db);
-		sqlite3_close(db);
-		unlink(path);
-		return why;
-	}
 	sqlite3_close(db);
-	return NULL;
+	return why;
 }
 
-static bool read_callers(sqlite3 *db, struct kmem *kmem)
+static bool read_callers(sqlite3 *db, struct kmem *kmem, bool *whole)
 {
+	struct arena names = { 0 };
+	int64_t last = INT64_MIN;
 	sqlite3_stmt *s;
 	int result;
 
-	if (sqlite3_prepare_v2(db, "SELECT name FROM caller ORDER BY id", -1, &s,
+	if (sqlite3_prepare_v2(db, "SELECT name, id FROM caller ORDER BY id", -1, &s,
 			       NULL) != SQLITE_OK)
 		return false;
 	while ((result = sqlite3_step(s)) == SQLITE_ROW) {
-		const char *name = (const char *)sqlite3_column_text(s, 0);
+		const char *name = database_text(&names, s, 0);
 
+		if (!database_ascends(&last, sqlite3_column_int64(s, 1))) {
+			*whole = false;
+			break;
+		}
 		name = name ? name : "";
 		kmem_caller_number(kmem, name, strlen(name));
 	}
 	sqlite3_finalize(s);
-	return result == SQLITE_DONE;
+	arena_free(&names);
+	return result == SQLITE_DONE || !*whole;
 }
 
 /* A number that is no caller is nobody. */
@@ -183,16 +183,18 @@ static uint32_t from_id(const struct kmem *kmem, int64_t id)
 
 static bool read_uses(sqlite3 *db, struct kmem *kmem, bool *whole)
 {
+	struct arena names = { 0 };
+	int64_t last = INT64_MIN;
 	sqlite3_stmt *s;
 	int result;
 
 	if (sqlite3_prepare_v2(db, "SELECT caller, cache, several_caches, kmalloc, frees,"
 			       " object_size, calls, requested, requested_now, freed,"
-			       " remote_freed FROM use ORDER BY rowid", -1, &s,
+			       " remote_freed, rowid FROM use ORDER BY rowid", -1, &s,
 			       NULL) != SQLITE_OK)
 		return false;
 	while ((result = sqlite3_step(s)) == SQLITE_ROW) {
-		const char *cache = (const char *)sqlite3_column_text(s, 1);
+		const char *cache = database_text(&names, s, 1);
 		struct kmem_use use = {
 			.caller = from_id(kmem, sqlite3_column_int64(s, 0)),
 			.cache = kmem_cache_number(kmem, cache,
@@ -205,13 +207,15 @@ static bool read_uses(sqlite3 *db, struct kmem *kmem, bool *whole)
 		for (size_t m = 0; m < USE_MEMBERS; m++)
 			*number_at(&use, use_members[m]) =
 				sqlite3_column_int64(s, (int)m + 5);
-		if (use.caller != KMEM_NOBODY)
-			kmem_add_use(kmem, &use);
-		else
-			*whole = false;
+		*whole &= database_ascends(&last, sqlite3_column_int64(s, (int)USE_MEMBERS + 5)) &&
+			  use.caller != KMEM_NOBODY;
+		if (!*whole)
+			break;
+		kmem_add_use(kmem, &use);
 	}
 	sqlite3_finalize(s);
-	return result == SQLITE_DONE;
+	arena_free(&names);
+	return result == SQLITE_DONE || !*whole;
 }
 
 static bool read_rest(sqlite3 *db, struct kmem *kmem, bool *known)
@@ -247,26 +251,27 @@ static bool read_rest(sqlite3 *db, struct kmem *kmem, bool *known)
 	return result == SQLITE_DONE;
 }
 
-/* Also where a table is missing. */
 static const char no_trace[] = "not the accounts of a trace, or of another version";
 
 char *kmem_load(struct kmem *kmem, const char *path)
 {
-	sqlite3 *db = NULL;
 	bool known = false, whole = true;
 	char *why = NULL;
+	sqlite3 *db = database_open(path, DATABASE_READ, &why);
 
+	if (!db)
+		return why;
 	/* Findings are by the numbers of callers, so those come first. */
-	if (sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL) != SQLITE_OK)
+	if (!database_has(db, schema))
+		why = xstrdup(sqlite3_errcode(db) == SQLITE_CORRUPT ? database_error(db) : no_trace);
+	else if (!read_callers(db, kmem, &whole) || !read_rest(db, kmem, &known))
 		why = failure(db);
-	else if (!read_callers(db, kmem) || !read_rest(db, kmem, &known))
-		why = sqlite3_errcode(db) == SQLITE_ERROR ? xstrdup(no_trace) : failure(db);
 	else if (!known)
 		why = xstrdup(no_trace);
-	else if (!read_uses(db, kmem, &whole))
+	else if (whole && !read_uses(db, kmem, &whole))
 		why = failure(db);
 	else if (!whole)
-		why = xstrdup("damaged: accounts of callers that are not there");
+		why = xstrdup("damaged: accounts of callers that are not there, or twice");
 	sqlite3_close(db);
 	return why;
 }

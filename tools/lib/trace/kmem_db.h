@@ -7,7 +7,10 @@
 
 #include "trace/kmem.h"
 
-/* NULL if all went well, else why not; the caller frees it. */
+/*
+ * In @path, an empty file that this process has created. NULL if all went well, else why
+ * not; the caller frees it.
+ */
 char *kmem_save(const struct kmem *kmem, const char *path);
 
 /* @kmem has to be empty; objects that were alive are not in the file. */

@@ -17,6 +17,9 @@
 #define PATIENCE 5			/* seconds, and one more … */
 #define PATIENCE_SIZE (20 << 20)	/* … for so many bytes, which may be compressed */
 
+/* And that for all of it: two such times, and a second for so many bytes. */
+#define PATIENCE_ALL_SIZE (1 << 18)
+
 struct reader {
 	struct kmem_tep *tep;
 	uint64_t *next;		/* by CPU: where in the file the next record is at least */
@@ -24,6 +27,7 @@ struct reader {
 };
 
 static volatile sig_atomic_t records;	/* grows, or wraps around */
+static sig_atomic_t turns = 2;		/* that are left */
 
 /* A length that is damaged can lead the library around in a circle. */
 static void watch(int signal)
@@ -31,7 +35,7 @@ static void watch(int signal)
 	static sig_atomic_t before;
 
 	(void)signal;
-	if (records == before)
+	if (records == before || !turns--)
 		_exit(STATUS_TROUBLE);
 	before = records;
 }
@@ -43,8 +47,10 @@ static void start_watch(const char *path)
 	struct stat st;
 
 	timer.it_value.tv_sec = PATIENCE;
-	if (!stat(path, &st))
+	if (!stat(path, &st)) {
 		timer.it_value.tv_sec += st.st_size / PATIENCE_SIZE;
+		turns += (sig_atomic_t)(st.st_size / PATIENCE_ALL_SIZE / timer.it_value.tv_sec);
+	}
 	timer.it_interval = timer.it_value;
 	sigaction(SIGPROF, &action, NULL);
 	setitimer(ITIMER_PROF, &timer, NULL);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "write/rows_db.h"
 
-#include <sqlite3.h>
 #include <stdlib.h>
 
+#include "base/database.h"
 #include "base/memory.h"
 #include "base/text.h"
 
@@ -30,7 +30,7 @@ struct rows_db *rows_db_create(const char *path, const char *columns, int count)
 	struct rows_db *db = xcalloc(1, sizeof(*db));
 	struct text sql = { 0 };
 
-	note(db, sqlite3_open_v2(path, &db->db, SQLITE_OPEN_READWRITE, NULL));
+	db->db = database_open(path, DATABASE_NEW, &db->error);
 	/* The file gets its name when it is whole: no journal has to save it. */
 	run(db, "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; BEGIN;");
 	text_printf(&sql, "CREATE TABLE rows (%s)", columns);

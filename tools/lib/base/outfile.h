@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * A file that appears complete under its name or not at all. What is there and is no
- * ordinary file, such as a device or a pipe, is written to; symbolic links are followed.
+ * ordinary file, such as a device or a pipe, is written to.
+ *
+ * A file that is replaced keeps its owner, mode and extended attributes; where the new one
+ * cannot have them, the old one is written to. The kernel follows symbolic links, by its own
+ * rules. In a sticky directory, such as /tmp, neither links nor files of other users are
+ * written to, root's apart.
  */
 #ifndef CODETAG_OUTFILE_H
 #define CODETAG_OUTFILE_H
@@ -13,10 +18,18 @@ struct outfile {
 	FILE *stream;
 	char *path;		/* NULL: standard output */
 	char *temporary;	/* beside it; NULL: written in place */
+	int dir;		/* of both, if there is a temporary */
+	bool must_be_new;
 };
 
 /* @path NULL or "-" is standard output. False with errno. */
 bool outfile_open(struct outfile *file, const char *path);
+
+/* For its owner alone, and under a name that nothing has, not even at the end. */
+bool outfile_create(struct outfile *file, const char *path);
+
+/* Such a file that has its name from the start: a descriptor, or -1 with errno. */
+int outfile_create_now(const char *path);
 
 /* Gives it its name if all could be written; false with errno if not. */
 bool outfile_finish(struct outfile *file);

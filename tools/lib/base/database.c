@@ -1,0 +1,383 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "base/database.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+#include "base/message.h"
+#include "base/text.h"
+
+/* ---- SQLite's way to files -------------------------------------------------------- */
+
+static bool ends_with(const char *s, const char *end)
+{
+	size_t len = strlen(s), cut = strlen(end);
+
+	return len >= cut && !strcmp(s + len - cut, end);
+}
+
+/* No journal of another process is ever rolled back; the callers refuse it with a reason. */
+static int see_no_journal(sqlite3_vfs *vfs, const char *name, int flags, int *result)
+{
+	sqlite3_vfs *usual = sqlite3_vfs_find(NULL);
+
+	(void)vfs;
+	if (flags == SQLITE_ACCESS_EXISTS && ends_with(name, "-journal")) {
+		*result = 0;
+		return SQLITE_OK;
+	}
+	return usual->xAccess(usual, name, flags, result);
+}
+
+/* Only what SQLite has beside a file: the name of another one would come out of a journal. */
+static int remove_own(sqlite3_vfs *vfs, const char *name, int sync)
+{
+	sqlite3_vfs *usual = sqlite3_vfs_find(NULL);
+
+	(void)vfs;
+	if (!ends_with(name, "-wal") && !ends_with(name, "-journal"))
+		return SQLITE_IOERR_DELETE;
+	return usual->xDelete(usual, name, sync);
+}
+
+static const char *careful_vfs(void)
+{
+	static sqlite3_vfs vfs;
+
+	if (!vfs.zName) {
+		vfs = *sqlite3_vfs_find(NULL);
+		vfs.pNext = NULL;
+		vfs.zName = "codetag";
+		vfs.xAccess = see_no_journal;
+		vfs.xDelete = remove_own;
+		sqlite3_vfs_register(&vfs, 0);
+	}
+	return vfs.zName;
+}
+
+/* ---- work that a file may cause --------------------------------------------------- */
+
+/* Instructions of SQLite between two looks at what is left. */
+#define TURN 1000000
+
+/* Of an open file; freed when SQLite closes it. */
+struct guard {
+	int fd;			/* keeps a lock, or -1 */
+	uint64_t turns, left;	/* of a statement */
+};
+
+static int spend(void *data)
+{
+	struct guard *guard = data;
+
+	return guard->left-- <= 1;
+}
+
+/* Each statement has all turns, but for those that run within another one. */
+static int watch(unsigned int what, void *data, void *object, void *unused)
+{
+	struct guard *guard = data;
+	sqlite3_stmt *s = NULL;
+	sqlite3 *db;
+
+	(void)unused;
+	if (what == SQLITE_TRACE_CLOSE) {
+		if (guard->fd >= 0)
+			close(guard->fd);
+		free(guard);
+		return 0;
+	}
+	db = sqlite3_db_handle(object);
+	while ((s = sqlite3_next_stmt(db, s)))
+		if (s != object && sqlite3_stmt_busy(s))
+			return 0;
+	guard->left = guard->turns;
+	return 0;
+}
+
+static void distrust(sqlite3 *db, int fd, off_t size)
+{
+	struct guard *guard = xcalloc(1, sizeof(*guard));
+
+	guard->fd = fd;
+	guard->turns = guard->left = 100 + (uint64_t)size / 5000;
+	sqlite3_trace_v2(db, SQLITE_TRACE_STMT | SQLITE_TRACE_CLOSE, watch, guard);
+	sqlite3_progress_handler(db, TURN, spend, guard);
+	sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+	sqlite3_db_config(db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+	sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_VIEW, 0, NULL);
+	sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
+	/* The longest text is that of the contexts of a snapshot. */
+	sqlite3_limit(db, SQLITE_LIMIT_LENGTH, 256 << 20);
+	sqlite3_limit(db, SQLITE_LIMIT_SQL_LENGTH, 100000);
+	sqlite3_limit(db, SQLITE_LIMIT_COLUMN, 64);
+	sqlite3_limit(db, SQLITE_LIMIT_EXPR_DEPTH, 50);
+	sqlite3_limit(db, SQLITE_LIMIT_COMPOUND_SELECT, 5);
+	sqlite3_limit(db, SQLITE_LIMIT_ATTACHED, 0);
+	sqlite3_exec(db, "PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0", NULL, NULL, NULL);
+}
+
+const char *database_text(struct arena *arena, sqlite3_stmt *s, int column)
+{
+	const char *text = (const char *)sqlite3_column_text(s, column);
+	char *copy = text ? arena_copy(arena, text, strlen(text)) : NULL;
+
+	if (copy)
+		text_clean(copy);
+	return copy;
+}
+
+bool database_ascends(int64_t *last, int64_t id)
+{
+	bool good = id > *last;
+
+	*last = id;
+	return good;
+}
+
+/* ---- tables ------------------------------------------------------------------------ */
+
+/* The statement that made a table, blanks as one blank. */
+static void normalise(struct text *text, const unsigned char *sql)
+{
+	text_clear(text);
+	for (const char *s = (const char *)sql; s && *s; s++)
+		if (!isspace((unsigned char)*s))
+			text_add(text, s, 1);
+		else if (text->len && text->s[text->len - 1] != ' ')
+			text_add(text, " ", 1);
+}
+
+static bool same_table(sqlite3_stmt *find, sqlite3_stmt *want)
+{
+	struct text a = { 0 }, b = { 0 };
+	bool same = false;
+
+	sqlite3_bind_text(find, 1, (const char *)sqlite3_column_text(want, 0), -1,
+			  SQLITE_TRANSIENT);
+	if (sqlite3_step(find) == SQLITE_ROW) {
+		normalise(&a, sqlite3_column_text(want, 1));
+		normalise(&b, sqlite3_column_text(find, 0));
+		same = !strcmp(a.s, b.s) && sqlite3_step(find) == SQLITE_DONE;
+	}
+	sqlite3_reset(find);
+	text_free(&a);
+	text_free(&b);
+	return same;
+}
+
+bool database_has(sqlite3 *db, const char *schema)
+{
+	sqlite3_stmt *want = NULL, *find = NULL;
+	sqlite3 *model = NULL;
+	bool good;
+
+	good = sqlite3_open(":memory:", &model) == SQLITE_OK &&
+	       sqlite3_exec(model, schema, NULL, NULL, NULL) == SQLITE_OK &&
+	       sqlite3_prepare_v2(model, "SELECT name, sql FROM sqlite_master WHERE sql NOT NULL",
+				  -1, &want, NULL) == SQLITE_OK &&
+	       sqlite3_prepare_v2(db, "SELECT sql FROM sqlite_master WHERE name = ? COLLATE NOCASE"
+				  " AND type IN ('table', 'view')", -1, &find, NULL) == SQLITE_OK;
+	while (good && sqlite3_step(want) == SQLITE_ROW)
+		good = same_table(find, want);
+	sqlite3_finalize(want);
+	sqlite3_finalize(find);
+	sqlite3_close(model);
+	return good;
+}
+
+const char *database_error(sqlite3 *db)
+{
+	if (sqlite3_errcode(db) == SQLITE_INTERRUPT)
+		return "damaged: it takes more work than a file of its size can";
+	return sqlite3_errmsg(db);
+}
+
+/* ---- opening ----------------------------------------------------------------------- */
+
+static sqlite3 *refuse(char **why, const char *before, const char *name, const char *after)
+{
+	struct text text = { 0 };
+
+	text_puts(&text, before);
+	text_puts(&text, name);
+	text_puts(&text, after);
+	*why = text.s;
+	return NULL;
+}
+
+/* What is there beside @real; false if there is none, or it is empty. */
+static bool beside(const char *real, const char *suffix, struct stat *st)
+{
+	struct text name = { 0 };
+	bool there;
+
+	text_printf(&name, "%s%s", real, suffix);
+	there = !lstat(name.s, st) && (st->st_size || !S_ISREG(st->st_mode));
+	text_free(&name);
+	return there;
+}
+
+/* Nobody else can have written it. */
+static bool trusted(const struct stat *st)
+{
+	return S_ISREG(st->st_mode) && st->st_nlink == 1 &&
+	       (st->st_uid == geteuid() || st->st_uid == 0);
+}
+
+static sqlite3 *open_as(const char *real, const char *how, int flags)
+{
+	struct text uri = { 0 };
+	sqlite3 *db = NULL;
+
+	text_puts(&uri, "file:");
+	for (const char *c = real; *c; c++)
+		text_printf(&uri, isalnum((unsigned char)*c) || *c == '/' ? "%c" : "%%%02X",
+			    (unsigned char)*c);
+	text_puts(&uri, how);
+	if (sqlite3_open_v2(uri.s, &db, flags | SQLITE_OPEN_URI | SQLITE_OPEN_NOFOLLOW,
+			    careful_vfs()) != SQLITE_OK && !db)
+		die("out of memory");
+	sqlite3_extended_result_codes(db, 0);
+	sqlite3_busy_timeout(db, 5000);
+	text_free(&uri);
+	return db;
+}
+
+static int try(sqlite3 *db)
+{
+	int result = sqlite3_errcode(db);
+
+	return result ? result : sqlite3_exec(db, "SELECT 1 FROM sqlite_master LIMIT 1", NULL,
+					      NULL, NULL);
+}
+
+/* Nobody writes it: no lock and no file beside it is needed but SQLite's shared lock. */
+static sqlite3 *open_quiet(const char *real, int fd, off_t size)
+{
+	struct flock shared = {
+		.l_type = F_RDLCK, .l_whence = SEEK_SET, .l_start = 0x40000002, .l_len = 510
+	};
+	sqlite3 *db = open_as(real, "?immutable=1", SQLITE_OPEN_READONLY);
+
+	/* Who appends meanwhile leaves this file alone, but for what does not fit elsewhere. */
+	fcntl(fd, F_OFD_SETLK, &shared);
+	distrust(db, fd, size);
+	return db;
+}
+
+/*
+ * Part of it is in the file -wal: somebody writes it, or was killed. Readers of such a file
+ * share the file -shm, which is made if it is not there.
+ */
+static sqlite3 *open_written(const char *real, off_t size, bool shared)
+{
+	sqlite3 *db = open_as(real, shared ? "?readonly_shm=1" : "", SQLITE_OPEN_READONLY);
+	int result = try(db);
+
+	if (shared && (result == SQLITE_READONLY || result == SQLITE_CANTOPEN)) {
+		sqlite3_close(db);
+		db = open_as(real, "", SQLITE_OPEN_READONLY);
+	}
+	distrust(db, -1, size);
+	return db;
+}
+
+static sqlite3 *open_to_read(const char *real, int fd, const struct stat *st, char **why)
+{
+	struct stat wal, shm;
+	bool shared;
+
+	if (beside(real, "-journal", &wal)) {
+		close(fd);
+		return refuse(why, "its last change was not finished, as ", real,
+			      "-journal tells: let its owner open it with sqlite3 first");
+	}
+	if (!beside(real, "-wal", &wal))
+		return open_quiet(real, fd, st->st_size);
+	/* SQLite's own locks would be gone with it. */
+	close(fd);
+	shared = beside(real, "-shm", &shm);
+	if (!trusted(st) || !trusted(&wal) || (shared && !trusted(&shm)))
+		return refuse(why, "it is being written, or its writer was killed, and it or ", real,
+			      "-wal or -shm belongs to somebody else");
+	return open_written(real, st->st_size + wal.st_size, shared);
+}
+
+static sqlite3 *open_to_append(const char *real, const struct stat *st, char **why)
+{
+	static const char *const suffixes[] = { "-wal", "-shm" };
+	struct stat other;
+	sqlite3 *db;
+
+	if (beside(real, "-journal", &other))
+		return refuse(why, "its last change was not finished, as ", real,
+			      "-journal tells: take another name");
+	for (size_t i = 0; i < sizeof(suffixes) / sizeof(*suffixes); i++)
+		if (beside(real, suffixes[i], &other) && !trusted(&other))
+			return refuse(why, "", real, "-wal or -shm belongs to somebody else: "
+				      "take another name");
+	db = open_as(real, "", SQLITE_OPEN_READWRITE);
+	distrust(db, -1, st->st_size);
+	return db;
+}
+
+/* Where the file is, links resolved; what is no ordinary file is refused. */
+static int find(const char *path, char real[PATH_MAX], struct stat *st, char **why)
+{
+	int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC), error;
+	char link[32];
+	ssize_t len;
+
+	if (fd < 0) {
+		refuse(why, "", strerror(errno), "");
+		return -1;
+	}
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	error = fstat(fd, st) ? errno : 0;
+	len = readlink(link, real, PATH_MAX - 1);
+	real[len > 0 ? len : 0] = '\0';
+	if (!error && S_ISREG(st->st_mode) && (len > 0 || realpath(path, real)))
+		return fd;
+	close(fd);
+	refuse(why, "", error ? strerror(error) : "it is no ordinary file", "");
+	return -1;
+}
+
+sqlite3 *database_open(const char *path, enum database_use use, char **why)
+{
+	char real[PATH_MAX];
+	struct stat st;
+	sqlite3 *db;
+	int fd = -1;
+
+	if (use == DATABASE_READ) {
+		fd = find(path, real, &st, why);
+		if (fd < 0)
+			return NULL;
+		db = open_to_read(real, fd, &st, why);
+	} else {
+		/* Not to be opened: to close it would end the locks of this process. */
+		if (!realpath(path, real) || stat(real, &st))
+			return refuse(why, "", strerror(errno), "");
+		if (use == DATABASE_APPEND)
+			db = open_to_append(real, &st, why);
+		else
+			db = open_as(real, "", SQLITE_OPEN_READWRITE);
+	}
+	if (db && sqlite3_errcode(db) != SQLITE_OK) {
+		*why = xstrdup(sqlite3_errmsg(db));
+		sqlite3_close(db);
+		return NULL;
+	}
+	return db;
+}

