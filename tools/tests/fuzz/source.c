@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Any file as a source of snapshots: text, compressed, an archive, a database. The first byte
+ * says what it is called, which makes it a file of an archive or one that stands alone.
+ */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/outfile.h"
+#include "source/source.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+int LLVMFuzzerInitialize(int *argc, char ***argv);
+
+static char dir[] = "/dev/shm/codetag-fuzz-XXXXXX", path[sizeof(dir) + 32];
+
+static void at_end(void)
+{
+	rmdir(dir);
+}
+
+int LLVMFuzzerInitialize(int *argc, char ***argv)
+{
+	(void)argc, (void)argv;
+	if (!mkdtemp(dir))
+		abort();
+	atexit(at_end);
+	/* What is complained of, over and over */
+	if (!freopen("/dev/null", "w", stderr))
+		abort();
+	return 0;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static const char *const names[] = { "allocinfo", "host.tar", "web1.allocinfo.gz", "x" };
+	struct source_files files = { .count = 1 };
+	const char *file = path;
+	struct snapshot snapshot;
+	int fd;
+
+	if (!size)
+		return 0;
+	snprintf(path, sizeof(path), "%s/%s", dir, names[data[0] % 4]);
+	fd = outfile_create_now(path);
+	if (write(fd, data + 1, size - 1) < 0)
+		abort();
+	close(fd);
+	files.path = &file;
+	source_total(&snapshot, &files);
+	snapshot_free(&snapshot);
+	unlink(path);
+	return 0;
+}
