@@ -1,0 +1,51 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# What slab_debug reports begins with the function that was called: here with the
+# report that is no error, which flag T makes of each allocation and free.
+# boot: slab_debug=T,ct_plain,ct_account,kmalloc-8k log_buf_len=4M
+# store: any
+. "$(dirname "$0")/codetag.inc"
+
+# reported WORD CACHE FUNCTION CALLER: do all reports of that cache have the call?
+reported()
+{
+	awk -v head="TRACE $2 $1 " -v fn=" $3[.+]" -v caller=" ($4)[.+]" '
+	/ \? / { next }
+	{ sub(/^\[[^]]*\] */, ""); $0 = " " $0 }
+	/^ TRACE / { in_report = index($0, head) == 2; before = "" }
+	in_report && $0 ~ caller { all++; good += before ~ fn; in_report = 0 }
+	{ before = $0 }
+	END { printf("%d of %d\n", good, all); exit !(all > 0 && good == all) }' "$WORK/log"
+}
+
+driver
+if ! dmesg | grep -q 'slab_debug=T' || ! [ -r /sys/kernel/slab/ct_plain/trace ] ||
+   [ "$(cat /sys/kernel/slab/ct_plain/trace)" != 1 ]; then
+	unload codetag_test
+	skip_all "boot with slab_debug=T,ct_plain,ct_account,kmalloc-8k"
+fi
+plan 6
+# The log is enough: the console would take long.
+dmesg -n 1
+dmesg -c >/dev/null
+run hold kmem_cache
+dmesg -c >"$WORK/log"
+for cache in ct_plain ct_account; do
+	out=$(reported alloc $cache kmem_cache_alloc_noprof hold_caches)
+	check "allocations from $cache" $? "$out"
+done
+run drop kmem_cache
+dmesg -c >"$WORK/log"
+for cache in ct_plain ct_account; do
+	out=$(reported free $cache kmem_cache_free 'item_free|ct_free_cache')
+	check "frees to $cache" $? "$out"
+done
+run hold kmalloc
+run drop kmalloc
+dmesg -c >"$WORK/log"
+out=$(reported free kmalloc-8k kfree 'item_free|ct_free_kfree')
+check "kfree()" $? "$out"
+dmesg -n 7
+audited "audit"
+unload codetag_test
+finish
