@@ -248,6 +248,10 @@ bool page_tag_slots_fit(u64 nr)
 
 #if defined(CONFIG_SPARSEMEM_VMEMMAP)
 
+/*
+ * The area is sparse. Once its place in vmalloc space is taken for good, its size is what
+ * is populated, so that the sizes in /proc/vmallocinfo add up to memory.
+ */
 static struct vm_struct page_tag_slot_area;
 
 /* Slots there is room for: those of all memory that can ever be present. */
@@ -307,13 +311,17 @@ static int __meminit page_tag_memory_callback(struct notifier_block *self,
 	present = page_tag_slots_present(first, end);
 	err = page_tag_slots_populate(first, end, pfn_to_nid(mn->start_pfn));
 	page_tag_slot_bytes += page_tag_slots_present(first, end) - present;
+	WRITE_ONCE(page_tag_slot_area.size, page_tag_slot_bytes);
 	return notifier_from_errno(err);
 }
 
 static int __init page_tag_hotplug_init(void)
 {
-	if (page_tag_store == PAGE_TAG_SLOT)
-		hotplug_memory_notifier(page_tag_memory_callback, DEFAULT_CALLBACK_PRI);
+	if (page_tag_store != PAGE_TAG_SLOT)
+		return 0;
+
+	WRITE_ONCE(page_tag_slot_area.size, page_tag_slot_bytes);
+	hotplug_memory_notifier(page_tag_memory_callback, DEFAULT_CALLBACK_PRI);
 	return 0;
 }
 core_initcall(page_tag_hotplug_init);
@@ -344,7 +352,8 @@ static bool __init page_tag_slots_setup(void)
 		return false;
 	}
 	page_tag_nr_slots = nr;
-	page_tag_slot_area.flags = VM_ALLOC | VM_SPARSE;
+	page_tag_slot_area.flags = VM_SPARSE;
+	page_tag_slot_area.caller = page_tag_slots_setup;
 	page_tag_slot_area.size = PAGE_ALIGN(nr * sizeof(u16));
 	vm_area_register_early(&page_tag_slot_area, PAGE_SIZE);
 	page_tag_slots = page_tag_slot_area.addr;

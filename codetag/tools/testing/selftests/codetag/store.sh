@@ -11,7 +11,7 @@
 
 driver
 have_engine || { unload codetag_test; skip_all "not this profiler"; }
-plan 8
+plan 10
 asked=$(sed -n 's/.*codetag\.page_ref=\([^ ]*\).*/\1/p' /proc/cmdline)
 store=$(stat_value store)
 audited "audit of the boot"
@@ -37,6 +37,17 @@ flags|slot|page_ext)
 	equal "no warning" 0 "$warnings" ;;
 esac
 equal "no page was without a store" 0 "$(stat_value pages_without_store)"
+# Slots are an area of vmalloc space, with room for memory that there is not. In the
+# sum of all areas they count as what they take.
+slots=$(awk '/ page_tag_slots_setup\+/ { print $2 }' /proc/vmallocinfo)
+case $store in
+slot) equal "the area of the slots has a name and its size" "$(stat_value mem_page_refs)" "$slots" ;;
+*) equal "no area of slots" "" "$slots" ;;
+esac
+sum=$(awk '!/ (ioremap|phys=)/ { sum += $2 } END { printf("%d", sum / 1024) }' /proc/vmallocinfo)
+total=$(awk '$1 == "MemTotal:" { print $2 }' /proc/meminfo)
+[ "$sum" -lt "$total" ]
+check "the areas of vmalloc space add up to no more than memory" $? "$sum kB of $total kB"
 early=$(awk '$3 == "codetag:2" { print $1 }' $ALLOCINFO)
 [ "$early" -lt 1000000 ]
 check "little was allocated before the ids" $? "$early"
