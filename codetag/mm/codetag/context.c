@@ -65,8 +65,8 @@ static unsigned int nr_used, nr_free, nr_split;
 static DEFINE_PER_CPU(unsigned long, nr_lost);
 
 /*
- * Protects the blocks, and contexts from being free. Modules that load wait for it: it is
- * never held for longer than a block of contexts takes. codetag_sem nests inside.
+ * Protects the blocks, and keeps contexts from being freed. Modules that load wait for it,
+ * so it is never held over a grace period. codetag_sem nests inside.
  */
 static DEFINE_MUTEX(blocks_mutex);
 static LIST_HEAD(blocks);
