@@ -93,8 +93,12 @@ static const struct seq_operations allocinfo_ops = {
 
 static int allocinfo_open(struct inode *inode, struct file *file)
 {
-	struct allocinfo_iter *iter = __seq_open_private(file, &allocinfo_ops, sizeof(*iter));
+	struct allocinfo_iter *iter;
+	int ret = codetag_may_open(file);
 
+	if (ret)
+		return ret;
+	iter = __seq_open_private(file, &allocinfo_ops, sizeof(*iter));
 	if (!iter)
 		return -ENOMEM;
 	mutex_init(&iter->cursor.lock);

@@ -2,15 +2,18 @@
 /*
  * /sys/kernel/debug/codetag/audit: do the counters tell the truth?
  *
- * Opening and reading the file recounts every reference there is, of pages, slab
- * and percpu objects, and compares the result with the counters. Nobody may
- * allocate or free meanwhile: all CPUs stop what they do and count, each of them
- * one piece after another, until nothing is left. How long that took is in the
- * result, and it has an end after codetag.audit_max_ms, whatever is left then.
+ * Writing 1 to the file recounts every reference there is, of pages, slab and
+ * percpu objects, and compares the result with the counters. Nobody may allocate
+ * or free meanwhile: all CPUs stop what they do and count, each of them one piece
+ * after another, until nothing is left. How long that took is in the result, and
+ * it has an end after codetag.audit_max_ms, whatever is left then. Reading shows
+ * the result of the last audit and stops nobody.
  *
  * A task can be stopped after it has stored a reference and before it has counted
  * it: so a mismatch must be seen several times in a row to be believed.
  */
+#define pr_fmt(fmt) "codetag: " fmt
+
 #include <linux/cpu.h>
 #include <linux/debugfs.h>
 #include <linux/delay.h>
@@ -23,6 +26,7 @@
 #include <linux/nmi.h>
 #include <linux/pgalloc_tag.h>
 #include <linux/sched.h>
+#include <linux/seq_buf.h>
 #include <linux/seq_file.h>
 #include <linux/sizes.h>
 #include <linux/stop_machine.h>
@@ -44,10 +48,10 @@
 
 /* Longest time for which everything may be stopped at once. */
 static unsigned int audit_max_ms = 5000;
-module_param(audit_max_ms, uint, 0644);
+module_param_cb(audit_max_ms, &codetag_param_ops, &audit_max_ms, 0644);
 
 /**
- * struct audit - one audit, as long as its file is open
+ * struct audit - one audit
  * @found:	what a recount found, by id
  * @counted:	what the counters said at the same moment, by id
  * @delta:	by id, how far they were apart in the pass before
@@ -59,7 +63,6 @@ module_param(audit_max_ms, uint, 0644);
  * @gave_up:	some work was left when the time was over
  * @passes:	recounts so far
  * @longest:	longest time that everything was stopped, in ns
- * @done:	the result stands
  *
  * All CPUs work on it at once: what they add to is atomic.
  */
@@ -75,11 +78,13 @@ struct audit {
 	bool gave_up;
 	unsigned int passes;
 	u64 longest;
-	bool done;
 };
 
-/* One recount at a time: it takes memory, and stops everything. */
+/* One audit at a time: it takes memory, and stops everything. Protects last_result. */
 static DEFINE_MUTEX(audit_mutex);
+
+/* What the last audit found, as text; NULL before the first one. */
+static char *last_result;
 
 /* ---- the work ---------------------------------------------------------------- */
 
@@ -225,9 +230,6 @@ static int audit_run(struct audit *audit)
 {
 	int pass, ret = -ENOMEM;
 
-	if (mutex_lock_interruptible(&audit_mutex))
-		return -ERESTARTSYS;
-
 	cpus_read_lock();
 	get_online_mems();
 	codetag_lock();
@@ -244,28 +246,27 @@ static int audit_run(struct audit *audit)
 	codetag_unlock();
 	put_online_mems();
 	cpus_read_unlock();
-	mutex_unlock(&audit_mutex);
 	return ret;
 }
 
-/* ---- the file ---------------------------------------------------------------- */
+/* ---- the result -------------------------------------------------------------- */
 
-static void audit_print_mismatch(struct seq_file *m, struct audit *audit, u16 id)
+static void print_mismatch(struct seq_buf *out, const struct audit *audit, u16 id)
 {
-	struct alloc_tag_counters *counted = &audit->counted[id];
-	struct codetag_found *found = &audit->found[id];
-	struct codetag *ct = codetag_from_id(id);
+	const struct alloc_tag_counters *counted = &audit->counted[id];
+	const struct codetag_found *found = &audit->found[id];
+	const struct codetag *ct = codetag_from_id(id);
 
-	seq_printf(m, "mismatch: id %u counted %lld %lld found %lld %lld ", id,
-		   counted->bytes, counted->calls, (s64)atomic64_read(&found->bytes),
-		   (s64)atomic64_read(&found->calls));
+	seq_buf_printf(out, "mismatch: id %u counted %lld %lld found %lld %lld ", id,
+		       counted->bytes, counted->calls, (s64)atomic64_read(&found->bytes),
+		       (s64)atomic64_read(&found->calls));
 	if (ct && ct->function)
-		seq_printf(m, "%s:%u func:%s\n", ct->filename, ct->lineno, ct->function);
+		seq_buf_printf(out, "%s:%u func:%s\n", ct->filename, ct->lineno, ct->function);
 	else
-		seq_puts(m, "an id that no tag has\n");
+		seq_buf_puts(out, "an id that no tag has\n");
 }
 
-static void audit_print(struct seq_file *m, struct audit *audit)
+static void print_result(struct seq_buf *out, const struct audit *audit)
 {
 	unsigned long pages = atomic_long_read(&audit->pages);
 	u64 us = div_u64(audit->longest, NSEC_PER_USEC);
@@ -276,84 +277,119 @@ static void audit_print(struct seq_file *m, struct audit *audit)
 		tags += !!codetag_from_id(id);
 		if (audit->delta[id].bytes || audit->delta[id].calls) {
 			mismatches++;
-			audit_print_mismatch(m, audit, id);
+			print_mismatch(out, audit, id);
 		}
 	}
 	codetag_unlock();
-	mismatches += codetag_contexts_check(m);
+	mismatches += codetag_contexts_check(out);
 
-	seq_printf(m, "stopped: %u times, %llu us at most, %llu us per GiB\n", audit->passes,
-		   us, div64_u64(us * (SZ_1G / PAGE_SIZE), max(pages, 1UL)));
+	seq_buf_printf(out, "# begun %llu s after boot\n", div_u64(audit->begin, NSEC_PER_SEC));
+	seq_buf_printf(out, "stopped: %u times, %llu us at most, %llu us per GiB\n",
+		       audit->passes, us, div64_u64(us * (SZ_1G / PAGE_SIZE), max(pages, 1UL)));
 	if (audit->gave_up)
-		seq_printf(m, "gave up: %lu pages in codetag.audit_max_ms=%u\n", pages,
-			   READ_ONCE(audit_max_ms));
+		seq_buf_printf(out, "gave up: %lu pages in codetag.audit_max_ms=%u\n", pages,
+			       READ_ONCE(audit_max_ms));
 	else
-		seq_printf(m, "audit: %u tags, %lu pages, %lu objects, %u mismatches\n", tags,
-			   pages, atomic_long_read(&audit->objects), mismatches);
+		seq_buf_printf(out, "audit: %u tags, %lu pages, %lu objects, %u mismatches\n",
+			       tags, pages, atomic_long_read(&audit->objects), mismatches);
 }
 
-/* Comes again when the output was too long, with the same result. */
+/* The result as text, however long it is; NULL without memory for it. */
+static char *result_text(const struct audit *audit)
+{
+	struct seq_buf out;
+	size_t size;
+	char *text;
+
+	for (size = PAGE_SIZE; ; size *= 2) {
+		text = kvmalloc(size, GFP_KERNEL);
+		if (!text)
+			return NULL;
+		seq_buf_init(&out, text, size);
+		print_result(&out, audit);
+		if (!seq_buf_has_overflowed(&out)) {
+			seq_buf_str(&out);
+			return text;
+		}
+		kvfree(text);
+	}
+}
+
+/* ---- the file ---------------------------------------------------------------- */
+
+/* With audit_mutex held. */
+static int audit_start(void)
+{
+	struct audit audit = {
+		.found = vcalloc(AUDIT_NR_IDS, sizeof(*audit.found)),
+		.counted = vcalloc(AUDIT_NR_IDS, sizeof(*audit.counted)),
+		.delta = vcalloc(AUDIT_NR_IDS, sizeof(*audit.delta)),
+	};
+	char *text = NULL;
+	int ret = -ENOMEM;
+
+	if (audit.found && audit.counted && audit.delta)
+		ret = audit_run(&audit);
+	if (!ret)
+		text = result_text(&audit);
+	if (text) {
+		kvfree(last_result);
+		last_result = text;
+	} else {
+		ret = -ENOMEM;
+	}
+	vfree(audit.found);
+	vfree(audit.counted);
+	vfree(audit.delta);
+	return ret;
+}
+
+static ssize_t audit_write(struct file *file, const char __user *buf, size_t len, loff_t *ppos)
+{
+	int ret = codetag_may_change();
+	bool start;
+
+	if (ret)
+		return ret;
+	if (kstrtobool_from_user(buf, len, &start) || !start) {
+		pr_warn_ratelimited("audit: write 1 to start one\n");
+		return -EINVAL;
+	}
+
+	if (mutex_lock_interruptible(&audit_mutex))
+		return -ERESTARTSYS;
+	ret = audit_start();
+	mutex_unlock(&audit_mutex);
+	return ret ?: len;
+}
+
 static int audit_show(struct seq_file *m, void *v)
 {
-	struct audit *audit = m->private;
-	int ret;
-
-	if (!audit->done) {
-		ret = audit_run(audit);
-		if (ret)
-			return ret;
-		audit->done = true;
-	}
-	audit_print(m, audit);
+	if (mutex_lock_interruptible(&audit_mutex))
+		return -ERESTARTSYS;
+	seq_puts(m, last_result ?: "# no audit has run\n# write 1 to this file to start one\n");
+	mutex_unlock(&audit_mutex);
 	return 0;
-}
-
-static void audit_free(struct audit *audit)
-{
-	vfree(audit->found);
-	vfree(audit->counted);
-	vfree(audit->delta);
-	kfree(audit);
 }
 
 static int audit_open(struct inode *inode, struct file *file)
 {
-	struct audit *audit = kzalloc(sizeof(*audit), GFP_KERNEL);
-	int ret = -ENOMEM;
-
-	if (!audit)
-		return ret;
-
-	audit->found = vcalloc(AUDIT_NR_IDS, sizeof(*audit->found));
-	audit->counted = vcalloc(AUDIT_NR_IDS, sizeof(*audit->counted));
-	audit->delta = vcalloc(AUDIT_NR_IDS, sizeof(*audit->delta));
-	if (audit->found && audit->counted && audit->delta)
-		ret = single_open(file, audit_show, audit);
-	if (ret)
-		audit_free(audit);
-	return ret;
-}
-
-static int audit_release(struct inode *inode, struct file *file)
-{
-	struct seq_file *m = file->private_data;
-
-	audit_free(m->private);
-	return single_release(inode, file);
+	return codetag_may_open(file) ?: single_open(file, audit_show, NULL);
 }
 
 static const struct file_operations audit_fops = {
 	.owner		= THIS_MODULE,
 	.open		= audit_open,
 	.read		= seq_read,
+	.write		= audit_write,
 	.llseek		= seq_lseek,
-	.release	= audit_release,
+	.release	= single_release,
 };
 
 static int __init audit_init(void)
 {
 	if (!mem_alloc_profiling_permanently_disabled())
-		debugfs_create_file("audit", 0400, codetag_debugfs_dir(), NULL, &audit_fops);
+		debugfs_create_file("audit", 0600, codetag_debugfs_dir(), NULL, &audit_fops);
 	return 0;
 }
 late_initcall(audit_init);

@@ -27,9 +27,11 @@
 #include <linux/notifier.h>
 #include <linux/percpu.h>
 #include <linux/preempt.h>
+#include <linux/random.h>
 #include <linux/rculist.h>
 #include <linux/sched/mm.h>
-#include <linux/seq_file.h>
+#include <linux/seq_buf.h>
+#include <linux/siphash.h>
 #include <linux/slab.h>
 #include <linux/timekeeping.h>
 #include <linux/workqueue.h>
@@ -42,11 +44,11 @@
 
 /* Contexts that there may be, of all sites together: UINT_MAX until it is known. */
 unsigned int codetag_max_contexts = UINT_MAX;
-module_param_named(max_contexts, codetag_max_contexts, uint, 0644);
+module_param_cb(max_contexts, &codetag_param_ops, &codetag_max_contexts, 0644);
 
 /* Length of the intervals that the key "age" tells apart, in seconds. */
 unsigned int codetag_age_interval = 60;
-module_param_named(age_interval, codetag_age_interval, uint, 0644);
+module_param_cb(age_interval, &codetag_param_ops, &codetag_age_interval, 0644);
 
 /* Free contexts that there shall be, at least and for each site that is split. */
 #define FREE_MIN	256
@@ -56,6 +58,14 @@ module_param_named(age_interval, codetag_age_interval, uint, 0644);
 #define REAP_INTERVAL	(10 * HZ)
 
 struct hlist_head codetag_context_table[1 << CODETAG_CONTEXT_BITS];
+
+/*
+ * Users choose names and sizes, so they could choose many with one hash, and chains
+ * are walked with codetag_context_lock held. Nobody outside of the kernel knows these,
+ * which choose_hash() sets before the first site is split.
+ */
+u32 codetag_hash_factor __read_mostly;
+static hsiphash_key_t hash_key __read_mostly;
 
 /* Free contexts: those that every page can hold, and those that only objects can. */
 static struct hlist_head free_contexts[2];
@@ -193,7 +203,6 @@ static void get_values(struct codetag_site *site, unsigned int how, int nid, gfp
 		       unsigned long *entries)
 {
 	u64 *word = values->words;
-	unsigned int i;
 
 	*word = 0;
 	if (how & CODETAG_SMALL_KEYS)
@@ -219,11 +228,11 @@ static void get_values(struct codetag_site *site, unsigned int how, int nid, gfp
 		values->hash = codetag_what_hash(values->what);
 		return;
 	}
-	values->hash = (unsigned long)site;
-	for (i = 0; i < values->nr_words; i++)
-		values->hash = codetag_hash(values->hash, values->words[i]);
-	for (i = 0; i < values->nr_frames; i++)
-		values->hash = codetag_hash(values->hash, values->stack[i]);
+	values->hash = (unsigned long)site ^
+		       hsiphash(values->words, values->nr_words * sizeof(*word), &hash_key);
+	if (values->nr_frames)
+		values->hash ^= hsiphash(values->stack,
+					 values->nr_frames * sizeof(*values->stack), &hash_key);
 }
 
 /* ---- finding and making ------------------------------------------------------ */
@@ -902,6 +911,14 @@ early_initcall(context_init);
 
 /* ---- splitting ---------------------------------------------------------------- */
 
+static void choose_hash(void)
+{
+	if (codetag_hash_factor)
+		return;
+	get_random_bytes(&hash_key, sizeof(hash_key));
+	codetag_hash_factor = get_random_u32() | 1;
+}
+
 /**
  * codetag_split_new - prepare to split a site
  * @info:	the site, which has an id
@@ -916,6 +933,7 @@ struct codetag_site *codetag_split_new(const struct codetag_info *info,
 {
 	struct codetag_site *site;
 
+	choose_hash();
 	site = kzalloc(sizeof(*site), CODETAG_GFP);
 	if (!site)
 		return NULL;
@@ -1110,15 +1128,15 @@ static const char *what_is_wrong(struct codetag_context *ctx)
 	return NULL;
 }
 
-static unsigned int report(struct seq_file *m, const struct codetag_context *ctx,
+static unsigned int report(struct seq_buf *out, const struct codetag_context *ctx,
 			   const char *what)
 {
-	seq_printf(m, "mismatch: id %u is a context %s\n", ctx->id, what);
+	seq_buf_printf(out, "mismatch: id %u is a context %s\n", ctx->id, what);
 	return 1;
 }
 
 /* Is each context in the list of its site? One walk over blocks, lists and blocks. */
-static unsigned int check_lists(struct seq_file *m)
+static unsigned int check_lists(struct seq_buf *out)
 {
 	struct codetag_context *ctx;
 	struct codetag_block *block;
@@ -1133,7 +1151,7 @@ static unsigned int check_lists(struct seq_file *m)
 	list_for_each_entry(site, &codetag_sites, list) {
 		list_for_each_entry_rcu(ctx, &site->contexts, list, true) {
 			if (ctx->site != site)
-				wrong += report(m, ctx, "in the list of another site");
+				wrong += report(out, ctx, "in the list of another site");
 			block_of(ctx)->unlisted &= ~BIT(ctx->id % CODETAG_BLOCK_SIZE);
 			codetag_rest(1);
 		}
@@ -1141,7 +1159,7 @@ static unsigned int check_lists(struct seq_file *m)
 	list_for_each_entry(block, &blocks, list) {
 		for (i = 0; i < CODETAG_BLOCK_SIZE; i++)
 			if (block->unlisted & BIT(i))
-				wrong += report(m, &block->contexts[i],
+				wrong += report(out, &block->contexts[i],
 						"that its site does not have");
 		block->unlisted = 0;
 		codetag_rest(CODETAG_BLOCK_SIZE);
@@ -1151,12 +1169,12 @@ static unsigned int check_lists(struct seq_file *m)
 
 /**
  * codetag_contexts_check - does each context belong to its site?
- * @m: where to print those to that do not
+ * @out: where to print those to that do not
  *
  * Context: Process, without codetag_lock().
  * Return: How many do not.
  */
-unsigned int codetag_contexts_check(struct seq_file *m)
+unsigned int codetag_contexts_check(struct seq_buf *out)
 {
 	struct codetag_context *ctx;
 	unsigned int wrong = 0;
@@ -1169,10 +1187,10 @@ unsigned int codetag_contexts_check(struct seq_file *m)
 		what = ctx->site ? what_is_wrong(ctx) : NULL;
 		raw_spin_unlock_irqrestore(&codetag_context_lock, flags);
 		if (what)
-			wrong += report(m, ctx, what);
+			wrong += report(out, ctx, what);
 		codetag_rest(1);
 	}
-	wrong += check_lists(m);
+	wrong += check_lists(out);
 	codetag_contexts_unlock();
 	return wrong;
 }

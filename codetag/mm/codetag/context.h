@@ -170,6 +170,9 @@ static_assert(CODETAG_ID_MAX < 1 << (63 - CODETAG_WHAT_ID_SHIFT));
 extern struct hlist_head codetag_sites_by_tag[1 << CODETAG_SITE_BITS];
 extern struct hlist_head codetag_context_table[1 << CODETAG_CONTEXT_BITS];
 
+/* A random odd number, see codetag_what_hash(). */
+extern u32 codetag_hash_factor;
+
 static __always_inline struct hlist_head *codetag_sites_of(const struct codetag *ct)
 {
 	return &codetag_sites_by_tag[hash_32((unsigned long)ct, CODETAG_SITE_BITS)];
@@ -229,21 +232,15 @@ static __always_inline u64 codetag_small_values(unsigned int how, int nid, gfp_t
 	return small;
 }
 
-/* The hash of a context's values: of its site first, then of one word after the other. */
-static __always_inline u32 codetag_hash(u32 hash, u64 word)
-{
-	return hash_64(hash ^ word, 32);
-}
-
 static __always_inline struct hlist_head *codetag_contexts_of(u32 hash)
 {
 	return &codetag_context_table[hash >> (32 - CODETAG_CONTEXT_BITS)];
 }
 
-/* The hash of a context that is of this alone. */
+/* The hash of a context that is of this alone. Users choose sizes: the factor is secret. */
 static __always_inline u32 codetag_what_hash(u64 what)
 {
-	return hash_32(what, 32);
+	return (u32)what * codetag_hash_factor;
 }
 
 static __always_inline u64 codetag_what_accounted(bool accounted)

@@ -110,6 +110,12 @@ static void show_age(struct seq_file *m, u64 age)
 	seq_printf(m, " age=%llu-%llu", now > end ? now - end : 0, now > start ? now - start : 0);
 }
 
+/* Users choose names. What is not printable ASCII, a blank and a backslash become octal. */
+static void show_name(struct seq_file *m, const char *name)
+{
+	seq_escape_str(m, name, ESCAPE_OCTAL | ESCAPE_NAP | ESCAPE_APPEND, " \\");
+}
+
 static void show_cgroup(struct seq_file *m, u64 id)
 {
 	struct cgroup *cgrp;
@@ -123,7 +129,7 @@ static void show_cgroup(struct seq_file *m, u64 id)
 	path = kmalloc(PATH_MAX, GFP_KERNEL);
 	cgrp = cgroup_get_from_id(id);
 	if (!IS_ERR(cgrp) && path && cgroup_path(cgrp, path, PATH_MAX) > 0)
-		seq_escape(m, path, " \t\n\\");
+		show_name(m, path);
 	else
 		seq_printf(m, "%llu", id);
 	if (!IS_ERR(cgrp))
@@ -167,20 +173,23 @@ static void show_values(struct seq_file *m, const struct codetag_context *ctx)
 	if (how & BIT(CODETAG_KEY_TASK)) {
 		memcpy(comm, word, sizeof(comm));
 		seq_puts(m, " task=");
-		seq_escape(m, comm, " \t\n\\");
+		show_name(m, comm);
 	}
 }
 
 static void show_stack_of(struct seq_file *m, const struct codetag_context *ctx)
 {
+	char text[CODETAG_FRAME_TEXT + 1];
 	unsigned int i;
 
 	if (ctx->text) {
 		seq_puts(m, ctx->text->text);
 		return;
 	}
-	for (i = 0; i < ctx->nr_frames; i++)
-		seq_printf(m, " %pS\n", (void *)ctx->stack[i]);
+	for (i = 0; i < ctx->nr_frames; i++) {
+		codetag_frame_text(text, ctx->stack[i]);
+		seq_puts(m, text);
+	}
 }
 
 static void show_context(struct seq_file *m, const struct codetag_context *ctx)
@@ -287,7 +296,8 @@ static const struct seq_operations contexts_ops = {
 
 static int contexts_open(struct inode *inode, struct file *file)
 {
-	return seq_open_private(file, &contexts_ops, sizeof(struct contexts_iter));
+	return codetag_may_open(file) ?:
+	       seq_open_private(file, &contexts_ops, sizeof(struct contexts_iter));
 }
 
 static const struct file_operations contexts_fops = {

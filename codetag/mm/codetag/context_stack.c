@@ -12,6 +12,7 @@
 #include <linux/spinlock.h>
 #include <linux/stacktrace.h>
 #include <linux/string.h>
+#include <linux/string_helpers.h>
 #include <linux/stringhash.h>
 #include "context_stack.h"
 
@@ -176,9 +177,33 @@ unsigned int codetag_stack_search(struct codetag_site *site, unsigned int depth,
 static DEFINE_HASHTABLE(texts, 8);
 static size_t text_bytes;
 
+/**
+ * codetag_frame_text - a frame of a stack as it is listed
+ * @s:		where to write it: CODETAG_FRAME_TEXT bytes and one for the end
+ * @address:	the return address
+ *
+ * Nothing that a symbol of a module may contain makes a line or gets to a terminal.
+ *
+ * Context: Process.
+ * Return: The length.
+ */
+unsigned int codetag_frame_text(char *s, unsigned long address)
+{
+	char name[KSYM_SYMBOL_LEN];
+	int len = sprint_symbol(name, address);
+
+	*s = ' ';
+	len = string_escape_mem(name, len, s + 1, KSYM_SYMBOL_LEN,
+				ESCAPE_OCTAL | ESCAPE_NAP | ESCAPE_APPEND, "\\");
+	len = min_t(int, len, KSYM_SYMBOL_LEN);
+	s[1 + len] = '\n';
+	s[2 + len] = '\0';
+	return len + 2;
+}
+
 static char *print_stack(const unsigned long *stack, unsigned int nr, size_t *len)
 {
-	size_t room = nr * (KSYM_SYMBOL_LEN + 2) + 1;
+	size_t room = nr * CODETAG_FRAME_TEXT + 1;
 	char *s = kmalloc(room, GFP_KERNEL);
 	unsigned int i;
 
@@ -187,7 +212,7 @@ static char *print_stack(const unsigned long *stack, unsigned int nr, size_t *le
 	s[0] = '\0';
 	*len = 0;
 	for (i = 0; i < nr; i++)
-		*len += scnprintf(s + *len, room - *len, " %pS\n", (void *)stack[i]);
+		*len += codetag_frame_text(s + *len, stack[i]);
 	return s;
 }
 

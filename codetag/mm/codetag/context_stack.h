@@ -93,6 +93,10 @@ struct codetag_stack_text {
 	char text[];
 };
 
+/* One frame as it is listed: a blank, at most this of the symbol, a newline. */
+#define CODETAG_FRAME_TEXT	(KSYM_SYMBOL_LEN + 2)
+
+unsigned int codetag_frame_text(char *s, unsigned long address);
 struct codetag_stack_text *codetag_stack_text_get(const unsigned long *stack, unsigned int nr);
 void codetag_stack_text_put(struct codetag_stack_text *text);
 size_t codetag_stack_text_bytes(void);

@@ -333,14 +333,26 @@ static const struct seq_operations control_seq_ops = {
 
 static int control_open(struct inode *inode, struct file *file)
 {
-	return seq_open_private(file, &control_seq_ops, sizeof(struct codetag_info));
+	return codetag_may_open(file) ?:
+	       seq_open_private(file, &control_seq_ops, sizeof(struct codetag_info));
 }
+
+/* "sites", the list alone: a kernel that is locked down opens no file that can be written. */
+static const struct file_operations sites_fops = {
+	.owner		= THIS_MODULE,
+	.open		= control_open,
+	.read		= seq_read,
+	.llseek		= seq_lseek,
+	.release	= seq_release_private,
+};
 
 static ssize_t control_write(struct file *file, const char __user *buf, size_t len, loff_t *ppos)
 {
+	int ret = codetag_may_change();
 	char *text, *source;
-	int ret;
 
+	if (ret)
+		return ret;
 	if (len > CONTROL_TEXT_MAX) {
 		pr_warn_ratelimited("control: more than %d bytes in one write\n", CONTROL_TEXT_MAX);
 		return -E2BIG;
@@ -376,8 +388,13 @@ static const struct file_operations control_fops = {
 
 static int __init control_debugfs_init(void)
 {
-	if (IS_ENABLED(CONFIG_DEBUG_FS) && !mem_alloc_profiling_permanently_disabled())
-		debugfs_create_file("control", 0600, codetag_debugfs_dir(), NULL, &control_fops);
+	struct dentry *dir;
+
+	if (!IS_ENABLED(CONFIG_DEBUG_FS) || mem_alloc_profiling_permanently_disabled())
+		return 0;
+	dir = codetag_debugfs_dir();
+	debugfs_create_file("control", 0600, dir, NULL, &control_fops);
+	debugfs_create_file("sites", 0400, dir, NULL, &sites_fops);
 	return 0;
 }
 late_initcall(control_debugfs_init);

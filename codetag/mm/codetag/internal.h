@@ -18,12 +18,19 @@
 struct codetag_fault;
 struct codetag_fault_settings;
 struct dentry;
+struct file;
 struct module;
 struct page;
+struct seq_buf;
 struct seq_file;
 
 /* The tags of built-in code, from the linker. */
 extern struct alloc_tag __start_alloc_tags[], __stop_alloc_tags[];
+
+/* access.c: who may do what */
+int codetag_may_change(void);
+int codetag_may_open(const struct file *file);
+extern const struct kernel_param_ops codetag_param_ops;
 
 /* core.c: the registry of tags */
 
@@ -215,7 +222,7 @@ void codetag_contexts_module_gone(const struct module *mod);
 bool codetag_split_wanted(const struct codetag_info *info);
 void codetag_contexts_reap(void);
 void codetag_context_use(struct codetag_context_use *use);
-unsigned int codetag_contexts_check(struct seq_file *m);
+unsigned int codetag_contexts_check(struct seq_buf *out);
 void codetag_contexts_lock(void);
 void codetag_contexts_unlock(void);
 struct codetag_context *codetag_context_next(unsigned int id);
@@ -246,7 +253,7 @@ static inline void codetag_split_switch(void) {}
 static inline void codetag_contexts_module_gone(const struct module *mod) {}
 static inline bool codetag_split_wanted(const struct codetag_info *info) { return false; }
 static inline void codetag_contexts_init(void) {}
-static inline unsigned int codetag_contexts_check(struct seq_file *m) { return 0; }
+static inline unsigned int codetag_contexts_check(struct seq_buf *out) { return 0; }
 static inline void codetag_keys_show(struct seq_file *m, const struct codetag_info *info) {}
 
 #endif /* CONFIG_CODETAG_CONTEXTS */

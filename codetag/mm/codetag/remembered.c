@@ -225,9 +225,11 @@ static int queries_remove(const char *command)
 
 static ssize_t queries_write(struct file *file, const char __user *buf, size_t len, loff_t *ppos)
 {
+	int ret = codetag_may_change();
 	char command[32];
-	int ret;
 
+	if (ret)
+		return ret;
 	if (len >= sizeof(command))
 		return -EINVAL;
 	if (copy_from_user(command, buf, len))
@@ -240,7 +242,7 @@ static ssize_t queries_write(struct file *file, const char __user *buf, size_t l
 
 static int queries_open(struct inode *inode, struct file *file)
 {
-	return single_open(file, queries_show, NULL);
+	return codetag_may_open(file) ?: single_open(file, queries_show, NULL);
 }
 
 static const struct file_operations queries_fops = {

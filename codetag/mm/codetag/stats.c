@@ -52,7 +52,19 @@ static int stats_show(struct seq_file *m, void *v)
 	pcpu_codetag_show_stats(m);
 	return 0;
 }
-DEFINE_SHOW_ATTRIBUTE(stats);
+
+static int stats_open(struct inode *inode, struct file *file)
+{
+	return codetag_may_open(file) ?: single_open(file, stats_show, NULL);
+}
+
+static const struct file_operations stats_fops = {
+	.owner		= THIS_MODULE,
+	.open		= stats_open,
+	.read		= seq_read,
+	.llseek		= seq_lseek,
+	.release	= single_release,
+};
 
 static int __init stats_init(void)
 {

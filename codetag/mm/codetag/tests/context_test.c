@@ -17,7 +17,7 @@
 #include <linux/percpu.h>
 #include <linux/preempt.h>
 #include <linux/sched.h>
-#include <linux/seq_file.h>
+#include <linux/seq_buf.h>
 #include <linux/sizes.h>
 #include <linux/slab.h>
 #include <linux/string.h>
@@ -1156,7 +1156,7 @@ static void rests(struct kunit *test)
 	unsigned long cpus = num_possible_cpus(), pos = own_id();
 	struct codetag_sums *sums = kunit_kzalloc(test, sizeof(*sums), GFP_KERNEL);
 	struct codetag_info info;
-	struct seq_file m = {};
+	DECLARE_SEQ_BUF(out, 128);
 	unsigned int i;
 
 	KUNIT_ASSERT_NOT_NULL(test, object);
@@ -1193,7 +1193,7 @@ static void rests(struct kunit *test)
 
 	/* The audit's check: a few looks at each context and site, and at free ones */
 	forget_steps();
-	KUNIT_EXPECT_EQ(test, codetag_contexts_check(&m), 0);
+	KUNIT_EXPECT_EQ(test, codetag_contexts_check(&out), 0);
 	KUNIT_EXPECT_GE(test, all_steps, 3 * NR);
 	KUNIT_EXPECT_LE(test, all_steps, 3 * NR + id_use().contexts);
 	KUNIT_EXPECT_LE(test, most_steps, CODETAG_BLOCK_SIZE);
@@ -1454,14 +1454,34 @@ static void texts(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, use().bytes, before);
 }
 
+/*
+ * Sizes that one public multiplication puts into one bucket are those that users would
+ * choose to make a long chain.
+ */
+static void chosen_sizes_spread(struct kunit *test)
+{
+	const unsigned int shift = 32 - CODETAG_CONTEXT_BITS;
+	DECLARE_BITMAP(buckets, 1 << CODETAG_CONTEXT_BITS) = {};
+	u32 size, nr = 0;
+
+	split_by(test, BIT(CODETAG_KEY_SIZE));
+	for (size = 1; nr < 256; size++) {
+		if (hash_32(size, 32) >> shift)
+			continue;
+		__set_bit(codetag_what_hash(size) >> shift, buckets);
+		nr++;
+	}
+	KUNIT_EXPECT_GT(test, bitmap_weight(buckets, 1 << CODETAG_CONTEXT_BITS), nr / 4);
+}
+
 /* ---- the suite ------------------------------------------------------------------- */
 
 static void context_exit(struct kunit *test)
 {
-	struct seq_file m = {};
+	DECLARE_SEQ_BUF(out, 128);
 
 	unsplit_id(own_id());
-	KUNIT_EXPECT_EQ(test, codetag_contexts_check(&m), 0);
+	KUNIT_EXPECT_EQ(test, codetag_contexts_check(&out), 0);
 	reap();
 	KUNIT_EXPECT_EQ(test, use().used, 0);
 	KUNIT_EXPECT_EQ(test, use().free, 0);
@@ -1491,6 +1511,7 @@ static struct kunit_case context_cases[] = {
 	KUNIT_CASE(found_by_value),
 	KUNIT_CASE(large_sizes),
 	KUNIT_CASE(equal_values),
+	KUNIT_CASE(chosen_sizes_spread),
 	KUNIT_CASE(words),
 	KUNIT_CASE(reaping),
 	KUNIT_CASE(unsplitting),

@@ -7,9 +7,22 @@
 
 driver
 have_engine || { unload codetag_test; skip_all "not this profiler"; }
-plan 12
+plan 17
+
+equal "none has run" "# no audit has run" "$(head -n 1 $AUDIT)"
+grep -r mismatch "$DEBUGFS/codetag" >/dev/null
+equal "reading starts none" "# no audit has run" "$(head -n 1 $AUDIT)"
+for word in 0 2 '' "all of it"; do
+	echo "$word" >$AUDIT 2>/dev/null
+	[ $? != 0 ] || break
+done
+[ "$word" = "all of it" ] && [ "$(head -n 1 $AUDIT)" = "# no audit has run" ]
+check "nor does another word" $? "$word"
 
 audited "audit before"
+cat $AUDIT >"$WORK/again"
+cmp -s "$WORK/audit" "$WORK/again"
+check "the result stays" $? "$(diff "$WORK/audit" "$WORK/again")"
 n='[0-9]+'
 form="^stopped: $n times, $n us at most, $n us per GiB\$"
 equal "it says for how long everything was stopped" 1 "$(grep -c -E "$form" "$WORK/audit")"
@@ -23,7 +36,7 @@ audited "audit after that"
 # It is not stopped for longer than was asked for.
 was=$(cat $AUDIT_MAX)
 echo 0 >$AUDIT_MAX
-cat $AUDIT >"$WORK/a"
+audit >"$WORK/a"
 form="^gave up: $n pages in codetag.audit_max_ms=0\$"
 tail -n 1 "$WORK/a" | grep -q -E "$form"
 check "it gives up in time" $? "$(cat "$WORK/a")"
@@ -31,22 +44,33 @@ equal "and says nothing that it does not know" 0 "$(grep -c -E '^(audit|mismatch
 echo "$was" >$AUDIT_MAX
 audited "audit with more time"
 
-# Read in pieces, it is one audit.
+# Read in pieces while the next one runs, it is one result.
+cat $AUDIT >"$WORK/was"
 exec 5<$AUDIT
 dd bs=10 count=1 <&5 >"$WORK/a" 2>/dev/null
 run hold all
+echo 1 >$AUDIT
 cat <&5 >>"$WORK/a"
 exec 5<&-
-tail -n 1 "$WORK/a" | grep -q ', 0 mismatches$'
-check "in pieces it is one audit" $? "$(cat "$WORK/a")"
+cmp -s "$WORK/was" "$WORK/a"
+check "in pieces it is one result" $? "$(cat "$WORK/a")"
 run drop all
+
+# All that is started at once runs one after the other.
+for try in 1 2 3; do
+	echo 1 >$AUDIT &
+done
+wait
+tail -n 1 $AUDIT | grep -q ', 0 mismatches$'
+check "several at once" $? "$(cat $AUDIT)"
+
 run misuse page
 line=$(grep 'func:ct_misuse' $ALLOCINFO)
 # shellcheck disable=SC2086
 set -- $line
 equal "the line is wrong" "$((2 * PAGE)) 0" "$1 $2"
 place=$3
-cat $AUDIT >"$WORK/a"
+audit >"$WORK/a"
 equal "one mismatch" 1 "$(grep -c '^mismatch: ' "$WORK/a")"
 grep -q "^mismatch: id [0-9]* counted $((2 * PAGE)) 0 found 0 0 $place func:ct_misuse" "$WORK/a"
 check "it says what and where" $? "$(cat "$WORK/a")"

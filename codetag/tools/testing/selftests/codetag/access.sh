@@ -1,0 +1,70 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# User 0 without capabilities, as in a container, neither reads nor changes what
+# belongs to the machine.
+. "$(dirname "$0")/codetag.inc"
+
+# include/uapi/linux/capability.h
+SYS_ADMIN=21
+PERFMON=38
+
+prepare
+have_engine || { cleanup; skip_all "not this profiler"; }
+dir=$DEBUGFS/codetag
+all=$(cd "$dir" && echo *)
+plan $((3 * $(echo "$all" | wc -w) + 17))
+
+# opens CAPABILITY FILE
+opens()
+{
+	"$BIN/caps" "$1" sh -c ": <'$2'" 2>/dev/null
+}
+
+# writes CAPABILITY TEXT FILE
+writes()
+{
+	"$BIN/caps" "$1" sh -c "echo '$2' >'$3'" 2>/dev/null
+}
+
+for file in $ALLOCINFO $(for f in $all; do echo "$dir/$f"; done); do
+	! opens none "$file"
+	check "$file: not read without a capability" $?
+	opens "$PERFMON" "$file"
+	check "$file: read with CAP_PERFMON" $?
+	opens "$SYS_ADMIN" "$file"
+	check "$file: read with CAP_SYS_ADMIN" $?
+done
+
+was=$(cat "$SWITCH")
+for cap in none "$PERFMON"; do
+	! writes "$cap" 'func nothing_like_that =p' "$dir/control"
+	check "control: not written with $cap" $?
+	! writes "$cap" 1 $AUDIT
+	check "audit: not started with $cap" $?
+	! writes "$cap" "$(cat $AUDIT_MAX)" $AUDIT_MAX
+	check "a parameter: not written with $cap" $?
+done
+writes "$SYS_ADMIN" 'file mm/codetag/access_test.c module nothing_like_that =p' "$dir/control"
+check "control: written with CAP_SYS_ADMIN" $?
+echo 'remove all' >"$dir/queries"
+writes "$SYS_ADMIN" "$(cat $AUDIT_MAX)" $AUDIT_MAX
+check "a parameter: written with CAP_SYS_ADMIN" $?
+
+# A file that somebody else has opened is no way around it.
+for file in control queries audit; do
+	exec 5>"$dir/$file"
+	! "$BIN/caps" none sh -c 'echo "module nothing_like_that =p" >&5' 2>/dev/null
+	check "$file: not written through another's descriptor" $?
+	exec 5>&-
+done
+equal "and nothing was remembered" "" "$(cat "$dir/queries")"
+
+# Other users read where the administrator lets them.
+mode=$(stat -c %a $ALLOCINFO)
+chmod 444 $ALLOCINFO
+"$BIN/caps" user=65534 sh -c ": <$ALLOCINFO"
+check "another user reads what is open to all" $?
+chmod "$mode" $ALLOCINFO
+equal "the switch is as it was" "$was" "$(cat "$SWITCH")"
+cleanup
+finish
