@@ -3,6 +3,7 @@
 
 #include <signal.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/time.h>
@@ -24,7 +25,11 @@ struct reader {
 	struct kmem_tep *tep;
 	uint64_t *next;		/* by CPU: where in the file the next record is at least */
 	size_t cpus, room;
+	int64_t left;		/* bytes that records can still have */
 };
+
+/* The library looks at each of them for each record. */
+#define MOST_CPUS 4096
 
 static volatile sig_atomic_t records;	/* grows, or wraps around */
 static sig_atomic_t turns = 2;		/* that are left */
@@ -70,14 +75,32 @@ static int add(struct tracecmd_input *input, struct tep_record *record, int cpu,
 	/* The circle may have records in it. */
 	if (cpu < 0 || record->offset < reader->next[cpu])
 		return -1;
+	/* The CPUs may have the same ones. */
+	reader->left -= record->size;
+	if (reader->left < 0)
+		return -1;
 	reader->next[cpu] = record->offset + 1;
 	kmem_tep_read(reader->tep, record, cpu);
 	return 0;
 }
 
+/* As many as the file has, unless they are compressed, which version 7 brought. */
+static int64_t most_bytes(const char *path)
+{
+	char head[12] = "";
+	FILE *file = fopen(path, "re");
+	struct stat st = { 0 };
+	bool known = file && fread(head, 1, sizeof(head), file) == sizeof(head) &&
+		     !fstat(fileno(file), &st) && head[10] < '7' && !head[11];
+
+	if (file)
+		fclose(file);
+	return known ? st.st_size : INT64_MAX;
+}
+
 bool trace_dat_read(const char *path, kmem_sink *sink, void *context)
 {
-	struct reader reader = { 0 };
+	struct reader reader = { .left = most_bytes(path) };
 	struct tracecmd_input *input;
 	bool good;
 
@@ -87,6 +110,10 @@ bool trace_dat_read(const char *path, kmem_sink *sink, void *context)
 	input = tracecmd_open(path, TRACECMD_FL_LOAD_NO_PLUGINS);
 	if (!input)
 		return false;
+	if (tep_get_cpus(tracecmd_get_tep(input)) > MOST_CPUS) {
+		tracecmd_close(input);
+		return false;
+	}
 	reader.tep = xcalloc(1, sizeof(*reader.tep));
 	reader.tep->sink = sink;
 	reader.tep->context = context;

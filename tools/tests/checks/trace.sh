@@ -235,6 +235,30 @@ trace_dat() {
 		"$codetag" trace --json "$data.trace.dat" --cache=filp | grep -q '"caller": "alloc_empty_file'
 }
 
+# CPUs that all have the same records, or more of them than there are: an end comes soon.
+trace_dat_again() {
+	local dat=$scratch/again.dat n spent TIMEFORMAT=%U
+	trace-cmd convert -i data/recorded-ours-6.12.trace.dat -o "$scratch/plain.dat" --file-version 6 &&
+		python3 make-trace-dat.py "$scratch/plain.dat" "$scratch/two.dat" || return 1
+	for n in 4000:8 20000:1; do
+		python3 -c '
+import struct, sys
+with open(sys.argv[1], "rb") as file:
+    data = file.read()
+cpus, pages = map(int, sys.argv[3].split(":"))
+at = data.index(b"flyrecord\0")
+first = struct.unpack("=Q", data[at + 10:at + 18])[0]
+place = (at + 10 + 16 * cpus + 4095) // 4096 * 4096
+head = (data[:at - 4] + struct.pack("=I", cpus) + data[at:at + 10] +
+        struct.pack("=QQ", place, 4096 * pages) * cpus)
+with open(sys.argv[2], "wb") as file:
+    file.write(head.ljust(place, b"\0") + data[first:first + 4096] * pages)' "$scratch/two.dat" "$dat" "$n"
+		spent=$({ time "$codetag" trace "$dat" >"$scratch/again" 2>&1; } 2>&1)
+		grep -q 'damaged\|cut' "$scratch/again" && awk -v spent="$spent" 'BEGIN { exit !(spent < 3) }' ||
+			{ echo "$n: $spent s"; tail -n 3 "$scratch/again"; return 1; }
+	done
+}
+
 # … also by stack, by process and of pages, with other CPUs between an event and its stack.
 trace_dat_stacks() {
 	local dat=$scratch/stacks.dat text=$scratch/stacks.trace how
@@ -366,6 +390,7 @@ if feature libtracecmd trace/dat; then
 	check trace/dat-cut trace_dat_cut
 	check trace/dat-damaged trace_dat_damaged
 	program trace-cmd trace/dat-stacks && check trace/dat-stacks trace_dat_stacks
+	program trace-cmd trace/dat-again && check trace/dat-again trace_dat_again
 	if program trace-cmd trace/dat-circle; then
 		check trace/dat-circle-records trace_dat_circle 0
 		check trace/dat-circle trace_dat_circle 29
