@@ -9,7 +9,14 @@
 #include "base/message.h"
 #include "base/text.h"
 
-static FILE *unguarded;
+/* A stream that is guarded. */
+struct guarded {
+	int fd;
+	struct text left;	/* the begin of a character */
+};
+
+static struct guarded output = { .fd = STDOUT_FILENO }, error = { .fd = STDERR_FILENO };
+static FILE *unguarded;		/* standard output */
 
 /* What the command itself commands. */
 static size_t own_length(const char *s)
@@ -34,10 +41,10 @@ static size_t begun(const char *s, size_t len)
 	return utf8_length(s + len - back - 1) ? 0 : back + 1;
 }
 
-static int write_all(const char *s, size_t len)
+static int write_all(int fd, const char *s, size_t len)
 {
 	while (len) {
-		ssize_t some = write(STDOUT_FILENO, s, len);
+		ssize_t some = write(fd, s, len);
 
 		if (some < 0 && errno != EINTR)
 			return -1;
@@ -51,48 +58,52 @@ static int write_all(const char *s, size_t len)
 
 static ssize_t write_safe(void *cookie, const char *data, size_t size)
 {
-	static struct text left;
-	struct text out = { 0 };
+	struct guarded *guarded = cookie;
+	struct text *left = &guarded->left, out = { 0 };
 	size_t keep, at = 0;
 	int failed;
 
-	(void)cookie;
-	text_add(&left, data, size);
-	keep = begun(left.s, left.len);
-	while (at < left.len - keep) {
-		size_t len = own_length(left.s + at);
+	text_add(left, data, size);
+	keep = begun(left->s, left->len);
+	while (at < left->len - keep) {
+		size_t len = own_length(left->s + at);
 
-		if (len && at + len <= left.len - keep) {
-			text_add(&out, left.s + at, len);
+		if (len && at + len <= left->len - keep) {
+			text_add(&out, left->s + at, len);
 			at += len;
 		} else {
-			len = utf8_length(left.s + at);
+			len = utf8_length(left->s + at);
 			text_add(&out, "?", 1);
 			at += len ? len : 1;
 		}
 	}
-	memmove(left.s, left.s + left.len - keep, keep);
-	left.len = keep;
-	left.s[keep] = '\0';
-	failed = write_all(out.s ? out.s : "", out.len);
+	memmove(left->s, left->s + left->len - keep, keep);
+	left->len = keep;
+	left->s[keep] = '\0';
+	failed = write_all(guarded->fd, out.s ? out.s : "", out.len);
 	text_free(&out);
 	if (failed || !keep)
-		text_free(&left);
+		text_free(left);
 	return failed ? 0 : (ssize_t)size;
+}
+
+static FILE *guard(struct guarded *guarded, int mode)
+{
+	FILE *stream = fopencookie(guarded, "w", (cookie_io_functions_t){ .write = write_safe });
+
+	if (!stream)
+		die("out of memory");
+	setvbuf(stream, NULL, mode, BUFSIZ);
+	return stream;
 }
 
 void terminal_guard(void)
 {
-	FILE *guarded;
-
-	if (!isatty(STDOUT_FILENO) || unguarded)
+	stderr = guard(&error, _IONBF);
+	if (!isatty(STDOUT_FILENO))
 		return;
-	guarded = fopencookie(NULL, "w", (cookie_io_functions_t){ .write = write_safe });
-	if (!guarded)
-		die("out of memory");
-	setvbuf(guarded, NULL, _IOLBF, BUFSIZ);
 	unguarded = stdout;
-	stdout = guarded;
+	stdout = guard(&output, _IOLBF);
 }
 
 void terminal_release(void)

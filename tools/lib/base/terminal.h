@@ -4,8 +4,8 @@
 #define CODETAG_TERMINAL_H
 
 /*
- * From now on, if standard output is a terminal, it gets line breaks, tabs, bold and text that
- * text_safe_length() knows as safe, and a '?' for the rest.
+ * From now on standard output, if it is a terminal, and standard error get line breaks, tabs,
+ * bold and text that text_safe_length() knows as safe, and a '?' for the rest.
  */
 void terminal_guard(void);
 

@@ -335,7 +335,9 @@ messages_are_safe() {
 	local dir=$scratch/messages
 	mkdir -p "$dir" && echo nothing >"$dir/$unsafe"$'\ny;z' || return 1
 	safe "$codetag" report "$dir/$unsafe"$'\ny;z' && safe "$codetag" report "$dir/$unsafe"$'none\ny;z' &&
-		safe "$codetag" replay "$dir/$unsafe"$'\ny;z'
+		safe "$codetag" replay "$dir/$unsafe"$'\ny;z' &&
+		safe "$codetag" report data/handmade-v1.allocinfo "$unsafe" &&
+		safe "$codetag" "$unsafe"
 }
 
 # What a spreadsheet would compute is text.
