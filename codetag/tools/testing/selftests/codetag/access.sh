@@ -12,7 +12,7 @@ prepare
 have_engine || { cleanup; skip_all "not this profiler"; }
 dir=$DEBUGFS/codetag
 all=$(cd "$dir" && echo *)
-plan $((3 * $(echo "$all" | wc -w) + 17))
+plan $((3 * $(echo "$all" | wc -w) + 18))
 
 # opens CAPABILITY FILE
 opens()
@@ -37,14 +37,15 @@ done
 
 was=$(cat "$SWITCH")
 for cap in none "$PERFMON"; do
-	! writes "$cap" 'func nothing_like_that =p' "$dir/control"
+	! writes "$cap" 'module nothing_like_that =p' "$dir/control"
 	check "control: not written with $cap" $?
 	! writes "$cap" 1 $AUDIT
 	check "audit: not started with $cap" $?
 	! writes "$cap" "$(cat $AUDIT_MAX)" $AUDIT_MAX
 	check "a parameter: not written with $cap" $?
 done
-writes "$SYS_ADMIN" 'file mm/codetag/access_test.c module nothing_like_that =p' "$dir/control"
+equal "no query got in" "" "$(cat "$dir/queries")"
+writes "$SYS_ADMIN" 'module nothing_like_that =p' "$dir/control"
 check "control: written with CAP_SYS_ADMIN" $?
 echo 'remove all' >"$dir/queries"
 writes "$SYS_ADMIN" "$(cat $AUDIT_MAX)" $AUDIT_MAX
