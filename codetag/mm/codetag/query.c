@@ -615,8 +615,9 @@ bool codetag_query_matches(const struct codetag_query *q, const struct codetag *
 
 	return (!all->by_id || all->id == id) &&
 	       line_matches(all, ct) &&
-	       (!all->func || match_wildcard(all->func, ct->function)) &&
+	       /* What is remembered names a module, and seldom the one that is loaded. */
 	       (!all->module || module_matches(all->module, modname, builtin)) &&
+	       (!all->func || match_wildcard(all->func, ct->function)) &&
 	       (!all->file || file_matches(all->file, ct->filename)) &&
 	       !(none->by_id && none->id == id) &&
 	       !line_matches(none, ct) &&
