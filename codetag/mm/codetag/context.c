@@ -21,10 +21,12 @@
 #include <linux/math64.h>
 #include <linux/memblock.h>
 #include <linux/memcontrol.h>
+#include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/moduleparam.h>
 #include <linux/mutex.h>
 #include <linux/notifier.h>
+#include <linux/page_tag.h>
 #include <linux/percpu.h>
 #include <linux/preempt.h>
 #include <linux/random.h>
@@ -33,6 +35,7 @@
 #include <linux/seq_buf.h>
 #include <linux/siphash.h>
 #include <linux/slab.h>
+#include <linux/static_key.h>
 #include <linux/timekeeping.h>
 #include <linux/workqueue.h>
 #include "context.h"
@@ -159,17 +162,18 @@ static u64 current_age(void)
 	return age;
 }
 
-/* What is accounted is charged to the task's group, unless somebody says otherwise. */
-static u64 current_cgroup(gfp_t gfp, bool accounted)
+/*
+ * Accounted kernel memory is charged to the task's group, unless somebody says otherwise;
+ * in the root group it is charged to none. Everything else is charged after it is
+ * allocated, if at all, see codetag_page_charged().
+ */
+static u64 current_cgroup(bool accounted)
 {
 	u64 id = 0;
 #ifdef CONFIG_MEMCG
 	struct mem_cgroup *memcg = NULL;
 
-	/* User memory is charged to who maps it: that is this task. */
-	if (!accounted && !(gfp & __GFP_MOVABLE))
-		return 0;
-	if (mem_cgroup_disabled())
+	if (!accounted || !memcg_kmem_online())
 		return 0;
 
 	rcu_read_lock();
@@ -177,9 +181,9 @@ static u64 current_cgroup(gfp_t gfp, bool accounted)
 		memcg = current->active_memcg;
 	else
 		memcg = this_cpu_read(int_active_memcg);
-	if (!memcg && in_task() && !(current->flags & PF_KTHREAD))
+	if (!memcg && in_task() && current->mm && !(current->flags & PF_KTHREAD))
 		memcg = mem_cgroup_from_task(current);
-	if (memcg && memcg->css.cgroup)
+	if (memcg && !mem_cgroup_is_root(memcg))
 		id = cgroup_id(memcg->css.cgroup);
 	rcu_read_unlock();
 #endif
@@ -197,6 +201,23 @@ static void task_of_current(u64 words[TASK_WORDS])
 	memcpy(words, name, sizeof(name));
 }
 
+/* Compute what the values are found by. */
+static __always_inline void hash_values(const struct codetag_site *site, unsigned int how,
+					struct values *values)
+{
+	values->what = codetag_context_what(site, how, values->words[0]);
+	if (values->what) {
+		values->hash = codetag_what_hash(values->what);
+		return;
+	}
+	values->hash = (unsigned long)site ^
+		       hsiphash(values->words, values->nr_words * sizeof(values->words[0]),
+				&hash_key);
+	if (values->nr_frames)
+		values->hash ^= hsiphash(values->stack,
+					 values->nr_frames * sizeof(*values->stack), &hash_key);
+}
+
 /* The values of an allocation, in the order of the keys. */
 static void get_values(struct codetag_site *site, unsigned int how, int nid, gfp_t gfp,
 		       bool accounted, size_t size, struct values *values,
@@ -212,7 +233,7 @@ static void get_values(struct codetag_site *site, unsigned int how, int nid, gfp
 	if (how & BIT(CODETAG_KEY_AGE))
 		*word++ = current_age();
 	if (how & BIT(CODETAG_KEY_CGROUP))
-		*word++ = current_cgroup(gfp, accounted);
+		*word++ = current_cgroup(accounted);
 	if (how & BIT(CODETAG_KEY_TASK)) {
 		task_of_current(word);
 		word += TASK_WORDS;
@@ -223,16 +244,7 @@ static void get_values(struct codetag_site *site, unsigned int how, int nid, gfp
 		values->nr_frames = codetag_stack_save(site, how >> CODETAG_HOW_DEPTH, entries,
 						       &values->stack);
 
-	values->what = codetag_context_what(site, how, values->words[0]);
-	if (values->what) {
-		values->hash = codetag_what_hash(values->what);
-		return;
-	}
-	values->hash = (unsigned long)site ^
-		       hsiphash(values->words, values->nr_words * sizeof(*word), &hash_key);
-	if (values->nr_frames)
-		values->hash ^= hsiphash(values->stack,
-					 values->nr_frames * sizeof(*values->stack), &hash_key);
+	hash_values(site, how, values);
 }
 
 /* ---- finding and making ------------------------------------------------------ */
@@ -315,22 +327,35 @@ static bool may_take(const struct codetag_site *site)
 	       (READ_ONCE(nr_free) || may_refill());
 }
 
-static unsigned int lost(struct codetag_site *site)
+static unsigned int lost(struct codetag_site *site, unsigned long nr)
 {
-	this_cpu_inc(*site->lost);
-	this_cpu_inc(nr_lost);
+	this_cpu_add(*site->lost, nr);
+	this_cpu_add(nr_lost, nr);
 	return site->id;
+}
+
+/*
+ * May a context with these values be new? Not for an allocation if its site is just being
+ * split by something else, or not at all. And not to replace @like if that will not be
+ * found again: addresses in its stack may belong to another module by now.
+ */
+static bool values_valid(const struct codetag_site *site, unsigned int how,
+			 const struct values *values, const struct codetag_context *like)
+{
+	if (like)
+		return like->state != CODETAG_CONTEXT_OLD || !values->nr_frames;
+	return READ_ONCE(site->how) == how;
 }
 
 /* Take a free context; with codetag_context_lock held. */
 static struct codetag_context *take_context(struct codetag_site *site, unsigned int how,
-					    const struct values *values, unsigned int max_id)
+					    const struct values *values, unsigned int max_id,
+					    const struct codetag_context *like)
 {
 	struct hlist_node *first = free_contexts[0].first ?: free_contexts[1].first;
 	struct codetag_context *ctx;
 
-	/* Not if the site is just being split by something else, or not at all. */
-	if (READ_ONCE(site->how) != how || site->nr >= site->max || !first ||
+	if (!values_valid(site, how, values, like) || site->nr >= site->max || !first ||
 	    nr_used >= READ_ONCE(codetag_max_contexts))
 		return NULL;
 	ctx = hlist_entry(first, struct codetag_context, node);
@@ -358,11 +383,15 @@ static struct codetag_context *take_context(struct codetag_site *site, unsigned 
 	return ctx;
 }
 
-/* The first allocation of its kind, unless another CPU has just had one. */
+/*
+ * The first allocation of its kind, unless another CPU has just had one. @like: the
+ * context that it was charged to before, NULL for a new allocation.
+ */
 static noinline struct codetag_context *make_context(struct codetag_site *site,
 						     unsigned int how,
 						     const struct values *values,
-						     unsigned int max_id)
+						     unsigned int max_id,
+						     const struct codetag_context *like)
 {
 	struct codetag_context *ctx;
 	unsigned long flags;
@@ -374,7 +403,7 @@ static noinline struct codetag_context *make_context(struct codetag_site *site,
 	raw_spin_lock_irqsave(&codetag_context_lock, flags);
 	ctx = find_context(site, how, values);
 	if (!ctx)
-		ctx = take_context(site, how, values, max_id);
+		ctx = take_context(site, how, values, max_id, like);
 	refill = may_refill();
 	raw_spin_unlock_irqrestore(&codetag_context_lock, flags);
 	if (refill)
@@ -416,16 +445,192 @@ unsigned int codetag_context_id(int nid, gfp_t gfp, bool accounted, size_t size,
 
 	/* What is below takes locks. */
 	if (in_nmi())
-		return lost(site);
+		return lost(site, 1);
 
 	get_values(site, how, nid, gfp, accounted, size, &values, entries);
 	ctx = find_context(site, how, &values);
 	if (unlikely(!ctx))
-		ctx = make_context(site, how, &values, max_id);
+		ctx = make_context(site, how, &values, max_id, NULL);
 	if (unlikely(!ctx || ctx->id > max_id))
-		return lost(site);
+		return lost(site, 1);
 	this_cpu_inc(*ctx->allocs);
 	return ctx->id;
+}
+
+/* ---- values that change later --------------------------------------------------- */
+
+DEFINE_STATIC_KEY_FALSE(codetag_by_size_key);
+DEFINE_STATIC_KEY_FALSE(codetag_by_cgroup_key);
+
+/* Which of a context's words is the value of this key, CODETAG_KEY_SIZE or _CGROUP. */
+static unsigned int word_of(unsigned int how, enum codetag_key key)
+{
+	unsigned int word = !!(how & CODETAG_SMALL_KEYS);
+
+	if (key == CODETAG_KEY_CGROUP)
+		word += !!(how & BIT(CODETAG_KEY_SIZE)) + !!(how & BIT(CODETAG_KEY_AGE));
+	return word;
+}
+
+/* The context that differs from @ctx in the value of one key, NULL if there can be none. */
+static struct codetag_context *context_like(struct codetag_context *ctx, enum codetag_key key,
+					    u64 value)
+{
+	struct codetag_site *site = READ_ONCE(ctx->site);
+	struct values values = {
+		.nr_words = ctx->nr_words,
+		.nr_frames = ctx->nr_frames,
+		.stack = ctx->stack,
+	};
+	struct codetag_context *other;
+
+	memcpy(values.words, ctx->words, sizeof(values.words));
+	values.words[word_of(ctx->how, key)] = value;
+	hash_values(site, ctx->how, &values);
+	other = find_context(site, ctx->how, &values);
+	if (!other)
+		other = make_context(site, ctx->how, &values, page_tag_max_id, ctx);
+	return other && other->id <= page_tag_max_id ? other : NULL;
+}
+
+/* Charge @parts allocations to what @id is charged to now, in place of one of @ctx. */
+static u16 move_charge(struct codetag_context *ctx, enum codetag_key key, u64 value,
+		       size_t bytes, unsigned long parts)
+{
+	struct codetag_context *to = ctx;
+	u16 id;
+
+	if (ctx->how & BIT(key) && ctx->words[word_of(ctx->how, key)] != value)
+		to = context_like(ctx, key, value);
+	/* What finds no context is charged to its site. That may have an id too high for pages. */
+	if (!to && ctx->site->id > page_tag_max_id)
+		to = ctx;
+	if (to == ctx) {
+		this_cpu_add(*ctx->allocs, parts - 1);
+		alloc_tag_count(ctx->counters, 0, parts - 1);
+		return ctx->id;
+	}
+
+	if (to) {
+		this_cpu_add(*to->allocs, parts);
+		id = to->id;
+	} else {
+		id = lost(ctx->site, parts);
+	}
+	alloc_tag_charge(id, bytes, parts);
+	/* Bytes go first and calls last, see alloc_tag_uncharge(). */
+	alloc_tag_count(ctx->counters, -(u64)bytes, -1ULL);
+	this_cpu_dec(*ctx->allocs);
+	return id;
+}
+
+/**
+ * codetag_context_split - an allocation becomes several
+ * @id:		the id that it is charged to
+ * @bytes:	its size
+ * @parts:	how many it becomes, of the same size each
+ *
+ * Each of the parts counts as an allocation of that size.
+ *
+ * Context: Any; nobody else may free or change the allocation.
+ * Return: The id that all parts are charged to.
+ */
+u16 codetag_context_split(u16 id, size_t bytes, unsigned long parts)
+{
+	struct codetag_context *ctx = codetag_context_of(id);
+
+	if (!ctx) {
+		alloc_tag_charge(id, 0, parts - 1);
+		return id;
+	}
+	preempt_disable();
+	id = move_charge(ctx, CODETAG_KEY_SIZE, bytes / parts, bytes, parts);
+	preempt_enable();
+	return id;
+}
+
+/* The value of a key of the allocation that begins with @page has become known. */
+static void page_value(struct page *page, unsigned int order, enum codetag_key key, u64 value)
+{
+	u16 id = page_tag_get(page), now;
+	struct codetag_context *ctx;
+
+	ctx = id < codetag_builtin_end ? NULL : codetag_context_of(id);
+	if (!ctx)
+		return;
+	preempt_disable();
+	now = move_charge(ctx, key, value, PAGE_SIZE << order, 1);
+	preempt_enable();
+	if (now != id)
+		page_tag_set(page, now);
+}
+
+/**
+ * __codetag_page_asked - see codetag_page_asked()
+ * @page:	first page
+ * @order:	order of the allocation
+ * @size:	bytes that were asked for
+ */
+void __codetag_page_asked(struct page *page, unsigned int order, size_t size)
+{
+	page_value(page, order, CODETAG_KEY_SIZE, size);
+}
+
+#ifdef CONFIG_MEMCG
+
+/**
+ * __codetag_page_charged - see codetag_page_charged()
+ * @page:	first page
+ * @order:	order of the allocation
+ */
+void __codetag_page_charged(struct page *page, unsigned int order)
+{
+	u64 id;
+
+	/* Device memory is not charged to call sites, and has no place for an id. */
+	if (is_zone_device_page(page))
+		return;
+	rcu_read_lock();
+	id = cgroup_id(folio_memcg(page_folio(page))->css.cgroup);
+	rcu_read_unlock();
+	page_value(page, order, CODETAG_KEY_CGROUP, id);
+}
+
+/**
+ * __codetag_folio_charged - see codetag_folio_charged()
+ * @folio: the folio
+ */
+void __codetag_folio_charged(struct folio *folio)
+{
+	__codetag_page_charged(&folio->page, folio_order(folio));
+}
+
+#endif
+
+static void set_key(struct static_key_false *key, bool on)
+{
+	if (on)
+		static_branch_enable(key);
+	else
+		static_branch_disable(key);
+}
+
+/* Ask for values that become known later while a site has contexts with these keys. */
+static void switch_keys(void)
+{
+	/* Nobody switches by what has changed meanwhile. */
+	static DEFINE_MUTEX(keys_mutex);
+	struct codetag_site *site;
+	unsigned int keys = 0;
+
+	mutex_lock(&keys_mutex);
+	codetag_lock();
+	list_for_each_entry(site, &codetag_sites, list)
+		keys |= READ_ONCE(site->keys);
+	codetag_unlock();
+	set_key(&codetag_by_size_key, keys & BIT(CODETAG_KEY_SIZE));
+	set_key(&codetag_by_cgroup_key, keys & BIT(CODETAG_KEY_CGROUP));
+	mutex_unlock(&keys_mutex);
 }
 
 /* ---- setting aside ------------------------------------------------------------ */
@@ -778,6 +983,7 @@ void codetag_contexts_reap(void)
 		}
 	}
 	reap_sites();
+	switch_keys();
 	give_back();
 	mutex_unlock(&reap_mutex);
 
@@ -813,16 +1019,17 @@ static bool in_stack(const struct codetag_context *ctx, const struct module *mod
 	return false;
 }
 
-static void keep_stack(struct codetag_context *ctx, const struct module *mod, bool init)
+static bool keep_stack(struct codetag_context *ctx, const struct module *mod, bool init)
 {
 	if (ctx->state == CODETAG_CONTEXT_FREE || ctx->state == CODETAG_CONTEXT_GONE ||
 	    ctx->text || !in_stack(ctx, mod, init))
-		return;
+		return false;
 	leave(ctx, CODETAG_CONTEXT_OLD);
 	ctx->text = codetag_stack_text_get(ctx->stack, ctx->nr_frames);
 	/* No stack is better than one with wrong names. */
 	if (!ctx->text)
 		ctx->nr_frames = 0;
+	return true;
 }
 
 /* Code of the module goes away: keep the names in stacks, and let no stack have its addresses. */
@@ -830,13 +1037,18 @@ static void keep_stacks(const struct module *mod, bool init)
 {
 	struct codetag_block *block;
 	unsigned int i;
+	bool any;
 
 	mutex_lock(&blocks_mutex);
-	list_for_each_entry(block, &blocks, list) {
-		for (i = 0; i < CODETAG_BLOCK_SIZE; i++)
-			keep_stack(&block->contexts[i], mod, init);
-		codetag_rest(CODETAG_BLOCK_SIZE);
-	}
+	/* Until there is none: context_like() may copy one to a block that was looked at. */
+	do {
+		any = false;
+		list_for_each_entry(block, &blocks, list) {
+			for (i = 0; i < CODETAG_BLOCK_SIZE; i++)
+				any |= keep_stack(&block->contexts[i], mod, init);
+			codetag_rest(CODETAG_BLOCK_SIZE);
+		}
+	} while (any);
 	mutex_unlock(&blocks_mutex);
 }
 
@@ -1018,11 +1230,12 @@ void codetag_split_switch(void)
 	codetag_lock();
 	count_split();
 	codetag_unlock();
+	switch_keys();
 	refill();
 
 	codetag_lock();
 	list_for_each_entry(site, &codetag_sites, list) {
-		if (READ_ONCE(site->wanted) && !READ_ONCE(site->how) &&
+		if (READ_ONCE(site->wanted) && READ_ONCE(site->how) != READ_ONCE(site->wanted) &&
 		    codetag_info_of(site->id, &info) && !info.unloaded && codetag_profiled(&info))
 			codetag_set_charging(&info, CODETAG_CHARGE_CONTEXTS);
 		codetag_rest(1);

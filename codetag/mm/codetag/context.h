@@ -18,7 +18,11 @@
 #include <linux/preempt.h>
 #include <linux/rculist.h>
 #include <linux/sched.h>
+#include <linux/static_key.h>
 #include "query.h"
+
+struct folio;
+struct page;
 
 /* ---- sites and contexts -------------------------------------------------------- */
 
@@ -44,6 +48,7 @@
  * @wanted:	by what it is to be split while it is profiled, see codetag_site_how();
  *		0: it is not any more
  * @how:	by what its allocations are split now, 0: they are not
+ * @keys:	bits of all keys that it has been split by
  * @max:	contexts it may have
  * @nr:		contexts it has
  * @lost:	allocations that got no context
@@ -62,6 +67,7 @@ struct codetag_site {
 	u64 what;
 	unsigned int wanted;
 	unsigned int how;
+	unsigned int keys;
 	unsigned int max;
 	unsigned int nr;
 	unsigned long __percpu *lost;
@@ -342,6 +348,56 @@ static __always_inline void codetag_context_charge(const struct codetag_context 
 
 unsigned int codetag_context_id(int nid, gfp_t gfp, bool accounted, size_t size,
 				unsigned int max_id);
+u16 codetag_context_split(u16 id, size_t bytes, unsigned long parts);
+
+/* ---- values that are known later ------------------------------------------------ */
+
+/* Has any site contexts by size, or by control group? */
+DECLARE_STATIC_KEY_FALSE(codetag_by_size_key);
+DECLARE_STATIC_KEY_FALSE(codetag_by_cgroup_key);
+
+void __codetag_page_asked(struct page *page, unsigned int order, size_t size);
+void __codetag_page_charged(struct page *page, unsigned int order);
+void __codetag_folio_charged(struct folio *folio);
+
+/**
+ * codetag_page_asked - how much was asked for of an allocation of pages
+ * @page:	first page
+ * @order:	order of the allocation
+ * @size:	bytes that were asked for
+ *
+ * Context: Any but NMI; nobody else may know the pages yet.
+ */
+static __always_inline void codetag_page_asked(struct page *page, unsigned int order, size_t size)
+{
+	if (static_branch_unlikely(&codetag_by_size_key))
+		__codetag_page_asked(page, order, size);
+}
+
+/**
+ * codetag_page_charged - an allocation of pages was charged to a memory control group
+ * @page:	first page
+ * @order:	order of the allocation
+ *
+ * Pages are charged after they are allocated: only now their group is known.
+ *
+ * Context: Any but NMI; nobody else may free the pages or change their group.
+ */
+static __always_inline void codetag_page_charged(struct page *page, unsigned int order)
+{
+	if (static_branch_unlikely(&codetag_by_cgroup_key))
+		__codetag_page_charged(page, order);
+}
+
+/**
+ * codetag_folio_charged - codetag_page_charged() for a folio
+ * @folio: the folio
+ */
+static __always_inline void codetag_folio_charged(struct folio *folio)
+{
+	if (static_branch_unlikely(&codetag_by_cgroup_key))
+		__codetag_folio_charged(folio);
+}
 
 #else /* CONFIG_CODETAG_CONTEXTS */
 
@@ -350,6 +406,16 @@ static inline unsigned int codetag_context_id(int nid, gfp_t gfp, bool accounted
 {
 	return CODETAG_ID_NONE;
 }
+
+static inline u16 codetag_context_split(u16 id, size_t bytes, unsigned long parts)
+{
+	alloc_tag_charge(id, 0, parts - 1);
+	return id;
+}
+
+static inline void codetag_page_asked(struct page *page, unsigned int order, size_t size) {}
+static inline void codetag_page_charged(struct page *page, unsigned int order) {}
+static inline void codetag_folio_charged(struct folio *folio) {}
 
 #endif /* CONFIG_CODETAG_CONTEXTS */
 
@@ -376,6 +442,12 @@ static inline unsigned int codetag_charged_id(int nid, gfp_t gfp, bool accounted
 		id = codetag_context_id(nid, gfp, accounted, size, max_id);
 	return id;
 }
+
+#else /* CONFIG_MEM_ALLOC_PROFILING */
+
+static inline void codetag_page_asked(struct page *page, unsigned int order, size_t size) {}
+static inline void codetag_page_charged(struct page *page, unsigned int order) {}
+static inline void codetag_folio_charged(struct folio *folio) {}
 
 #endif /* CONFIG_MEM_ALLOC_PROFILING */
 

@@ -116,9 +116,46 @@ static void show_name(struct seq_file *m, const char *name)
 	seq_escape_str(m, name, ESCAPE_OCTAL | ESCAPE_NAP | ESCAPE_APPEND, " \\");
 }
 
-static void show_cgroup(struct seq_file *m, u64 id)
+#ifdef CONFIG_MEMCG
+/* The path of an online group of a v1 hierarchy, in which ids are not those of v2's. */
+static bool v1_path(u64 id, char *path)
+{
+	struct mem_cgroup *memcg;
+	bool found = false;
+
+	for (memcg = mem_cgroup_iter(NULL, NULL, NULL); memcg;
+	     memcg = mem_cgroup_iter(NULL, memcg, NULL)) {
+		if (cgroup_id(memcg->css.cgroup) != id)
+			continue;
+		found = mem_cgroup_online(memcg) &&
+			cgroup_path(memcg->css.cgroup, path, PATH_MAX) > 0;
+		mem_cgroup_iter_break(NULL, memcg);
+		break;
+	}
+	return found;
+}
+
+/* The path of the memory control group with an id, as long as it is there. */
+static bool memcg_path(u64 id, char *path)
 {
 	struct cgroup *cgrp;
+	bool found;
+
+	if (!cgroup_subsys_on_dfl(memory_cgrp_subsys))
+		return v1_path(id, path);
+	cgrp = cgroup_get_from_id(id);
+	if (IS_ERR(cgrp))
+		return false;
+	found = cgroup_path(cgrp, path, PATH_MAX) > 0;
+	cgroup_put(cgrp);
+	return found;
+}
+#else
+static bool memcg_path(u64 id, char *path) { return false; }
+#endif
+
+static void show_cgroup(struct seq_file *m, u64 id)
+{
 	char *path;
 
 	seq_puts(m, " cgroup=");
@@ -127,13 +164,10 @@ static void show_cgroup(struct seq_file *m, u64 id)
 		return;
 	}
 	path = kmalloc(PATH_MAX, GFP_KERNEL);
-	cgrp = cgroup_get_from_id(id);
-	if (!IS_ERR(cgrp) && path && cgroup_path(cgrp, path, PATH_MAX) > 0)
+	if (path && memcg_path(id, path))
 		show_name(m, path);
 	else
 		seq_printf(m, "%llu", id);
-	if (!IS_ERR(cgrp))
-		cgroup_put(cgrp);
 	kfree(path);
 }
 
@@ -194,8 +228,12 @@ static void show_stack_of(struct seq_file *m, const struct codetag_context *ctx)
 
 static void show_context(struct seq_file *m, const struct codetag_context *ctx)
 {
-	show_counters(m, ctx->id);
-	seq_printf(m, " %8llu", codetag_context_allocs(ctx));
+	struct alloc_tag_counters sum = alloc_tag_read(ctx->id);
+	s64 calls = max_t(s64, sum.calls, 0);
+
+	seq_printf(m, "%12lld %8lld", max_t(s64, sum.bytes, 0), calls);
+	/* What moves to another context meanwhile is not freed more often than allocated. */
+	seq_printf(m, " %8lld", max_t(s64, codetag_context_allocs(ctx), calls));
 	show_tag(m, ctx->site->id);
 	show_values(m, ctx);
 	seq_putc(m, '\n');

@@ -233,9 +233,8 @@ bool codetag_site_split(struct codetag_site *new)
 		hlist_add_head_rcu(&site->by_tag, codetag_sites_of(site->ct));
 	}
 	site->max = max;
+	WRITE_ONCE(site->keys, site->keys | (wanted & CODETAG_HOW_KEYS));
 	WRITE_ONCE(site->wanted, wanted);
-	if (site->how)
-		WRITE_ONCE(site->how, site->wanted);
 	raw_spin_unlock_irqrestore(&codetag_context_lock, flags);
 	return site == new;
 }
@@ -307,6 +306,20 @@ void codetag_site_release(u16 id, bool tag_gone)
 	raw_spin_unlock_irqrestore(&codetag_context_lock, flags);
 	if (site)
 		call_rcu(&site->rcu, free_site_rcu);
+}
+
+/**
+ * codetag_context_of - the context that has an id
+ * @id: an id that a page or object holds, so that it stays as it is
+ *
+ * Context: Any.
+ * Return: The context, NULL if the id is that of a site.
+ */
+struct codetag_context *codetag_context_of(u16 id)
+{
+	const struct codetag_range *range = id < codetag_builtin_end ? NULL : range_of(id);
+
+	return range && range->block ? &range->block->contexts[id - range->first] : NULL;
 }
 
 /*
@@ -392,7 +405,7 @@ void codetag_lock(void)
 /**
  * codetag_trylock - codetag_lock() for those who may not wait
  *
- * Context: Any but interrupt.
+ * Context: Any but NMI; with PREEMPT_RT not with interrupts disabled.
  * Return: Whether the lock is held.
  */
 bool codetag_trylock(void)

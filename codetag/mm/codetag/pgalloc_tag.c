@@ -253,6 +253,7 @@ void __pgalloc_tag_split(struct page *page, unsigned int old_order, unsigned int
 {
 	unsigned long i, nr = 1UL << old_order, step = 1UL << new_order;
 	u16 id = has_place(page) ? page_tag_get(page) : CODETAG_ID_NONE;
+	u16 id_of_parts;
 
 	if (!id || old_order == new_order)
 		return;
@@ -261,9 +262,9 @@ void __pgalloc_tag_split(struct page *page, unsigned int old_order, unsigned int
 		damaged(page, id);
 		return;
 	}
-	for (i = step; i < nr; i += step)
-		page_tag_set(page + i, id);
-	alloc_tag_charge(id, 0, (nr >> new_order) - 1);
+	id_of_parts = codetag_context_split(id, PAGE_SIZE << old_order, nr >> new_order);
+	for (i = id == id_of_parts ? step : 0; i < nr; i += step)
+		page_tag_set(page + i, id_of_parts);
 }
 
 /**

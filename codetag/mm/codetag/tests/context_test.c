@@ -4,6 +4,7 @@
  */
 #include <kunit/static_stub.h>
 #include <kunit/test.h>
+#include <linux/cgroup.h>
 #include <linux/completion.h>
 #include <linux/delay.h>
 #include <linux/gfp.h>
@@ -11,6 +12,7 @@
 #include <linux/kallsyms.h>
 #include <linux/kthread.h>
 #include <linux/ktime.h>
+#include <linux/memcontrol.h>
 #include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/page_tag.h>
@@ -139,18 +141,23 @@ static struct found *one(struct kunit *test)
 	return found;
 }
 
-/* The one whose first word is @word. */
-static struct found *with(struct kunit *test, u64 word)
+/* The one whose word number @i is @word. */
+static struct found *with_word(struct kunit *test, unsigned int i, u64 word)
 {
 	struct found *found, *f;
 	unsigned int nr;
 
 	found = found_of(test, &nr);
 	for (f = found; f < found + nr; f++)
-		if (f->words[0] == word)
+		if (f->words[i] == word)
 			return f;
 	KUNIT_FAIL_AND_ABORT(test, "no context of %llu among %u", word, nr);
 	return NULL;
+}
+
+static struct found *with(struct kunit *test, u64 word)
+{
+	return with_word(test, 0, word);
 }
 
 static void expect(struct kunit *test, const struct found *f, s64 bytes, s64 calls, u64 allocs)
@@ -257,7 +264,7 @@ static void by_size(struct kunit *test)
 	kfree(a);
 }
 
-/* Slab objects are as large as asked for, pages as they are, percpu memory on one CPU. */
+/* As large as asked for; percpu memory on all CPUs. */
 static void sizes(struct kunit *test)
 {
 	struct kmem_cache *s = kmem_cache_create("codetag_context_test", 40, 0, 0, NULL);
@@ -265,6 +272,7 @@ static void sizes(struct kunit *test)
 	void __percpu *percpu;
 	struct page *page;
 	unsigned int nr;
+	size_t size;
 
 	KUNIT_ASSERT_NOT_NULL(test, s);
 	split_by(test, BIT(CODETAG_KEY_SIZE));
@@ -285,8 +293,10 @@ static void sizes(struct kunit *test)
 	expect(test, with(test, 2 * PAGE_SIZE), 0, 0, 1);
 
 	large = own(kmalloc_noprof(5 * PAGE_SIZE, GFP_KERNEL));
-	expect(test, with(test, 8 * PAGE_SIZE), 8 * PAGE_SIZE, 1, 1);
+	expect(test, with(test, 5 * PAGE_SIZE), 8 * PAGE_SIZE, 1, 1);
+	expect(test, with(test, 8 * PAGE_SIZE), 0, 0, 0);
 	kfree(large);
+	expect(test, with(test, 5 * PAGE_SIZE), 0, 0, 1);
 
 	/* With more pages the orders that they are allocated in are not the same everywhere. */
 	area = own(vmalloc_noprof(PAGE_SIZE));
@@ -299,16 +309,17 @@ static void sizes(struct kunit *test)
 	vfree(area);
 	expect_site(test, own_id(), 0, 0);
 
+	size = 56 * num_possible_cpus();
 	percpu = own(pcpu_alloc_noprof(56, 8, false, GFP_KERNEL));
-	expect(test, with(test, 56), 56 * num_possible_cpus(), 1, 1);
+	expect(test, with(test, size), size, 1, 1);
 	free_percpu(percpu);
-	expect(test, with(test, 56), 0, 0, 1);
+	expect(test, with(test, size), 0, 0, 1);
 
 	/* And the arrays of the pages of the areas. */
 	expect(test, with(test, sizeof(page)), 0, 0, 1);
 	expect(test, with(test, 3 * sizeof(page)), 0, 0, 1);
 	found_of(test, &nr);
-	KUNIT_EXPECT_EQ(test, nr, 7);
+	KUNIT_EXPECT_EQ(test, nr, 8);
 }
 
 static void by_node(struct kunit *test)
@@ -767,6 +778,7 @@ static void marks(struct kunit *test)
 }
 
 /* A page that is split into several stays with its context, and so do the parts. */
+/* Each part of pages that are split is an allocation of its own, and has a size of its own. */
 static void split_pages(struct kunit *test)
 {
 	struct page *page;
@@ -774,11 +786,114 @@ static void split_pages(struct kunit *test)
 
 	split_by(test, BIT(CODETAG_KEY_SIZE));
 	page = own(alloc_pages_noprof(GFP_KERNEL, 2));
+	expect(test, with(test, 4 * PAGE_SIZE), 4 * PAGE_SIZE, 1, 1);
 	split_page(page, 2);
-	expect(test, one(test), 4 * PAGE_SIZE, 4, 1);
+	expect(test, with(test, 4 * PAGE_SIZE), 0, 0, 0);
+	expect(test, with(test, PAGE_SIZE), 4 * PAGE_SIZE, 4, 4);
 	for (i = 0; i < 4; i++)
 		__free_page(page + i);
-	expect(test, one(test), 0, 0, 1);
+	expect(test, with(test, PAGE_SIZE), 0, 0, 4);
+	expect_site(test, own_id(), 0, 0);
+}
+
+/* Without the key size the parts stay in the context. */
+static void split_pages_by_task(struct kunit *test)
+{
+	struct page *page;
+	int i;
+
+	split_by(test, BIT(CODETAG_KEY_TASK));
+	page = own(alloc_pages_noprof(GFP_KERNEL, 2));
+	split_page(page, 2);
+	expect(test, one(test), 4 * PAGE_SIZE, 4, 4);
+	for (i = 0; i < 4; i++)
+		__free_page(page + i);
+	expect(test, one(test), 0, 0, 4);
+}
+
+/* All other values stay as they are, and so does the stack. */
+static void split_pages_by_all(struct kunit *test)
+{
+	struct found *found;
+	struct page *page;
+	unsigned int nr;
+	int i;
+
+	split_by(test, BIT(CODETAG_NR_KEYS) - 1);
+	page = own(alloc_pages_noprof(GFP_KERNEL, 1));
+	/* Contexts are also made of a site that is not split any more. */
+	unsplit_id(own_id());
+	split_page(page, 1);
+	found = found_of(test, &nr);
+	KUNIT_ASSERT_EQ(test, nr, 2);
+	expect(test, &found[0], 0, 0, 0);
+	expect(test, &found[1], 2 * PAGE_SIZE, 2, 2);
+	KUNIT_EXPECT_EQ(test, found[0].words[1], 2 * PAGE_SIZE);
+	KUNIT_EXPECT_EQ(test, found[1].words[1], PAGE_SIZE);
+	found[1].words[1] = found[0].words[1];
+	KUNIT_EXPECT_MEMEQ(test, found[0].words, found[1].words, sizeof(found->words));
+	KUNIT_ASSERT_EQ(test, found[0].nr_frames, found[1].nr_frames);
+	KUNIT_EXPECT_MEMEQ(test, found[0].stack, found[1].stack,
+			   found->nr_frames * sizeof(*found->stack));
+	for (i = 0; i < 2; i++)
+		__free_page(page + i);
+	expect_site(test, own_id(), 0, 0);
+}
+
+/* Parts that find no context are charged to the site. */
+static void split_pages_lost(struct kunit *test)
+{
+	struct page *page;
+	int i;
+
+	split_id(test, own_id(), BIT(CODETAG_KEY_SIZE), CODETAG_DEPTH_DEFAULT, 1);
+	page = own(alloc_pages_noprof(GFP_KERNEL, 2));
+	split_page(page, 2);
+	expect(test, one(test), 0, 0, 0);
+	KUNIT_EXPECT_EQ(test, alloc_tag_read(own_id()).bytes, 4 * PAGE_SIZE);
+	KUNIT_EXPECT_EQ(test, alloc_tag_read(own_id()).calls, 4);
+	KUNIT_EXPECT_EQ(test, site_lost(own_id()), 4);
+	for (i = 0; i < 4; i++)
+		__free_page(page + i);
+	expect_site(test, own_id(), 0, 0);
+}
+
+/* What is left of an allocation is exactly what was asked for. */
+static void exact_pages(struct kunit *test)
+{
+	void *exact;
+
+	split_by(test, BIT(CODETAG_KEY_SIZE));
+	exact = own(alloc_pages_exact_noprof(5 * PAGE_SIZE, GFP_KERNEL));
+	expect(test, with(test, PAGE_SIZE), 5 * PAGE_SIZE, 5, 8);
+	free_pages_exact(exact, 5 * PAGE_SIZE);
+	expect(test, with(test, PAGE_SIZE), 0, 0, 8);
+	expect_site(test, own_id(), 0, 0);
+}
+
+/* A folio moves to the group that it is charged to, after it was allocated for none. */
+static void by_cgroup(struct kunit *test)
+{
+#ifdef CONFIG_MEMCG
+	struct folio *folio;
+	u64 group;
+
+	if (mem_cgroup_disabled())
+		kunit_skip(test, "no memory control groups");
+	group = cgroup_id(root_mem_cgroup->css.cgroup);
+	split_by(test, BIT(CODETAG_KEY_SIZE) | BIT(CODETAG_KEY_CGROUP));
+	folio = own(folio_alloc_noprof(GFP_KERNEL, 1));
+	expect(test, one(test), 2 * PAGE_SIZE, 1, 1);
+	KUNIT_EXPECT_EQ(test, one(test)->words[1], 0);
+	KUNIT_ASSERT_EQ(test, mem_cgroup_charge(folio, NULL, GFP_KERNEL), 0);
+	expect(test, with_word(test, 1, 0), 0, 0, 0);
+	expect(test, with_word(test, 1, group), 2 * PAGE_SIZE, 1, 1);
+	folio_put(folio);
+	expect(test, with_word(test, 1, group), 0, 0, 1);
+	expect_site(test, own_id(), 0, 0);
+#else
+	kunit_skip(test, "no memory control groups");
+#endif
 }
 
 /* The context of an allocation that needs no call to be found, NULL if it does need one. */
@@ -1508,6 +1623,11 @@ static struct kunit_case context_cases[] = {
 	KUNIT_CASE(depth),
 	KUNIT_CASE(marks),
 	KUNIT_CASE(split_pages),
+	KUNIT_CASE(split_pages_by_task),
+	KUNIT_CASE(split_pages_by_all),
+	KUNIT_CASE(split_pages_lost),
+	KUNIT_CASE(exact_pages),
+	KUNIT_CASE(by_cgroup),
 	KUNIT_CASE(found_by_value),
 	KUNIT_CASE(large_sizes),
 	KUNIT_CASE(equal_values),

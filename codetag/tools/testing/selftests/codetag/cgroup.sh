@@ -1,0 +1,112 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# The key "cgroup": each page is listed with the group that it is charged to, as many as
+# memory.stat has.
+# boot: default
+# boot: selftest.v1
+# store: any
+# disk: 64M
+. "$(dirname "$0")/codetag.inc"
+
+CONTROL=$DEBUGFS/codetag/control
+ROOT=/tmp/cgroup
+GROUP=$ROOT/group
+
+# in_group COMMAND: run it in the group
+in_group()
+{
+	sh -c "echo \$\$ >$GROUP/cgroup.procs && $1"
+}
+
+# held SITE GROUP: bytes of the contexts of sites whose "FILE:LINE func:FUNCTION" matches, in
+# this group
+held()
+{
+	awk -v place="$1" -v group="cgroup=$2" '
+		/^ *[0-9]/ && $4 " " $5 ~ place {
+			for (i = 5; i <= NF; i++)
+				if ($i == group)
+					bytes += $1
+		}
+		END { printf("%d\n", bytes) }' $CONTEXTS
+}
+
+# of_group NAME: a line of its memory.stat
+of_group()
+{
+	sed -n "s/^$1 //p" $GROUP/memory.stat
+}
+
+driver
+[ -r $CONTEXTS ] || { unload codetag_test; skip_all "no $CONTEXTS"; }
+grep -q '^memory	' /proc/cgroups || { unload codetag_test; skip_all "no memory cgroups"; }
+mkdir -p $ROOT
+if cmdline_has selftest.v1; then
+	mount -t cgroup -o memory none $ROOT ||
+		{ unload codetag_test; skip_all "no hierarchies of version 1"; }
+	plan 6
+else
+	mount -t cgroup2 none $ROOT || bail "no cgroup2"
+	echo +memory >$ROOT/cgroup.subtree_control || bail "no memory controller"
+	plan 12
+fi
+mkdir $GROUP || bail "no group"
+echo "file mm/* keys=cgroup; module codetag_test keys=cgroup; file ledger.c keys=none" >$CONTROL ||
+	bail "cannot split"
+mount -t tmpfs tmpfs /mnt 2>/dev/null || { mkdir -p /mnt && mount -t tmpfs tmpfs /mnt; }
+
+# Page cache of a device, whose pages cannot move, and of tmpfs, whose can.
+exec 5</dev/vda
+in_group 'dd if=/dev/vda of=/dev/null bs=1M count=10 2>/dev/null'
+in_group 'dd if=/dev/zero of=/mnt/file bs=1M count=5 2>/dev/null'
+file=$(held '^mm/(readahead|filemap).c:' /group)
+shmem=$(held '^mm/shmem.c:.* func:shmem_alloc_folio$' /group)
+[ "$file" -ge $((10 << 20)) ]
+check "page cache is in its group" $? "$file bytes; $(grep -E 'mm/(readahead|filemap).c' $CONTEXTS)"
+[ "$shmem" -ge $((5 << 20)) ]
+check "shared memory is in its group" $? "$shmem bytes; $(grep mm/shmem.c $CONTEXTS)"
+
+# What is accounted, and what is not.
+in_group "echo 'hold all' >$CT/run"
+[ "$(held '^cases_page.c:' none)" -gt 0 ] &&
+	[ "$(awk '/hold_exact / && / cgroup=.group$/' $CONTEXTS | wc -l)" = 0 ]
+check "pages that nobody accounts are in none" $? "$(grep cases_page.c $CONTEXTS)"
+[ "$(awk '/^ *[0-9]/ && /hold_kmalloc_account / && / cgroup=.group$/ { n += $2 }
+	  END { print n + 0 }' $CONTEXTS)" -gt 0 ]
+check "accounted objects are in it" $? "$(grep hold_kmalloc_account $CONTEXTS)"
+
+if ! cmdline_has selftest.v1; then
+	equal "as much page cache as memory.stat has" \
+		"$(($(of_group file) - $(of_group shmem)))" "$file"
+	equal "as much shared memory" "$(of_group shmem)" "$shmem"
+
+	# A task that keeps still, with memory of its own.
+	mkfifo "$WORK/wait"
+	in_group "x=\$(head -c 3000000 /dev/zero | tr '\\000' x); read line <$WORK/wait" &
+	until_true 60 sh -c "grep -q pipe_read\\|wait_for_partner\\|fifo_open /proc/$!/stack 2>/dev/null" ||
+		sleep 3
+	anon=$(held '^mm/(memory|huge_memory).c:' /group)
+	[ "$anon" -gt 3000000 ]
+	check "memory of tasks is in their group" $? "$anon bytes"
+	equal "as much as memory.stat has" "$(of_group anon)" "$anon"
+	echo go >"$WORK/wait"
+	wait $!
+	until_true 30 sh -c "[ \$(sed -n 's/^anon //p' $GROUP/memory.stat) = 0 ]"
+	equal "and none of it stays" "$(of_group anon)" "$(held '^mm/(memory|huge_memory).c:' /group)"
+
+	# A group of the same name that has nothing.
+	run drop all
+	rmdir $GROUP || bail "cannot remove the group"
+	mkdir $GROUP || bail "no group"
+	equal "a new group does not have it" 0 "$(held '^mm/' /group)"
+else
+	run drop all
+fi
+
+equal "frees are never more than allocations" "" "$(awk '/^ *[0-9]/ && $3 < $2' $CONTEXTS)"
+audited "audit"
+echo "keys=none" >$CONTROL
+exec 5<&-
+umount /mnt
+unload codetag_test
+finish
