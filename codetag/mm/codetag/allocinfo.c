@@ -5,9 +5,13 @@
 #include <linux/compat.h>
 #include <linux/fs.h>
 #include <linux/init.h>
+#include <linux/irqflags.h>
+#include <linux/preempt.h>
 #include <linux/printk.h>
 #include <linux/proc_fs.h>
 #include <linux/seq_file.h>
+#include <linux/string.h>
+#include <linux/string_choices.h>
 #include <linux/string_helpers.h>
 #include "allocinfo.h"
 
@@ -157,6 +161,15 @@ fs_initcall(allocinfo_init);
 
 #define NR_TOP	10
 
+/* Does the site allocate what others allocate from? What is in it has lines of its own. */
+static bool is_container(const struct codetag *ct)
+{
+	if (!strcmp(ct->filename, "mm/slub.c"))
+		return !strcmp(ct->function, "alloc_slab_page") ||
+		       !strcmp(ct->function, "allocate_slab");
+	return !strcmp(ct->filename, "mm/percpu-vm.c") || !strcmp(ct->filename, "mm/percpu-km.c");
+}
+
 static void show_top(const struct codetag_info *info)
 {
 	const struct codetag *ct = info->ct;
@@ -168,30 +181,21 @@ static void show_top(const struct codetag_info *info)
 		  info->modname ? "] " : "", ct->function);
 }
 
-/**
- * alloc_tag_show_mem - print the call sites that hold the most memory
- *
- * Says nothing when tags come or go at this moment, or somebody else prints them: who
- * calls this may not wait.
- *
- * Context: Any but interrupt. Out of memory, more often than not.
- */
-void alloc_tag_show_mem(void)
+/* The largest sites; returns how many there are. */
+static int find_top(struct codetag_info *top, s64 *in_containers)
 {
 	static struct codetag_sums sums;
-	static unsigned long printing;
-	struct codetag_info top[NR_TOP], info;
+	struct codetag_info info;
 	unsigned long pos = 0;
 	int i, nr = 0;
 
-	if (mem_alloc_profiling_permanently_disabled() || in_interrupt() ||
-	    test_and_set_bit_lock(0, &printing))
-		return;
-	if (!codetag_trylock())
-		goto unlock;
-
 	sums.nr = 0;
+	*in_containers = 0;
 	for (; codetag_next(&pos, &info, &sums); pos++) {
+		if (is_container(info.ct)) {
+			*in_containers += info.bytes;
+			continue;
+		}
 		for (i = nr; i && top[i - 1].bytes < info.bytes; i--)
 			if (i < NR_TOP)
 				top[i] = top[i - 1];
@@ -200,10 +204,49 @@ void alloc_tag_show_mem(void)
 			nr = min(nr + 1, NR_TOP);
 		}
 	}
+	return nr;
+}
 
-	pr_notice("Memory allocations:\n");
+/* May the locks of the list be tried here? */
+static bool may_show_mem(void)
+{
+	if (in_nmi())
+		return false;
+	/* Releasing a semaphore there enables interrupts. */
+	return !IS_ENABLED(CONFIG_PREEMPT_RT) || (!in_hardirq() && !irqs_disabled());
+}
+
+/**
+ * alloc_tag_show_mem - print the call sites that hold the most memory
+ *
+ * Waits for nothing: without the list when tags come or go at this moment, and without a
+ * word when somebody else prints it.
+ *
+ * Context: Any. Out of memory, more often than not.
+ */
+void alloc_tag_show_mem(void)
+{
+	static unsigned long printing;
+	struct codetag_info top[NR_TOP];
+	s64 in_containers;
+	char bytes[16];
+	int i, nr;
+
+	if (mem_alloc_profiling_permanently_disabled() || !may_show_mem() ||
+	    test_and_set_bit_lock(0, &printing))
+		return;
+	if (!codetag_trylock()) {
+		pr_notice("Memory allocations: not listed, modules come or go\n");
+		goto unlock;
+	}
+
+	nr = find_top(top, &in_containers);
+	pr_notice("Memory allocations (profiling is currently turned %s):\n",
+		  str_on_off(mem_alloc_profiling_enabled()));
 	for (i = 0; i < nr; i++)
 		show_top(&top[i]);
+	string_get_size(in_containers, 1, STRING_UNITS_2, bytes, sizeof(bytes));
+	pr_notice("Left out so that nothing counts twice: %s of slab and percpu pages\n", bytes);
 	codetag_unlock();
 unlock:
 	clear_bit_unlock(0, &printing);
