@@ -24,7 +24,6 @@
 #include <linux/moduleparam.h>
 #include <linux/mutex.h>
 #include <linux/nmi.h>
-#include <linux/pgalloc_tag.h>
 #include <linux/sched.h>
 #include <linux/seq_buf.h>
 #include <linux/seq_file.h>
@@ -88,52 +87,6 @@ static char *last_result;
 
 /* ---- the work ---------------------------------------------------------------- */
 
-/* Count what the page holds; returns how many pages it stands for. */
-static unsigned long audit_page(struct codetag_recount *rc, struct page *page)
-{
-	unsigned int order = 0;
-	u16 id = page_tag_get(page);
-
-	if (id || PageHead(page))
-		order = pgalloc_tag_order(page);
-	if (id && !page_tag_is_mark(id))
-		codetag_recount_add(rc, id, PAGE_SIZE << order);
-	codetag_recount_slab(rc, page);
-	/*
-	 * The other struct pages of a huge page can be the first ones over again,
-	 * see HUGETLB_PAGE_OPTIMIZE_VMEMMAP.
-	 */
-	return PageHead(page) ? 1UL << order : 1;
-}
-
-/* Where to go on from a page that is not there: a section that is not can be skipped. */
-static unsigned long next_pfn(unsigned long pfn)
-{
-#ifdef CONFIG_SPARSEMEM
-	if (!pfn_in_present_section(pfn))
-		return SECTION_ALIGN_UP(pfn + 1);
-#endif
-	return pfn + 1;
-}
-
-static void audit_pages(struct codetag_recount *rc, unsigned long pfn, unsigned long end)
-{
-	unsigned long nr;
-
-	while (pfn < end) {
-		struct page *page = pfn_to_online_page(pfn);
-
-		if (!page) {
-			pfn = next_pfn(pfn);
-			continue;
-		}
-		/* A huge page can be larger than a piece. */
-		nr = PageTail(page) ? 1 : min(audit_page(rc, page), end - pfn);
-		rc->pages += nr;
-		pfn += nr;
-	}
-}
-
 static void audit_counters(struct audit *audit, unsigned int id, unsigned int end)
 {
 	for (; id < end; id += CODETAG_BLOCK_SIZE)
@@ -148,8 +101,8 @@ static void audit_piece(struct audit *audit, struct codetag_recount *rc, unsigne
 	else if (piece < COUNTER_PIECES)
 		audit_counters(audit, piece * PIECE_IDS, (piece + 1) * PIECE_IDS);
 	else
-		audit_pages(rc, (piece - COUNTER_PIECES) * PIECE_PAGES,
-			    (piece - COUNTER_PIECES + 1) * PIECE_PAGES);
+		codetag_recount_pages(rc, (piece - COUNTER_PIECES) * PIECE_PAGES,
+				      (piece - COUNTER_PIECES + 1) * PIECE_PAGES);
 }
 
 static bool time_is_over(const struct audit *audit)

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The recount of what slab and percpu objects hold.
+ * The recount of what pages, slab and percpu objects hold.
  */
 #include <linux/bsearch.h>
 #include <linux/list.h>
+#include <linux/memory_hotplug.h>
 #include <linux/mm.h>
+#include <linux/pgalloc_tag.h>
 #include <linux/slab.h>
 #include <linux/sort.h>
 #include "../internal.h"
@@ -45,7 +47,7 @@ static int compare_caches(const void *a, const void *b)
 }
 
 /**
- * codetag_recount_prepare - get ready for codetag_recount_slab()
+ * codetag_recount_prepare - get ready for codetag_recount_pages()
  *
  * Context: Process. Holds slab_mutex until codetag_recount_done().
  * Return: false if there is no memory for it; then nothing is held.
@@ -82,12 +84,41 @@ void codetag_recount_done(void)
 	mutex_unlock(&slab_mutex);
 }
 
-static void recount_object(struct codetag_recount *rc, const struct kmem_cache *s, u16 id)
+/**
+ * codetag_recount_nr_caches - how many caches are recounted
+ *
+ * Context: After codetag_recount_prepare().
+ * Return: The number.
+ */
+size_t codetag_recount_nr_caches(void)
 {
+	return nr_known_caches;
+}
+
+/**
+ * codetag_recount_cache - the name of a cache
+ * @i: its index in the caches of a recount
+ *
+ * Context: After codetag_recount_prepare().
+ * Return: The name.
+ */
+const char *codetag_recount_cache(size_t i)
+{
+	return known_caches[i]->name;
+}
+
+static void recount_object(struct codetag_recount *rc, const struct kmem_cache **known, u16 id)
+{
+	const struct kmem_cache *s = *known;
+
 	if (!id)
 		return;
 	rc->objects++;
 	codetag_recount_add(rc, id, s->size);
+	if (rc->caches) {
+		rc->caches[known - known_caches].bytes += s->size;
+		rc->caches[known - known_caches].calls++;
+	}
 }
 
 /**
@@ -99,7 +130,7 @@ static void recount_object(struct codetag_recount *rc, const struct kmem_cache *
  */
 void codetag_recount_slab(struct codetag_recount *rc, struct page *page)
 {
-	const struct kmem_cache *s;
+	const struct kmem_cache *s, **known;
 	struct slab *slab;
 	unsigned int i;
 	void *start, *object;
@@ -108,12 +139,13 @@ void codetag_recount_slab(struct codetag_recount *rc, struct page *page)
 		return;
 	slab = page_slab(page);
 	s = READ_ONCE(slab->slab_cache);
-	if (!bsearch(&s, known_caches, nr_known_caches, sizeof(*known_caches), compare_caches))
+	known = bsearch(&s, known_caches, nr_known_caches, sizeof(*known_caches), compare_caches);
+	if (!known)
 		return;
 
 	start = kasan_reset_tag(slab_address(slab));
 	if (is_kfence_address(start)) {
-		recount_object(rc, s, *codetag_slab_ref_any(s, start));
+		recount_object(rc, known, *codetag_slab_ref_any(s, start));
 		return;
 	}
 	/* One that is just freed, and has no vector any more, has no ids either. */
@@ -121,7 +153,63 @@ void codetag_recount_slab(struct codetag_recount *rc, struct page *page)
 		return;
 	for (i = 0; i < slab->objects; i++) {
 		object = fixup_red_left((struct kmem_cache *)s, start + i * s->size);
-		recount_object(rc, s, *codetag_slab_ref_in(s, slab, object));
+		recount_object(rc, known, *codetag_slab_ref_in(s, slab, object));
+	}
+}
+
+/* ---- pages ------------------------------------------------------------------- */
+
+/* Count what the page holds; returns how many pages it stands for. */
+static unsigned long recount_page(struct codetag_recount *rc, struct page *page)
+{
+	unsigned int order = 0;
+	u16 id = page_tag_get(page);
+
+	if (id || PageHead(page))
+		order = pgalloc_tag_order(page);
+	if (id && !page_tag_is_mark(id))
+		codetag_recount_add(rc, id, PAGE_SIZE << order);
+	codetag_recount_slab(rc, page);
+	/*
+	 * The other struct pages of a huge page can be the first ones over again,
+	 * see HUGETLB_PAGE_OPTIMIZE_VMEMMAP.
+	 */
+	return PageHead(page) ? 1UL << order : 1;
+}
+
+/* Where to go on from a page that is not there: a section that is not can be skipped. */
+static unsigned long next_pfn(unsigned long pfn)
+{
+#ifdef CONFIG_SPARSEMEM
+	if (!pfn_in_present_section(pfn))
+		return SECTION_ALIGN_UP(pfn + 1);
+#endif
+	return pfn + 1;
+}
+
+/**
+ * codetag_recount_pages - recount pages, and the slab objects in them
+ * @rc:		the recount
+ * @pfn:	the first page
+ * @end:	the page after the last one
+ *
+ * Context: All CPUs stopped, after codetag_recount_prepare().
+ */
+void codetag_recount_pages(struct codetag_recount *rc, unsigned long pfn, unsigned long end)
+{
+	unsigned long nr;
+
+	while (pfn < end) {
+		struct page *page = pfn_to_online_page(pfn);
+
+		if (!page) {
+			pfn = next_pfn(pfn);
+			continue;
+		}
+		/* A huge page can be larger than a piece. */
+		nr = PageTail(page) ? 1 : min(recount_page(rc, page), end - pfn);
+		rc->pages += nr;
+		pfn += nr;
 	}
 }
 

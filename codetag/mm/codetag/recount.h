@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The recount of all references, for the audit: how what is found is added up,
- * and what of it takes the insides of the slab and the percpu allocator.
+ * The recount of all references: how what is found is added up, and what of it takes
+ * the insides of the slab, the percpu and the vmalloc allocator.
  */
 #ifndef _MM_CODETAG_RECOUNT_H
 #define _MM_CODETAG_RECOUNT_H
@@ -22,16 +22,28 @@ struct codetag_found {
 };
 
 /**
+ * struct codetag_held - what something is charged with
+ * @bytes:	size
+ * @calls:	how many allocations that is
+ */
+struct codetag_held {
+	u64 bytes;
+	u64 calls;
+};
+
+/**
  * struct codetag_recount - what one CPU counts
- * @found:	what all CPUs have found, by id
+ * @found:	what all CPUs have found, by id; NULL: nobody asks for ids
+ * @caches:	what it has found, by cache; NULL: nobody asks for caches
  * @id:		the id that was found last, most often it is the next one, too
- * @bytes:	of @id, what is not in @found yet
+ * @bytes:	what is not in @found yet: of @id, or all
  * @calls:	the same
  * @pages:	pages that were looked at
  * @objects:	slab and percpu objects that hold an id
  */
 struct codetag_recount {
 	struct codetag_found *found;
+	struct codetag_held *caches;
 	u16 id;
 	u64 bytes;
 	u64 calls;
@@ -59,7 +71,7 @@ static inline void codetag_recount_flush(struct codetag_recount *rc)
  */
 static inline void codetag_recount_add(struct codetag_recount *rc, u16 id, size_t bytes)
 {
-	if (id != rc->id) {
+	if (rc->found && id != rc->id) {
 		codetag_recount_flush(rc);
 		rc->id = id;
 	}
@@ -69,7 +81,17 @@ static inline void codetag_recount_add(struct codetag_recount *rc, u16 id, size_
 
 bool codetag_recount_prepare(void);
 void codetag_recount_done(void);
+size_t codetag_recount_nr_caches(void);
+const char *codetag_recount_cache(size_t i);
 void codetag_recount_slab(struct codetag_recount *rc, struct page *page);
+void codetag_recount_pages(struct codetag_recount *rc, unsigned long pfn, unsigned long end);
 void codetag_recount_percpu(struct codetag_recount *rc);
+
+/* ../vmalloc.c */
+#ifdef CONFIG_MMU
+void codetag_recount_vmalloc(struct codetag_held *held);
+#else
+static inline void codetag_recount_vmalloc(struct codetag_held *held) {}
+#endif
 
 #endif /* _MM_CODETAG_RECOUNT_H */

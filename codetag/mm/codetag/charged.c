@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * /sys/kernel/debug/codetag/charged: what kinds of memory the call sites are charged for.
+ *
+ * The counters of a call site do not say which allocator its memory came from. So
+ * reading this file recounts what pages, objects and percpu allocations hold. The
+ * audit stops all CPUs until all of that is done; this stops them for one piece
+ * after another. What is allocated or freed meanwhile may be counted or not.
+ */
+#include <linux/cpu.h>
+#include <linux/debugfs.h>
+#include <linux/init.h>
+#include <linux/memory_hotplug.h>
+#include <linux/mm.h>
+#include <linux/mutex.h>
+#include <linux/sched/signal.h>
+#include <linux/seq_file.h>
+#include <linux/sizes.h>
+#include <linux/stop_machine.h>
+#include <linux/vmalloc.h>
+#include "internal.h"
+#include "recount.h"
+
+/* Pages for which all CPUs are stopped at once: a millisecond, or a few. */
+#define PIECE_PAGES	(SZ_64M / PAGE_SIZE)
+
+/**
+ * struct charged - one reading of the file
+ * @rc:		the recount
+ * @percpu:	what percpu allocations hold
+ * @all:	what these, slab objects and pages hold
+ * @pfn:	where the next piece of memory begins
+ */
+struct charged {
+	struct codetag_recount rc;
+	struct codetag_held percpu;
+	struct codetag_held all;
+	unsigned long pfn;
+};
+
+/* One at a time: it takes memory. */
+static DEFINE_MUTEX(charged_mutex);
+
+static int count_percpu(void *data)
+{
+	struct charged *charged = data;
+
+	codetag_recount_percpu(&charged->rc);
+	return 0;
+}
+
+static int count_piece(void *data)
+{
+	struct charged *charged = data;
+
+	codetag_recount_pages(&charged->rc, charged->pfn, charged->pfn + PIECE_PAGES);
+	return 0;
+}
+
+static struct codetag_held held_so_far(const struct charged *charged)
+{
+	return (struct codetag_held){ charged->rc.bytes, charged->rc.calls };
+}
+
+static int count_all(struct charged *charged)
+{
+	unsigned long end = 0;
+	struct zone *zone;
+
+	for_each_populated_zone(zone)
+		end = max(end, zone_end_pfn(zone));
+
+	stop_machine_cpuslocked(count_percpu, charged, NULL);
+	charged->percpu = held_so_far(charged);
+	for (charged->pfn = 0; charged->pfn < end; charged->pfn += PIECE_PAGES) {
+		stop_machine_cpuslocked(count_piece, charged, NULL);
+		cond_resched();
+		if (signal_pending(current))
+			return -EINTR;
+	}
+	charged->all = held_so_far(charged);
+	return 0;
+}
+
+/* What the counters of all sites say, for comparison; false if modules come or go. */
+static bool count_sites(struct codetag_held *sites)
+{
+	struct alloc_tag_counters sums[CODETAG_BLOCK_SIZE];
+	unsigned int id, i;
+
+	/* Who holds the lock may wait for slab_mutex, which is held here. */
+	if (!codetag_trylock())
+		return false;
+	for (id = 0; id <= CODETAG_ID_MAX; id += CODETAG_BLOCK_SIZE) {
+		alloc_tag_read_block(id, sums);
+		for (i = 0; i < CODETAG_BLOCK_SIZE; i++) {
+			sites->bytes += sums[i].bytes;
+			sites->calls += sums[i].calls;
+		}
+	}
+	codetag_unlock();
+	return true;
+}
+
+static void show_line(struct seq_file *m, const struct codetag_held *held, const char *kind,
+		      const char *name)
+{
+	seq_printf(m, "%12llu %8llu %s%s%s\n", held->bytes, held->calls, kind, name ? " " : "",
+		   name ?: "");
+}
+
+static void charged_print(struct seq_file *m, const struct charged *charged)
+{
+	struct codetag_held sites = {}, slab = {}, vmalloc = {}, pages = charged->all;
+	bool counted = count_sites(&sites);
+	size_t i;
+
+	for (i = 0; i < codetag_recount_nr_caches(); i++) {
+		slab.bytes += charged->rc.caches[i].bytes;
+		slab.calls += charged->rc.caches[i].calls;
+	}
+	pages.bytes -= slab.bytes + charged->percpu.bytes;
+	pages.calls -= slab.calls + charged->percpu.calls;
+	codetag_recount_vmalloc(&vmalloc);
+
+	seq_puts(m, "# charged - version: 1.0\n"
+		    "#     <size>  <calls> <kind> <cache>\n");
+	if (counted)
+		show_line(m, &sites, "sites", NULL);
+	show_line(m, &pages, "pages", NULL);
+	show_line(m, &vmalloc, "vmalloc", NULL);
+	show_line(m, &charged->percpu, "percpu", NULL);
+	show_line(m, &slab, "slab", NULL);
+	for (i = 0; i < codetag_recount_nr_caches(); i++)
+		if (charged->rc.caches[i].calls)
+			show_line(m, &charged->rc.caches[i], "cache", codetag_recount_cache(i));
+}
+
+static int charged_show(struct seq_file *m, void *v)
+{
+	struct charged charged = {};
+	int ret = -ENOMEM;
+
+	if (mutex_lock_interruptible(&charged_mutex))
+		return -ERESTARTSYS;
+
+	cpus_read_lock();
+	get_online_mems();
+	if (!codetag_recount_prepare())
+		goto unlock;
+	charged.rc.caches = kvcalloc(codetag_recount_nr_caches(), sizeof(*charged.rc.caches),
+				     GFP_KERNEL);
+	if (charged.rc.caches)
+		ret = count_all(&charged);
+	if (!ret)
+		charged_print(m, &charged);
+	kvfree(charged.rc.caches);
+	codetag_recount_done();
+unlock:
+	put_online_mems();
+	cpus_read_unlock();
+	mutex_unlock(&charged_mutex);
+	return ret;
+}
+
+/* Hundreds of caches: without the space all would be counted again for the rest. */
+static int charged_open(struct inode *inode, struct file *file)
+{
+	return codetag_may_open(file) ?: single_open_size(file, charged_show, NULL, SZ_32K);
+}
+
+static const struct file_operations charged_fops = {
+	.owner		= THIS_MODULE,
+	.open		= charged_open,
+	.read		= seq_read,
+	.llseek		= seq_lseek,
+	.release	= single_release,
+};
+
+static int __init charged_init(void)
+{
+	if (!mem_alloc_profiling_permanently_disabled())
+		debugfs_create_file("charged", 0400, codetag_debugfs_dir(), NULL, &charged_fops);
+	return 0;
+}
+late_initcall(charged_init);
