@@ -24,6 +24,7 @@ STORM_SECONDS=${STORM_SECONDS:-60}
 SPLIT=${SPLIT:-0}
 TOGGLE=${TOGGLE:-0}
 CONTROL=$DEBUGFS/codetag/control
+KMEMLEAK=$DEBUGFS/kmemleak
 
 # ---- what goes on: each of these runs until $WORK/go is gone -----------------
 
@@ -249,6 +250,35 @@ toggling()
 	echo 1 >$SWITCH
 }
 
+# unreferenced: what kmemleak reports of codetag, by the functions that allocated it
+unreferenced()
+{
+	# An object is reported when it was unreferenced and unchanged in several scans.
+	for i in 1 2 3; do
+		sleep 6
+		echo scan >$KMEMLEAK
+	done
+	awk '
+	function flush() {
+		all++
+		if (codetag) {
+			bad++
+			printf("%s", report)
+		}
+		report = ""
+		codetag = 0
+	}
+	/^unreferenced object/ && report != "" { flush() }
+	{ report = report $0 "\n" }
+	/ [a-z0-9_.]*(codetag|alloc_tag|page_tag)[a-z0-9_.]*\+0x/ { codetag = 1 }
+	END {
+		if (report != "")
+			flush()
+		printf("%d of %d unreferenced objects\n", bad, all)
+		exit bad > 0
+	}' $KMEMLEAK
+}
+
 # ---- all together ----------------------------------------------------------
 
 driver
@@ -291,7 +321,7 @@ dmesg -n 1 2>/dev/null
 workers="processes tmpfs ext4 compaction huge cpus modules cgroup pressure driven reading splitting toggling"
 echo 0 >"$WORK/contexts"
 # shellcheck disable=SC2086
-plan $(($(echo $workers | wc -w) + 9))
+plan $(($(echo $workers | wc -w) + 10))
 kills_before=$(vmstat oom_kill)
 steals_before=$(($(vmstat pgsteal_direct) + $(vmstat pgsteal_kswapd)))
 audited "audit before the storm"
@@ -406,5 +436,11 @@ fi
 audited "audit after the storm"
 targets_empty "nothing stays with the lines that allocate targets of a migration"
 [ ! -s "$WORK/audit" ] || diag "$(tail -n 1 "$WORK/audit")"
+if [ -w $KMEMLEAK ]; then
+	out=$(unreferenced)
+	check "kmemleak finds a pointer to all memory of codetag" $? "$out"
+else
+	skip "kmemleak finds a pointer to all memory of codetag" "no kmemleak"
+fi
 unload codetag_test
 finish
