@@ -5,7 +5,7 @@
 
 driver
 have_engine || { unload codetag_test; skip_all "not this profiler"; }
-plan 34
+plan 35
 
 equal "mode of stats" "-r--------" "$(ls -l $STATS | cut -c 1-10)"
 equal "mode of audit" "-rw-------" "$(ls -l $AUDIT | cut -c 1-10)"
@@ -45,13 +45,16 @@ flags|slot|page_ext) equal "the store that was asked for" "$asked" "$store" ;;
 *) skip "the store that was asked for" "none was" ;;
 esac
 
-# With KALLSYMS_ALL all objects of the kernel are there, but for the tags. Those of a
-# module can be.
-names='[ .]_alloc_tag(_counters)?(\.[0-9]+)?$'
+# With KALLSYMS_ALL all objects of the kernel are there, tags for live patches, but not
+# their counters. Those of a module can be.
+names='[ .]_alloc_tag_counters(\.[0-9]+)?$'
 if grep -q ' d [^[]*$' /proc/kallsyms 2>/dev/null; then
-	equal "tags are not in kallsyms" "" "$(grep -E "$names" /proc/kallsyms | head -n 3)"
+	equal "counters are not in kallsyms" "" "$(grep -E "$names" /proc/kallsyms | head -n 3)"
+	equal "tags are" "$(stat_value ids_builtin)" \
+		"$(grep -c -E '[ .]_alloc_tag(\.[0-9]+)?$' /proc/kallsyms)"
 else
-	skip "tags are not in kallsyms" "no objects in it"
+	skip "counters are not in kallsyms" "no objects in it"
+	skip "tags are" "no objects in it"
 fi
 
 # Ids: as many as there are lines.
