@@ -39,7 +39,7 @@ $(dest)/bin/%: $(here)/helpers/%.c | $(dest)/bin
 	$(CC) -O2 -Wall -Wextra -static -idirafter $(uapi) -o $@ $<
 
 scripts: | $(dest)
-	cp $(wildcard $(here)/*.inc) $(programs) $(dest)/
+	cp $(wildcard $(here)/*.inc) $(here)/witness.txt $(programs) $(dest)/
 	chmod 755 $(dest)/*.sh
 
 $(out)/build $(dest) $(dest)/bin:
