@@ -13,7 +13,7 @@ if [ ! -d /sys/devices/system/node/node1 ]; then
 	cleanup
 	skip_all "only one node"
 fi
-plan 16
+plan 17
 
 [ ! -e $thp/enabled ] || echo madvise >$thp/enabled
 
@@ -47,5 +47,6 @@ if [ "$(cat $thp/hpage_pmd_size 2>/dev/null)" = $((2 * MB)) ]; then
 else
 	skip_rest 6 "no transparent huge pages of 2 MiB" "huge pages"
 fi
+targets_empty "nothing stays with the lines that allocate targets of a migration"
 audited "audit"
 finish
