@@ -302,7 +302,7 @@ static void change_site(const struct codetag_info *info, void *queries)
  */
 void codetag_changes_of_module(struct list_head *queries, struct module *mod)
 {
-	codetag_for_each_site_of(mod, change_site, queries);
+	codetag_with_sites_of(mod, change_site, queries);
 }
 
 /**

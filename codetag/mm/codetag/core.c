@@ -734,14 +734,14 @@ bool codetag_next_site(unsigned long *pos, struct codetag_info *info)
 }
 
 /**
- * codetag_for_each_site_of - go through the call sites of one module
+ * codetag_with_sites_of - go through the call sites of one module
  * @mod:	the module, which is loaded
  * @function:	called for each with what codetag_next_site() would find, and @data
  * @data:	for @function
  *
  * Context: Process, with codetag_lock() held.
  */
-void codetag_for_each_site_of(struct module *mod, codetag_site_fn *function, void *data)
+void codetag_with_sites_of(struct module *mod, codetag_site_fn *function, void *data)
 {
 	struct codetag_range *range;
 	unsigned int i;

@@ -168,7 +168,7 @@ bool codetag_next_tag(unsigned long *pos, struct codetag_info *info);
 bool codetag_read(struct codetag_info *info, struct codetag_sums *sums);
 bool codetag_next(unsigned long *pos, struct codetag_info *info, struct codetag_sums *sums);
 bool codetag_next_site(unsigned long *pos, struct codetag_info *info);
-void codetag_for_each_site_of(struct module *mod, codetag_site_fn *function, void *data);
+void codetag_with_sites_of(struct module *mod, codetag_site_fn *function, void *data);
 void codetag_content(struct codetag_content *content);
 struct codetag *codetag_from_id(u16 id);
 struct alloc_tag_counters alloc_tag_read(u16 id);
