@@ -215,16 +215,24 @@ static sqlite3 *refuse(char **why, const char *before, const char *name, const c
 	return NULL;
 }
 
-/* What is there beside @real; false if there is none, or it is empty. */
+/* What is there beside @real, which may be empty. */
 static bool beside(const char *real, const char *suffix, struct stat *st)
 {
 	struct text name = { 0 };
 	bool there;
 
 	text_printf(&name, "%s%s", real, suffix);
-	there = !lstat(name.s, st) && (st->st_size || !S_ISREG(st->st_mode));
+	there = !lstat(name.s, st);
 	text_free(&name);
 	return there;
+}
+
+/* A journal is there and, unless it is somebody else's idea of one, something is in it. */
+static bool unfinished(const char *real)
+{
+	struct stat st;
+
+	return beside(real, "-journal", &st) && (st.st_size || !S_ISREG(st.st_mode));
 }
 
 /* Nobody else can have written it. */
@@ -297,12 +305,12 @@ static sqlite3 *open_to_read(const char *real, int fd, const struct stat *st, ch
 	struct stat wal, shm;
 	bool shared;
 
-	if (beside(real, "-journal", &wal)) {
+	if (unfinished(real)) {
 		close(fd);
 		return refuse(why, "its last change was not finished, as ", real,
 			      "-journal tells: let its owner open it with sqlite3 first");
 	}
-	if (!beside(real, "-wal", &wal))
+	if (!beside(real, "-wal", &wal) || (S_ISREG(wal.st_mode) && !wal.st_size))
 		return open_quiet(real, fd, st->st_size);
 	/* SQLite's own locks would be gone with it. */
 	close(fd);
@@ -310,16 +318,17 @@ static sqlite3 *open_to_read(const char *real, int fd, const struct stat *st, ch
 	if (!trusted(st) || !trusted(&wal) || (shared && !trusted(&shm)))
 		return refuse(why, "it is being written, or its writer was killed, and it or ", real,
 			      "-wal or -shm belongs to somebody else");
-	return open_written(real, st->st_size + wal.st_size, shared);
+	return open_written(real, st->st_size + wal.st_size, shared && shm.st_size);
 }
 
-static sqlite3 *open_to_append(const char *real, const struct stat *st, char **why)
+/* SQLite uses what it finds beside a file that it writes. */
+static sqlite3 *open_to_write(const char *real, const struct stat *st, bool append, char **why)
 {
 	static const char *const suffixes[] = { "-wal", "-shm" };
 	struct stat other;
 	sqlite3 *db;
 
-	if (beside(real, "-journal", &other))
+	if (append && unfinished(real))
 		return refuse(why, "its last change was not finished, as ", real,
 			      "-journal tells: take another name");
 	for (size_t i = 0; i < sizeof(suffixes) / sizeof(*suffixes); i++)
@@ -327,7 +336,8 @@ static sqlite3 *open_to_append(const char *real, const struct stat *st, char **w
 			return refuse(why, "", real, "-wal or -shm belongs to somebody else: "
 				      "take another name");
 	db = open_as(real, "", SQLITE_OPEN_READWRITE);
-	distrust(db, -1, st->st_size);
+	if (append)
+		distrust(db, -1, st->st_size);
 	return db;
 }
 
@@ -369,10 +379,7 @@ sqlite3 *database_open(const char *path, enum database_use use, char **why)
 		/* Not to be opened: to close it would end the locks of this process. */
 		if (!realpath(path, real) || stat(real, &st))
 			return refuse(why, "", strerror(errno), "");
-		if (use == DATABASE_APPEND)
-			db = open_to_append(real, &st, why);
-		else
-			db = open_as(real, "", SQLITE_OPEN_READWRITE);
+		db = open_to_write(real, &st, use == DATABASE_APPEND, why);
 	}
 	if (db && sqlite3_errcode(db) != SQLITE_OK) {
 		*why = xstrdup(sqlite3_errmsg(db));

@@ -196,17 +196,18 @@ static bool write_in_place(struct outfile *file, const char *path, int fd)
 static bool open_existing(struct outfile *file, const char *path, const struct stat *name)
 {
 	bool shared = in_shared_directory(path), replaced;
+	/* What was no link a moment ago is to be none. */
+	int follow = S_ISLNK(name->st_mode) ? 0 : O_NOFOLLOW, fd, dir;
 	char real[PATH_MAX];
 	struct stat st;
-	int fd, dir;
 
 	errno = EACCES;
 	if (shared && is_foreign(name))
 		return false;
 	/* A link may lead to a file that is to be made. */
-	fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+	fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY | follow);
 	if (fd < 0 && errno == ENOENT && !shared)
-		fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY, 0666);
+		fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY | follow, 0666);
 	if (fd < 0)
 		return false;
 	if (fstat(fd, &st) || !S_ISREG(st.st_mode))

@@ -167,13 +167,13 @@ const char *recording_kernel(const struct recording *rec)
 	return rec->kernel ? rec->kernel : "";
 }
 
-/* And what SQLite could not put into it. */
-static void remove_file(const char *path)
+/* And, if it was @opened, what SQLite could not put into it. */
+static void remove_file(const char *path, bool opened)
 {
 	static const char *const suffixes[] = { "", "-wal", "-shm" };
 	struct text name = { 0 };
 
-	for (size_t i = 0; i < sizeof(suffixes) / sizeof(*suffixes); i++) {
+	for (size_t i = 0; i < (opened ? sizeof(suffixes) / sizeof(*suffixes) : 1); i++) {
 		text_clear(&name);
 		text_printf(&name, "%s%s", path, suffixes[i]);
 		unlink(name.s);
@@ -187,7 +187,7 @@ void recording_close(struct recording *rec)
 		sqlite3_finalize(rec->statement[i]);
 	sqlite3_close(rec->db);
 	if (rec->created)
-		remove_file(rec->created);
+		remove_file(rec->created, rec->db);
 	free(rec->created);
 	/* Not before: SQLite's own locks on the file would be gone with it. */
 	if (rec->lock >= 0)
@@ -984,6 +984,7 @@ static bool load_fields(struct recording *rec, size_t i, const char *source,
 {
 	struct text text = { 0 };
 
+	text_clear(&text);
 	if (!load_samples(rec, i, source, add_field, &text)) {
 		text_free(&text);
 		return false;

@@ -88,6 +88,17 @@ foreign_wal() {
 	return $bad
 }
 
+# Neither is what waits for a new one under its name, even if it is empty.
+foreign_waits() {
+	local suffix db=$scratch/waits/x.db
+	for suffix in -wal -shm; do
+		rm -rf "$scratch/waits" && mkdir "$scratch/waits" && : >"$db$suffix" && chown 65534 "$db$suffix" || return 1
+		"$codetag" record -q -c 1 -o "$db" --allocinfo data/handmade-v1.allocinfo 2>"$scratch/out"
+		[ $? -eq 2 ] && grep -q 'belongs to somebody else' "$scratch/out" && [ ! -e "$db" ] &&
+			[ -e "$db$suffix" ] || { echo "$suffix"; ls -l "$scratch/waits"; cat "$scratch/out"; return 1; }
+	done
+}
+
 # hostile_ends KIND SOUND TABLE...: each command ends soon, and says why
 hostile_ends() {
 	local kind=$1 sound=$2 command bad=0 status
@@ -147,6 +158,7 @@ if feature sqlite3 security; then
 	check security/reading reading_changes_nothing
 	if [ "$(id -u)" -eq 0 ]; then
 		check security/foreign-wal foreign_wal
+		check security/foreign-waits foreign_waits
 	else
 		skip security/foreign-wal 'needs root, to give a file away'
 	fi
