@@ -103,8 +103,10 @@ static void add_label(struct options *o, char *arg, struct argp_state *state)
 	size_t len = equals ? (size_t)(equals - arg) : 0;
 
 	if (!len || strspn(arg, letters) == 0 || !strncmp(arg, "__", 2) ||
-	    strspn(arg, "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_") != len)
+	    strspn(arg, "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_") != len) {
 		argp_error(state, "'%s' is not a label like host=web1", arg);
+		return;
+	}
 	if (len == 4 && !strncmp(arg, "host", 4))
 		selection_label(&o->selection, arg, state);
 	*equals = '\0';

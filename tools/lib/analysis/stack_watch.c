@@ -125,7 +125,7 @@ static void bytes_of(const struct stack_watch *watch, size_t stack, double bytes
 
 static bool grew(const double *bytes, size_t count, double min)
 {
-	return bytes[count - 1] - bytes[0] >= fmax(min, 1);
+	return count && bytes[count - 1] - bytes[0] >= fmax(min, 1);
 }
 
 void stack_watch_find(struct stack_findings *found, const struct stack_watch *watch,

@@ -344,13 +344,13 @@ static bool read_recording(const char *path, int64_t number, const struct visit 
 
 static bool read_database(const char *path, int64_t number, const struct visit *visit)
 {
-	bool good = true, any = false;
+	bool good, any = false;
 	struct fleet_db *db;
 
 	if (!fleet_db_is(path))
 		return read_recording(path, number, visit);
 	db = fleet_db_open(path);
-	while (good && db && !fleet_db_error(db)) {
+	while (!fleet_db_error(db)) {
 		struct snapshot snapshot = { 0 };
 
 		if (!fleet_db_next(db, &snapshot))
