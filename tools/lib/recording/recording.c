@@ -372,9 +372,10 @@ static void set_state(struct state *state, int64_t bytes, int64_t calls,
 static bool load_states(struct recording *rec)
 {
 	sqlite3_stmt *s = query(rec,
-		"SELECT name, bytes, calls, notes FROM site LEFT JOIN"
+		"SELECT name, bytes, calls, notes, id FROM site LEFT JOIN"
 		" (SELECT site, max(snapshot), bytes, calls, notes FROM row"
 		"  GROUP BY site) ON site = id ORDER BY id");
+	int64_t last = INT64_MIN;
 	int result;
 
 	if (!s)
@@ -384,6 +385,10 @@ static bool load_states(struct recording *rec)
 		size_t i = strmap_add(&rec->sites, name ? name : "",
 				      name ? strlen(name) : 0);
 
+		if (!database_ascends(&last, sqlite3_column_int64(s, 4))) {
+			fail_with(rec, damaged);
+			break;
+		}
 		if (sqlite3_column_type(s, 1) == SQLITE_NULL)
 			state_of(rec, i);
 		else

@@ -353,8 +353,10 @@ static bool read_database(const char *path, int64_t number, const struct visit *
 	while (!fleet_db_error(db)) {
 		struct snapshot snapshot = { 0 };
 
-		if (!fleet_db_next(db, &snapshot))
+		if (!fleet_db_next(db, &snapshot)) {
+			snapshot_free(&snapshot);
 			break;
+		}
 		any = true;
 		hand_over(visit, &snapshot, path);
 	}
