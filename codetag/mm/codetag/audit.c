@@ -12,27 +12,23 @@
  * A task can be stopped after it has stored a reference and before it has counted
  * it: so a mismatch must be seen several times in a row to be believed.
  */
-#define pr_fmt(fmt) "codetag: " fmt
-
 #include <linux/cpu.h>
-#include <linux/debugfs.h>
 #include <linux/delay.h>
 #include <linux/init.h>
 #include <linux/math64.h>
 #include <linux/memory_hotplug.h>
 #include <linux/mm.h>
 #include <linux/moduleparam.h>
-#include <linux/mutex.h>
 #include <linux/nmi.h>
 #include <linux/sched.h>
 #include <linux/seq_buf.h>
-#include <linux/seq_file.h>
 #include <linux/sizes.h>
 #include <linux/stop_machine.h>
 #include <linux/timekeeping.h>
 #include <linux/vmalloc.h>
 #include "internal.h"
 #include "recount.h"
+#include "result.h"
 
 #undef MODULE_PARAM_PREFIX
 #define MODULE_PARAM_PREFIX "codetag."
@@ -78,12 +74,6 @@ struct audit {
 	unsigned int passes;
 	u64 longest;
 };
-
-/* One audit at a time: it takes memory, and stops everything. Protects last_result. */
-static DEFINE_MUTEX(audit_mutex);
-
-/* What the last audit found, as text; NULL before the first one. */
-static char *last_result;
 
 /* ---- the work ---------------------------------------------------------------- */
 
@@ -219,8 +209,9 @@ static void print_mismatch(struct seq_buf *out, const struct audit *audit, u16 i
 		seq_buf_puts(out, "an id that no tag has\n");
 }
 
-static void print_result(struct seq_buf *out, const struct audit *audit)
+static void print_result(struct seq_buf *out, const void *data)
 {
+	const struct audit *audit = data;
 	unsigned long pages = atomic_long_read(&audit->pages);
 	u64 us = div_u64(audit->longest, NSEC_PER_USEC);
 	unsigned int id, tags = 0, mismatches = 0;
@@ -247,102 +238,36 @@ static void print_result(struct seq_buf *out, const struct audit *audit)
 			       tags, pages, atomic_long_read(&audit->objects), mismatches);
 }
 
-/* The result as text, however long it is; NULL without memory for it. */
-static char *result_text(const struct audit *audit)
-{
-	struct seq_buf out;
-	size_t size;
-	char *text;
-
-	for (size = PAGE_SIZE; ; size *= 2) {
-		text = kvmalloc(size, GFP_KERNEL);
-		if (!text)
-			return NULL;
-		seq_buf_init(&out, text, size);
-		print_result(&out, audit);
-		if (!seq_buf_has_overflowed(&out)) {
-			seq_buf_str(&out);
-			return text;
-		}
-		kvfree(text);
-	}
-}
-
 /* ---- the file ---------------------------------------------------------------- */
 
-/* With audit_mutex held. */
-static int audit_start(void)
+static int audit_start(struct codetag_result *result)
 {
 	struct audit audit = {
 		.found = vcalloc(AUDIT_NR_IDS, sizeof(*audit.found)),
 		.counted = vcalloc(AUDIT_NR_IDS, sizeof(*audit.counted)),
 		.delta = vcalloc(AUDIT_NR_IDS, sizeof(*audit.delta)),
 	};
-	char *text = NULL;
 	int ret = -ENOMEM;
 
 	if (audit.found && audit.counted && audit.delta)
 		ret = audit_run(&audit);
 	if (!ret)
-		text = result_text(&audit);
-	if (text) {
-		kvfree(last_result);
-		last_result = text;
-	} else {
-		ret = -ENOMEM;
-	}
+		ret = codetag_result_set(result, print_result, &audit);
 	vfree(audit.found);
 	vfree(audit.counted);
 	vfree(audit.delta);
 	return ret;
 }
 
-static ssize_t audit_write(struct file *file, const char __user *buf, size_t len, loff_t *ppos)
-{
-	int ret = codetag_may_change();
-	bool start;
-
-	if (ret)
-		return ret;
-	if (kstrtobool_from_user(buf, len, &start) || !start) {
-		pr_warn_ratelimited("audit: write 1 to start one\n");
-		return -EINVAL;
-	}
-
-	if (mutex_lock_interruptible(&audit_mutex))
-		return -ERESTARTSYS;
-	ret = audit_start();
-	mutex_unlock(&audit_mutex);
-	return ret ?: len;
-}
-
-static int audit_show(struct seq_file *m, void *v)
-{
-	if (mutex_lock_interruptible(&audit_mutex))
-		return -ERESTARTSYS;
-	seq_puts(m, last_result ?: "# no audit has run\n# write 1 to this file to start one\n");
-	mutex_unlock(&audit_mutex);
-	return 0;
-}
-
-static int audit_open(struct inode *inode, struct file *file)
-{
-	return codetag_may_open(file) ?: single_open(file, audit_show, NULL);
-}
-
-static const struct file_operations audit_fops = {
-	.owner		= THIS_MODULE,
-	.open		= audit_open,
-	.read		= seq_read,
-	.write		= audit_write,
-	.llseek		= seq_lseek,
-	.release	= single_release,
+static struct codetag_result audit_result = {
+	.name	= "audit",
+	.work	= "audit",
+	.run	= audit_start,
 };
 
 static int __init audit_init(void)
 {
-	if (!mem_alloc_profiling_permanently_disabled())
-		debugfs_create_file("audit", 0600, codetag_debugfs_dir(), NULL, &audit_fops);
+	codetag_result_create(&audit_result);
 	return 0;
 }
 late_initcall(audit_init);

@@ -3,43 +3,43 @@
  * /sys/kernel/debug/codetag/charged: what kinds of memory the call sites are charged for.
  *
  * The counters of a call site do not say which allocator its memory came from. So
- * reading this file recounts what pages, objects and percpu allocations hold. The
+ * writing 1 to this file recounts what pages, objects and percpu allocations hold. The
  * audit stops all CPUs until all of that is done; this stops them for one piece
  * after another. What is allocated or freed meanwhile may be counted or not.
  */
 #include <linux/cpu.h>
-#include <linux/debugfs.h>
 #include <linux/init.h>
 #include <linux/memory_hotplug.h>
 #include <linux/mm.h>
-#include <linux/mutex.h>
 #include <linux/sched/signal.h>
-#include <linux/seq_file.h>
+#include <linux/seq_buf.h>
 #include <linux/sizes.h>
 #include <linux/stop_machine.h>
 #include <linux/vmalloc.h>
 #include "internal.h"
 #include "recount.h"
+#include "result.h"
 
 /* Pages for which all CPUs are stopped at once: a millisecond, or a few. */
 #define PIECE_PAGES	(SZ_64M / PAGE_SIZE)
 
 /**
- * struct charged - one reading of the file
+ * struct charged - one count
  * @rc:		the recount
  * @percpu:	what percpu allocations hold
  * @all:	what these, slab objects and pages hold
+ * @sites:	what the counters of all sites say
+ * @sites_counted: modules neither came nor went, so that @sites is known
  * @pfn:	where the next piece of memory begins
  */
 struct charged {
 	struct codetag_recount rc;
 	struct codetag_held percpu;
 	struct codetag_held all;
+	struct codetag_held sites;
+	bool sites_counted;
 	unsigned long pfn;
 };
-
-/* One at a time: it takes memory. */
-static DEFINE_MUTEX(charged_mutex);
 
 static int count_percpu(void *data)
 {
@@ -62,26 +62,6 @@ static struct codetag_held held_so_far(const struct charged *charged)
 	return (struct codetag_held){ charged->rc.bytes, charged->rc.calls };
 }
 
-static int count_all(struct charged *charged)
-{
-	unsigned long end = 0;
-	struct zone *zone;
-
-	for_each_populated_zone(zone)
-		end = max(end, zone_end_pfn(zone));
-
-	stop_machine_cpuslocked(count_percpu, charged, NULL);
-	charged->percpu = held_so_far(charged);
-	for (charged->pfn = 0; charged->pfn < end; charged->pfn += PIECE_PAGES) {
-		stop_machine_cpuslocked(count_piece, charged, NULL);
-		cond_resched();
-		if (signal_pending(current))
-			return -EINTR;
-	}
-	charged->all = held_so_far(charged);
-	return 0;
-}
-
 /* What the counters of all sites say, for comparison; false if modules come or go. */
 static bool count_sites(struct codetag_held *sites)
 {
@@ -102,17 +82,39 @@ static bool count_sites(struct codetag_held *sites)
 	return true;
 }
 
-static void show_line(struct seq_file *m, const struct codetag_held *held, const char *kind,
-		      const char *name)
+static int count_all(struct charged *charged)
 {
-	seq_printf(m, "%12llu %8llu %s%s%s\n", held->bytes, held->calls, kind, name ? " " : "",
-		   name ?: "");
+	unsigned long end = 0;
+	struct zone *zone;
+
+	for_each_populated_zone(zone)
+		end = max(end, zone_end_pfn(zone));
+
+	stop_machine_cpuslocked(count_percpu, charged, NULL);
+	charged->percpu = held_so_far(charged);
+	for (charged->pfn = 0; charged->pfn < end; charged->pfn += PIECE_PAGES) {
+		stop_machine_cpuslocked(count_piece, charged, NULL);
+		cond_resched();
+		if (signal_pending(current))
+			return -EINTR;
+	}
+	charged->all = held_so_far(charged);
+	/* Before memory for the text is allocated, too. */
+	charged->sites_counted = count_sites(&charged->sites);
+	return 0;
 }
 
-static void charged_print(struct seq_file *m, const struct charged *charged)
+static void show_line(struct seq_buf *out, const struct codetag_held *held, const char *kind,
+		      const char *name)
 {
-	struct codetag_held sites = {}, slab = {}, vmalloc = {}, pages = charged->all;
-	bool counted = count_sites(&sites);
+	seq_buf_printf(out, "%12llu %8llu %s%s%s\n", held->bytes, held->calls, kind,
+		       name ? " " : "", name ?: "");
+}
+
+static void charged_print(struct seq_buf *out, const void *data)
+{
+	const struct charged *charged = data;
+	struct codetag_held slab = {}, vmalloc = {}, pages = charged->all;
 	size_t i;
 
 	for (i = 0; i < codetag_recount_nr_caches(); i++) {
@@ -123,26 +125,23 @@ static void charged_print(struct seq_file *m, const struct charged *charged)
 	pages.calls -= slab.calls + charged->percpu.calls;
 	codetag_recount_vmalloc(&vmalloc);
 
-	seq_puts(m, "# charged - version: 1.0\n"
-		    "#     <size>  <calls> <kind> <cache>\n");
-	if (counted)
-		show_line(m, &sites, "sites", NULL);
-	show_line(m, &pages, "pages", NULL);
-	show_line(m, &vmalloc, "vmalloc", NULL);
-	show_line(m, &charged->percpu, "percpu", NULL);
-	show_line(m, &slab, "slab", NULL);
+	seq_buf_puts(out, "# charged - version: 1.0\n"
+		     "#     <size>  <calls> <kind> <cache>\n");
+	if (charged->sites_counted)
+		show_line(out, &charged->sites, "sites", NULL);
+	show_line(out, &pages, "pages", NULL);
+	show_line(out, &vmalloc, "vmalloc", NULL);
+	show_line(out, &charged->percpu, "percpu", NULL);
+	show_line(out, &slab, "slab", NULL);
 	for (i = 0; i < codetag_recount_nr_caches(); i++)
 		if (charged->rc.caches[i].calls)
-			show_line(m, &charged->rc.caches[i], "cache", codetag_recount_cache(i));
+			show_line(out, &charged->rc.caches[i], "cache", codetag_recount_cache(i));
 }
 
-static int charged_show(struct seq_file *m, void *v)
+static int charged_run(struct codetag_result *result)
 {
 	struct charged charged = {};
 	int ret = -ENOMEM;
-
-	if (mutex_lock_interruptible(&charged_mutex))
-		return -ERESTARTSYS;
 
 	cpus_read_lock();
 	get_online_mems();
@@ -153,34 +152,24 @@ static int charged_show(struct seq_file *m, void *v)
 	if (charged.rc.caches)
 		ret = count_all(&charged);
 	if (!ret)
-		charged_print(m, &charged);
+		ret = codetag_result_set(result, charged_print, &charged);
 	kvfree(charged.rc.caches);
 	codetag_recount_done();
 unlock:
 	put_online_mems();
 	cpus_read_unlock();
-	mutex_unlock(&charged_mutex);
 	return ret;
 }
 
-/* Hundreds of caches: without the space all would be counted again for the rest. */
-static int charged_open(struct inode *inode, struct file *file)
-{
-	return codetag_may_open(file) ?: single_open_size(file, charged_show, NULL, SZ_32K);
-}
-
-static const struct file_operations charged_fops = {
-	.owner		= THIS_MODULE,
-	.open		= charged_open,
-	.read		= seq_read,
-	.llseek		= seq_lseek,
-	.release	= single_release,
+static struct codetag_result charged_result = {
+	.name	= "charged",
+	.work	= "count",
+	.run	= charged_run,
 };
 
 static int __init charged_init(void)
 {
-	if (!mem_alloc_profiling_permanently_disabled())
-		debugfs_create_file("charged", 0400, codetag_debugfs_dir(), NULL, &charged_fops);
+	codetag_result_create(&charged_result);
 	return 0;
 }
 late_initcall(charged_init);
