@@ -462,11 +462,13 @@ unsigned int codetag_context_id(int nid, gfp_t gfp, bool accounted, size_t size,
 DEFINE_STATIC_KEY_FALSE(codetag_by_size_key);
 DEFINE_STATIC_KEY_FALSE(codetag_by_cgroup_key);
 
-/* Which of a context's words is the value of this key, CODETAG_KEY_SIZE or _CGROUP. */
+/* Which of a context's words has the value of this key: CODETAG_KEY_NODE, _SIZE or _CGROUP. */
 static unsigned int word_of(unsigned int how, enum codetag_key key)
 {
 	unsigned int word = !!(how & CODETAG_SMALL_KEYS);
 
+	if (key == CODETAG_KEY_NODE)
+		return 0;
 	if (key == CODETAG_KEY_CGROUP)
 		word += !!(how & BIT(CODETAG_KEY_SIZE)) + !!(how & BIT(CODETAG_KEY_AGE));
 	return word;
@@ -549,6 +551,30 @@ u16 codetag_context_split(u16 id, size_t bytes, unsigned long parts)
 	return id;
 }
 
+/**
+ * codetag_context_moved - the memory of an allocation is on another node now
+ * @id:		the id that it is charged to
+ * @bytes:	its size
+ * @nid:	the node
+ *
+ * Context: Any but NMI; nobody else may free or change the allocation.
+ * Return: The id that it is charged to now.
+ */
+u16 codetag_context_moved(u16 id, size_t bytes, int nid)
+{
+	struct codetag_context *ctx = codetag_context_of(id);
+	u64 small;
+
+	if (!ctx || !(ctx->how & BIT(CODETAG_KEY_NODE)))
+		return id;
+	/* Other small values are above the node. */
+	small = (ctx->words[0] & ~(u64)U16_MAX) | (nid + 1);
+	preempt_disable();
+	id = move_charge(ctx, CODETAG_KEY_NODE, small, bytes, 1);
+	preempt_enable();
+	return id;
+}
+
 /* The value of a key of the allocation that begins with @page has become known. */
 static void page_value(struct page *page, unsigned int order, enum codetag_key key, u64 value)
 {
@@ -587,8 +613,7 @@ void __codetag_page_charged(struct page *page, unsigned int order)
 {
 	u64 id;
 
-	/* Device memory is not charged to call sites, and has no place for an id. */
-	if (is_zone_device_page(page))
+	if (!page_tag_has_place(page))
 		return;
 	rcu_read_lock();
 	id = cgroup_id(folio_memcg(page_folio(page))->css.cgroup);

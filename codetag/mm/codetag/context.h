@@ -349,6 +349,7 @@ static __always_inline void codetag_context_charge(const struct codetag_context 
 unsigned int codetag_context_id(int nid, gfp_t gfp, bool accounted, size_t size,
 				unsigned int max_id);
 u16 codetag_context_split(u16 id, size_t bytes, unsigned long parts);
+u16 codetag_context_moved(u16 id, size_t bytes, int nid);
 
 /* ---- values that are known later ------------------------------------------------ */
 
@@ -410,6 +411,11 @@ static inline unsigned int codetag_context_id(int nid, gfp_t gfp, bool accounted
 static inline u16 codetag_context_split(u16 id, size_t bytes, unsigned long parts)
 {
 	alloc_tag_charge(id, 0, parts - 1);
+	return id;
+}
+
+static inline u16 codetag_context_moved(u16 id, size_t bytes, int nid)
+{
 	return id;
 }
 

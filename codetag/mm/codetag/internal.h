@@ -10,6 +10,7 @@
 #include <linux/alloc_tag.h>
 #include <linux/atomic.h>
 #include <linux/list.h>
+#include <linux/mmzone.h>
 #include <linux/rcupdate.h>
 #include <linux/spinlock.h>
 #include "context.h"
@@ -264,6 +265,20 @@ extern u16 page_tag_max_id;
 bool page_tag_slots_fit(u64 nr);
 void page_tag_init(void);
 void page_tag_show_stats(struct seq_file *m);
+
+/*
+ * Does a page have a place for an id? Every page does that the page allocator has given
+ * out: the store covers all memory that is or was online. Device memory (ZONE_DEVICE)
+ * never comes from the page allocator, is charged to nobody, and has no slot.
+ *
+ * A function that the page allocator itself calls need not ask, nor need the audit, which
+ * looks at online memory only. One that gets its page from the owner of a page has to:
+ * pages of a device are split and migrated like others.
+ */
+static inline bool page_tag_has_place(const struct page *page)
+{
+	return !is_zone_device_page(page);
+}
 
 /* pgalloc_tag.c: charging pages */
 void pgalloc_tag_show_stats(struct seq_file *m);

@@ -25,20 +25,6 @@ void pgalloc_tag_show_stats(struct seq_file *m)
 	seq_printf(m, "pages_freed_in_parts: %ld\n", atomic_long_read(&nr_freed_in_parts));
 }
 
-/*
- * Does a page have a place for an id? Every page does that the page allocator has given
- * out: the store covers all memory that is or was online. Device memory (ZONE_DEVICE)
- * never comes from the page allocator, is charged to nobody, and has no slot.
- *
- * A function that the page allocator itself calls need not ask, nor need the audit, which
- * looks at online memory only. One that gets its page from the owner of a page has to:
- * pages of a device are split and migrated like others.
- */
-static bool has_place(const struct page *page)
-{
-	return !is_zone_device_page(page);
-}
-
 /* ---- allocation ------------------------------------------------------------ */
 
 /* The id to charge instead of one that the store cannot hold. */
@@ -230,7 +216,7 @@ unsigned int pgalloc_tag_order(const struct page *page)
  */
 void __pgalloc_tag_offline(struct page *page)
 {
-	u16 id = has_place(page) ? page_tag_get(page) : CODETAG_ID_NONE;
+	u16 id = page_tag_has_place(page) ? page_tag_get(page) : CODETAG_ID_NONE;
 
 	if (!id)
 		return;
@@ -252,7 +238,7 @@ void __pgalloc_tag_offline(struct page *page)
 void __pgalloc_tag_split(struct page *page, unsigned int old_order, unsigned int new_order)
 {
 	unsigned long i, nr = 1UL << old_order, step = 1UL << new_order;
-	u16 id = has_place(page) ? page_tag_get(page) : CODETAG_ID_NONE;
+	u16 id = page_tag_has_place(page) ? page_tag_get(page) : CODETAG_ID_NONE;
 	u16 id_of_parts;
 
 	if (!id || old_order == new_order)
@@ -274,13 +260,16 @@ void __pgalloc_tag_split(struct page *page, unsigned int old_order, unsigned int
  */
 void __pgalloc_tag_swap(struct folio *new, struct folio *old)
 {
-	u16 id;
+	u16 id, moved;
 
 	/* What moves to a device is not charged to anyone; what comes back is new here. */
-	if (!has_place(&new->page) || !has_place(&old->page))
+	if (!page_tag_has_place(&new->page) || !page_tag_has_place(&old->page))
 		return;
 
 	id = page_tag_get(&new->page);
-	page_tag_set(&new->page, page_tag_get(&old->page));
+	moved = page_tag_get(&old->page);
+	if (moved && folio_nid(new) != folio_nid(old))
+		moved = codetag_context_moved(moved, folio_size(old), folio_nid(new));
+	page_tag_set(&new->page, moved);
 	page_tag_set(&old->page, id);
 }

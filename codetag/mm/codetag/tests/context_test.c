@@ -840,6 +840,46 @@ static void split_pages_by_all(struct kunit *test)
 	expect_site(test, own_id(), 0, 0);
 }
 
+/* Memory that moves is on the node where it is, and otherwise what it was. */
+static void moved_to_node(struct kunit *test)
+{
+	const unsigned int node = BIT(CODETAG_KEY_NODE);
+	const unsigned int keys[] = { node, BIT(CODETAG_NR_KEYS) - 1, BIT(CODETAG_KEY_SIZE) };
+	struct codetag_context *ctx;
+	u16 id, back, other;
+	struct page *page;
+	unsigned int i, k;
+
+	for (i = 0; i < ARRAY_SIZE(keys); i++) {
+		split_by(test, keys[i]);
+		page = own(alloc_pages_noprof(GFP_KERNEL | __GFP_COMP, 1));
+		id = page_tag_get(page);
+		KUNIT_EXPECT_EQ(test, codetag_context_moved(id, 2 * PAGE_SIZE, page_to_nid(page)),
+				id);
+		other = codetag_context_moved(id, 2 * PAGE_SIZE, page_to_nid(page) + 1);
+		page_tag_set(page, other);
+		KUNIT_EXPECT_EQ(test, other != id, !!(keys[i] & node));
+		KUNIT_EXPECT_EQ(test, alloc_tag_read(other).bytes, 2 * PAGE_SIZE);
+		KUNIT_EXPECT_EQ(test, alloc_tag_read(other).calls, 1);
+		if (other != id) {
+			KUNIT_EXPECT_EQ(test, alloc_tag_read(id).bytes, 0);
+			KUNIT_EXPECT_EQ(test, alloc_tag_read(id).calls, 0);
+		}
+		ctx = codetag_context_of(other);
+		KUNIT_ASSERT_NOT_NULL(test, ctx);
+		if (keys[i] & node)
+			KUNIT_EXPECT_EQ(test, ctx->words[0] & U16_MAX, page_to_nid(page) + 2);
+		for (k = 1; k < ctx->nr_words; k++)
+			KUNIT_EXPECT_EQ(test, ctx->words[k], codetag_context_of(id)->words[k]);
+		back = codetag_context_moved(other, 2 * PAGE_SIZE, page_to_nid(page));
+		page_tag_set(page, back);
+		KUNIT_EXPECT_EQ(test, back, id);
+		__free_pages(page, 1);
+		expect_site(test, own_id(), 0, 0);
+		unsplit_id(own_id());
+	}
+}
+
 /* Parts that find no context are charged to the site. */
 static void split_pages_lost(struct kunit *test)
 {
@@ -1625,6 +1665,7 @@ static struct kunit_case context_cases[] = {
 	KUNIT_CASE(split_pages),
 	KUNIT_CASE(split_pages_by_task),
 	KUNIT_CASE(split_pages_by_all),
+	KUNIT_CASE(moved_to_node),
 	KUNIT_CASE(split_pages_lost),
 	KUNIT_CASE(exact_pages),
 	KUNIT_CASE(by_cgroup),

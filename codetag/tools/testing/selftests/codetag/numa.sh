@@ -1,19 +1,21 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# Pages move between nodes and stay with the line that allocated them.
+# Pages move between nodes and stay with the line that allocated them. Contexts by node
+# are of the node that the memory is on, as the kernel's own numbers say it.
 # boot: numa=fake=2
 . "$(dirname "$0")/codetag.inc"
 
 MB=$((1024 * 1024))
 pages=$((16 * MB / PAGE))
 thp=/sys/kernel/mm/transparent_hugepage
+CONTROL=$DEBUGFS/codetag/control
 
 prepare
 if [ ! -d /sys/devices/system/node/node1 ]; then
 	cleanup
 	skip_all "only one node"
 fi
-plan 17
+plan 23
 
 [ ! -e $thp/enabled ] || echo madvise >$thp/enabled
 
@@ -46,6 +48,29 @@ if [ "$(cat $thp/hpage_pmd_size 2>/dev/null)" = $((2 * MB)) ]; then
 	equal "huge pages freed" "0 0" "$(grown thp)"
 else
 	skip_rest 6 "no transparent huge pages of 2 MiB" "huge pages"
+fi
+
+# on NODE: pages of contexts of that node; shmem_on NODE: all pages of shmem there
+on() { awk -v node="node=$1" '$0 ~ "^ *[0-9]" && $6 == node { n += $1 } END { printf("%d", n / '"$PAGE"') }' $CONTEXTS; }
+shmem_on() { awk '/ Shmem:/ { printf("%d", $4 * 1024 / '"$PAGE"') }' "/sys/devices/system/node/node$1/meminfo"; }
+# Other files of tmpfs are not written meanwhile.
+as_meminfo() { [ "$(on 0) $(on 1)" = "$(($(shmem_on 0) - shmem_0)) $(($(shmem_on 1) - shmem_1))" ]; }
+
+if [ -w $CONTROL ] && echo 'file mm/shmem.c func shmem_alloc_folio keys=node' >$CONTROL; then
+	shmem_0=$(shmem_on 0)
+	shmem_1=$(shmem_on 1)
+	helper shared 16
+	for node in 1 0 1; do
+		tell move $node
+		equal "pages on node $node by contexts" $pages "$(on $node)"
+		until_true 10 as_meminfo
+		check "contexts by node and meminfo agree: $node" $? \
+			"$(on 0) and $(on 1), $(($(shmem_on 0) - shmem_0)) and $(($(shmem_on 1) - shmem_1))"
+	done
+	helper_end
+	echo 'file mm/shmem.c keys=none' >$CONTROL
+else
+	skip_rest 6 "no contexts" "contexts by node"
 fi
 targets_empty "nothing stays with the lines that allocate targets of a migration"
 audited "audit"
