@@ -22,7 +22,7 @@ struct codetag_result {
 	const char *name;
 	const char *work;
 	int (*run)(struct codetag_result *result);
-	struct mutex lock;
+	struct mutex lock;	/* one at a time works */
 	char *text;
 };
 

@@ -53,7 +53,7 @@ fi
 mkdir $GROUP || bail "no group"
 echo "file mm/* keys=cgroup; module codetag_test keys=cgroup; file ledger.c keys=none" >$CONTROL ||
 	bail "cannot split"
-mount -t tmpfs tmpfs /mnt 2>/dev/null || { mkdir -p /mnt && mount -t tmpfs tmpfs /mnt; }
+mount -t tmpfs none /mnt 2>/dev/null || { mkdir -p /mnt && mount -t tmpfs none /mnt; }
 
 # Page cache of a device, whose pages cannot move, and of tmpfs, whose can.
 exec 5</dev/vda
@@ -83,7 +83,8 @@ if ! cmdline_has selftest.v1; then
 	# A task that keeps still, with memory of its own.
 	mkfifo "$WORK/wait"
 	in_group "x=\$(head -c 3000000 /dev/zero | tr '\\000' x); read line <$WORK/wait" &
-	until_true 60 sh -c "grep -q pipe_read\\|wait_for_partner\\|fifo_open /proc/$!/stack 2>/dev/null" ||
+	until_true 60 sh -c \
+		"grep -q pipe_read\\|wait_for_partner\\|fifo_open /proc/$!/stack 2>/dev/null" ||
 		sleep 3
 	anon=$(held '^mm/(memory|huge_memory).c:' /group)
 	[ "$anon" -gt 3000000 ]
@@ -92,7 +93,8 @@ if ! cmdline_has selftest.v1; then
 	echo go >"$WORK/wait"
 	wait $!
 	until_true 30 sh -c "[ \$(sed -n 's/^anon //p' $GROUP/memory.stat) = 0 ]"
-	equal "and none of it stays" "$(of_group anon)" "$(held '^mm/(memory|huge_memory).c:' /group)"
+	equal "and none of it stays" "$(of_group anon)" \
+		"$(held '^mm/(memory|huge_memory).c:' /group)"
 
 	# A group of the same name that has nothing.
 	run drop all

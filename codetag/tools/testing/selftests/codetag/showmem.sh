@@ -24,7 +24,8 @@ fails()
 # listed STATE: is there one list, which begins with whether profiling is on?
 listed()
 {
-	[ "$(grep -c "Memory allocations (profiling is currently turned $1):\$" "$WORK/log")" = 1 ] &&
+	head="Memory allocations (profiling is currently turned $1):"
+	[ "$(grep -c "$head\$" "$WORK/log")" = 1 ] &&
 		[ "$(grep -c ' func:' "$WORK/log")" = 10 ]
 }
 
@@ -40,7 +41,8 @@ done
 # What is in slab pages is listed, so they are not, though they are large.
 ! grep -q 'func:alloc_slab_page' "$WORK/log"
 check "slab pages are not in it" $? "$(grep func: "$WORK/log")"
-grep -q 'Left out so that nothing counts twice: [0-9.]* [KMG]iB of slab and percpu pages$' "$WORK/log"
+left='Left out so that nothing counts twice: [0-9.]* [KMG]iB of slab and percpu pages'
+grep -q "$left\$" "$WORK/log"
 check "but it says how much they are" $? "$(grep -A 14 "Memory alloc" "$WORK/log")"
 
 if [ -w $SWITCH ]; then
