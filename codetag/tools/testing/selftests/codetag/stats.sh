@@ -112,7 +112,8 @@ echo "$line" | grep -q -E '^audit: [0-9]+ tags, [0-9]+ pages, [0-9]+ objects, [0
 check "last line of the audit" $? "$line"
 n='-?[0-9]+'
 form="^mismatch: id [0-9]+ counted $n $n found $n $n [^ ]+:[0-9]+ func:.+\$"
-bad=$(sed '$d' "$WORK/a" | grep -v -e '^stopped: ' -e '^# begun [0-9]* s after boot$' | grep -v -E "$form")
+bad=$(sed '$d' "$WORK/a" | grep -v -e '^stopped: ' -e '^# begun [0-9]* s after boot$' |
+	grep -v -E "$form")
 equal "other lines of the audit" "" "$bad"
 # shellcheck disable=SC2046
 set -- $(echo "$line" | tr -dc '0-9 \n')
