@@ -10,6 +10,8 @@ Usage: make-hostile-db.py KIND SOUND OUT [VICTIM]
   trigger   each insertion into snapshot would insert without an end
   last-id   the last snapshot has the largest id that there is
   again     TABLE=name: the pages of that table are read over and over
+  shared    each row of site has a text of most of the file, in the same pages
+  index     what is appended to snapshot is indexed by a text of 100 MB
   text      strings have escapes, line breaks and formulas in them
 """
 import os
@@ -110,6 +112,56 @@ elif kind == "again":
         write(root, interior(child))
         file.seek(28)
         file.write(struct.pack(">I", last))
+elif kind == "shared":
+    def varint(n):
+        data = bytes([n & 0x7f])
+        while n >> 7:
+            n >>= 7
+            data = bytes([n & 0x7f | 0x80]) + data
+        return data
+
+    db = sqlite3.connect(out)
+    page = db.execute("PRAGMA page_size").fetchone()[0]
+    root = db.execute("SELECT rootpage FROM sqlite_master WHERE name = 'site'").fetchone()[0]
+    db.close()
+    rows, leaves = 7, 200
+    last = os.path.getsize(out) // page
+    chain = last + 1  # the page of a text that goes on in that page
+    local = (page - 12) * 32 // 255 - 23  # so much of a row is not in that chain
+    payload = local + (leaves // 2) * (page - 4)
+    pages = [struct.pack(">I", chain).ljust(page, b"f")]
+    for leaf in range(leaves):
+        body, cells = b"", []
+        for number in range(leaf * rows + 1, leaf * rows + rows + 1):
+            # id, name, file, line, module, and the function: the rest of the row
+            fields = b"%06d" % number * 2 + b"\7"
+            types = b"\0\x19\x19\1\0"
+            length = payload - len(fields) - len(types) - 4
+            head = types + varint(2 * length + 13)
+            assert len(head) == len(types) + 3
+            row = (bytes([len(head) + 1]) + head + fields).ljust(local, b"f")
+            body = varint(payload) + varint(number) + row + struct.pack(">I", chain) + body
+            cells.append(page - len(body))
+        head = struct.pack(">BHHHB", 13, 0, rows, page - len(body), 0)
+        head += b"".join(struct.pack(">H", cell) for cell in cells)
+        pages.append(head + b"\0" * (page - len(head) - len(body)) + body)
+    body, cells = b"", []
+    for leaf in range(leaves - 1):
+        body = struct.pack(">I", chain + 1 + leaf) + varint((leaf + 1) * rows) + body
+        cells.append(page - len(body))
+    head = struct.pack(">BHHHBI", 5, 0, leaves - 1, page - len(body), 0, chain + leaves)
+    head += b"".join(struct.pack(">H", cell) for cell in cells)
+    with open(out, "r+b") as file:
+        file.seek((root - 1) * page)
+        file.write(head + b"\0" * (page - len(head) - len(body)) + body)
+        file.seek(last * page)
+        file.write(b"".join(pages))
+        file.seek(28)
+        file.write(struct.pack(">I", last + len(pages)))
+elif kind == "index":
+    script("CREATE INDEX more ON snapshot (length(hex(zeroblob(id)))); PRAGMA writable_schema = ON;"
+           "UPDATE sqlite_master SET sql = replace(sql, '(id)', '(50000000 + id)')"
+           " WHERE name = 'more'")
 elif kind == "text":
     bad = "x\x1b]0;t\x07\x1b[2J\u009b31m\u202e\n=cmd|' /C calc'!A0,\"y;z"
     db = sqlite3.connect(out)

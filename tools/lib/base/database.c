@@ -71,9 +71,43 @@ static const char *careful_vfs(void)
 
 /* Of an open file; freed when SQLite closes it. */
 struct guard {
+	struct guard *next;
+	sqlite3 *db;
 	int fd;			/* keeps a lock, or -1 */
 	uint64_t turns, left;	/* of a statement */
+	uint64_t most_text;	/* bytes that one run of a statement can return */
+	struct text_use {
+		const sqlite3_stmt *statement;
+		uint64_t bytes;
+	} *use;
+	size_t uses, room;
 };
+
+static struct guard *guards;
+
+/* The text that @statement has returned since it was started. */
+static struct text_use *text_use(struct guard *guard, const sqlite3_stmt *statement)
+{
+	for (size_t i = 0; i < guard->uses; i++)
+		if (guard->use[i].statement == statement)
+			return &guard->use[i];
+	GROW(guard->use, guard->uses, guard->room);
+	guard->use[guard->uses] = (struct text_use){ .statement = statement };
+	return &guard->use[guard->uses++];
+}
+
+static void free_guard(struct guard *guard)
+{
+	struct guard **at = &guards;
+
+	while (*at != guard)
+		at = &(*at)->next;
+	*at = guard->next;
+	if (guard->fd >= 0)
+		close(guard->fd);
+	free(guard->use);
+	free(guard);
+}
 
 static int spend(void *data)
 {
@@ -91,11 +125,10 @@ static int watch(unsigned int what, void *data, void *object, void *unused)
 
 	(void)unused;
 	if (what == SQLITE_TRACE_CLOSE) {
-		if (guard->fd >= 0)
-			close(guard->fd);
-		free(guard);
+		free_guard(guard);
 		return 0;
 	}
+	text_use(guard, object)->bytes = 0;
 	db = sqlite3_db_handle(object);
 	while ((s = sqlite3_next_stmt(db, s)))
 		if (s != object && sqlite3_stmt_busy(s))
@@ -108,7 +141,12 @@ static void distrust(sqlite3 *db, int fd, off_t size)
 {
 	struct guard *guard = xcalloc(1, sizeof(*guard));
 
+	guard->next = guards;
+	guards = guard;
+	guard->db = db;
 	guard->fd = fd;
+	/* UTF-16 becomes longer. */
+	guard->most_text = 2 * (uint64_t)size + 65536;
 	guard->turns = guard->left = 100 + (uint64_t)size / 5000;
 	sqlite3_trace_v2(db, SQLITE_TRACE_STMT | SQLITE_TRACE_CLOSE, watch, guard);
 	sqlite3_progress_handler(db, TURN, spend, guard);
@@ -126,9 +164,29 @@ static void distrust(sqlite3 *db, int fd, off_t size)
 	sqlite3_exec(db, "PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0", NULL, NULL, NULL);
 }
 
-const char *database_text(struct arena *arena, sqlite3_stmt *s, int column)
+/* Rows of a damaged file can share the pages of a long text. */
+const char *database_column(sqlite3_stmt *s, int column)
 {
 	const char *text = (const char *)sqlite3_column_text(s, column);
+	sqlite3 *db = sqlite3_db_handle(s);
+	struct guard *guard = guards;
+	struct text_use *use;
+
+	while (guard && guard->db != db)
+		guard = guard->next;
+	if (!text || !guard)
+		return text;
+	use = text_use(guard, s);
+	use->bytes += (uint64_t)sqlite3_column_bytes(s, column);
+	if (use->bytes <= guard->most_text)
+		return text;
+	sqlite3_interrupt(db);
+	return NULL;
+}
+
+const char *database_text(struct arena *arena, sqlite3_stmt *s, int column)
+{
+	const char *text = database_column(s, column);
 	char *copy = text ? arena_copy(arena, text, strlen(text)) : NULL;
 
 	if (copy)
@@ -325,6 +383,7 @@ static sqlite3 *open_to_read(const char *real, int fd, const struct stat *st, ch
 static sqlite3 *open_to_write(const char *real, const struct stat *st, bool append, char **why)
 {
 	static const char *const suffixes[] = { "-wal", "-shm" };
+	off_t size = st->st_size;
 	struct stat other;
 	sqlite3 *db;
 
@@ -332,12 +391,16 @@ static sqlite3 *open_to_write(const char *real, const struct stat *st, bool appe
 		return refuse(why, "its last change was not finished, as ", real,
 			      "-journal tells: take another name");
 	for (size_t i = 0; i < sizeof(suffixes) / sizeof(*suffixes); i++)
-		if (beside(real, suffixes[i], &other) && !trusted(&other))
+		if (!beside(real, suffixes[i], &other))
+			continue;
+		else if (trusted(&other))
+			size += other.st_size;
+		else
 			return refuse(why, "", real, "-wal or -shm belongs to somebody else: "
 				      "take another name");
 	db = open_as(real, "", SQLITE_OPEN_READWRITE);
 	if (append)
-		distrust(db, -1, st->st_size);
+		distrust(db, -1, size);
 	return db;
 }
 

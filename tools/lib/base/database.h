@@ -7,7 +7,8 @@
  *   hot journal back when it opens a file to write, and removes what the journal names.
  * - Views and triggers do nothing, and the tables are compared with the expected ones before
  *   they are used, so that none computes anything.
- * - A statement ends with an error after more work than a sound file of that size takes.
+ * - A statement ends with an error after more work, or more text, than a sound file of that
+ *   size explains.
  */
 #ifndef CODETAG_DATABASE_H
 #define CODETAG_DATABASE_H
@@ -32,6 +33,9 @@ bool database_has(sqlite3 *db, const char *schema);
 
 /* Why the last call failed. */
 const char *database_error(sqlite3 *db);
+
+/* The text in a column until the next step; NULL if there is none or the file returns too much. */
+const char *database_column(sqlite3_stmt *s, int column);
 
 /* A copy of the text in a column, cleaned by text_clean(); NULL if there is none. */
 const char *database_text(struct arena *arena, sqlite3_stmt *s, int column);

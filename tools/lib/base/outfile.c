@@ -44,7 +44,10 @@ int outfile_create_now(const char *path)
 	return create_at(AT_FDCWD, path);
 }
 
-/* Its name is in @name: a leading dot keeps collectors of *.prom away from it. */
+/*
+ * Its name is in @name: a leading dot keeps collectors of *.prom away from it. A file system
+ * takes 255 bytes, which @path can have without the ten more.
+ */
 static int create_temporary(int dir, const char *path, struct text *name)
 {
 	uint32_t number;
@@ -54,7 +57,7 @@ static int create_temporary(int dir, const char *path, struct text *name)
 		if (getrandom(&number, sizeof(number), 0) != sizeof(number))
 			return -1;
 		text_clear(name);
-		text_printf(name, ".%s.%08x", base_name(path), number);
+		text_printf(name, ".%.240s.%08x", base_name(path), number);
 		fd = create_at(dir, name->s);
 		if (fd < 0 && errno != EEXIST)
 			return -1;
@@ -213,6 +216,13 @@ static bool open_existing(struct outfile *file, const char *path, const struct s
 	if (fstat(fd, &st) || !S_ISREG(st.st_mode))
 		return write_in_place(file, path, fd);
 	dir = find_directory(fd, &st, real);
+	/* A link of our own may lead there, or another file was there a moment ago. */
+	if (dir >= 0 && is_foreign(&st) && in_shared_directory(real)) {
+		close(dir);
+		close(fd);
+		errno = EACCES;
+		return false;
+	}
 	replaced = dir >= 0 && open_beside(file, real, dir, fd, &st);
 	if (!replaced && ftruncate(fd, 0)) {
 		close(fd);

@@ -125,7 +125,7 @@ FILE *input_open(const char *path)
 	fclose(in);
 	if (!input_read(path, &text, &len))
 		return NULL;
-	unpacked = fdopen(memfd_create(path, MFD_CLOEXEC), "w+");
+	unpacked = fdopen(memfd_create("codetag", MFD_CLOEXEC), "w+");
 	if (unpacked && (fwrite(text, 1, len, unpacked) != len || fflush(unpacked))) {
 		fclose(unpacked);
 		unpacked = NULL;

@@ -226,10 +226,9 @@ static sqlite3_stmt *query(struct recording *rec, const char *text)
 /* Ends a query; @result is what its last step returned. */
 static bool query_end(struct recording *rec, sqlite3_stmt *s, int result)
 {
-	if (result != SQLITE_DONE)
-		fail(rec);
+	/* What it failed for is told again: another query may have gone well since. */
 	sqlite3_finalize(s);
-	return result == SQLITE_DONE;
+	return result == SQLITE_DONE || fail(rec);
 }
 
 static bool load_meta(struct recording *rec)
@@ -324,10 +323,21 @@ static struct recording *new_recording(void)
 	return rec;
 }
 
+/* An index is computed for each row that is appended, at any cost; codetag makes none. */
+static bool check_indexes(struct recording *rec)
+{
+	sqlite3_stmt *s = query(rec, "SELECT 1 FROM sqlite_master WHERE type = 'index' AND sql NOT NULL");
+	bool has = s && sqlite3_step(s) == SQLITE_ROW;
+
+	sqlite3_finalize(s);
+	return s && (!has || fail_with(rec, "it has an index of its own: drop that first, "
+				       "or take another name"));
+}
+
 static bool open_existing(struct recording *rec, const char *path, enum database_use use)
 {
 	return open_database(rec, path, use) && load_meta(rec) && check_tables(rec) &&
-	       load_snapshots(rec) && prepare(rec);
+	       (use != DATABASE_APPEND || check_indexes(rec)) && load_snapshots(rec) && prepare(rec);
 }
 
 struct recording *recording_open(const char *path)
@@ -381,7 +391,7 @@ static bool load_states(struct recording *rec)
 	if (!s)
 		return false;
 	while ((result = sqlite3_step(s)) == SQLITE_ROW) {
-		const char *name = (const char *)sqlite3_column_text(s, 0);
+		const char *name = database_column(s, 0);
 		size_t i = strmap_add(&rec->sites, name ? name : "",
 				      name ? strlen(name) : 0);
 
@@ -394,7 +404,7 @@ static bool load_states(struct recording *rec)
 		else
 			set_state(state_of(rec, i), sqlite3_column_int64(s, 1),
 				  sqlite3_column_int64(s, 2),
-				  (const char *)sqlite3_column_text(s, 3));
+				  database_column(s, 3));
 	}
 	if (!query_end(rec, s, result))
 		return false;
@@ -405,7 +415,7 @@ static bool load_states(struct recording *rec)
 	if (!s)
 		return false;
 	while ((result = sqlite3_step(s)) == SQLITE_ROW) {
-		const char *name = (const char *)sqlite3_column_text(s, 0);
+		const char *name = database_column(s, 0);
 		size_t i = strmap_add(&rec->gauges, name ? name : "",
 				      name ? strlen(name) : 0);
 

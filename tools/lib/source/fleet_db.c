@@ -136,8 +136,8 @@ bool fleet_db_next(struct fleet_db *db, struct snapshot *snapshot)
 		return result != SQLITE_DONE && fail(db);
 	if (!database_ascends(&db->last, sqlite3_column_int64(db->hosts, 0)))
 		return fail_with(db, damaged);
-	name = (const char *)sqlite3_column_text(db->hosts, 1);
-	kernel = (const char *)sqlite3_column_text(db->hosts, 2);
+	name = database_column(db->hosts, 1);
+	kernel = database_column(db->hosts, 2);
 	snapshot->host = xstrdup(name ? name : "");
 	text_clean(snapshot->host);
 	snapshot->kernel = kernel ? xstrdup(kernel) : NULL;

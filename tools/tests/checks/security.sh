@@ -153,6 +153,28 @@ pages_again() {
 	return $bad
 }
 
+# Rows that share the pages of a long text: no more of it is read than the file has.
+shared_pages() {
+	local command db=$scratch/hostile/x.db
+	hostile shared "$recording" || return 1
+	for command in "leaks $db" "replay --list $db" "chart -o $scratch/hostile.svg $db"; do
+		# shellcheck disable=SC2086
+		"$codetag" $command >"$scratch/out" 2>&1
+		[ "${command%% *}" = replay ] || grep -q 'more work than a file of its size' "$scratch/out" ||
+			{ echo "$command"; cut -c 1-300 "$scratch/out"; return 1; }
+	done
+}
+
+# What is appended computes nothing.
+index_refused() {
+	hostile index "$recording" || return 1
+	"$codetag" record -q -c 1 --append -o "$scratch/hostile/x.db" \
+		--allocinfo data/handmade-v1.allocinfo >"$scratch/out" 2>&1
+	[ $? -eq 2 ] && grep -q 'an index of its own' "$scratch/out" && return
+	cat "$scratch/out"
+	return 1
+}
+
 if feature sqlite3 security; then
 	check security/journal journal_stays
 	check security/reading reading_changes_nothing
@@ -165,6 +187,8 @@ if feature sqlite3 security; then
 	check security/schema schema_is_compared
 	check security/schema-refused schema_refused
 	check security/pages-again pages_again
+	check security/shared-pages shared_pages
+	check security/index index_refused
 fi
 
 # writers OUT: the ways to write a file, one a line
@@ -200,6 +224,32 @@ foreign_link() {
 	done
 	return $bad
 }
+
+# Neither does a link of one's own lead to a file of somebody else's there.
+foreign_target() {
+	local dir=$scratch/sticky command bad=0
+	rm -rf "$dir" && mkdir "$dir" && chmod 1777 "$dir" && ln -sfn sticky/file.svg "$scratch/own.svg" || return 1
+	while read -r command; do
+		echo keep >"$dir/file.svg" && chown 65533 "$dir/file.svg" || return 1
+		# shellcheck disable=SC2086
+		"$codetag" $command >"$scratch/out" 2>&1
+		[ $? -eq 2 ] && [ "$(cat "$dir/file.svg" | tr -d '\0')" = keep ] && continue
+		bad=1
+		echo "$command: $(head -c 100 "$dir/file.svg") $(head -c 500 "$scratch/out")"
+	done < <(writers "$scratch/own.svg")
+	return $bad
+}
+
+# A name has 255 bytes at most, and so has that of a file until it is whole.
+long_names() {
+	local name file=data/handmade-v1.allocinfo dir=$scratch/long
+	name=$(printf 'n%.0s' {1..251})
+	mkdir -p "$dir" && "$codetag" export --format csv -o "$dir/$name.csv" "$file" &&
+		diff "$dir/$name.csv" <("$codetag" export --format csv "$file") || return 1
+	gzip -c data/handmade-modern.trace >"$dir/$name.gz" &&
+		diff <("$codetag" trace "$dir/$name.gz" 2>&1) <("$codetag" trace data/handmade-modern.trace 2>&1)
+}
+feature libarchive security/long-names && check security/long-names long_names
 
 # A link to nothing makes nothing.
 dangling_link() {
@@ -264,6 +314,7 @@ feature sqlite3 security/private && check security/private private_files
 if feature sqlite3 security/links && feature cairo security/links; then
 	if [ "$(id -u)" -eq 0 ] && program setpriv security/links; then
 		check security/link foreign_link
+		check security/target foreign_target
 		check security/attributes attributes_stay
 		check security/in-place written_in_place
 	else
