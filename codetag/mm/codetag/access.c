@@ -6,10 +6,8 @@
  * number as the machine's, but not its capabilities.
  */
 #include <linux/capability.h>
-#include <linux/cred.h>
 #include <linux/fs.h>
 #include <linux/moduleparam.h>
-#include <linux/uidgid.h>
 #include "internal.h"
 
 /**
@@ -29,20 +27,18 @@ int codetag_may_change(void)
  * codetag_may_open - may the current task open a file of the profiler?
  * @file: the file, which is being opened
  *
- * Other users than 0 get here only if the administrator changed the file's mode or
- * owner, so that they may read it.
+ * Whoever it is: user 0 of a container owns /proc/allocinfo, so it can change the
+ * file's mode, and read as somebody else then.
  *
  * Context: Process.
- * Return: 0, or -EPERM: to write takes CAP_SYS_ADMIN, user 0 needs CAP_PERFMON or
- *	   CAP_SYS_ADMIN to read.
+ * Return: 0, or -EPERM: to write takes CAP_SYS_ADMIN, to read CAP_PERFMON or
+ *	   CAP_SYS_ADMIN.
  */
 int codetag_may_open(const struct file *file)
 {
 	if (file->f_mode & FMODE_WRITE)
 		return codetag_may_change();
-	if (uid_eq(current_fsuid(), GLOBAL_ROOT_UID) && !perfmon_capable())
-		return -EPERM;
-	return 0;
+	return perfmon_capable() ? 0 : -EPERM;
 }
 
 static int set_param(const char *value, const struct kernel_param *kp)

@@ -93,7 +93,8 @@ static int count_all(struct charged *charged)
 	stop_machine_cpuslocked(count_percpu, charged, NULL);
 	charged->percpu = held_so_far(charged);
 	for (charged->pfn = 0; charged->pfn < end; charged->pfn += PIECE_PAGES) {
-		stop_machine_cpuslocked(count_piece, charged, NULL);
+		if (codetag_recount_any(charged->pfn, charged->pfn + PIECE_PAGES))
+			stop_machine_cpuslocked(count_piece, charged, NULL);
 		cond_resched();
 		if (signal_pending(current))
 			return -EINTR;

@@ -343,7 +343,8 @@ static bool values_valid(const struct codetag_site *site, unsigned int how,
 			 const struct values *values, const struct codetag_context *like)
 {
 	if (like)
-		return like->state != CODETAG_CONTEXT_OLD || !values->nr_frames;
+		return !values->nr_frames || (like->state != CODETAG_CONTEXT_OLD &&
+					      like->state != CODETAG_CONTEXT_OLD_LEAVING);
 	return READ_ONCE(site->how) == how;
 }
 
@@ -1380,12 +1381,16 @@ static unsigned int check_lists(struct seq_buf *out)
 	struct codetag_block *block;
 	struct codetag_site *site;
 	unsigned int wrong = 0, i;
+	unsigned long flags;
 
 	/* Contexts can come meanwhile, but not go. */
 	for (ctx = codetag_context_next(0); ctx; ctx = codetag_context_next(ctx->id + 1)) {
 		block_of(ctx)->unlisted |= BIT(ctx->id % CODETAG_BLOCK_SIZE);
 		codetag_rest(1);
 	}
+	/* A context found before is also in its list once take_context() is over. */
+	raw_spin_lock_irqsave(&codetag_context_lock, flags);
+	raw_spin_unlock_irqrestore(&codetag_context_lock, flags);
 	list_for_each_entry(site, &codetag_sites, list) {
 		list_for_each_entry_rcu(ctx, &site->contexts, list, true) {
 			if (ctx->site != site)

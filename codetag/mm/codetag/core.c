@@ -1184,8 +1184,13 @@ void codetag_unload_module(struct module *mod)
 {
 	struct codetag_range *range, *next;
 
-	if (!mod->num_alloc_tags || mem_alloc_profiling_permanently_disabled())
+	if (mem_alloc_profiling_permanently_disabled())
 		return;
+	/* Stacks of other sites may have its code. */
+	if (!mod->num_alloc_tags) {
+		codetag_contexts_module_gone(mod);
+		return;
+	}
 
 	/* What the module gave to kfree_rcu() need not look like a leak. */
 	kvfree_rcu_barrier();

@@ -188,6 +188,22 @@ static unsigned long next_pfn(unsigned long pfn)
 }
 
 /**
+ * codetag_recount_any - is there any page to recount?
+ * @pfn:	the first page frame
+ * @end:	the page frame after the last one
+ *
+ * Context: Process, with get_online_mems().
+ * Return: false if nothing in between is online memory.
+ */
+bool codetag_recount_any(unsigned long pfn, unsigned long end)
+{
+	for (; pfn < end; pfn = next_pfn(pfn))
+		if (pfn_to_online_page(pfn))
+			return true;
+	return false;
+}
+
+/**
  * codetag_recount_pages - recount pages, and the slab objects in them
  * @rc:		the recount
  * @pfn:	the first page

@@ -84,6 +84,7 @@ void codetag_recount_done(void);
 size_t codetag_recount_nr_caches(void);
 const char *codetag_recount_cache(size_t i);
 void codetag_recount_slab(struct codetag_recount *rc, struct page *page);
+bool codetag_recount_any(unsigned long pfn, unsigned long end);
 void codetag_recount_pages(struct codetag_recount *rc, unsigned long pfn, unsigned long end);
 void codetag_recount_percpu(struct codetag_recount *rc);
 

@@ -530,7 +530,8 @@ static void slab_remove_vector(struct slab *slab)
  */
 static int __init far_vectors_init(void)
 {
-	unsigned int bits = max(ilog2(totalram_pages() / 8), 1);
+	/* 2^27 heads are as much as kvcalloc() gives. */
+	unsigned int bits = clamp(ilog2(totalram_pages() / 8), 1, 27);
 	struct hlist_head *table;
 
 	if (!far_vectors_are_usual)

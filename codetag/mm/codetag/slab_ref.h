@@ -30,7 +30,11 @@ unsigned int codetag_slab_objects(const struct kmem_cache *s, unsigned int order
 unsigned int codetag_slab_objects_in(const struct kmem_cache *s, const struct slab *slab);
 void codetag_slab_init(struct kmem_cache *s, struct slab *slab, gfp_t gfp, bool allow_spin);
 void codetag_slab_exit(struct kmem_cache *s, struct slab *slab);
+#ifdef CONFIG_DEBUG_FS
 void codetag_slab_abandon(struct kmem_cache *s);
+#else
+static inline void codetag_slab_abandon(struct kmem_cache *s) {}
+#endif
 unsigned int codetag_slab_tail(const struct kmem_cache *s, const struct slab *slab);
 u16 *codetag_slab_ref_in(const struct kmem_cache *s, const struct slab *slab,
 			 const void *object);

@@ -69,8 +69,8 @@ for site in json.load(sys.stdin)["sites"]:
 # No name can end the script or ask anybody for anything, and there is no address to go to.
 page_is_closed() {
 	local html=$scratch/page.html
-	printf '4096 1 a/</script><script>alert(1)</script>.c:1 func:<!--f\n' >"$scratch/hostile"
-	"$codetag" chart -o "$html" "$scratch/hostile" || return 1
+	printf '4096 1 a/</script><script>alert(1)</script>.c:1 func:<!--f\n' >"$scratch/odd-page"
+	"$codetag" chart -o "$html" "$scratch/odd-page" || return 1
 	python3 -c '
 import html.parser, re, sys
 class Page(html.parser.HTMLParser):

@@ -23,13 +23,13 @@ labels_last() {
 # Whatever is in a name.
 hostile_names() {
 	printf 'allocinfo - version: 2.0\n1 1 a\xff.c:1 func:f\n2 1 a\xfe.c:1 func:f\n3 1 a"\\b.c:1 func:f\n4 1 \xc3\xa4.c:1 func:\xe2\x82\xac\n' \
-		>"$scratch/hostile"
+		>"$scratch/odd-names"
 	for by in site place func file dir module subsystem; do
-		"$codetag" export --format prometheus -g "$by" "$scratch/hostile" >"$scratch/hostile.prom" &&
-			iconv -f UTF-8 -t UTF-8 "$scratch/hostile.prom" >/dev/null || return 1
+		"$codetag" export --format prometheus -g "$by" "$scratch/odd-names" >"$scratch/odd-names.prom" &&
+			iconv -f UTF-8 -t UTF-8 "$scratch/odd-names.prom" >/dev/null || return 1
 	done
-	[ "$(labels_of "$scratch/hostile" | grep -c '^codetag_allocated_bytes')" -eq 4 ] &&
-		grep -q 'one subsystem' "$scratch/hostile.prom"
+	[ "$(labels_of "$scratch/odd-names" | grep -c '^codetag_allocated_bytes')" -eq 4 ] &&
+		grep -q 'one subsystem' "$scratch/odd-names.prom"
 }
 
 # Groups of any kind, hosts with kernels that differ, the kernel, labels.
@@ -38,7 +38,7 @@ promtool_takes() {
 	for by in site place func file dir:2 module subsystem; do
 		"$codetag" export --format prometheus -n 10000 -a -g "$by" --label host=a \
 			data/recorded-mainline-6.12.allocinfo data/recorded-mainline-7.3.allocinfo \
-			"$scratch/hostile" | promtool check metrics || return 1
+			"$scratch/odd-names" | promtool check metrics || return 1
 	done
 }
 

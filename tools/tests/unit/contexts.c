@@ -28,7 +28,7 @@ static void test_lines(void)
 		{ "1 2 3", false },
 		{ "1 2 3 a.c func:f", false },
 		{ "1 2 3 a.c:1 func:f =1", false },
-		{ "1 2 3 a.c:1 func:f\ttask=x", false },
+		{ "1 2 3 a.c:1 func:f\ttask=x", true },	/* shown as "?" */
 		{ " f+0x1/0x2", false },	/* of no context */
 		{ "# site: 1 2 3 a.c:1 func:f keys=none contexts=0", true },
 		{ "# site: 1 2 3 a.c:1 func:f unloaded:yes keys=age max=3 contexts=0", true },

@@ -2,6 +2,7 @@
 /* Which cache the objects of a caller are of, and who holds a cache. */
 #include "trace/kmem.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -85,12 +86,17 @@ static void test_saved(const struct kmem *kmem)
 	char dir[] = "/tmp/codetag-unit-XXXXXX", path[sizeof(dir) + 8];
 	struct kmem loaded = { 0 };
 	char *why;
+	int fd;
 
 	if (!mkdtemp(dir)) {
 		expect(false, "a directory for the accounts");
 		return;
 	}
 	snprintf(path, sizeof(path), "%s/db", dir);
+	/* The caller makes the file. */
+	fd = open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
+	if (fd >= 0)
+		close(fd);
 	why = kmem_save(kmem, path);
 	if (!why)
 		why = kmem_load(&loaded, path);
