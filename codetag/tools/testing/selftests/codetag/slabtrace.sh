@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # What slab_debug reports begins with the function that was called: here with the
 # report that is no error, which flag T makes of each allocation and free.
-# boot: slab_debug=T,ct_plain,ct_account,kmalloc-8k log_buf_len=4M
+# The caches of 8 KiB are those of CONFIG_RANDOM_KMALLOC_CACHES, too.
+# boot: slab_debug=T,ct_plain,ct_account,kmalloc-8k,kmalloc-rnd-01-8k,kmalloc-rnd-02-8k,kmalloc-rnd-03-8k,kmalloc-rnd-04-8k,kmalloc-rnd-05-8k,kmalloc-rnd-06-8k,kmalloc-rnd-07-8k,kmalloc-rnd-08-8k,kmalloc-rnd-09-8k,kmalloc-rnd-10-8k,kmalloc-rnd-11-8k,kmalloc-rnd-12-8k,kmalloc-rnd-13-8k,kmalloc-rnd-14-8k,kmalloc-rnd-15-8k log_buf_len=4M
 # store: any
 . "$(dirname "$0")/codetag.inc"
 
@@ -10,10 +11,10 @@
 # function that made it may itself have been jumped to.
 reported()
 {
-	awk -v head="TRACE $2 $1 " -v fn=" $3[.+]" -v caller="[[]codetag_test[]]" '
+	awk -v head="^ TRACE $2 $1 " -v fn=" $3[.+]" -v caller="[[]codetag_test[]]" '
 	/ \? / { next }
 	{ sub(/^\[[^]]*\] */, ""); $0 = " " $0 }
-	/^ TRACE / { in_report = index($0, head) == 2; before = "" }
+	/^ TRACE / { in_report = $0 ~ head; before = "" }
 	in_report && $0 ~ caller { all++; good += before ~ fn; in_report = 0 }
 	{ before = $0 }
 	END { printf("%d of %d\n", good, all); exit !(all > 0 && good == all) }' "$WORK/log"
@@ -44,7 +45,7 @@ done
 run hold kmalloc
 run drop kmalloc
 dmesg -c >"$WORK/log"
-out=$(reported free kmalloc-8k kfree)
+out=$(reported free 'kmalloc(-rnd-..)?-8k' kfree)
 check "kfree()" $? "$out"
 dmesg -n 7
 audited "audit"
