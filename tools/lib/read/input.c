@@ -168,7 +168,7 @@ void input_complain(const char *path, int error)
 			words = ours[i].words;
 	warning("cannot read %s: %s", input_name(path), words);
 	if ((error == EACCES || error == EPERM) && geteuid())
-		hint("Root may, try again as root.");
+		hint("This needs root.");
 	else if (error == EISDIR)
 		hint("It has to be a file.");
 }
