@@ -257,7 +257,7 @@ hints_root() {
 	[ "$(id -u)" -ne 0 ] || user='setpriv --reuid=65534 --clear-groups'
 	for command in report slabs\ -f trace; do
 		# shellcheck disable=SC2086
-		hints 'Permission denied' 'as root' $user "$dir/codetag" $command "$dir/secret" || return 1
+		hints 'Permission denied' 'needs root' $user "$dir/codetag" $command "$dir/secret" || return 1
 	done
 	rm -rf "$dir"
 }
