@@ -14,20 +14,20 @@
 #include <linux/timer.h>
 
 #define ORDER	9
-#define MAX	4096
+#define MAX_PAGES	4096
 
 static char *in = "bh";
 module_param(in, charp, 0400);
 MODULE_PARM_DESC(in, "where to allocate: softirq, hardirq or bh");
 
-static struct page *pages[MAX];
+static struct page *pages[MAX_PAGES];
 static DECLARE_COMPLETION(done);
 
 static noinline void atomic_fail(void)
 {
 	int nr = 0;
 
-	while (nr < MAX && (pages[nr] = alloc_pages(GFP_ATOMIC, ORDER)))
+	while (nr < MAX_PAGES && (pages[nr] = alloc_pages(GFP_ATOMIC, ORDER)))
 		nr++;
 	while (nr--)
 		__free_pages(pages[nr], ORDER);

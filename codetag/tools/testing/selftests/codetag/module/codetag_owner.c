@@ -98,6 +98,12 @@ struct totals {
 /* A pair of which no more than the number is wanted: it agrees. */
 #define AGREES	BIT(0)
 
+/* Sanitizers know nothing of the slots, and page_tag_slot_read() is not exported. */
+static noinline __no_sanitize_address u16 read_slot(const u16 *slot)
+{
+	return READ_ONCE(*slot);
+}
+
 static u16 id_of(const struct page *page)
 {
 	u16 (*ext_get)(const struct page *page) = (void *)at_page_tag_ext_get;
@@ -106,7 +112,7 @@ static u16 id_of(const struct page *page)
 	if (!strcmp(store, "flags"))
 		id = page_tag_flags_get(page);
 	else if (!strcmp(store, "slot"))
-		id = page_tag_slot_read(*(u16 **)at_page_tag_slots + page_to_pfn(page));
+		id = read_slot(*(u16 **)at_page_tag_slots + page_to_pfn(page));
 	else
 		id = ext_get(page);
 
