@@ -213,7 +213,7 @@ def head(data):
     facts.update({f"Linux {k}": v for k, v in data.get("sources", {}).items()})
     lines = ["<!-- SPDX-License-Identifier: GPL-2.0 -->", f"# Results of {data.get('date')}", ""]
     lines += [f"- {name}: {value}" for name, value in facts.items()]
-    lines += ["", "How to read them: [benchmarking.md](../../Documentation/benchmarking.md).", ""]
+    lines += ["", "How to read them: Documentation/benchmarking.md.", ""]
     return "\n".join(lines)
 
 
