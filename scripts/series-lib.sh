@@ -102,3 +102,57 @@ base_field()
 {
 	[ ! -f "$PATCHES/BASE" ] || sed -n "s/^$1: *//p" "$PATCHES/BASE"
 }
+
+# commit_as_series: from here on git commits the same, whoever runs it and when
+commit_as_series()
+{
+	GIT_COMMITTER_NAME=$(git -C "$ROOT" config user.name || echo codetag)
+	GIT_COMMITTER_EMAIL=$(git -C "$ROOT" config user.email || echo codetag@localhost)
+	export GIT_COMMITTER_NAME GIT_COMMITTER_EMAIL GIT_COMMITTER_DATE='@0 +0000'
+	export GIT_AUTHOR_NAME=$GIT_COMMITTER_NAME GIT_AUTHOR_EMAIL=$GIT_COMMITTER_EMAIL
+	export GIT_AUTHOR_DATE=$GIT_COMMITTER_DATE
+	export GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_NOSYSTEM=1
+	unset GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE
+}
+
+# commit_step REPO PATCH: commit the patch and the overlay files of its step to REPO
+commit_step()
+{
+	local repo=$1 patch=$2 text info author subject when file
+
+	text=$(mktemp -d "$CACHE/run/step.XXXXXX")
+	info=$(git mailinfo "$text/message" "$text/diff" <"$PATCHES/$patch") ||
+		die "kernel-patches/$KVER/$patch has no mail header"
+	author=$(sed -n 's/^Author: //p' <<<"$info")
+	subject=$(sed -n 's/^Subject: //p' <<<"$info")
+	when=$(sed -n 's/^Date: //p' <<<"$info")
+	if [ -z "$author" ] || [ -z "$subject" ]; then
+		die "kernel-patches/$KVER/$patch needs a From: and a Subject: line"
+	fi
+	grep -q '[^[:space:]]' "$text/message" || die "kernel-patches/$KVER/$patch says no why"
+
+	if grep -q '^diff --git ' "$text/diff"; then
+		git -C "$repo" apply --index --whitespace=nowarn "$PATCHES/$patch" ||
+			die "kernel-patches/$KVER/$patch does not apply"
+	fi
+	step_overlay "$patch" >"$text/overlay"
+	while read -r file; do
+		mkdir -p "$repo/$(dirname "$file")"
+		cp -p "$OVERLAY/$file" "$repo/$file"
+	done <"$text/overlay"
+	git -C "$repo" update-index --add --stdin <"$text/overlay"
+	{ printf '%s\n\n' "$subject"; cat "$text/message"; } |
+		GIT_AUTHOR_NAME=$author GIT_AUTHOR_DATE=${when:-$GIT_AUTHOR_DATE} \
+		GIT_AUTHOR_EMAIL=$(sed -n 's/^Email: //p' <<<"$info") \
+		git -C "$repo" commit -q --allow-empty --no-verify -F -
+	rm -r "$text"
+}
+
+# series_state: a checksum of all that edit-series reads and import-series writes
+series_state()
+{
+	{
+		(cd "$PATCHES" && find . -type f ! -path './configs/*' -exec sha256sum {} +)
+		(cd "$OVERLAY" && overlay_all | xargs -d '\n' sha256sum)
+	} | sort | sha256sum | cut -d' ' -f1
+}
