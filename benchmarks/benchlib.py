@@ -2,12 +2,16 @@
 """Reading what the measurements left behind, and comparing variants."""
 import json
 import os
+import re
 import statistics
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
+with open(os.path.join(HERE, "../scripts/packages.txt"), encoding="utf-8") as packages:
+    # The kernel whose sources are in the Debian of this machine
+    HOME_KVER = re.search(r"^linux-source-(.*)$", packages.read(), re.M).group(1)
 # The kernel that is patched, and compared with itself as it comes.
-KVER = os.environ.get("KVER") or "6.12"
+KVER = os.environ.get("KVER") or HOME_KVER
 
 # The fast paths: the rows of the short table.
 FAST = ["page-0", "page-3", "page-9", "page-0-batch", "kmalloc-8", "kmalloc-64",

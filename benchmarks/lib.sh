@@ -8,7 +8,7 @@ BENCH=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd -P)
 
 # Where results are kept while a run lasts, and for the next.
 DATA=$CACHE/bench
-[ "$KVER" = 6.12 ] || DATA=$DATA/$KVER
+[ "$KVER" = "$HOME_KVER" ] || DATA=$DATA/$KVER
 # What the names of the kernels for another architecture end with
 ON=
 if [ "$GUEST_ARCH" = arm64 ]; then

@@ -14,8 +14,10 @@ die()
 	exit 1
 }
 
-# Which kernel; each has a series.
-KVER=${KVER:-6.12}
+# Which kernel; each has a series. Without a choice it is the one whose sources are in
+# the Debian of this machine.
+HOME_KVER=$(sed -n 's/^linux-source-//p' "$SCRIPTS/packages.txt")
+KVER=${KVER:-$HOME_KVER}
 PATCHES=$ROOT/kernel-patches/$KVER
 OVERLAY=$ROOT/codetag
 [[ $KVER != */* && -f $PATCHES/series ]] || die "KVER=$KVER: there is no series for such a kernel" \
@@ -33,7 +35,7 @@ mkdir -p "$CACHE"/{src,tree,obj,log,ccache,run}
 CACHE=$(cd "$CACHE" && pwd -P)
 OBJ=$CACHE/obj
 LOGS=$CACHE/log
-if [ "$KVER" != 6.12 ]; then
+if [ "$KVER" != "$HOME_KVER" ]; then
 	OBJ=$OBJ/$KVER
 	LOGS=$LOGS/$KVER
 fi
@@ -71,7 +73,7 @@ mkdir -p "$OBJ" "$LOGS"
 
 # What is typed before a command for it to mean the same kernel
 CHOICE=
-[ "$KVER" = 6.12 ] || CHOICE+="KVER=$KVER "
+[ "$KVER" = "$HOME_KVER" ] || CHOICE+="KVER=$KVER "
 [ "$GUEST_ARCH" = x86_64 ] || CHOICE+="ARCH=$GUEST_ARCH "
 [ -z "$KSRC" ] || CHOICE+="KSRC=$KSRC "
 [ "$FAST_PATHS" = y ] || CHOICE+="FAST_PATHS=$FAST_PATHS "
