@@ -208,10 +208,10 @@ void __init codetag_change_flags(const struct codetag_query *query)
  * codetag_changes_prepare - find out what queries change, and get all that this takes
  * @queries:	struct codetag_change, in the order in which they apply; on return
  *		they know whether they match
- * @plans:	an empty list, for codetag_changes_make(). To be freed by
+ * @plans:	an empty list, for codetag_changes_commit(). To be freed by
  *		codetag_changes_free() in any case.
  *
- * Context: Process, with codetag_lock() held until codetag_changes_make().
+ * Context: Process, with codetag_lock() held until codetag_changes_commit().
  * Return: 0, -ENOMEM, or -EINTR if the task is to die.
  */
 int codetag_changes_prepare(struct list_head *queries, struct list_head *plans)
@@ -237,14 +237,14 @@ int codetag_changes_prepare(struct list_head *queries, struct list_head *plans)
 }
 
 /**
- * codetag_changes_make - do what queries ask for
+ * codetag_changes_commit - do what queries ask for
  * @queries:	the queries
  * @plans:	what codetag_changes_prepare() has prepared, which is used up
  *
  * Context: Process, with codetag_lock() held, one at a time; codetag_change_switch()
  *	    is to follow.
  */
-void codetag_changes_make(const struct list_head *queries, struct list_head *plans)
+void codetag_changes_commit(const struct list_head *queries, struct list_head *plans)
 {
 	struct codetag_change *change;
 	struct plan *plan;

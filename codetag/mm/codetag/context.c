@@ -100,7 +100,7 @@ static_assert(MAX_NUMNODES < 1 << CODETAG_CPU_SHIFT);
 
 /**
  * struct values - the values of an allocation's keys
- * @what:	like that of a context
+ * @lookup_key: like that of a context
  * @hash:	like that of a context
  * @nr_words:	how many @words there are
  * @nr_frames:	how many frames the stack has
@@ -108,7 +108,7 @@ static_assert(MAX_NUMNODES < 1 << CODETAG_CPU_SHIFT);
  * @words:	like those of a context
  */
 struct values {
-	u64 what;
+	u64 lookup_key;
 	u32 hash;
 	unsigned int nr_words;
 	unsigned int nr_frames;
@@ -201,13 +201,13 @@ static void task_of_current(u64 words[TASK_WORDS])
 	memcpy(words, name, sizeof(name));
 }
 
-/* Compute what the values are found by. */
-static __always_inline void hash_values(const struct codetag_site *site, unsigned int how,
+/* Compute the lookup key and the hash of the values. */
+static __always_inline void hash_values(const struct codetag_site *site, unsigned int split_by,
 					struct values *values)
 {
-	values->what = codetag_context_what(site, how, values->words[0]);
-	if (values->what) {
-		values->hash = codetag_what_hash(values->what);
+	values->lookup_key = codetag_lookup_key(site, split_by, values->words[0]);
+	if (values->lookup_key) {
+		values->hash = codetag_lookup_hash(values->lookup_key);
 		return;
 	}
 	values->hash = (unsigned long)site ^
@@ -219,32 +219,32 @@ static __always_inline void hash_values(const struct codetag_site *site, unsigne
 }
 
 /* The values of an allocation, in the order of the keys. */
-static void get_values(struct codetag_site *site, unsigned int how, int nid, gfp_t gfp,
+static void get_values(struct codetag_site *site, unsigned int split_by, int nid, gfp_t gfp,
 		       bool accounted, size_t size, struct values *values,
 		       unsigned long *entries)
 {
 	u64 *word = values->words;
 
 	*word = 0;
-	if (how & CODETAG_SMALL_KEYS)
-		*word++ = codetag_small_values(how, nid, gfp, accounted);
-	if (how & BIT(CODETAG_KEY_SIZE))
+	if (split_by & CODETAG_SMALL_KEYS)
+		*word++ = codetag_small_values(split_by, nid, gfp, accounted);
+	if (split_by & BIT(CODETAG_KEY_SIZE))
 		*word++ = size;
-	if (how & BIT(CODETAG_KEY_AGE))
+	if (split_by & BIT(CODETAG_KEY_AGE))
 		*word++ = current_age();
-	if (how & BIT(CODETAG_KEY_CGROUP))
+	if (split_by & BIT(CODETAG_KEY_CGROUP))
 		*word++ = current_cgroup(accounted);
-	if (how & BIT(CODETAG_KEY_TASK)) {
+	if (split_by & BIT(CODETAG_KEY_TASK)) {
 		task_of_current(word);
 		word += TASK_WORDS;
 	}
 	values->nr_words = word - values->words;
 	values->nr_frames = 0;
-	if (how & BIT(CODETAG_KEY_STACK))
-		values->nr_frames = codetag_stack_save(site, how >> CODETAG_HOW_DEPTH, entries,
-						       &values->stack);
+	if (split_by & BIT(CODETAG_KEY_STACK))
+		values->nr_frames = codetag_stack_save(site, split_by >> CODETAG_SPLIT_DEPTH,
+						       entries, &values->stack);
 
-	hash_values(site, how, values);
+	hash_values(site, split_by, values);
 }
 
 /* ---- finding and making ------------------------------------------------------ */
@@ -267,13 +267,13 @@ static bool values_are(const struct codetag_context *ctx, const struct values *v
 	return ctx->nr_frames == values->nr_frames;
 }
 
-static struct codetag_context *find_context(const struct codetag_site *site, unsigned int how,
+static struct codetag_context *find_context(const struct codetag_site *site, unsigned int split_by,
 					    const struct values *values)
 {
 	struct codetag_context *ctx;
 
 	hlist_for_each_entry_rcu(ctx, codetag_contexts_of(values->hash), node, true)
-		if (ctx->hash == values->hash && ctx->site == site && ctx->how == how &&
+		if (ctx->hash == values->hash && ctx->site == site && ctx->split_by == split_by &&
 		    values_are(ctx, values))
 			return ctx;
 	return NULL;
@@ -327,7 +327,7 @@ static bool may_take(const struct codetag_site *site)
 	       (READ_ONCE(nr_free) || may_refill());
 }
 
-static unsigned int lost(struct codetag_site *site, unsigned long nr)
+static unsigned int charge_site_as_lost(struct codetag_site *site, unsigned long nr)
 {
 	this_cpu_add(*site->lost, nr);
 	this_cpu_add(nr_lost, nr);
@@ -339,24 +339,24 @@ static unsigned int lost(struct codetag_site *site, unsigned long nr)
  * split by something else, or not at all. And not to replace @like if that will not be
  * found again: addresses in its stack may belong to another module by now.
  */
-static bool values_valid(const struct codetag_site *site, unsigned int how,
+static bool values_valid(const struct codetag_site *site, unsigned int split_by,
 			 const struct values *values, const struct codetag_context *like)
 {
 	if (like)
-		return !values->nr_frames || (like->state != CODETAG_CONTEXT_OLD &&
-					      like->state != CODETAG_CONTEXT_OLD_LEAVING);
-	return READ_ONCE(site->how) == how;
+		return !values->nr_frames || (like->state != CODETAG_CONTEXT_STALE &&
+					      like->state != CODETAG_CONTEXT_STALE_UNHASHED);
+	return READ_ONCE(site->split_now) == split_by;
 }
 
 /* Take a free context; with codetag_context_lock held. */
-static struct codetag_context *take_context(struct codetag_site *site, unsigned int how,
+static struct codetag_context *take_context(struct codetag_site *site, unsigned int split_by,
 					    const struct values *values, unsigned int max_id,
 					    const struct codetag_context *like)
 {
 	struct hlist_node *first = free_contexts[0].first ?: free_contexts[1].first;
 	struct codetag_context *ctx;
 
-	if (!values_valid(site, how, values, like) || site->nr >= site->max || !first ||
+	if (!values_valid(site, split_by, values, like) || site->nr >= site->max || !first ||
 	    nr_used >= READ_ONCE(codetag_max_contexts))
 		return NULL;
 	ctx = hlist_entry(first, struct codetag_context, node);
@@ -370,14 +370,14 @@ static struct codetag_context *take_context(struct codetag_site *site, unsigned 
 	block_of(ctx)->nr_used++;
 
 	ctx->hash = values->hash;
-	ctx->what = values->what;
-	ctx->how = how;
+	ctx->lookup_key = values->lookup_key;
+	ctx->split_by = split_by;
 	ctx->nr_words = values->nr_words;
 	ctx->nr_frames = values->nr_frames;
 	memcpy(ctx->words, values->words, values->nr_words * sizeof(*ctx->words));
 	memcpy(ctx->stack, values->stack, values->nr_frames * sizeof(*ctx->stack));
 	ctx->seen = 0;
-	ctx->state = CODETAG_CONTEXT_LIVE;
+	ctx->state = CODETAG_CONTEXT_HASHED;
 	smp_store_release(&ctx->site, site); /* pairs with codetag_context_next() */
 	list_add_tail_rcu(&ctx->list, &site->contexts);
 	hlist_add_head_rcu(&ctx->node, codetag_contexts_of(ctx->hash));
@@ -389,7 +389,7 @@ static struct codetag_context *take_context(struct codetag_site *site, unsigned 
  * context that it was charged to before, NULL for a new allocation.
  */
 static noinline struct codetag_context *make_context(struct codetag_site *site,
-						     unsigned int how,
+						     unsigned int split_by,
 						     const struct values *values,
 						     unsigned int max_id,
 						     const struct codetag_context *like)
@@ -402,9 +402,9 @@ static noinline struct codetag_context *make_context(struct codetag_site *site,
 		return NULL;
 
 	raw_spin_lock_irqsave(&codetag_context_lock, flags);
-	ctx = find_context(site, how, values);
+	ctx = find_context(site, split_by, values);
 	if (!ctx)
-		ctx = take_context(site, how, values, max_id, like);
+		ctx = take_context(site, split_by, values, max_id, like);
 	refill = may_refill();
 	raw_spin_unlock_irqrestore(&codetag_context_lock, flags);
 	if (refill)
@@ -432,28 +432,28 @@ unsigned int codetag_context_id(int nid, gfp_t gfp, bool accounted, size_t size,
 	struct values values __uninitialized;
 	struct codetag_context *ctx;
 	struct codetag_site *site;
-	unsigned int how, id;
+	unsigned int split_by, id;
 
-	how = codetag_how_split(ct, &site);
-	if (!how) {
+	split_by = codetag_split_now(ct, &site);
+	if (!split_by) {
 		/* Not any more: it has an id now, or it is switched off. */
 		id = READ_ONCE(ct->id);
 		smp_rmb(); /* or it has been split again */
-		how = id ? 0 : codetag_how_split(ct, &site);
-		if (!how)
+		split_by = id ? 0 : codetag_split_now(ct, &site);
+		if (!split_by)
 			return id;
 	}
 
 	/* What is below takes locks. */
 	if (in_nmi())
-		return lost(site, 1);
+		return charge_site_as_lost(site, 1);
 
-	get_values(site, how, nid, gfp, accounted, size, &values, entries);
-	ctx = find_context(site, how, &values);
+	get_values(site, split_by, nid, gfp, accounted, size, &values, entries);
+	ctx = find_context(site, split_by, &values);
 	if (unlikely(!ctx))
-		ctx = make_context(site, how, &values, max_id, NULL);
+		ctx = make_context(site, split_by, &values, max_id, NULL);
 	if (unlikely(!ctx || ctx->id > max_id))
-		return lost(site, 1);
+		return charge_site_as_lost(site, 1);
 	this_cpu_inc(*ctx->allocs);
 	return ctx->id;
 }
@@ -464,14 +464,14 @@ DEFINE_STATIC_KEY_FALSE(codetag_by_size_key);
 DEFINE_STATIC_KEY_FALSE(codetag_by_cgroup_key);
 
 /* Which of a context's words has the value of this key: CODETAG_KEY_NODE, _SIZE or _CGROUP. */
-static unsigned int word_of(unsigned int how, enum codetag_key key)
+static unsigned int word_of(unsigned int split_by, enum codetag_key key)
 {
-	unsigned int word = !!(how & CODETAG_SMALL_KEYS);
+	unsigned int word = !!(split_by & CODETAG_SMALL_KEYS);
 
 	if (key == CODETAG_KEY_NODE)
 		return 0;
 	if (key == CODETAG_KEY_CGROUP)
-		word += !!(how & BIT(CODETAG_KEY_SIZE)) + !!(how & BIT(CODETAG_KEY_AGE));
+		word += !!(split_by & BIT(CODETAG_KEY_SIZE)) + !!(split_by & BIT(CODETAG_KEY_AGE));
 	return word;
 }
 
@@ -488,11 +488,11 @@ static struct codetag_context *context_like(struct codetag_context *ctx, enum co
 	struct codetag_context *other;
 
 	memcpy(values.words, ctx->words, sizeof(values.words));
-	values.words[word_of(ctx->how, key)] = value;
-	hash_values(site, ctx->how, &values);
-	other = find_context(site, ctx->how, &values);
+	values.words[word_of(ctx->split_by, key)] = value;
+	hash_values(site, ctx->split_by, &values);
+	other = find_context(site, ctx->split_by, &values);
 	if (!other)
-		other = make_context(site, ctx->how, &values, page_tag_max_id, ctx);
+		other = make_context(site, ctx->split_by, &values, page_tag_max_id, ctx);
 	return other && other->id <= page_tag_max_id ? other : NULL;
 }
 
@@ -503,7 +503,7 @@ static u16 move_charge(struct codetag_context *ctx, enum codetag_key key, u64 va
 	struct codetag_context *to = ctx;
 	u16 id;
 
-	if (ctx->how & BIT(key) && ctx->words[word_of(ctx->how, key)] != value)
+	if (ctx->split_by & BIT(key) && ctx->words[word_of(ctx->split_by, key)] != value)
 		to = context_like(ctx, key, value);
 	/* What finds no context is charged to its site. That may have an id too high for pages. */
 	if (!to && ctx->site->id > page_tag_max_id)
@@ -518,7 +518,7 @@ static u16 move_charge(struct codetag_context *ctx, enum codetag_key key, u64 va
 		this_cpu_add(*to->allocs, parts);
 		id = to->id;
 	} else {
-		id = lost(ctx->site, parts);
+		id = charge_site_as_lost(ctx->site, parts);
 	}
 	alloc_tag_charge(id, bytes, parts);
 	/* Bytes go first and calls last, see alloc_tag_uncharge(). */
@@ -566,7 +566,7 @@ u16 codetag_context_moved(u16 id, size_t bytes, int nid)
 	struct codetag_context *ctx = codetag_context_of(id);
 	u64 small;
 
-	if (!ctx || !(ctx->how & BIT(CODETAG_KEY_NODE)))
+	if (!ctx || !(ctx->split_by & BIT(CODETAG_KEY_NODE)))
 		return id;
 	/* Other small values are above the node. */
 	small = (ctx->words[0] & ~(u64)U16_MAX) | (nid + 1);
@@ -812,19 +812,19 @@ unsigned long codetag_site_lost(const struct codetag_site *site)
 }
 
 /* Allocations do not find it any more. */
-static void leave(struct codetag_context *ctx, enum codetag_context_state state)
+static void unhash(struct codetag_context *ctx, enum codetag_context_state state)
 {
 	unsigned long flags;
 
 	raw_spin_lock_irqsave(&codetag_context_lock, flags);
-	if (ctx->state == CODETAG_CONTEXT_LIVE)
+	if (ctx->state == CODETAG_CONTEXT_HASHED)
 		hlist_del_init_rcu(&ctx->node);
 	ctx->state = state;
 	raw_spin_unlock_irqrestore(&codetag_context_lock, flags);
 }
 
 /* It is used after all; unless another one has taken its place. */
-static void come_back(struct codetag_context *ctx)
+static void rehash(struct codetag_context *ctx)
 {
 	struct values values = {
 		.hash = ctx->hash,
@@ -836,17 +836,17 @@ static void come_back(struct codetag_context *ctx)
 
 	memcpy(values.words, ctx->words, sizeof(values.words));
 	raw_spin_lock_irqsave(&codetag_context_lock, flags);
-	if (find_context(ctx->site, ctx->how, &values)) {
-		ctx->state = CODETAG_CONTEXT_OLD;
+	if (find_context(ctx->site, ctx->split_by, &values)) {
+		ctx->state = CODETAG_CONTEXT_STALE;
 	} else {
-		ctx->state = CODETAG_CONTEXT_LIVE;
+		ctx->state = CODETAG_CONTEXT_HASHED;
 		hlist_add_head_rcu(&ctx->node, codetag_contexts_of(ctx->hash));
 	}
 	raw_spin_unlock_irqrestore(&codetag_context_lock, flags);
 }
 
 /* Take it from its site; reports may still look at it. */
-static void take_from_site(struct codetag_context *ctx)
+static void detach(struct codetag_context *ctx)
 {
 	unsigned long flags;
 
@@ -854,7 +854,7 @@ static void take_from_site(struct codetag_context *ctx)
 	list_del_rcu(&ctx->list);
 	ctx->site->nr--;
 	WRITE_ONCE(ctx->site, NULL);
-	ctx->state = CODETAG_CONTEXT_GONE;
+	ctx->state = CODETAG_CONTEXT_DETACHED;
 	raw_spin_unlock_irqrestore(&codetag_context_lock, flags);
 }
 
@@ -895,23 +895,23 @@ static bool with_blocks(bool (*function)(struct codetag_block *))
 }
 
 /* Let those leave that have not been used since the last time and hold nothing. */
-static bool reap_leave(struct codetag_block *block)
+static bool reap_unhash(struct codetag_block *block)
 {
 	struct codetag_context *ctx = block->contexts;
 	bool any = false;
 	u64 allocs;
 
 	for (; ctx < block->contexts + CODETAG_BLOCK_SIZE; ctx++) {
-		if (ctx->state == CODETAG_CONTEXT_OLD)
-			leave(ctx, CODETAG_CONTEXT_OLD_LEAVING);
-		if (ctx->state == CODETAG_CONTEXT_LIVE) {
+		if (ctx->state == CODETAG_CONTEXT_STALE)
+			unhash(ctx, CODETAG_CONTEXT_STALE_UNHASHED);
+		if (ctx->state == CODETAG_CONTEXT_HASHED) {
 			allocs = codetag_context_allocs(ctx);
 			if (allocs == ctx->seen && !codetag_id_holds_memory(ctx->id))
-				leave(ctx, CODETAG_CONTEXT_LEAVING);
+				unhash(ctx, CODETAG_CONTEXT_UNHASHED);
 			ctx->seen = allocs;
 		}
-		any |= ctx->state == CODETAG_CONTEXT_LEAVING ||
-		       ctx->state == CODETAG_CONTEXT_OLD_LEAVING;
+		any |= ctx->state == CODETAG_CONTEXT_UNHASHED ||
+		       ctx->state == CODETAG_CONTEXT_STALE_UNHASHED;
 		codetag_rest(num_possible_cpus());
 	}
 	return any;
@@ -921,21 +921,21 @@ static bool reap_leave(struct codetag_block *block)
  * Nobody can find those that were leaving before the grace period, and all who did are
  * done: what they hold only falls. Those that became old meanwhile wait for the next time.
  */
-static bool reap_take(struct codetag_block *block)
+static bool reap_detach(struct codetag_block *block)
 {
 	struct codetag_context *ctx = block->contexts;
 	u32 unused = 0;
 
 	for (; ctx < block->contexts + CODETAG_BLOCK_SIZE; ctx++) {
-		if (ctx->state != CODETAG_CONTEXT_LEAVING &&
-		    ctx->state != CODETAG_CONTEXT_OLD_LEAVING)
+		if (ctx->state != CODETAG_CONTEXT_UNHASHED &&
+		    ctx->state != CODETAG_CONTEXT_STALE_UNHASHED)
 			continue;
 		if (!codetag_id_holds_memory(ctx->id))
 			unused |= BIT(ctx - block->contexts);
-		else if (ctx->state == CODETAG_CONTEXT_LEAVING)
-			come_back(ctx);
+		else if (ctx->state == CODETAG_CONTEXT_UNHASHED)
+			rehash(ctx);
 		else
-			leave(ctx, CODETAG_CONTEXT_OLD);
+			unhash(ctx, CODETAG_CONTEXT_STALE);
 		codetag_rest(num_possible_cpus());
 	}
 	if (!unused)
@@ -945,7 +945,7 @@ static bool reap_take(struct codetag_block *block)
 	codetag_lock_all();
 	for (ctx = block->contexts; ctx < block->contexts + CODETAG_BLOCK_SIZE; ctx++)
 		if (unused & BIT(ctx - block->contexts))
-			take_from_site(ctx);
+			detach(ctx);
 	codetag_unlock_all();
 	return true;
 }
@@ -955,7 +955,7 @@ static bool reap_free(struct codetag_block *block)
 	struct codetag_context *ctx = block->contexts;
 
 	for (; ctx < block->contexts + CODETAG_BLOCK_SIZE; ctx++) {
-		if (ctx->state != CODETAG_CONTEXT_GONE)
+		if (ctx->state != CODETAG_CONTEXT_DETACHED)
 			continue;
 		free_context(ctx);
 		codetag_rest(num_possible_cpus());
@@ -969,7 +969,7 @@ static void count_split(void)
 	unsigned int nr = 0;
 
 	list_for_each_entry(site, &codetag_sites, list) {
-		nr += !!READ_ONCE(site->wanted);
+		nr += !!READ_ONCE(site->split_wanted);
 		codetag_rest(1);
 	}
 	WRITE_ONCE(nr_split, nr);
@@ -982,7 +982,7 @@ static void reap_sites(void)
 
 	codetag_lock_all();
 	list_for_each_entry_safe(site, next, &codetag_sites, list)
-		if (!READ_ONCE(site->wanted) && !READ_ONCE(site->nr))
+		if (!READ_ONCE(site->split_wanted) && !READ_ONCE(site->nr))
 			codetag_site_release(site->id, false);
 	count_split();
 	codetag_unlock_all();
@@ -1000,9 +1000,9 @@ void codetag_contexts_reap(void)
 	bool freed = false;
 
 	mutex_lock(&reap_mutex);
-	if (with_blocks(reap_leave)) {
+	if (with_blocks(reap_unhash)) {
 		synchronize_rcu();
-		freed = with_blocks(reap_take);
+		freed = with_blocks(reap_detach);
 		if (freed) {
 			synchronize_rcu();
 			with_blocks(reap_free);
@@ -1047,10 +1047,10 @@ static bool in_stack(const struct codetag_context *ctx, const struct module *mod
 
 static bool keep_stack(struct codetag_context *ctx, const struct module *mod, bool init)
 {
-	if (ctx->state == CODETAG_CONTEXT_FREE || ctx->state == CODETAG_CONTEXT_GONE ||
+	if (ctx->state == CODETAG_CONTEXT_FREE || ctx->state == CODETAG_CONTEXT_DETACHED ||
 	    ctx->text || !in_stack(ctx, mod, init))
 		return false;
-	leave(ctx, CODETAG_CONTEXT_OLD);
+	unhash(ctx, CODETAG_CONTEXT_STALE);
 	ctx->text = codetag_stack_text_get(ctx->stack, ctx->nr_frames);
 	/* No stack is better than one with wrong names. */
 	if (!ctx->text)
@@ -1182,8 +1182,8 @@ struct codetag_site *codetag_split_new(const struct codetag_info *info,
 	}
 	site->ct = info->ct;
 	site->id = info->id;
-	site->what = (u64)site->id << CODETAG_WHAT_ID_SHIFT | hash_32(site->id, 32);
-	site->wanted = codetag_site_how(keys->mask, keys->depth);
+	site->lookup_key = (u64)site->id << CODETAG_LOOKUP_ID_SHIFT | hash_32(site->id, 32);
+	site->split_wanted = codetag_split_bits(keys->mask, keys->depth);
 	site->max = keys->max;
 	INIT_LIST_HEAD(&site->contexts);
 	return site;
@@ -1233,7 +1233,7 @@ bool codetag_split_wanted(const struct codetag_info *info)
 		return false;
 	preempt_disable();
 	site = codetag_site_by_id(info->id);
-	wanted = site && READ_ONCE(site->wanted);
+	wanted = site && READ_ONCE(site->split_wanted);
 	preempt_enable();
 	return wanted;
 }
@@ -1261,7 +1261,8 @@ void codetag_split_switch(void)
 
 	codetag_lock();
 	list_for_each_entry(site, &codetag_sites, list) {
-		if (READ_ONCE(site->wanted) && READ_ONCE(site->how) != READ_ONCE(site->wanted) &&
+		if (READ_ONCE(site->split_wanted) &&
+		    READ_ONCE(site->split_now) != READ_ONCE(site->split_wanted) &&
 		    codetag_info_of(site->id, &info) && !info.unloaded && codetag_profiled(&info))
 			codetag_set_charging(&info, CODETAG_CHARGE_CONTEXTS);
 		codetag_rest(1);
@@ -1338,7 +1339,7 @@ void codetag_context_use(struct codetag_context_use *use)
 		use->bytes += sizeof(*block) +
 			      num_possible_cpus() * sizeof(struct codetag_block_counters);
 	list_for_each_entry(site, &codetag_sites, list) {
-		use->sites += !!READ_ONCE(site->wanted);
+		use->sites += !!READ_ONCE(site->split_wanted);
 		use->bytes += sizeof(*site) + num_possible_cpus() * sizeof(*site->lost);
 		codetag_rest(1);
 	}
@@ -1362,7 +1363,8 @@ static const char *what_is_wrong(struct codetag_context *ctx)
 	if (codetag_from_id(ctx->id) != codetag_from_id(site->id))
 		return "with the tag of another site";
 	memcpy(values.words, ctx->words, sizeof(values.words));
-	if (ctx->state == CODETAG_CONTEXT_LIVE && find_context(site, ctx->how, &values) != ctx)
+	if (ctx->state == CODETAG_CONTEXT_HASHED &&
+	    find_context(site, ctx->split_by, &values) != ctx)
 		return "that allocations do not find";
 	return NULL;
 }

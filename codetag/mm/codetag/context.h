@@ -3,8 +3,8 @@
  * Contexts: a call site that is split charges each distinct value of its keys
  * (stack, node, size, ...) to an id with counters of its own. For the allocators.
  *
- * What is split by node, size or accounted alone finds its context without a call:
- * the allocator says the value. All else is left to codetag_context_id().
+ * If a site is split by node, size or accounted alone, the allocator passes the value
+ * and finds the context inline. All other keys are looked up by codetag_context_id().
  */
 #ifndef _MM_CODETAG_CONTEXT_H
 #define _MM_CODETAG_CONTEXT_H
@@ -26,33 +26,34 @@ struct page;
 
 /* ---- sites and contexts -------------------------------------------------------- */
 
-/* The words of a context's values before its stack: as many as keys need them */
+/* The words of a context's values before its stack: one for each key that needs one */
 #define CODETAG_VALUE_WORDS	6
 
 /*
- * Return addresses by which a site knows where it is in a stack: more than one if
- * its function is inlined. Those beyond are looked up by their names each time.
+ * Return addresses by which a site finds its own frame in a stack: more than one if
+ * its function is inlined. Further addresses are looked up by name each time.
  */
 #define CODETAG_SITE_CALLS	16
 
 /**
  * struct codetag_site - a call site that is or was split
- * @by_tag:	finds it by @ct, under RCU; not once its module is gone
- * @by_id:	finds it by @id, under RCU
+ * @by_tag:	in the hash table by @ct, until its module is gone; RCU
+ * @by_id:	in the hash table by @id; RCU
  * @list:	in codetag_sites, in the order of ids
  * @rcu:	to free it
- * @contexts:	its contexts, under RCU
+ * @contexts:	its contexts; RCU
  * @ct:		its tag; dangles once the module is gone
  * @id:		its own id
- * @what:	what its contexts are of, see codetag_context_what()
- * @wanted:	by what it is to be split while it is profiled, see codetag_site_how();
- *		0: it is not any more
- * @how:	by what its allocations are split now, 0: they are not
+ * @lookup_key:	the part of the keys of its contexts that is the site's, see
+ *		codetag_lookup_key()
+ * @split_wanted: keys that control asked for, see codetag_split_bits(); 0: none
+ * @split_now:	keys that allocations are split by now: @split_wanted while the site is
+ *		profiled, else 0
  * @keys:	bits of all keys that it has been split by
- * @max:	contexts it may have
- * @nr:		contexts it has
+ * @max:	number of contexts that it may have
+ * @nr:		number of contexts that it has
  * @lost:	allocations that got no context
- * @calls:	where the calls of its allocator return to, as far as they are known
+ * @calls:	known return addresses of the calls of its allocator
  *
  * Allocators find it under RCU; changed with codetag_context_lock held.
  */
@@ -64,9 +65,9 @@ struct codetag_site {
 	struct list_head contexts;
 	struct codetag *ct;
 	u16 id;
-	u64 what;
-	unsigned int wanted;
-	unsigned int how;
+	u64 lookup_key;
+	unsigned int split_wanted;
+	unsigned int split_now;
 	unsigned int keys;
 	unsigned int max;
 	unsigned int nr;
@@ -74,58 +75,65 @@ struct codetag_site {
 	unsigned long calls[CODETAG_SITE_CALLS];
 };
 
-/* Bits of enum codetag_key, and the depth of a stack above these */
-#define CODETAG_HOW_KEYS	0xffffU
-#define CODETAG_HOW_DEPTH	16
+/* What a site is split by: bits of enum codetag_key, and above these the depth of stacks */
+#define CODETAG_SPLIT_KEYS	0xffffU
+#define CODETAG_SPLIT_DEPTH	16
 
-static inline unsigned int codetag_site_how(unsigned int keys, unsigned int depth)
+static inline unsigned int codetag_split_bits(unsigned int keys, unsigned int depth)
 {
-	return keys & BIT(CODETAG_KEY_STACK) ? keys | depth << CODETAG_HOW_DEPTH : keys;
+	return keys & BIT(CODETAG_KEY_STACK) ? keys | depth << CODETAG_SPLIT_DEPTH : keys;
 }
 
-static_assert(CODETAG_NR_KEYS <= CODETAG_HOW_DEPTH);
+static_assert(CODETAG_NR_KEYS <= CODETAG_SPLIT_DEPTH);
 
 struct codetag_stack_text;
 
-/* What a context is used for */
+/*
+ * The states of a context:
+ *
+ *	FREE -> HASHED -> UNHASHED -> (grace period) -> DETACHED -> (grace period) -> FREE
+ *
+ * UNHASHED goes back to HASHED if memory was charged before the grace period ended. It
+ * becomes STALE instead if its stack has gone with a module or an equal context exists.
+ */
 enum codetag_context_state {
 	CODETAG_CONTEXT_FREE,
-	CODETAG_CONTEXT_LIVE,	/* allocations find it */
-	CODETAG_CONTEXT_LEAVING,/* they do not; it may be free soon, or live again */
-	CODETAG_CONTEXT_OLD,	/* they do not, and never will */
-	CODETAG_CONTEXT_OLD_LEAVING, /* the same, and it may be free soon */
-	CODETAG_CONTEXT_GONE,	/* it has no site any more, and is about to be free */
+	CODETAG_CONTEXT_HASHED,		/* allocations find it */
+	CODETAG_CONTEXT_UNHASHED,	/* allocations do not find it now */
+	CODETAG_CONTEXT_STALE,		/* allocations never find it again */
+	CODETAG_CONTEXT_STALE_UNHASHED,	/* the same, and it waits for a grace period */
+	CODETAG_CONTEXT_DETACHED,	/* not in the list of its site any more */
 };
 
 /**
- * struct codetag_context - an id of its own for a part of what a site allocates
- * @node:	in the hash table if it is live, else in the list of free ones
+ * struct codetag_context - one value of the keys of a split site, with an id
+ * @node:	in the hash table if it is hashed, else in the list of free contexts
  * @list:	in the contexts of @site
  * @site:	the site, NULL if it is free
  * @hash:	of the values
- * @what:	the site and the value, see codetag_context_what()
- * @how:	by what its site was split
+ * @lookup_key:	the site and the value in one word, see codetag_lookup_key()
+ * @split_by:	keys that its site was split by, see codetag_split_bits()
  * @id:		its id
  * @state:	see above
  * @nr_words:	values in @words
  * @nr_frames:	frames in @stack
  * @counters:	counters of the id
  * @allocs:	all allocations since it exists
- * @seen:	what @allocs was when it was looked at last
- * @text:	the stack as text, once a module in it is gone
+ * @seen:	value of @allocs when the context was last considered for reuse
+ * @text:	the stack as text, once one of its modules is gone
  * @words:	the values of its keys, packed, in the order of enum codetag_key
  * @stack:	return addresses, the innermost first
  *
- * Allocators find it under RCU, and what it says does not change while they can.
+ * Allocators find it under RCU, and its key does not change while they can.
  * Everything but the counters is changed with codetag_context_lock held.
  */
 struct codetag_context {
 	struct hlist_node node;
 	struct list_head list;
 	struct codetag_site *site;
-	u64 what;
+	u64 lookup_key;
 	u32 hash;
-	unsigned int how;
+	unsigned int split_by;
 	u16 id;
 	u8 state;
 	u8 nr_words;
@@ -139,7 +147,7 @@ struct codetag_context {
 };
 
 /*
- * The first word of the values has what is small:
+ * The first word of the values holds the small ones:
  *
  *	 63         32  30   29           16 15      0
  *	+-------------+------+---------------+---------+
@@ -153,15 +161,17 @@ struct codetag_context {
 #define CODETAG_GFP_SHIFT	32
 
 /*
- * A context whose only value is one that allocators say has its site and that in one
- * word, for one look at it: the site's id, what is left below that to spread sites in
- * the hash table, and, by exclusive or, the value. A size is less than the id, values of
- * other keys are negative, so that bit 63 says that the id is inverted, too.
+ * The site and the only value of a context as one word, so that a lookup is one compare:
+ *
+ *	key = (id << 47 | hash of the id) ^ value
+ *
+ * Node and accounted are negative, so they flip bit 63 and all bits of the id; sizes stay
+ * below bit 47. The hash spreads sites in the hash table.
  */
-#define CODETAG_WHAT_ID_SHIFT	47
-static_assert(CODETAG_ID_MAX < 1 << (63 - CODETAG_WHAT_ID_SHIFT));
-#define CODETAG_WHAT_NODE	((u64)S32_MIN)
-#define CODETAG_WHAT_ACCOUNTED	(CODETAG_WHAT_NODE + BIT_ULL(CODETAG_ACCOUNTED_SHIFT - 1))
+#define CODETAG_LOOKUP_ID_SHIFT	47
+static_assert(CODETAG_ID_MAX < 1 << (63 - CODETAG_LOOKUP_ID_SHIFT));
+#define CODETAG_LOOKUP_NODE	((u64)S32_MIN)
+#define CODETAG_LOOKUP_ACCOUNTED	(CODETAG_LOOKUP_NODE + BIT_ULL(CODETAG_ACCOUNTED_SHIFT - 1))
 
 #ifdef CONFIG_MEM_ALLOC_PROFILING
 
@@ -172,11 +182,11 @@ static_assert(CODETAG_ID_MAX < 1 << (63 - CODETAG_WHAT_ID_SHIFT));
 #define CODETAG_SITE_BITS	10
 #define CODETAG_CONTEXT_BITS	12
 
-/* The sites that are or were split, and live contexts by the hash of their values. */
+/* The sites that are or were split, and hashed contexts by the hash of their values */
 extern struct hlist_head codetag_sites_by_tag[1 << CODETAG_SITE_BITS];
 extern struct hlist_head codetag_context_table[1 << CODETAG_CONTEXT_BITS];
 
-/* A random odd number, see codetag_what_hash(). */
+/* A random odd number, see codetag_lookup_hash(). */
 extern u32 codetag_hash_factor;
 
 static __always_inline struct hlist_head *codetag_sites_of(const struct codetag *ct)
@@ -202,38 +212,38 @@ static __always_inline struct codetag_site *codetag_site_by_tag(const struct cod
 }
 
 /**
- * codetag_how_split - by what the site of a tag is split now
+ * codetag_split_now - keys that the site of a tag is split by now
  * @ct:		the tag, whose id has been looked at
  * @site:	its site on return
  *
  * Context: Any, with preemption disabled for as long as the site is used.
- * Return: See codetag_site_how(), 0: it is not split.
+ * Return: See codetag_split_bits(); 0 if the site is not split.
  */
-static __always_inline unsigned int codetag_how_split(const struct codetag *ct,
+static __always_inline unsigned int codetag_split_now(const struct codetag *ct,
 						      struct codetag_site **site)
 {
-	unsigned int how = 0;
+	unsigned int split_by = 0;
 
 	*site = codetag_site_by_tag(ct);
 	if (*site)
-		how = READ_ONCE((*site)->how);
+		split_by = READ_ONCE((*site)->split_now);
 	smp_rmb(); /* pairs with codetag_set_charging(): before another look at the id */
-	return how;
+	return split_by;
 }
 
-/* What small keys make of an allocation. */
-static __always_inline u64 codetag_small_values(unsigned int how, int nid, gfp_t gfp,
+/* The word of the small values of an allocation */
+static __always_inline u64 codetag_small_values(unsigned int split_by, int nid, gfp_t gfp,
 						bool accounted)
 {
 	u64 small = 0;
 
-	if (how & BIT(CODETAG_KEY_NODE))
+	if (split_by & BIT(CODETAG_KEY_NODE))
 		small |= nid + 1;
-	if (how & BIT(CODETAG_KEY_CPU))
+	if (split_by & BIT(CODETAG_KEY_CPU))
 		small |= raw_smp_processor_id() << CODETAG_CPU_SHIFT;
-	if (how & BIT(CODETAG_KEY_ACCOUNTED) && accounted)
+	if (split_by & BIT(CODETAG_KEY_ACCOUNTED) && accounted)
 		small |= 1U << CODETAG_ACCOUNTED_SHIFT;
-	if (how & BIT(CODETAG_KEY_GFP))
+	if (split_by & BIT(CODETAG_KEY_GFP))
 		small |= (u64)(__force unsigned int)gfp << CODETAG_GFP_SHIFT;
 	return small;
 }
@@ -243,97 +253,97 @@ static __always_inline struct hlist_head *codetag_contexts_of(u32 hash)
 	return &codetag_context_table[hash >> (32 - CODETAG_CONTEXT_BITS)];
 }
 
-/* The hash of a context that is of this alone. Users choose sizes: the factor is secret. */
-static __always_inline u32 codetag_what_hash(u64 what)
+/* The hash of a lookup key. The factor is secret, since users choose sizes. */
+static __always_inline u32 codetag_lookup_hash(u64 lookup_key)
 {
-	return (u32)what * codetag_hash_factor;
+	return (u32)lookup_key * codetag_hash_factor;
 }
 
-static __always_inline u64 codetag_what_accounted(bool accounted)
+static __always_inline u64 codetag_lookup_accounted(bool accounted)
 {
-	u64 value = CODETAG_WHAT_ACCOUNTED;
+	u64 value = CODETAG_LOOKUP_ACCOUNTED;
 
 	if (accounted) {
 		value += BIT(CODETAG_ACCOUNTED_SHIFT);
-		/* A jump more, or it would be computed without one. */
+		/* Keep the branch: without it the compiler adds arithmetic to every call. */
 		OPTIMIZER_HIDE_VAR(value);
 	}
 	return value;
 }
 
 /**
- * codetag_context_what - what a context is of, if it has one value that allocators say
+ * codetag_lookup_key - a site and its only value as one word
  * @site:	the site
- * @how:	by what it is split
- * @value:	the first of the values
+ * @split_by:	keys that it is split by
+ * @value:	the first word of the values
  *
  * Context: Any.
- * Return: A word that says it all, 0 if there is more to it.
+ * Return: The key; 0 if the site is split by other keys or by more than one.
  */
-static __always_inline u64 codetag_context_what(const struct codetag_site *site,
-						unsigned int how, u64 value)
+static __always_inline u64 codetag_lookup_key(const struct codetag_site *site,
+					      unsigned int split_by, u64 value)
 {
-	if (how == BIT(CODETAG_KEY_NODE))
-		value += CODETAG_WHAT_NODE;
-	else if (how == BIT(CODETAG_KEY_ACCOUNTED))
-		value += CODETAG_WHAT_ACCOUNTED;
-	else if (how != BIT(CODETAG_KEY_SIZE) || value >> CODETAG_WHAT_ID_SHIFT)
+	if (split_by == BIT(CODETAG_KEY_NODE))
+		value += CODETAG_LOOKUP_NODE;
+	else if (split_by == BIT(CODETAG_KEY_ACCOUNTED))
+		value += CODETAG_LOOKUP_ACCOUNTED;
+	else if (split_by != BIT(CODETAG_KEY_SIZE) || value >> CODETAG_LOOKUP_ID_SHIFT)
 		return 0;
-	return site->what ^ value;
+	return site->lookup_key ^ value;
 }
 
 /**
- * codetag_context_find - the context of an allocation, by its site and only value
- * @what:	these, see codetag_context_what()
+ * codetag_context_find - find a context by its site and only value
+ * @lookup_key:	see codetag_lookup_key()
  *
  * Context: Any, with preemption disabled until the context is charged.
  * Return: The context, NULL if there is none yet.
  */
-static __always_inline struct codetag_context *codetag_context_find(u64 what)
+static __always_inline struct codetag_context *codetag_context_find(u64 lookup_key)
 {
-	struct hlist_head *head = codetag_contexts_of(codetag_what_hash(what));
+	struct hlist_head *head = codetag_contexts_of(codetag_lookup_hash(lookup_key));
 	struct codetag_context *ctx;
 
 	hlist_for_each_entry_rcu(ctx, head, node, true)
-		if (ctx->what == what)
+		if (ctx->lookup_key == lookup_key)
 			return ctx;
 	return NULL;
 }
 
 /**
- * codetag_context_soon - the context of an allocation, if its site is split by one of
- *			  the keys that the allocator says the value of
+ * codetag_context_lookup_fast - find the context of an allocation inline
  * @site:	the site
- * @how:	by what it is split
+ * @split_by:	keys that it is split by
  * @nid:	node of the memory
  * @accounted:	whether it is accounted to a memory control group
- * @size:	bytes that were asked for, no more than there can be memory
+ * @size:	requested bytes
  *
- * No more than one of the values is evaluated: it is not known before @how is.
+ * This works for sites that are split by one of the values that allocators pass. At most
+ * one of the values is evaluated, after @split_by.
  *
  * Context: As codetag_context_find().
- * Return: The context, NULL if there is none yet or codetag_context_id() has to look
+ * Return: The context; NULL if there is none yet, or if codetag_context_id() must look
  *	   for it.
  */
-#define codetag_context_soon(site, how, nid, accounted, size)			\
+#define codetag_context_lookup_fast(site, split_by, nid, accounted, size)	\
 ({										\
-	unsigned int _how = (how);						\
+	unsigned int _split_by = (split_by);					\
 	bool _known = true;							\
 	u64 _value = 0;								\
 										\
-	if (_how == BIT(CODETAG_KEY_NODE))					\
-		_value = CODETAG_WHAT_NODE + (nid) + 1;				\
-	else if (_how == BIT(CODETAG_KEY_ACCOUNTED))				\
-		_value = codetag_what_accounted(accounted);			\
-	else if (_how == BIT(CODETAG_KEY_SIZE))					\
+	if (_split_by == BIT(CODETAG_KEY_NODE))					\
+		_value = CODETAG_LOOKUP_NODE + (nid) + 1;				\
+	else if (_split_by == BIT(CODETAG_KEY_ACCOUNTED))			\
+		_value = codetag_lookup_accounted(accounted);			\
+	else if (_split_by == BIT(CODETAG_KEY_SIZE))				\
 		_value = (size);						\
 	else									\
 		_known = false;							\
-	_known ? codetag_context_find((site)->what ^ _value) : NULL;		\
+	_known ? codetag_context_find((site)->lookup_key ^ _value) : NULL;	\
 })
 
 /**
- * codetag_context_charge - count an allocation that has found its context
+ * codetag_context_charge - charge an allocation to a context
  * @ctx:	the context
  * @bytes:	size of the memory
  *
@@ -353,7 +363,7 @@ u16 codetag_context_moved(u16 id, size_t bytes, int nid);
 
 /* ---- values that are known later ------------------------------------------------ */
 
-/* Has any site contexts by size, or by control group? */
+/* Does any site have contexts by size, or by control group? */
 DECLARE_STATIC_KEY_FALSE(codetag_by_size_key);
 DECLARE_STATIC_KEY_FALSE(codetag_by_cgroup_key);
 
@@ -362,10 +372,10 @@ void __codetag_page_charged(struct page *page, unsigned int order);
 void __codetag_folio_charged(struct folio *folio);
 
 /**
- * codetag_page_asked - how much was asked for of an allocation of pages
+ * codetag_page_asked - tell the requested size of a page allocation
  * @page:	first page
  * @order:	order of the allocation
- * @size:	bytes that were asked for
+ * @size:	requested bytes
  *
  * Context: Any but NMI; nobody else may know the pages yet.
  */
@@ -376,11 +386,12 @@ static __always_inline void codetag_page_asked(struct page *page, unsigned int o
 }
 
 /**
- * codetag_page_charged - an allocation of pages was charged to a memory control group
+ * codetag_page_charged - tell that pages were charged to a memory control group
  * @page:	first page
  * @order:	order of the allocation
  *
- * Pages are charged after they are allocated: only now their group is known.
+ * Pages are charged to their group after they are allocated, so the group of an
+ * allocation is known only now.
  *
  * Context: Any but NMI; nobody else may free the pages or change their group.
  */
@@ -426,16 +437,16 @@ static inline void codetag_folio_charged(struct folio *folio) {}
 #endif /* CONFIG_CODETAG_CONTEXTS */
 
 /**
- * codetag_charged_id - the id that an allocation is to be charged to
+ * codetag_charged_id - the id to charge an allocation to
  * @nid:	node of the memory, NUMA_NO_NODE for several
- * @gfp:	how it was allocated
+ * @gfp:	flags of the allocation
  * @accounted:	whether it is accounted to a memory control group
- * @size:	bytes that were asked for
+ * @size:	requested bytes
  * @max_id:	the highest id that can be stored
  *
  * Context: Any but NMI, with preemption disabled until the allocation is charged.
- * Return: The id of the current call site or of one of its contexts,
- *	   CODETAG_ID_NONE if it is not to be charged. A site's own id can be
+ * Return: The id of the current call site or of one of its contexts;
+ *	   CODETAG_ID_NONE if the site is switched off. A site's own id can be
  *	   above @max_id.
  */
 static inline unsigned int codetag_charged_id(int nid, gfp_t gfp, bool accounted, size_t size,

@@ -19,24 +19,24 @@
 
 /* ---- how a site is split -------------------------------------------------------- */
 
-static void show_how(struct seq_file *m, unsigned int how, unsigned int max)
+static void show_split(struct seq_file *m, unsigned int split_by, unsigned int max)
 {
 	char separator = '=';
 	unsigned int key;
 
 	seq_puts(m, " keys");
 	for (key = 0; key < CODETAG_NR_KEYS; key++) {
-		if (!(how & BIT(key)))
+		if (!(split_by & BIT(key)))
 			continue;
 		seq_putc(m, separator);
 		seq_puts(m, codetag_key_names[key]);
 		separator = ',';
 	}
-	if (!(how & CODETAG_HOW_KEYS))
+	if (!(split_by & CODETAG_SPLIT_KEYS))
 		seq_puts(m, "=none");
-	if (how & BIT(CODETAG_KEY_STACK))
-		seq_printf(m, " depth=%u", how >> CODETAG_HOW_DEPTH);
-	if (how)
+	if (split_by & BIT(CODETAG_KEY_STACK))
+		seq_printf(m, " depth=%u", split_by >> CODETAG_SPLIT_DEPTH);
+	if (split_by)
 		seq_printf(m, " max=%u", max);
 }
 
@@ -51,7 +51,7 @@ static void show_how(struct seq_file *m, unsigned int how, unsigned int max)
  */
 void codetag_keys_show(struct seq_file *m, const struct codetag_info *info)
 {
-	unsigned int how = 0, max = 0;
+	unsigned int split_by = 0, max = 0;
 	const struct codetag_site *site;
 
 	if (info->without_id)
@@ -59,12 +59,12 @@ void codetag_keys_show(struct seq_file *m, const struct codetag_info *info)
 	preempt_disable();
 	site = codetag_site_by_id(info->id);
 	if (site) {
-		how = READ_ONCE(site->wanted);
+		split_by = READ_ONCE(site->split_wanted);
 		max = READ_ONCE(site->max);
 	}
 	preempt_enable();
-	if (how)
-		show_how(m, how, max);
+	if (split_by)
+		show_split(m, split_by, max);
 }
 
 /* The tag as it is in /proc/allocinfo. */
@@ -96,7 +96,7 @@ static void show_site(struct seq_file *m, const struct codetag_site *site)
 	show_counters(m, site->id);
 	seq_printf(m, " %8lu", codetag_site_lost(site));
 	show_tag(m, site->id);
-	show_how(m, READ_ONCE(site->wanted), READ_ONCE(site->max));
+	show_split(m, READ_ONCE(site->split_wanted), READ_ONCE(site->max));
 	seq_printf(m, " contexts=%u\n", READ_ONCE(site->nr));
 }
 
@@ -171,40 +171,40 @@ static void show_cgroup(struct seq_file *m, u64 id)
 	kfree(path);
 }
 
-static void show_small(struct seq_file *m, unsigned int how, u64 word)
+static void show_small(struct seq_file *m, unsigned int split_by, u64 word)
 {
 	int nid = (int)(u16)word - 1;
 	gfp_t gfp = (__force gfp_t)(u32)(word >> CODETAG_GFP_SHIFT);
 
-	if (how & BIT(CODETAG_KEY_NODE)) {
+	if (split_by & BIT(CODETAG_KEY_NODE)) {
 		if (nid == NUMA_NO_NODE)
 			seq_puts(m, " node=all");
 		else
 			seq_printf(m, " node=%d", nid);
 	}
-	if (how & BIT(CODETAG_KEY_CPU))
+	if (split_by & BIT(CODETAG_KEY_CPU))
 		seq_printf(m, " cpu=%u", (u16)(word >> CODETAG_CPU_SHIFT) & 0x3fff);
-	if (how & BIT(CODETAG_KEY_ACCOUNTED))
+	if (split_by & BIT(CODETAG_KEY_ACCOUNTED))
 		seq_printf(m, " accounted=%s", str_yes_no(word >> CODETAG_ACCOUNTED_SHIFT & 1));
-	if (how & BIT(CODETAG_KEY_GFP))
+	if (split_by & BIT(CODETAG_KEY_GFP))
 		seq_printf(m, " gfp=%pGg", &gfp);
 }
 
 static void show_values(struct seq_file *m, const struct codetag_context *ctx)
 {
-	unsigned int how = ctx->how;
+	unsigned int split_by = ctx->split_by;
 	const u64 *word = ctx->words;
 	char comm[TASK_COMM_LEN];
 
-	if (how & CODETAG_SMALL_KEYS)
-		show_small(m, how, *word++);
-	if (how & BIT(CODETAG_KEY_SIZE))
+	if (split_by & CODETAG_SMALL_KEYS)
+		show_small(m, split_by, *word++);
+	if (split_by & BIT(CODETAG_KEY_SIZE))
 		seq_printf(m, " size=%llu", *word++);
-	if (how & BIT(CODETAG_KEY_AGE))
+	if (split_by & BIT(CODETAG_KEY_AGE))
 		show_age(m, *word++);
-	if (how & BIT(CODETAG_KEY_CGROUP))
+	if (split_by & BIT(CODETAG_KEY_CGROUP))
 		show_cgroup(m, *word++);
-	if (how & BIT(CODETAG_KEY_TASK)) {
+	if (split_by & BIT(CODETAG_KEY_TASK)) {
 		memcpy(comm, word, sizeof(comm));
 		seq_puts(m, " task=");
 		show_name(m, comm);

@@ -145,7 +145,7 @@ static void make_queries(struct list_head *queries, struct list_head *plans)
 {
 	struct control_query *q;
 
-	codetag_changes_make(queries, plans);
+	codetag_changes_commit(queries, plans);
 	list_for_each_entry(q, queries, change.list) {
 		if (q->remember)
 			codetag_remember(q->remember);

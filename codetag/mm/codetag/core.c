@@ -215,7 +215,7 @@ struct codetag_site *codetag_site_by_id(u16 id)
  */
 bool codetag_site_split(struct codetag_site *new)
 {
-	unsigned int wanted = new->wanted, max = new->max;
+	unsigned int wanted = new->split_wanted, max = new->max;
 	struct codetag_site *site, *before;
 	unsigned long flags;
 
@@ -233,8 +233,8 @@ bool codetag_site_split(struct codetag_site *new)
 		hlist_add_head_rcu(&site->by_tag, codetag_sites_of(site->ct));
 	}
 	site->max = max;
-	WRITE_ONCE(site->keys, site->keys | (wanted & CODETAG_HOW_KEYS));
-	WRITE_ONCE(site->wanted, wanted);
+	WRITE_ONCE(site->keys, site->keys | (wanted & CODETAG_SPLIT_KEYS));
+	WRITE_ONCE(site->split_wanted, wanted);
 	raw_spin_unlock_irqrestore(&codetag_context_lock, flags);
 	return site == new;
 }
@@ -253,8 +253,8 @@ void codetag_site_unsplit(u16 id)
 	raw_spin_lock_irqsave(&codetag_context_lock, flags);
 	site = codetag_site_by_id(id);
 	if (site) {
-		WRITE_ONCE(site->wanted, 0);
-		WRITE_ONCE(site->how, 0);
+		WRITE_ONCE(site->split_wanted, 0);
+		WRITE_ONCE(site->split_now, 0);
 	}
 	raw_spin_unlock_irqrestore(&codetag_context_lock, flags);
 }
@@ -292,11 +292,11 @@ void codetag_site_release(u16 id, bool tag_gone)
 	raw_spin_lock_irqsave(&codetag_context_lock, flags);
 	site = codetag_site_by_id(id);
 	if (site && tag_gone) {
-		WRITE_ONCE(site->wanted, 0);
-		WRITE_ONCE(site->how, 0);
+		WRITE_ONCE(site->split_wanted, 0);
+		WRITE_ONCE(site->split_now, 0);
 		hlist_del_init_rcu(&site->by_tag);
 	}
-	if (site && !site->wanted && list_empty(&site->contexts)) {
+	if (site && !site->split_wanted && list_empty(&site->contexts)) {
 		hlist_del_init_rcu(&site->by_tag);
 		hlist_del_rcu(&site->by_id);
 		list_del(&site->list);
@@ -355,7 +355,7 @@ static void set_site_split(u16 id, bool split)
 	raw_spin_lock_irqsave(&codetag_context_lock, flags);
 	site = codetag_site_by_id(id);
 	if (site)
-		WRITE_ONCE(site->how, split ? site->wanted : 0);
+		WRITE_ONCE(site->split_now, split ? site->split_wanted : 0);
 	raw_spin_unlock_irqrestore(&codetag_context_lock, flags);
 }
 
@@ -366,7 +366,7 @@ static bool site_is_split(u16 id)
 
 	preempt_disable();
 	site = codetag_site_by_id(id);
-	split = site && READ_ONCE(site->how);
+	split = site && READ_ONCE(site->split_now);
 	preempt_enable();
 	return split;
 }

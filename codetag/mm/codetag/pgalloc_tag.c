@@ -96,13 +96,13 @@ void pgalloc_tag_add_split(struct page *page, unsigned int order, gfp_t gfp)
 {
 	struct codetag_context *ctx;
 	struct codetag_site *site;
-	unsigned int how;
+	unsigned int split_by;
 	bool done;
 
 	preempt_disable();
-	how = codetag_how_split(&alloc_tag_current()->ct, &site);
-	ctx = codetag_context_soon(site, how, page_to_nid(page), gfp & __GFP_ACCOUNT,
-				   PAGE_SIZE << order);
+	split_by = codetag_split_now(&alloc_tag_current()->ct, &site);
+	ctx = codetag_context_lookup_fast(site, split_by, page_to_nid(page), gfp & __GFP_ACCOUNT,
+					  PAGE_SIZE << order);
 	done = ctx && pgalloc_tag_try_set(page, order, !order || (gfp & __GFP_COMP), ctx->id);
 	if (likely(done))
 		codetag_context_charge(ctx, PAGE_SIZE << order);

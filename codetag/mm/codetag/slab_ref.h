@@ -254,13 +254,13 @@ static __always_inline bool codetag_slab_try_alloc_split(struct kmem_cache *s, s
 {
 	struct codetag_context *ctx;
 	struct codetag_site *site;
-	unsigned int how;
+	unsigned int split_by;
 	u16 *ref;
 
 	preempt_disable();
-	how = codetag_how_split(&alloc_tag_current()->ct, &site);
-	ctx = codetag_context_soon(site, how, slab_nid(slab), codetag_slab_accounted(s, gfp),
-				   size ?: s->object_size);
+	split_by = codetag_split_now(&alloc_tag_current()->ct, &site);
+	ctx = codetag_context_lookup_fast(site, split_by, slab_nid(slab),
+					  codetag_slab_accounted(s, gfp), size ?: s->object_size);
 	if (unlikely(!ctx))
 		goto out;
 	if (unlikely(!codetag_slab_try_ref(s, slab, true, object, codetag_slab_shift(s), &ref))) {

@@ -72,7 +72,7 @@ static size_t apply(struct kunit *test, struct list_head *queries)
 	codetag_lock();
 	KUNIT_EXPECT_EQ(test, codetag_changes_prepare(queries, &plans), 0);
 	nr = list_count_nodes(&plans);
-	codetag_changes_make(queries, &plans);
+	codetag_changes_commit(queries, &plans);
 	codetag_unlock();
 	codetag_changes_free(&plans);
 	codetag_change_switch();

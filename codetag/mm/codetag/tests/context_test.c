@@ -84,7 +84,7 @@ static void unsplit_id(u16 id)
 /* What is listed of a context. */
 struct found {
 	u16 id;
-	unsigned int how;
+	unsigned int split_by;
 	unsigned int nr_frames;
 	u64 words[CODETAG_VALUE_WORDS];
 	unsigned long stack[CODETAG_DEPTH_MAX];
@@ -108,7 +108,7 @@ static unsigned int find_all(struct kunit *test, u16 id, struct found *found)
 		sum = alloc_tag_read(ctx->id);
 		found[nr] = (struct found) {
 			.id = ctx->id,
-			.how = ctx->how,
+			.split_by = ctx->split_by,
 			.nr_frames = ctx->nr_frames,
 			.bytes = sum.bytes,
 			.calls = sum.calls,
@@ -943,8 +943,8 @@ static struct codetag_context *soon_found(unsigned int key, int nid, size_t size
 	struct codetag_site *site;
 
 	preempt_disable();
-	if (codetag_how_split(&own_tag()->ct, &site) == BIT(key))
-		ctx = codetag_context_soon(site, BIT(key), nid, false, size);
+	if (codetag_split_now(&own_tag()->ct, &site) == BIT(key))
+		ctx = codetag_context_lookup_fast(site, BIT(key), nid, false, size);
 	preempt_enable();
 	return ctx;
 }
@@ -1019,7 +1019,7 @@ static void equal_values(struct kunit *test)
 	found = found_of(test, &nr);
 	KUNIT_ASSERT_EQ(test, nr, 2);
 	KUNIT_EXPECT_EQ(test, found[0].words[0], found[1].words[0]);
-	KUNIT_EXPECT_NE(test, found[0].how, found[1].how);
+	KUNIT_EXPECT_NE(test, found[0].split_by, found[1].split_by);
 	expect(test, &found[0], slab_bytes(a), 1, 1);
 	expect(test, &found[1], slab_bytes(b), 1, 1);
 	kfree(a);
@@ -1042,7 +1042,7 @@ static void words(struct kunit *test)
 		{ CODETAG_KEY_SIZE, 1 },
 		{ CODETAG_KEY_SIZE, BIT_ULL(31) },
 		{ CODETAG_KEY_SIZE, U32_MAX },
-		{ CODETAG_KEY_SIZE, BIT_ULL(CODETAG_WHAT_ID_SHIFT) - 1 },
+		{ CODETAG_KEY_SIZE, BIT_ULL(CODETAG_LOOKUP_ID_SHIFT) - 1 },
 	};
 	static const u16 ids[] = { CODETAG_ID_FIRST, CODETAG_ID_FIRST + 1, 0x7fff, 0x8000,
 				   (u16)~CODETAG_ID_FIRST, CODETAG_ID_MAX };
@@ -1058,10 +1058,10 @@ static void words(struct kunit *test)
 		site = codetag_split_new(&info, &keys);
 		KUNIT_ASSERT_NOT_NULL(test, site);
 		for (n = 0; n < ARRAY_SIZE(of); n++)
-			what[nr++] = codetag_context_what(site, BIT(of[n].key), of[n].value);
-		KUNIT_EXPECT_EQ(test, 0, codetag_context_what(site, BIT(CODETAG_KEY_SIZE),
-							      BIT_ULL(CODETAG_WHAT_ID_SHIFT)));
-		KUNIT_EXPECT_EQ(test, 0, codetag_context_what(site, BIT(CODETAG_KEY_GFP), 1));
+			what[nr++] = codetag_lookup_key(site, BIT(of[n].key), of[n].value);
+		KUNIT_EXPECT_EQ(test, 0, codetag_lookup_key(site, BIT(CODETAG_KEY_SIZE),
+							    BIT_ULL(CODETAG_LOOKUP_ID_SHIFT)));
+		KUNIT_EXPECT_EQ(test, 0, codetag_lookup_key(site, BIT(CODETAG_KEY_GFP), 1));
 		codetag_site_free(site);
 	}
 	for (i = 0; i < nr; i++) {
@@ -1144,7 +1144,7 @@ static void other_keys(struct kunit *test)
 	b = own(kmalloc_noprof(100, GFP_KERNEL));
 	found = found_of(test, &nr);
 	KUNIT_EXPECT_EQ(test, nr, 2);
-	KUNIT_EXPECT_NE(test, found[0].how, found[1].how);
+	KUNIT_EXPECT_NE(test, found[0].split_by, found[1].split_by);
 	expect(test, with(test, 100), slab_bytes(a), 1, 1);
 	expect(test, with(test, gfp_word(GFP_KERNEL)), slab_bytes(b), 1, 1);
 	kfree(a);
@@ -1623,7 +1623,7 @@ static void chosen_sizes_spread(struct kunit *test)
 	for (size = 1; nr < 256; size++) {
 		if (hash_32(size, 32) >> shift)
 			continue;
-		__set_bit(codetag_what_hash(size) >> shift, buckets);
+		__set_bit(codetag_lookup_hash(size) >> shift, buckets);
 		nr++;
 	}
 	KUNIT_EXPECT_GT(test, bitmap_weight(buckets, 1 << CODETAG_CONTEXT_BITS), nr / 4);
