@@ -31,8 +31,7 @@ unset ARCH
 
 # Everything that is made is made below CACHE, nothing in the repository.
 CACHE=${CODETAG_CACHE:-${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/codetag}
-mkdir -p "$CACHE"/{src,tree,obj,log,ccache,run}
-CACHE=$(cd "$CACHE" && pwd -P)
+CACHE=$(realpath -m "$CACHE")
 OBJ=$CACHE/obj
 LOGS=$CACHE/log
 if [ "$KVER" != "$HOME_KVER" ]; then
@@ -43,6 +42,7 @@ fi
 # A tree of the user's own gets a patched copy and object directories of its own.
 KSRC=${KSRC:-}
 if [ -n "$KSRC" ]; then
+	[ -d "$KSRC" ] || die "KSRC=$KSRC is not a directory" "give a directory with the sources of Linux $KVER"
 	KSRC=$(cd "$KSRC" && pwd -P)
 	KEY=ksrc-$(printf %s "$KSRC" | cksum | cut -d' ' -f1)
 	PRISTINE=$KSRC
@@ -69,7 +69,8 @@ n)
 	;;
 esac
 export FAST_PATHS
-mkdir -p "$OBJ" "$LOGS"
+# Who only asks for help finds nothing changed.
+[[ ${1:-} = @(-h|--help) ]] || mkdir -p "$CACHE"/{src,tree,ccache,run} "$OBJ" "$LOGS"
 
 # What is typed before a command for it to mean the same kernel
 CHOICE=
