@@ -17,7 +17,7 @@
 
 /* ---- /proc/allocinfo ------------------------------------------------------ */
 
-/* What an open file has: text and ioctls go their own ways. */
+/* The state of an open file: text and ioctls have separate positions. */
 struct allocinfo_iter {
 	struct codetag_info info;
 	struct codetag_sums sums;
@@ -72,7 +72,7 @@ static int allocinfo_show(struct seq_file *m, void *v)
 	}
 
 	ct = info->ct;
-	/* A call of its own for each part would be a tenth of the work. */
+	/* One call: separate calls for each part would cost a tenth of the work. */
 	if (info->modname)
 		seq_printf(m, "%12lli %8llu %s:%u [%s] func:%s", info->bytes, info->calls,
 			   ct->filename, ct->lineno, info->modname, ct->function);
@@ -161,7 +161,7 @@ fs_initcall(allocinfo_init);
 
 #define NR_TOP	10
 
-/* Does the site allocate what others allocate from? What is in it has lines of its own. */
+/* Does another allocator get its memory here? Its objects have lines of their own. */
 static bool is_container(const struct codetag *ct)
 {
 	if (!strcmp(ct->filename, "mm/slub.c"))
@@ -219,10 +219,10 @@ static bool may_show_mem(void)
 /**
  * alloc_tag_show_mem - print the call sites that hold the most memory
  *
- * Waits for nothing: without the list when tags come or go at this moment, and without a
- * word when somebody else prints it.
+ * It waits for nothing. It prints no list if tags come or go at this moment, and nothing at
+ * all if another CPU is printing.
  *
- * Context: Any. Out of memory, more often than not.
+ * Context: Any, usually out of memory.
  */
 void alloc_tag_show_mem(void)
 {

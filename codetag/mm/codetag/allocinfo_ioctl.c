@@ -2,9 +2,8 @@
 /*
  * The ioctls of /proc/allocinfo, see include/uapi/linux/alloc_tag.h.
  *
- * What programs for Linux 7.3 may rely on is as it is there: which arguments are
- * refused, in which order, and where the next ALLOCINFO_IOC_GET_NEXT goes on
- * after a call has failed.
+ * Programs for Linux 7.3 can rely on the same behaviour: refused arguments and their
+ * order, and the line at which ALLOCINFO_IOC_GET_NEXT continues after a failed call.
  */
 #include <linux/ioctl.h>
 #include <linux/sched.h>
@@ -25,7 +24,7 @@ static_assert(sizeof(struct allocinfo_get_at) == 464);
 
 /* ---- one line --------------------------------------------------------------- */
 
-/* The end of a name, as much as there is room for. */
+/* The end of a name, as much as fits. */
 static const char *tail(const char *name)
 {
 	size_t len = strlen(name);
@@ -33,7 +32,7 @@ static const char *tail(const char *name)
 	return name + (len < ALLOCINFO_STR_SIZE ? 0 : len - (ALLOCINFO_STR_SIZE - 1));
 }
 
-/* What is not terminated is the name of nothing. */
+/* A name that is not terminated matches nothing. */
 static bool is_named(const char *name, const char *wanted)
 {
 	return !strncmp(tail(name), wanted, ALLOCINFO_STR_SIZE);
@@ -44,7 +43,7 @@ static bool is_named(const char *name, const char *wanted)
  * @filter: the filter
  *
  * Context: Any.
- * Return: false if it has bits that nobody knows or an interval that is none.
+ * Return: false if it has unknown bits or an empty interval.
  */
 bool allocinfo_filter_valid(const struct allocinfo_filter *filter)
 {
@@ -123,15 +122,15 @@ void allocinfo_fill(struct allocinfo_tag_data *data, const struct codetag_info *
 /* ---- going through them ------------------------------------------------------- */
 
 /*
- * Find the line after @skip others, from the cursor's position on, and leave the
- * cursor behind it. Counters are on each CPU and cost the most: those of sites that
- * the filter does not want are not read, nor those of lines that are only counted.
+ * Find the line after @skip others, from the cursor's position on, and leave the cursor
+ * behind it. Reading counters costs the most, because they are on each CPU. So those of
+ * sites that the filter excludes, or of lines that are only counted, are not read.
  */
 static int find(struct allocinfo_cursor *cursor, u64 skip, struct codetag_info *info)
 {
 	const struct allocinfo_filter *filter = &cursor->filter;
 	const bool by_size = filter->mask & FILTER_BY_SIZE;
-	/* Neighbours are worth to be read with it if each is looked at. */
+	/* Read the counters of neighbours along, if each line is needed. */
 	struct codetag_sums *sums = by_size && !(filter->mask & FILTER_BY_SITE) ?
 				    &cursor->sums : NULL;
 
@@ -205,7 +204,7 @@ static long get_at(struct allocinfo_cursor *cursor, void __user *arg)
 	return err;
 }
 
-/* At the end once, and then from the beginning again. */
+/* Report the end once, then start from the beginning again. */
 static long get_next(struct allocinfo_cursor *cursor, void __user *arg)
 {
 	struct allocinfo_tag_data data;

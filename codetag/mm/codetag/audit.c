@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * /sys/kernel/debug/codetag/audit: do the counters tell the truth?
+ * /sys/kernel/debug/codetag/audit: are the counters right?
  *
- * Writing 1 to the file recounts every reference there is, of pages, slab and
- * percpu objects, and compares the result with the counters. Nobody may allocate
- * or free meanwhile: all CPUs stop what they do and count, each of them one piece
- * after another, until nothing is left. How long that took is in the result, and
- * it has an end after codetag.audit_max_ms, whatever is left then. Reading shows
- * the result of the last audit and stops nobody.
+ * Writing 1 to the file recounts the ids of all pages, slab and percpu objects, and
+ * compares the result with the counters. Nothing may allocate or free meanwhile: all
+ * CPUs stop their work and count, one piece after another, until nothing is left. The
+ * result tells how long that took. It ends after codetag.audit_max_ms in any case.
+ * Reading shows the result of the last audit and stops no CPU.
  *
- * A task can be stopped after it has stored a reference and before it has counted
- * it: so a mismatch must be seen several times in a row to be believed.
+ * A task can be stopped between storing an id and counting it. So a mismatch is
+ * reported only if several passes in a row find it.
  */
 #include <linux/cpu.h>
 #include <linux/delay.h>
@@ -56,10 +55,10 @@ module_param_cb(audit_max_ms, &codetag_param_ops, &audit_max_ms, 0644);
  * @nr_pieces:	how many there are
  * @begin:	time at which the pass began to stop everything, in ns
  * @gave_up:	some work was left when the time was over
- * @passes:	recounts so far
+ * @passes:	number of recounts done
  * @longest:	longest time that everything was stopped, in ns
  *
- * All CPUs work on it at once: what they add to is atomic.
+ * All CPUs work on it at once, so the sums are atomic.
  */
 struct audit {
 	struct codetag_found *found;
@@ -103,7 +102,7 @@ static bool time_is_over(const struct audit *audit)
 	return (s64)(now - audit->begin) >= (s64)READ_ONCE(audit_max_ms) * NSEC_PER_MSEC;
 }
 
-/* What each CPU does while it is stopped. */
+/* The work of each CPU while the machine is stopped */
 static int audit_stopped(void *data)
 {
 	struct audit *audit = data;
@@ -139,14 +138,14 @@ static void audit_recount(struct audit *audit)
 	audit->begin = ktime_get_mono_fast_ns();
 	stop_machine_cpuslocked(audit_stopped, audit, cpu_online_mask);
 	took = ktime_get_mono_fast_ns() - audit->begin;
-	/* What a CPU has begun it ends. */
+	/* A CPU finishes a piece that it has begun. */
 	audit->gave_up = atomic_read(&audit->next_piece) + 1 < audit->nr_pieces;
 
 	audit->longest = max(audit->longest, took);
 	audit->passes++;
 }
 
-/* Recount once more; returns whether there is still a mismatch to believe in. */
+/* Recount once more; returns whether the same mismatch is still there. */
 static bool audit_pass(struct audit *audit)
 {
 	bool first = !audit->passes, mismatch = false;
@@ -180,7 +179,7 @@ static int audit_run(struct audit *audit)
 		for (pass = 0; pass < AUDIT_PASSES; pass++) {
 			if (!audit_pass(audit) || audit->gave_up)
 				break;
-			/* Whoever was interrupted or preempted shall go on. */
+			/* Let interrupted and preempted tasks continue. */
 			msleep(10 << pass);
 		}
 		codetag_recount_done();

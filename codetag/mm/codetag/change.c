@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What queries do to the call sites that they match.
+ * Apply queries to the call sites that they match.
  *
- * The queries of a write are applied together, in one walk over the call sites: for
- * each site the last query decides that matches it and says whether it is profiled,
- * and so for its fault and its keys. What that takes is prepared, once for a site and not
- * for each query, so that nothing can fail any more. Then it is made.
+ * The queries of a write are applied together, in one walk over the call sites. For each
+ * site, the last matching query that says whether it is profiled decides; likewise for its
+ * fault and its keys. All memory is allocated first, once for a site and not for each query.
+ * After that nothing can fail, and the changes are made.
  */
 #define pr_fmt(fmt) "codetag: " fmt
 
@@ -17,7 +17,7 @@
 #include "change.h"
 #include "internal.h"
 
-/* What a query changes of a site, whatever other queries change of it. */
+/* The aspects of a site that queries change independently */
 enum aspect {
 	ASPECT_PROFILED,
 	ASPECT_FAULT,
@@ -26,12 +26,12 @@ enum aspect {
 };
 
 /**
- * struct plan - what is to become of a site
+ * struct plan - the changes to a site
  * @list:	in the plans of a write
  * @info:	the site
  * @last:	for each aspect the query that decides, or NULL
  * @fault:	a fault to be armed, or NULL
- * @site:	what is needed to split the site, or NULL
+ * @site:	memory to split the site, or NULL
  */
 struct plan {
 	struct list_head list;
@@ -41,9 +41,9 @@ struct plan {
 	struct codetag_site *site;
 };
 
-/* ---- what a query matches --------------------------------------------------- */
+/* ---- matching ----------------------------------------------------------------- */
 
-/* What a site is, or could be, a module of. */
+/* The module that a site is in, or could be in if it were not built in */
 static const char *modname_of(const struct codetag_info *info, char name[MODULE_NAME_LEN])
 {
 	const char *end = info->ct->filename - 1, *start = end;
@@ -89,7 +89,7 @@ static bool decide(struct list_head *queries, struct plan *plan)
 	list_for_each_entry_reverse(change, queries, list) {
 		const struct codetag_query **last = &plan->last[aspect_of(&change->query)];
 
-		/* All that is left to know of it is whether it matches any site. */
+		/* It decides nothing more here: only note that it matches a site. */
 		if (*last && change->matched)
 			continue;
 		steps++;
@@ -116,7 +116,7 @@ static void set_profiled(const struct codetag_info *info, const struct codetag_q
 		codetag_set_charging(info, CODETAG_CHARGE_SITE);
 }
 
-/* What is left has to be freed by clean() in any case. */
+/* Whatever this leaves has to be freed by clean() in any case. */
 static int prepare(struct plan *plan)
 {
 	const struct codetag_query *fault = plan->last[ASPECT_FAULT];
@@ -127,7 +127,7 @@ static int prepare(struct plan *plan)
 		plan->fault = codetag_fault_new(&plan->info, &fault->fault);
 		failed |= !plan->fault;
 	}
-	/* All that a site without an id has is charged elsewhere. */
+	/* The memory of a site without an id is charged elsewhere. */
 	if (keys && keys->keys.mask && !plan->info.without_id) {
 		plan->site = codetag_split_new(&plan->info, &keys->keys);
 		failed |= !plan->site;
@@ -165,11 +165,11 @@ static void clean(struct plan *plan)
 /* ---- several queries -------------------------------------------------------------- */
 
 /**
- * codetag_change_supported - can this kernel do what a query asks for?
+ * codetag_change_supported - does this kernel support the action of a query?
  * @query: the query
  *
  * Context: Process.
- * Return: 0, or -EOPNOTSUPP, and the kernel log has why.
+ * Return: 0, or -EOPNOTSUPP with the reason in the kernel log.
  */
 int codetag_change_supported(const struct codetag_query *query)
 {
@@ -186,7 +186,7 @@ int codetag_change_supported(const struct codetag_query *query)
 }
 
 /**
- * codetag_change_flags - do what a query that sets flags asks for
+ * codetag_change_flags - apply a query that sets flags
  * @query: the query
  *
  * This needs no memory, so it can be done from the start of the boot.
@@ -205,7 +205,7 @@ void __init codetag_change_flags(const struct codetag_query *query)
 }
 
 /**
- * codetag_changes_prepare - find out what queries change, and get all that this takes
+ * codetag_changes_prepare - plan the changes of queries, and allocate their memory
  * @queries:	struct codetag_change, in the order in which they apply; on return
  *		they know whether they match
  * @plans:	an empty list, for codetag_changes_commit(). To be freed by
@@ -220,7 +220,7 @@ int codetag_changes_prepare(struct list_head *queries, struct list_head *plans)
 	unsigned long pos;
 
 	for (pos = 0; codetag_next_site(&pos, &plan.info); pos++) {
-		/* Nothing is changed yet, and very many queries take their time. */
+		/* Nothing is changed yet, and many queries take long. */
 		if (fatal_signal_pending(current))
 			return -EINTR;
 		memset(plan.last, 0, sizeof(plan.last));
@@ -237,9 +237,9 @@ int codetag_changes_prepare(struct list_head *queries, struct list_head *plans)
 }
 
 /**
- * codetag_changes_commit - do what queries ask for
+ * codetag_changes_commit - make the planned changes
  * @queries:	the queries
- * @plans:	what codetag_changes_prepare() has prepared, which is used up
+ * @plans:	plans of codetag_changes_prepare(); their memory is used up
  *
  * Context: Process, with codetag_lock() held, one at a time; codetag_change_switch()
  *	    is to follow.
@@ -262,7 +262,7 @@ void codetag_changes_commit(const struct list_head *queries, struct list_head *p
 }
 
 /**
- * codetag_changes_free - free what codetag_changes_prepare() has prepared
+ * codetag_changes_free - free the plans of codetag_changes_prepare()
  * @plans: the list, which is empty then
  *
  * Context: Process.
@@ -293,7 +293,7 @@ static void change_site(const struct codetag_info *info, void *queries)
 }
 
 /**
- * codetag_changes_of_module - do what queries ask for at the call sites of a module
+ * codetag_changes_of_module - apply queries to the call sites of a module
  * @queries:	struct codetag_change, in the order in which they apply
  * @mod:	the module
  *
@@ -306,9 +306,9 @@ void codetag_changes_of_module(struct list_head *queries, struct module *mod)
 }
 
 /**
- * codetag_change_switch - make allocators follow what was changed
+ * codetag_change_switch - make allocators follow the changes
  *
- * Context: Process, without codetag_lock(), with what keeps other changes away.
+ * Context: Process, without codetag_lock(), while no other changes can be made.
  */
 void codetag_change_switch(void)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What queries do to the call sites that they match.
+ * Apply queries to the call sites that they match.
  */
 #ifndef _MM_CODETAG_CHANGE_H
 #define _MM_CODETAG_CHANGE_H

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * /sys/kernel/debug/codetag/charged: what kinds of memory the call sites are charged for.
+ * /sys/kernel/debug/codetag/charged: the kinds of memory that call sites hold.
  *
- * The counters of a call site do not say which allocator its memory came from. So
- * writing 1 to this file recounts what pages, objects and percpu allocations hold. The
- * audit stops all CPUs until all of that is done; this stops them for one piece
- * after another. What is allocated or freed meanwhile may be counted or not.
+ * The counters of a call site do not tell which allocator its memory came from. So
+ * writing 1 to this file recounts pages, objects and percpu allocations. Unlike the audit,
+ * it stops the CPUs only for one piece of memory at a time. Memory that is allocated or
+ * freed meanwhile may be counted or not.
  */
 #include <linux/cpu.h>
 #include <linux/init.h>
@@ -62,13 +62,13 @@ static struct codetag_held held_so_far(const struct charged *charged)
 	return (struct codetag_held){ charged->rc.bytes, charged->rc.calls };
 }
 
-/* What the counters of all sites say, for comparison; false if modules come or go. */
+/* Sum up the counters of all sites, for comparison; false if modules come or go. */
 static bool count_sites(struct codetag_held *sites)
 {
 	struct alloc_tag_counters sums[CODETAG_BLOCK_SIZE];
 	unsigned int id, i;
 
-	/* Who holds the lock may wait for slab_mutex, which is held here. */
+	/* The owner of the lock may wait for slab_mutex, which is held here. */
 	if (!codetag_trylock())
 		return false;
 	for (id = 0; id <= CODETAG_ID_MAX; id += CODETAG_BLOCK_SIZE) {

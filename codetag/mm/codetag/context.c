@@ -4,9 +4,9 @@
  * an id of its own.
  *
  * An allocation of such a site computes the values, finds the context that has them
- * and is charged to its id; if there is none yet, it takes a free one. Free ones
- * are set aside beforehand, in blocks of ids like those of modules. A context
- * that has not been used for a while and holds nothing becomes free again.
+ * and is charged to its id. If there is none yet, it takes a free one. Free contexts
+ * are prepared beforehand, in blocks of ids like those of modules. A context
+ * that is not used for a while and holds nothing becomes free again.
  *
  * Finding a context takes no lock: from then on until it is charged preemption is
  * disabled, and a context is not free before all who may have found it are done.
@@ -279,7 +279,7 @@ static struct codetag_context *find_context(const struct codetag_site *site, uns
 	return NULL;
 }
 
-/* What takes its time is done on any CPU. NULL where there was no memory for it at boot. */
+/* For long work, on any CPU. NULL if there was no memory for it at boot. */
 static struct workqueue_struct *context_wq __ro_after_init;
 
 static void refill_by_work(struct work_struct *work);
@@ -291,7 +291,7 @@ static void queue_refill(struct irq_work *irq_work)
 		queue_work(context_wq, &refill_work);
 }
 
-/* Who allocates may hold the locks of the workqueues. */
+/* The allocating task may hold the locks of the workqueues. */
 static DEFINE_IRQ_WORK(refill_irq_work, queue_refill);
 
 /* When the last try to get more was in vain: for a second nobody tries again. */
@@ -427,7 +427,7 @@ unsigned int codetag_context_id(int nid, gfp_t gfp, bool accounted, size_t size,
 				unsigned int max_id)
 {
 	const struct codetag *ct = &alloc_tag_current()->ct;
-	/* What the keys do not need is not written, be it only with zeroes. */
+	/* Deliberately not initialised: only the words that the keys need are written. */
 	unsigned long entries[CODETAG_STACK_ENTRIES] __uninitialized;
 	struct values values __uninitialized;
 	struct codetag_context *ctx;
@@ -444,7 +444,7 @@ unsigned int codetag_context_id(int nid, gfp_t gfp, bool accounted, size_t size,
 			return id;
 	}
 
-	/* What is below takes locks. */
+	/* The code below takes locks. */
 	if (in_nmi())
 		return charge_site_as_lost(site, 1);
 
@@ -505,7 +505,7 @@ static u16 move_charge(struct codetag_context *ctx, enum codetag_key key, u64 va
 
 	if (ctx->split_by & BIT(key) && ctx->words[word_of(ctx->split_by, key)] != value)
 		to = context_like(ctx, key, value);
-	/* What finds no context is charged to its site. That may have an id too high for pages. */
+	/* Without a context it is charged to its site, whose id may be too high for pages. */
 	if (!to && ctx->site->id > page_tag_max_id)
 		to = ctx;
 	if (to == ctx) {
@@ -941,7 +941,7 @@ static bool reap_detach(struct codetag_block *block)
 	if (!unused)
 		return false;
 
-	/* Who sums up the contexts of a site needs no more than codetag_lock(). */
+	/* Code that sums up the contexts of a site holds codetag_lock() only. */
 	codetag_lock_all();
 	for (ctx = block->contexts; ctx < block->contexts + CODETAG_BLOCK_SIZE; ctx++)
 		if (unused & BIT(ctx - block->contexts))
@@ -1163,8 +1163,8 @@ static void choose_hash(void)
  * @keys:	by what
  *
  * Context: Process, one at a time, with codetag_lock() held.
- * Return: What to give to codetag_split(), or to codetag_site_free(); NULL without
- *	   memory for it.
+ * Return: An argument for codetag_split() or codetag_site_free(); NULL without
+ *	   memory.
  */
 struct codetag_site *codetag_split_new(const struct codetag_info *info,
 				       const struct codetag_keys *keys)

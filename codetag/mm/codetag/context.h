@@ -75,7 +75,7 @@ struct codetag_site {
 	unsigned long calls[CODETAG_SITE_CALLS];
 };
 
-/* What a site is split by: bits of enum codetag_key, and above these the depth of stacks */
+/* Split bits: those of enum codetag_key, and above these the depth of stacks */
 #define CODETAG_SPLIT_KEYS	0xffffU
 #define CODETAG_SPLIT_DEPTH	16
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * /sys/kernel/debug/codetag/contexts: what the parts of sites that are split hold.
+ * /sys/kernel/debug/codetag/contexts: the memory of split sites, by context.
  */
 #include <linux/cgroup.h>
 #include <linux/debugfs.h>
@@ -17,7 +17,7 @@
 #include "context_stack.h"
 #include "internal.h"
 
-/* ---- how a site is split -------------------------------------------------------- */
+/* ---- keys ------------------------------------------------------------------------- */
 
 static void show_split(struct seq_file *m, unsigned int split_by, unsigned int max)
 {
@@ -41,7 +41,7 @@ static void show_split(struct seq_file *m, unsigned int split_by, unsigned int m
 }
 
 /**
- * codetag_keys_show - how a call site is split
+ * codetag_keys_show - show the keys that a call site is split by
  * @m:		where to print to
  * @info:	the site
  *
@@ -91,7 +91,7 @@ static void show_counters(struct seq_file *m, u16 id)
 
 static void show_site(struct seq_file *m, const struct codetag_site *site)
 {
-	/* What is not charged to any of its contexts. */
+	/* The memory that is charged to the site itself */
 	seq_puts(m, "# site: ");
 	show_counters(m, site->id);
 	seq_printf(m, " %8lu", codetag_site_lost(site));
@@ -106,11 +106,11 @@ static void show_age(struct seq_file *m, u64 age)
 {
 	u64 now = codetag_uptime(), start = (u32)age, end = start + (age >> 32);
 
-	/* What was allocated in it is between these old, in seconds. */
+	/* The smallest and largest age of its allocations, in seconds */
 	seq_printf(m, " age=%llu-%llu", now > end ? now - end : 0, now > start ? now - start : 0);
 }
 
-/* Users choose names. What is not printable ASCII, a blank and a backslash become octal. */
+/* Users choose names: blanks, backslashes and all but printable ASCII become octal. */
 static void show_name(struct seq_file *m, const char *name)
 {
 	seq_escape_str(m, name, ESCAPE_OCTAL | ESCAPE_NAP | ESCAPE_APPEND, " \\");
@@ -232,7 +232,7 @@ static void show_context(struct seq_file *m, const struct codetag_context *ctx)
 	s64 calls = max_t(s64, sum.calls, 0);
 
 	seq_printf(m, "%12lld %8lld", max_t(s64, sum.bytes, 0), calls);
-	/* What moves to another context meanwhile is not freed more often than allocated. */
+	/* If memory moves to another context meanwhile, do not show more frees than allocations. */
 	seq_printf(m, " %8lld", max_t(s64, codetag_context_allocs(ctx), calls));
 	show_tag(m, ctx->site->id);
 	show_values(m, ctx);
@@ -242,7 +242,7 @@ static void show_context(struct seq_file *m, const struct codetag_context *ctx)
 
 /* ---- the file -------------------------------------------------------------------- */
 
-/* What comes next: a site or, after all sites, a context. */
+/* The next line: a site or, after all sites, a context */
 struct contexts_iter {
 	struct codetag_site *site;
 	struct codetag_context *ctx;

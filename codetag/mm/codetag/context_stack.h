@@ -22,10 +22,10 @@
  * struct codetag_stack_walk - a stack that is being walked
  * @site:	whose allocation it is of
  * @depth:	how many frames are wanted from the call of @site on
- * @entries:	return addresses so far, with those of the allocator
- * @nr:		how many
- * @at:		which of them is that call
- * @end:	how many there are to be, 0 before the call is found
+ * @entries:	return addresses found, with those of the allocator
+ * @nr:		their number
+ * @at:		index of that call
+ * @end:	number of addresses to find, 0 before the call is found
  */
 struct codetag_stack_walk {
 	const struct codetag_site *site;
@@ -66,7 +66,7 @@ static __always_inline unsigned int codetag_stack_save(struct codetag_site *site
 	};
 
 	arch_stack_walk(codetag_stack_step, &walk, current, NULL);
-	/* What an interrupt interrupted is not its stack. */
+	/* The stack of an interrupt ends where the interrupt began. */
 	if (!in_task())
 		walk.nr = filter_irq_stacks(entries, walk.nr);
 	if (likely(walk.end && walk.at < walk.nr)) {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Choosing call sites: which are profiled, and which fail.
+ * Choosing call sites: to profile them, split them or make them fail.
  *
  * Queries (see query.h) come from the boot parameter "codetag=" and from
- * /sys/kernel/debug/codetag/control. What is written there at once is done as
- * a whole or not at all: all of its queries are parsed, matched and given the
- * memory that they need before anything is changed. How many there can be is limited,
- * so that the locks that modules wait for are held for a bounded time.
+ * /sys/kernel/debug/codetag/control. A write is done as a whole or not at all: all of its
+ * queries are parsed, matched and given their memory before anything is changed. The
+ * number of queries is limited, so that the locks that modules wait for are held for a
+ * bounded time.
  */
 #define pr_fmt(fmt) "codetag: " fmt
 
@@ -23,11 +23,11 @@
 #include "internal.h"
 #include "remembered.h"
 
-/* What one write() to a file can hold. */
+/* Limit of one write() to a file */
 #define CONTROL_TEXT_MAX	SZ_64K
 #define CONTROL_QUERIES_MAX	1024
 
-/* What all "codetag=" of a command line can hold together. */
+/* Limit of all "codetag=" of a command line together */
 #define BOOT_TEXT_MAX		2048
 
 /**
@@ -47,7 +47,7 @@ static void print_query_error(const struct codetag_query_error *err)
 	pr_warn_ratelimited("control: '%s' at %zu: %s\n", err->token, err->position, err->why);
 }
 
-/* A query of the text @source is well formed, but not good. */
+/* A query of the text @source is well formed, but cannot be done. */
 static void print_bad_query(const struct codetag_query *query, const char *source,
 			    const char *why)
 {
@@ -362,7 +362,7 @@ static ssize_t control_write(struct file *file, const char __user *buf, size_t l
 	if (IS_ERR(source))
 		return PTR_ERR(source);
 
-	/* Who writes through a buffer cuts at a multiple of its size. */
+	/* A buffered writer splits its text at a multiple of its buffer's size. */
 	if (len >= PAGE_SIZE && source[len - 1] != '\n' && source[len - 1] != ';') {
 		pr_warn_ratelimited("control: %zu bytes that do not end with a newline: the end may be missing\n",
 				    len);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The registry of code tags: who has which id, and who had.
+ * The registry of code tags: which tag has which id, or had it.
  *
  * The tags of built-in code are one array, so are their ids and counters. A
  * module gets blocks of ids and counters of its own. Its tags are in the module's
@@ -118,8 +118,8 @@ static struct codetag_range *codetag_blocks[CODETAG_NR_BLOCKS];
 static DECLARE_BITMAP(codetag_blocks_used, CODETAG_NR_BLOCKS);
 
 /*
- * Read without a lock: whoever has an id to look up holds memory charged to
- * it, for as long as which the block stays as it is.
+ * Read without a lock: an id that is looked up is that of charged memory, and the block
+ * does not change while memory is charged to it.
  */
 struct alloc_tag_counters __percpu *module_alloc_tag_counters[CODETAG_NR_BLOCKS];
 u16 module_alloc_tag_sizes[CODETAG_NR_BLOCKS];
@@ -207,7 +207,7 @@ struct codetag_site *codetag_site_by_id(u16 id)
 }
 
 /**
- * codetag_site_split - say by what a site is split
+ * codetag_site_split - set the keys that a site is split by
  * @new:	the site: its tag and id, by what it is to be split, and how far
  *
  * Context: With codetag_lock() held, one at a time.
@@ -346,7 +346,7 @@ static void add_contexts(u16 id, struct alloc_tag_counters *sum, bool may_sleep)
 	}
 }
 
-/* Let allocations find by what the site is split, or not. */
+/* Publish to allocations whether the site is split, and by which keys. */
 static void set_site_split(u16 id, bool split)
 {
 	struct codetag_site *site;
@@ -403,7 +403,7 @@ void codetag_lock(void)
 }
 
 /**
- * codetag_trylock - codetag_lock() for those who may not wait
+ * codetag_trylock - codetag_lock() where waiting is not allowed
  *
  * Context: Any but NMI; with PREEMPT_RT not with interrupts disabled.
  * Return: Whether the lock is held.
@@ -533,15 +533,15 @@ static struct alloc_tag_counters read_ahead(u16 id, struct codetag_sums *sums)
  * @what:	what held it: "page" or "object of"
  * @name:	which one
  *
- * Whoever writes beyond the last object of a slab hits the ids first. Nothing can
- * be taken back then: the memory stays with the site that it is charged to.
+ * A write beyond the last object of a slab hits the ids first. The memory can then not be
+ * uncharged: it stays with its site.
  *
  * Context: Any.
  */
 void alloc_tag_damaged(u16 id, const char *what, const char *name)
 {
 	atomic_long_inc(&codetag_ids_damaged);
-	/* Whoever frees may hold locks that a console takes. */
+	/* The freeing task may hold locks that a console takes. */
 	printk_deferred_once(KERN_WARNING pr_fmt("%s %s: id %u of no call site, overwritten\n"),
 			     what, name, id);
 }
@@ -661,7 +661,7 @@ bool codetag_next_tag(unsigned long *pos, struct codetag_info *info)
 				break;
 		}
 
-		/* What held nothing when its module was unloaded has no names. */
+		/* A tag that held nothing when its module was unloaded has no names. */
 		if (codetag_info_of(*pos, info) && info->ct->function)
 			return true;
 	}
@@ -687,7 +687,7 @@ bool codetag_read(struct codetag_info *info, struct codetag_sums *sums)
 
 	sum = read_ahead(info->id, sums);
 	add_contexts(info->id, &sum, !sums || sums->may_sleep);
-	/* What moves between CPUs meanwhile can be missed: there is not less than none. */
+	/* Changes on several CPUs can be missed meanwhile: show nothing below 0. */
 	info->bytes = max_t(s64, sum.bytes, 0);
 	info->calls = max_t(s64, sum.calls, 0);
 	return !info->unloaded || sum.bytes || sum.calls;
@@ -906,9 +906,13 @@ void codetag_set_charging(const struct codetag_info *info, enum codetag_charging
 		set_site_split(info->id, true);
 		codetag_set_state(info->ct, CODETAG_SPLIT);
 	}
-	smp_wmb(); /* who sees no id sees that it is split */
+	/*
+	 * Pairs with alloc_tag_split() and codetag_split_now(): publish split_now before
+	 * id 0, and the id before split_now = 0.
+	 */
+	smp_wmb();
 	WRITE_ONCE(info->ct->id, id);
-	smp_wmb(); /* who sees that it is not split sees the id */
+	smp_wmb(); /* see above */
 	if (charging != CODETAG_CHARGE_CONTEXTS)
 		set_site_split(info->id, false);
 }
@@ -991,7 +995,7 @@ static bool range_holds_memory(struct codetag_range *range)
 	unsigned int i;
 
 	for (i = 0; range->first && i < range->nr; i++) {
-		/* What held nothing when its module was unloaded never will again. */
+		/* A tag that held nothing when its module was unloaded never will again. */
 		if (!range->mod && range->tags && !range->tags[i].ct.function)
 			continue;
 		if (site_holds_memory(range->first + i))
@@ -1192,7 +1196,7 @@ void codetag_unload_module(struct module *mod)
 		return;
 	}
 
-	/* What the module gave to kfree_rcu() need not look like a leak. */
+	/* Wait for kfree_rcu() of the module, so that this does not look like a leak. */
 	kvfree_rcu_barrier();
 
 	down_write(&codetag_sem);

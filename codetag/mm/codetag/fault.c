@@ -142,7 +142,7 @@ static void queue_disarm_spent(struct irq_work *irq_work)
 	schedule_work(&disarm_spent_work);
 }
 
-/* Who allocates may hold the locks of the workqueues. */
+/* The allocating task may hold the locks of the workqueues. */
 static DEFINE_IRQ_WORK(disarm_spent_irq_work, queue_disarm_spent);
 
 static char *site_name(const struct codetag_info *info)
@@ -154,7 +154,7 @@ static char *site_name(const struct codetag_info *info)
 			 info->modname ? "] " : "", ct->function);
 }
 
-/* What the report of a failure calls it: the end of a path tells more than its start. */
+/* Its name in reports: the end of a path tells more than its start. */
 static void name_attr(struct fault_attr *attr, const struct codetag *ct)
 {
 	size_t room = sizeof(attr->dname), path = strlen(ct->filename);

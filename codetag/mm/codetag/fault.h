@@ -40,11 +40,11 @@ static __always_inline bool codetag_should_fail(gfp_t gfp, size_t size)
 /**
  * codetag_fault_hold - the current allocation has been asked about
  *
- * What the allocator in turn allocates for it in the name of the same call site
- * is part of it: neither counted nor failed until codetag_fault_release().
+ * Further allocations that the allocator makes for the same call site are part of it: they
+ * neither count nor fail until codetag_fault_release().
  *
  * Context: Process.
- * Return: What to give to codetag_fault_release().
+ * Return: An argument for codetag_fault_release().
  */
 static inline struct alloc_tag *codetag_fault_hold(void)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the rooms of mm/codetag/ know of one another. core.c is the lowest: it
- * calls none of the others but to initialise them, and to tell that a module is
- * gone, for only then has it no sites any more.
+ * The interfaces between the files of mm/codetag/. core.c is the lowest. It calls the
+ * others only to initialise them, and to tell that a module is gone: only then has the
+ * module no sites any more.
  */
 #ifndef _MM_CODETAG_INTERNAL_H
 #define _MM_CODETAG_INTERNAL_H
@@ -28,7 +28,7 @@ struct seq_file;
 /* The tags of built-in code, from the linker. */
 extern struct alloc_tag __start_alloc_tags[], __stop_alloc_tags[];
 
-/* access.c: who may do what */
+/* access.c: access rights */
 int codetag_may_change(void);
 int codetag_may_open(const struct file *file);
 extern const struct kernel_param_ops codetag_param_ops;
@@ -83,7 +83,7 @@ struct codetag_sums {
  * @free:	ids that modules can still get
  * @without_id:	tags that have no id, of built-in code and loaded modules
  * @contexts:	ids set aside for contexts
- * @modules_without_id: modules loaded so far that got too few ids
+ * @modules_without_id: number of loaded modules that got too few ids
  * @names_lost:	sites of unloaded modules whose names could not be kept
  * @damaged:	ids that were found in pages and objects and that no tag has
  * @tag_bytes:	memory for tags and what finds them by id
@@ -121,7 +121,7 @@ struct codetag_content {
 
 #ifdef CONFIG_MEM_ALLOC_PROFILING
 
-/* What a block of contexts counts, on one CPU */
+/* The counters of a block of contexts, on one CPU */
 struct codetag_block_counters {
 	struct alloc_tag_counters held[CODETAG_BLOCK_SIZE];
 	u64 allocs[CODETAG_BLOCK_SIZE];

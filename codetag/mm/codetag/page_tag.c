@@ -2,10 +2,10 @@
 /*
  * The page stores: what they are and how one is chosen at boot.
  *
- * flags costs no memory, but holds only as many ids as page->flags has bits
- * to spare. slot costs two bytes for each page and holds every id; it needs a
- * memory map that is one array, so that a page's slot is found by arithmetic
- * on the page's address. page_ext works with every memory model.
+ * flags costs no memory, but holds only as many ids as page->flags has unused
+ * bits. slot costs two bytes for each page and holds every id. It needs a memory
+ * map that is one array, so that the slot follows from the page's address.
+ * page_ext works with every memory model.
  *
  * The slots of a sparse memory map lie in a piece of vmalloc space with room
  * for all memory that can be there, now or by hotplug. Only what belongs to
@@ -258,8 +258,8 @@ static struct vm_struct page_tag_slot_area;
 static unsigned long page_tag_nr_slots __ro_after_init;
 
 /*
- * vmemmap_populate_basepages() makes tables of one page, with zeros for what is not
- * there. Who has larger ones (s390) has other zeros, too.
+ * vmemmap_populate_basepages() makes tables of one page, with zeros for missing entries.
+ * Architectures with larger tables (s390) have other empty entries, too.
  */
 static bool __init page_tag_tables_are_pages(void)
 {

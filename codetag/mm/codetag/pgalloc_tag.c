@@ -262,7 +262,7 @@ void __pgalloc_tag_swap(struct folio *new, struct folio *old)
 {
 	u16 id, moved;
 
-	/* What moves to a device is not charged to anyone; what comes back is new here. */
+	/* Device memory is not charged; memory that comes back from it is a new allocation. */
 	if (!page_tag_has_place(&new->page) || !page_tag_has_place(&old->page))
 		return;
 

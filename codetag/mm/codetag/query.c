@@ -22,8 +22,8 @@
  * @len:	bytes of @text
  * @pos:	what comes next
  * @ended:	@pos is behind the separator that ended the query
- * @terms:	the terms of the query so far, a bit each
- * @settings:	its fault settings so far, a bit each
+ * @terms:	the terms found in the query, a bit each
+ * @settings:	the fault settings found, a bit each
  * @err:	to be filled in
  */
 struct parser {
@@ -169,7 +169,7 @@ static int parse_glob(struct parser *p, const struct word *value, const char **g
 
 static int parse_file(struct parser *p, struct word *value, const char **glob)
 {
-	/* What a compiler, or find, calls the same file. */
+	/* The name of the same file as a compiler, or find, prints it */
 	while (!strncmp(value->s, "./", 2)) {
 		value->s += 2;
 		value->len -= 2;
@@ -461,7 +461,7 @@ static int parse_keys(struct parser *p, const struct word *word, struct codetag_
 	return 0;
 }
 
-/* What follows the keys: depth=N and max=N */
+/* The options after the keys: depth=N and max=N */
 static int parse_keys_setting(struct parser *p, const struct word *word,
 			      struct codetag_keys *keys)
 {
@@ -615,7 +615,7 @@ bool codetag_query_matches(const struct codetag_query *q, const struct codetag *
 
 	return (!all->by_id || all->id == id) &&
 	       line_matches(all, ct) &&
-	       /* What is remembered names a module, and seldom the one that is loaded. */
+	       /* Remembered queries name a module, and seldom the one that is loaded. */
 	       (!all->module || module_matches(all->module, modname, builtin)) &&
 	       (!all->func || match_wildcard(all->func, ct->function)) &&
 	       (!all->file || file_matches(all->file, ct->filename)) &&

@@ -7,7 +7,7 @@
  *	module GLOB		"vmlinux" is the kernel proper
  *	line N | N-M | N- | -M
  *	id N
- *	not TERM		what TERM, one of those above, does not choose
+ *	not TERM		sites that TERM, one of those above, does not choose
  *	=p +p -p =_		set, add, remove flags, set none
  *	fault [SETTING=N ...]	arm a fault
  *	fault=off		disarm it
@@ -48,7 +48,7 @@ enum codetag_action {
 	CODETAG_ACTION_KEYS,
 };
 
-/* What a site can be split by, in the order in which it is listed */
+/* The keys that a site can be split by, in the order in which they are listed */
 enum codetag_key {
 	CODETAG_KEY_NODE,
 	CODETAG_KEY_CPU,

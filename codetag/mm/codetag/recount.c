@@ -245,7 +245,7 @@ static void recount_chunk(struct codetag_recount *rc, struct pcpu_chunk *chunk)
 		if (bit >= nr - chunk->end_offset / PCPU_MIN_ALLOC_SIZE)
 			break;
 
-		/* What waits for its pages is not charged yet. */
+		/* An area that waits for its pages is not charged yet. */
 		off = bit * PCPU_MIN_ALLOC_SIZE;
 		if (!test_bit(PFN_DOWN(off), chunk->populated))
 			continue;

@@ -4,8 +4,8 @@
  *
  * There are four places for the ids of a slab's objects:
  *
- * inline	at the end of the slab, in what the objects leave free or, where
- *		that is too little, in the place of the last objects
+ * inline	at the end of the slab, in the space that the objects leave free or, if
+ *		that is too small, in place of the last objects
  * vector	memory of their own, that the second page of the slab points to
  * far vector	the same for a slab that has one page only, found by its address
  * single	for a slab with one object: a part of page->page_type
@@ -386,7 +386,7 @@ void codetag_slab_alloc_any(struct kmem_cache *s, gfp_t gfp, void *object, size_
 }
 
 /**
- * codetag_slab_free_any - take back what is charged for any object of any cache
+ * codetag_slab_free_any - uncharge any object of any cache
  * @s:		cache
  * @object:	object that is about to be freed
  *
@@ -454,7 +454,7 @@ static void slab_account(const struct kmem_cache *s, const struct slab *slab, in
 	this_cpu_add(slab_inline_bytes, sign * bytes);
 }
 
-/* Memory for ids. What leads to it lies in struct pages, which kmemleak need not scan. */
+/* Memory for ids. Only struct pages point to it, which kmemleak need not scan. */
 static void *alloc_ids(const struct slab *slab, size_t bytes, gfp_t gfp)
 {
 	void *ids = kzalloc_codetag_ids(bytes, gfp, slab_nid(slab));
@@ -525,8 +525,8 @@ static void slab_remove_vector(struct slab *slab)
 }
 
 /*
- * What is in the small table by now stays there. So nobody who looks for it at this moment
- * can miss it.
+ * Vectors that are in the small table stay there, so that a concurrent lookup cannot miss
+ * them.
  */
 static int __init far_vectors_init(void)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The slab reference: where a slab object keeps the id of the tag it is
- * charged to. For mm/slub.c and mm/slab_common.c alone.
+ * Slab ids: where a slab object keeps the id of the tag it is charged to. Only for
+ * mm/slub.c and mm/slab_common.c.
  *
- * The ids of a slab's objects are an array of u16 that ends where the slab does.
- * How far an object is from there, shifted right by floor(log2(object size)), is how
- * far its element is: no division, no two objects with the same element, and at most
- * twice as many elements as objects. Where such an array would cost too much (large
- * objects that fill the slab) the ids are elsewhere, see mm/codetag/slab_ref.c.
+ * The ids of a slab's objects are an array of u16 at the end of the slab. The distance of an
+ * object from that end, shifted right by floor(log2(object size)), is the distance of its
+ * element. This needs no division, no two objects share an element, and there are at most
+ * twice as many elements as objects. If the array would cost too much (large objects that
+ * fill the slab), the ids are elsewhere, see mm/codetag/slab_ref.c.
  *
  * A free object never has an id.
  */
@@ -43,7 +43,7 @@ void codetag_slab_alloc_any(struct kmem_cache *s, gfp_t gfp, void *object, size_
 void codetag_slab_free_any(struct kmem_cache *s, void *object);
 
 /*
- * kmem_cache.codetag_shift, one word that tells the fast paths all they need:
+ * kmem_cache.codetag_shift has everything for the fast paths in one word:
  *
  *	 63            9     8     7       0
  *	+---------------+--------+--------+
@@ -53,17 +53,16 @@ void codetag_slab_free_any(struct kmem_cache *s, void *object);
  * shift	bytes per element of the ids, as a power of two
  * VECTOR	the slabs that the cache prefers have their ids in vectors, which
  *		their second page points to; otherwise at their end
- * OTHER	slabs of the cache that have their ids elsewhere. These are marked, see
- *		codetag_slab_is_other(), and only their objects take a slow way
+ * OTHER	slabs of the cache that have their ids elsewhere. They are marked, see
+ *		codetag_slab_is_other(), and only their objects take the slow path
  *
- * The count changes while objects come and go, but goes up before the first object
- * of such a slab is handed out and down after the last one is freed, in NMI too. So
- * all is read once.
+ * The count can change at any time, also in NMI. It goes up before the first object of an
+ * OTHER slab is allocated, and down after the last one is freed. So the word is read once.
  *
- * Nearly all caches have only ever had slabs with ids at their ends. For these
- * kmem_cache.codetag_near_mask is the mask of such a slab, and the fast paths need of
- * the above no more than the shift. It is 0 if the slabs have vectors, and from the
- * first OTHER one on: as nobody can ask for the count and change this at once, for good.
+ * Nearly all caches only ever have slabs with ids at their ends. For these
+ * kmem_cache.codetag_near_mask is the mask of such a slab, and the fast paths need only the
+ * shift of the word above. It is 0 if slabs use vectors. It becomes 0 with the first OTHER
+ * slab and stays 0, because the count and the mask cannot be updated atomically.
  */
 #define CODETAG_SLAB_SHIFT	0x0ff
 #define CODETAG_SLAB_VECTOR	0x100
@@ -76,7 +75,7 @@ static_assert(CODETAG_SLAB_OTHER == 2 * CODETAG_SLAB_VECTOR);
 #define codetag_slab_shift(s)	((unsigned long)atomic_long_read(&(s)->codetag_shift))
 
 /*
- * A slab's page type has room for data, of which code tags use:
+ * A slab's page type has unused bits, of which code tags use:
  *
  *	 31       24 23        17   16     15        0
  *	+-----------+------------+-------+------------+
@@ -90,16 +89,16 @@ static_assert(sizeof_field(struct slab, __page_type) == sizeof(u32));
 static_assert(CODETAG_SLAB_TYPE_OTHER > U16_MAX);
 static_assert(CODETAG_SLAB_TYPE_OTHER < 1U << 24);
 
-/* Are a slab's ids not where the cache's ids usually are? Only if the cache has any OTHER. */
+/* Does a slab have its ids elsewhere? To be checked only if the cache has OTHER slabs. */
 static __always_inline bool codetag_slab_is_other(const struct slab *slab)
 {
-	/* A load of its own, or kfree() would keep the one that says that it is a slab. */
+	/* Reload: otherwise kfree() keeps the value of its slab test live in a register. */
 	return READ_ONCE(slab->__page_type) & CODETAG_SLAB_TYPE_OTHER;
 }
 
 /*
- * Is it an address, not 0? Where all are negative, the subtraction that it comes from has
- * told so; otherwise, and if it were asked for 0, the compiler would compare again.
+ * Test for an address, not 0. Where kernel addresses are negative, testing the sign reuses
+ * the flags of the preceding subtraction; a test against zero would cost an extra compare.
  */
 static __always_inline bool codetag_is_address(unsigned long addr)
 {
@@ -110,14 +109,14 @@ static __always_inline bool codetag_is_address(unsigned long addr)
 }
 
 /*
- * Where a slab, with these @mask and @shift, has the id of an object, not KFENCE's: where
- * its ids end, and which of them, counted from there, it is. False if @mask is 0.
+ * Find the id of an object, not KFENCE's, in a slab with ids at its end: the end of the ids,
+ * and the negative index from there. False if @mask is 0.
  */
 static __always_inline bool codetag_slab_find(const void *object, long mask, unsigned long shift,
 					      u16 **ids, long *index)
 {
 	long addr = (long)kasan_reset_tag(object);
-	/* From the end of the slab, and so less than 0. */
+	/* The negative distance from the end of the slab */
 	long offset = addr | mask;
 
 	addr -= offset;
@@ -128,7 +127,7 @@ static __always_inline bool codetag_slab_find(const void *object, long mask, uns
 	return true;
 }
 
-/* Where a slab with this first page keeps its vector: in the second one. */
+/* The pointer to the vector of a slab is in its second page. */
 static __always_inline u16 **codetag_page_vector(struct page *page)
 {
 	return (u16 **)&page[1].private;
@@ -140,8 +139,8 @@ static __always_inline u16 **codetag_slab_vector(const struct slab *slab)
 }
 
 /*
- * The same if @shift says that all ids are in vectors. Where @known is false no slab is
- * an OTHER one, and @slab not used: an object's address tells where its slab begins.
+ * The same for caches whose ids are in vectors. If @known is false, no slab is an OTHER
+ * one, and @slab is not used: the slab follows from the object's address.
  */
 static __always_inline u16 *codetag_slab_vector_ref(const struct kmem_cache *s,
 						    const struct slab *slab, bool known,
@@ -159,9 +158,9 @@ static __always_inline u16 *codetag_slab_vector_ref(const struct kmem_cache *s,
 }
 
 /*
- * Where the id of an object, not KFENCE's, is in a cache with this @shift, whether near
- * or not, if nothing has to be called for that. False if the slab has its ids elsewhere,
- * or would have to be known and is not: then @known is false, and @slab not used.
+ * Find the id of an object, not KFENCE's, in a cache with this @shift, without a call.
+ * False if the slab has its ids elsewhere, or if the slab has to be known and @known is
+ * false. Then @slab is not used.
  */
 static __always_inline bool codetag_slab_try_ref(const struct kmem_cache *s,
 						 const struct slab *slab, bool known,
@@ -182,7 +181,7 @@ static __always_inline bool codetag_slab_try_ref(const struct kmem_cache *s,
 			return true;
 		}
 	}
-	/* There is a mask, and so it is found. */
+	/* The mask is not 0, so this finds the id. */
 	codetag_slab_find(object, s->codetag_mask, shift, ref, &index);
 	*ref += index;
 	return true;
@@ -233,8 +232,8 @@ static __always_inline bool __codetag_slab_try_alloc(struct kmem_cache *s, struc
 }
 
 /*
- * Charge a new object of this slab, not KFENCE's, to the current call site, if nothing
- * has to be called for that: false means that codetag_slab_alloc_any() has to do it.
+ * Charge a new object of this slab, not KFENCE's, to the current call site, if that needs
+ * no call. On false codetag_slab_alloc_any() has to do it.
  */
 static __always_inline bool codetag_slab_try_alloc(struct kmem_cache *s, struct slab *slab,
 						   void *object)
@@ -245,9 +244,9 @@ static __always_inline bool codetag_slab_try_alloc(struct kmem_cache *s, struct 
 #ifdef CONFIG_CODETAG_CONTEXTS
 
 /*
- * Charge a new object, not KFENCE's, to a context of the current call site, if that
- * is split and nothing has to be called for that: false means that
- * codetag_slab_alloc_any() has to do it. @size 0: all of it was asked for.
+ * Charge a new object, not KFENCE's, to a context of the current call site, if the site is
+ * split and that needs no call. On false codetag_slab_alloc_any() has to do it. @size 0
+ * stands for the size of the cache's objects.
  */
 static __always_inline bool codetag_slab_try_alloc_split(struct kmem_cache *s, struct slab *slab,
 							 gfp_t gfp, void *object, size_t size)
@@ -325,7 +324,7 @@ static __always_inline void codetag_slab_alloc_bulk(struct kmem_cache *s, gfp_t 
 	alloc_tag_charge_site(tag, size * s->size, size);
 }
 
-/* Take back what is charged for the object with this id. False if no tag has that. */
+/* Uncharge the object with this id. False if no tag has that id. */
 static __always_inline bool codetag_slab_uncharge(const struct kmem_cache *s, u16 *ids, long index)
 {
 	unsigned long id = alloc_tag_wide_id(ids[index]);
@@ -334,7 +333,7 @@ static __always_inline bool codetag_slab_uncharge(const struct kmem_cache *s, u1
 		return true;
 	if (unlikely(!alloc_tag_uncharge(id, -s->codetag_uncharge, 1)))
 		return false;
-	/* An address has room for both: the sum need not be computed. */
+	/* An addressing mode adds both: keep the compiler from computing the sum. */
 	OPTIMIZER_HIDE_VAR(index);
 	ids[index] = CODETAG_ID_NONE;
 	return true;
@@ -361,9 +360,8 @@ static __always_inline bool __codetag_slab_try_free(struct kmem_cache *s, struct
 }
 
 /*
- * Take back what is charged for an object of this slab, not KFENCE's, that is about to
- * be freed, if nothing has to be called for that: false means that
- * codetag_slab_free_any() has to do it.
+ * Uncharge an object of this slab, not KFENCE's, that is about to be freed, if that needs
+ * no call. On false codetag_slab_free_any() has to do it.
  */
 static __always_inline bool codetag_slab_try_free(struct kmem_cache *s, struct slab *slab,
 						  void *object)
@@ -371,7 +369,7 @@ static __always_inline bool codetag_slab_try_free(struct kmem_cache *s, struct s
 	return __codetag_slab_try_free(s, slab, true, object);
 }
 
-/* Take back what is charged for an object of this slab, not KFENCE's, about to be freed. */
+/* Uncharge an object of this slab, not KFENCE's, that is about to be freed. */
 static __always_inline void codetag_slab_free_from(struct kmem_cache *s, struct slab *slab,
 						   void *object)
 {
@@ -379,7 +377,7 @@ static __always_inline void codetag_slab_free_from(struct kmem_cache *s, struct 
 		codetag_slab_free_any(s, object);
 }
 
-/* The same where it is not known what its slab is. */
+/* The same if its slab is not known. */
 static __always_inline void codetag_slab_free(struct kmem_cache *s, void *object)
 {
 	if (unlikely(!__codetag_slab_try_free(s, NULL, false, object)))

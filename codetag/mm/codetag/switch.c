@@ -46,8 +46,8 @@ static void mem_profiling_switch(bool on)
 }
 
 /*
- * What all of the ways to switch understand. "1,compressed" is how 7.x kernels
- * ask for small references; here there are no others.
+ * The words that all ways of switching accept. 7.x kernels ask for small references with
+ * "1,compressed"; this one has no others.
  */
 static int mem_profiling_parse(const char *value, bool *on)
 {
@@ -88,7 +88,7 @@ static int mem_profiling_write(const char *value)
 {
 	bool on;
 
-	/* What the boot parameter said comes here a second time. */
+	/* The value of the boot parameter comes here a second time. */
 	if (mem_profiling_never && !strcmp(value, "never"))
 		return 0;
 
