@@ -1179,22 +1179,14 @@ void codetag_load_module(struct module *mod)
 }
 
 /**
- * codetag_unload_module - let a module go, but not what it still holds
+ * codetag_let_go - let the tags of a module go, but not what they still hold
  * @mod: the module, none of whose code will run any more
  *
  * Context: Process.
  */
-void codetag_unload_module(struct module *mod)
+void codetag_let_go(struct module *mod)
 {
 	struct codetag_range *range, *next;
-
-	if (mem_alloc_profiling_permanently_disabled())
-		return;
-	/* Stacks of other sites may have its code. */
-	if (!mod->num_alloc_tags) {
-		codetag_contexts_module_gone(mod);
-		return;
-	}
 
 	/* Wait for kfree_rcu() of the module, so that this does not look like a leak. */
 	kvfree_rcu_barrier();
@@ -1216,10 +1208,6 @@ void codetag_unload_module(struct module *mod)
 	reap_ranges();
 	codetag_content_id++;
 	up_write(&codetag_sem);
-
-	/* Until now a query could choose its sites, and its code could be called. */
-	codetag_fault_module_gone(mod);
-	codetag_contexts_module_gone(mod);
 }
 
 #ifdef CONFIG_CODETAG_CONTEXTS
@@ -1324,16 +1312,13 @@ static int __init codetag_max_ids_param(char *arg)
 early_param("codetag.max_ids", codetag_max_ids_param);
 
 /**
- * codetag_init - give the tags of built-in code their ids
+ * codetag_give_ids - give the tags of built-in code their ids
  *
  * Context: Boot, before the first page or slab object is allocated.
  */
-void __init codetag_init(void)
+void __init codetag_give_ids(void)
 {
 	unsigned int i, nr = __stop_alloc_tags - __start_alloc_tags;
-
-	if (mem_alloc_profiling_permanently_disabled())
-		return;
 
 	if (nr > codetag_id_end - CODETAG_ID_FIRST) {
 		pr_warn("ids for only %u of the %u call sites of the kernel\n",
@@ -1352,9 +1337,4 @@ void __init codetag_init(void)
 	bitmap_set(codetag_blocks_used, 0,
 		   DIV_ROUND_UP(codetag_builtin_end, CODETAG_BLOCK_SIZE));
 #endif
-
-	page_tag_init();
-	pcpu_codetag_init();
-	codetag_contexts_init();
-	codetag_control_init();
 }

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The interfaces between the files of mm/codetag/. core.c is the lowest. It calls the
- * others only to initialise them, and to tell that a module is gone: only then has the
- * module no sites any more.
+ * The interfaces between the files of mm/codetag/. A file calls only files below it:
+ * Documentation/design.md has their order, which a check compares. init.c calls them all.
  */
 #ifndef _MM_CODETAG_INTERNAL_H
 #define _MM_CODETAG_INTERNAL_H
@@ -176,6 +175,8 @@ struct alloc_tag_counters alloc_tag_read(u16 id);
 void alloc_tag_read_block(unsigned int first, struct alloc_tag_counters *sums);
 void codetag_reap(void);
 void codetag_id_use(struct codetag_id_use *use);
+void codetag_give_ids(void);
+void codetag_let_go(struct module *mod);
 
 void codetag_set_state(struct codetag *ct, u8 bits);
 bool codetag_profiled(const struct codetag_info *info);

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Boot, and modules that go: in which order the files here learn of it.
+ *
+ * This file alone calls all the others, so that core.c need not.
+ */
+#include <linux/init.h>
+#include <linux/module.h>
+#include "internal.h"
+
+/**
+ * codetag_init - start the profiler
+ *
+ * Context: Boot, before the first page or slab object is allocated.
+ */
+void __init codetag_init(void)
+{
+	if (mem_alloc_profiling_permanently_disabled())
+		return;
+
+	codetag_give_ids();
+	page_tag_init();
+	pcpu_codetag_init();
+	codetag_contexts_init();
+	codetag_control_init();
+}
+
+#ifdef CONFIG_MODULES
+/**
+ * codetag_unload_module - let a module go
+ * @mod: the module, none of whose code will run any more
+ *
+ * Its tags go first: as long as they are there, a query can choose its sites and an
+ * allocation can be charged to a new context of theirs.
+ *
+ * Context: Process.
+ */
+void codetag_unload_module(struct module *mod)
+{
+	if (mem_alloc_profiling_permanently_disabled())
+		return;
+
+	if (mod->num_alloc_tags) {
+		codetag_let_go(mod);
+		codetag_fault_module_gone(mod);
+	}
+	/* Stacks of other modules' sites may have its code. */
+	codetag_contexts_module_gone(mod);
+}
+#endif /* CONFIG_MODULES */
