@@ -84,7 +84,7 @@ percpu=$(number mem_percpu_refs) || fail "$percpu"
 kb() { echo $((($1 + 1023) / 1024)) kB; }
 echo
 echo "kernel                $(uname -r) ($(nproc) CPUs, $(awk '/^MemTotal/ { print int($2 / 1024) }' /proc/meminfo) MB)"
-echo "page reference store  $store, $bits bits"
+echo "page id store         $store, $bits bits"
 echo "tags                  $builtin built-in, $modules of modules"
 echo "cost of the profiler  $(kb $((tags + counters + pages + slabs + percpu))): tags $(kb "$tags")," \
 	"counters $(kb "$counters"), page references $(kb "$pages")," \

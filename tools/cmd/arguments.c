@@ -13,7 +13,7 @@ int64_t argument_number(const char *arg, int64_t min, int64_t max,
 	int64_t number = 0;
 
 	if (!number_read(&end, &number) || *end || number < min)
-		argp_error(state, "'%s' is not a number from %lld on", arg,
+		argp_error(state, "'%s' is not a number, or less than %lld", arg,
 			   (long long)min);
 	else if (number > max)
 		argp_error(state, "'%s' is more than %lld", arg, (long long)max);

@@ -52,9 +52,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 static const struct argp argp = {
 	options, parse, "[FILE]",
 	"Makes the kernel recount every page and every slab object and compare the "
-	"result with its counters. Needs a kernel with codetag and takes a while "
-	"on a large machine, while everything else stands still: the result says how long. "
-	"With FILE no audit is started: the result in FILE is shown."
+	"result with its counters. This needs a kernel with codetag. The machine stands "
+	"still meanwhile, and the result says for how long. With FILE no audit is started: "
+	"the result in FILE is shown."
 	"\vExamples:\n"
 	"  codetag audit && echo the counters are right\n"
 	"  codetag audit --json saved-audit.txt\n\n"

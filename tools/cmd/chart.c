@@ -43,7 +43,7 @@ static const struct argp_option options[] = {
 	  "of a recording); default: ring. A page has flame, treemap and ring, and begins "
 	  "with KIND (default: flame)", 0 },
 	{ "flame", KEY_FLAME, "FILE", OPTION_ARG_OPTIONAL,
-	  "A flame graph of the stacks of call sites that are split: see codetag contexts", 0 },
+	  "A flame graph of the stacks of split call sites: see codetag contexts", 0 },
 	{ "attr", KEY_ATTR, "ATTR", 0,
 	  "current (bytes), calls, growth (from OLD to NEW, or from the first snapshot to "
 	  "the last), static (code and data of a build tree), or of a trace total_dynamic, "

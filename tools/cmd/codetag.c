@@ -30,19 +30,19 @@ static const struct command {
 #if defined(HAVE_CAIRO) || defined(HAVE_D3)
 	{ "chart", cmd_chart, "ring, treemap, bars, or areas over time, as SVG, PNG or page" },
 #endif
-	{ "trace", cmd_trace, "the accounts of an ftrace log of kmem events" },
+	{ "trace", cmd_trace, "allocations by caller, from an ftrace log of kmem events" },
 	{ "slabs", cmd_slabs, "the slab caches and how well they are used" },
 #ifdef HAVE_ELF
-	{ "static", cmd_static, "how large the code and data of a built kernel are" },
+	{ "static", cmd_static, "the size of the code and data of a built kernel" },
 #endif
 	{ "status", cmd_status, "which call sites are profiled, and which are made to fail" },
-	{ "enable", cmd_enable, "count what chosen call sites allocate" },
-	{ "disable", cmd_disable, "do not count it" },
+	{ "enable", cmd_enable, "count the allocations of chosen call sites" },
+	{ "disable", cmd_disable, "stop counting chosen call sites" },
 	{ "split", cmd_split, "count chosen call sites by stack, age, size, task …" },
-	{ "contexts", cmd_contexts, "what the parts of call sites that are split hold" },
+	{ "contexts", cmd_contexts, "what split call sites hold, by stack, age, size, task …" },
 	{ "fault", cmd_fault, "make allocations of chosen call sites fail" },
 	{ "remembered", cmd_remembered, "the queries that wait for modules" },
-	{ "stats", cmd_stats, "what the profiler itself is doing and costs" },
+	{ "stats", cmd_stats, "the profiler's own state, limits and cost" },
 	{ "audit", cmd_audit, "let the kernel recount every page and object" },
 };
 

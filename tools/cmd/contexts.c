@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* codetag contexts: what the parts of call sites that are split hold. */
+/* codetag contexts: what split call sites hold, by stack, age, size, task …. */
 #include <argp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -167,11 +167,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 static const struct argp argp = {
 	options, parse, "[FILE] [QUERY…]",
-	"Shows what call sites hold for whom: what each context of the sites that are split "
-	"(see codetag split) holds, by its stack, age, size, task …"
+	"Shows the contexts of split call sites (see codetag split): what each of them holds, "
+	"by stack, age, size, task …"
 	"\vThe caller is the innermost function of the stack that is neither that of the call "
-	"site nor a helper that allocates for others; its module is the one nearest to the "
-	"allocation in the stack, or vmlinux. Ages are seconds.\n\n"
+	"site nor a helper that allocates for others. Its module is the one nearest to the "
+	"allocation in the stack, or vmlinux. Ages are in seconds.\n\n"
 	"Examples:\n"
 	"  codetag contexts func __alloc_skb\n"
 	"  codetag contexts --tree --skip --min-age 60\n"

@@ -24,7 +24,7 @@ enum { KEY_OFF = 0x200, KEY_LIST, KEY_SETTING };
 
 /* The settings are from KEY_SETTING on; their values are checked with the query. */
 static const struct argp_option options[] = {
-	{ "off", KEY_OFF, NULL, 0, "Let the chosen call sites be, forget their faults", 1 },
+	{ "off", KEY_OFF, NULL, 0, "Remove the faults of the chosen call sites", 1 },
 	{ "list", KEY_LIST, NULL, 0,
 	  "List the faults there are and were, and how often they struck", 1 },
 	{ "probability", KEY_SETTING, "PERCENT", 0, "Of allocations that fail (default: 100)", 2 },

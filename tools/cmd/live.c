@@ -65,7 +65,7 @@ static void enter_contexts(struct live *live)
 	if (!live->from->contexts) {
 		set_message(live, "the running kernel and recordings have contexts, not a copy of allocinfo");
 	} else if (by != BY_SITE && by != BY_ROW) {
-		set_message(live, "only single call sites have contexts: b until it is by site");
+		set_message(live, "contexts belong to call sites: press b until \"by site\"");
 	} else if (live->cursor < live->groups.count) {
 		site = live->groups.group[live->cursor].site;
 		live->site = xcalloc(1, sizeof(*live->site));
@@ -181,7 +181,7 @@ static void toggle(struct live *live)
 	if (!live->from->toggle)
 		set_message(live, "only the running kernel can be switched, not a file");
 	else if (by != BY_SITE && by != BY_ROW)
-		set_message(live, "only single call sites can be switched: b until it is by site");
+		set_message(live, "only call sites can be switched: press b until \"by site\"");
 	else if (live->cursor < live->groups.count)
 		set_message(live, live->from->toggle(live->from,
 				live->groups.group[live->cursor].site));

@@ -85,12 +85,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 static const struct argp argp = {
 	NULL, parse, "QUERY… KEY… [depth=N] [max=N]\nQUERY… none\n--all none",
-	"Lets the kernel count what the chosen call sites allocate from now on apart for each "
-	"value of the keys, or no longer."
+	"Counts later allocations of the chosen call sites separately for each "
+	"value of the keys, or stops doing so."
 	"\vKeys: stack (depth=N frames, 16), node, cpu, task, cgroup (memory control group), "
 	"accounted, size (asked for), gfp, age (the interval in which it was allocated). A site "
-	"has at most max=N contexts (1024). codetag contexts shows them; what they hold stays "
-	"with them until it is freed, also after none. Other sites do not become slower. A "
+	"has at most max=N contexts (1024). codetag contexts shows them; their memory stays "
+	"theirs until it is freed, also after none. Other sites do not become slower. A "
 	"query with a module is remembered for when it is loaded again, see codetag "
 	"remembered.\n\n"
 	"Examples:\n"

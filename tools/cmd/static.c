@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* codetag static: how large the code and data of a built kernel are. */
+/* codetag static: the size of the code and data of a built kernel. */
 #include <argp.h>
 #include <errno.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* codetag stats: what the profiler itself is doing and costs. */
+/* codetag stats: the profiler's own state, limits and cost. */
 #include <argp.h>
 #include <errno.h>
 #include <stdio.h>
@@ -24,7 +24,7 @@ static const struct argp_option options[] = {
 
 static const struct argp argp = {
 	options, debugfs_parse, "[FILE]",
-	"Shows what the profiler does and costs: the page reference store in use, "
+	"Shows what the profiler does and costs: the page id store in use, "
 	"ids used and free, memory by kind, everything it had to drop."
 	"\vExamples:\n"
 	"  codetag stats\n"

@@ -17,7 +17,7 @@ struct status {
 
 static const struct argp_option options[] = {
 	{ "all", 'a', NULL, 0,
-	  "Also call sites that are as usual: profiled, not split and without a fault", 1 },
+	  "Also call sites in their normal state: profiled, not split and without a fault", 1 },
 	{ 0 }
 };
 
@@ -47,9 +47,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 static const struct argp argp = {
 	options, parse, "[QUERY…]",
-	"Shows the call sites that QUERY chooses: whether what they allocate is counted, "
-	"their id, what they are split by, and the fault that waits there. Without QUERY those that are not as "
-	"usual."
+	"Shows the call sites that QUERY chooses: whether their allocations are counted, their "
+	"id, the keys that they are split by, and their fault. Without QUERY it shows those "
+	"that are not in their normal state."
 	"\vExamples:\n"
 	"  codetag status\n"
 	"  codetag status module ext4\n"

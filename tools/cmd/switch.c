@@ -32,7 +32,7 @@ static int run(const struct argp *argp, int argc, char **argv, const char *actio
 
 static const struct argp enable_argp = {
 	NULL, parse, "QUERY…\n--all",
-	"Lets the kernel count what the chosen call sites allocate from now on."
+	"Starts to count what the chosen call sites allocate."
 	"\vWhat they allocated while they were disabled is never counted. A query with a "
 	"module is remembered for when it is loaded again, see codetag remembered.\n\n"
 	"Examples:\n"
@@ -50,7 +50,7 @@ int cmd_enable(int argc, char **argv)
 
 static const struct argp disable_argp = {
 	NULL, parse, "QUERY…\n--all",
-	"Lets the kernel no longer count what the chosen call sites allocate from now on."
+	"Stops counting what the chosen call sites allocate."
 	"\vWhat they hold already stays counted until it is freed. A query with a module is "
 	"remembered for when it is loaded again, see codetag remembered.\n\n"
 	"Examples:\n"

@@ -18,7 +18,7 @@ man_knows_options() {
 			missing=1
 		}
 	done
-	grep -q "^.It Cm $1 " ../man/codetag.1 || { echo "no $1"; missing=1; }
+	grep -q "^.D1 Nm Cm $1 " ../man/codetag.1 || { echo "no $1"; missing=1; }
 	return $missing
 }
 
