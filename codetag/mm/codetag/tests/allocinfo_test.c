@@ -244,7 +244,7 @@ static void long_names(struct kunit *test)
 		KUNIT_EXPECT_STREQ(test, data.tag.function, end);
 		KUNIT_EXPECT_STREQ(test, data.tag.filename, end);
 
-		/* What came back finds it again. */
+		/* The returned position finds it again. */
 		filter.fields = data.tag;
 		KUNIT_EXPECT_TRUE(test, allocinfo_site_wanted(&filter, &info));
 		filter.fields.function[0] ^= 1;

@@ -81,7 +81,7 @@ static void unsplit_id(u16 id)
 	codetag_split_switch();
 }
 
-/* What is listed of a context. */
+/* The listed values of a context */
 struct found {
 	u16 id;
 	unsigned int split_by;
@@ -898,7 +898,7 @@ static void split_pages_lost(struct kunit *test)
 	expect_site(test, own_id(), 0, 0);
 }
 
-/* What is left of an allocation is exactly what was asked for. */
+/* The remaining pages of an allocation have exactly the requested size. */
 static void exact_pages(struct kunit *test)
 {
 	void *exact;
@@ -1181,7 +1181,7 @@ static void switched_off(struct kunit *test)
 
 /* ---- bounds -------------------------------------------------------------------- */
 
-/* What a site may have: the rest is charged to itself, and counted. */
+/* Beyond the limit of contexts, allocations are charged to the site and counted. */
 static void bound_of_site(struct kunit *test)
 {
 	unsigned long before = use().lost;
@@ -1422,7 +1422,7 @@ static int reaps(void *data)
 	return 0;
 }
 
-/* Who reaps waits for grace periods, but modules that load do not wait for that. */
+/* Reaping waits for grace periods, but modules that load do not wait for that. */
 static void reaping_waits_alone(struct kunit *test)
 {
 	struct task_struct *reader, *task;

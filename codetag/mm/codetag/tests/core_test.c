@@ -152,7 +152,7 @@ static void counters(struct kunit *test)
 	expect_counts(test, id, 0, 0);
 }
 
-/* What one CPU added another one takes away: only the sum counts. */
+/* One CPU adds, another one subtracts: only the sum counts. */
 static void counters_of_cpus(struct kunit *test)
 {
 	const u16 id = own_tag()->ct.id;
@@ -480,7 +480,7 @@ static void module_unload(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, codetag_from_id(id));
 }
 
-/* What says which lines there are; it has their number right. */
+/* The index of lines has their number right. */
 static u64 content_id(struct kunit *test)
 {
 	struct codetag_content content;
@@ -547,7 +547,7 @@ static void content_ids(struct kunit *test)
 	expect_content(test, &last, true);
 }
 
-/* Who does not look at counters does not come across what is gone either. */
+/* A walk without counters skips lines that are gone, too. */
 static void tags_with_names(struct kunit *test)
 {
 	struct module *mod = fake_module(test, "fake_tags", 10);

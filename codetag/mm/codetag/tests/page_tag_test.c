@@ -244,7 +244,7 @@ static void freed_in_parts(struct kunit *test)
 		set_page_count(page + i, 1);
 	for (i = 3; i >= 0; i--)
 		__free_page(page + i);
-	/* Its first page is all that could be taken back. */
+	/* Only its first page could be uncharged. */
 	expect_counts(test, 3, 0);
 	mark = alloc_tag_read(CODETAG_ID_TAIL + 2);
 	KUNIT_EXPECT_EQ(test, mark.bytes, 0);
@@ -253,7 +253,7 @@ static void freed_in_parts(struct kunit *test)
 	expect_counts(test, 0, 0);
 }
 
-/* What somebody writes over an id does not hurt. */
+/* An overwritten id does no harm. */
 static void damaged(struct kunit *test)
 {
 	struct codetag_id_use before, after;

@@ -613,7 +613,7 @@ static void matching(struct kunit *test)
 	KUNIT_EXPECT_STREQ(test, letters, match->letters);
 }
 
-/* What a glob means, without any thought of time. */
+/* The meaning of a glob, in the simplest code, however slow */
 static bool glob_reference(const char *glob, const char *s)
 {
 	if (*glob == '*')
@@ -689,7 +689,7 @@ static void names_module(struct kunit *test)
 
 /* ---- any text ----------------------------------------------------------------- */
 
-/* What holds for any text; KASAN sees when one is left. Returns the last result. */
+/* The properties of any text; KASAN sees a leak. Returns the last result. */
 static int parse_any(struct kunit *test, const char *source, size_t len)
 {
 	char *text = kmemdup_nul(source, len, GFP_KERNEL);

@@ -93,7 +93,7 @@ static void layout(struct kunit *test)
 	}
 }
 
-/* What the ids cost: never more than a few percent of a slab. */
+/* The ids never cost more than a few percent of a slab. */
 static void cost(struct kunit *test)
 {
 	struct kmem_cache *s = kunit_kzalloc(test, sizeof(*s), GFP_KERNEL);
@@ -370,7 +370,7 @@ static void no_id_is_inherited(struct kunit *test)
 	kmem_cache_destroy(s);
 }
 
-/* Who asks for zeroes gets them, from the slab of this CPU or not. */
+/* A request for zeroes gets them, from the slab of this CPU or not. */
 static void zeroed(struct kunit *test)
 {
 	const struct shape *shape = test->param_value;
@@ -564,7 +564,7 @@ static void invalid_free(struct kunit *test)
 		kunit_skip(test, "no object of KFENCE: boot with kfence.sample_interval=1");
 }
 
-/* What an overflow writes over an id does not hurt. */
+/* An overflow into an id does no harm. */
 static void damaged(struct kunit *test)
 {
 	struct kmem_cache *s = make(test);
@@ -590,7 +590,7 @@ static void damaged(struct kunit *test)
 	kmem_cache_destroy(s);
 }
 
-/* What waits for readers is charged until they are gone, and then no more. */
+/* Objects that wait for readers are charged until the readers are gone. */
 static void by_kfree_rcu(struct kunit *test)
 {
 	const struct shape *shape = test->param_value;
@@ -620,7 +620,7 @@ static void *tagged_from(struct kmem_cache *s, struct slab_sheaf *sheaf)
 			       kmem_cache_alloc_from_sheaf_noprof(s, GFP_KERNEL, sheaf));
 }
 
-/* What waits in a sheaf is nobody's, what is taken out of it its caller's. */
+/* Objects in a sheaf are not charged; an object taken out is its caller's. */
 static void from_sheaf(struct kunit *test)
 {
 	struct kmem_cache *s = make(test);
