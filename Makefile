@@ -23,7 +23,7 @@ help:
 	@echo '  LSMOD=FILE          deb: only modules that are in FILE, which lsmod has made, for one machine'
 	@echo '  MODSIGN_KEY=FILE    deb: sign the modules with this key, and not with one made for this build'
 	@echo '  KSRC=DIR            a Linux 6.12 (or KVER) tree of your own, which is never written to'
-	@echo '  FAST_PATHS=n        leave out the second series, in a tree of its own'
+	@echo '  FAST_PATHS=n        leave out the fast-path series, in a tree of its own'
 	@echo '  ACCEL=kvm|tcg       accelerator of QEMU (default: KVM where it works)'
 	@echo '  APPEND=WORDS        run and shell: more kernel command line'
 	@echo '  CODETAG_CACHE=DIR   where everything is made (default $${XDG_CACHE_HOME:-~/.cache}/codetag)'

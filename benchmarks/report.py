@@ -101,7 +101,7 @@ def case_tables(data, what, cell, chosen, fast, title=None, tail=""):
 
 
 def profiler_tables(data, chosen, fast):
-    """[(title, rows)]: what the profiler adds, with the second series and without it"""
+    """[(title, rows)]: what the profiler adds, with the fast-path series and without it"""
     found = []
     for source in ("ours", "roomy", "alone"):
         names = [v for v in chosen if lib.source_of(v) == source]

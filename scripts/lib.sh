@@ -53,7 +53,7 @@ else
 	TREE=$CACHE/tree/$KVER
 fi
 
-# Without the second series there is another tree, so that both are there at once.
+# Without the fast-path series there is another tree, so that both exist at once.
 FAST_PATHS=${FAST_PATHS:-y}
 tree_without_fast_paths() { printf '%s\n' "${TREE%-profiler}-profiler"; }
 case $FAST_PATHS in
