@@ -335,7 +335,8 @@ void selection_finish(struct selection *selection, struct argp_state *state)
 	const char *text = selection->query_text.len ? selection->query_text.s : "";
 
 	check_labels(selection, state);
-	if (*text && !strpbrk(text, " \t;\n") && query_keyword(text, strlen(text)))
+	if (*text && !strpbrk(text, " \t;\n") && !query_name_part(text) &&
+	    query_keyword(text, strlen(text)))
 		argp_error(state, "'%s' begins a query and lacks a value; the file of that name "
 			   "is ./%s", text, text);
 	selection->query = argument_query(text, state);

@@ -37,6 +37,8 @@ static bool take_word(struct options *o, const char *word)
 		text_printf(&o->settings, " %s", word);
 		return true;
 	}
+	if (!o->keys.len && query_name_part(word))
+		return false;
 	if (!o->keys.len && (value || strpbrk(word, " ;\n"))) {
 		return false;
 	} else if (!o->keys.len && !is_key(word) && query_keyword(word, strlen(word))) {

@@ -27,15 +27,95 @@ static void refuse_action(const struct query *query, const struct codetag_query 
 		 (int)strcspn(action, " \t;\n"), action);
 }
 
-struct query *query_parse(const char *text, struct query_error *error)
+/* "fs/pipe.c:800", as the kernel prints it: the length of the file's name, 0 if it is none. */
+static size_t place_length(const char *word, size_t len)
+{
+	static const char *const ends[] = { ".c", ".h", ".rs", ".S", ".y", ".l", ".inc" };
+	size_t digits = 0, name;
+
+	while (digits < len && word[len - 1 - digits] >= '0' && word[len - 1 - digits] <= '9')
+		digits++;
+	if (!digits || len < digits + 2 || word[len - 1 - digits] != ':')
+		return 0;
+	name = len - 1 - digits;
+	if (name == 7 && !strncmp(word, "codetag", name))
+		return name;
+	for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++) {
+		size_t end = strlen(ends[i]);
+
+		if (name > end && !strncmp(word + name - end, ends[i], end))
+			return name;
+	}
+	return 0;
+}
+
+/* What may follow a place: "[ext4]", "func:ext4_alloc_inode", "accurate:no". */
+static bool add_part(struct text *out, const char *word, size_t len)
+{
+	static const char *const notes[] = { "accurate:", "unloaded:", "disabled:" };
+
+	if (len > 2 && word[0] == '[' && word[len - 1] == ']') {
+		text_printf(out, " module %.*s", (int)len - 2, word + 1);
+		return true;
+	}
+	if (len > 5 && !strncmp(word, "func:", 5)) {
+		text_printf(out, " func %.*s", (int)len - 5, word + 5);
+		return true;
+	}
+	for (size_t i = 0; i < sizeof(notes) / sizeof(*notes); i++)
+		if (!strncmp(word, notes[i], strlen(notes[i])))
+			return true;
+	return false;
+}
+
+bool query_name_part(const char *word)
+{
+	struct text text = { 0 };
+	bool is = place_length(word, strlen(word)) || add_part(&text, word, strlen(word));
+
+	text_free(&text);
+	return is;
+}
+
+/* With terms in the place of names as they are printed, at the beginning of queries. */
+static char *spell_out(const char *text)
+{
+	struct text out = { 0 };
+
+	text_clear(&out);
+	while (*text) {
+		size_t space = strspn(text, " \t;\n"), len, name;
+
+		text_add(&out, text, space);
+		text += space;
+		len = strcspn(text, " \t;\n");
+		name = place_length(text, len);
+		if (name) {
+			text_printf(&out, "file %.*s line %.*s", (int)name, text,
+				    (int)(len - name - 1), text + name + 1);
+			do {
+				text += len;
+				space = strspn(text, " \t");
+				len = space + strcspn(text + space, " \t;\n");
+			} while (len > space && add_part(&out, text + space, len - space));
+		}
+		len = strcspn(text, ";\n");
+		text_add(&out, text, len);
+		text += len;
+	}
+	return out.s;
+}
+
+struct query *query_parse(const char *given, struct query_error *error)
 {
 	struct query *query = xcalloc(1, sizeof(*query));
 	struct codetag_query_error bad;
 	struct codetag_query one;
+	char *text = spell_out(given);
 	size_t len = strlen(text), at = 0;
 	int result;
 
-	query->text = xstrdup(text);
+	query->text = text;
 	query->words = xstrdup(text);
 	while ((result = codetag_query_parse(query->words, len, &at, &one, &bad)) > 0) {
 		if (one.action != CODETAG_ACTION_NONE) {
@@ -148,5 +228,5 @@ static bool begins_query(const char *word, size_t len, const char *rest)
 /* Whatever word it is, "1" is a value that it can have, and "line 1" a term behind it. */
 bool query_keyword(const char *word, size_t len)
 {
-	return begins_query(word, len, " 1") || begins_query(word, len, " line 1");
+	return place_length(word, len) || begins_query(word, len, " 1") || begins_query(word, len, " line 1");
 }

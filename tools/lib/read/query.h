@@ -23,7 +23,10 @@ struct query_error {
 	size_t at;	/* … and where it starts in the text */
 };
 
-/* NULL and *@error on bad text. Empty text selects everything. */
+/*
+ * NULL and *@error on bad text. Empty text selects everything. A query may begin with the
+ * name of a call site as it is printed: "fs/ext4/super.c:1384 [ext4] func:ext4_alloc_inode".
+ */
 struct query *query_parse(const char *text, struct query_error *error);
 bool query_match(const struct query *query, const struct site *site);
 
@@ -44,6 +47,9 @@ bool query_names(const struct query *query, const char **func, const char **modu
 void query_with_action(const struct query *query, const char *action, struct text *text);
 
 void query_free(struct query *query);
+
+/* Whether it is a word of such a name. */
+bool query_name_part(const char *word);
 
 /* Does a query begin with this word? */
 bool query_keyword(const char *word, size_t len);
