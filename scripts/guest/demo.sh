@@ -87,8 +87,8 @@ echo "kernel                $(uname -r) ($(nproc) CPUs, $(awk '/^MemTotal/ { pri
 echo "page id store         $store, $bits bits"
 echo "tags                  $builtin built-in, $modules of modules"
 echo "cost of the profiler  $(kb $((tags + counters + pages + slabs + percpu))): tags $(kb "$tags")," \
-	"counters $(kb "$counters"), page references $(kb "$pages")," \
-	"slab references $(kb "$slabs"), percpu references $(kb "$percpu")"
+	"counters $(kb "$counters"), page ids $(kb "$pages")," \
+	"slab ids $(kb "$slabs"), percpu ids $(kb "$percpu")"
 echo
 codetag top --once -n 15 >/tmp/top || fail "codetag top failed"
 cat /tmp/top
