@@ -17,6 +17,7 @@ static const struct command {
 	int (*run)(int argc, char **argv);
 	const char *summary;
 } commands[] = {
+	{ "where", cmd_where, "what all memory is used for, and what is unusual" },
 	{ "top", cmd_top, "the call sites that hold the most memory" },
 	{ "report", cmd_report, "one snapshot: filtered, grouped, sorted" },
 	{ "diff", cmd_diff, "what grew and shrank between two snapshots" },
@@ -72,10 +73,12 @@ static void usage(FILE *out)
 	for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++)
 		fprintf(out, "  %-11s %s\n", commands[i].name,
 			commands[i].summary);
-	fputs("\nOptions:\n"
+	fputs("\nOn a terminal 'codetag' alone is 'codetag where'.\n"
+	      "\nOptions:\n"
 	      "  --help     this text; after a command, its options\n"
 	      "  --version  version and the features compiled in\n\n"
 	      "Examples:\n"
+	      "  codetag where\n"
 	      "  codetag top --once -n 15\n"
 	      "  codetag report --group dir:2\n"
 	      "  codetag report saved.txt file 'fs/*' module ext4\n\n"
@@ -134,6 +137,16 @@ int main(int argc, char **argv)
 		puts(argp_program_version);
 		return STATUS_OK;
 	}
+#ifdef HAVE_NCURSES
+	static char where[] = "where";
+	char *alone[] = { argv[0], where, NULL };
+
+	if (argc == 1 && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO)) {
+		argv = alone;
+		argc = 2;
+		word = where;
+	}
+#endif
 	for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++)
 		if (!strcmp(word, commands[i].name))
 			return run(&commands[i], argc - 1, argv + 1);

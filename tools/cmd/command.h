@@ -24,5 +24,6 @@ int cmd_stats(int argc, char **argv);
 int cmd_status(int argc, char **argv);
 int cmd_top(int argc, char **argv);
 int cmd_trace(int argc, char **argv);
+int cmd_where(int argc, char **argv);
 
 #endif

@@ -9,6 +9,7 @@
 #include "base/message.h"
 #include "base/number.h"
 #include "read/input.h"
+#include "source/host.h"
 #include "write/table.h"
 
 enum { KEY_MEMINFO = 0x300, KEY_SLABINFO, KEY_ZONEINFO };
@@ -54,6 +55,22 @@ static bool read_text(const char *given, const char *own, bool live,
 	return false;
 }
 
+/* What no option is for; that of this machine. */
+static void read_more(struct machine *machine)
+{
+	const struct host_options read = { .no_sites = true };
+	struct snapshot host;
+
+	host_read_live(&host, &read);
+	machine->vmstat = host.machine.vmstat;
+	machine->stats = host.machine.stats;
+	machine->iomem = host.machine.iomem;
+	machine->vmalloc = host.machine.vmalloc;
+	host.machine.vmstat = host.machine.stats = host.machine.iomem = (struct fields){ 0 };
+	host.machine.vmalloc = (struct holders){ 0 };
+	snapshot_free(&host);
+}
+
 bool machine_read(struct machine *machine, const struct machine_files *files,
 		  bool live, bool *any)
 {
@@ -77,65 +94,117 @@ bool machine_read(struct machine *machine, const struct machine_files *files,
 	if (text)
 		zoneinfo_parse(&machine->pages, text, len);
 	free(text);
+	if (live)
+		read_more(machine);
 	return true;
 }
 
-static void add_line(struct table *table, const char *label, int64_t bytes,
-		     const struct reconciliation *r, bool human)
+struct view {
+	const struct explanation *e;
+	struct table table;
+	bool human;
+};
+
+static void add_line(struct view *view, const char *label, int64_t bytes)
 {
 	char text[SIZE_TEXT];
 
-	table_cell(table, label);
-	table_cell(table, size_format(text, bytes, human));
-	table_cell(table, percent_format(text, percent(bytes, r->used)));
+	table_cell(&view->table, label);
+	table_cell(&view->table, size_format(text, bytes, view->human));
+	table_cell(&view->table, percent_format(text, percent(bytes, view->e->installed)));
 }
 
-void memory_view(const struct reconciliation *r, const struct output *output)
+void memory_view(const struct explanation *e, const struct output *output)
 {
 	static const struct table_column columns[] = {
 		{ "MEMORY", false, NULL, false }, { "SIZE", true, NULL, false }, { "SHARE", true, NULL, false },
 	};
-	struct table table = { .column = columns, .columns = 3 };
-	bool human = output_human(output);
-	char size[SIZE_TEXT], label[64];
+	struct view view = {
+		.e = e, .table = { .column = columns, .columns = 3 },
+		.human = output_human(output),
+	};
+	char size[SIZE_TEXT], label[80];
 
-	add_line(&table, "in use (all that is not free)", r->used, r, human);
-	add_line(&table, "  attributed to call sites", r->attributed, r, human);
-	for (unsigned int i = 0; i < r->kinds; i++) {
-		snprintf(label, sizeof(label), "    %s", r->kind[i].name);
-		add_line(&table, label, r->kind[i].bytes, r, human);
+	if (e->installed_known) {
+		add_line(&view, "installed", e->installed);
+		add_line(&view, "  kept at boot", e->boot);
+	} else {
+		add_line(&view, "installed, without what was kept at boot", e->total);
 	}
-	add_line(&table, "  not attributed", r->unattributed, r, human);
-	table_print(&table, stdout, true, output_colour());
-	table_free(&table);
+	add_line(&view, "  free", e->free);
+	if (e->cpu_lists_known)
+		add_line(&view, "  free, on the lists of CPUs", e->cpu_lists);
+	add_line(&view, "  used", e->used);
+	for (unsigned int i = 0; i < MEMORY_KINDS; i++) {
+		if (!e->kind[i])
+			continue;
+		snprintf(label, sizeof(label), "    %s%s", memory_kind(i)->words,
+			 e->at_most[i] ? ", at most" : "");
+		add_line(&view, label, e->kind[i]);
+	}
+	table_print(&view.table, stdout, true, output_colour());
+	table_free(&view.table);
 
-	printf("Objects inside slab pages are charged twice and taken out once: %s%s.\n",
-	       r->slab_objects_known ? "" : "at most ",
-	       size_format(size, r->slab_objects, human));
-	if (!r->percpu_known)
-		puts("Free pages on the lists of CPUs are not known (zoneinfo) and count as in use.");
-	if (r->percpu_objects)
-		printf("Likewise objects inside percpu chunks: at most %s.\n",
-		       size_format(size, r->percpu_objects, human));
+	if (!e->cpu_lists_known)
+		puts("Free pages on the lists of CPUs are not known (zoneinfo) and count as used.");
+	if (!e->exact && e->has_sites)
+		puts("Which part of the call sites' memory is pages, only a kernel with codetag counts "
+		     "(codetag where).");
+	if (e->overlap)
+		printf("The files are of different times: the kinds had %s too much.\n",
+		       size_format(size, e->overlap, view.human));
 }
 
-void memory_json(const struct reconciliation *r, struct json *json)
+void memory_fields_json(const struct explanation *e, struct json *json)
+{
+	json_int(json, "installed", e->installed);
+	json_bool(json, "installed_known", e->installed_known);
+	json_int(json, "boot", e->boot);
+	json_int(json, "total", e->total);
+	json_int(json, "used", e->used);
+	json_int(json, "free", e->free);
+	json_int(json, "cpu_lists", e->cpu_lists);
+	json_bool(json, "percpu_free_known", e->cpu_lists_known);
+	json_int(json, "droppable", explain_droppable(e));
+	json_int(json, "pinned", explain_pinned(e));
+	json_int(json, "sites", e->sites);
+	json_int(json, "charged_pages", e->charged);
+	json_bool(json, "exact", e->exact);
+	json_int(json, "overlap", e->overlap);
+	json_int(json, "attributed", e->used - e->kind[MEMORY_UNACCOUNTED]);
+	json_int(json, "not_attributed", e->kind[MEMORY_UNACCOUNTED]);
+	json_array(json, "boot_parts");
+	for (unsigned int i = 0; i < BOOT_PARTS; i++) {
+		if (!e->boot_part[i])
+			continue;
+		json_object(json, NULL);
+		json_string(json, "what", boot_part_words(i));
+		json_int(json, "size", e->boot_part[i]);
+		json_end_object(json);
+	}
+	json_end_array(json);
+}
+
+void memory_kind_json(const struct explanation *e, enum memory_kind_id id, struct json *json)
+{
+	const struct memory_kind *kind = memory_kind(id);
+
+	json_string(json, "name", kind->name);
+	json_string(json, "what", kind->words);
+	json_int(json, "size", e->kind[id]);
+	json_int(json, "droppable", e->droppable[id]);
+	json_bool(json, "at_most", e->at_most[id]);
+	json_string(json, "source", kind->source);
+}
+
+void memory_json(const struct explanation *e, struct json *json)
 {
 	json_object(json, "memory");
-	json_int(json, "total", r->total);
-	json_int(json, "used", r->used);
-	json_int(json, "sites", r->sites);
-	json_int(json, "slab_objects", r->slab_objects);
-	json_bool(json, "slab_objects_known", r->slab_objects_known);
-	json_int(json, "percpu_objects", r->percpu_objects);
-	json_bool(json, "percpu_free_known", r->percpu_known);
-	json_int(json, "attributed", r->attributed);
-	json_int(json, "not_attributed", r->unattributed);
+	memory_fields_json(e, json);
 	json_array(json, "kinds");
-	for (unsigned int i = 0; i < r->kinds; i++) {
+	for (unsigned int i = 0; i < MEMORY_KINDS; i++) {
 		json_object(json, NULL);
-		json_string(json, "name", r->kind[i].name);
-		json_int(json, "size", r->kind[i].bytes);
+		memory_kind_json(e, i, json);
 		json_end_object(json);
 	}
 	json_end_array(json);

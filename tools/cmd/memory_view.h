@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The end of a report: which part of the memory in use the call sites explain. */
+/* All memory of a machine by kinds: the end of a report, and what codetag where writes. */
 #ifndef CODETAG_MEMORY_VIEW_H
 #define CODETAG_MEMORY_VIEW_H
 
@@ -7,7 +7,7 @@
 #include <stdbool.h>
 
 #include "output.h"
-#include "analysis/reconcile.h"
+#include "analysis/explain.h"
 #include "read/allocinfo.h"
 #include "write/json.h"
 
@@ -26,7 +26,11 @@ extern const struct argp machine_argp;
 bool machine_read(struct machine *machine, const struct machine_files *files,
 		  bool live, bool *any);
 
-void memory_view(const struct reconciliation *r, const struct output *output);
-void memory_json(const struct reconciliation *r, struct json *json);
+void memory_view(const struct explanation *e, const struct output *output);
+void memory_json(const struct explanation *e, struct json *json);
+
+/* The fields of the object, and of one of its kinds, for who has more to say there. */
+void memory_fields_json(const struct explanation *e, struct json *json);
+void memory_kind_json(const struct explanation *e, enum memory_kind_id id, struct json *json);
 
 #endif

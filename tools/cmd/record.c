@@ -17,10 +17,11 @@
 #include "read/allocinfo.h"
 #include "read/input.h"
 #include "recording/recording.h"
+#include "source/host.h"
 
 struct record {
 	const char *output;
-	const char *allocinfo, *meminfo, *vmstat, *slabinfo, *contexts;
+	const char *allocinfo, *meminfo, *vmstat, *slabinfo, *zoneinfo, *contexts;
 	double interval;
 	int64_t count;
 	bool append, quiet;
@@ -28,7 +29,7 @@ struct record {
 };
 
 enum { KEY_APPEND = 0x200, KEY_ALLOCINFO, KEY_MEMINFO, KEY_VMSTAT, KEY_SLABINFO,
-       KEY_CONTEXTS };
+       KEY_ZONEINFO, KEY_CONTEXTS };
 
 static const struct argp_option options[] = {
 	{ "output", 'o', "FILE", 0, "The recording", 0 },
@@ -41,6 +42,7 @@ static const struct argp_option options[] = {
 	{ "meminfo", KEY_MEMINFO, "FILE", 0, "Likewise for /proc/meminfo", 1 },
 	{ "vmstat", KEY_VMSTAT, "FILE", 0, "Likewise for /proc/vmstat", 1 },
 	{ "slabinfo", KEY_SLABINFO, "FILE", 0, "Likewise for /proc/slabinfo", 1 },
+	{ "zoneinfo", KEY_ZONEINFO, "FILE", 0, "Likewise for /proc/zoneinfo", 1 },
 	{ "contexts", KEY_CONTEXTS, "FILE", 0, "Likewise for " CONTEXTS_PATH, 1 },
 	{ 0 }
 };
@@ -77,6 +79,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case KEY_SLABINFO:
 		record->slabinfo = arg;
 		return 0;
+	case KEY_ZONEINFO:
+		record->zoneinfo = arg;
+		return 0;
 	case KEY_CONTEXTS:
 		record->contexts = arg;
 		return 0;
@@ -95,8 +100,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 static const struct argp argp = {
 	options, parse, "-o FILE",
-	"Writes snapshots of allocinfo, meminfo, vmstat and slabinfo, and of the contexts of "
-	"call sites that are split, into one SQLite "
+	"Writes snapshots of allocinfo, meminfo, vmstat, slabinfo and zoneinfo, of the contexts "
+	"of call sites that are split, and of the largest processes, into one SQLite "
 	"file, for replay, leaks and chart. Only changes are stored. Whatever ends it, "
 	"at most the last snapshot is missing."
 	"\vThe tables are described in codetag-record(5).\n\n"
@@ -152,6 +157,21 @@ static bool read_slabinfo(const struct record *record, struct slabinfo *info)
 
 	return readable(record, record->slabinfo, path, read,
 			info->count && !info->bad_lines);
+}
+
+static bool read_zoneinfo(const struct record *record, struct zone_pages *pages)
+{
+	const char *path = of_machine(record, record->zoneinfo, "/proc/zoneinfo");
+	char *text = NULL;
+	size_t len;
+	bool read = input_read(path, &text, &len);
+
+	*pages = (struct zone_pages){ 0 };
+	if (read)
+		zoneinfo_parse(pages, text, len);
+	read = readable(record, record->zoneinfo, path, read, pages->free > 0);
+	free(text);
+	return read;
 }
 
 /*
@@ -218,7 +238,9 @@ static enum taken take(struct record *record)
 	struct moment moment = { .time = wall_clock() };
 	enum taken taken = NOT_TAKEN;
 	struct fields meminfo, vmstat;
+	struct holders processes = { 0 };
 	struct slabinfo slabinfo;
+	struct zone_pages pages;
 	struct allocinfo info;
 	char *contexts;
 	bool good;
@@ -230,12 +252,17 @@ static enum taken take(struct record *record)
 	good = read_fields(record, record->vmstat, "/proc/vmstat", "nr_free_pages",
 			   &vmstat) && good;
 	good = read_slabinfo(record, &slabinfo) && good;
+	good = read_zoneinfo(record, &pages) && good;
 	good = read_contexts(record, &contexts) && good;
+	if (!strcmp(record->allocinfo, ALLOCINFO_PATH))
+		host_read_processes(&processes, false);
 	moment.contexts = contexts;
 	moment.info = &info;
 	moment.meminfo = &meminfo;
 	moment.vmstat = &vmstat;
 	moment.slabinfo = &slabinfo;
+	moment.pages = &pages;
+	moment.processes = &processes;
 	if (!record->recording && good && !create_recording(record)) {
 		taken = NO_USE;
 	} else if (record->recording) {
@@ -251,6 +278,7 @@ static enum taken take(struct record *record)
 	fields_free(&meminfo);
 	fields_free(&vmstat);
 	slabinfo_free(&slabinfo);
+	holders_free(&processes);
 	free(contexts);
 	return taken;
 }

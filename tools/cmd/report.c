@@ -80,7 +80,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 static const struct argp argp = {
 	options, parse, "[FILE…] [QUERY…]",
 	"Reports which call sites hold how much memory. At its end the report of a "
-	"whole machine says which part of the memory in use the call sites explain. Of "
+	"whole machine explains all of its memory, as 'codetag where' does. Of "
 	"several files, or a directory, the sum is reported."
 	"\vQUERY is like \"file fs/* module ext4\", see codetag(1).\n\n"
 	"Examples:\n"
@@ -100,7 +100,7 @@ struct data {
 	struct groups groups;
 	struct tree tree;
 	bool has_memory;
-	struct reconciliation memory;
+	struct explanation memory;
 };
 
 static bool print(const struct report *report, struct data *data)
@@ -161,7 +161,7 @@ static bool add_memory(const struct report *report, struct data *data)
 	}
 
 	if (good && data->has_memory) {
-		good = reconcile(&data->memory, &data->snapshot.info, &machine);
+		good = explain(&data->memory, &data->snapshot.info, &machine);
 		data->has_memory = good;
 		if (!good)
 			warning("the meminfo has no MemTotal or no MemFree");

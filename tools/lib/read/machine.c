@@ -1,40 +1,226 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "read/machine.h"
 
+#include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/number.h"
+#include "base/text.h"
 #include "read/input.h"
 
 void zoneinfo_parse(struct zone_pages *pages, char *text, size_t len)
 {
-	static const char free_key[] = "pages free ", percpu_key[] = "count:";
+	/* The only lines of these names in the part of a zone. */
+	const struct {
+		const char *key;
+		int64_t *sum;
+	} keys[] = {
+		{ "pages free ", &pages->free }, { "count:", &pages->percpu },
+		{ "present ", &pages->present }, { "managed ", &pages->managed },
+	};
 	char *at = text, *line;
 	size_t line_len;
 	bool complete;
 
 	*pages = (struct zone_pages){ 0 };
 	while ((line = input_line(&at, text + len, &line_len, &complete))) {
-		int64_t *sum = &pages->free, number;
 		const char *s = line + strspn(line, " ");
+		int64_t number;
 
-		if (!strncmp(s, free_key, strlen(free_key))) {
-			s += strlen(free_key);
-		} else if (!strncmp(s, percpu_key, strlen(percpu_key))) {
-			s += strlen(percpu_key);
-			sum = &pages->percpu;
-		} else {
-			continue;
+		for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
+			size_t key = strlen(keys[i].key);
+			const char *value = s + key;
+
+			if (strncmp(s, keys[i].key, key))
+				continue;
+			value += strspn(value, " ");
+			if (number_read(&value, &number) && number > 0)
+				*keys[i].sum = add64(*keys[i].sum, number);
+			break;
 		}
-		s += strspn(s, " ");
-		if (number_read(&s, &number) && number > 0)
-			*sum = add64(*sum, number);
 	}
+}
+
+void zoneinfo_from_fields(struct zone_pages *pages, const struct fields *fields)
+{
+	pages->free = fields_number(fields, "free");
+	pages->percpu = fields_number(fields, "percpu");
+	pages->present = fields_number(fields, "present");
+	pages->managed = fields_number(fields, "managed");
+}
+
+void charged_parse(struct charged *charged, char *text, size_t len)
+{
+	const struct {
+		const char *kind;
+		int64_t *bytes;
+	} kinds[] = {
+		{ "pages", &charged->pages }, { "vmalloc", &charged->vmalloc },
+		{ "slab", &charged->slab }, { "percpu", &charged->percpu },
+	};
+	char *at = text, *line;
+	size_t line_len, found = 0;
+	bool complete;
+
+	*charged = (struct charged){ 0 };
+	while ((line = input_line(&at, text + len, &line_len, &complete))) {
+		const char *s = line + strspn(line, " ");
+		int64_t bytes, calls;
+
+		if (!complete || !number_read(&s, &bytes))
+			continue;
+		s += strspn(s, " ");
+		if (!number_read(&s, &calls) || *s != ' ' || bytes < 0)
+			continue;
+		for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
+			if (!strcmp(s + 1, kinds[i].kind)) {
+				*kinds[i].bytes = bytes;
+				found++;
+			}
+		}
+	}
+	charged->known = found == sizeof(kinds) / sizeof(*kinds);
+}
+
+/*
+ * 0x…-0x…   20480 kernel_clone+0xa9/0x360 pages=4 vmalloc N0=4
+ * Areas of vmap() map pages that others account for.
+ */
+void vmallocinfo_parse(struct holders *areas, int64_t page_size, char *text, size_t len)
+{
+	char *at = text, *line;
+	size_t line_len;
+	bool complete;
+
+	while ((line = input_line(&at, text + len, &line_len, &complete))) {
+		char *pages = strstr(line, " pages=");
+		const char *kind = strstr(line, " vmalloc"), *number;
+		char *caller = line + strcspn(line, " ");
+		int64_t count;
+
+		if (!complete || !pages || !kind)
+			continue;
+		number = pages + strlen(" pages=");
+		if (!number_read(&number, &count) || count <= 0)
+			continue;
+		*pages = '\0';
+		caller += strspn(caller, " ");
+		caller += strspn(caller, "0123456789");
+		caller += strspn(caller, " ");
+		holders_add(areas, caller, strcspn(caller, "+ "), mul64(count, page_size), 1);
+	}
+}
+
+void iomem_parse(struct fields *iomem, char *text, size_t len)
+{
+	struct holders sums = { 0 };
+	struct text out = { 0 };
+	char *at = text, *line;
+	size_t line_len;
+	bool complete;
+
+	while ((line = input_line(&at, text + len, &line_len, &complete))) {
+		char *name = strstr(line, " : ");
+		unsigned long long first, last;
+		char *end;
+
+		if (!complete || !name)
+			continue;
+		first = strtoull(line, &end, 16);
+		if (*end != '-')
+			continue;
+		last = strtoull(end + 1, &end, 16);
+		if (end != name || last <= first || last - first >= INT64_MAX)
+			continue;
+		name += 3;
+		if (!strncmp(name, "Kernel ", 7) || !strcmp(name, "System RAM") ||
+		    !strncmp(name, "Crash kernel", 12))
+			holders_add(&sums, name, strlen(name), (int64_t)(last - first) + 1, 1);
+	}
+	for (size_t i = 0; i < sums.count; i++)
+		text_printf(&out, "%s: %" PRId64 "\n", sums.holder[i].name, sums.holder[i].bytes);
+	holders_free(&sums);
+	if (out.len)
+		fields_parse(iomem, out.s, out.len);
+}
+
+int64_t machine_page_size(const struct machine *machine)
+{
+	int64_t pages = machine->pages.free, size = 4096;
+	int64_t mem_free = fields_number(&machine->meminfo, "MemFree");
+
+	if (!pages)
+		pages = fields_number(&machine->vmstat, "nr_free_pages");
+	while (size < 65536 && pages > 0 && mem_free / pages > size + size / 2)
+		size *= 2;
+	return size;
+}
+
+void holders_add(struct holders *holders, const char *name, size_t len, int64_t bytes,
+		 int64_t count)
+{
+	struct holder *holder;
+
+	for (size_t i = 0; i < holders->count; i++) {
+		holder = &holders->holder[i];
+		if (!strncmp(holder->name, name, len) && !holder->name[len]) {
+			holder->bytes = add64(holder->bytes, bytes);
+			holder->count = add64(holder->count, count);
+			return;
+		}
+	}
+	GROW(holders->holder, holders->count, holders->room);
+	holder = &holders->holder[holders->count++];
+	holder->name = arena_copy(&holders->strings, name, len);
+	text_clean((char *)holder->name);
+	holder->bytes = bytes;
+	holder->count = count;
+}
+
+static int by_size(const void *a, const void *b)
+{
+	const struct holder *x = a, *y = b;
+
+	if (x->bytes != y->bytes)
+		return x->bytes < y->bytes ? 1 : -1;
+	return strcmp(x->name, y->name);
+}
+
+void holders_sort(struct holders *holders)
+{
+	if (holders->count)
+		qsort(holders->holder, holders->count, sizeof(*holders->holder), by_size);
+}
+
+int64_t holders_sum(const struct holders *holders)
+{
+	int64_t sum = 0;
+
+	for (size_t i = 0; i < holders->count; i++)
+		sum = add64(sum, holders->holder[i].bytes);
+	return sum;
+}
+
+void holders_free(struct holders *holders)
+{
+	free(holders->holder);
+	arena_free(&holders->strings);
+	*holders = (struct holders){ 0 };
 }
 
 void machine_free(struct machine *machine)
 {
 	fields_free(&machine->meminfo);
 	fields_free(&machine->vmstat);
+	fields_free(&machine->stats);
+	fields_free(&machine->iomem);
 	slabinfo_free(&machine->slabinfo);
+	holders_free(&machine->vmalloc);
+	holders_free(&machine->processes);
+	for (size_t i = 0; i < machine->cgroups; i++) {
+		free(machine->cgroup[i].name);
+		fields_free(&machine->cgroup[i].stat);
+	}
+	free(machine->cgroup);
 }

@@ -673,19 +673,18 @@ static void sum_slabs(struct slabinfo *sums, const struct slabinfo *slabs)
 
 #define SLABS "slabinfo"
 
-/*
- * Caches that are not in the snapshot are gone, and have 0 in each column from now on: a
- * cache that is there has a size.
- */
-static bool end_slabs(struct recording *rec, int64_t snapshot)
+/* What is not in the snapshot is gone, and has 0 from now on. */
+static bool end_gone(struct recording *rec, int64_t snapshot, const char *source)
 {
+	size_t len = strlen(source);
 	bool good = true;
 
 	for (size_t i = 0; i < rec->gauges.count && good; i++) {
 		const struct sample *last = sample_of(rec, i);
 
 		if (last->seen != snapshot && last->value &&
-		    !strncmp(rec->gauges.entry[i].key, SLABS ".", strlen(SLABS ".")))
+		    !strncmp(rec->gauges.entry[i].key, source, len) &&
+		    rec->gauges.entry[i].key[len] == '.')
 			good = put_sample(rec, i, snapshot, 0);
 	}
 	return good;
@@ -710,11 +709,40 @@ static bool add_slabs(struct recording *rec, int64_t snapshot,
 					  *slab_column(c, k));
 		}
 	}
+	/* A cache that is there has a size. */
 	if (good && sums.count && !slabs->bad_lines)
-		good = end_slabs(rec, snapshot);
+		good = end_gone(rec, snapshot, SLABS);
 	text_free(&name);
 	slabinfo_free(&sums);
 	return good;
+}
+
+#define PAGES "zoneinfo"
+
+static bool add_pages(struct recording *rec, int64_t snapshot, const struct zone_pages *pages)
+{
+	return !pages || !pages->free ||
+	       (add_sample(rec, snapshot, PAGES, "free", pages->free) &&
+		add_sample(rec, snapshot, PAGES, "percpu", pages->percpu) &&
+		add_sample(rec, snapshot, PAGES, "present", pages->present) &&
+		add_sample(rec, snapshot, PAGES, "managed", pages->managed));
+}
+
+#define PROCESSES "process"
+
+/* More would only make the file large: these are the largest. */
+#define MOST_PROCESSES 30
+
+static bool add_processes(struct recording *rec, int64_t snapshot,
+			  const struct holders *processes)
+{
+	if (!processes || !processes->count)
+		return true;
+	for (size_t i = 0; i < processes->count && i < MOST_PROCESSES; i++)
+		if (!add_sample(rec, snapshot, PROCESSES, processes->holder[i].name,
+				processes->holder[i].bytes))
+			return false;
+	return end_gone(rec, snapshot, PROCESSES);
 }
 
 /* The number of a stack, which is added if it is a new one; 0: failed. */
@@ -789,6 +817,8 @@ bool recording_add(struct recording *rec, const struct moment *moment)
 	    !add_fields(rec, id, "meminfo", moment->meminfo) ||
 	    !add_fields(rec, id, "vmstat", moment->vmstat) ||
 	    !add_slabs(rec, id, moment->slabinfo) ||
+	    !add_pages(rec, id, moment->pages) ||
+	    !add_processes(rec, id, moment->processes) ||
 	    !add_contexts(rec, id, moment->contexts) || !run(rec, "COMMIT"))
 		return false;
 	GROW(rec->snapshot, rec->count, rec->room);
@@ -1047,15 +1077,29 @@ static void leave_out_gone(struct slabinfo *slabs)
 	slabs->count = kept;
 }
 
+static void add_holder(void *data, const char *name, int64_t value)
+{
+	if (value > 0)
+		holders_add(data, name, strlen(name), value, 1);
+}
+
 bool recording_load_machine(struct recording *rec, size_t i, struct machine *machine)
 {
+	struct fields pages = { 0 };
+
 	*machine = (struct machine){ 0 };
 	if (load_fields(rec, i, "meminfo", &machine->meminfo) &&
 	    load_fields(rec, i, "vmstat", &machine->vmstat) &&
-	    load_samples(rec, i, SLABS, add_cache, &machine->slabinfo)) {
+	    load_samples(rec, i, SLABS, add_cache, &machine->slabinfo) &&
+	    load_fields(rec, i, PAGES, &pages) &&
+	    load_samples(rec, i, PROCESSES, add_holder, &machine->processes)) {
 		leave_out_gone(&machine->slabinfo);
+		holders_sort(&machine->processes);
+		zoneinfo_from_fields(&machine->pages, &pages);
+		fields_free(&pages);
 		return true;
 	}
+	fields_free(&pages);
 	machine_free(machine);
 	return false;
 }

@@ -28,6 +28,8 @@ struct moment {
 	const struct allocinfo *info;
 	const struct fields *meminfo, *vmstat;
 	const struct slabinfo *slabinfo;
+	const struct zone_pages *pages;
+	const struct holders *processes;	/* the largest come first */
 	const char *contexts;	/* as the kernel prints them, NULL: no call site is split */
 };
 

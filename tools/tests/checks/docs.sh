@@ -115,6 +115,7 @@ done
 ours=data/recorded-ours-6.12
 check docs/json/report json_is_documented "$codetag" report --json $ours.allocinfo \
 	--meminfo $ours.meminfo --slabinfo $ours.slabinfo --zoneinfo $ours.zoneinfo
+check docs/json/where json_is_documented "$codetag" where --json $ours.meminfo
 check docs/json/tree json_is_documented "$codetag" report --json --tree $ours.allocinfo
 check docs/json/diff json_is_documented "$codetag" diff --json $ours.allocinfo \
 	data/handmade-v2.allocinfo

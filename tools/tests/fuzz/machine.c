@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/reconcile.h"
+#include "analysis/explain.h"
 #include "base/memory.h"
 #include "read/audit.h"
 #include "read/control.h"
@@ -39,7 +39,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct machine machine = { 0 };
 	struct allocinfo info = { 0 };
-	struct reconciliation r;
+	struct explanation e;
 	struct audit audit;
 	char *text = copy(data, size);
 
@@ -50,7 +50,23 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	slabinfo_parse(&machine.slabinfo, copy(data, size), size);
 	zoneinfo_parse(&machine.pages, text, size);
 	free(text);
-	reconcile(&r, &info, &machine);
+	vmallocinfo_parse(&machine.vmalloc, 4096, text = copy(data, size), size);
+	free(text);
+	iomem_parse(&machine.iomem, text = copy(data, size), size);
+	free(text);
+	charged_parse(&machine.charged, text = copy(data, size), size);
+	free(text);
+	if (explain(&e, &info, &machine)) {
+		int64_t sum = 0;
+
+		for (unsigned int i = 0; i < MEMORY_KINDS; i++) {
+			if (e.kind[i] < 0)
+				abort();
+			sum += e.kind[i];
+		}
+		if (sum != e.used || e.used + e.free + e.cpu_lists != e.total)
+			abort();
+	}
 	machine_free(&machine);
 	return 0;
 }

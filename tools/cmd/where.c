@@ -1,0 +1,607 @@
+// SPDX-License-Identifier: GPL-2.0
+/* codetag where: what all memory of a machine is used for. */
+#include <argp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "arguments.h"
+#include "command.h"
+#include "memory_view.h"
+#include "where_live.h"
+#include "where_view.h"
+#include "analysis/owners.h"
+#include "analysis/spread.h"
+#include "base/message.h"
+#include "base/number.h"
+#include "source/host.h"
+#include "write/json.h"
+#ifdef HAVE_SQLITE
+#include "source/open_recording.h"
+#endif
+
+/* Machines with more than that are not stopped, piece by piece, unless that is asked for. */
+#define RECOUNT_MOST ((int64_t)64 << 30)
+
+/* Of a recording: as many of its snapshots tell whether something grew steadily. */
+#define MOMENTS 13
+
+enum recount { RECOUNT_IF_SMALL, RECOUNT_ALWAYS, RECOUNT_NEVER };
+
+struct where {
+	const char **path;
+	size_t paths, room;
+	bool once, pss;
+	double delay;
+	enum recount recount;
+	size_t owners;		/* below each row, in JSON */
+	struct output output;
+};
+
+enum { KEY_ONCE = 0x200, KEY_RECOUNT, KEY_NO_RECOUNT, KEY_PSS };
+
+static const struct argp_option options[] = {
+	{ "once", KEY_ONCE, NULL, 0, "Print the screen once and end; so it is for files, and where "
+	  "the output is no terminal", 0 },
+#ifdef HAVE_NCURSES
+	{ "delay", 'd', "SEC", 0, "Refresh every SEC seconds (default: 5)", 0 },
+#endif
+	{ "recount", KEY_RECOUNT, NULL, 0, "Let the kernel count what is charged for pages, however much "
+	  "memory there is: it stops all CPUs for milliseconds, for each 64 MiB. Up to 64 GiB "
+	  "it does so anyway, for root, on a kernel with codetag", 1 },
+	{ "no-recount", KEY_NO_RECOUNT, NULL, 0, "Never do that: unaccounted memory is then an upper limit",
+	  1 },
+	{ "pss", KEY_PSS, NULL, 0, "Processes with their share of all they have mapped (PSS), not with "
+	  "their anonymous memory; takes longer", 1 },
+	{ "owners", 'n', "N", 0, "In JSON the N largest owners of each kind (default: 10)", 2 },
+	{ 0 }
+};
+
+static const struct argp_child children[] = {
+	{ &output_argp, 0, NULL, 9 },
+	{ 0 }
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct where *where = state->input;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &where->output;
+		return 0;
+	case KEY_ONCE:
+		where->once = true;
+		return 0;
+	case 'd':
+		where->delay = argument_seconds(arg, state);
+		return 0;
+	case KEY_RECOUNT:
+		where->recount = RECOUNT_ALWAYS;
+		return 0;
+	case KEY_NO_RECOUNT:
+		where->recount = RECOUNT_NEVER;
+		return 0;
+	case KEY_PSS:
+		where->pss = true;
+		return 0;
+	case 'n':
+		where->owners = argument_number(arg, 0, 1000000, state);
+		return 0;
+	case ARGP_KEY_ARG:
+		GROW(where->path, where->paths, where->room);
+		where->path[where->paths++] = arg;
+		return 0;
+	case ARGP_KEY_END:
+		if (where->delay > 0 && (where->once || where->paths || where->output.json))
+			argp_error(state, "--delay goes with the table of this machine on a terminal");
+		if (where->recount != RECOUNT_IF_SMALL && where->paths)
+			argp_error(state, "only this machine can count: leave out --%s",
+				   where->recount == RECOUNT_ALWAYS ? "recount" : "no-recount");
+		if (where->pss && where->paths)
+			argp_error(state, "--pss is of this machine");
+		return 0;
+	}
+	return ARGP_ERR_UNKNOWN;
+}
+
+static const struct argp argp = {
+	options, parse, "\nFILE\nOLD NEW\nFILE FILE FILE…",
+	"Explains all memory that is installed: what was kept at boot, what is free, and what "
+	"kinds of memory the rest is, each byte once; with the largest owner of each, and in words "
+	"what is unusual. FILE is a recording, a directory with copies of /proc/meminfo, zoneinfo, "
+	"vmstat, slabinfo and allocinfo, an archive of them, or a copy of meminfo. Two are compared; of "
+	"more, or of a directory of machines, each kind is shown with the machines that are unlike the "
+	"others."
+	"\vExamples:\n"
+	"  codetag where\n"
+	"  codetag where --once --json | jq '.kinds[] | select(.size > 1e9)'\n"
+	"  codetag where night.db\n"
+	"  codetag where sosreport-web7.tar.xz\n"
+	"  codetag where night.db@1 night.db\n"
+	"  codetag where fleet/\n\n"
+	"Exit status: 0 nothing is unusual, 1 something is, 2 trouble.",
+	children, NULL, NULL
+};
+
+/* Machines that were read, each with the past that is known of it. */
+struct machines {
+	struct machine_seen {
+		struct snapshot host, first;
+		struct explanation at[MOMENTS];
+		size_t count;
+		int64_t ms;
+	} *seen;
+	size_t count, room;
+	bool bad;
+};
+
+static void take_host(void *data, struct snapshot *host)
+{
+	struct machines *machines = data;
+	struct machine_seen *seen;
+
+	GROW(machines->seen, machines->count, machines->room);
+	seen = &machines->seen[machines->count];
+	*seen = (struct machine_seen){ .host = *host, .count = 1 };
+	if (explain(&seen->at[0], &host->info, &host->machine)) {
+		machines->count++;
+		return;
+	}
+	warning("%s: there is no meminfo of this machine, so its memory cannot be explained",
+		host->host ? host->host : "?");
+	hint("Save /proc/meminfo, zoneinfo, vmstat and slabinfo beside allocinfo, or use 'codetag record'.");
+	snapshot_free(host);
+	machines->bad = true;
+}
+
+#ifdef HAVE_SQLITE
+/* The snapshots before the last one: what grew, and how steadily. */
+static bool read_past(struct machine_seen *seen, const char *path)
+{
+	struct explanation last = seen->at[0];
+	struct recording *recording = open_recording(path);
+	size_t all, take;
+	bool good = recording != NULL;
+
+	if (!good)
+		return false;
+	all = recording_count(recording);
+	take = all < MOMENTS ? all : MOMENTS;
+	seen->count = 0;
+	for (size_t k = 0; good && k + 1 < take; k++) {
+		size_t i = recording_pick(recording, k, take);
+		struct snapshot moment = { 0 };
+
+		good = load_recorded(recording, i, &moment.info) &&
+		       recording_load_machine(recording, i, &moment.machine) &&
+		       explain(&seen->at[seen->count], &moment.info, &moment.machine);
+		if (!good)
+			warning("%s: snapshot %zu cannot be explained", path, i + 1);
+		if (good && !seen->count++) {
+			seen->ms = recording_time(recording, all - 1) - recording_time(recording, i);
+			seen->first = moment;
+		} else {
+			snapshot_free(&moment);
+		}
+	}
+	seen->at[seen->count++] = last;
+	recording_close(recording);
+	return good;
+}
+#endif
+
+static bool read_machines(struct machines *machines, const struct where *where)
+{
+	bool good = true;
+
+	for (size_t i = 0; i < where->paths; i++) {
+		size_t before = machines->count;
+
+		good = host_read(where->path[i], take_host, machines) && good;
+#ifdef HAVE_SQLITE
+		/* "night.db@3" is that moment and nothing else. */
+		if (where->paths == 1 && machines->count == before + 1 &&
+		    source_is_recording(where->path[i]) && !access(where->path[i], F_OK))
+			good = read_past(&machines->seen[before], where->path[i]) && good;
+#else
+		(void)before;
+#endif
+	}
+	return good && !machines->bad;
+}
+
+static void free_machines(struct machines *machines)
+{
+	for (size_t i = 0; i < machines->count; i++) {
+		snapshot_free(&machines->seen[i].host);
+		snapshot_free(&machines->seen[i].first);
+	}
+	free(machines->seen);
+}
+
+static int terminal_width(void)
+{
+	struct winsize size;
+
+	if (!isatty(STDOUT_FILENO) || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) || !size.ws_col)
+		return 0;
+	return size.ws_col;
+}
+
+static struct history history_of(const struct machine_seen *seen)
+{
+	return (struct history){
+		.at = seen->at, .count = seen->count, .ms = seen->ms,
+		.first = &seen->first, .last = &seen->host,
+	};
+}
+
+static void owners_json(const struct where *where, const struct snapshot *host,
+			enum memory_kind_id id, struct json *json)
+{
+	struct owners owners;
+
+	owners_find(&owners, host, id, owners_best(host, id));
+	json_string(json, "owners_are", owner_words(owners.by));
+	json_array(json, "owners");
+	for (size_t i = 0; i < owners.count && i < where->owners; i++) {
+		json_object(json, NULL);
+		json_string(json, "name", owners.owner[i].name);
+		json_int(json, "size", owners.owner[i].bytes);
+		json_int(json, "count", owners.owner[i].count);
+		json_bool(json, "ambiguous", owners.owner[i].ambiguous);
+		json_end_object(json);
+	}
+	json_end_array(json);
+	owners_free(&owners);
+}
+
+static void machine_json(const struct where *where, const struct machine_seen *seen,
+			 const struct remarks *remarks, struct json *json, const char *key)
+{
+	static const char *const profiling[] = {
+		[PROFILING_UNKNOWN] = "unknown", [PROFILING_NONE] = "none",
+		[PROFILING_OFF] = "off", [PROFILING_ON] = "on",
+	};
+	const struct explanation *e = &seen->at[seen->count - 1];
+	struct text missing = { 0 };
+
+	json_object(json, key);
+	json_string(json, "host", seen->host.host ? seen->host.host : "");
+	json_string(json, "kernel", seen->host.kernel ? seen->host.kernel : "");
+	json_int(json, "time", seen->host.time);
+	json_string(json, "profiling", profiling[seen->host.machine.profiling]);
+	memory_fields_json(e, json);
+	if (seen->count > 1)
+		json_int(json, "since_ms", seen->ms);
+	json_array(json, "kinds");
+	for (unsigned int i = 0; i < MEMORY_KINDS; i++) {
+		json_object(json, NULL);
+		memory_kind_json(e, i, json);
+		if (seen->count > 1)
+			json_int(json, "change", sub64(e->kind[i], seen->at[0].kind[i]));
+		owners_json(where, &seen->host, i, json);
+		json_end_object(json);
+	}
+	json_end_array(json);
+	json_array(json, "unusual");
+	for (size_t i = 0; i < remarks->count; i++) {
+		json_object(json, NULL);
+		json_string(json, "what", unusual_name(remarks->remark[i].what));
+		json_string(json, "kind", memory_kind(remarks->remark[i].kind)->name);
+		json_string(json, "text", remarks->remark[i].text);
+		json_end_object(json);
+	}
+	json_end_array(json);
+	missing_find(&missing, e, &seen->host);
+	json_array(json, "missing");
+	for (char *at = missing.s, *end; *at; at = end + 1) {
+		end = strchr(at, '\n');
+		*end = '\0';
+		json_string(json, NULL, at);
+	}
+	json_end_array(json);
+	text_free(&missing);
+	json_end_object(json);
+}
+
+static int one(const struct where *where, const struct machine_seen *seen)
+{
+	struct where_view view = {
+		.host = &seen->host, .e = &seen->at[seen->count - 1],
+		.before = seen->count > 1 ? &seen->at[0] : NULL, .before_ms = seen->ms,
+		.width = terminal_width(), .human = output_human(&where->output) ||
+						    !where->output.bytes,
+	};
+	struct history history = history_of(seen);
+	struct json json = { .out = stdout };
+	enum memory_kind_id order[MEMORY_KINDS];
+	struct text lines = { 0 }, line = { 0 }, missing = { 0 };
+	struct remarks remarks;
+	size_t count = where_order(view.e, order);
+	int status;
+
+	unusual_find(&remarks, &history);
+	status = remarks.count ? STATUS_FOUND : STATUS_OK;
+	if (where->output.json) {
+		machine_json(where, seen, &remarks, &json, NULL);
+		remarks_free(&remarks);
+		return status;
+	}
+	if (!where->output.no_headings) {
+		where_head(&view, &lines);
+		where_headings(&view, &line);
+		text_printf(&lines, "%s\n", line.s);
+	}
+	for (size_t i = 0; i < count; i++) {
+		text_clear(&line);
+		where_row(&view, order[i], &line);
+		text_printf(&lines, "%s\n", line.s);
+	}
+	if (!where->output.no_headings) {
+		missing_find(&missing, view.e, view.host);
+		for (char *at = missing.s, *end; *at; at = end + 1) {
+			end = strchr(at, '\n');
+			*end = '\0';
+			where_wrap(&lines, at, view.width);
+		}
+		for (size_t i = 0; i < remarks.count; i++)
+			where_wrap(&lines, remarks.remark[i].text, view.width);
+		if (!remarks.count)
+			where_wrap(&lines, "Nothing is unusual.", view.width);
+	}
+	fputs(lines.s, stdout);
+	text_free(&lines);
+	text_free(&line);
+	text_free(&missing);
+	remarks_free(&remarks);
+	return status;
+}
+
+static const char *name_of(const struct machine_seen *seen)
+{
+	return seen->host.host && *seen->host.host ? seen->host.host : "?";
+}
+
+static void size_cell(struct table *table, int64_t bytes, const struct where *where, bool sign)
+{
+	char text[SIZE_TEXT + 1] = "+";
+	bool plus = sign && bytes > 0;
+
+	size_format(text + plus, bytes, output_human(&where->output) || !where->output.bytes);
+	table_cell(table, text);
+}
+
+static void compare_line(struct table *table, const char *what, int64_t a, int64_t b,
+			 const struct where *where)
+{
+	size_cell(table, a, where, false);
+	size_cell(table, b, where, false);
+	size_cell(table, sub64(b, a), where, true);
+	table_cell(table, what);
+}
+
+static int compare(const struct where *where, const struct machine_seen *a,
+		   const struct machine_seen *b)
+{
+	const struct explanation *x = &a->at[0], *y = &b->at[0];
+	bool same = !strcmp(name_of(a), name_of(b));
+	const struct table_column columns[] = {
+		{ same ? "BEFORE" : name_of(a), true, NULL, false },
+		{ same ? "NOW" : name_of(b), true, NULL, false },
+		{ same ? "CHANGE" : "MORE", true, NULL, false }, { "WHAT", false, NULL, false },
+	};
+	struct table table = { .column = columns, .columns = 4 };
+	const struct memory_kind *most = NULL;
+	char size[SIZE_TEXT];
+	int64_t grown = 0;
+
+	compare_line(&table, "installed", x->installed, y->installed, where);
+	compare_line(&table, "kept at boot", x->boot, y->boot, where);
+	compare_line(&table, "free", x->free, y->free, where);
+	compare_line(&table, "free, on the lists of CPUs", x->cpu_lists, y->cpu_lists, where);
+	compare_line(&table, "used", x->used, y->used, where);
+	for (unsigned int i = 0; i < MEMORY_KINDS; i++) {
+		int64_t more = sub64(y->kind[i], x->kind[i]);
+
+		if (x->kind[i] || y->kind[i])
+			compare_line(&table, memory_kind(i)->words, x->kind[i], y->kind[i], where);
+		/* The rest is worth a word only if it is known. */
+		if (i == MEMORY_UNACCOUNTED && !(x->has_sites && y->has_sites))
+			continue;
+		if (y->droppable[i] < y->kind[i] / 2 && more > grown) {
+			grown = more;
+			most = memory_kind(i);
+		}
+	}
+	table_print(&table, stdout, !where->output.no_headings, output_colour());
+	table_free(&table);
+	if (!most || percent(grown, y->installed) < GROWN_PERCENT) {
+		if (!where->output.no_headings)
+			puts("Nothing is unusual: no kind that cannot be dropped differs by 1% of the memory.");
+		return STATUS_OK;
+	}
+	if (!where->output.no_headings)
+		printf("%s more of %s in %s, which cannot be dropped.\n",
+		       size_format(size, grown, true), most->words, same ? "the second" : name_of(b));
+	return STATUS_FOUND;
+}
+
+/* A fleet whose call sites are the kinds of memory. */
+static void add_kinds(struct fleet *fleet, const struct machine_seen *seen)
+{
+	struct site sites[MEMORY_KINDS];
+	struct allocinfo info = { .site = sites, .count = MEMORY_KINDS };
+
+	for (unsigned int i = 0; i < MEMORY_KINDS; i++)
+		sites[i] = (struct site){
+			.file = memory_kind(i)->name, .func = "",
+			.bytes = seen->at[seen->count - 1].kind[i], .calls = 1,
+		};
+	fleet_add(fleet, name_of(seen), seen->host.kernel, &info);
+}
+
+/* An outlier has to have so much more than the median, of what its machine has. */
+#define OUTLIER_PART 100
+
+static int many(const struct where *where, const struct machines *machines)
+{
+	static const struct table_column columns[] = {
+		{ "SUM", true, NULL, false }, { "MEDIAN", true, NULL, false },
+		{ "LARGEST", true, NULL, false }, { "ON", false, NULL, false },
+		{ "WHAT", false, NULL, false }, { "UNLIKE THE OTHERS", false, NULL, false },
+	};
+	struct table table = { .column = columns, .columns = 6 };
+	struct json json = { .out = stdout };
+	struct fleet fleet = { .by = { .by = BY_FILE } };
+	int64_t installed = 0;
+	bool outliers = false;
+
+	for (size_t i = 0; i < machines->count; i++) {
+		add_kinds(&fleet, &machines->seen[i]);
+		installed = add64(installed, machines->seen[i].at[0].installed);
+	}
+	if (where->output.json) {
+		json_object(&json, NULL);
+		json_int(&json, "hosts", (int64_t)machines->count);
+		json_int(&json, "installed", installed);
+		json_array(&json, "kinds");
+	}
+	for (unsigned int i = 0; i < MEMORY_KINDS; i++) {
+		struct spread spread;
+		struct text names = { 0 };
+
+		spread_find(&spread, &fleet, i, installed / (int64_t)machines->count / OUTLIER_PART);
+		outliers |= spread.outliers > 0;
+		text_clear(&names);
+		for (size_t o = 0; o < spread.outliers; o++)
+			text_printf(&names, "%s%s", o ? " " : "", fleet.host[spread.ranked[o].host].name);
+		if (where->output.json) {
+			json_object(&json, NULL);
+			json_string(&json, "name", memory_kind(i)->name);
+			json_string(&json, "what", memory_kind(i)->words);
+			json_int(&json, "size", fleet.group[i].sum.bytes);
+			json_int(&json, "median", spread.median);
+			json_int(&json, "largest", spread.ranked[0].bytes);
+			json_string(&json, "largest_host", fleet.host[spread.ranked[0].host].name);
+			json_array(&json, "outliers");
+			for (size_t o = 0; o < spread.outliers; o++) {
+				json_object(&json, NULL);
+				json_string(&json, "host", fleet.host[spread.ranked[o].host].name);
+				json_int(&json, "size", spread.ranked[o].bytes);
+				json_end_object(&json);
+			}
+			json_end_array(&json);
+			json_end_object(&json);
+		} else if (fleet.group[i].sum.bytes) {
+			size_cell(&table, fleet.group[i].sum.bytes, where, false);
+			size_cell(&table, spread.median, where, false);
+			size_cell(&table, spread.ranked[0].bytes, where, false);
+			table_cell(&table, fleet.host[spread.ranked[0].host].name);
+			table_cell(&table, memory_kind(i)->words);
+			table_cell(&table, names.s);
+		}
+		text_free(&names);
+		spread_free(&spread);
+	}
+	if (where->output.json) {
+		json_end_array(&json);
+		json_end_object(&json);
+	} else {
+		char size[SIZE_TEXT];
+
+		if (!where->output.no_headings)
+			printf("%zu machines with %s installed\n", machines->count,
+			       size_format(size, installed, true));
+		table_print(&table, stdout, !where->output.no_headings, output_colour());
+		if (!where->output.no_headings && !outliers)
+			puts("No machine is unlike the others.");
+	}
+	table_free(&table);
+	fleet_free(&fleet);
+	return outliers ? STATUS_FOUND : STATUS_OK;
+}
+
+static int compare_json(const struct where *where, const struct machines *machines)
+{
+	struct json json = { .out = stdout };
+	int status = STATUS_OK;
+
+	json_array(&json, NULL);
+	for (size_t i = 0; i < machines->count; i++) {
+		struct history history = history_of(&machines->seen[i]);
+		struct remarks remarks;
+
+		unusual_find(&remarks, &history);
+		machine_json(where, &machines->seen[i], &remarks, &json, NULL);
+		if (remarks.count)
+			status = STATUS_FOUND;
+		remarks_free(&remarks);
+	}
+	json_end_array(&json);
+	return status;
+}
+
+static int show_files(const struct where *where)
+{
+	struct machines machines = { 0 };
+	bool good = read_machines(&machines, where);
+	int status = STATUS_TROUBLE;
+
+	if (machines.count == 1)
+		status = one(where, &machines.seen[0]);
+	else if (machines.count == 2 && where->output.json)
+		status = compare_json(where, &machines);
+	else if (machines.count == 2)
+		status = compare(where, &machines.seen[0], &machines.seen[1]);
+	else if (machines.count)
+		status = many(where, &machines);
+	free_machines(&machines);
+	return good ? status : STATUS_TROUBLE;
+}
+
+static int64_t installed_here(void)
+{
+	return mul64(sysconf(_SC_PHYS_PAGES), sysconf(_SC_PAGESIZE));
+}
+
+static int show_live(const struct where *where)
+{
+	const struct host_options read = {
+		.recount = where->recount == RECOUNT_ALWAYS ||
+			   (where->recount == RECOUNT_IF_SMALL && installed_here() <= RECOUNT_MOST),
+		.holders = true,
+		.pss = where->pss,
+	};
+	struct machine_seen seen = { .count = 1 };
+	int status;
+
+#ifdef HAVE_NCURSES
+	if (!where->once && !where->output.json && isatty(STDOUT_FILENO) && isatty(STDIN_FILENO))
+		return where_live(&read, where->delay > 0 ? where->delay : 5,
+				  output_human(&where->output));
+#endif
+	host_read_live(&seen.host, &read);
+	if (!explain(&seen.at[0], &seen.host.info, &seen.host.machine)) {
+		warning("cannot read /proc/meminfo");
+		status = STATUS_TROUBLE;
+	} else {
+		status = one(where, &seen);
+	}
+	snapshot_free(&seen.host);
+	return status;
+}
+
+int cmd_where(int argc, char **argv)
+{
+	struct where where = { .owners = 10 };
+	int status;
+
+	argp_parse(&argp, argc, argv, 0, NULL, &where);
+	status = where.paths ? show_files(&where) : show_live(&where);
+	free(where.path);
+	return status;
+}

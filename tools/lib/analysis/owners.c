@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "analysis/owners.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/number.h"
+#include "base/strmap.h"
+#include "base/text.h"
+#include "model/group.h"
+
+static const char *const words[OWNERS] = {
+	[OWNER_SITES] = "call sites",
+	[OWNER_MODULES] = "modules",
+	[OWNER_PROCESSES] = "processes",
+	[OWNER_CGROUPS] = "control groups",
+	[OWNER_CACHES] = "slab caches",
+	[OWNER_AREAS] = "vmalloc areas",
+};
+
+const char *owner_words(enum owner_by by)
+{
+	return words[by];
+}
+
+static int by_size(const void *a, const void *b)
+{
+	const struct owner *x = a, *y = b;
+
+	if (x->bytes != y->bytes)
+		return x->bytes < y->bytes ? 1 : -1;
+	return strcmp(x->name, y->name);
+}
+
+static struct owner *add(struct owners *owners, const char *name, int64_t bytes, int64_t count)
+{
+	struct owner *owner;
+
+	GROW(owners->owner, owners->count, owners->room);
+	owner = &owners->owner[owners->count++];
+	*owner = (struct owner){ .name = name, .bytes = bytes, .count = count };
+	return owner;
+}
+
+static void add_holders(struct owners *owners, const struct holders *holders)
+{
+	for (size_t i = 0; i < holders->count; i++)
+		add(owners, holders->holder[i].name, holders->holder[i].bytes,
+		    holders->holder[i].count);
+}
+
+/* Rows of one site, or of one module, are one owner. */
+static void add_sites(struct owners *owners, const struct snapshot *host,
+		      enum memory_kind_id id, enum group_by by)
+{
+	const struct grouping grouping = { .by = by };
+	struct strmap names = { 0 };
+	struct text name = { 0 };
+
+	for (size_t i = 0; i < host->info.count; i++) {
+		const struct site *site = &host->info.site[i];
+		enum memory_kind_id kind;
+		struct owner *owner;
+		bool ambiguous;
+		size_t at;
+
+		if (site->bytes <= 0)
+			continue;
+		kind = explain_site(site, &host->machine, &ambiguous);
+		if (kind == MEMORY_CONTAINER || (id != MEMORY_KINDS && kind != id))
+			continue;
+		text_clear(&name);
+		group_name(&name, grouping, site);
+		at = strmap_add(&names, name.s, name.len);
+		if (at == owners->count) {
+			add(owners, arena_copy(&owners->strings, name.s, name.len), 0, 0);
+			if (by == BY_SITE)
+				owners->owner[at].site = site;
+		}
+		owner = &owners->owner[at];
+		owner->bytes = add64(owner->bytes, site->bytes);
+		owner->count = add64(owner->count, site->calls);
+		owner->ambiguous |= ambiguous;
+	}
+	text_free(&name);
+	strmap_free(&names);
+}
+
+static void add_caches(struct owners *owners, const struct snapshot *host)
+{
+	const struct slabinfo *slabs = &host->machine.slabinfo;
+	int64_t page = machine_page_size(&host->machine);
+
+	for (size_t i = 0; i < slabs->count; i++) {
+		const struct slab_cache *cache = &slabs->cache[i];
+		int64_t bytes = mul64(mul64(cache->slabs, cache->pages_per_slab), page);
+
+		if (bytes > 0)
+			add(owners, cache->name, bytes, cache->objects);
+	}
+}
+
+/* All that a group is charged for, or the fields of its memory.stat that are of the kind. */
+static void add_cgroups(struct owners *owners, const struct machine *machine,
+			enum memory_kind_id id)
+{
+	for (size_t i = 0; i < machine->cgroups; i++) {
+		const struct cgroup *cgroup = &machine->cgroup[i];
+		int64_t bytes = id == MEMORY_KINDS ? cgroup->bytes : 0;
+
+		for (size_t k = 0; id != MEMORY_KINDS && k < 2 && memory_kind(id)->cgroup[k]; k++)
+			bytes = add64(bytes, fields_number(&cgroup->stat,
+							   memory_kind(id)->cgroup[k]));
+		if (bytes > 0)
+			add(owners, cgroup->name, bytes, 1);
+	}
+}
+
+void owners_find(struct owners *owners, const struct snapshot *host, enum memory_kind_id id,
+		 enum owner_by by)
+{
+	bool slabs = id == MEMORY_SLAB || id == MEMORY_SLAB_RECLAIMABLE || id == MEMORY_KINDS;
+
+	*owners = (struct owners){ .by = by };
+	switch (by) {
+	case OWNER_SITES:
+		add_sites(owners, host, id, BY_SITE);
+		break;
+	case OWNER_MODULES:
+		add_sites(owners, host, id, BY_MODULE);
+		break;
+	case OWNER_PROCESSES:
+		if (id == MEMORY_PROCESSES || id == MEMORY_KINDS)
+			add_holders(owners, &host->machine.processes);
+		break;
+	case OWNER_CGROUPS:
+		add_cgroups(owners, &host->machine, id);
+		break;
+	case OWNER_CACHES:
+		if (slabs)
+			add_caches(owners, host);
+		break;
+	case OWNER_AREAS:
+		if (id == MEMORY_VMALLOC || id == MEMORY_STACKS || id == MEMORY_KINDS)
+			add_holders(owners, &host->machine.vmalloc);
+		break;
+	case OWNERS:
+		break;
+	}
+	if (owners->count)
+		qsort(owners->owner, owners->count, sizeof(*owners->owner), by_size);
+}
+
+enum owner_by owners_best(const struct snapshot *host, enum memory_kind_id id)
+{
+	if (id == MEMORY_PROCESSES && host->machine.processes.count)
+		return OWNER_PROCESSES;
+	if (id == MEMORY_VMALLOC && host->machine.vmalloc.count)
+		return OWNER_AREAS;
+	if ((id == MEMORY_SLAB || id == MEMORY_SLAB_RECLAIMABLE) &&
+	    host->machine.profiling != PROFILING_ON)
+		return OWNER_CACHES;
+	return OWNER_SITES;
+}
+
+void owners_free(struct owners *owners)
+{
+	free(owners->owner);
+	arena_free(&owners->strings);
+	*owners = (struct owners){ 0 };
+}

@@ -1,0 +1,267 @@
+# SPDX-License-Identifier: GPL-2.0
+# codetag where: all memory, each byte once, wherever it is read from.
+
+# field FILE NAME, kind FILE NAME: a number of the JSON
+where_field() {
+	python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))[sys.argv[2]])' "$@"
+}
+where_kind() {
+	python3 -c 'import json, sys
+print(next(k["size"] for k in json.load(open(sys.argv[1]))["kinds"] if k["name"] == sys.argv[2]))' "$@"
+}
+
+# A machine of 1 GiB in pages of 4 KiB: 512 MiB free, 10 MiB on lists of CPUs
+make_host() { # DIR [SUnreclaim in KiB]
+	mkdir -p "$1/proc"
+	cat >"$1/proc/meminfo" <<-MEMINFO
+		MemTotal:        1000000 kB
+		MemFree:          524288 kB
+		Buffers:            1000 kB
+		Cached:           200000 kB
+		SwapCached:         3000 kB
+		Active:           150000 kB
+		Inactive:         151000 kB
+		Active(file):      90000 kB
+		Inactive(file):    80000 kB
+		Unevictable:           0 kB
+		AnonPages:        100000 kB
+		Shmem:             30000 kB
+		KReclaimable:      20500 kB
+		SReclaimable:      20000 kB
+		SUnreclaim:        ${2:-30000} kB
+		KernelStack:        4000 kB
+		PageTables:         5000 kB
+		VmallocUsed:       14000 kB
+		Percpu:             1000 kB
+		Hugetlb:           20480 kB
+	MEMINFO
+	printf 'nr_free_pages 131072\nnr_zspages 500\nnr_memmap_boot_pages 4096\n' >"$1/proc/vmstat"
+	cat >"$1/proc/zoneinfo" <<-ZONEINFO
+		Node 0, zone   Normal
+		  pages free     131072
+		        present  262144
+		        managed  250000
+		    cpu: 0
+		              count: 2560
+	ZONEINFO
+}
+
+# Every number is what the files say, and all of them add up.
+where_sums() {
+	local dir=$scratch/where-sums
+	make_host "$dir" || return 1
+	"$codetag" where --json "$dir" >"$dir/json" || return 1
+	python3 - "$dir/json" <<-'PYTHON'
+		import json, sys
+		host = json.load(open(sys.argv[1]))
+		K = 1024
+		size = {k["name"]: k["size"] // K for k in host["kinds"]}
+		drop = {k["name"]: k["droppable"] // K for k in host["kinds"]}
+		want = dict(processes=100000, file_cache=171000, tmpfs=30000, slab_reclaimable=20000, slab=30000,
+		            huge_pages=20480, page_tables=5000, kernel_stacks=4000, vmalloc=10000, percpu=1000,
+		            zram=2000, reclaimable=500)
+		for name, kib in want.items():
+		    assert size[name] == kib, (name, size[name], kib)
+		assert drop["file_cache"] == 170000 and drop["slab_reclaimable"] == 20000 and not drop["tmpfs"], drop
+		assert host["installed"] == 262144 * 4 * K and host["total"] == 1000000 * K
+		assert host["boot"] == host["installed"] - host["total"] == sum(part["size"] for part in host["boot_parts"])
+		assert host["boot_parts"][0] == {"what": "struct page of all memory", "size": 4096 * 4 * K}
+		assert host["cpu_lists"] == 2560 * 4 * K
+		assert host["used"] + host["free"] + host["cpu_lists"] == host["total"]
+		assert sum(k["size"] for k in host["kinds"]) == host["used"]
+		assert size["unaccounted"] == host["used"] // K - sum(want.values())
+		assert not host["exact"] and host["profiling"] == "unknown"
+	PYTHON
+}
+
+# Objects in slabs are charged, too: only the kernel knows which sum is of pages.
+where_charged() {
+	local dir=$scratch/where-charged
+	make_host "$dir" || return 1
+	cat >"$dir/proc/allocinfo" <<-ALLOCINFO
+		allocinfo - version: 2.0
+		#     <size>  <calls> <tag info>
+		    40960000    10000 mm/slub.c:2451 func:alloc_slab_page
+		    30000000   200000 fs/kernfs/dir.c:624 func:__kernfs_new_node
+		    10240000     2500 drivers/foo/rx.c:412 [foo] func:foo_rx_alloc
+		   413696000   101000 mm/filemap.c:1944 func:__filemap_get_folio
+		      409600      100 mm/percpu-vm.c:95 func:pcpu_alloc_pages
+	ALLOCINFO
+	"$codetag" where --json "$dir" >"$dir/json"
+	[ "$(where_field "$dir/json" exact)" = False ] || return 1
+	# 455 of the 495 MB are pages; the kinds have 403 of them.
+	mkdir -p "$dir/sys/kernel/debug/codetag"
+	printf '# charged - version: 1.0\n# x\n  495305600 1 sites\n  455305600 1 pages\n 1 1 vmalloc\n  1000 1 percpu\n  29999000 1 slab\n' \
+		>"$dir/sys/kernel/debug/codetag/charged"
+	"$codetag" where --json "$dir" >"$dir/json"
+	python3 - "$dir/json" <<-'PYTHON'
+		import json, sys
+		host = json.load(open(sys.argv[1]))
+		kinds = {k["name"]: k for k in host["kinds"]}
+		counters = sum(k["size"] for n, k in kinds.items() if n not in ("pages", "unaccounted"))
+		assert host["exact"] and not kinds["unaccounted"]["at_most"]
+		assert kinds["percpu"]["size"] == 409600 and not kinds["percpu"]["at_most"]
+		assert host["charged_pages"] == 455305600
+		assert kinds["pages"]["size"] == 455305600 - counters, (kinds["pages"], counters)
+		assert kinds["unaccounted"]["size"] == host["used"] - 455305600
+		assert kinds["pages"]["owners"][0]["name"] == "drivers/foo/rx.c:412 [foo] func:foo_rx_alloc"
+		assert kinds["slab"]["owners"][0]["name"] == "fs/kernfs/dir.c:624 func:__kernfs_new_node"
+	PYTHON
+}
+
+# Counters of other times may be too much: still nothing is below zero, and all adds up.
+where_overlap() {
+	local dir=$scratch/where-overlap
+	make_host "$dir" 900000 || return 1
+	"$codetag" where --json "$dir" >"$dir/json"
+	python3 - "$dir/json" <<-'PYTHON'
+		import json, sys
+		host = json.load(open(sys.argv[1]))
+		assert sum(k["size"] for k in host["kinds"]) == host["used"]
+		assert min(k["size"] for k in host["kinds"]) >= 0 and host["overlap"] > 0
+		assert any("different times" in line for line in host["missing"])
+	PYTHON
+}
+
+# The same machine as a directory, its proc/, one of its files and an archive
+where_sources() {
+	local dir=$scratch/where-sources from
+	mkdir -p "$dir/in" && make_host "$dir/in/web7" || return 1
+	tar cJf "$dir/web7.tar.xz" -C "$dir/in" web7
+	"$codetag" where -b "$dir/in/web7" | tail -n +2 >"$dir/want"
+	grep -q '30720000 .* slab, not reclaimable' "$dir/want" || return 1
+	for from in in in/web7/proc in/web7/proc/meminfo web7.tar.xz; do
+		"$codetag" where -b "$dir/$from" | tail -n +2 | diff "$dir/want" - || return 1
+	done
+}
+
+# Two are compared; of many, who is unlike the others is named.
+where_many() {
+	local dir=$scratch/where-many i
+	for i in 1 2 3 4 5 6 7 8; do make_host "$dir/fleet/web$i" || return 1; done
+	"$codetag" where "$dir/fleet" >"$dir/out" || { cat "$dir/out"; return 1; }
+	grep -q '^8 machines with 8.0G installed$' "$dir/out" && grep -q 'No machine is unlike' "$dir/out" || return 1
+	make_host "$dir/fleet/web3" 130000
+	"$codetag" where "$dir/fleet" >"$dir/out"
+	[ $? -eq 1 ] && grep -q 'web3 *slab, not reclaimable *web3$' "$dir/out" || { cat "$dir/out"; return 1; }
+	json_is_valid "$codetag" where --json "$dir/fleet" || return 1
+	"$codetag" where "$dir/fleet/web1" "$dir/fleet/web3" >"$dir/out"
+	[ $? -eq 1 ] && grep -q '97.7M more of slab, not reclaimable in web3, which cannot be dropped' "$dir/out" ||
+		{ cat "$dir/out"; return 1; }
+}
+
+# What is recorded is enough: zoneinfo, too, and processes. Steady growth is said in words.
+where_recording() (
+	export dir=$scratch/where-recording
+	pretend() { # HOUR
+		. "$dir/make_host"
+		make_host "$dir" $((30000 + $1 / 3600 * 3000))
+		cat >"$dir/proc/allocinfo" <<-ALLOCINFO
+			allocinfo - version: 2.0
+			#     <size>  <calls> <tag info>
+			$((20000000 + $1 * 853)) $((1000 + $1)) drivers/foo/rx.c:412 [foo] func:foo_rx_alloc
+			460000000 100000 mm/filemap.c:1944 func:__filemap_get_folio
+		ALLOCINFO
+		: >"$dir/proc/slabinfo"
+	}
+	mkdir -p "$dir"
+	declare -f make_host >"$dir/make_host"
+	in_world "$codetag" record -q -o "$dir/db" -c 8 -i 3600 --allocinfo "$dir/proc/allocinfo" \
+		--meminfo "$dir/proc/meminfo" --vmstat "$dir/proc/vmstat" --zoneinfo "$dir/proc/zoneinfo" || return 1
+	"$codetag" where "$dir/db" >"$dir/out"
+	[ $? -eq 1 ] && grep -q '^Slab, not reclaimable grew steadily, by 20.5M in 7 h (2.9M an hour). Most of it: drivers/foo/rx.c:412 \[foo\] func:foo_rx_alloc, by ' "$dir/out" ||
+		{ cat "$dir/out"; return 1; }
+	"$codetag" where --json "$dir/db" >"$dir/json"
+	[ "$(where_field "$dir/json" cpu_lists)" = $((2560 * 4096)) ] || return 1
+	# One moment of it has no past.
+	"$codetag" where "$dir/db@8" >"$dir/out" || { cat "$dir/out"; return 1; }
+	grep -qx 'Nothing is unusual.' "$dir/out" || return 1
+	"$codetag" where "$dir/db@1" "$dir/db@8" >"$dir/out"
+	[ $? -eq 1 ] && grep -q 'BEFORE *NOW *CHANGE' "$dir/out" && grep -q '+20.5M *slab, not reclaimable' "$dir/out" ||
+		{ cat "$dir/out"; return 1; }
+	# And its report has the same numbers.
+	"$codetag" report --json "$dir/db" >"$dir/report"
+	python3 - "$dir/report" "$dir/json" <<-'PYTHON'
+		import json, sys
+		report, where = (json.load(open(f)) for f in sys.argv[1:])
+		assert report["memory"]["cpu_lists"] == where["cpu_lists"]
+		assert [k["size"] for k in report["memory"]["kinds"]] == [k["size"] for k in where["kinds"]]
+	PYTHON
+)
+
+# A recording of before has no zoneinfo: it is said.
+where_old_recording() {
+	"$codetag" where "$recording" >"$scratch/where-old" 2>&1
+	[ $? -eq 2 ] && grep -q 'there is no meminfo of this machine' "$scratch/where-old" ||
+		{ cat "$scratch/where-old"; return 1; }
+}
+
+# This machine, whatever it is
+where_live() {
+	"$codetag" where --once --json >"$scratch/live.json"
+	[ $? -le 1 ] || { cat "$scratch/live.json"; return 1; }
+	[ "$(where_field "$scratch/live.json" total)" = "$(awk '/^MemTotal:/ { printf("%.0f", $2 * 1024) }' /proc/meminfo)" ] || return 1
+	"$codetag" where --once --pss -N >/dev/null
+	[ $? -le 1 ]
+}
+
+# Without a terminal it is asked for a command, as ever.
+where_alone() {
+	"$codetag" >"$scratch/alone" 2>&1
+	[ $? -eq 2 ] && grep -q 'a command is missing' "$scratch/alone"
+}
+
+where_screen() {
+	on_screen 80 24 "ASAN_OPTIONS=detect_leaks=0 $codetag" where_steps
+}
+
+where_steps() {
+	screen_has 'codetag where' || return 1
+	screen_has ' at boot + ' || return 1
+	screen_has 'Enter opens, Tab other owners' || return 1
+	screen_has 'process memory' || return 1
+	tmux_top send-keys / 'PROCESS mem' Enter
+	screen_has 'only: PROCESS mem' || return 1
+	comes lacks 'unaccounted' || return 1
+	tmux_top send-keys Enter
+	screen_has 'process memory: processes (Tab: others)' || return 1
+	screen_has 'bash' || return 1
+	tmux_top send-keys Enter
+	screen_has 'only a call site has callers' || return 1
+	tmux_top send-keys h
+	screen_has 'show only lines with a text' || return 1
+	tmux_top send-keys h i
+	screen_has 'meminfo SReclaimable' || return 1
+	tmux_top send-keys i q
+	screen_has 'unaccounted' || return 1
+	tmux_top send-keys u
+	comes lacks 'G  ' || return 1
+	tmux_top send-keys Right Right Left
+	tmux_top resize-window -x 200 -y 50
+	screen_has 'LARGEST OWNER' || return 1
+	tmux_top resize-window -x 5 -y 2
+	sleep 0.3
+	tmux_top resize-window -x 80 -y 24
+	screen_has 'q quits' || return 1
+	tmux_top send-keys q
+	screen_has 'left 0'
+}
+
+lacks() {
+	! on_screen_now "$1"
+}
+
+check where/sums where_sums
+check where/charged where_charged
+check where/overlap where_overlap
+feature libarchive where/sources && check where/sources where_sources
+check where/many where_many
+if feature sqlite3 where/recording; then
+	check where/recording where_recording
+	check where/old-recording where_old_recording
+fi
+check where/live where_live
+check where/alone where_alone
+if program tmux where/screen && feature ncursesw where/screen; then
+	check where/screen where_screen
+fi
