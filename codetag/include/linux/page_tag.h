@@ -2,7 +2,11 @@
 /*
  * The page store: where a page keeps the id of the code tag it is charged to.
  *
- * The first page of an allocation holds the id, all other pages hold none.
+ * The first page of an allocation holds the id, all other pages hold none. One
+ * of several pages that is not compound has nowhere else to note its order: its
+ * first page holds a mark, and the second one the id. Before such an allocation is
+ * freed the two are exchanged, see pgalloc_tag_first().
+ *
  * There are three places for it, of which one is chosen at boot, see
  * mm/codetag/page_tag.c:
  *
@@ -170,7 +174,7 @@ static __always_inline void page_tag_set(struct page *page, u16 id)
 		page_tag_ext_set(page, id);
 }
 
-/* Is it not an id but what the second page notes the order of an allocation by? */
+/* Is it not an id but what the first page notes the order of an allocation by? */
 static inline bool page_tag_is_mark(u16 id)
 {
 	return id >= CODETAG_ID_TAIL && id < CODETAG_ID_FIRST;

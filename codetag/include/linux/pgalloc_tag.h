@@ -23,6 +23,8 @@ struct page;
  * the store is wide flags or slots: false means that it is neither, or that the id is
  * left to pgalloc_tag_sub_slow(). @first_only: the second page, whose slot is the
  * next one, holds nothing, for it is not part of the allocation or of a compound page.
+ * Otherwise it has the id while the pages are allocated, and the mark once
+ * pgalloc_tag_first() was called to free them.
  */
 static __always_inline bool pgalloc_tag_try_set(struct page *page, unsigned int order,
 						bool first_only, unsigned long id)
@@ -30,21 +32,21 @@ static __always_inline bool pgalloc_tag_try_set(struct page *page, unsigned int 
 	u16 *slot;
 
 	if (page_tag_in_wide_flags()) {
-		page_tag_flags_set(page, id);
 		if (!first_only)
-			page_tag_flags_set(page + 1, CODETAG_ID_TAIL + order);
+			page_tag_flags_set(page++, CODETAG_ID_TAIL + order);
+		page_tag_flags_set(page, id);
 	} else if (page_tag_in_slots()) {
 		slot = page_tag_slot(page);
-		page_tag_slot_write(slot, id);
 		if (!first_only)
-			page_tag_slot_write(slot + 1, CODETAG_ID_TAIL + order);
+			page_tag_slot_write(slot++, CODETAG_ID_TAIL + order);
+		page_tag_slot_write(slot, id);
 	} else {
 		return false;
 	}
 	return true;
 }
 
-/* Left are reserved ids, some of which are no charge, and those that no tag has. */
+/* Left are reserved ids, some of which are marks, and those that no tag has. */
 static __always_inline bool pgalloc_tag_try_sub(struct page *page, unsigned int order,
 						bool first_only)
 {
@@ -144,7 +146,7 @@ static inline void pgalloc_tag_clear(struct page *page)
 
 /**
  * pgalloc_tag_id - the id that a page is charged to
- * @page: first page of an allocation
+ * @page: a single page, or the first one of a compound page
  *
  * Return: The id, CODETAG_ID_NONE if the page is not charged to any.
  */
@@ -153,6 +155,39 @@ static inline u16 pgalloc_tag_id(const struct page *page)
 	return alloc_tag_refs_exist() ? page_tag_get(page) : CODETAG_ID_NONE;
 }
 
+u16 __pgalloc_tag_first(struct page *page);
+
+/**
+ * pgalloc_tag_first - have the first page hold the id, so that it can be freed
+ * @page: first page of an allocation of several pages, not compound
+ *
+ * To be called before the caller gives up its reference: somebody else's can be the
+ * last one, and then frees the first page alone. If a page is freed alone that still
+ * holds a mark, its allocator has lost the other pages.
+ *
+ * Context: Any.
+ * Return: The id, CODETAG_ID_NONE if the pages are not charged to any.
+ */
+static __always_inline u16 pgalloc_tag_first(struct page *page)
+{
+	u16 *slot, mark, id;
+
+	if (!alloc_tag_refs_exist())
+		return CODETAG_ID_NONE;
+	if (!page_tag_in_slots())
+		return __pgalloc_tag_first(page);
+
+	slot = page_tag_slot(page);
+	mark = page_tag_slot_read(slot);
+	if (!page_tag_is_mark(mark))
+		return mark;
+	id = page_tag_slot_read(slot + 1);
+	page_tag_slot_write(slot, id);
+	page_tag_slot_write(slot + 1, mark);
+	return id;
+}
+
+struct page *pgalloc_tag_holder(struct page *page);
 unsigned int pgalloc_tag_order(const struct page *page);
 void __pgalloc_tag_offline(struct page *page);
 void __pgalloc_tag_sub_tail(struct page *page, unsigned int order, u16 id);
@@ -164,7 +199,7 @@ void __pgalloc_tag_swap(struct folio *new, struct folio *old);
  * @page:	first page, not compound; it may be freed at any moment, so it
  *		is not looked at
  * @order:	order of the allocation
- * @id:		what pgalloc_tag_id(@page) was while it could not be freed
+ * @id:		what pgalloc_tag_first(@page) returned while it could not be freed
  */
 static inline void pgalloc_tag_sub_tail(struct page *page, unsigned int order, u16 id)
 {
@@ -222,7 +257,7 @@ static inline void pgalloc_tag_swap(struct folio *new, struct folio *old)
 static inline void pgalloc_tag_add(struct page *page, unsigned int order, gfp_t gfp) {}
 static inline void pgalloc_tag_sub(struct page *page, unsigned int order) {}
 static inline void pgalloc_tag_clear(struct page *page) {}
-static inline u16 pgalloc_tag_id(const struct page *page) { return CODETAG_ID_NONE; }
+static inline u16 pgalloc_tag_first(struct page *page) { return CODETAG_ID_NONE; }
 static inline void pgalloc_tag_sub_tail(struct page *page, unsigned int order, u16 id) {}
 static inline void pgalloc_tag_offline(struct page *page) {}
 static inline void pgalloc_tag_split(struct page *page, unsigned int old_order,

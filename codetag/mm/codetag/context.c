@@ -26,8 +26,8 @@
 #include <linux/moduleparam.h>
 #include <linux/mutex.h>
 #include <linux/notifier.h>
-#include <linux/page_tag.h>
 #include <linux/percpu.h>
+#include <linux/pgalloc_tag.h>
 #include <linux/preempt.h>
 #include <linux/random.h>
 #include <linux/rculist.h>
@@ -579,7 +579,8 @@ u16 codetag_context_moved(u16 id, size_t bytes, int nid)
 /* The value of a key of the allocation that begins with @page has become known. */
 static void page_value(struct page *page, unsigned int order, enum codetag_key key, u64 value)
 {
-	u16 id = page_tag_get(page), now;
+	struct page *holder = pgalloc_tag_holder(page);
+	u16 id = page_tag_get(holder), now;
 	struct codetag_context *ctx;
 
 	ctx = id < codetag_builtin_end ? NULL : codetag_context_of(id);
@@ -589,7 +590,7 @@ static void page_value(struct page *page, unsigned int order, enum codetag_key k
 	now = move_charge(ctx, key, value, PAGE_SIZE << order, 1);
 	preempt_enable();
 	if (now != id)
-		page_tag_set(page, now);
+		page_tag_set(holder, now);
 }
 
 /**

@@ -43,9 +43,9 @@ static noinline void add_any(struct page *page, unsigned int order, gfp_t gfp,
 	if (unlikely(id > page_tag_max_id))
 		id = not_representable(&alloc_tag_current()->ct);
 
-	page_tag_set(page, id);
 	if (order && !(gfp & __GFP_COMP))
-		page_tag_set(page + 1, CODETAG_ID_TAIL + order);
+		page_tag_set(page++, CODETAG_ID_TAIL + order);
+	page_tag_set(page, id);
 	alloc_tag_charge(id, PAGE_SIZE << order, 1);
 }
 
@@ -123,17 +123,65 @@ static noinline void damaged(const struct page *page, u16 id)
 	alloc_tag_damaged(id, "page", pfn);
 }
 
-/* Charges of pages that are no more, if that is what the id says. */
+static void freed_alone(const struct page *page, u16 mark)
+{
+	atomic_long_inc(&nr_freed_in_parts);
+	printk_deferred_once(KERN_WARNING pr_fmt("page 0x%lx is freed alone, one of %u\n"),
+			     page_to_pfn(page), 1 << (mark - CODETAG_ID_TAIL));
+}
+
+/* Uncharge, unless the id is a mark or corrupt. */
 static void sub_id(const struct page *page, size_t bytes, size_t calls, u16 id)
 {
-	if (page_tag_is_mark(id)) {
-		/* Whoever frees the rest cannot tell us either: it stays with its site. */
-		atomic_long_inc(&nr_freed_in_parts);
-		printk_deferred_once(KERN_WARNING pr_fmt("page 0x%lx is freed alone, one of %u\n"),
-				     page_to_pfn(page), 1 << (id - CODETAG_ID_TAIL));
-	} else if (!alloc_tag_uncharge(id, bytes, calls)) {
+	if (page_tag_is_mark(id))
+		freed_alone(page, id); /* what is not known stays with its site */
+	else if (!alloc_tag_uncharge(id, bytes, calls))
 		damaged(page, id);
+}
+
+/**
+ * __pgalloc_tag_first - pgalloc_tag_first() for any store
+ * @page: first page, which is even
+ *
+ * Return: The id.
+ */
+u16 __pgalloc_tag_first(struct page *page)
+{
+	u16 mark = page_tag_get(page), id;
+
+	if (!page_tag_is_mark(mark))
+		return mark;
+	id = page_tag_get(page + 1);
+	page_tag_set(page, id);
+	page_tag_set(page + 1, mark);
+	return id;
+}
+
+/*
+ * Is it still the second page of an allocation that is not compound? Then it has an id but
+ * no reference, and nothing else of its own. Who has set references himself may have freed it.
+ */
+static bool is_second(const struct page *page)
+{
+	return page_tag_get(page) && !page_count(page) && !PageCompound(page) &&
+	       !page_has_type(page) && !page->mapping;
+}
+
+/*
+ * put_page() frees the first of several pages alone and leaves the others to nobody. Each
+ * of these is an allocation of its own then, of the same site. Returns what @page holds.
+ */
+static u16 first_alone(struct page *page, u16 mark)
+{
+	u16 id = mark;
+
+	if (is_second(page + 1)) {
+		__pgalloc_tag_split(page, mark - CODETAG_ID_TAIL, 0);
+		id = page_tag_get(page);
 	}
+	if (id != mark)
+		freed_alone(page, mark);
+	return id;
 }
 
 /* pgalloc_tag_sub() of what is not inlined, and of all that is rare. */
@@ -144,12 +192,16 @@ static noinline void sub_any(struct page *page, unsigned int order)
 	if (!id)
 		return;
 
+	if (page_tag_is_mark(id) && !(page_to_pfn(page) & 1))
+		id = order ? __pgalloc_tag_first(page) : first_alone(page, id);
+
 	if (!page_tag_in_flags()) {
 		page_tag_set(page, CODETAG_ID_NONE);
 		if (order)
 			page_tag_set(page + 1, CODETAG_ID_NONE);
 	}
-	sub_id(page, PAGE_SIZE << order, 1, id);
+	if (id)
+		sub_id(page, PAGE_SIZE << order, 1, id);
 }
 
 /**
@@ -184,8 +236,23 @@ void __pgalloc_tag_sub_tail(struct page *page, unsigned int order, u16 id)
 }
 
 /**
+ * pgalloc_tag_holder - the page of an allocation that holds its id
+ * @page: the first page
+ *
+ * Context: Any.
+ * Return: The second page if the first one holds a mark, else the first.
+ */
+struct page *pgalloc_tag_holder(struct page *page)
+{
+	/* Only an even page has a second one, in the same section then. */
+	if (!(page_to_pfn(page) & 1) && page_tag_is_mark(page_tag_get(page)))
+		page++;
+	return page;
+}
+
+/**
  * pgalloc_tag_order - order of the allocation that a page is the first one of
- * @page: a page that holds an id, of online memory
+ * @page: a page that holds an id or a mark, of online memory
  *
  * Neither is what a page says of itself to be trusted while somebody is just
  * making it so: a compound page gets its order after its mark.
@@ -197,15 +264,17 @@ unsigned int pgalloc_tag_order(const struct page *page)
 {
 	unsigned long pfn = page_to_pfn(page);
 	unsigned int order = 0;
-	u16 next;
+	u16 mark;
 
 	if (PageHead(page))
 		order = compound_order((struct page *)page);
 	if (!order && !(pfn & 1)) {
-		/* Only an even page has a second one, in the same section then. */
-		next = page_tag_get(page + 1);
-		if (page_tag_is_mark(next))
-			order = next - CODETAG_ID_TAIL;
+		/* It is in the second page while somebody frees them. */
+		mark = page_tag_get(page);
+		if (!page_tag_is_mark(mark))
+			mark = page_tag_get(page + 1);
+		if (page_tag_is_mark(mark))
+			order = mark - CODETAG_ID_TAIL;
 	}
 	return order < BITS_PER_LONG && IS_ALIGNED(pfn, 1UL << order) ? order : 0;
 }
@@ -217,14 +286,18 @@ unsigned int pgalloc_tag_order(const struct page *page)
 void __pgalloc_tag_offline(struct page *page)
 {
 	u16 id = page_tag_has_place(page) ? page_tag_get(page) : CODETAG_ID_NONE;
+	unsigned int order;
 
 	if (!id)
 		return;
 
+	if (page_tag_is_mark(id) && !(page_to_pfn(page) & 1))
+		id = __pgalloc_tag_first(page);
+	order = pgalloc_tag_order(page);
 	page_tag_set(page, CODETAG_ID_NONE);
 	if (page_tag_is_mark(id))
 		return;
-	sub_id(page, PAGE_SIZE << pgalloc_tag_order(page), 1, id);
+	sub_id(page, PAGE_SIZE << order, 1, id);
 }
 
 /* ---- changes in between ---------------------------------------------------- */
@@ -244,6 +317,8 @@ void __pgalloc_tag_split(struct page *page, unsigned int old_order, unsigned int
 	if (!id || old_order == new_order)
 		return;
 
+	if (page_tag_is_mark(id))
+		id = __pgalloc_tag_first(page);
 	if (!alloc_tag_id_counted(id)) {
 		damaged(page, id);
 		return;

@@ -162,14 +162,18 @@ void codetag_recount_slab(struct codetag_recount *rc, struct page *page)
 /* Count what the page holds; returns how many pages it stands for. */
 static unsigned long recount_page(struct codetag_recount *rc, struct page *page)
 {
+	struct page *holder = pgalloc_tag_holder(page);
 	unsigned int order = 0;
-	u16 id = page_tag_get(page);
+	u16 id = page_tag_get(holder);
 
 	if (id || PageHead(page))
 		order = pgalloc_tag_order(page);
 	if (id && !page_tag_is_mark(id))
 		codetag_recount_add(rc, id, PAGE_SIZE << order);
 	codetag_recount_slab(rc, page);
+	/* What the second page holds is counted already. */
+	if (holder != page)
+		return 2;
 	/*
 	 * The other struct pages of a huge page can be the first ones over again,
 	 * see HUGETLB_PAGE_OPTIMIZE_VMEMMAP.

@@ -15,8 +15,8 @@
 #include <linux/memcontrol.h>
 #include <linux/mm.h>
 #include <linux/module.h>
-#include <linux/page_tag.h>
 #include <linux/percpu.h>
+#include <linux/pgalloc_tag.h>
 #include <linux/preempt.h>
 #include <linux/sched.h>
 #include <linux/seq_buf.h>
@@ -758,7 +758,7 @@ static void depth(struct kunit *test)
 
 /* ---- what becomes of them ------------------------------------------------------ */
 
-/* A single page does not mark the next one, which is somebody else's; a pair does. */
+/* A single page says nothing of the next one, which is somebody else's; a pair does. */
 static void marks(struct kunit *test)
 {
 	static const enum codetag_key keys[] = { CODETAG_KEY_SIZE, CODETAG_KEY_TASK };
@@ -769,9 +769,10 @@ static void marks(struct kunit *test)
 		split_by(test, BIT(keys[i]));
 		page = own(alloc_pages_noprof(GFP_KERNEL, 0));
 		pair = own(alloc_pages_noprof(GFP_KERNEL, 1));
-		if (pfn_valid(page_to_pfn(page) + 1))
-			KUNIT_EXPECT_FALSE(test, page_tag_is_mark(page_tag_get(page + 1)));
-		KUNIT_EXPECT_EQ(test, page_tag_get(pair + 1), CODETAG_ID_TAIL + 1);
+		KUNIT_EXPECT_FALSE(test, page_tag_is_mark(page_tag_get(page)));
+		KUNIT_EXPECT_EQ(test, page_tag_get(pair), CODETAG_ID_TAIL + 1);
+		KUNIT_EXPECT_EQ(test, pgalloc_tag_holder(pair), pair + 1);
+		KUNIT_EXPECT_NOT_NULL(test, codetag_context_of(page_tag_get(pair + 1)));
 		__free_page(page);
 		__free_pages(pair, 1);
 	}

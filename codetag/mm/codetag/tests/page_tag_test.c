@@ -92,7 +92,7 @@ static void flags_keep_id(struct kunit *test)
 static void all_orders(struct kunit *test)
 {
 	u16 id = own_tag(test)->ct.id;
-	unsigned int order, i;
+	unsigned int order, holder, i;
 	struct page *page;
 	int compound;
 
@@ -100,10 +100,12 @@ static void all_orders(struct kunit *test)
 		for (compound = 0; compound < 2; compound++) {
 			page = tagged_pages(test, order, compound ? __GFP_COMP : 0);
 			expect_counts(test, 1 << order, 1);
-			KUNIT_EXPECT_EQ(test, page_tag_get(page), id);
+			holder = order && !compound;
+			KUNIT_EXPECT_EQ(test, pgalloc_tag_holder(page), page + holder);
+			KUNIT_EXPECT_EQ(test, page_tag_get(page + holder), id);
 			/* The others hold nothing that is charged. */
-			for (i = 1; i < 1 << order; i++)
-				if (page_tag_get(page + i) >= CODETAG_ID_FIRST)
+			for (i = 0; i < 1 << order; i++)
+				if (page_tag_get(page + i) >= CODETAG_ID_FIRST && i != holder)
 					KUNIT_FAIL(test, "order %u: page %u has an id",
 						   order, i);
 			__free_pages(page, order);
@@ -197,6 +199,30 @@ static void speculative_reference(struct kunit *test)
 	expect_counts(test, 0, 0);
 }
 
+/* put_page() loses all but the first page. These stay with their site, each for itself. */
+static void first_put_alone(struct kunit *test)
+{
+	u16 id = own_tag(test)->ct.id;
+	unsigned int order, nr, i;
+	struct page *page;
+
+	for (order = 1; order <= 4; order++) {
+		nr = 1 << order;
+		page = tagged_pages(test, order, 0);
+		put_page(page);
+		expect_counts(test, nr - 1, nr - 1);
+		/* Nothing is left that the next owner of the first page could be taken for. */
+		KUNIT_EXPECT_EQ(test, page_tag_get(page), CODETAG_ID_NONE);
+		KUNIT_EXPECT_EQ(test, pgalloc_tag_order(page), 0);
+		for (i = 1; i < nr; i++) {
+			KUNIT_EXPECT_EQ(test, page_tag_get(page + i), id);
+			set_page_count(page + i, 1);
+			__free_page(page + i);
+		}
+		expect_counts(test, 0, 0);
+	}
+}
+
 static void swapped(struct kunit *test)
 {
 	DEFINE_ALLOC_TAG(other);
@@ -224,7 +250,7 @@ static void free_takes_the_id_of_the_page(struct kunit *test)
 	u16 id = own_tag(test)->ct.id;
 
 	alloc_tag_charge(other.ct.id, 2 * PAGE_SIZE, 1);
-	page_tag_set(page, other.ct.id);
+	page_tag_set(pgalloc_tag_holder(page), other.ct.id);
 	__free_pages(page, 1);
 	expect_counts(test, 2, 1);
 	KUNIT_EXPECT_EQ(test, alloc_tag_read(other.ct.id).bytes, 0);
@@ -234,7 +260,7 @@ static void free_takes_the_id_of_the_page(struct kunit *test)
 }
 
 /* Parts of an allocation that was never split: no other id is charged for them. */
-static void freed_in_parts(struct kunit *test)
+static void free_in_parts(struct kunit *test, bool backwards)
 {
 	struct page *page = tagged_pages(test, 2, 0);
 	struct alloc_tag_counters mark;
@@ -242,15 +268,21 @@ static void freed_in_parts(struct kunit *test)
 
 	for (i = 1; i < 4; i++)
 		set_page_count(page + i, 1);
-	for (i = 3; i >= 0; i--)
-		__free_page(page + i);
-	/* Only its first page could be uncharged. */
+	for (i = 0; i < 4; i++)
+		__free_page(page + (backwards ? 3 - i : i));
+	/* The page that holds the id is all that could be uncharged. */
 	expect_counts(test, 3, 0);
 	mark = alloc_tag_read(CODETAG_ID_TAIL + 2);
 	KUNIT_EXPECT_EQ(test, mark.bytes, 0);
 	KUNIT_EXPECT_EQ(test, mark.calls, 0);
 	KUNIT_EXPECT_TRUE(test, alloc_tag_uncharge(own_tag(test)->ct.id, 3 * PAGE_SIZE, 0));
 	expect_counts(test, 0, 0);
+}
+
+static void freed_in_parts(struct kunit *test)
+{
+	free_in_parts(test, false);
+	free_in_parts(test, true);
 }
 
 /* An overwritten id does no harm. */
@@ -264,7 +296,7 @@ static void damaged(struct kunit *test)
 
 	codetag_id_use(&before);
 	page = tagged_pages(test, 1, 0);
-	page_tag_set(page, CODETAG_ID_MAX);
+	page_tag_set(pgalloc_tag_holder(page), CODETAG_ID_MAX);
 	__free_pages(page, 1);
 	page = tagged_pages(test, 0, 0);
 	page_tag_set(page, CODETAG_ID_MAX - CODETAG_BLOCK_SIZE);
@@ -290,15 +322,21 @@ static void order(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, pgalloc_tag_order(page), i);
 		__free_pages(page, i);
 	}
-	/* An odd page is the first one of nothing, whatever follows. */
+	/* An odd page is the first one of nothing, whatever it holds and whatever follows. */
 	page = tagged_pages(test, 2, 0);
+	page_tag_set(page + 1, CODETAG_ID_TAIL + 1);
 	page_tag_set(page + 2, CODETAG_ID_TAIL + 1);
 	KUNIT_EXPECT_EQ(test, pgalloc_tag_order(page + 1), 0);
+	KUNIT_EXPECT_EQ(test, pgalloc_tag_holder(page + 1), page + 1);
 	/* Nor is one that is not aligned to what it says. */
-	page_tag_set(page + 3, CODETAG_ID_TAIL + 2);
+	page_tag_set(page + 2, CODETAG_ID_TAIL + 2);
 	KUNIT_EXPECT_EQ(test, pgalloc_tag_order(page + 2), 0);
+	page_tag_set(page + 1, own_tag(test)->ct.id);
 	page_tag_set(page + 2, CODETAG_ID_NONE);
-	page_tag_set(page + 3, CODETAG_ID_NONE);
+	/* It is known while they are freed, too. */
+	KUNIT_EXPECT_EQ(test, pgalloc_tag_first(page), own_tag(test)->ct.id);
+	KUNIT_EXPECT_EQ(test, pgalloc_tag_order(page), 2);
+	KUNIT_EXPECT_EQ(test, pgalloc_tag_holder(page), page);
 	__free_pages(page, 2);
 	expect_counts(test, 0, 0);
 }
@@ -407,6 +445,7 @@ static struct kunit_case page_tag_cases[] = {
 	KUNIT_CASE(splits),
 	KUNIT_CASE(split_to_order),
 	KUNIT_CASE(speculative_reference),
+	KUNIT_CASE(first_put_alone),
 	KUNIT_CASE(swapped),
 	KUNIT_CASE(free_takes_the_id_of_the_page),
 	KUNIT_CASE(freed_in_parts),

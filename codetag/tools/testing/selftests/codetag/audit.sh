@@ -7,7 +7,7 @@
 
 driver
 have_engine || { unload codetag_test; skip_all "not this profiler"; }
-plan 17
+plan 21
 
 equal "none has run" "# no audit has run" "$(head -n 1 $AUDIT)"
 grep -r mismatch "$DEBUGFS/codetag" >/dev/null
@@ -64,8 +64,20 @@ wait
 tail -n 1 $AUDIT | grep -q ', 0 mismatches$'
 check "several at once" $? "$(cat $AUDIT)"
 
+# A caller that loses pages is no fault of the counters, and the next owner of the page
+# that it gave back is charged for that one alone.
+lost=$(stat_value pages_freed_in_parts)
+run misuse put
+run hold alloc_pages
+# shellcheck disable=SC2046
+equal "lost pages stay with their line" "$((3 * PAGE)) 3" "$(memory 'func:ct_misuse_put ')"
+equal "and are counted" $((lost + 1)) "$(stat_value pages_freed_in_parts)"
+audited "audit with lost pages"
+run drop alloc_pages
+audited "audit after that"
+
 run misuse page
-line=$(grep 'func:ct_misuse' $ALLOCINFO)
+line=$(grep 'func:ct_misuse ' $ALLOCINFO)
 # shellcheck disable=SC2086
 set -- $line
 equal "the line is wrong" "$((2 * PAGE)) 0" "$1 $2"

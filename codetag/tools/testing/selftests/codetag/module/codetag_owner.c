@@ -104,18 +104,25 @@ static noinline __no_sanitize_address u16 read_slot(const u16 *slot)
 	return READ_ONCE(*slot);
 }
 
-static u16 id_of(const struct page *page)
+static u16 held_by(const struct page *page)
 {
 	u16 (*ext_get)(const struct page *page) = (void *)at_page_tag_ext_get;
-	u16 id;
 
 	if (!strcmp(store, "flags"))
-		id = page_tag_flags_get(page);
-	else if (!strcmp(store, "slot"))
-		id = read_slot(*(u16 **)at_page_tag_slots + page_to_pfn(page));
-	else
-		id = ext_get(page);
+		return page_tag_flags_get(page);
+	if (!strcmp(store, "slot"))
+		return read_slot(*(u16 **)at_page_tag_slots + page_to_pfn(page));
+	return ext_get(page);
+}
 
+/* If the first page holds a mark, the second one holds the id of both. */
+static u16 id_of(const struct page *page)
+{
+	bool odd = page_to_pfn(page) & 1;
+	u16 id = held_by(page);
+
+	if (page_tag_is_mark(odd ? held_by(page - 1) : id))
+		id = odd ? CODETAG_ID_NONE : held_by(page + 1);
 	return page_tag_is_mark(id) ? CODETAG_ID_NONE : id;
 }
 

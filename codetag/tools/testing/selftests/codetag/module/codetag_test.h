@@ -144,6 +144,7 @@ void ct_contents_exit(void);
 
 /* odd.c */
 int ct_misuse(void);
+int ct_misuse_put(void);
 int ct_half_on(void);
 int ct_half_off(void);
 int ct_refuse(const char *name);

@@ -12,6 +12,7 @@
  *		cpu N		do the following on this CPU, -1: wherever
  *		churn start	threads that allocate and free at random
  *		churn stop	stop them and free everything
+ *		misuse put	put_page() of a page of order 2 that is not compound
  *		misuse page	free half of a page of order 2, for the audit to
  *				find: the line of ct_misuse() is wrong from then on
  *		half on|off	have a page that is half made a compound page
@@ -91,7 +92,7 @@ static int command(void *arg)
 	if (!strcmp(cmd->verb, "churn") && !strcmp(cmd->what, "stop"))
 		return ct_churn_stop();
 	if (!strcmp(cmd->verb, "misuse"))
-		return ct_misuse();
+		return strcmp(cmd->what, "put") ? ct_misuse() : ct_misuse_put();
 	if (!strcmp(cmd->verb, "half"))
 		return strcmp(cmd->what, "on") ? ct_half_off() : ct_half_on();
 	if (!strcmp(cmd->verb, "refuse"))

@@ -24,6 +24,20 @@ int ct_misuse(void)
 	return 0;
 }
 
+/*
+ * put_page() of a page that is not compound: the other three are lost, and stay charged.
+ * The next owner of the first page is somebody else.
+ */
+int ct_misuse_put(void)
+{
+	struct page *page = alloc_pages(GFP_KERNEL, 2);
+
+	if (!page)
+		return -ENOMEM;
+	put_page(page);
+	return 0;
+}
+
 /* ---- a compound page that is being made ------------------------------------- */
 
 /* Where a folio keeps its number of pages, which prep_compound_page() writes late. */
