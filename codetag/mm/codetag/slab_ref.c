@@ -185,7 +185,7 @@ unsigned int codetag_slab_layout(struct kmem_cache *s, unsigned int order,
 		layout.bytes = (plain_objects(s, order) - objects) * s->size;
 	}
 	/* Where all slabs are other ones, there is one at all times. */
-	if (layout.vector ? far : objects == 1)
+	if (codetag_slab_checks_frees(s) || (layout.vector ? far : objects == 1))
 		layout.shift += CODETAG_SLAB_OTHER;
 	else if (!layout.vector)
 		layout.near_mask = layout.mask;
@@ -282,9 +282,11 @@ static u16 *slab_vector(const struct kmem_cache *s, const struct slab *slab)
 	return far ? far->ids : NULL;
 }
 
-/* Are a slab's ids where those of the cache's slabs usually are? */
+/* Are a slab's ids where those of the cache's slabs usually are, and frees uncharged at once? */
 static bool slab_is_usual(const struct kmem_cache *s, const struct slab *slab)
 {
+	if (codetag_slab_checks_frees(s))
+		return false;
 	if (-slab_size(slab) != s->codetag_mask || slab->objects == 1)
 		return false;
 	return !s->codetag_vector || (slab_order(slab) && *codetag_slab_vector(slab));
@@ -394,11 +396,26 @@ void codetag_slab_alloc_any(struct kmem_cache *s, gfp_t gfp, void *object, size_
  */
 void codetag_slab_free_any(struct kmem_cache *s, void *object)
 {
-	u16 *ref, id;
-
 	/* KFENCE rejects an address within its object, which stays allocated. */
-	if (is_kfence_address(object) && object != kfence_object_start(object))
+	if (is_kfence_address(object)) {
+		if (object != kfence_object_start(object))
+			return;
+	} else if (codetag_slab_checks_frees(s)) {
 		return;
+	}
+	codetag_slab_free_checked(s, object);
+}
+
+/**
+ * codetag_slab_free_checked - uncharge an object whose free is known to be valid
+ * @s:		cache
+ * @object:	object that is about to be freed
+ *
+ * Context: Any.
+ */
+void codetag_slab_free_checked(struct kmem_cache *s, void *object)
+{
+	u16 *ref, id;
 
 	ref = codetag_slab_ref_any(s, object);
 	id = *ref;

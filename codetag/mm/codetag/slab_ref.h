@@ -41,6 +41,7 @@ u16 *codetag_slab_ref_in(const struct kmem_cache *s, const struct slab *slab,
 u16 *codetag_slab_ref_any(const struct kmem_cache *s, const void *object);
 void codetag_slab_alloc_any(struct kmem_cache *s, gfp_t gfp, void *object, size_t size);
 void codetag_slab_free_any(struct kmem_cache *s, void *object);
+void codetag_slab_free_checked(struct kmem_cache *s, void *object);
 
 /*
  * kmem_cache.codetag_shift has everything for the fast paths in one word:
@@ -53,8 +54,9 @@ void codetag_slab_free_any(struct kmem_cache *s, void *object);
  * shift	bytes per element of the ids, as a power of two
  * VECTOR	the slabs that the cache prefers have their ids in vectors, which
  *		their second page points to; otherwise at their end
- * OTHER	slabs of the cache that have their ids elsewhere. They are marked, see
- *		codetag_slab_is_other(), and only their objects take the slow path
+ * OTHER	slabs of the cache that have their ids elsewhere, or whose frees are checked.
+ *		They are marked, see codetag_slab_is_other(), and only their objects take the
+ *		slow path
  *
  * The count can change at any time, also in NMI. It goes up before the first object of an
  * OTHER slab is allocated, and down after the last one is freed. So the word is read once.
@@ -89,7 +91,10 @@ static_assert(sizeof_field(struct slab, __page_type) == sizeof(u32));
 static_assert(CODETAG_SLAB_TYPE_OTHER > U16_MAX);
 static_assert(CODETAG_SLAB_TYPE_OTHER < 1U << 24);
 
-/* Does a slab have its ids elsewhere? To be checked only if the cache has OTHER slabs. */
+/*
+ * Does a slab have its ids elsewhere, or are its frees checked? To be tested only if the
+ * cache has OTHER slabs.
+ */
 static __always_inline bool codetag_slab_is_other(const struct slab *slab)
 {
 	/* Reload: otherwise kfree() keeps the value of its slab test live in a register. */
@@ -384,6 +389,21 @@ static __always_inline void codetag_slab_free(struct kmem_cache *s, void *object
 		codetag_slab_free_any(s, object);
 }
 
+/*
+ * Does SLUB refuse frees of this cache that are not valid? Then a free is uncharged once it
+ * is found to be valid. KASAN refuses them before SLUB does, and delays the others.
+ */
+static inline bool codetag_slab_checks_frees(const struct kmem_cache *s)
+{
+	return !IS_ENABLED(CONFIG_KASAN_GENERIC) && (s->flags & SLAB_CONSISTENCY_CHECKS);
+}
+
+/* Is codetag_slab_free_checked() to be called for the objects of a valid free? */
+static inline bool codetag_slab_left_charged(const struct kmem_cache *s)
+{
+	return alloc_tag_refs_exist() && codetag_slab_checks_frees(s);
+}
+
 #else /* CONFIG_MEM_ALLOC_PROFILING */
 
 static inline unsigned int codetag_slab_layout(struct kmem_cache *s, unsigned int order,
@@ -438,6 +458,11 @@ static inline void codetag_slab_free_from(struct kmem_cache *s, struct slab *sla
 					  void *object) {}
 static inline void codetag_slab_free(struct kmem_cache *s, void *object) {}
 static inline void codetag_slab_free_any(struct kmem_cache *s, void *object) {}
+static inline void codetag_slab_free_checked(struct kmem_cache *s, void *object) {}
+static inline bool codetag_slab_left_charged(const struct kmem_cache *s)
+{
+	return false;
+}
 
 #endif /* CONFIG_MEM_ALLOC_PROFILING */
 

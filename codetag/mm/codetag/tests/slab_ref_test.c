@@ -221,6 +221,58 @@ static void laid_out_again(struct kunit *test)
 	}
 }
 
+/* A free that slab_debug=F refuses takes nothing back, however wrong the address is. */
+static void refused(struct kunit *test)
+{
+	/* Until the test is over. */
+	static struct kunit_resource resource;
+	static int errors;
+	struct kmem_cache *s;
+	void *a, *b, *p[2];
+
+	if (IS_ENABLED(CONFIG_KASAN) || !IS_ENABLED(CONFIG_SLUB_DEBUG))
+		kunit_skip(test, "it is not SLUB that refuses frees");
+	/* SLUB counts errors in it and prints none. */
+	errors = 0;
+	kunit_add_named_resource(test, NULL, NULL, &resource, "slab_errors", &errors);
+	s = kmem_cache_create("codetag_refused", 200, 0,
+			      SLAB_CONSISTENCY_CHECKS | SLAB_NO_MERGE | SLAB_SKIP_KFENCE, NULL);
+	KUNIT_ASSERT_NOT_NULL(test, s);
+
+	a = tagged_object(s);
+	b = tagged_object(s);
+	p[0] = tagged_object(s);
+	p[1] = a + sizeof(void *);
+	expect_objects(test, s, 3);
+	kmem_cache_free(s, b);
+	expect_objects(test, s, 2);
+	KUNIT_EXPECT_EQ(test, errors, 0);
+
+	/* Twice: with init_on_free that destroys the list of free objects. */
+	if (!want_init_on_free()) {
+		kmem_cache_free(s, b);
+		expect_objects(test, s, 2);
+	}
+	/* An address within an object, alone and with one that is right: none is freed. */
+	kmem_cache_free(s, p[1]);
+	expect_objects(test, s, 2);
+	kmem_cache_free_bulk(s, ARRAY_SIZE(p), p);
+	expect_objects(test, s, 2);
+	KUNIT_EXPECT_GT(test, errors, 0);
+	KUNIT_EXPECT_EQ(test, *ref(test, s, a), own_tag()->ct.id);
+	KUNIT_EXPECT_EQ(test, *ref(test, s, p[0]), own_tag()->ct.id);
+
+	kmem_cache_free(s, a);
+	kmem_cache_free(s, p[0]);
+	expect_objects(test, s, 0);
+	p[0] = tagged_object(s);
+	p[1] = tagged_object(s);
+	expect_objects(test, s, 2);
+	kmem_cache_free_bulk(s, ARRAY_SIZE(p), p);
+	expect_objects(test, s, 0);
+	kmem_cache_destroy(s);
+}
+
 struct shape {
 	const char *name;
 	unsigned int size;
@@ -693,6 +745,7 @@ static struct kunit_case slab_ref_cases[] = {
 	KUNIT_CASE(cost),
 	KUNIT_CASE(single_pages),
 	KUNIT_CASE(laid_out_again),
+	KUNIT_CASE(refused),
 	KUNIT_CASE_PARAM(objects, shape_gen_params),
 	KUNIT_CASE_PARAM(no_id_is_inherited, shape_gen_params),
 	KUNIT_CASE_PARAM(zeroed, shape_gen_params),
