@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The page store: where a page keeps the id of the code tag it is charged to.
+ * The page id store: where a page keeps the id of the code tag it is charged to.
  *
  * The first page of an allocation holds the id, all other pages hold none. One
  * of several pages that is not compound has nowhere else to note its order: its
@@ -14,7 +14,7 @@
  * slot		an array of u16 with an element for each page
  * page_ext	a u16 in the page's page_ext
  *
- * A free page never holds an id. What charges pages is in pgalloc_tag.h.
+ * A free page never holds an id. pgalloc_tag.h charges pages.
  */
 #ifndef _LINUX_PAGE_TAG_H
 #define _LINUX_PAGE_TAG_H
@@ -29,8 +29,8 @@
 
 /*
  * In the flags store the id has the bits below those of the multi-gen LRU.
- * Where a whole aligned u16 is free it is used, because that is read and
- * written without a look at its neighbours.
+ * A whole aligned u16 is used if it is free, because it can be read and
+ * written without its neighbours.
  */
 #define PAGE_TAG_FREE_BITS	(LRU_REFS_PGOFF - NR_PAGEFLAGS)
 #define PAGE_TAG_BITS		(PAGE_TAG_FREE_BITS < 16 ? PAGE_TAG_FREE_BITS : 16)
@@ -48,7 +48,7 @@
 DECLARE_STATIC_KEY_TRUE(page_tag_flags_key);
 DECLARE_STATIC_KEY_FALSE(page_tag_slot_key);
 
-/* What to add to (address of page / 32) to get the address of its slot. */
+/* The slot of a page is at (address of page / 32) plus this offset. */
 extern unsigned long page_tag_slot_offset;
 extern u16 *page_tag_slots;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the page allocator calls to charge pages to the code that allocates
- * them, and to take that back: see page_tag.h for where a page keeps the id.
+ * The hooks of the page allocator: they charge pages to the code that allocates
+ * them, and uncharge them. page_tag.h tells where a page keeps the id.
  */
 #ifndef _LINUX_PGALLOC_TAG_H
 #define _LINUX_PGALLOC_TAG_H
@@ -19,10 +19,10 @@ struct page;
 #include <linux/sched.h>
 
 /*
- * Leave an id that is not 0 in an allocation, or take back what is charged for it, if
- * the store is wide flags or slots: false means that it is neither, or that the id is
- * left to pgalloc_tag_sub_slow(). @first_only: the second page, whose slot is the
- * next one, holds nothing, for it is not part of the allocation or of a compound page.
+ * Store an id that is not 0 in an allocation, or uncharge the allocation, if the store is
+ * wide flags or slots. False: the store is another one, or pgalloc_tag_sub_slow() has to
+ * handle the id. @first_only: the second page, whose slot is the next one, holds nothing,
+ * because it is not part of the allocation or is part of a compound page.
  * Otherwise it has the id while the pages are allocated, and the mark once
  * pgalloc_tag_first() was called to free them.
  */

@@ -159,7 +159,7 @@ u16 __pgalloc_tag_first(struct page *page)
 
 /*
  * Is it still the second page of an allocation that is not compound? Then it has an id but
- * no reference, and nothing else of its own. Who has set references himself may have freed it.
+ * no reference, and nothing else of its own. An owner that sets references may have freed it.
  */
 static bool is_second(const struct page *page)
 {

@@ -171,7 +171,7 @@ static unsigned long recount_page(struct codetag_recount *rc, struct page *page)
 	if (id && !page_tag_is_mark(id))
 		codetag_recount_add(rc, id, PAGE_SIZE << order);
 	codetag_recount_slab(rc, page);
-	/* What the second page holds is counted already. */
+	/* The id of the second page is counted already. */
 	if (holder != page)
 		return 2;
 	/*
