@@ -49,7 +49,7 @@ static struct alloc_tag_counters reserved_counters[CODETAG_ID_FIRST] __used
 	.counters = &builtin_alloc_tag_counters[_id],	\
 }
 
-static struct alloc_tag reserved_tags[CODETAG_ID_UNTAGGED] = {
+struct alloc_tag codetag_reserved_tags[CODETAG_ID_UNTAGGED] = {
 	[CODETAG_ID_UNREPRESENTABLE] =
 		RESERVED_TAG(CODETAG_ID_UNREPRESENTABLE, "not_representable"),
 	[CODETAG_ID_EARLY] = RESERVED_TAG(CODETAG_ID_EARLY, "early"),
@@ -60,42 +60,13 @@ struct alloc_tag alloc_tag_untagged = RESERVED_TAG(CODETAG_ID_UNTAGGED, "untagge
 
 static struct codetag *reserved_tag(u16 id)
 {
-	return id == CODETAG_ID_UNTAGGED ? &alloc_tag_untagged.ct : &reserved_tags[id].ct;
+	return id == CODETAG_ID_UNTAGGED ? &alloc_tag_untagged.ct : &codetag_reserved_tags[id].ct;
 }
-
-/**
- * struct codetag_range - tags of one module: a block of ids, or all that have none
- * @list:	in codetag_ranges, those without ids first, the others in the order of loading
- * @mod:	the module, NULL once it is unloaded
- * @tags:	the module's tags; when it is unloaded the copies, in which a tag
- *		without a function holds nothing; NULL if there is no memory for
- *		the copies
- * @nr:		number of tags
- * @first:	id of the first tag, 0 if the range has no ids
- * @counters:	counters of the tags
- * @block:	it is not of a module, but these contexts have the ids
- * @nr_lines:	once it is unloaded: tags that were listed when that was looked at last
- * @modname:	name of the module
- *
- * Everything but the counters is protected by codetag_sem, and @nr_lines by
- * codetag_content_lock as well.
- */
-struct codetag_range {
-	struct list_head list;
-	struct module *mod;
-	struct alloc_tag *tags;
-	unsigned int nr;
-	u16 first;
-	struct alloc_tag_counters __percpu *counters;
-	struct codetag_block *block;
-	unsigned int nr_lines;
-	char modname[MODULE_NAME_LEN];
-};
 
 /* Protects the ranges, the blocks and what reports show of them. */
 static DECLARE_RWSEM(codetag_sem);
 
-static LIST_HEAD(codetag_ranges);
+LIST_HEAD(codetag_ranges);
 
 /*
  * How often lines have come or gone. Changed with codetag_sem held for writing, or
@@ -114,7 +85,7 @@ static atomic_long_t codetag_ids_damaged;
 #ifdef CONFIG_MODULES
 
 /* The range that a block of ids belongs to. Written under codetag_sem. */
-static struct codetag_range *codetag_blocks[CODETAG_NR_BLOCKS];
+struct codetag_range *codetag_blocks[CODETAG_NR_BLOCKS];
 static DECLARE_BITMAP(codetag_blocks_used, CODETAG_NR_BLOCKS);
 
 /*
@@ -823,7 +794,7 @@ void codetag_id_use(struct codetag_id_use *use)
 		.names_lost = codetag_names_lost,
 		.damaged = atomic_long_read(&codetag_ids_damaged),
 		.tag_bytes = nr_builtin * sizeof(struct alloc_tag) +
-			     sizeof(reserved_tags) + sizeof(alloc_tag_untagged),
+			     sizeof(codetag_reserved_tags) + sizeof(alloc_tag_untagged),
 		.counter_bytes = (nr_builtin + CODETAG_ID_FIRST) * num_possible_cpus() *
 				 sizeof(struct alloc_tag_counters),
 	};

@@ -10,6 +10,7 @@
 #include <linux/atomic.h>
 #include <linux/list.h>
 #include <linux/mmzone.h>
+#include <linux/module.h>
 #include <linux/rcupdate.h>
 #include <linux/spinlock.h>
 #include "context.h"
@@ -23,6 +24,7 @@ struct module;
 struct page;
 struct seq_buf;
 struct seq_file;
+struct slab;
 
 /* The tags of built-in code, from the linker. */
 extern struct alloc_tag __start_alloc_tags[], __stop_alloc_tags[];
@@ -144,6 +146,39 @@ struct codetag_block {
 	struct codetag_context contexts[CODETAG_BLOCK_SIZE];
 };
 
+/**
+ * struct codetag_range - tags of one module: a block of ids, or all that have none
+ * @list:	in codetag_ranges, those without ids first, the others in the order of loading
+ * @mod:	the module, NULL once it is unloaded
+ * @tags:	the module's tags; when it is unloaded the copies, in which a tag
+ *		without a function holds nothing; NULL if there is no memory for
+ *		the copies
+ * @nr:		number of tags
+ * @first:	id of the first tag, 0 if the range has no ids
+ * @counters:	counters of the tags
+ * @block:	it is not of a module, but these contexts have the ids
+ * @nr_lines:	once it is unloaded: tags that were listed when that was looked at last
+ * @modname:	name of the module
+ *
+ * Everything but the counters is protected by codetag_sem, and @nr_lines by
+ * codetag_content_lock as well.
+ */
+struct codetag_range {
+	struct list_head list;
+	struct module *mod;
+	struct alloc_tag *tags;
+	unsigned int nr;
+	u16 first;
+	struct alloc_tag_counters __percpu *counters;
+	struct codetag_block *block;
+	unsigned int nr_lines;
+	char modname[MODULE_NAME_LEN];
+};
+
+extern struct list_head codetag_ranges;
+extern struct codetag_range *codetag_blocks[];
+extern struct alloc_tag codetag_reserved_tags[];
+
 #endif /* CONFIG_MEM_ALLOC_PROFILING */
 
 /* How the charging of a site is switched. */
@@ -262,6 +297,14 @@ static inline void codetag_keys_show(struct seq_file *m, const struct codetag_in
 #endif /* CONFIG_CODETAG_CONTEXTS */
 
 /* page_tag.c: the page stores */
+enum page_tag_store {
+	PAGE_TAG_AUTO,
+	PAGE_TAG_FLAGS,
+	PAGE_TAG_SLOT,
+	PAGE_TAG_EXT,
+};
+
+extern enum page_tag_store page_tag_store;
 extern u16 page_tag_max_id;
 bool page_tag_slots_fit(u64 nr);
 void page_tag_init(void);
@@ -285,6 +328,24 @@ static inline bool page_tag_has_place(const struct page *page)
 void pgalloc_tag_show_stats(struct seq_file *m);
 
 /* slab_ref.c, ../percpu.c: the references of slab and percpu objects */
+/**
+ * struct far_vector - the ids of a slab that has one page and needs a vector
+ * @node:	in a hash table of these
+ * @slab:	the slab
+ * @rcu:	frees it after those who look for another one have passed
+ * @ids:	the ids
+ */
+struct far_vector {
+	struct hlist_node node;
+	const struct slab *slab;
+	struct rcu_head rcu;
+	u16 ids[];
+};
+
+#define CODETAG_FEW_FAR_VECTORS	512
+extern struct hlist_head codetag_few_far_vectors[CODETAG_FEW_FAR_VECTORS];
+extern struct hlist_head *codetag_many_far_vectors;
+extern unsigned int codetag_many_far_vectors_bits;
 void codetag_slab_show_stats(struct seq_file *m);
 void pcpu_codetag_init(void);
 void pcpu_codetag_show_stats(struct seq_file *m);

@@ -28,13 +28,6 @@
 #include <linux/vmalloc.h>
 #include "internal.h"
 
-enum page_tag_store {
-	PAGE_TAG_AUTO,
-	PAGE_TAG_FLAGS,
-	PAGE_TAG_SLOT,
-	PAGE_TAG_EXT,
-};
-
 static const char * const page_tag_store_names[] = {
 	[PAGE_TAG_AUTO]		= "auto",
 	[PAGE_TAG_FLAGS]	= "flags",
@@ -55,7 +48,7 @@ u16 *page_tag_slots __ro_after_init;
 static enum page_tag_store page_tag_wanted __initdata;
 
 /* The store in use; PAGE_TAG_AUTO until it is chosen. */
-static enum page_tag_store page_tag_store __ro_after_init;
+enum page_tag_store page_tag_store __ro_after_init;
 
 /* Memory that the slots take. Changed under mem_hotplug_lock. */
 static size_t page_tag_slot_bytes;

@@ -44,20 +44,6 @@
 #define VECTOR_MAX_BYTES	192
 #define FAR_VECTOR_MAX_BYTES	128
 
-/**
- * struct far_vector - the ids of a slab that has one page and needs a vector
- * @node:	in a hash table of these
- * @slab:	the slab
- * @rcu:	frees it after those who look for another one have passed
- * @ids:	the ids
- */
-struct far_vector {
-	struct hlist_node node;
-	const struct slab *slab;
-	struct rcu_head rcu;
-	u16 ids[];
-};
-
 /* Bytes that vectors take, and that ids take from objects in the slabs. */
 static DEFINE_PER_CPU(long, slab_vector_bytes);
 static DEFINE_PER_CPU(long, slab_inline_bytes);
@@ -216,24 +202,24 @@ unsigned int codetag_slab_objects(const struct kmem_cache *s, unsigned int order
 static DEFINE_RAW_SPINLOCK(far_lock);
 
 /* Those of the time when memory is short, or of the first slabs of a boot. */
-static DEFINE_HASHTABLE(few_far_vectors, 9);
+struct hlist_head codetag_few_far_vectors[CODETAG_FEW_FAR_VECTORS];
 
 /* Where far vectors are usual, all others: a table as large as memory needs. */
-static struct hlist_head *many_far_vectors __ro_after_init;
-static unsigned int many_far_vectors_bits __ro_after_init;
+struct hlist_head *codetag_many_far_vectors __ro_after_init;
+unsigned int codetag_many_far_vectors_bits __ro_after_init;
 
 static struct hlist_head *few_far_vectors_of(const struct slab *slab)
 {
-	return &few_far_vectors[hash_ptr(slab, HASH_BITS(few_far_vectors))];
+	return &codetag_few_far_vectors[hash_ptr(slab, HASH_BITS(codetag_few_far_vectors))];
 }
 
 /* Where a new one belongs. */
 static struct hlist_head *far_vectors_of(const struct slab *slab)
 {
 	/* With the bits that belong to it, see far_vectors_init(). */
-	struct hlist_head *table = smp_load_acquire(&many_far_vectors);
+	struct hlist_head *table = smp_load_acquire(&codetag_many_far_vectors);
 
-	return table ? &table[hash_ptr(slab, many_far_vectors_bits)] : few_far_vectors_of(slab);
+	return table ? &table[hash_ptr(slab, codetag_many_far_vectors_bits)] : few_far_vectors_of(slab);
 }
 
 static struct far_vector *find_far_vector_in(struct hlist_head *head, const struct slab *slab)
@@ -556,9 +542,9 @@ static int __init far_vectors_init(void)
 	table = kvcalloc(1UL << bits, sizeof(*table), GFP_KERNEL);
 	if (!table)
 		return -ENOMEM;
-	many_far_vectors_bits = bits;
+	codetag_many_far_vectors_bits = bits;
 	/* Now it can be used. */
-	smp_store_release(&many_far_vectors, table);
+	smp_store_release(&codetag_many_far_vectors, table);
 	return 0;
 }
 early_initcall(far_vectors_init);

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The layout table, for programs that read an image of a machine's memory.
+ *
+ * It says where everything is that such a program reads, so that it needs no debug
+ * information, no symbols and no vmlinux of the kernel. Nothing in the kernel reads it.
+ * The compiler works out each number, so none can be wrong; a member that is renamed
+ * does not compile.
+ *
+ * A program finds it by a line of VMCOREINFO or, in an image without that, by its magic.
+ */
+#include <linux/codetag_layout.h>
+#include <linux/init.h>
+#include <linux/kfence.h>
+#include <linux/kmemleak.h>
+#include <linux/memblock.h>
+#include <linux/mm.h>
+#include <linux/mmzone.h>
+#include <linux/module.h>
+#include <linux/page_ext.h>
+#include <linux/page_tag.h>
+#include <linux/percpu.h>
+#include <linux/pgtable.h>
+#include <linux/sched.h>
+#include <linux/sched/signal.h>
+#include <linux/sched/task.h>
+#include <linux/vmalloc.h>
+#include <asm/sections.h>
+#include "../../kernel/module/internal.h"
+#include "../internal.h"
+#include "../percpu-internal.h"
+#include "../slab.h"
+#include "context.h"
+#include "internal.h"
+
+#define ADDRESS(_symbol)		{ #_symbol, (unsigned long)&(_symbol) }
+#define OFFSET(_struct, _member)	{ #_struct "." #_member, \
+					  offsetof(struct _struct, _member) }
+#define SIZE(_struct)			{ "sizeof " #_struct, sizeof(struct _struct) }
+#define LENGTH(_array)			{ "length " #_array, ARRAY_SIZE(_array) }
+#define NUMBER(_name)			{ #_name, _name }
+
+static const struct codetag_layout_entry codetag_layout_entries[] = {
+	/* Call sites and their counters */
+	ADDRESS(__start_alloc_tags),
+	ADDRESS(__stop_alloc_tags),
+	ADDRESS(codetag_builtin_end),
+	ADDRESS(codetag_reserved_tags),
+	ADDRESS(alloc_tag_untagged),
+	NUMBER(CODETAG_ID_UNREPRESENTABLE),
+	NUMBER(CODETAG_ID_UNLOADED),
+	NUMBER(CODETAG_ID_UNTAGGED),
+	NUMBER(CODETAG_ID_NR_RESERVED),
+	NUMBER(CODETAG_ID_TAIL),
+	NUMBER(CODETAG_ID_FIRST),
+	NUMBER(CODETAG_INACCURATE),
+	SIZE(alloc_tag),
+	OFFSET(alloc_tag, ct.state),
+	OFFSET(alloc_tag, ct.lineno),
+	OFFSET(alloc_tag, ct.function),
+	OFFSET(alloc_tag, ct.filename),
+	SIZE(alloc_tag_counters),
+	OFFSET(alloc_tag_counters, bytes),
+	OFFSET(alloc_tag_counters, calls),
+	ADDRESS(codetag_ranges),
+	OFFSET(codetag_range, list),
+	OFFSET(codetag_range, mod),
+	OFFSET(codetag_range, tags),
+	OFFSET(codetag_range, nr),
+	OFFSET(codetag_range, first),
+	OFFSET(codetag_range, counters),
+	OFFSET(codetag_range, block),
+	OFFSET(codetag_range, modname),
+	SIZE(codetag_range),
+
+	/* Contexts */
+#ifdef CONFIG_CODETAG_CONTEXTS
+	OFFSET(codetag_site, id),
+	OFFSET(codetag_block, contexts),
+	SIZE(codetag_context),
+	OFFSET(codetag_context, site),
+#endif
+
+	/* CPUs and per-CPU memory */
+	ADDRESS(__cpu_possible_mask),
+#ifdef CONFIG_SMP
+	ADDRESS(__per_cpu_offset),
+	ADDRESS(pcpu_reserved_chunk),
+	ADDRESS(pcpu_unit_offsets),
+#endif
+	ADDRESS(pcpu_chunk_lists),
+	ADDRESS(pcpu_nr_slots),
+	NUMBER(PCPU_MIN_ALLOC_SIZE),
+	OFFSET(pcpu_chunk, list),
+	OFFSET(pcpu_chunk, bound_map),
+	OFFSET(pcpu_chunk, base_addr),
+	OFFSET(pcpu_chunk, alloc_map),
+	OFFSET(pcpu_chunk, start_offset),
+	OFFSET(pcpu_chunk, end_offset),
+	OFFSET(pcpu_chunk, codetag_ids),
+	OFFSET(pcpu_chunk, nr_pages),
+	OFFSET(pcpu_chunk, populated),
+
+	/* Pages and where they have their ids */
+	ADDRESS(page_tag_store),
+	NUMBER(PAGE_TAG_FLAGS),
+	NUMBER(PAGE_TAG_SLOT),
+	NUMBER(PAGE_TAG_EXT),
+	ADDRESS(page_tag_slots),
+#ifdef CONFIG_PAGE_EXTENSION
+	ADDRESS(page_ext_size),
+	ADDRESS(page_tag_ext_ops),
+	OFFSET(page_ext_operations, offset),
+#endif
+	SIZE(page),
+	OFFSET(page, flags),
+	OFFSET(page, page_type),
+	OFFSET(page, private),
+	OFFSET(folio, _flags_1),
+	NUMBER(PG_head),
+	NUMBER(PG_reserved),
+	NUMBER(PGTY_buddy),
+	NUMBER(PGTY_offline),
+	NUMBER(PGTY_table),
+	NUMBER(PGTY_guard),
+	NUMBER(PGTY_hugetlb),
+	NUMBER(PGTY_slab),
+	NUMBER(ZONES_PGSHIFT),
+	NUMBER(ZONES_MASK),
+	NUMBER(NODES_PGSHIFT),
+	NUMBER(NODES_MASK),
+	ADDRESS(max_pfn),
+	ADDRESS(migratetype_names),
+	LENGTH(migratetype_names),
+	NUMBER(NR_PAGEBLOCK_BITS),
+	NUMBER(MAX_NR_ZONES),
+#ifdef CONFIG_ZONE_DEVICE
+	NUMBER(ZONE_DEVICE),
+#endif
+#ifdef CONFIG_NUMA
+	ADDRESS(node_data),
+#else
+	ADDRESS(contig_page_data),
+#endif
+	OFFSET(pglist_data, node_zones),
+	SIZE(zone),
+	OFFSET(zone, name),
+#ifdef CONFIG_SPARSEMEM
+	ADDRESS(mem_section),
+	SIZE(mem_section),
+	OFFSET(mem_section, section_mem_map),
+	OFFSET(mem_section, usage),
+	NUMBER(SECTION_IS_ONLINE),
+	NUMBER(PFN_SECTION_SHIFT),
+	NUMBER(SECTIONS_PER_ROOT),
+	OFFSET(mem_section_usage, pageblock_flags),
+#ifdef CONFIG_PAGE_EXTENSION
+	OFFSET(mem_section, page_ext),
+#endif
+#endif
+#ifdef CONFIG_SPARSEMEM_EXTREME
+	NUMBER(CONFIG_SPARSEMEM_EXTREME),
+#endif
+
+	/* Slabs */
+	ADDRESS(slab_caches),
+	SIZE(kmem_cache),
+	OFFSET(kmem_cache, list),
+	OFFSET(kmem_cache, name),
+	OFFSET(kmem_cache, flags),
+	OFFSET(kmem_cache, size),
+	OFFSET(kmem_cache, object_size),
+	OFFSET(kmem_cache, red_left_pad),
+	OFFSET(kmem_cache, codetag_vector),
+#ifdef CONFIG_SLUB_DEBUG
+	{ "SLAB_RED_ZONE", (unsigned long __force)SLAB_RED_ZONE },
+#endif
+	OFFSET(slab, slab_cache),
+	OFFSET(slab, counters),
+	OFFSET(slab, __page_type),
+	ADDRESS(codetag_few_far_vectors),
+	LENGTH(codetag_few_far_vectors),
+	ADDRESS(codetag_many_far_vectors),
+	ADDRESS(codetag_many_far_vectors_bits),
+	OFFSET(far_vector, node),
+	OFFSET(far_vector, slab),
+	OFFSET(far_vector, ids),
+#ifdef CONFIG_KFENCE
+	ADDRESS(__kfence_pool),
+	NUMBER(KFENCE_POOL_SIZE),
+#endif
+
+	/* Tasks and code */
+	ADDRESS(init_task),
+	OFFSET(task_struct, tasks),
+	OFFSET(task_struct, signal),
+	OFFSET(task_struct, thread_node),
+	OFFSET(task_struct, stack),
+	OFFSET(task_struct, comm),
+	OFFSET(task_struct, pid),
+	OFFSET(signal_struct, thread_head),
+	NUMBER(THREAD_SIZE),
+	ADDRESS(_text),
+	ADDRESS(_etext),
+	ADDRESS(_end),
+#ifdef CONFIG_MODULES
+	ADDRESS(modules),
+	OFFSET(module, list),
+	OFFSET(module, name),
+	OFFSET(module, mem),
+	SIZE(module_memory),
+	OFFSET(module_memory, base),
+	OFFSET(module_memory, size),
+	NUMBER(MOD_MEM_NUM_TYPES),
+#endif
+};
+
+struct codetag_layout codetag_layout __ro_after_init __aligned(64) = {
+	.magic		= CODETAG_LAYOUT_MAGIC,
+	.version	= CODETAG_LAYOUT_VERSION,
+};
+
+/* Not of this kernel's image alone: an image of memory has copies of files, too. */
+static int __init codetag_layout_init(void)
+{
+	struct slab slab = { .objects = -1 };
+
+	codetag_layout.word = sizeof(unsigned long);
+	codetag_layout.page_shift = PAGE_SHIFT;
+	codetag_layout.entries = (unsigned long)codetag_layout_entries;
+	codetag_layout.nr = ARRAY_SIZE(codetag_layout_entries);
+	codetag_layout.direct_map = (unsigned long)__va(0);
+	codetag_layout.memory_map = (unsigned long)pfn_to_page(0);
+	codetag_layout.counters = (unsigned long)&builtin_alloc_tag_counters;
+	codetag_layout.nr_cpus = nr_cpu_ids;
+	codetag_layout.nr_nodes = nr_node_ids;
+	codetag_layout.objects = slab.counters;
+	codetag_layout.block_order = pageblock_order;
+	codetag_layout.flags_shift = PAGE_TAG_SHIFT;
+	codetag_layout.flags_bits = PAGE_TAG_BITS;
+#ifdef CONFIG_SPARSEMEM
+	codetag_layout.section_roots = NR_SECTION_ROOTS;
+#endif
+#ifdef CONFIG_MMU
+	codetag_layout.tables = __pa_symbol(swapper_pg_dir);
+	codetag_layout.top_shift = PGDIR_SHIFT;
+	codetag_layout.vmalloc = VMALLOC_START;
+	codetag_layout.vmalloc_end = VMALLOC_END;
+#endif
+	codetag_layout.self = __pa_symbol(&codetag_layout);
+	return 0;
+}
+early_initcall(codetag_layout_init);

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * codetag_known: has one of everything, and says in the kernel log where it is and at
+ * which line of this file it was allocated:
+ *
+ *	known: KIND ADDRESS LINE
+ *
+ * For programs that find out what an address is. With dump=1 the kernel reports about
+ * these, too, each report after its line.
+ */
+#include <linux/delay.h>
+#include <linux/kthread.h>
+#include <linux/mm.h>
+#include <linux/module.h>
+#include <linux/percpu.h>
+#include <linux/sched/task_stack.h>
+#include <linux/slab.h>
+#include <linux/vmalloc.h>
+
+static void *near, *far, *large, *area, *freed;
+static struct page *pages;
+static int __percpu *percpu;
+static struct task_struct *task;
+static int data = 1;
+
+static bool dump;
+module_param(dump, bool, 0400);
+MODULE_PARM_DESC(dump, "have the kernel report about objects and pages");
+
+/* Not in a register, and not on the stack of whoever loads the module. */
+static int known_thread(void *unused)
+{
+	while (!kthread_should_stop())
+		msleep_interruptible(1000);
+	return 0;
+}
+
+static void say(const char *kind, const void *address, unsigned int line)
+{
+	pr_info("known: %s %px %u\n", kind, address, line);
+	if (!dump || !virt_addr_valid(address))
+		return;
+	if (!strcmp(kind, "object") || !strcmp(kind, "freed"))
+		mem_dump_obj((void *)address);
+	else if (!strcmp(kind, "pages"))
+		dump_page(virt_to_page(address), "codetag_known");
+}
+
+static int know(void)
+{
+	near = kmalloc(100, GFP_KERNEL);
+	say("object", near + 40, __LINE__ - 1);
+	far = kmalloc(2000, GFP_KERNEL);
+	say("object", far + 1000, __LINE__ - 1);
+	large = kmalloc(50000, GFP_KERNEL);
+	say("pages", large + 40000, __LINE__ - 1);
+	pages = alloc_pages(GFP_KERNEL, 3);
+	say("pages", pages ? page_address(pages) + 5 * PAGE_SIZE + 8 : NULL, __LINE__ - 1);
+	area = vmalloc(20000);
+	say("vmalloc", area + 15000, __LINE__ - 1);
+	percpu = alloc_percpu(int);
+	say("percpu", per_cpu_ptr(percpu, 0), __LINE__ - 1);
+	if (!near || !far || !large || !pages || !area || !percpu)
+		return -ENOMEM;
+
+	freed = kmalloc(3000, GFP_KERNEL);
+	kfree(freed);
+	say("freed", freed + 16, 0);
+	say("module", &data, 0);
+	task = kthread_run(known_thread, NULL, "known");
+	if (IS_ERR(task))
+		return PTR_ERR(task);
+	say("stack", task_stack_page(task) + THREAD_SIZE - 512, 0);
+	return 0;
+}
+
+static void forget(void)
+{
+	if (!IS_ERR_OR_NULL(task))
+		kthread_stop(task);
+	free_percpu(percpu);
+	vfree(area);
+	if (pages)
+		__free_pages(pages, 3);
+	kfree(large);
+	kfree(far);
+	kfree(near);
+}
+
+static int __init known_init(void)
+{
+	int ret = know();
+
+	if (ret)
+		forget();
+	return ret;
+}
+
+static void __exit known_exit(void)
+{
+	forget();
+}
+
+module_init(known_init);
+module_exit(known_exit);
+MODULE_DESCRIPTION("One of everything, at known addresses");
+MODULE_LICENSE("GPL");
