@@ -12,6 +12,8 @@
 #include "output.h"
 #include "base/message.h"
 #include "base/number.h"
+#include "base/text.h"
+#include "memory_image/report.h"
 #include "read/audit.h"
 #include "read/input.h"
 #include "write/json.h"
@@ -20,6 +22,7 @@
 static const struct argp_option options[] = {
 	{ "audit", 'f', "FILE", 0,
 	  "Read FILE, '-' is standard input (default: " DEBUGFS_DIR "/audit)", 1 },
+	IMAGE_OPTION,
 	DEBUGFS_DIR_OPTION,
 	{ "columns", 'o', "LIST", 0,
 	  "Columns: counted_size, counted_calls, found_size, found_calls, id, name", 9 },
@@ -54,10 +57,12 @@ static const struct argp argp = {
 	"Makes the kernel recount every page and every slab object and compare the "
 	"result with its counters. This needs a kernel with codetag. The machine stands "
 	"still meanwhile, and the result says for how long. With FILE no audit is started: "
-	"the result in FILE is shown."
+	"the result in FILE is shown. If FILE is an image of a machine's memory, such as a "
+	"dump of kdump, the memory in it is recounted."
 	"\vExamples:\n"
 	"  codetag audit && echo the counters are right\n"
-	"  codetag audit --json saved-audit.txt\n\n"
+	"  codetag audit --json saved-audit.txt\n"
+	"  codetag audit --image /var/crash/dump\n\n"
 	"Exit status: 0 no mismatch, 1 there are mismatches, 2 trouble.",
 	debugfs_children, NULL, NULL
 };
@@ -138,6 +143,27 @@ static bool start(const struct debugfs_options *o)
 	return !error;
 }
 
+static bool read_result(const struct debugfs_options *o, char **text, size_t *len)
+{
+	struct text result = { 0 };
+
+	if (o->file.given && image_file(o->file.path)) {
+		if (!image_audit(o->file.path, &result)) {
+			text_free(&result);
+			return false;
+		}
+		*text = result.s;
+		*len = result.len;
+		return true;
+	}
+	if (!start(o))
+		return false;
+	if (input_read(o->file.path, text, len))
+		return true;
+	debugfs_complain(&o->file, errno);
+	return false;
+}
+
 int cmd_audit(int argc, char **argv)
 {
 	struct debugfs_options o = { .file = DEBUGFS_FILE("audit") };
@@ -147,12 +173,8 @@ int cmd_audit(int argc, char **argv)
 	char *text;
 
 	argp_parse(&argp, argc, argv, 0, NULL, &o);
-	if (!start(&o))
+	if (!read_result(&o, &text, &len))
 		return STATUS_TROUBLE;
-	if (!input_read(o.file.path, &text, &len)) {
-		debugfs_complain(&o.file, errno);
-		return STATUS_TROUBLE;
-	}
 	audit_parse(&audit, text, len);
 	if (o.output.json)
 		print_json(&audit, &o.output);

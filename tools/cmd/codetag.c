@@ -45,6 +45,8 @@ static const struct command {
 	{ "remembered", cmd_remembered, "the queries that wait for modules" },
 	{ "stats", cmd_stats, "the profiler's own state, limits and cost" },
 	{ "audit", cmd_audit, "let the kernel recount every page and object" },
+	{ "whose", cmd_whose, "what is at an address in an image of memory" },
+	{ "census", cmd_census, "all memory in an image by node, zone, order, cache …" },
 };
 
 /* What a build without a library has not. */

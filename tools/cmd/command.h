@@ -4,6 +4,7 @@
 #define CODETAG_COMMAND_H
 
 int cmd_audit(int argc, char **argv);
+int cmd_census(int argc, char **argv);
 int cmd_chart(int argc, char **argv);
 int cmd_contexts(int argc, char **argv);
 int cmd_diff(int argc, char **argv);
@@ -25,5 +26,6 @@ int cmd_status(int argc, char **argv);
 int cmd_top(int argc, char **argv);
 int cmd_trace(int argc, char **argv);
 int cmd_where(int argc, char **argv);
+int cmd_whose(int argc, char **argv);
 
 #endif

@@ -37,6 +37,7 @@ error_t debugfs_parse(int key, char *arg, struct argp_state *state)
 		arg = o->path;
 		/* fall through */
 	case 'f':
+	case KEY_IMAGE:
 	case ARGP_KEY_ARG:
 		if (o->file.given)
 			argp_error(state, "one file at a time, '%s' is a second one", arg);

@@ -29,6 +29,12 @@ struct debugfs_options {
 	{ "debugfs", KEY_DEBUGFS, "DIR", 0, \
 	  "Use the files in DIR (default: " DEBUGFS_DIR ")", 8 }
 
+/* FILE, by a name that says what it is. It is recognised without that, too. */
+#define KEY_IMAGE 0x401
+#define IMAGE_OPTION \
+	{ "image", KEY_IMAGE, "FILE", 0, \
+	  "Read FILE, an image of a machine's memory: a dump of kdump, makedumpfile or QEMU", 1 }
+
 /*
  * For the argp of such a command: option 'f' or an argument is the file, the
  * input is a struct debugfs_options.

@@ -11,7 +11,9 @@
 #include "base/number.h"
 #include "model/container.h"
 
-enum { KEY_ALLOCINFO = 0x100, KEY_MIN, KEY_MAX, KEY_RAW, KEY_LABEL, KEY_CSV, KEY_SQLITE };
+enum {
+	KEY_ALLOCINFO = 0x100, KEY_MIN, KEY_MAX, KEY_RAW, KEY_LABEL, KEY_CSV, KEY_SQLITE, KEY_IMAGE,
+};
 
 #define OPTION_ALLOCINFO \
 	{ "allocinfo", KEY_ALLOCINFO, "FILE", 0, \
@@ -26,6 +28,8 @@ enum { KEY_ALLOCINFO = 0x100, KEY_MIN, KEY_MAX, KEY_RAW, KEY_LABEL, KEY_CSV, KEY
 
 static const struct argp_option options[] = {
 	OPTION_ALLOCINFO,
+	{ "image", KEY_IMAGE, "FILE", 0,
+	  "Read FILE, an image of a machine's memory: a dump of kdump, makedumpfile or QEMU", 1 },
 	{ "sort", 's', "KEY", 0,
 	  "Sort by size, calls, avg, name or growth (default: size, of two "
 	  "snapshots growth)", 2 },
@@ -57,6 +61,33 @@ static const struct argp_option options[] = {
 	{ 0 }
 };
 
+static void take_label(struct selection *selection)
+{
+	GROW(selection->labels, selection->labels_count, selection->labels_room);
+	selection->labels[selection->labels_count++] = selection->label;
+	selection->label = NULL;
+}
+
+static bool take_file(struct selection *selection, const char *word)
+{
+	take_label(selection);
+	if (selection->many) {
+		GROW(selection->paths, selection->paths_count, selection->paths_room);
+		selection->paths[selection->paths_count++] = word;
+	}
+	if (!selection->path_given) {
+		selection->path = word;
+		selection->path_given = true;
+		return true;
+	}
+	if (selection->many)
+		return true;
+	if (!selection->compare || selection->newer)
+		return false;
+	selection->newer = word;
+	return true;
+}
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct selection *selection = state->input;
@@ -65,6 +96,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case KEY_ALLOCINFO:
 		selection->path = arg;
 		selection->path_given = true;
+		return 0;
+	case KEY_IMAGE:
+		if (!take_file(selection, arg))
+			argp_error(state, "'%s' is one file too many", arg);
 		return 0;
 	case 's':
 		if (!order_parse(&selection->order, arg))
@@ -282,13 +317,6 @@ void selection_forget_labels(struct selection *selection)
 		selection->labels[i] = NULL;
 }
 
-static void take_label(struct selection *selection)
-{
-	GROW(selection->labels, selection->labels_count, selection->labels_room);
-	selection->labels[selection->labels_count++] = selection->label;
-	selection->label = NULL;
-}
-
 /* Labels tell hosts apart: they are of no use in a sum of all. */
 static void check_labels(const struct selection *selection, struct argp_state *state)
 {
@@ -312,22 +340,7 @@ bool selection_argument(struct selection *selection, const char *word)
 		text_puts(text, word);
 		return true;
 	}
-	take_label(selection);
-	if (selection->many) {
-		GROW(selection->paths, selection->paths_count, selection->paths_room);
-		selection->paths[selection->paths_count++] = word;
-	}
-	if (!selection->path_given) {
-		selection->path = word;
-		selection->path_given = true;
-		return true;
-	}
-	if (selection->many)
-		return true;
-	if (!selection->compare || selection->newer)
-		return false;
-	selection->newer = word;
-	return true;
+	return take_file(selection, word);
 }
 
 void selection_finish(struct selection *selection, struct argp_state *state)

@@ -16,6 +16,7 @@
 #include "base/number.h"
 #include "base/strmap.h"
 #include "base/text.h"
+#include "memory_image/report.h"
 #include "model/fleet.h"
 #include "read/allocinfo_ioctl.h"
 #include "read/input.h"
@@ -603,6 +604,26 @@ bool source_running(struct snapshot *s, const char *func, const char *module)
 	return true;
 }
 
+/* The whole of it, of an image of memory what its allocinfo would be; NULL after a message. */
+static char *read_text(const char *path, size_t *len)
+{
+	struct text report = { 0 };
+	char *text;
+
+	if (image_file(path)) {
+		if (image_report(path, &report)) {
+			*len = report.len;
+			return report.s;
+		}
+		text_free(&report);
+	} else if (input_read_raw(path, &text, len)) {
+		return text;
+	} else {
+		allocinfo_complain(path, errno);
+	}
+	return NULL;
+}
+
 static bool read_path(const char *path, int64_t number, const struct visit *visit)
 {
 	struct snapshot s = { 0 };
@@ -612,10 +633,9 @@ static bool read_path(const char *path, int64_t number, const struct visit *visi
 
 	if (is_sqlite(path))
 		return read_database(path, number, visit);
-	if (!input_read_raw(path, &text, &len)) {
-		allocinfo_complain(path, errno);
+	text = read_text(path, &len);
+	if (!text)
 		return false;
-	}
 	if (unpack_is_packed(text, len))
 		return read_unpacked(path, text, len, visit);
 	if (!allocinfo_take(&s.info, text, len, path))

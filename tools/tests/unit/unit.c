@@ -20,6 +20,7 @@ void expect(bool good, const char *fmt, ...)
 
 int main(void)
 {
+	test_memory_image();
 	test_number();
 	test_query();
 	test_allocinfo();

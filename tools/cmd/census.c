@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: GPL-2.0
+/* codetag census: the memory that exists, by where and what it is. */
+#include <argp.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "arguments.h"
+#include "command.h"
+#include "image.h"
+#include "base/message.h"
+#include "base/number.h"
+#include "base/strmap.h"
+#include "read/allocinfo.h"
+#include "write/json.h"
+
+enum by { BY_KIND, BY_NODE, BY_ZONE, BY_MIGRATETYPE, BY_ORDER, BY_CACHE, BY_SITE, BY_COUNT };
+
+/* What --by takes, the heading of the column, and the name of the JSON field. */
+static const struct table_column by_columns[BY_COUNT] = {
+	[BY_KIND] = { "KIND", false, "kind", false },
+	[BY_NODE] = { "NODE", false, "node", false },
+	[BY_ZONE] = { "ZONE", false, "zone", false },
+	[BY_MIGRATETYPE] = { "MIGRATETYPE", false, "migratetype", false },
+	[BY_ORDER] = { "ORDER", true, "order", false },
+	[BY_CACHE] = { "CACHE", false, "cache", false },
+	[BY_SITE] = { "NAME", false, "site", false },
+};
+
+struct row {
+	uint64_t bytes, calls;
+	const char *field[BY_COUNT];
+};
+
+struct census {
+	struct image_input input;
+	struct output output;
+	enum by by[BY_COUNT];
+	size_t columns;
+	struct text query_text;
+	struct query *query;
+
+	struct strmap keys;
+	struct row *row;
+	size_t rows, room;
+	struct arena strings;
+	bool known[IMAGE_IDS], wanted[IMAGE_IDS];
+	char *site[IMAGE_IDS];
+	char zone[16][16], type[16][24];
+};
+
+static const struct argp_option options[] = {
+	IMAGE_FILE_OPTION,
+	{ "by", 'b', "LIST", 0, "Break it down by these: kind, node, zone, migratetype, order, "
+	  "cache, site (default: kind)", 2 },
+	{ 0 }
+};
+
+static const struct argp_child children[] = {
+	{ &output_argp, 0, NULL, 9 },
+	{ 0 }
+};
+
+static void read_by(struct census *c, const char *list, struct argp_state *state)
+{
+	c->columns = 0;
+	while (*list) {
+		size_t len = strcspn(list, ","), i = 0;
+
+		while (i < BY_COUNT && (strlen(by_columns[i].name) != len ||
+					strncmp(by_columns[i].name, list, len)))
+			i++;
+		if (i == BY_COUNT)
+			argp_error(state, "--by knows kind, node, zone, migratetype, order, cache "
+				   "and site, not '%.*s'", (int)len, list);
+		for (size_t k = 0; k < c->columns; k++)
+			if (c->by[k] == i)
+				argp_error(state, "--by has '%s' twice", by_columns[i].name);
+		c->by[c->columns++] = (enum by)i;
+		list += len + (list[len] == ',');
+	}
+	if (!c->columns)
+		argp_error(state, "--by needs something");
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct census *c = state->input;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &c->output;
+		return 0;
+	case KEY_IMAGE_FILE:
+		c->input.path = arg;
+		return 0;
+	case 'b':
+		read_by(c, arg, state);
+		return 0;
+	case ARGP_KEY_ARG:
+		if (c->query_text.len)
+			text_puts(&c->query_text, " ");
+		text_puts(&c->query_text, arg);
+		return 0;
+	case ARGP_KEY_END:
+		if (!c->input.path)
+			argp_error(state, "which image? --image FILE says");
+		c->query = argument_query(c->query_text.len ? c->query_text.s : "", state);
+		return 0;
+	}
+	return ARGP_ERR_UNKNOWN;
+}
+
+static const struct argp argp = {
+	options, parse, "[QUERY…]",
+	"Breaks down all memory in an image that call sites hold, or those that QUERY selects. "
+	"It counts what holds the memory, pages, slab objects and percpu memory, and not the "
+	"counters. Pages of slabs and percpu chunks are counted beside what is in them, as in "
+	"/proc/allocinfo."
+	"\vExamples:\n"
+	"  codetag census --image vmcore --by node,zone\n"
+	"  codetag census --image vmcore --by cache module nf_conntrack\n"
+	"  codetag census --image vmcore --by migratetype,order,site file 'fs/*'\n\n"
+	"Exit status: 0 success, 2 trouble.",
+	children, NULL, NULL
+};
+
+/* Does the query select what has this id? */
+static bool wanted(struct census *c, uint16_t id)
+{
+	struct text name = { 0 };
+	struct site site = { 0 };
+	char *copy;
+
+	if (c->known[id])
+		return c->wanted[id];
+	c->known[id] = true;
+	if (!image_site_text(c->input.sites, id, &name)) {
+		text_clear(&name);
+		text_puts(&name, "an id that no tag has");
+		c->wanted[id] = query_is_empty(c->query);
+	} else {
+		copy = xstrdup(name.s);
+		c->wanted[id] = !site_parse(&site, copy, name.len) && query_match(c->query, &site);
+		free(copy);
+	}
+	c->site[id] = name.s;
+	return c->wanted[id];
+}
+
+static const char *field(struct census *c, enum by by, const struct holding *h, char number[24])
+{
+	static const char *const kinds[] = {
+		[HOLDER_PAGES] = "pages", [HOLDER_OBJECT] = "slab", [HOLDER_PERCPU] = "percpu",
+	};
+	const uint64_t *n = c->input.image->n;
+	bool page = h->holder != HOLDER_PERCPU;
+
+	switch (by) {
+	case BY_KIND:
+		return kinds[h->holder];
+	case BY_NODE:
+		if (!page)
+			break;
+		snprintf(number, 24, "%u", (unsigned int)(h->flags >> n[N_NODE_SHIFT] & n[N_NODE_MASK]));
+		return number;
+	case BY_ZONE:
+		return page ? c->zone[(h->flags >> n[N_ZONE_SHIFT] & n[N_ZONE_MASK]) & 15] : "-";
+	case BY_MIGRATETYPE:
+		return page ? c->type[image_migratetype(&c->input.recount, h->pfn)] : "-";
+	case BY_ORDER:
+		if (!page)
+			break;
+		snprintf(number, 24, "%u", h->order);
+		return number;
+	case BY_CACHE:
+		return h->cache ? h->cache->name : "-";
+	case BY_SITE:
+		return c->site[h->id];
+	case BY_COUNT:
+		break;
+	}
+	return "-";
+}
+
+static void count(void *data, const struct holding *h)
+{
+	struct census *c = data;
+	const char *fields[BY_COUNT];
+	char number[BY_COUNT][24], key[1024];
+	size_t len = 0, i;
+
+	if (!wanted(c, h->id))
+		return;
+	for (i = 0; i < c->columns; i++) {
+		size_t room;
+
+		fields[i] = field(c, c->by[i], h, number[i]);
+		room = strlen(fields[i]) + 1;
+		if (room > sizeof(key) - len)
+			room = sizeof(key) - len;
+		memcpy(key + len, fields[i], room);
+		len += room;
+	}
+	i = strmap_add(&c->keys, key, len);
+	if (i == c->rows) {
+		struct row row = { 0 };
+
+		for (size_t k = 0; k < c->columns; k++)
+			row.field[k] = arena_copy(&c->strings, fields[k], strlen(fields[k]));
+		GROW(c->row, c->rows, c->room);
+		c->row[c->rows++] = row;
+	}
+	c->row[i].bytes += h->bytes;
+	c->row[i].calls++;
+}
+
+/* Names of zones and migratetypes, from the kernel's own tables. */
+static void read_names(struct census *c)
+{
+	struct image *image = c->input.image;
+	const uint64_t *n = image->n;
+	uint64_t node = n[N_ONE_NODE];
+
+	for (uint64_t i = 0; n[N_NODE_DATA] && !node && i < image->layout.nr_nodes; i++)
+		node = image_u64(image, n[N_NODE_DATA] + 8 * i);
+	for (size_t i = 0; i < 16; i++) {
+		uint64_t zone = node + n[N_NODE_ZONES] + i * n[N_ZONE_SIZE];
+
+		snprintf(c->zone[i], sizeof(c->zone[i]), "zone %zu", i);
+		snprintf(c->type[i], sizeof(c->type[i]), "type %zu", i);
+		if (i < n[N_NR_ZONES] && node)
+			image_string(image, image_u64(image, zone + n[N_ZONE_NAME]), c->zone[i],
+				     sizeof(c->zone[i]));
+		if (i < n[N_NR_TYPES])
+			image_string(image, image_u64(image, n[N_TYPE_NAMES] + 8 * i), c->type[i],
+				     sizeof(c->type[i]));
+	}
+}
+
+static int by_size(const void *a, const void *b)
+{
+	const struct row *x = a, *y = b;
+
+	return (x->bytes < y->bytes) - (x->bytes > y->bytes);
+}
+
+static void print_json(const struct census *c)
+{
+	struct json json = { .out = stdout };
+
+	json_object(&json, NULL);
+	json_int(&json, "pages", (int64_t)c->input.recount.pages);
+	json_rows(&json, "rows", c->output.columns);
+	for (size_t i = 0; i < c->rows; i++) {
+		json_object(&json, NULL);
+		json_int(&json, "size", (int64_t)c->row[i].bytes);
+		json_int(&json, "calls", (int64_t)c->row[i].calls);
+		for (size_t k = 0; k < c->columns; k++)
+			json_string(&json, by_columns[c->by[k]].name, c->row[i].field[k]);
+		json_end_object(&json);
+	}
+	json_end_array(&json);
+	json_end_object(&json);
+}
+
+static void print_table(const struct census *c)
+{
+	struct table_column columns[2 + BY_COUNT] = {
+		{ "SIZE", true, "size", false }, { "CALLS", true, "calls", false },
+	};
+	struct table table = { .column = columns, .columns = 2 + c->columns };
+	bool human = output_human(&c->output);
+	char number[SIZE_TEXT];
+
+	for (size_t k = 0; k < c->columns; k++)
+		columns[2 + k] = by_columns[c->by[k]];
+	for (size_t i = 0; i < c->rows; i++) {
+		table_cell(&table, size_format(number, (int64_t)c->row[i].bytes, human));
+		table_cell(&table, size_format(number, (int64_t)c->row[i].calls, false));
+		for (size_t k = 0; k < c->columns; k++)
+			table_cell(&table, c->row[i].field[k]);
+	}
+	output_table(&table, &c->output);
+}
+
+int cmd_census(int argc, char **argv)
+{
+	struct census *c = xcalloc(1, sizeof(*c));
+	int status = STATUS_TROUBLE;
+
+	c->by[0] = BY_KIND;
+	c->columns = 1;
+	argp_parse(&argp, argc, argv, 0, NULL, c);
+	if (image_input_open(&c->input)) {
+		read_names(c);
+		c->input.recount.visit = count;
+		c->input.recount.data = c;
+		recount_all(&c->input.recount);
+		if (c->rows)
+			qsort(c->row, c->rows, sizeof(*c->row), by_size);
+		if (c->output.json)
+			print_json(c);
+		else
+			print_table(c);
+		status = image_input_status(&c->input);
+	}
+	image_input_close(&c->input);
+	for (size_t i = 0; i < IMAGE_IDS; i++)
+		free(c->site[i]);
+	query_free(c->query);
+	text_free(&c->query_text);
+	strmap_free(&c->keys);
+	arena_free(&c->strings);
+	free(c->row);
+	free(c);
+	return status;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What commands that read nothing but an image have in common. */
+#ifndef CODETAG_CMD_IMAGE_H
+#define CODETAG_CMD_IMAGE_H
+
+#include <argp.h>
+
+#include "output.h"
+#include "base/text.h"
+#include "memory_image/recount.h"
+
+struct image_input {
+	const char *path;
+	struct image *image;
+	struct image_sites *sites;
+	struct recount recount;
+};
+
+#define KEY_IMAGE_FILE 0x401
+#define IMAGE_FILE_OPTION \
+	{ "image", KEY_IMAGE_FILE, "FILE", 0, \
+	  "Read FILE, an image of a machine's memory: a dump of kdump, makedumpfile or QEMU", 1 }
+
+/* False after a message. To be closed in any case. */
+bool image_input_open(struct image_input *in);
+void image_input_close(struct image_input *in);
+
+/* STATUS_OK, or STATUS_TROUBLE after a message about what is missing or damaged. */
+int image_input_status(const struct image_input *in);
+
+#endif

@@ -1,0 +1,529 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "memory_image/dump.h"
+
+#include <elf.h>
+#include <endian.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#ifdef HAVE_KDUMP
+#include <libkdumpfile/kdumpfile.h>
+#endif
+
+#include "base/memory.h"
+
+/* More than there are of them in any dump: one for each piece of memory. */
+#define MAX_SEGMENTS 65536
+
+/* Pages that libkdumpfile has unpacked, by the low bits of their number. */
+#define CACHED_PAGES 4096
+
+struct segment {
+	uint64_t pa, len, offset;
+};
+
+struct dump {
+	/* ELF: */
+	const uint8_t *data;
+	size_t len;
+	bool mapped;
+	struct segment *segment;
+	size_t segments, last;
+	const char *info;	/* VMCOREINFO */
+	size_t info_len;
+
+	/* libkdumpfile: */
+	void *kdump;
+	int fd;
+	uint8_t *cache;
+	uint64_t *cached;	/* address + 1 of each, 0: none */
+
+	bool x86_64;
+	uint64_t end, size;
+	uint8_t page[DUMP_PAGE];
+};
+
+#define FLAT_MAGIC "makedumpfile\0\0\0\0"
+
+static const struct {
+	const char *magic;
+	size_t len;
+} magics[] = {
+	{ "KDUMP   ", 8 },
+	{ "DISKDUMP", 8 },
+	{ FLAT_MAGIC, 16 },
+};
+
+static inline bool is_flat(const char *head)
+{
+	return !memcmp(head, FLAT_MAGIC, 16);
+}
+
+static bool is_core(const void *head, size_t len)
+{
+	Elf64_Ehdr elf;
+
+	if (len < sizeof(elf))
+		return false;
+	memcpy(&elf, head, sizeof(elf));
+	return !memcmp(elf.e_ident, ELFMAG, SELFMAG) &&
+	       elf.e_ident[EI_CLASS] == ELFCLASS64 && elf.e_ident[EI_DATA] == ELFDATA2LSB &&
+	       elf.e_type == ET_CORE;
+}
+
+bool dump_is(const void *head, size_t len)
+{
+	for (size_t i = 0; i < sizeof(magics) / sizeof(*magics); i++)
+		if (len >= magics[i].len && !memcmp(head, magics[i].magic, magics[i].len))
+			return true;
+	return is_core(head, len);
+}
+
+/* ---- ELF ----------------------------------------------------------------------- */
+
+/* What of [offset, offset + len) is in the file. */
+static uint64_t within(const struct dump *dump, uint64_t offset, uint64_t len)
+{
+	if (offset >= dump->len)
+		return 0;
+	return len < dump->len - offset ? len : dump->len - offset;
+}
+
+static size_t padded(uint32_t len)
+{
+	return ((size_t)len + 3) & ~(size_t)3;
+}
+
+static void read_notes(struct dump *dump, uint64_t offset, uint64_t len)
+{
+	const uint8_t *at = dump->data + offset;
+	Elf64_Nhdr note;
+
+	for (len = within(dump, offset, len); len >= sizeof(note);) {
+		size_t name, desc;
+
+		memcpy(&note, at, sizeof(note));
+		name = padded(note.n_namesz);
+		desc = padded(note.n_descsz);
+		at += sizeof(note);
+		len -= sizeof(note);
+		if (name > len || desc > len - name)
+			return;
+		if (note.n_namesz == sizeof("VMCOREINFO") && !memcmp(at, "VMCOREINFO", 11)) {
+			dump->info = (const char *)at + name;
+			dump->info_len = note.n_descsz;
+		}
+		at += name + desc;
+		len -= name + desc;
+	}
+}
+
+static int by_address(const void *a, const void *b)
+{
+	const struct segment *x = a, *y = b;
+
+	return (x->pa > y->pa) - (x->pa < y->pa);
+}
+
+static const char *read_headers(struct dump *dump)
+{
+	size_t room = 0, count;
+	Elf64_Ehdr elf;
+	Elf64_Phdr head;
+
+	if (!is_core(dump->data, dump->len))
+		return "is no ELF core of a 64-bit machine";
+	memcpy(&elf, dump->data, sizeof(elf));
+	dump->x86_64 = elf.e_machine == EM_X86_64;
+	count = elf.e_phnum;
+	if (count == PN_XNUM) {
+		Elf64_Shdr first;
+
+		if (within(dump, elf.e_shoff, sizeof(first)) != sizeof(first))
+			return "is damaged: the number of its segments is missing";
+		memcpy(&first, dump->data + elf.e_shoff, sizeof(first));
+		count = first.sh_info;
+	}
+	if (elf.e_phentsize != sizeof(head) || count > MAX_SEGMENTS ||
+	    within(dump, elf.e_phoff, count * sizeof(head)) != count * sizeof(head))
+		return "is damaged: its program headers are not there";
+	for (size_t i = 0; i < count; i++) {
+		struct segment s;
+
+		memcpy(&head, dump->data + elf.e_phoff + i * sizeof(head), sizeof(head));
+		if (head.p_type == PT_NOTE)
+			read_notes(dump, head.p_offset, head.p_filesz);
+		s = (struct segment){ head.p_paddr, head.p_filesz, head.p_offset };
+		if (head.p_type != PT_LOAD || !s.len)
+			continue;
+		s.len = within(dump, s.offset, s.len);
+		if (!s.len || s.pa + s.len < s.pa || s.pa + s.len > 1ULL << 52)
+			continue;
+		GROW(dump->segment, dump->segments, room);
+		dump->segment[dump->segments++] = s;
+		dump->size += s.len;
+		if (dump->end < s.pa + s.len)
+			dump->end = s.pa + s.len;
+	}
+	if (!dump->segments)
+		return "has no memory in it";
+	qsort(dump->segment, dump->segments, sizeof(*dump->segment), by_address);
+	return NULL;
+}
+
+/* The segment with @pa, or the first one after it. */
+static size_t find_segment(const struct dump *dump, uint64_t pa)
+{
+	size_t low = 0, high = dump->segments;
+
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+
+		if (dump->segment[middle].pa + dump->segment[middle].len <= pa)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static const void *elf_page(struct dump *dump, uint64_t pa)
+{
+	const struct segment *s = &dump->segment[dump->last];
+	bool any = false;
+
+	if (pa < s->pa || pa - s->pa >= s->len) {
+		dump->last = find_segment(dump, pa);
+		if (dump->last == dump->segments)
+			dump->last--;
+		s = &dump->segment[dump->last];
+	}
+	if (pa >= s->pa && pa - s->pa < s->len && s->len - (pa - s->pa) >= DUMP_PAGE)
+		return dump->data + s->offset + (pa - s->pa);
+
+	/* Segments need not begin and end with pages. */
+	memset(dump->page, 0, DUMP_PAGE);
+	for (; s < dump->segment + dump->segments && s->pa < pa + DUMP_PAGE; s++) {
+		uint64_t from = s->pa > pa ? s->pa : pa;
+		uint64_t to = s->pa + s->len < pa + DUMP_PAGE ? s->pa + s->len : pa + DUMP_PAGE;
+
+		if (from >= to)
+			continue;
+		memcpy(dump->page + (from - pa), dump->data + s->offset + (from - s->pa),
+		       to - from);
+		any = true;
+	}
+	return any ? dump->page : NULL;
+}
+
+/* ---- libkdumpfile -------------------------------------------------------------- */
+
+#ifdef HAVE_KDUMP
+
+/* Pieces of a file, each with where it belongs, all numbers with the high byte first */
+#define FLAT_HEAD 4096
+#define FLAT_COPY (1 << 20)
+
+/* Where the header of a compressed file, behind its magic and version, has uname -m */
+#define MACHINE_LENGTH 65
+#define MACHINE_AT (12 + 4 * MACHINE_LENGTH)
+
+/* Reads all of it, fewer bytes only at the end of the file. */
+static size_t read_full(int fd, void *buf, size_t len, uint64_t offset)
+{
+	size_t done = 0;
+	ssize_t got;
+
+	while (done < len) {
+		got = pread(fd, (char *)buf + done, len - done, (off_t)(offset + done));
+		if (got <= 0)
+			break;
+		done += (size_t)got;
+	}
+	return done;
+}
+
+/*
+ * A flattened file is what goes through a pipe. Puts its pieces where they belong, in a
+ * file that has no name, which is then the one to read.
+ */
+static const char *unflatten(struct dump *dump)
+{
+	FILE *whole = tmpfile();
+	char *buf = xmalloc(FLAT_COPY);
+	uint64_t at = FLAT_HEAD, piece[2];
+	const char *why = whole ? NULL : strerror(errno);
+
+	while (!why) {
+		uint64_t offset, left;
+
+		if (read_full(dump->fd, piece, sizeof(piece), at) != sizeof(piece)) {
+			why = "is incomplete: its end is missing";
+			break;
+		}
+		at += sizeof(piece);
+		offset = be64toh(piece[0]);
+		left = be64toh(piece[1]);
+		if (piece[0] == UINT64_MAX)
+			break;
+		while (left && !why) {
+			size_t len = left < FLAT_COPY ? (size_t)left : FLAT_COPY;
+
+			if (offset > INT64_MAX - len || read_full(dump->fd, buf, len, at) != len)
+				why = "is incomplete: its end is missing";
+			else if (pwrite(fileno(whole), buf, len, (off_t)offset) != (ssize_t)len)
+				why = strerror(errno);
+			at += len;
+			offset += len;
+			left -= len;
+		}
+	}
+	free(buf);
+	if (whole && !why) {
+		close(dump->fd);
+		dump->fd = fcntl(fileno(whole), F_DUPFD_CLOEXEC, 0);
+	}
+	if (whole)
+		fclose(whole);
+	return why;
+}
+
+static const char *open_kdump(struct dump *dump)
+{
+	char head[DUMP_HEAD] = "", machine[MACHINE_LENGTH + 1] = "";
+	kdump_ctx_t *ctx = kdump_new();
+	kdump_num_t frames = 0;
+	const char *arch = "";
+
+	if (!ctx)
+		abort();
+	dump->kdump = ctx;
+	if (read_full(dump->fd, head, sizeof(head), 0) && is_flat(head)) {
+		const char *why = unflatten(dump);
+
+		if (why)
+			return why;
+	}
+	if (kdump_open_fd(ctx, dump->fd) != KDUMP_OK)
+		return kdump_get_err(ctx);
+	/* It may know no more than what is in the header, and not look there. */
+	if (kdump_get_string_attr(ctx, KDUMP_ATTR_ARCH_NAME, &arch) != KDUMP_OK &&
+	    read_full(dump->fd, machine, MACHINE_LENGTH, MACHINE_AT) == MACHINE_LENGTH)
+		arch = machine;
+	kdump_clear_err(ctx);
+	dump->x86_64 = !strcmp(arch, KDUMP_ARCH_X86_64);
+	if (kdump_get_number_attr(ctx, "max_pfn", &frames) != KDUMP_OK ||
+	    !frames || frames > 1ULL << 40)
+		return "does not say how much memory the machine has";
+	dump->end = dump->size = frames * DUMP_PAGE;
+	dump->cache = xmalloc((size_t)CACHED_PAGES * DUMP_PAGE);
+	dump->cached = xcalloc(CACHED_PAGES, sizeof(*dump->cached));
+	return NULL;
+}
+
+static const void *kdump_page(struct dump *dump, uint64_t pa)
+{
+	size_t i = pa / DUMP_PAGE % CACHED_PAGES, len = DUMP_PAGE;
+	uint8_t *page = dump->cache + i * DUMP_PAGE;
+
+	if (dump->cached[i] == pa + 1)
+		return page;
+	dump->cached[i] = 0;
+	if (kdump_read(dump->kdump, KDUMP_MACHPHYSADDR, pa, page, &len) != KDUMP_OK) {
+		kdump_clear_err(dump->kdump);
+		return NULL;
+	}
+	dump->cached[i] = pa + 1;
+	return page;
+}
+
+static void close_kdump(struct dump *dump)
+{
+	if (dump->kdump)
+		kdump_free(dump->kdump);
+}
+
+static bool kdump_info(struct dump *dump, const char *name, char **value)
+{
+	if (kdump_vmcoreinfo_line(dump->kdump, name, value) == KDUMP_OK)
+		return true;
+	kdump_clear_err(dump->kdump);
+	return false;
+}
+#else
+static const char *open_kdump(struct dump *dump)
+{
+	(void)dump;
+	return "is compressed, and this build cannot read it (libkdumpfile)";
+}
+
+static const void *kdump_page(struct dump *dump, uint64_t pa)
+{
+	(void)dump;
+	(void)pa;
+	return NULL;
+}
+
+static void close_kdump(struct dump *dump)
+{
+	(void)dump;
+}
+
+static bool kdump_info(struct dump *dump, const char *name, char **value)
+{
+	(void)dump;
+	(void)name;
+	(void)value;
+	return false;
+}
+#endif
+
+/* ---- either -------------------------------------------------------------------- */
+
+static char why_text[256];
+
+struct dump *dump_open_memory(const void *data, size_t len, const char **why)
+{
+	struct dump *dump = xcalloc(1, sizeof(*dump));
+
+	*dump = (struct dump){ .data = data, .len = len, .fd = -1 };
+	*why = read_headers(dump);
+	if (*why) {
+		dump_close(dump);
+		return NULL;
+	}
+	return dump;
+}
+
+struct dump *dump_open(const char *path, const char **why)
+{
+	struct dump *dump = xcalloc(1, sizeof(*dump));
+	char head[DUMP_HEAD];
+	struct stat st;
+	ssize_t got;
+	void *data;
+
+	dump->fd = open(path, O_RDONLY | O_CLOEXEC);
+	got = dump->fd < 0 ? -1 : pread(dump->fd, head, sizeof(head), 0);
+	if (got < 0 || fstat(dump->fd, &st)) {
+		*why = strerror(errno);
+	} else if (!is_core(head, (size_t)got)) {
+		*why = dump_is(head, (size_t)got) ? open_kdump(dump) :
+		       "is no image of a machine's memory";
+	} else {
+		data = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, dump->fd, 0);
+		if (data == MAP_FAILED) {
+			*why = strerror(errno);
+		} else {
+			dump->data = data;
+			dump->len = (size_t)st.st_size;
+			dump->mapped = true;
+			*why = read_headers(dump);
+		}
+	}
+	if (*why) {
+		/* It may belong to what is closed now. */
+		strncpy(why_text, *why, sizeof(why_text) - 1);
+		*why = why_text;
+		dump_close(dump);
+		return NULL;
+	}
+	return dump;
+}
+
+void dump_close(struct dump *dump)
+{
+	if (!dump)
+		return;
+	close_kdump(dump);
+	if (dump->mapped)
+		munmap((void *)dump->data, dump->len);
+	if (dump->fd >= 0)
+		close(dump->fd);
+	free(dump->segment);
+	free(dump->cache);
+	free(dump->cached);
+	free(dump);
+}
+
+const void *dump_page(struct dump *dump, uint64_t pa)
+{
+	if (pa >= dump->end)
+		return NULL;
+	return dump->kdump ? kdump_page(dump, pa) : elf_page(dump, pa);
+}
+
+bool dump_is_x86_64(const struct dump *dump)
+{
+	return dump->x86_64;
+}
+
+uint64_t dump_end(const struct dump *dump)
+{
+	return dump->end;
+}
+
+uint64_t dump_size(const struct dump *dump)
+{
+	return dump->size;
+}
+
+bool dump_next(const struct dump *dump, uint64_t *pa)
+{
+	size_t i;
+
+	if (*pa >= dump->end)
+		return false;
+	if (dump->kdump)
+		return true;
+	i = find_segment(dump, *pa);
+	if (i == dump->segments)
+		return false;
+	if (*pa < dump->segment[i].pa)
+		*pa = dump->segment[i].pa & ~(uint64_t)(DUMP_PAGE - 1);
+	return true;
+}
+
+static bool read_hex(const char *s, size_t len, uint64_t *value)
+{
+	char text[20] = "", *end;
+
+	if (!len || len >= sizeof(text))
+		return false;
+	memcpy(text, s, len);
+	errno = 0;
+	*value = strtoull(text, &end, 16);
+	return !errno && !*end;
+}
+
+bool dump_info(struct dump *dump, const char *name, uint64_t *value)
+{
+	size_t len = strlen(name);
+	const char *at = dump->info, *end = at ? at + dump->info_len : NULL;
+	char *line = NULL;
+	bool good;
+
+	if (dump->kdump) {
+		if (!kdump_info(dump, name, &line))
+			return false;
+		good = read_hex(line, strlen(line), value);
+		free(line);
+		return good;
+	}
+	while (at && at < end) {
+		const char *stop = memchr(at, '\n', (size_t)(end - at));
+
+		if (!stop)
+			stop = end;
+		if ((size_t)(stop - at) > len && !memcmp(at, name, len) && at[len] == '=')
+			return read_hex(at + len + 1, (size_t)(stop - at) - len - 1, value);
+		at = stop + 1;
+	}
+	return false;
+}

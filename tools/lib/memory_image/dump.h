@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * A file with the physical memory of a machine: an ELF core, as kdump and QEMU's
+ * dump-guest-memory write it, or, by libkdumpfile, one that makedumpfile or QEMU has
+ * compressed.
+ */
+#ifndef CODETAG_DUMP_H
+#define CODETAG_DUMP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define DUMP_PAGE 4096
+
+struct dump;
+
+/* Whether @head, the first @len bytes of a file, are those of a dump. */
+bool dump_is(const void *head, size_t len);
+#define DUMP_HEAD 64
+
+/* NULL if it cannot be read; *@why then says why and need not be freed. */
+struct dump *dump_open(const char *path, const char **why);
+
+/* The same with an ELF core that is in memory, which has to stay there. */
+struct dump *dump_open_memory(const void *data, size_t len, const char **why);
+
+void dump_close(struct dump *dump);
+
+/*
+ * The DUMP_PAGE bytes at physical address @pa, a multiple of that. NULL if the dump does
+ * not have them. Valid until the next call.
+ */
+const void *dump_page(struct dump *dump, uint64_t pa);
+
+/* Whether the dump is of an x86_64 machine, and one above the highest physical address. */
+bool dump_is_x86_64(const struct dump *dump);
+uint64_t dump_end(const struct dump *dump);
+
+/* Bytes of memory that it says it has. */
+uint64_t dump_size(const struct dump *dump);
+
+/* The physical address at or after @pa from which there is memory; false at the end. */
+bool dump_next(const struct dump *dump, uint64_t *pa);
+
+/* A hexadecimal line of VMCOREINFO; false if there is none of this name. */
+bool dump_info(struct dump *dump, const char *name, uint64_t *value);
+
+#endif

@@ -1,0 +1,347 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "memory_image/image.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/message.h"
+
+#define MAGIC "codetag layout\n"
+#define VERSION 1
+#define ALIGNMENT 64
+
+/* Bits of an entry of x86's page tables */
+#define ENTRY_PRESENT 1ULL
+#define ENTRY_LARGE 0x80ULL
+#define ENTRY_ADDRESS 0x000ffffffffff000ULL
+
+#define KNOWN 16384
+#define MAX_CPUS 8192
+#define MAX_ENTRIES 1024
+#define MAX_NAME 64
+
+/* No structure or array of structures is as large. */
+#define MAX_OFFSET 65536
+
+struct translation {
+	uint64_t va, pa;	/* of a page, va + 1; 0: none */
+};
+
+static const struct {
+	const char *name;
+	bool may;
+} numbers[] = {
+#define NUMBER_ALWAYS(id, name) [N_##id] = { name, false },
+#define NUMBER_MAY(id, name) [N_##id] = { name, true },
+	NUMBERS(NUMBER_ALWAYS, NUMBER_MAY)
+};
+
+/* ---- reading --------------------------------------------------------------------- */
+
+static bool charge(struct image *image, size_t len)
+{
+	if (image->budget < len) {
+		image->budget = 0;
+		return false;
+	}
+	image->budget -= len;
+	return true;
+}
+
+bool image_exhausted(const struct image *image)
+{
+	return !image->budget;
+}
+
+bool image_step(struct image *image)
+{
+	return charge(image, 8);
+}
+
+static bool read_physical(struct image *image, uint64_t pa, void *buf, size_t len)
+{
+	size_t offset = pa % DUMP_PAGE;
+	const uint8_t *page;
+
+	if (offset + len > DUMP_PAGE || !charge(image, len + 8))
+		return false;
+	page = dump_page(image->dump, pa - offset);
+	if (!page) {
+		image->missing++;
+		return false;
+	}
+	memcpy(buf, page + offset, len);
+	return true;
+}
+
+static bool walk(struct image *image, uint64_t va, uint64_t *pa)
+{
+	uint64_t table = image->layout.tables, entry;
+	unsigned int shift = (unsigned int)image->layout.top_shift;
+
+	for (;; shift -= 9) {
+		if (!read_physical(image, table + (va >> shift) % 512 * 8, &entry, sizeof(entry)) ||
+		    !(entry & ENTRY_PRESENT))
+			return false;
+		table = entry & ENTRY_ADDRESS;
+		if (shift == 12 || ((shift == 21 || shift == 30) && entry & ENTRY_LARGE))
+			break;
+	}
+	*pa = (table & ~((1ULL << shift) - 1)) + (va & ((1ULL << shift) - 1));
+	return true;
+}
+
+bool image_translate(struct image *image, uint64_t va, uint64_t *pa)
+{
+	uint64_t page = va / DUMP_PAGE * DUMP_PAGE, at;
+	struct translation *known = &image->known[va / DUMP_PAGE % KNOWN];
+
+	/* What is not mapped there, as KFENCE's free objects, is still there. */
+	if (va >= image->layout.direct_map && va - image->layout.direct_map < image->max_pa) {
+		*pa = va - image->layout.direct_map;
+		return true;
+	}
+	if (known->va != page + 1) {
+		if (!walk(image, page, &at))
+			return false;
+		*known = (struct translation){ page + 1, at };
+	}
+	*pa = known->pa + va % DUMP_PAGE;
+	return true;
+}
+
+bool image_read(struct image *image, uint64_t va, void *buf, size_t len)
+{
+	uint8_t *to = buf;
+	bool good = true;
+
+	while (len) {
+		size_t part = DUMP_PAGE - va % DUMP_PAGE;
+		uint64_t pa;
+
+		if (part > len)
+			part = len;
+		if (image_exhausted(image) || !image_translate(image, va, &pa) ||
+		    !read_physical(image, pa, to, part)) {
+			memset(to, 0, part);
+			good = false;
+		}
+		to += part;
+		va += part;
+		len -= part;
+	}
+	return good;
+}
+
+uint64_t image_u64(struct image *image, uint64_t va)
+{
+	uint64_t v;
+
+	image_read(image, va, &v, sizeof(v));
+	return v;
+}
+
+uint32_t image_u32(struct image *image, uint64_t va)
+{
+	uint32_t v;
+
+	image_read(image, va, &v, sizeof(v));
+	return v;
+}
+
+uint16_t image_u16(struct image *image, uint64_t va)
+{
+	uint16_t v;
+
+	image_read(image, va, &v, sizeof(v));
+	return v;
+}
+
+char *image_string(struct image *image, uint64_t va, char *buf, size_t room)
+{
+	size_t done = 0;
+
+	/* Not beyond the page with the end, for that may be the last one there is. */
+	while (done < room) {
+		size_t part = DUMP_PAGE - va % DUMP_PAGE;
+
+		if (part > room - done)
+			part = room - done;
+		if (!image_read(image, va, buf + done, part))
+			break;
+		if (memchr(buf + done, '\0', part)) {
+			for (char *s = buf; *s; s++)
+				if ((unsigned char)*s < ' ' || (unsigned char)*s >= 0x7f)
+					*s = '?';
+			return buf;
+		}
+		done += part;
+		va += part;
+	}
+	buf[0] = '\0';
+	return buf;
+}
+
+/* ---- the layout table ------------------------------------------------------------- */
+
+static bool read_layout(struct image *image, uint64_t pa)
+{
+	struct layout *layout = &image->layout;
+
+	return pa % ALIGNMENT == 0 && read_physical(image, pa, layout, sizeof(*layout)) &&
+	       !memcmp(layout->magic, MAGIC, sizeof(MAGIC)) && layout->self == pa;
+}
+
+/*
+ * By its magic: copies in files, of which memory has some, do not know where they are. A
+ * table is in the kernel's data, and so in one page or, at the end of one, in two.
+ */
+static bool find_layout(struct image *image)
+{
+	for (uint64_t pa = 0; dump_next(image->dump, &pa); pa += DUMP_PAGE) {
+		const uint8_t *page = dump_page(image->dump, pa);
+
+		for (size_t i = 0; page && i < DUMP_PAGE; i += ALIGNMENT) {
+			if (memcmp(page + i, MAGIC, sizeof(MAGIC)))
+				continue;
+			if (read_layout(image, pa + i))
+				return true;
+			page = dump_page(image->dump, pa);
+			if (!page)
+				break;
+		}
+	}
+	return false;
+}
+
+/* An offset or size, by its name; all others are addresses or constants. */
+static bool is_offset(const char *name)
+{
+	return strchr(name, '.') || strchr(name, ' ');
+}
+
+static const char *read_numbers(struct image *image)
+{
+	const struct layout *layout = &image->layout;
+	bool seen[N_COUNT] = { false };
+
+	if (layout->version != VERSION)
+		return "has a layout table of another version: use the codetag command of that kernel";
+	if (layout->word != 8 || layout->page_shift != 12)
+		return "is of a machine with words or pages of another size, which is not supported";
+	if (layout->top_shift != 39 && layout->top_shift != 48)
+		return "has page tables that are not supported";
+	if (layout->nr > MAX_ENTRIES || layout->nr_cpus > MAX_CPUS || layout->nr_nodes > 4096 ||
+	    layout->block_order > 20 ||
+	    layout->flags_shift > 63 || layout->flags_bits > 16)
+		return "has a damaged layout table";
+	for (uint64_t i = 0; i < layout->nr; i++) {
+		char name[MAX_NAME];
+		uint64_t entry[2];
+
+		image_read(image, layout->entries + i * sizeof(entry), entry, sizeof(entry));
+		image_string(image, entry[0], name, sizeof(name));
+		for (size_t k = 0; k < N_COUNT; k++) {
+			if (strcmp(name, numbers[k].name))
+				continue;
+			if (is_offset(name) && entry[1] > MAX_OFFSET)
+				return "has a damaged layout table";
+			image->n[k] = entry[1];
+			seen[k] = true;
+		}
+	}
+	for (size_t k = 0; k < N_COUNT; k++)
+		if (!seen[k] && !numbers[k].may)
+			return "has an incomplete layout table: memory is missing in it";
+	return NULL;
+}
+
+/* Numbers that are divided by, shifted with or multiplied. */
+static bool numbers_sane(const struct image *image)
+{
+	const uint64_t *n = image->n;
+
+	return n[N_TAG_SIZE] && n[N_COUNTERS_SIZE] >= 16 && n[N_PAGE_SIZE_OF] >= 32 &&
+	       n[N_PAGE_SIZE_OF] <= 256 && n[N_CHUNK_UNIT] && n[N_CHUNK_UNIT] <= 64 &&
+	       n[N_PG_HEAD] < 64 &&
+	       n[N_PG_RESERVED] < 64 && n[N_ZONE_SHIFT] < 64 &&
+	       n[N_NODE_SHIFT] < 64 && n[N_SECTION_SHIFT] < 32 && n[N_NR_ZONES] <= 16 &&
+	       n[N_NR_TYPES] <= 16 && n[N_BLOCK_BITS] <= 64 && n[N_ID_FIRST] <= 64 &&
+	       n[N_ID_TAIL] < n[N_ID_FIRST] && n[N_NR_RESERVED] <= n[N_ID_TAIL] &&
+	       n[N_FEW_FAR_LENGTH] <= 65536 && n[N_STACK_SIZE] <= 1 << 20 &&
+	       n[N_MODULE_PARTS] <= 32 &&
+	       (!n[N_SECTIONS] || (n[N_SECTION_SIZE] && n[N_SECTIONS_PER_ROOT]));
+}
+
+static const char *read_cpus(struct image *image)
+{
+	uint64_t words[MAX_CPUS / 64] = { 0 };
+	size_t nr = (size_t)image->layout.nr_cpus;
+
+	image_read(image, image->n[N_POSSIBLE], words, (nr + 63) / 64 * 8);
+	image->cpu_offset = xcalloc(nr ? nr : 1, sizeof(*image->cpu_offset));
+	for (size_t cpu = 0; cpu < nr; cpu++) {
+		if (!(words[cpu / 64] >> cpu % 64 & 1))
+			continue;
+		if (image->n[N_CPU_OFFSETS])
+			image->cpu_offset[image->cpus] =
+				image_u64(image, image->n[N_CPU_OFFSETS] + 8 * cpu);
+		image->cpus++;
+	}
+	return image->cpus ? NULL : "says that the machine has no CPU";
+}
+
+struct image *image_open_dump(struct dump *dump, const char **why)
+{
+	struct image *image = xcalloc(1, sizeof(*image));
+	uint64_t pa;
+
+	image->dump = dump;
+	image->known = xcalloc(KNOWN, sizeof(*image->known));
+	/* Much more than is read of any, and soon over. */
+	image->budget = 16 * dump_size(dump) + (1 << 20);
+	if (!dump_is_x86_64(dump))
+		*why = "is of an architecture that is not supported: x86_64 is";
+	else if (!(dump_info(dump, "CODETAG_LAYOUT", &pa) && read_layout(image, pa)) &&
+		 !find_layout(image))
+		*why = "has no layout table: the kernel has no codetag, an older one, or had just begun to boot";
+	else
+		*why = read_numbers(image);
+	if (!*why && !numbers_sane(image))
+		*why = "has a damaged layout table";
+	if (!*why)
+		*why = read_cpus(image);
+	if (*why) {
+		image_close(image);
+		return NULL;
+	}
+	image->max_pa = image_u64(image, image->n[N_MAX_PFN]);
+	if (image->max_pa > 1ULL << 40)
+		image->max_pa = 0;
+	image->max_pa <<= 12;
+	return image;
+}
+
+struct image *image_open(const char *path)
+{
+	struct image *image = NULL;
+	const char *why;
+	struct dump *dump = dump_open(path, &why);
+
+	if (dump)
+		image = image_open_dump(dump, &why);
+	if (!image)
+		warning("%s: %s", path, why);
+	return image;
+}
+
+void image_close(struct image *image)
+{
+	if (!image)
+		return;
+	dump_close(image->dump);
+	free(image->cpu_offset);
+	free(image->known);
+	free(image);
+}

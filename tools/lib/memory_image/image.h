@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The memory of a kernel with codetag, by virtual address, and the numbers of its layout
+ * table (Documentation/ABI/testing/vmcore-codetag). Nothing in an image is trusted: reads
+ * of what is not there fail, and all reads together have a limit, so that no loop in it
+ * is endless.
+ */
+#ifndef CODETAG_IMAGE_H
+#define CODETAG_IMAGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "memory_image/dump.h"
+#include "memory_image/numbers.h"
+
+/* The header of the table, as the kernel has it. */
+struct layout {
+	char magic[16];
+	uint32_t version, word;
+	uint64_t self, tables, top_shift, page_shift, entries, nr, direct_map, memory_map;
+	uint64_t vmalloc, vmalloc_end, counters, nr_cpus, nr_nodes, objects, block_order;
+	uint64_t flags_shift, flags_bits, section_roots;
+};
+
+struct image {
+	struct dump *dump;
+	struct layout layout;
+	uint64_t n[N_COUNT];
+	uint64_t max_pa;		/* of the direct map */
+
+	uint64_t *cpu_offset;		/* of each possible CPU */
+	size_t cpus;
+
+	uint64_t budget;		/* bytes that may still be read */
+	uint64_t missing;		/* reads of pages that the dump does not have */
+	struct translation *known;	/* by the low bits of the page's number */
+};
+
+/* NULL after a message. */
+struct image *image_open(const char *path);
+
+/* NULL if it is none, with the reason in *@why. */
+struct image *image_open_dump(struct dump *dump, const char **why);
+void image_close(struct image *image);
+
+/* The physical address of a virtual one; false if there is none. */
+bool image_translate(struct image *image, uint64_t va, uint64_t *pa);
+
+/* Reads @len bytes at @va, and fills with zeros what it cannot read; then it is false. */
+bool image_read(struct image *image, uint64_t va, void *buf, size_t len);
+
+/* One number, 0 if it cannot be read. */
+uint64_t image_u64(struct image *image, uint64_t va);
+uint32_t image_u32(struct image *image, uint64_t va);
+uint16_t image_u16(struct image *image, uint64_t va);
+
+/* A string of less than @room bytes, printable; "" if it cannot be read. Returns @buf. */
+char *image_string(struct image *image, uint64_t va, char *buf, size_t room);
+
+/* What all reads may read is used up: the image has a loop. */
+bool image_exhausted(const struct image *image);
+
+/* For loops that need not read anything: false once that is so. */
+bool image_step(struct image *image);
+
+/* Members of a structure that was read into @buf. */
+static inline uint64_t get64(const void *buf, uint64_t offset)
+{
+	uint64_t v;
+
+	__builtin_memcpy(&v, (const char *)buf + offset, sizeof(v));
+	return v;
+}
+
+static inline uint32_t get32(const void *buf, uint64_t offset)
+{
+	uint32_t v;
+
+	__builtin_memcpy(&v, (const char *)buf + offset, sizeof(v));
+	return v;
+}
+
+static inline uint16_t get16(const void *buf, uint64_t offset)
+{
+	uint16_t v;
+
+	__builtin_memcpy(&v, (const char *)buf + offset, sizeof(v));
+	return v;
+}
+
+#endif

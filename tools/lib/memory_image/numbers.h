@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The numbers of the kernel's layout table that are used here: how they are called here
+ * and there. Those of the second list are not in every kernel; they are 0 then.
+ */
+#ifndef CODETAG_NUMBERS_H
+#define CODETAG_NUMBERS_H
+
+#define NUMBERS(X, MAY)								\
+	X(TAGS, "__start_alloc_tags")						\
+	X(TAGS_END, "__stop_alloc_tags")					\
+	X(BUILTIN_END, "codetag_builtin_end")					\
+	X(RESERVED_TAGS, "codetag_reserved_tags")				\
+	X(UNTAGGED_TAG, "alloc_tag_untagged")					\
+	X(ID_UNREPRESENTABLE, "CODETAG_ID_UNREPRESENTABLE")			\
+	X(ID_UNLOADED, "CODETAG_ID_UNLOADED")					\
+	X(ID_UNTAGGED, "CODETAG_ID_UNTAGGED")					\
+	X(NR_RESERVED, "CODETAG_ID_NR_RESERVED")				\
+	X(ID_TAIL, "CODETAG_ID_TAIL")						\
+	X(ID_FIRST, "CODETAG_ID_FIRST")						\
+	X(STATE_INACCURATE, "CODETAG_INACCURATE")				\
+	X(TAG_SIZE, "sizeof alloc_tag")						\
+	X(TAG_STATE, "alloc_tag.ct.state")					\
+	X(TAG_LINE, "alloc_tag.ct.lineno")					\
+	X(TAG_FUNCTION, "alloc_tag.ct.function")				\
+	X(TAG_FILE, "alloc_tag.ct.filename")					\
+	X(COUNTERS_SIZE, "sizeof alloc_tag_counters")				\
+	X(COUNTERS_BYTES, "alloc_tag_counters.bytes")				\
+	X(COUNTERS_CALLS, "alloc_tag_counters.calls")				\
+	X(RANGES, "codetag_ranges")						\
+	X(RANGE_SIZE, "sizeof codetag_range")					\
+	X(RANGE_LIST, "codetag_range.list")					\
+	X(RANGE_MOD, "codetag_range.mod")					\
+	X(RANGE_TAGS, "codetag_range.tags")					\
+	X(RANGE_NR, "codetag_range.nr")						\
+	X(RANGE_FIRST, "codetag_range.first")					\
+	X(RANGE_COUNTERS, "codetag_range.counters")				\
+	X(RANGE_BLOCK, "codetag_range.block")					\
+	X(RANGE_NAME, "codetag_range.modname")					\
+	MAY(SITE_ID, "codetag_site.id")						\
+	MAY(BLOCK_CONTEXTS, "codetag_block.contexts")				\
+	MAY(CONTEXT_SIZE, "sizeof codetag_context")				\
+	MAY(CONTEXT_SITE, "codetag_context.site")				\
+	X(POSSIBLE, "__cpu_possible_mask")					\
+	MAY(CPU_OFFSETS, "__per_cpu_offset")					\
+	MAY(CHUNK_RESERVED, "pcpu_reserved_chunk")				\
+	MAY(UNIT_OFFSETS, "pcpu_unit_offsets")					\
+	X(CHUNK_LISTS, "pcpu_chunk_lists")					\
+	X(CHUNK_NR_LISTS, "pcpu_nr_slots")					\
+	X(CHUNK_UNIT, "PCPU_MIN_ALLOC_SIZE")					\
+	X(CHUNK_LIST, "pcpu_chunk.list")					\
+	X(CHUNK_BOUNDS, "pcpu_chunk.bound_map")					\
+	X(CHUNK_BASE, "pcpu_chunk.base_addr")					\
+	X(CHUNK_ALLOCATED, "pcpu_chunk.alloc_map")				\
+	X(CHUNK_START, "pcpu_chunk.start_offset")				\
+	X(CHUNK_END, "pcpu_chunk.end_offset")					\
+	X(CHUNK_IDS, "pcpu_chunk.codetag_ids")					\
+	X(CHUNK_PAGES, "pcpu_chunk.nr_pages")					\
+	X(CHUNK_POPULATED, "pcpu_chunk.populated")				\
+	X(STORE, "page_tag_store")						\
+	X(STORE_FLAGS, "PAGE_TAG_FLAGS")					\
+	X(STORE_SLOT, "PAGE_TAG_SLOT")						\
+	X(STORE_EXT, "PAGE_TAG_EXT")						\
+	X(SLOTS, "page_tag_slots")						\
+	MAY(EXT_SIZE, "page_ext_size")						\
+	MAY(EXT_OPS, "page_tag_ext_ops")					\
+	MAY(EXT_OFFSET, "page_ext_operations.offset")				\
+	X(PAGE_SIZE_OF, "sizeof page")						\
+	X(PAGE_FLAGS, "page.flags")						\
+	X(PAGE_TYPE, "page.page_type")						\
+	X(PAGE_PRIVATE, "page.private")						\
+	X(FOLIO_FLAGS_1, "folio._flags_1")					\
+	X(PG_HEAD, "PG_head")							\
+	X(PG_RESERVED, "PG_reserved")						\
+	X(TYPE_BUDDY, "PGTY_buddy")						\
+	X(TYPE_OFFLINE, "PGTY_offline")						\
+	X(TYPE_TABLE, "PGTY_table")						\
+	X(TYPE_GUARD, "PGTY_guard")						\
+	X(TYPE_HUGETLB, "PGTY_hugetlb")						\
+	X(TYPE_SLAB, "PGTY_slab")						\
+	X(ZONE_SHIFT, "ZONES_PGSHIFT")						\
+	X(ZONE_MASK, "ZONES_MASK")						\
+	X(NODE_SHIFT, "NODES_PGSHIFT")						\
+	X(NODE_MASK, "NODES_MASK")						\
+	X(MAX_PFN, "max_pfn")							\
+	X(TYPE_NAMES, "migratetype_names")					\
+	X(NR_TYPES, "length migratetype_names")					\
+	X(BLOCK_BITS, "NR_PAGEBLOCK_BITS")					\
+	X(NR_ZONES, "MAX_NR_ZONES")						\
+	MAY(DEVICE_ZONE, "ZONE_DEVICE")						\
+	MAY(NODE_DATA, "node_data")						\
+	MAY(ONE_NODE, "contig_page_data")					\
+	X(NODE_ZONES, "pglist_data.node_zones")					\
+	X(ZONE_SIZE, "sizeof zone")						\
+	X(ZONE_NAME, "zone.name")						\
+	MAY(SECTIONS, "mem_section")						\
+	MAY(SECTION_SIZE, "sizeof mem_section")					\
+	MAY(SECTION_MAP, "mem_section.section_mem_map")				\
+	MAY(SECTION_USAGE, "mem_section.usage")					\
+	MAY(SECTION_ONLINE, "SECTION_IS_ONLINE")				\
+	MAY(SECTION_SHIFT, "PFN_SECTION_SHIFT")					\
+	MAY(SECTIONS_PER_ROOT, "SECTIONS_PER_ROOT")				\
+	MAY(SECTIONS_EXTREME, "CONFIG_SPARSEMEM_EXTREME")			\
+	MAY(USAGE_BLOCK_FLAGS, "mem_section_usage.pageblock_flags")		\
+	MAY(SECTION_EXT, "mem_section.page_ext")				\
+	X(CACHES, "slab_caches")						\
+	X(CACHE_STRUCT_SIZE, "sizeof kmem_cache")				\
+	X(CACHE_LIST, "kmem_cache.list")					\
+	X(CACHE_NAME, "kmem_cache.name")					\
+	X(CACHE_FLAGS, "kmem_cache.flags")					\
+	X(CACHE_SIZE, "kmem_cache.size")					\
+	X(CACHE_OBJECT_SIZE, "kmem_cache.object_size")				\
+	X(CACHE_RED, "kmem_cache.red_left_pad")					\
+	X(CACHE_VECTOR, "kmem_cache.codetag_vector")				\
+	MAY(RED_ZONE, "SLAB_RED_ZONE")						\
+	X(SLAB_CACHE, "slab.slab_cache")					\
+	X(SLAB_COUNTERS, "slab.counters")					\
+	X(FEW_FAR, "codetag_few_far_vectors")					\
+	X(FEW_FAR_LENGTH, "length codetag_few_far_vectors")			\
+	X(MANY_FAR, "codetag_many_far_vectors")					\
+	X(MANY_FAR_BITS, "codetag_many_far_vectors_bits")			\
+	X(FAR_NODE, "far_vector.node")						\
+	X(FAR_SLAB, "far_vector.slab")						\
+	X(FAR_IDS, "far_vector.ids")						\
+	MAY(KFENCE_POOL, "__kfence_pool")					\
+	MAY(KFENCE_SIZE, "KFENCE_POOL_SIZE")					\
+	X(INIT_TASK, "init_task")						\
+	X(TASK_TASKS, "task_struct.tasks")					\
+	X(TASK_SIGNAL, "task_struct.signal")					\
+	X(TASK_THREAD, "task_struct.thread_node")				\
+	X(TASK_STACK, "task_struct.stack")					\
+	X(TASK_COMM, "task_struct.comm")					\
+	X(TASK_PID, "task_struct.pid")						\
+	X(SIGNAL_THREADS, "signal_struct.thread_head")				\
+	X(STACK_SIZE, "THREAD_SIZE")						\
+	X(TEXT, "_text")							\
+	X(TEXT_END, "_etext")							\
+	X(KERNEL_END, "_end")							\
+	MAY(MODULES, "modules")							\
+	MAY(MODULE_LIST, "module.list")						\
+	MAY(MODULE_NAME, "module.name")						\
+	MAY(MODULE_MEM, "module.mem")						\
+	MAY(MODULE_MEM_SIZE, "sizeof module_memory")				\
+	MAY(MODULE_BASE, "module_memory.base")					\
+	MAY(MODULE_LENGTH, "module_memory.size")				\
+	MAY(MODULE_PARTS, "MOD_MEM_NUM_TYPES")
+
+enum number {
+#define NUMBER_ENUM(id, name) N_##id,
+	NUMBERS(NUMBER_ENUM, NUMBER_ENUM)
+#undef NUMBER_ENUM
+	N_COUNT
+};
+
+#endif

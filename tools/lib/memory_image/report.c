@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "memory_image/report.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+#include "base/message.h"
+#include "memory_image/recount.h"
+
+bool image_file(const char *path)
+{
+	char head[DUMP_HEAD];
+	struct stat st;
+	ssize_t len;
+	int fd;
+
+	/* Not that of a pipe: it is gone when it was read. */
+	if (stat(path, &st) || !S_ISREG(st.st_mode))
+		return false;
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	len = read(fd, head, sizeof(head));
+	close(fd);
+	return len > 0 && dump_is(head, (size_t)len);
+}
+
+/* Tells what the image did not have; false if that makes the result worthless. */
+static bool complete(const struct image *image, const char *path)
+{
+	if (image_exhausted(image)) {
+		warning("%s is damaged: a list or table in it has no end", path);
+		return false;
+	}
+	if (image->missing)
+		warning("%s: %" PRIu64 " reads of pages that the image does not have: "
+			"the result may be too low", path, image->missing);
+	return true;
+}
+
+bool image_report(const char *path, struct text *text)
+{
+	struct image *image = image_open(path);
+	struct image_sites *sites;
+	bool good;
+
+	if (!image)
+		return false;
+	sites = image_sites_read(image);
+	image_allocinfo(sites, text);
+	good = complete(image, path);
+	image_sites_free(sites);
+	image_close(image);
+	return good;
+}
+
+/* ---- audit ------------------------------------------------------------------------ */
+
+static void found(void *data, const struct holding *holding)
+{
+	struct image_counters *sum = data;
+
+	sum[holding->id].bytes += (int64_t)holding->bytes;
+	sum[holding->id].calls++;
+}
+
+static void compare(const struct image_sites *sites, const struct recount *recount,
+		    const struct image_counters *sum, struct text *text)
+{
+	struct text name = { 0 };
+	unsigned int tags = 0, mismatches = 0;
+
+	for (uint32_t id = 1; id < IMAGE_IDS; id++) {
+		const struct image_counters *counted = &sites->counted[id];
+
+		tags += !!image_tag_of(sites, (uint16_t)id);
+		if (counted->bytes == sum[id].bytes && counted->calls == sum[id].calls)
+			continue;
+		mismatches++;
+		text_clear(&name);
+		if (!image_site_text(sites, (uint16_t)id, &name))
+			text_puts(&name, "an id that no tag has");
+		text_printf(text, "mismatch: id %u counted %" PRId64 " %" PRId64 " found %" PRId64
+			    " %" PRId64 " %s\n", id, counted->bytes, counted->calls, sum[id].bytes,
+			    sum[id].calls, name.s);
+	}
+	text_printf(text, "audit: %u tags, %" PRIu64 " pages, %" PRIu64 " objects, %u mismatches\n",
+		    tags, recount->pages, recount->objects, mismatches);
+	text_free(&name);
+}
+
+bool image_audit(const char *path, struct text *text)
+{
+	struct image *image = image_open(path);
+	struct image_counters *sum;
+	struct image_sites *sites;
+	struct recount recount;
+	bool good;
+
+	if (!image)
+		return false;
+	sites = image_sites_read(image);
+	sum = xcalloc(IMAGE_IDS, sizeof(*sum));
+	recount_init(&recount, image);
+	recount.visit = found;
+	recount.data = sum;
+	recount_all(&recount);
+	compare(sites, &recount, sum, text);
+	good = complete(image, path);
+	recount_free(&recount);
+	free(sum);
+	image_sites_free(sites);
+	image_close(image);
+	return good;
+}

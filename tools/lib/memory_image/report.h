@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What the files of the kernel in an image would say, as text. */
+#ifndef CODETAG_IMAGE_REPORT_H
+#define CODETAG_IMAGE_REPORT_H
+
+#include <stdbool.h>
+
+#include "base/text.h"
+
+/* Whether @path is a file with a machine's memory. */
+bool image_file(const char *path);
+
+/*
+ * /proc/allocinfo, and the result of an audit. False after a message. What is missing in
+ * the image is said on standard error.
+ */
+bool image_report(const char *path, struct text *text);
+bool image_audit(const char *path, struct text *text);
+
+#endif

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The call sites and contexts of a kernel in an image, by id, and their counters. */
+#ifndef CODETAG_IMAGE_SITES_H
+#define CODETAG_IMAGE_SITES_H
+
+#include "base/text.h"
+#include "memory_image/image.h"
+
+#define IMAGE_IDS 65536
+
+struct image_counters {
+	int64_t bytes, calls;
+};
+
+/* Of one module: tags with neighbouring ids, or without any (@first is 0). */
+struct image_range {
+	uint64_t tags, block, counters;
+	uint32_t nr;
+	uint16_t first;
+	bool unloaded;
+	char module[64];
+};
+
+struct image_sites {
+	struct image *image;
+	uint32_t builtin, builtin_end;	/* tags, and one above the highest id of them */
+	struct image_range *range;
+	size_t ranges, room;
+	uint32_t range_of[IMAGE_IDS];	/* index + 1 */
+	struct image_counters counted[IMAGE_IDS];
+	uint16_t site_of[IMAGE_IDS];	/* of a context's id */
+};
+
+struct image_sites *image_sites_read(struct image *image);
+void image_sites_free(struct image_sites *sites);
+
+/* The tag that has an id, or whose context has it; 0: none has. */
+uint64_t image_tag_of(const struct image_sites *sites, uint16_t id);
+
+/* "file:line [module] func:name notes", as /proc/allocinfo has it; false if no tag has the id. */
+bool image_site_text(const struct image_sites *sites, uint16_t id, struct text *text);
+
+/* The text that /proc/allocinfo had. */
+void image_allocinfo(const struct image_sites *sites, struct text *text);
+
+#endif

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Images of memory that are damaged: whatever is in them, reading ends, and nothing is read
+ * or written beside them. An input that begins with 0 is an ELF file. Others change a
+ * small image: each piece is where (3 bytes), how many bytes (1), and these.
+ */
+#include "../small-image.h"
+#include "memory_image/whose.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void found(void *data, const struct holding *h)
+{
+	uint64_t *sum = data;
+
+	*sum += h->bytes + h->id + (h->cache ? strlen(h->cache->name) : 0);
+}
+
+static void read_all(const void *file, size_t size)
+{
+	const char *why = NULL;
+	struct dump *dump = dump_open_memory(file, size, &why);
+	struct image *image = dump ? image_open_dump(dump, &why) : NULL;
+	struct image_sites *sites;
+	struct recount recount;
+	struct text text = { 0 };
+	uint64_t sum = 0;
+
+	if (!image) {
+		if (!why)
+			abort();
+		return;
+	}
+	sites = image_sites_read(image);
+	image_allocinfo(sites, &text);
+	recount_init(&recount, image);
+	recount.visit = found;
+	recount.data = &sum;
+	recount_all(&recount);
+	for (unsigned int page = 0; page < SMALL_PAGES; page += 4) {
+		struct whose whose;
+
+		whose_find(sites, &recount, small_at(page) + 20, &whose);
+		if (!whose.what.len)
+			abort();
+		text_free(&whose.what);
+		image_migratetype(&recount, page);
+	}
+	recount_free(&recount);
+	image_sites_free(sites);
+	image_close(image);
+	text_free(&text);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static uint8_t *small, *file;
+
+	if (size && !data[0]) {
+		read_all(data + 1, size - 1);
+		return 0;
+	}
+	if (!small) {
+		small = small_image();
+		file = malloc(SMALL_SIZE);
+	}
+	memcpy(file, small, SMALL_SIZE);
+	while (size > 4) {
+		size_t at = (data[0] | (size_t)data[1] << 8 | (size_t)data[2] << 16) % SMALL_SIZE;
+		size_t len = data[3] < size - 4 ? data[3] : size - 4;
+
+		if (len > SMALL_SIZE - at)
+			len = SMALL_SIZE - at;
+		memcpy(file + at, data + 4, len);
+		data += 4 + len;
+		size -= 4 + len;
+	}
+	read_all(file, SMALL_SIZE);
+	return 0;
+}

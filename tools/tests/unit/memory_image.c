@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "unit.h"
+
+#include "../small-image.h"
+#include "base/memory.h"
+#include "memory_image/whose.h"
+
+static void found(void *data, const struct holding *h)
+{
+	struct image_counters *sum = data;
+
+	sum[h->id].bytes += (int64_t)h->bytes;
+	sum[h->id].calls++;
+}
+
+static void expect_whose(const struct image_sites *sites, struct recount *recount, uint64_t address,
+			 const char *what, uint16_t id, uint64_t offset)
+{
+	struct whose whose;
+
+	whose_find(sites, recount, address, &whose);
+	expect(!strncmp(whose.what.s, what, strlen(what)) && whose.id == id && whose.offset == offset,
+	       "%#llx is %s, id %u, offset %llu", (unsigned long long)address, whose.what.s, whose.id,
+	       (unsigned long long)whose.offset);
+	text_free(&whose.what);
+}
+
+static void test_small(void)
+{
+	static const char report[] =
+		"allocinfo - version: 2.0\n#     <size>  <calls> <tag info>\n"
+		"       16400        2 mm/small.c:1 func:pages \n"
+		"        2048        2 mm/small.c:2 func:objects \n";
+	struct image_counters *sum = xcalloc(IMAGE_IDS, sizeof(*sum));
+	uint8_t *file = small_image();
+	const char *why = NULL;
+	struct dump *dump = dump_open_memory(file, SMALL_SIZE, &why);
+	struct image *image = dump ? image_open_dump(dump, &why) : NULL;
+	struct image_sites *sites;
+	struct recount recount;
+	struct text text = { 0 };
+
+	expect(image, "the image is one: %s", why ? why : "yes");
+	if (!image)
+		return;
+	sites = image_sites_read(image);
+	image_allocinfo(sites, &text);
+	expect(!strcmp(text.s, report), "the report of the image: %s", text.s);
+	recount_init(&recount, image);
+	recount.visit = found;
+	recount.data = sum;
+	recount_all(&recount);
+	expect(recount.pages == SMALL_PAGES && recount.objects == 3, "%d pages, %d objects found",
+	       (int)recount.pages, (int)recount.objects);
+	for (uint32_t id = 0; id < IMAGE_IDS; id++)
+		if (sum[id].bytes != sites->counted[id].bytes || sum[id].calls != sites->counted[id].calls)
+			expect(false, "id %u: counted %lld, found %lld", id,
+			       (long long)sites->counted[id].bytes, (long long)sum[id].bytes);
+	expect_whose(sites, &recount, small_at(SMALL_SLAB) + 24, "allocated object of small", 33, 24);
+	expect_whose(sites, &recount, small_at(SMALL_SLAB) + 1025, "free object of small", 0, 1);
+	expect_whose(sites, &recount, small_at(SMALL_SLAB) + 4000, "end of a slab", 0, 0);
+	expect_whose(sites, &recount, small_at(SMALL_ALLOCATED + 3) + 5, "allocated pages of order 2", 32,
+		     3 * DUMP_PAGE + 5);
+	expect_whose(sites, &recount, small_at(SMALL_ALLOCATED + 4), "page that no call site", 0, 0);
+	expect_whose(sites, &recount, small_at(60) + 20, "percpu memory of CPU 0", 32, 4);
+	expect_whose(sites, &recount, small_at(60) + 36, "percpu memory of CPU 0, free", 0, 36);
+	expect_whose(sites, &recount, small_at(62) + 36, "stack of ", 0, 36);
+	expect_whose(sites, &recount, 0x1234, "nothing is mapped", 0, 0);
+	expect(!image->missing && !image_exhausted(image), "all of it is there");
+	recount_free(&recount);
+	image_sites_free(sites);
+	image_close(image);
+	text_free(&text);
+	free(sum);
+	free(file);
+}
+
+/* A list that leads to itself ends. */
+static void test_loop(void)
+{
+	uint8_t *file = small_image();
+	const char *why = NULL;
+	struct image *image = image_open_dump(dump_open_memory(file, SMALL_SIZE, &why), &why);
+	struct image_sites *sites;
+	uint64_t at = image->n[N_RANGES] + 32;
+
+	memcpy(file + SMALL_HEAD + (image->n[N_RANGES] - SMALL_MAP), &at, 8);
+	memcpy(file + SMALL_HEAD + (at - SMALL_MAP), &at, 8);
+	sites = image_sites_read(image);
+	expect(image_exhausted(image) || sites->ranges, "a list with a loop ends");
+	image_sites_free(sites);
+	image_close(image);
+	free(file);
+}
+
+static void test_refused(void)
+{
+	uint8_t *file = small_image();
+	const char *why = NULL;
+	struct dump *dump;
+
+	expect(!dump_open_memory(file, 40, &why) && why, "a head of an ELF file is none: %s", why ? why : "no");
+	file[SMALL_HEAD + SMALL_LAYOUT * DUMP_PAGE + 24] ^= 1;	/* self */
+	dump = dump_open_memory(file, SMALL_SIZE, &why);
+	expect(dump && !image_open_dump(dump, &why), "a copy of the table is none: %s", why ? why : "no");
+	free(file);
+}
+
+void test_memory_image(void)
+{
+	test_small();
+	test_loop();
+	test_refused();
+}
