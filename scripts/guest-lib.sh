@@ -11,6 +11,7 @@ guest_options="  -c COMMAND       run this shell command in the guest
   --cpus N         processors (default 2; always 1 on UML)
   --disk SIZE      size of the ext4 disk (default 256M, 0 for none)
   --vmem SIZE      memory that can be plugged in, see run-qemu (default 0: none)
+  --monitor        the guest can talk to QEMU's monitor, see run-qemu
   --tcg THREADS    multi (default) or single: how TCG runs the processors
   --timeout SEC    end the guest when nothing new comes from it, neither results
                    nor kernel log, for so long (default 120), or after ten
@@ -27,7 +28,7 @@ not say how it ended are failures (status 125, 124 for the time-out)."
 
 guest_parse()
 {
-	append='' name='' mem=512M cpus=2 disk_size=256M vmem=0 limit=120 allow='' shell='' verbose='' threads=multi
+	append='' name='' mem=512M cpus=2 disk_size=256M vmem=0 monitor='' limit=120 allow='' shell='' verbose='' threads=multi
 	flavour='' script='' command=''
 	script_args=()
 	while [ $# -gt 0 ]; do
@@ -39,6 +40,7 @@ guest_parse()
 		--cpus) cpus=${2?}; shift ;;
 		--disk) disk_size=${2?}; shift ;;
 		--vmem) vmem=${2?}; shift ;;
+		--monitor) monitor=1 ;;
 		--tcg) threads=${2?}; shift ;;
 		--timeout) limit=${2?}; shift ;;
 		--allow) allow=${2?}; shift ;;

@@ -1,0 +1,37 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# Work, and images of the memory afterwards: image.sh FILE OPTIONS… [FILE OPTIONS…]
+# For test-image, which is on the other side of QEMU's monitor. Prints "allocinfo: " and
+# what /proc/allocinfo says just before, and where codetag_known has what ("known: ").
+CODETAG=/sys/kernel/debug/codetag
+
+# host COMMAND: have QEMU do something
+host()
+{
+	for port in /sys/class/virtio-ports/*; do
+		[ "$(cat "$port/name" 2>/dev/null)" = guest.host ] || continue
+		echo "$1" >"/dev/${port##*/}"
+		return
+	done
+	return 1
+}
+
+mount -t debugfs none /sys/kernel/debug 2>/dev/null
+cd /selftests || exit
+insmod codetag_test.ko && insmod codetag_victim.ko && insmod codetag_known.ko || exit
+echo hold all >/sys/kernel/debug/codetag_test/run
+# An unloaded module with memory, and contexts of what is split.
+rmmod codetag_victim
+echo 'file mm/* keys=stack,node; file fs/* keys=size' >$CODETAG/control || exit
+mkdir -p /tmp/work
+mount -t ext4 /dev/vda /tmp/work && cp -r /bin /selftests /tmp/work || exit
+ls -lR /sys /proc/self >/dev/null 2>&1
+dmesg | sed -n 's,.*\(known: [a-z]* [0-9a-f]* [0-9]*\)$,\1,p'
+sync
+sleep 1
+sed 's/^/allocinfo: /' /proc/allocinfo
+for command; do
+	host "$command" || exit
+	# The guest stands still meanwhile.
+	sleep 2
+done
