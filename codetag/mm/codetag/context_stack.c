@@ -182,7 +182,9 @@ static size_t text_bytes;
  * @s:		where to write it: CODETAG_FRAME_TEXT bytes and one for the end
  * @address:	the return address
  *
- * Nothing that a symbol of a module may contain makes a line or gets to a terminal.
+ * Nothing that a symbol of a module may contain makes a line or gets to a terminal. Code without
+ * a symbol, such as what users load into BPF, shows no address: whoever reads this need not know
+ * where the kernel is.
  *
  * Context: Process.
  * Return: The length.
@@ -192,6 +194,8 @@ unsigned int codetag_frame_text(char *s, unsigned long address)
 	char name[KSYM_SYMBOL_LEN];
 	int len = sprint_symbol(name, address);
 
+	if (strstarts(name, "0x"))
+		len = strscpy(name, "[unknown]");
 	*s = ' ';
 	len = string_escape_mem(name, len, s + 1, KSYM_SYMBOL_LEN,
 				ESCAPE_OCTAL | ESCAPE_NAP | ESCAPE_APPEND, "\\");

@@ -1644,6 +1644,21 @@ static void context_exit(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, id_use().contexts, 0);
 }
 
+/* ---- as text -------------------------------------------------------------------- */
+
+static void frame_text(struct kunit *test)
+{
+	static const char start[] = " schedule+0x0/0x";
+	char *text = kunit_kmalloc(test, CODETAG_FRAME_TEXT + 1, GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, text);
+	codetag_frame_text(text, (unsigned long)schedule);
+	KUNIT_EXPECT_MEMEQ(test, text, start, strlen(start));
+	/* What has no symbol shows no address. */
+	codetag_frame_text(text, 0x1234);
+	KUNIT_EXPECT_STREQ(test, text, " [unknown]\n");
+}
+
 static struct kunit_case context_cases[] = {
 	KUNIT_CASE(nothing),
 	KUNIT_CASE(by_size),
@@ -1662,6 +1677,7 @@ static struct kunit_case context_cases[] = {
 	KUNIT_CASE(several_calls),
 	KUNIT_CASE(in_nmis),
 	KUNIT_CASE(depth),
+	KUNIT_CASE(frame_text),
 	KUNIT_CASE(marks),
 	KUNIT_CASE(split_pages),
 	KUNIT_CASE(split_pages_by_task),
