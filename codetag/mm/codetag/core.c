@@ -20,6 +20,7 @@
 #include <linux/module.h>
 #include <linux/mutex.h>
 #include <linux/percpu.h>
+#include <linux/ratelimit.h>
 #include <linux/rculist.h>
 #include <linux/rwsem.h>
 #include <linux/slab.h>
@@ -1122,6 +1123,8 @@ static void register_without_ids(struct module *mod, unsigned int done)
  */
 void codetag_load_module(struct module *mod)
 {
+	/* Users can have a module that fails to start loaded again and again. */
+	static DEFINE_RATELIMIT_STATE(warnings, 3600 * HZ, 10);
 	unsigned int done, nr, without_id;
 	bool reaped = false;
 
@@ -1143,7 +1146,7 @@ void codetag_load_module(struct module *mod)
 	codetag_content_id++;
 	up_write(&codetag_sem);
 
-	if (without_id)
+	if (without_id && __ratelimit(&warnings))
 		pr_warn("no ids for %u of the %u call sites of module %s: their memory is charged to codetag:%d func:not_representable\n",
 			without_id, mod->num_alloc_tags, mod->name,
 			CODETAG_ID_UNREPRESENTABLE);
