@@ -12,6 +12,10 @@ Usage: make-hostile-db.py KIND SOUND OUT [VICTIM]
   again     TABLE=name: the pages of that table are read over and over
   shared    each row of site has a text of most of the file, in the same pages
   index     what is appended to snapshot is indexed by a text of 100 MB
+  stacks    contexts name one long stack many times: a text of 4 GB out of 1.5 MB
+  gauges    30000 gauges, with one value each, and as many snapshots
+  names     one gauge with a long name, and as many values as there is room for
+  ids       numbers of rows, and of the rows that they name, are negative, huge, and of none
   text      strings have escapes, line breaks and formulas in them
 """
 import os
@@ -162,6 +166,36 @@ elif kind == "index":
     script("CREATE INDEX more ON snapshot (length(hex(zeroblob(id)))); PRAGMA writable_schema = ON;"
            "UPDATE sqlite_master SET sql = replace(sql, '(id)', '(50000000 + id)')"
            " WHERE name = 'more'")
+elif kind == "stacks":
+    db = sqlite3.connect(out)
+    db.execute("INSERT INTO stack VALUES (1000000, ?)", (" f+0x1/0x2\n" * 90000,))
+    text = ("# contexts - version: 1.0\n# site: 0 0 0 a.c:1 func:f keys=stack max=9 contexts=1\n"
+            "10 1 1 a.c:1 func:f\n")
+    db.execute("INSERT OR REPLACE INTO contexts SELECT id, ? FROM snapshot",
+               (text + "=1000000\n" * 4500,))
+    db.commit()
+    db.close()
+elif kind == "gauges":
+    script("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 30000)"
+           " INSERT OR IGNORE INTO snapshot SELECT 100000 + i, i, 1, 0 FROM n;"
+           "INSERT OR IGNORE INTO gauge SELECT id, 'x', id FROM snapshot;"
+           "INSERT OR IGNORE INTO sample SELECT id, id, id FROM snapshot")
+elif kind == "names":
+    script("INSERT INTO gauge VALUES (1000000, 'meminfo', hex(zeroblob(2000000))),"
+           " (1000001, 'meminfo', 'MemFree'); INSERT INTO sample VALUES (1000001, 1, 4321);"
+           "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 200000)"
+           " INSERT INTO sample SELECT 1000000, i, i FROM n")
+elif kind == "ids":
+    db = sqlite3.connect(out)
+    tables = [row[0] for row in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+    for name in tables:
+        for column in {"id", "site", "host", "snapshot", "caller", "gauge", "largest_host",
+                       "allocator", "freer", "line"}.intersection(columns(name)):
+            for number in -2**63, -1, 0, 2**32, 2**32 + 1, 2**63 - 2:
+                db.execute(f"UPDATE OR IGNORE {name} SET {column} = ? WHERE {column} ="
+                           f" (SELECT {column} FROM {name} ORDER BY random() LIMIT 1)", (number,))
+    db.commit()
+    db.close()
 elif kind == "text":
     bad = "x\x1b]0;t\x07\x1b[2J\u009b31m\u202e\n=cmd|' /C calc'!A0,\"y;z"
     db = sqlite3.connect(out)

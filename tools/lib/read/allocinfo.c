@@ -63,6 +63,11 @@ const char *site_path(const char *file)
 	return file;
 }
 
+const char *site_module(const char *module)
+{
+	return module && strcmp(module, "vmlinux") ? module : NULL;
+}
+
 /* Splits "file:line" in place, from the right: a path may hold colons. */
 static const char *parse_place(struct site *site, char *s)
 {
@@ -111,7 +116,7 @@ const char *site_parse(struct site *site, char *s, size_t len)
 			return "the module has no name";
 		end[-1] = '\0';
 		*open = '\0';
-		site->module = open + 2;
+		site->module = site_module(open + 2);
 		/* The module's build may have left blanks before "[". */
 		while (open > s && open[-1] == ' ')
 			*--open = '\0';

@@ -90,6 +90,9 @@ const char *site_parse(struct site *site, char *s, size_t len);
 /* @file without what the compiler was given in front of headers. */
 const char *site_path(const char *file);
 
+/* The name of a module, NULL for none, which is also called vmlinux. */
+const char *site_module(const char *module);
+
 /* The flags that are in @notes, and notes for them; NULL for none. */
 unsigned int site_flags(const char *notes);
 const char *site_notes(unsigned int flags);

@@ -88,7 +88,24 @@ static bool read_member(struct unpacked *unpacked, struct archive *a, const char
 	return true;
 }
 
-static bool read_members(struct unpacked *unpacked, struct archive *a,
+/* Past a member, unless more than @most comes out of the archive: what is packed can be endless. */
+static bool skip_member(struct archive *a, int64_t most)
+{
+	const void *block;
+	size_t size;
+	int64_t at;
+	int result;
+
+	while ((result = archive_read_data_block(a, &block, &size, &at)) == ARCHIVE_OK)
+		if (archive_filter_bytes(a, 0) > most) {
+			errno = EFBIG;
+			return false;
+		}
+	errno = EBADMSG;
+	return result == ARCHIVE_EOF;
+}
+
+static bool read_members(struct unpacked *unpacked, struct archive *a, int64_t most,
 			 bool (*wanted)(const char *path, const char *arg), const char *arg)
 {
 	struct archive_entry *entry;
@@ -101,11 +118,12 @@ static bool read_members(struct unpacked *unpacked, struct archive *a,
 		bool raw = archive_format(a) == ARCHIVE_FORMAT_RAW;
 		const char *path = raw ? "" : archive_entry_pathname(entry);
 
-		if (!raw && archive_entry_filetype(entry) != AE_IFREG)
-			continue;
-		if ((raw || (path && wanted(path, arg))) &&
-		    !read_member(unpacked, a, path, &sum))
+		if (raw || (archive_entry_filetype(entry) == AE_IFREG && path && wanted(path, arg))) {
+			if (!read_member(unpacked, a, path, &sum))
+				return false;
+		} else if (!skip_member(a, most)) {
 			return false;
+		}
 	}
 	/* Nothing, compressed: one member, as of what is no archive. */
 	if (result == ARCHIVE_EOF && archive_format(a) == ARCHIVE_FORMAT_EMPTY) {
@@ -124,13 +142,17 @@ bool unpack(struct unpacked *unpacked, const char *data, size_t len,
 	int why;
 
 	*unpacked = (struct unpacked){ 0 };
-	archive_read_support_filter_all(a);
+	/* Not all: for some the library runs a program, which it looks for in PATH. */
+	archive_read_support_filter_gzip(a);
+	archive_read_support_filter_bzip2(a);
+	archive_read_support_filter_xz(a);
+	archive_read_support_filter_zstd(a);
 	archive_read_support_format_empty(a);
 	archive_read_support_format_tar(a);
 	archive_read_support_format_raw(a);
 	errno = EBADMSG;
 	good = archive_read_open_memory(a, data, len) == ARCHIVE_OK &&
-	       read_members(unpacked, a, wanted, arg);
+	       read_members(unpacked, a, UNPACK_MOST + UNPACK_RATIO * (int64_t)len, wanted, arg);
 	why = errno;
 	archive_read_free(a);
 	if (!good)

@@ -28,10 +28,13 @@ struct unpacked {
 /* More than this is taken for an attack. */
 #define UNPACK_MOST ((size_t)1 << 28)
 
+/* As is what becomes so many times larger, and is this large, even if it is only passed over. */
+#define UNPACK_RATIO 1000
+
 /*
  * Keeps those members of an archive of which @wanted says so, which is called with
  * @arg. False with errno, and nothing to free: EOPNOTSUPP if this build cannot unpack,
- * EBADMSG if it is damaged or cut, EFBIG if it becomes larger than UNPACK_MOST.
+ * EBADMSG if it is damaged or cut, EFBIG if it becomes larger than that.
  */
 bool unpack(struct unpacked *unpacked, const char *data, size_t len,
 	    bool (*wanted)(const char *path, const char *arg), const char *arg);

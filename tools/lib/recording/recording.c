@@ -249,8 +249,8 @@ static bool load_meta(struct recording *rec)
 	if (!s)
 		return false;
 	while ((result = sqlite3_step(s)) == SQLITE_ROW) {
-		const char *key = (const char *)sqlite3_column_text(s, 0);
-		const char *value = (const char *)sqlite3_column_text(s, 1);
+		const char *key = database_column(s, 0);
+		const char *value = database_column(s, 1);
 
 		if (!key || !value)
 			continue;
@@ -896,7 +896,7 @@ bool recording_series(struct recording *rec, struct series *series, const size_t
 		struct site site = {
 			.file = database_text(&names, sites, 2),
 			.line = (uint32_t)sqlite3_column_int64(sites, 3),
-			.module = database_text(&names, sites, 4),
+			.module = site_module(database_text(&names, sites, 4)),
 			.func = database_text(&names, sites, 5),
 		};
 		struct sum *sums = NULL;
@@ -959,7 +959,7 @@ bool recording_load(struct recording *rec, size_t i, struct allocinfo *info)
 		struct site site = {
 			.file = copy_column(info, s, 0),
 			.line = (uint32_t)sqlite3_column_int64(s, 1),
-			.module = copy_column(info, s, 2),
+			.module = site_module(copy_column(info, s, 2)),
 			.func = copy_column(info, s, 3),
 			.bytes = sqlite3_column_int64(s, 4),
 			.calls = sqlite3_column_int64(s, 5),
@@ -1001,7 +1001,7 @@ static bool load_samples(struct recording *rec, size_t i, const char *source,
 	sqlite3_bind_int64(s, 1, rec->snapshot[i].id);
 	bind_text(s, 2, source);
 	while ((result = sqlite3_step(s)) == SQLITE_ROW) {
-		const char *name = (const char *)sqlite3_column_text(s, 0);
+		const char *name = database_column(s, 0);
 
 		if (!database_ascends(&last, sqlite3_column_int64(s, 2))) {
 			fail_with(rec, damaged);
@@ -1104,8 +1104,15 @@ bool recording_load_machine(struct recording *rec, size_t i, struct machine *mac
 	return false;
 }
 
+/*
+ * A short text can name a long stack again and again. So much longer than it is stored, or than
+ * this, no kernel's contexts are.
+ */
+#define MOST_LONGER 1024
+#define MOST_CONTEXTS (256 << 20)
+
 /* One that is not there, in a damaged file, has no frames. */
-static bool put_stack(struct recording *rec, struct text *text, int64_t number)
+static bool put_stack(struct recording *rec, struct text *text, int64_t number, size_t most)
 {
 	sqlite3_stmt *s = query(rec, "SELECT frames FROM stack WHERE id = ?");
 	int result;
@@ -1114,8 +1121,12 @@ static bool put_stack(struct recording *rec, struct text *text, int64_t number)
 		return false;
 	sqlite3_bind_int64(s, 1, number);
 	while ((result = sqlite3_step(s)) == SQLITE_ROW) {
-		const char *frames = (const char *)sqlite3_column_text(s, 0);
+		const char *frames = database_column(s, 0);
 
+		if (frames && text->len + strlen(frames) > most) {
+			fail_with(rec, "damaged: contexts that are longer than any kernel's");
+			break;
+		}
 		text_puts(text, frames ? frames : "");
 	}
 	return query_end(rec, s, result);
@@ -1134,7 +1145,9 @@ bool recording_load_contexts(struct recording *rec, size_t i, struct text *text)
 		return false;
 	sqlite3_bind_int64(s, 1, rec->snapshot[i].id);
 	while ((result = sqlite3_step(s)) == SQLITE_ROW) {
-		const char *line = (const char *)sqlite3_column_text(s, 0);
+		const char *line = database_column(s, 0);
+		size_t len = line ? strlen(line) : 0;
+		size_t most = len < MOST_CONTEXTS / MOST_LONGER ? len * MOST_LONGER : MOST_CONTEXTS;
 
 		while (line && *line) {
 			const char *end = strchrnul(line, '\n');
@@ -1142,7 +1155,7 @@ bool recording_load_contexts(struct recording *rec, size_t i, struct text *text)
 			end += *end == '\n';
 			if (*line != STACK_MARK)
 				text_add(text, line, (size_t)(end - line));
-			else if (!put_stack(rec, text, atoll(line + 1)))
+			else if (!put_stack(rec, text, atoll(line + 1), most))
 				break;
 			line = end;
 		}
@@ -1173,46 +1186,78 @@ static void fill(struct gauge *gauge, size_t from, size_t to)
 		gauge->value[i] = gauge->value[i - 1];
 }
 
-bool recording_load_gauges(struct recording *rec, const char *glob, struct gauges *gauges)
+/* Adds a gauge if it has ever had a value. */
+static bool load_gauge(struct recording *rec, sqlite3_stmt *samples, struct gauges *gauges,
+		       const char *name)
 {
-	sqlite3_stmt *s = query(rec,
-		"SELECT source || '.' || name, snapshot, value, id FROM gauge JOIN sample"
-		" ON gauge = id ORDER BY id, snapshot");
-	int64_t last = INT64_MIN;
 	struct gauge *gauge = NULL;
 	size_t i = 0, filled = 0;
 	int result;
 
-	if (!s)
-		return false;
-	while ((result = sqlite3_step(s)) == SQLITE_ROW) {
-		const char *name = (const char *)sqlite3_column_text(s, 0);
-
-		if (!name || !glob_match(glob, name))
-			continue;
-		if (!gauge || last != sqlite3_column_int64(s, 3)) {
-			if (!database_ascends(&last, sqlite3_column_int64(s, 3))) {
-				fail_with(rec, damaged);
-				break;
-			}
-			if (gauge)
-				fill(gauge, filled, rec->count);
+	while ((result = sqlite3_step(samples)) == SQLITE_ROW) {
+		if (!gauge)
 			gauge = add_gauge(gauges, name, rec->count);
-			i = filled = 0;
-		}
-		while (i < rec->count && rec->snapshot[i].id < sqlite3_column_int64(s, 1))
+		while (i < rec->count && rec->snapshot[i].id < sqlite3_column_int64(samples, 0))
 			i++;
 		if (i == rec->count)
 			continue;
 		if (i < gauge->first)
 			gauge->first = i;
 		fill(gauge, filled, i);
-		gauge->value[i] = sqlite3_column_int64(s, 2);
+		gauge->value[i] = sqlite3_column_int64(samples, 1);
 		filled = i + 1;
 	}
 	if (gauge)
 		fill(gauge, filled, rec->count);
+	sqlite3_reset(samples);
+	return result == SQLITE_DONE || fail(rec);
+}
+
+/*
+ * How many values there may be: each gauge has one for each snapshot, although few are stored.
+ * Of the gauges of a machine, at least one in this many changes between two snapshots.
+ */
+#define GAUGES_A_SAMPLE 128
+#define FEW_VALUES (4 << 20)
+
+static bool most_values(struct recording *rec, size_t *most)
+{
+	sqlite3_stmt *s = query(rec, "SELECT count(*) FROM sample");
+	int result = s ? sqlite3_step(s) : SQLITE_ERROR;
+
+	if (result == SQLITE_ROW) {
+		*most = FEW_VALUES + GAUGES_A_SAMPLE * (size_t)sqlite3_column_int64(s, 0);
+		result = sqlite3_step(s);
+	}
 	return query_end(rec, s, result);
+}
+
+bool recording_load_gauges(struct recording *rec, const char *glob, struct gauges *gauges)
+{
+	sqlite3_stmt *s = query(rec, "SELECT id, source || '.' || name FROM gauge ORDER BY id");
+	sqlite3_stmt *samples = query(rec, "SELECT snapshot, value FROM sample WHERE gauge = ?"
+					   " ORDER BY snapshot");
+	bool good = s && samples;
+	int64_t last = INT64_MIN;
+	int result = SQLITE_DONE;
+	size_t most = 0;
+
+	good = good && most_values(rec, &most);
+	while (good && (result = sqlite3_step(s)) == SQLITE_ROW) {
+		const char *name = database_column(s, 1);
+
+		if (!database_ascends(&last, sqlite3_column_int64(s, 0)))
+			good = fail_with(rec, damaged);
+		else if (name && glob_match(glob, name) &&
+			 most / (gauges->count + 1) < rec->count)
+			good = fail_with(rec, "damaged: more gauges than change");
+		else if (name && glob_match(glob, name)) {
+			sqlite3_bind_int64(samples, 1, last);
+			good = load_gauge(rec, samples, gauges, name);
+		}
+	}
+	sqlite3_finalize(samples);
+	return query_end(rec, s, result) && good;
 }
 
 void gauges_free(struct gauges *gauges)

@@ -148,7 +148,7 @@ bool fleet_db_next(struct fleet_db *db, struct snapshot *snapshot)
 		struct site site = {
 			.file = database_text(&info->strings, db->values, 0),
 			.line = (uint32_t)sqlite3_column_int64(db->values, 1),
-			.module = database_text(&info->strings, db->values, 2),
+			.module = site_module(database_text(&info->strings, db->values, 2)),
 			.func = database_text(&info->strings, db->values, 3),
 			.notes = database_text(&info->strings, db->values, 4),
 			.bytes = sqlite3_column_int64(db->values, 5),

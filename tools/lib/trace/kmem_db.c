@@ -228,7 +228,7 @@ static bool read_rest(sqlite3 *db, struct kmem *kmem, bool *known)
 			       -1, &s, NULL) != SQLITE_OK)
 		return false;
 	while ((result = sqlite3_step(s)) == SQLITE_ROW) {
-		const char *key = (const char *)sqlite3_column_text(s, 0);
+		const char *key = database_column(s, 0);
 		int64_t value = sqlite3_column_int64(s, 1);
 
 		if (key && !strcmp(key, "trace_format"))

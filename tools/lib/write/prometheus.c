@@ -19,7 +19,10 @@ static const char *const words[] = {
 	[BY_HOST] = "host",
 };
 
-/* The format is UTF-8: other bytes, and those of unsafe characters, become "\xff". */
+/*
+ * The format is UTF-8: other bytes, and those of unsafe characters, become "\xff". So does a
+ * backslash that could be taken for such a one: names that differ stay so.
+ */
 static void write_label(FILE *out, bool *first, const char *name, const char *value)
 {
 	fprintf(out, "%s%s=\"", *first ? "{" : ",", name);
@@ -27,7 +30,9 @@ static void write_label(FILE *out, bool *first, const char *name, const char *va
 	while (*value) {
 		size_t len = text_safe_length(value);
 
-		if (*value == '\\' || *value == '"')
+		if (*value == '\\' && value[1] == 'x')
+			fputs("\\\\x5c", out);
+		else if (*value == '\\' || *value == '"')
 			fprintf(out, "\\%c", *value);
 		else if (*value == '\n')
 			fputs("\\n", out);

@@ -120,15 +120,6 @@ hostile_ends() {
 	return $bad
 }
 
-schema_is_compared() {
-	local sound bad=0
-	make_sound
-	hostile_ends view "$recording" row site snapshot meta contexts stack gauge sample || bad=1
-	hostile_ends view "$scratch/sound-fleet.db" host site value meta || bad=1
-	hostile_ends view "$scratch/sound-trace.db" caller use meta finding || bad=1
-	return $bad
-}
-
 # What would be computed is refused, and so is a number that has no next one.
 schema_refused() {
 	local kind
@@ -143,13 +134,20 @@ schema_refused() {
 		"$codetag" replay --text 1 "$scratch/hostile/x.db" | grep -q leaky_alloc
 }
 
-# Pages that lead to the same page again and again
-pages_again() {
+# Tables that are computed and never end; pages that lead to the same page again and again;
+# numbers of rows that are negative, huge, or of no row
+each_reader_ends() {
 	local bad=0
 	make_sound
+	hostile_ends view "$recording" row site snapshot meta contexts stack gauge sample || bad=1
+	hostile_ends view "$scratch/sound-fleet.db" host site value meta || bad=1
+	hostile_ends view "$scratch/sound-trace.db" caller use meta finding || bad=1
 	hostile_ends again "$recording" site snapshot || bad=1
 	hostile_ends again "$scratch/sound-fleet.db" host site || bad=1
 	hostile_ends again "$scratch/sound-trace.db" caller use || bad=1
+	hostile_ends ids "$recording" all || bad=1
+	hostile_ends ids "$scratch/sound-fleet.db" all || bad=1
+	hostile_ends ids "$scratch/sound-trace.db" all || bad=1
 	return $bad
 }
 
@@ -163,6 +161,38 @@ shared_pages() {
 		[ "${command%% *}" = replay ] || grep -q 'more work than a file of its size' "$scratch/out" ||
 			{ echo "$command"; cut -c 1-300 "$scratch/out"; return 1; }
 	done
+}
+
+# A short text that names a long stack again and again: no more is made of it than a kernel
+# shows.
+long_stacks() {
+	local command db=$scratch/hostile/x.db
+	hostile stacks "$recording" || return 1
+	for command in "contexts $db" "leaks --stacks $db" "replay --contexts 1 $db"; do
+		# shellcheck disable=SC2086
+		( ulimit -t 60; timeout 60 "$codetag" $command ) >"$scratch/out" 2>&1
+		grep -q 'longer than any kernel' "$scratch/out" && continue
+		echo "$command: $(cut -c 1-300 "$scratch/out" | head -n 5)"
+		return 1
+	done
+}
+
+# Neither are there gauges that never change in any number, and a long name is read once.
+gauges_are_bounded() {
+	local db=$scratch/hostile/x.db
+	hostile gauges "$recording" || return 1
+	( ulimit -t 30; "$codetag" replay --gauges "$db" ) >"$scratch/out" 2>&1
+	grep -q 'more gauges than change' "$scratch/out" || { head -c 300 "$scratch/out"; return 1; }
+	hostile names "$recording" || return 1
+	( ulimit -t 30; "$codetag" replay --list --gauge 'meminfo.Mem*' "$db" ) >"$scratch/out" 2>&1 &&
+		grep -q 4321 "$scratch/out" && return
+	head -c 300 "$scratch/out"
+	return 1
+}
+
+# Text of a file is bounded where it is read: in one place.
+columns_are_bounded() {
+	! grep -rn 'sqlite3_column_\(text\|blob\)' ../lib ../cmd | grep -v '^../lib/base/database\.c:'
 }
 
 # What is appended computes nothing.
@@ -184,10 +214,11 @@ if feature sqlite3 security; then
 	else
 		skip security/foreign-wal 'needs root, to give a file away'
 	fi
-	check security/schema schema_is_compared
+	check security/readers each_reader_ends
 	check security/schema-refused schema_refused
-	check security/pages-again pages_again
 	check security/shared-pages shared_pages
+	check security/long-stacks long_stacks
+	check security/gauges gauges_are_bounded
 	check security/index index_refused
 fi
 
@@ -336,6 +367,43 @@ beside_is_ordinary() {
 }
 check security/beside beside_is_ordinary
 
+# What is packed as no other file of codetag's is unpacked by no program that is called so.
+no_programs() {
+	local bin=$scratch/bin name
+	mkdir -p "$bin"
+	for name in lrzip grzip lzop gzip bzip2 xz zstd lz4 uudecode rpm2cpio; do
+		printf '#!/bin/sh\n: >"%s/ran"\n' "$scratch" >"$bin/$name"
+		chmod +x "$bin/$name"
+	done
+	rm -f "$scratch/ran"
+	for name in 'LRZI\0\6' 'GRZipII\0\2\4:)' '\x89LZO\0\r\n\x1a\n'; do
+		python3 -c 'import gzip, sys; sys.stdout.buffer.write(gzip.compress(
+			sys.argv[1].encode("latin-1").decode("unicode_escape").encode("latin-1") + bytes(600)))' \
+			"$name" >"$scratch/nested.gz"
+		PATH=$bin:$PATH "$codetag" report "$scratch/nested.gz" >"$scratch/out" 2>&1
+		[ $? -eq 2 ] && [ ! -e "$scratch/ran" ] || { echo "$name: $(cat "$scratch/out")"; return 1; }
+	done
+}
+
+# 256 KB that become 8 GB, in a file of the archive that nobody wants
+endless_archive() {
+	python3 -c 'import struct, sys, tarfile
+member = tarfile.TarInfo("var/log/lastlog")
+member.size = 8 << 30
+head = member.tobuf(tarfile.GNU_FORMAT)
+def block(kind, size, data):
+    return struct.pack("<I", kind << 1 | size << 3)[:3] + data
+sys.stdout.buffer.write(b"\x28\xb5\x2f\xfd\0\x38" + block(0, len(head), head) +
+                        block(1, 1 << 17, b"\0") * (1 << 16) + block(0, 1024, bytes(1024)) + b"\1\0\0")' \
+		>"$scratch/endless.tar.zst" || return 1
+	( ulimit -t 20; "$codetag" report "$scratch/endless.tar.zst" ) >"$scratch/out" 2>&1
+	grep -q 'too large' "$scratch/out" || { cat "$scratch/out"; return 1; }
+}
+if feature libarchive security/archives; then
+	check security/programs no_programs
+	check security/endless endless_archive
+fi
+
 # What no terminal and no line format may get, in files of all kinds.
 unsafe=$'x\033]0;t\a\033[2J\u009b31m\u202e'
 
@@ -413,6 +481,21 @@ feature sqlite3 security/strings && check security/strings strings_are_safe
 feature sqlite3 security/contexts && check security/contexts contexts_are_safe
 check security/messages messages_are_safe
 check security/formulas csv_formulas
+check security/columns columns_are_bounded
+
+# Names that differ make series that differ: of two that are the same an exporter takes none.
+series_differ() {
+	local by
+	printf '%s\n' 'allocinfo - version: 1.0' $'1 1 a.c:1 func:f\xff' '2 1 a.c:1 func:f\xff' \
+		$'3 1 a.c:1 func:f\u202e' '4 1 a.c:1 func:f\\xff' '5 1 a.c:2 func:g' \
+		'6 1 a.c:2 [vmlinux] func:g' '7 1 ./a.c:2 func:g' >"$scratch/series"
+	for by in site place func file module dir subsystem; do
+		"$codetag" export --format prometheus -g $by "$scratch/series" >"$scratch/out" || return 1
+		sed -n 's/^\(codetag_[^ ]*\) .*/\1/p' "$scratch/out" | sort | uniq -d | grep . && return 1
+	done
+	return 0
+}
+check security/series series_differ
 
 # units: the services of the packages and of the examples; what each may do, by systemd's own measure
 units_are_confined() {
