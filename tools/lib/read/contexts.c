@@ -149,12 +149,17 @@ static const char *add_split(struct contexts *contexts, char *line, char *end)
 	return NULL;
 }
 
-/* "function+0x1f/0x2c [module]" or an address. */
+/* Of one stack. No kernel saves as many, and what is done with a stack may take their square. */
+#define MOST_FRAMES 1024
+
+/* "function+0x1f/0x2c [module]", "[unknown]" or an address. */
 static const char *add_frame(struct contexts *contexts, char *line, size_t len)
 {
 	struct frame frame = { .func = line };
 	char *plus = strchr(line, '+'), *module = strchr(line, ' ');
 
+	if (contexts->context[contexts->count - 1].frames == MOST_FRAMES)
+		return "more frames than a stack has";
 	if (module) {
 		if (module[1] != '[' || line[len - 1] != ']' || len < (size_t)(module - line) + 4)
 			return "not a frame";

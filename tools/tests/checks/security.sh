@@ -461,6 +461,17 @@ contexts_are_safe() {
 	return $bad
 }
 
+# A stack has some frames, not as many as a file can have.
+many_frames() {
+	{
+		printf '%s\n' '# contexts - version: 1.0' '# site: 0 0 0 a.c:1 func:f keys=stack max=9 contexts=1' \
+			'10 1 1 a.c:1 func:f'
+		yes ' f+0x1/0x2' | head -n 100000
+	} >"$scratch/frames.contexts"
+	( ulimit -t 20; "$codetag" contexts --tree "$scratch/frames.contexts" ) >"$scratch/out" 2>&1
+	grep -q 'more frames than a stack has' "$scratch/out" || { head -c 300 "$scratch/out"; return 1; }
+}
+
 # Names of files are in messages.
 messages_are_safe() {
 	local dir=$scratch/messages
@@ -479,6 +490,7 @@ csv_formulas() {
 
 feature sqlite3 security/strings && check security/strings strings_are_safe
 feature sqlite3 security/contexts && check security/contexts contexts_are_safe
+check security/frames many_frames
 check security/messages messages_are_safe
 check security/formulas csv_formulas
 check security/columns columns_are_bounded
