@@ -140,6 +140,7 @@ static void put_value(sqlite3_str *sql, struct bytes *bytes)
 	static const char *const edges[] = {
 		"NULL", "0", "-1", "9223372036854775807", "-9223372036854775808", "4294967295",
 		"1e308", "x'00ff00'", "''", "zeroblob(100000)", "2147483648", "char(27,155,8238,10)",
+		"'=1' || char(10) || '=2' || char(10)",
 	};
 	uint8_t what = take(bytes);
 	char text[16];
@@ -269,8 +270,7 @@ static void read_recording(void)
 
 		recording_series(rec, &series, &at, &choice);
 		series_free(&series);
-		if (recording_count(rec) < 1000)
-			recording_load_gauges(rec, "*", &gauges);
+		recording_load_gauges(rec, "*", &gauges);
 		gauges_free(&gauges);
 	}
 	recording_close(rec);
