@@ -12,6 +12,7 @@
 
 #include "base/message.h"
 #include "base/text.h"
+#include "read/fields.h"
 #include "read/input.h"
 
 #define LOCKDOWN_FILE "/sys/kernel/security/lockdown"
@@ -173,6 +174,23 @@ bool debugfs_read_sites(const struct debugfs_dir *dir, char **text, size_t *len)
 	free(sites);
 	errno = error;
 	return good;
+}
+
+bool debugfs_read_enabled(const struct debugfs_dir *dir, bool *enabled)
+{
+	char *path = debugfs_path(dir, "stats");
+	const struct field *field;
+	struct fields fields;
+	bool known = false;
+
+	if (fields_read(&fields, path)) {
+		field = fields_find(&fields, "enabled");
+		known = field && field->is_number;
+		*enabled = known && field->number;
+		fields_free(&fields);
+	}
+	free(path);
+	return known;
 }
 
 /* Closes @fd, which may be an error of open(). */

@@ -72,6 +72,9 @@ bool debugfs_read(const struct debugfs_dir *dir, const char *name, char **text,
  */
 bool debugfs_read_sites(const struct debugfs_dir *dir, char **text, size_t *len);
 
+/* Whether the profiler as a whole is on; false if that is not known. */
+bool debugfs_read_enabled(const struct debugfs_dir *dir, bool *enabled);
+
 /*
  * Hands @text to the kernel in one piece. *@opened tells whether the file could
  * be opened at all. Returns 0 or an errno.

@@ -8,6 +8,7 @@
 #include "show.h"
 #include "tree_view.h"
 #include "base/message.h"
+#include "read/profiling.h"
 
 struct report {
 	struct selection selection;
@@ -91,7 +92,7 @@ static const struct argp argp = {
 	"  codetag report fleet/ --group host --top 10 module nf_tables\n"
 	"  codetag report -g host --label host=web1 a.gz --label host=web2 b.gz\n"
 	"  codetag report --json --min 1M | jq .rows[].name\n\n"
-	"Exit status: 0 success, 2 trouble.",
+	PROFILING_STATUS,
 	children, NULL, NULL
 };
 
@@ -188,7 +189,8 @@ int cmd_report(int argc, char **argv)
 			tree_sort(&data.tree, selection->order);
 		}
 		good = print(&report, &data) && good;
-		if (snapshot_complete(&data.snapshot, selection->path) && good)
+		if (profiling_complete(&data.snapshot.info, selection->query) &&
+		    snapshot_complete(&data.snapshot, selection->path) && good)
 			status = STATUS_OK;
 		tree_free(&data.tree);
 		groups_free(&data.groups);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "base/number.h"
+#include "read/profiling.h"
 
 static size_t count_module_rows(const struct allocinfo *info,
 				const struct query *query)
@@ -78,6 +79,7 @@ void show_table(const struct groups *groups, size_t count,
 void show_json(struct json *json, const struct groups *groups, size_t count,
 	       const struct allocinfo *info, const struct selection *selection)
 {
+	struct profiling profiling;
 	char version[32];
 
 	snprintf(version, sizeof(version), "%u.%u", info->major, info->minor);
@@ -91,6 +93,8 @@ void show_json(struct json *json, const struct groups *groups, size_t count,
 	json_int(json, "rows", groups->now.rows);
 	json_int(json, "module_rows", count_module_rows(info, selection->query));
 	json_int(json, "not_understood", info->bad_lines);
+	profiling_count(&profiling, info, selection->query);
+	json_int(json, "not_profiled", profiling.off);
 	json_end_object(json);
 	if (groups->by.by == BY_HOST) {
 		json_null(json, "left_out");

@@ -69,31 +69,13 @@ static void keep_unusual(struct control *control)
 	control->count = kept;
 }
 
-/* Whether the profiler as a whole is on; false if that is not known. */
-static bool read_enabled(const struct debugfs_dir *dir, bool *enabled)
-{
-	char *path = debugfs_path(dir, "stats");
-	const struct field *field;
-	struct fields fields;
-	bool known = false;
-
-	if (fields_read(&fields, path)) {
-		field = fields_find(&fields, "enabled");
-		known = field && field->is_number;
-		*enabled = known && field->number;
-		fields_free(&fields);
-	}
-	free(path);
-	return known;
-}
-
 static void print(struct control *control, const struct status *status)
 {
 	const struct output *output = &status->choice.output;
 	bool usual = status->all || status->choice.words.len, known, enabled;
 	struct json json = { .out = stdout };
 
-	known = read_enabled(&status->choice.dir, &enabled);
+	known = debugfs_read_enabled(&status->choice.dir, &enabled);
 	if (output->json) {
 		json_object(&json, NULL);
 		if (known)

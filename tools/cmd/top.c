@@ -15,6 +15,7 @@
 #include "base/message.h"
 #include "read/control.h"
 #include "read/input.h"
+#include "read/profiling.h"
 
 struct top {
 	struct selection selection;
@@ -90,7 +91,7 @@ static const struct argp argp = {
 	"  codetag top --once -n 15\n"
 	"  codetag top --once -s calls file 'net/*'\n"
 	"  codetag top -d 0.5 -s growth module ext4\n\n"
-	"Exit status: 0 success, 2 trouble.",
+	PROFILING_STATUS,
 	children, NULL, NULL
 };
 
@@ -115,7 +116,8 @@ static int once(const struct top *top)
 			show_summary(&groups, &snapshot.info, selection, &top->output);
 		show_table(&groups, count, selection, &top->output);
 	}
-	complete = snapshot_complete(&snapshot, selection->path);
+	complete = snapshot_complete(&snapshot, selection->path) &&
+		   profiling_complete(&snapshot.info, selection->query);
 	groups_free(&groups);
 	snapshot_free(&snapshot);
 	return complete ? STATUS_OK : STATUS_TROUBLE;
@@ -145,6 +147,7 @@ static bool read_now(struct snapshots *from, int step, struct allocinfo *info,
 		return false;
 	}
 	allocinfo_parse(info, text, len);
+	profiling_mark(info, now->path);
 	if (info->count)
 		return true;
 	snprintf(now->why, sizeof(now->why), "%s is not in the format of "

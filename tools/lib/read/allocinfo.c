@@ -8,6 +8,7 @@
 #include "base/message.h"
 #include "base/number.h"
 #include "read/input.h"
+#include "read/profiling.h"
 
 static const struct {
 	const char *note;
@@ -236,6 +237,7 @@ bool allocinfo_read(struct allocinfo *info, const char *path)
 bool allocinfo_take(struct allocinfo *info, char *text, size_t len, const char *path)
 {
 	allocinfo_parse(info, text, len);
+	profiling_mark(info, path);
 	if (info->count || (info->major && !info->bad_lines))
 		return true;
 	if (len)

@@ -919,7 +919,8 @@ bool recording_series(struct recording *rec, struct series *series, const size_t
 				text_puts(&name, row);
 			else
 				group_name(&name, choice->by, &site);
-			sums = series_group(series, name.s, name.len);
+			sums = series_group(choice->into ? choice->into(choice->context, &site) :
+					    series, name.s, name.len);
 		}
 		add_site_rows(&pass, id, sums);
 		arena_free(&names);
@@ -982,6 +983,39 @@ bool recording_load(struct recording *rec, size_t i, struct allocinfo *info)
 	if (result != SQLITE_DONE)
 		allocinfo_free(info);
 	return result == SQLITE_DONE;
+}
+
+bool recording_unprofiled(struct recording *rec, const struct recording_choice *choice,
+			  struct allocinfo *info, size_t *all)
+{
+	sqlite3_stmt *s = query(rec, "SELECT file, line, module, func, EXISTS (SELECT 1 FROM row"
+				     " WHERE site = id AND notes LIKE '%disabled:yes%') FROM site"
+				     " ORDER BY id");
+	int result;
+
+	*info = (struct allocinfo){ 0 };
+	*all = 0;
+	if (!s)
+		return false;
+	while ((result = sqlite3_step(s)) == SQLITE_ROW) {
+		struct site site = {
+			.file = copy_column(info, s, 0),
+			.line = (uint32_t)sqlite3_column_int64(s, 1),
+			.module = copy_column(info, s, 2),
+			.func = copy_column(info, s, 3),
+			.flags = SITE_DISABLED,
+		};
+
+		if (!site.file || !site.func || site_reserved(&site) ||
+		    (choice->keep && !choice->keep(choice->context, &site)))
+			continue;
+		++*all;
+		if (!sqlite3_column_int(s, 4))
+			continue;
+		GROW(info->site, info->count, info->room);
+		info->site[info->count++] = site;
+	}
+	return query_end(rec, s, result);
 }
 
 /* The last values up to snapshot @i of what is from @source, each by @add. */

@@ -77,6 +77,8 @@ void gauges_free(struct gauges *gauges);
 struct recording_choice {
 	bool (*keep)(void *context, const struct site *site);	/* NULL: all */
 	void *context;
+	/* Which series a site goes to, all of as many columns; NULL: to the one that was named. */
+	struct series *(*into)(void *context, const struct site *site);
 	struct grouping by;
 	bool together;		/* all into one group */
 };
@@ -87,6 +89,13 @@ struct recording_choice {
  */
 bool recording_series(struct recording *rec, struct series *series, const size_t *at,
 		      const struct recording_choice *choice);
+
+/*
+ * Call sites that @keep selects and that were not profiled in some snapshot, as far as that was
+ * recorded. @info, which has to be freed, has these alone and marked; *@all is how many @keep selects.
+ */
+bool recording_unprofiled(struct recording *rec, const struct recording_choice *choice,
+			  struct allocinfo *info, size_t *all);
 
 /* Snapshot @k of @take that are spread evenly; one alone is the last. */
 size_t recording_pick(const struct recording *rec, size_t k, size_t take);

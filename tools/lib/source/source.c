@@ -20,6 +20,7 @@
 #include "model/fleet.h"
 #include "read/allocinfo_ioctl.h"
 #include "read/input.h"
+#include "read/profiling.h"
 #include "read/unpack.h"
 #ifdef HAVE_SQLITE
 #include "source/fleet_db.h"
@@ -598,6 +599,7 @@ bool source_running(struct snapshot *s, const char *func, const char *module)
 	*s = (struct snapshot){ .hosts = 1 };
 	if (!allocinfo_read_some(&s->info, func, module))
 		return false;
+	profiling_mark(&s->info, ALLOCINFO_PATH);
 	of_this_machine(s);
 	if (!s->host)
 		s->host = host_of(ALLOCINFO_PATH);
