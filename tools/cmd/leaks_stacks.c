@@ -5,17 +5,22 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "contexts_read.h"
+#include "drop.h"
 #include "interval.h"
 #include "sites_view.h"
 #include "splitting.h"
+#include "analysis/cause.h"
 #include "analysis/stack_watch.h"
 #include "base/memory.h"
 #include "base/message.h"
 #include "base/number.h"
+#include "model/kind.h"
 #include "model/series.h"
+#include "read/profiling.h"
 #include "write/json.h"
 #ifdef HAVE_SQLITE
 #include "source/open_recording.h"
@@ -23,6 +28,14 @@
 
 /* Readings of allocinfo to see which sites grow. */
 #define FIND_READINGS 7
+
+/* Which call sites are watched, and which are not. */
+struct chosen {
+	size_t split;
+	size_t growing;		/* that grew, or all where that was not asked */
+	size_t apart;		/* left out: no leak by themselves */
+	size_t off;		/* not profiled */
+};
 
 static void say(const char *what, double seconds)
 {
@@ -38,11 +51,16 @@ static void say_no_more(void)
 
 /* ---- which sites ---------------------------------------------------------------- */
 
-/* What slabs and the profiler take is taken by whoever comes first: their objects tell more. */
-static bool can_tell(const struct control_site *site)
+/*
+ * What slabs and the profiler take is taken by whoever comes first: their objects tell more.
+ * Memory that is no leak by itself is only looked at when it is tested, or asked for.
+ */
+static bool can_tell(const struct control_site *site, bool drop, bool named)
 {
-	return site->id && site->profiled && strcmp(site->site.func, "alloc_slab_page") &&
-	       strncmp(site->site.file, "mm/codetag/", strlen("mm/codetag/"));
+	enum kind kind = site_kind(&site->site);
+
+	return site->id && kind != KIND_ALLOCATOR &&
+	       (kind == KIND_KERNEL || named || (drop && kind == KIND_CACHE));
 }
 
 struct growth {
@@ -105,8 +123,8 @@ static bool watch_sites(struct series *series, const struct leaks_stacks *how, d
 	return true;
 }
 
-/* Keeps those that grow most. */
-static void keep_growing(struct control *control, const struct series *series, size_t most)
+/* Keeps those that grow most; returns how many grow. */
+static size_t keep_growing(struct control *control, const struct series *series, size_t most)
 {
 	struct growth *growth = xcalloc(series->names.count, sizeof(*growth));
 	bool *wanted = xcalloc(series->names.count, sizeof(*wanted));
@@ -134,31 +152,88 @@ static void keep_growing(struct control *control, const struct series *series, s
 	text_free(&name);
 	free(growth);
 	free(wanted);
+	return count;
+}
+
+/* Whether QUERY chooses nothing but memory that is no leak by itself: then it is about that. */
+static bool is_named(const struct control *control, const struct selection *selection)
+{
+	if (!selection->query_text.len)
+		return false;
+	for (size_t i = 0; i < control->count; i++)
+		if (site_kind(&control->site[i].site) == KIND_KERNEL)
+			return false;
+	return true;
+}
+
+/* What is not profiled cannot be seen to leak; false if that is everything. */
+static bool check_profiled(const struct control *control, const struct leaks_stacks *how,
+			   struct chosen *chosen)
+{
+	struct profiling profiling = { .chosen = control->count };
+	bool enabled = true;
+
+	debugfs_read_enabled(&how->dir, &enabled);
+	for (size_t i = 0; i < control->count; i++) {
+		if (enabled && control->site[i].profiled)
+			continue;
+		if (!profiling.off++)
+			profiling.first = &control->site[i].site;
+	}
+	chosen->off = profiling.off;
+	if (profiling.off)
+		profiling_complain(&profiling, false);
+	return profiling.off < profiling.chosen;
 }
 
 /* The sites to be split; false after a message, or when it was interrupted. */
-static bool choose_sites(struct control *control, const struct leaks_stacks *how, double seconds)
+static bool choose_sites(struct control *control, const struct leaks_stacks *how,
+			 struct chosen *chosen, double seconds)
 {
 	struct series series = { 0 };
 	size_t kept = 0;
-	bool good = true;
+	bool good = true, named;
 
+	*chosen = (struct chosen){ 0 };
+	switch (splitting_restore(&how->dir)) {
+	case LEFT_PUT_BACK:
+		warning("an earlier run was killed: what it had split is as it was before");
+		break;
+	case LEFT_RUNNING:
+	case LEFT_FAILED:
+		return false;
+	case LEFT_NOTHING:
+		break;
+	}
 	if (!control_read(control, &how->dir))
 		return false;
 	for (size_t i = 0; i < control->count; i++)
-		if (can_tell(&control->site[i]) &&
-		    query_match_id(how->selection->query, &control->site[i].site,
+		if (query_match_id(how->selection->query, &control->site[i].site,
 				   control->site[i].id))
 			control->site[kept++] = control->site[i];
 	control->count = kept;
+	named = is_named(control, how->selection);
+	kept = 0;
+	for (size_t i = 0; i < control->count; i++)
+		if (can_tell(&control->site[i], how->drop, named))
+			control->site[kept++] = control->site[i];
+	chosen->apart = control->count - kept;
+	control->count = kept;
 	if (!kept)
 		warning("no call site is chosen that could be split");
-	if (kept > how->sites) {
+	else
+		good = check_profiled(control, how, chosen);
+	for (size_t i = kept = 0; i < control->count; i++)
+		if (control->site[i].profiled)
+			control->site[kept++] = control->site[i];
+	control->count = chosen->growing = kept;
+	if (good && kept > how->sites) {
 		good = watch_sites(&series, how, seconds);
 		if (good)
-			keep_growing(control, &series, how->sites);
+			chosen->growing = keep_growing(control, &series, how->sites);
 		series_free(&series);
 	}
+	chosen->split = control->count;
 	if (good && kept)
 		return true;
 	control_free(control);
@@ -170,8 +245,11 @@ static bool choose_sites(struct control *control, const struct leaks_stacks *how
 struct watched {
 	struct stack_watch watch;
 	struct contexts last;
+	struct contexts dropped;	/* when caches were dropped, at … */
+	double dropped_at;	/* … 0: they were not */
 	int64_t lost;		/* allocations without a context */
 	double seconds;
+	double start;
 };
 
 static int64_t lost_of(const struct contexts *contexts)
@@ -188,7 +266,7 @@ static bool watch_stacks(struct watched *watched, const struct leaks_stacks *how
 			 double step, double seconds)
 {
 	const struct contexts_choice choice = { .dir = how->dir };
-	double start = (double)wall_clock() / 1000;
+	double start = watched->start = (double)wall_clock() / 1000;
 	struct interval interval;
 	int64_t lost = -1;
 
@@ -215,13 +293,30 @@ static bool watch_stacks(struct watched *watched, const struct leaks_stacks *how
 	return true;
 }
 
+/* In a made-up kernel the file is beside the others. */
+static bool watch_dropped(struct watched *watched, const struct leaks_stacks *how)
+{
+	const struct contexts_choice choice = { .dir = how->dir };
+	char *path = how->dir.given ? debugfs_path(&how->dir, "drop_caches") : xstrdup(DROP_PATH);
+	bool good;
+
+	say("dropping caches,", 1);
+	good = drop_caches(path) && contexts_read(&watched->dropped, &choice);
+	free(path);
+	watched->dropped_at = (double)wall_clock() / 1000 - watched->start;
+	return good && contexts_complete(&watched->dropped, contexts_name(&choice));
+}
+
 /* ---- the report --------------------------------------------------------------------- */
 
 struct report {
 	const struct leaks_stacks *how;
 	const struct watched *watched;
 	const struct stack_findings *found;
-	size_t sites, shown;
+	const struct chosen *chosen;
+	struct causes causes;
+	size_t leaks, unsure;		/* causes */
+	size_t shown;
 	bool human;
 	struct helpers helpers;
 	struct callers callers;
@@ -266,19 +361,22 @@ static size_t intervals_of(const struct report *r, const struct stack_finding *f
 	return fmax(all, (double)f->intervals);
 }
 
-static void print_chance(double chance)
-{
-	if (chance < 1e-6)
-		fputs("less than one in a million", stdout);
-	else if (chance < 0.01)
-		printf("1 in %.0f", 1 / chance);
-	else
-		printf("%.0f %%", 100 * chance);
-}
-
 static double chance_of(const struct report *r, const struct stack_finding *f)
 {
 	return fmin(f->trend.drift.chance * 2 * (double)r->found->tested, 1);
+}
+
+/* In words: random ups and downs are not the only way to look like a leak. */
+static void print_chance(double chance)
+{
+	fputs("    Random ups and downs alone look like this ", stdout);
+	if (chance < 1e-6)
+		fputs("in less than one of a million such runs", stdout);
+	else if (chance < 0.01)
+		printf("once in %.0f such runs", 1 / chance);
+	else
+		printf("in %.0f of 100 such runs", ceil(100 * chance));
+	puts("; a cache that still fills does, too.");
 }
 
 static void print_growth(struct report *r, const struct stack_finding *f)
@@ -291,6 +389,10 @@ static void print_growth(struct report *r, const struct stack_finding *f)
 		printf(" and gave back %.0f %% of that", 100 * t->fallen / t->risen);
 	else
 		fputs(" and never shrank", stdout);
+	if (f->goes) {
+		puts(", and went when caches were dropped.");
+		return;
+	}
 	if (f->certainty != STACK_LEAKS) {
 		puts(f->certainty == STACK_UNSURE ?
 		     ", which can be chance: watch for longer (--for) to be sure." :
@@ -300,20 +402,29 @@ static void print_growth(struct report *r, const struct stack_finding *f)
 	printf(", by %s per minute (95 %% sure: %s to %s).\n", size(rate, t->drift.slope * 60, r->human),
 	       size(low, fmax(t->drift.low, 0) * 60, r->human),
 	       size(high, t->drift.high * 60, r->human));
-	fputs("    The chance that any of what was watched does so without a leak: ", stdout);
 	print_chance(chance_of(r, f));
-	puts(".");
 }
 
-static void print_finding(struct report *r, size_t number)
+static void print_tasks(const struct stack_finding *f)
 {
-	static const char *const words[] = { "leaks", "may leak", "grew" };
-	const struct stack_finding *f = &r->found->finding[number];
+	size_t known = f->tasks < STACK_TASKS ? f->tasks : STACK_TASKS;
+
+	for (size_t i = 0; i < known; i++)
+		printf("%s%s", i ? ", " : "", f->task[i].name);
+	if (f->tasks > known)
+		printf(" and %zu more", f->tasks - known);
+}
+
+static void print_finding(struct report *r, const struct stack_finding *f)
+{
 	char all[SIZE_TEXT], old[SIZE_TEXT];
 
-	printf("%2zu. %s %s\n", number + 1, caller_name(r, f),
-	       words[f->certainty]);
 	print_stack(r, f);
+	if (f->tasks) {
+		fputs("    Tasks: ", stdout);
+		print_tasks(f);
+		puts(".");
+	}
 	printf("    It holds %s in %" PRId64 " allocations, of which %s in %" PRId64
 	       " are more than %" PRId64 " s old.\n",
 	       size(all, (double)f->all.bytes, r->human), f->all.calls,
@@ -329,19 +440,88 @@ static void print_finding(struct report *r, size_t number)
 	print_growth(r, f);
 }
 
+/* A line for each cause: who, how fast, on whose behalf, and how much is behind it. */
+static void print_cause(struct report *r, size_t number)
+{
+	const struct cause *cause = &r->causes.cause[number];
+	const struct stack_finding *f = &r->found->finding[cause->finding];
+	const struct frame *asked = cause_frame(&r->watched->last, f->context);
+	char rate[SIZE_TEXT];
+
+	printf("%2zu. %s %s", number + 1, caller_name(r, f), cause->leaks ? "leaks" : "may leak");
+	if (cause->leaks)
+		printf(" %s per minute", size(rate, cause->rate * 60, r->human));
+	if (asked && asked != r->callers.function) {
+		text_clear(&r->text);
+		frame_name(&r->text, asked);
+		printf(" in %s", r->text.s);
+	}
+	if (f->tasks) {
+		fputs(", by ", stdout);
+		print_tasks(f);
+	}
+	if (cause->stacks > 1)
+		printf("; %zu stacks, %zu call sites", cause->stacks, cause->sites);
+	putchar('\n');
+	for (size_t i = 0, printed = 0; i < r->found->count; i++) {
+		if (r->causes.of[i] != number || (printed && !r->how->selection->all))
+			continue;
+		if (printed++)
+			printf("    And %s:\n", caller_name(r, &r->found->finding[i]));
+		print_finding(r, &r->found->finding[i]);
+	}
+}
+
+/* What grew in another way; its number goes on behind the causes. */
+static size_t print_others(struct report *r, size_t printed)
+{
+	for (size_t i = 0; i < r->found->count && printed < r->shown; i++) {
+		if (r->causes.of[i] != SIZE_MAX)
+			continue;
+		printf("%2zu. %s grew\n", ++printed, caller_name(r, &r->found->finding[i]));
+		print_finding(r, &r->found->finding[i]);
+	}
+	return printed;
+}
+
+/* What this could not see. */
+static void print_limits(const struct report *r)
+{
+	const struct chosen *chosen = r->chosen;
+	const struct watched *w = r->watched;
+
+	if (w->lost)
+		printf("%" PRId64 " allocations got no context and were not watched\n", w->lost);
+	if (!chosen)
+		return;
+	if (chosen->growing > chosen->split)
+		printf("%zu call sites grew, of which the %zu that grew most were watched: --sites N watches more\n",
+		       chosen->growing, chosen->split);
+	if (chosen->apart && !r->how->selection->query_text.len)
+		printf("%zu call sites of caches, process memory, slabs and the profiler were left out%s\n",
+		       chosen->apart, r->how->drop ? "" : " (--drop watches and tests caches, too)");
+	if (!r->leaks)
+		printf("what leaks less often than every %.0f s is not seen in this time: watch for longer (--for 30m)\n",
+		       fmax((double)w->watch.old / 2, 1));
+}
+
 static void print_text(struct report *r)
 {
 	const struct watched *w = r->watched;
+	size_t printed;
 
-	for (size_t i = 0; i < r->shown; i++)
-		print_finding(r, i);
+	for (printed = 0; printed < r->causes.count && printed < r->shown; printed++)
+		print_cause(r, printed);
+	if (r->how->selection->all)
+		printed = print_others(r, printed);
 	if (r->how->output->no_headings)
 		return;
 	printf("%sleaks: %zu, unsure: %zu, grown in another way: %zu; %zu call site%s split by stack and age for %.0f s, %zu stacks with old memory\n",
-	       r->shown ? "\n" : "", r->found->leaks, r->found->unsure,
-	       r->found->count - r->found->leaks - r->found->unsure, r->sites, r->sites == 1 ? "" : "s", w->seconds, w->watch.series.names.count);
-	if (w->lost)
-		printf("%" PRId64 " allocations got no context and were not watched\n", w->lost);
+	       printed ? "\n" : "", r->leaks, r->unsure,
+	       r->found->count - r->found->leaks - r->found->unsure, r->chosen->split, r->chosen->split == 1 ? "" : "s", w->seconds, w->watch.series.names.count);
+	if (r->found->gone)
+		printf("stacks that leaked or may have, until caches were dropped: %zu\n", r->found->gone);
+	print_limits(r);
 }
 
 static void finding_json(struct report *r, const struct stack_finding *f, struct json *json)
@@ -359,6 +539,15 @@ static void finding_json(struct report *r, const struct stack_finding *f, struct
 		json_string(json, NULL, r->text.s);
 	}
 	json_end_array(json);
+	json_array(json, "tasks");
+	for (size_t i = 0; i < f->tasks && i < STACK_TASKS; i++)
+		json_string(json, NULL, f->task[i].name);
+	json_end_array(json);
+	if (r->causes.of[f - r->found->finding] == SIZE_MAX)
+		json_null(json, "cause");
+	else
+		json_int(json, "cause", r->causes.of[f - r->found->finding] + 1);
+	json_string(json, "kind", kind_word(site_kind(&f->context->site)));
 	json_string(json, "verdict", f->certainty == STACK_UNSURE ? "unsure" :
 					       trend_word(t->verdict));
 	json_int(json, "size", f->all.bytes);
@@ -386,7 +575,10 @@ static void print_json(struct report *r)
 	json_real(&json, "seconds", r->watched->seconds);
 	json_int(&json, "snapshots", r->watched->watch.count);
 	json_int(&json, "old", r->watched->watch.old);
-	json_int(&json, "sites", r->sites);
+	json_int(&json, "sites", r->chosen->split);
+	json_int(&json, "growing", r->chosen->growing);
+	json_int(&json, "not_profiled", r->chosen->off);
+	json_int(&json, "causes", r->leaks);
 	json_int(&json, "tested", r->found->tested);
 	json_int(&json, "suspects", r->found->leaks);
 	json_int(&json, "lost", r->watched->lost);
@@ -397,26 +589,51 @@ static void print_json(struct report *r)
 	json_end_object(&json);
 }
 
-static int report(const struct leaks_stacks *how, const struct watched *watched, size_t sites)
+static void count_causes(struct report *r)
+{
+	for (size_t i = 0; i < r->causes.count; i++) {
+		r->leaks += r->causes.cause[i].leaks > 0;
+		r->unsure += !r->causes.cause[i].leaks;
+	}
+}
+
+/* How many findings are printed: text has causes and others, JSON has each stack. */
+static size_t shown_of(const struct report *r)
+{
+	const struct selection *selection = r->how->selection;
+	size_t surely = r->found->leaks + r->found->unsure, shown = r->found->count;
+
+	if (!r->how->output->json)
+		shown = selection->all ? r->causes.count + r->found->count - surely : r->causes.count;
+	else if (!selection->all)
+		shown = surely;
+	return selection->top && selection->top < shown ? selection->top : shown;
+}
+
+static int report(const struct leaks_stacks *how, const struct watched *watched,
+		  const struct chosen *chosen)
 {
 	const struct selection *selection = how->selection;
 	struct stack_findings found;
 	struct report r = {
-		.how = how, .watched = watched, .found = &found, .sites = sites,
+		.how = how, .watched = watched, .found = &found, .chosen = chosen,
 		.human = output_human(how->output),
 	};
 	int status;
 
 	stack_watch_find(&found, &watched->watch, &watched->last,
 			 selection->has_min ? selection->min : 1);
-	r.shown = selection->all ? found.count : found.leaks + found.unsure;
-	if (selection->top && selection->top < r.shown)
-		r.shown = selection->top;
+	if (watched->dropped_at > 0)
+		stack_watch_dropped(&found, &watched->watch, watched->dropped_at, &watched->dropped);
+	causes_find(&r.causes, &found, &watched->last);
+	count_causes(&r);
+	r.shown = shown_of(&r);
 	if (how->output->json)
 		print_json(&r);
 	else
 		print_text(&r);
-	status = found.leaks ? STATUS_FOUND : STATUS_OK;
+	status = found.leaks ? STATUS_FOUND : chosen->off ? STATUS_TROUBLE : STATUS_OK;
+	causes_free(&r.causes);
 	callers_free(&r.callers);
 	text_free(&r.text);
 	stack_findings_free(&found);
@@ -484,14 +701,38 @@ static bool watch_recorded(struct watched *watched, struct recording *recording,
 	return true;
 }
 
+static bool is_wanted(void *query, const struct site *site)
+{
+	return query_match(query, site) && site_kind(site) != KIND_ALLOCATOR;
+}
+
+/* How many sites were not profiled at times, which is said. */
+static size_t unprofiled(struct recording *recording, struct query *query)
+{
+	const struct recording_choice choice = { .keep = is_wanted, .context = query };
+	struct profiling profiling = { 0 };
+	struct allocinfo info = { 0 };
+
+	if (recording_unprofiled(recording, &choice, &info, &profiling.chosen)) {
+		profiling.off = info.count;
+		profiling.first = info.site;
+		if (profiling.off)
+			profiling_complain(&profiling, true);
+	}
+	allocinfo_free(&info);
+	return profiling.off;
+}
+
 int leaks_stacks_recorded(const struct leaks_stacks *how)
 {
 	struct recording *recording = open_recording(how->selection->path);
 	struct watched watched = { 0 };
+	struct chosen chosen = { 0 };
 	int status = STATUS_TROUBLE;
 
 	if (!recording)
 		return status;
+	chosen.off = unprofiled(recording, how->selection->query);
 	if (!watch_recorded(&watched, recording, how)) {
 		/* said why */
 	} else if (!watched.watch.old) {
@@ -502,7 +743,8 @@ int leaks_stacks_recorded(const struct leaks_stacks *how)
 			" s) are too few to see a trend, it takes %d", watched.watch.count,
 			watched.watch.old, TREND_MIN);
 	} else {
-		status = report(how, &watched, watched.last.splits);
+		chosen.split = chosen.growing = watched.last.splits;
+		status = report(how, &watched, &chosen);
 	}
 	contexts_free(&watched.last);
 	stack_watch_free(&watched.watch);
@@ -525,30 +767,37 @@ int leaks_stacks(const struct leaks_stacks *how)
 	struct watched watched = { 0 };
 	struct splitting splitting;
 	struct control control;
+	struct chosen chosen;
+	char self[17] = "";
 	int status = STATUS_TROUBLE;
 	double start = (double)wall_clock() / 1000;
 	int64_t step;
 	bool good;
 
 	interrupt_catch();
-	if (!choose_sites(&control, how, finding)) {
+	if (!choose_sites(&control, how, &chosen, finding)) {
 		say_no_more();
 		return STATUS_TROUBLE;
 	}
 	left = (double)how->seconds - ((double)wall_clock() / 1000 - start);
 	step = (int64_t)fmax(round(left / STACKS_READINGS), 1);
 	stack_watch_start(&watched.watch, 2 * step);
+	/* As contexts have it: what this run allocates is nobody's leak. */
+	if (!prctl(PR_GET_NAME, self))
+		watched.watch.self = self;
 	good = splitting_begin(&splitting, &how->dir, &control, step);
 	if (good) {
-		good = watch_stacks(&watched, how, (double)step, left);
+		good = watch_stacks(&watched, how, (double)step, left) &&
+		       (!how->drop || watch_dropped(&watched, how));
 		good &= splitting_end(&splitting);
 	}
 	say_no_more();
 	if (good && watched.watch.count < TREND_MIN)
 		warning("interrupted after %.0f s: that is too short to tell", watched.seconds);
 	else if (good)
-		status = report(how, &watched, control.count);
+		status = report(how, &watched, &chosen);
 	contexts_free(&watched.last);
+	contexts_free(&watched.dropped);
 	stack_watch_free(&watched.watch);
 	control_free(&control);
 	return status;

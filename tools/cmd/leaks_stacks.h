@@ -17,6 +17,7 @@ struct leaks_stacks {
 	struct debugfs_dir dir;
 	int64_t seconds;	/* how long in all */
 	size_t sites;		/* how many are split at most */
+	bool drop;		/* have the kernel drop caches in the end */
 };
 
 /* Both return an exit status. */

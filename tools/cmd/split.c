@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /* codetag split: count what call sites allocate by stack, age, size, task … */
 #include <argp.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "change.h"
 #include "command.h"
+#include "splitting.h"
 #include "base/message.h"
 #include "codetag/query.h"
 #include "read/control.h"
@@ -13,6 +15,7 @@ struct options {
 	struct change change;
 	struct text keys;	/* "stack,age" */
 	struct text settings;	/* " depth=8 max=64" */
+	bool restore;
 	bool value;		/* the word before takes one */
 };
 
@@ -54,6 +57,10 @@ static void finish(struct options *o, struct argp_state *state)
 {
 	struct query_error error;
 
+	if (o->restore && (o->keys.len || o->change.every || o->change.choice.words.len))
+		argp_error(state, "--restore goes alone: the run that was killed has noted its sites");
+	if (o->restore)
+		return;
 	if (!o->keys.len)
 		argp_error(state, "by what? For example: stack age, or none");
 	text_printf(&o->keys, "%s", o->settings.len ? o->settings.s : "");
@@ -62,6 +69,14 @@ static void finish(struct options *o, struct argp_state *state)
 	if (!control_action_check(o->settings.s, &error))
 		argp_error(state, "%s: '%s'", error.why, error.token);
 }
+
+enum { KEY_RESTORE = 0x300 };
+
+static const struct argp_option options[] = {
+	{ "restore", KEY_RESTORE, NULL, 0,
+	  "Put back what 'leaks --stacks' had split when it was killed", 0 },
+	{ 0 }
+};
 
 static const struct argp_child children[] = {
 	{ &change_argp, 0, NULL, 0 },
@@ -76,6 +91,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_INIT:
 		state->child_inputs[0] = &o->change;
 		return 0;
+	case KEY_RESTORE:
+		o->restore = o->change.none = true;
+		return 0;
 	case ARGP_KEY_ARG:
 		return take_word(o, arg) ? 0 : ARGP_ERR_UNKNOWN;
 	case ARGP_KEY_END:
@@ -86,7 +104,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp argp = {
-	NULL, parse, "QUERY… KEY… [depth=N] [max=N]\nQUERY… none\n--all none",
+	options, parse, "QUERY… KEY… [depth=N] [max=N]\nQUERY… none\n--all none\n--restore",
 	"Counts later allocations of the chosen call sites separately for each "
 	"value of the keys, or stops doing so."
 	"\vKeys: stack (depth=N frames, 16), node, cpu, task, cgroup (memory control group), "
@@ -99,10 +117,27 @@ static const struct argp argp = {
 	"  codetag split func __alloc_skb stack age\n"
 	"  codetag split file 'fs/*' func alloc_inode stack depth=8\n"
 	"  codetag split --dry-run module ext4 size accounted\n"
-	"  codetag split --all none\n\n"
+	"  codetag split --all none\n"
+	"  codetag split --restore\n\n"
 	CHANGE_STATUS,
 	children, NULL, NULL
 };
+
+static int restore(const struct debugfs_dir *dir)
+{
+	switch (splitting_restore(dir)) {
+	case LEFT_NOTHING:
+		puts("nothing to put back: no run of 'leaks --stacks' was killed");
+		return STATUS_OK;
+	case LEFT_PUT_BACK:
+		puts("what was split is as it was before");
+		return STATUS_OK;
+	case LEFT_RUNNING:
+	case LEFT_FAILED:
+		break;
+	}
+	return STATUS_TROUBLE;
+}
 
 int cmd_split(int argc, char **argv)
 {
@@ -110,7 +145,7 @@ int cmd_split(int argc, char **argv)
 	int status;
 
 	argp_parse(&argp, argc, argv, 0, NULL, &o);
-	status = change_run(&o.change, o.settings.s);
+	status = o.restore ? restore(&o.change.choice.dir) : change_run(&o.change, o.settings.s);
 	change_free(&o.change);
 	text_free(&o.keys);
 	text_free(&o.settings);

@@ -2,18 +2,23 @@
 #include "splitting.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "interval.h"
 #include "base/memory.h"
 #include "base/message.h"
 #include "read/input.h"
 
-#define AGE_INTERVAL "/sys/module/codetag/parameters/age_interval"
+/* Gone when the machine boots, and so are splits. */
+#define LEFT_DIR "/run/codetag"
 
 /* Ages take more contexts than a site has by default. */
-#define ACTION "keys=stack,age max=4096"
+#define ACTION "keys=stack,age,task max=4096"
 
 /* What is left to do if the program ends on its own, out of memory for example. */
 static struct splitting *active;
@@ -44,25 +49,15 @@ static bool write_interval(const struct debugfs_dir *dir, const char *value)
 	return !error;
 }
 
-static bool set_interval(struct splitting *splitting, unsigned int seconds)
+static bool read_interval(struct splitting *splitting)
 {
 	struct debugfs_dir parameters = interval_dir(splitting->dir);
-	struct text value = { 0 };
 	size_t len;
-	char *old;
-	bool good;
 
-	if (!debugfs_read(&parameters, "age_interval", &old, &len))
+	if (!debugfs_read(&parameters, "age_interval", &splitting->age_interval, &len))
 		return false;
-	old[strcspn(old, "\n")] = '\0';
-	text_printf(&value, "%u", seconds);
-	good = write_interval(splitting->dir, value.s);
-	text_free(&value);
-	if (good)
-		splitting->age_interval = old;
-	else
-		free(old);
-	return good;
+	splitting->age_interval[strcspn(splitting->age_interval, "\n")] = '\0';
+	return true;
 }
 
 static bool has_key(const char *keys, const char *key)
@@ -94,38 +89,187 @@ static bool write_line(const struct debugfs_dir *dir, const char *line)
 	return false;
 }
 
-static bool split_one(struct splitting *splitting, const struct control_site *site)
+static bool is_split_already(const struct control_site *site)
 {
-	struct text line = { 0 }, back = { 0 };
-	bool good;
+	return site->keys && has_key(site->keys, "stack") && has_key(site->keys, "age");
+}
 
-	if (site->keys && has_key(site->keys, "stack") && has_key(site->keys, "age"))
-		return true;
-	text_printf(&line, "id %u " ACTION "\n", site->id);
-	text_printf(&back, "id %u keys=%s\n", site->id, site->keys ? site->keys : "none");
-	/* Noted before it is done: whatever comes between, it is undone. */
-	GROW(splitting->site, splitting->count, splitting->room);
-	splitting->site[splitting->count++].back = back.s;
-	good = write_line(splitting->dir, line.s);
+/* Noted before anything is done: whatever comes between, it is undone. */
+static void note_sites(struct splitting *splitting, const struct control *control)
+{
+	for (size_t i = 0; i < control->count; i++) {
+		const struct control_site *site = &control->site[i];
+		struct text back = { 0 };
+
+		if (is_split_already(site))
+			continue;
+		text_printf(&back, "id %u keys=%s\n", site->id, site->keys ? site->keys : "none");
+		GROW(splitting->site, splitting->count, splitting->room);
+		splitting->site[splitting->count++].back = back.s;
+	}
+}
+
+static bool split_all(struct splitting *splitting, const struct control *control)
+{
+	struct text line = { 0 };
+	bool good = true;
+
+	for (size_t i = 0; i < control->count && good; i++) {
+		if (is_split_already(&control->site[i]))
+			continue;
+		text_clear(&line);
+		text_printf(&line, "id %u " ACTION "\n", control->site[i].id);
+		good = write_line(splitting->dir, line.s);
+	}
 	text_free(&line);
 	return good;
+}
+
+/*
+ * What a run that is killed leaves behind: its process, the interval, a line for control each.
+ * The file is gone when the run has put all back.
+ */
+static char *left_path(const struct debugfs_dir *dir)
+{
+	return dir->given ? debugfs_path(dir, "split-before") : xstrdup(LEFT_DIR "/split-before");
+}
+
+/* When a process began, which tells it from a later one with its number; 0: it is not there. */
+static unsigned long long began(long pid)
+{
+	unsigned long long ticks = 0;
+	char path[64], *text, *at;
+	size_t len;
+
+	snprintf(path, sizeof(path), "/proc/%ld/stat", pid);
+	if (!input_read_found(path, &text, &len))
+		return 0;
+	/* Field 22; the name, which is the second, may hold anything. */
+	at = strrchr(text, ')');
+	for (int field = 2; at && field < 22; field++) {
+		at = strchr(at, ' ');
+		at += at != NULL;
+	}
+	if (at)
+		ticks = strtoull(at, NULL, 10);
+	free(text);
+	return ticks;
+}
+
+static bool note_left(const struct splitting *splitting)
+{
+	char *path = left_path(splitting->dir);
+	bool good;
+	FILE *file;
+	int fd;
+
+	if (!splitting->dir->given)
+		mkdir(LEFT_DIR, 0700);
+	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	file = fd < 0 ? NULL : fdopen(fd, "w");
+	if (file) {
+		fprintf(file, "%ld %llu\n%s\n", (long)getpid(), began(getpid()),
+			splitting->age_interval);
+		for (size_t i = 0; i < splitting->count; i++)
+			fputs(splitting->site[i].back, file);
+		good = !ferror(file);
+		good = !fclose(file) && good;
+	} else {
+		good = false;
+	}
+	if (!good)
+		warning("cannot write %s: %s", path, strerror(errno));
+	free(path);
+	return good;
+}
+
+static void forget_left(const struct debugfs_dir *dir)
+{
+	char *path = left_path(dir);
+
+	unlink(path);
+	free(path);
+}
+
+/* The file's own lines, in @text. */
+static bool put_back(const struct debugfs_dir *dir, char *text)
+{
+	char *rest = text, *line, *interval;
+	struct text control = { 0 };
+	bool good = true;
+
+	strsep(&rest, "\n");
+	interval = strsep(&rest, "\n");
+	while (rest && (line = strsep(&rest, "\n"))) {
+		if (strncmp(line, "id ", 3))
+			continue;
+		text_clear(&control);
+		text_printf(&control, "%s\n", line);
+		good &= write_line(dir, control.s);
+	}
+	text_free(&control);
+	return interval && *interval && write_interval(dir, interval) && good;
+}
+
+static void splitting_forget(struct splitting *splitting)
+{
+	for (size_t i = 0; i < splitting->count; i++)
+		free(splitting->site[i].back);
+	free(splitting->site);
+	free(splitting->age_interval);
+	*splitting = (struct splitting){ .dir = splitting->dir };
+}
+
+enum left splitting_restore(const struct debugfs_dir *dir)
+{
+	char *path = left_path(dir), *text, *end;
+	unsigned long long start;
+	enum left left = LEFT_NOTHING;
+	size_t len;
+	long pid;
+
+	if (!input_read_found(path, &text, &len)) {
+		free(path);
+		return left;
+	}
+	pid = strtol(text, &end, 10);
+	start = strtoull(end, NULL, 10);
+	if (pid > 0 && start && began(pid) == start) {
+		warning("codetag leaks --stacks runs already, process %ld", pid);
+		left = LEFT_RUNNING;
+	} else {
+		left = put_back(dir, text) ? LEFT_PUT_BACK : LEFT_FAILED;
+		if (left == LEFT_PUT_BACK)
+			unlink(path);
+	}
+	free(text);
+	free(path);
+	return left;
 }
 
 bool splitting_begin(struct splitting *splitting, const struct debugfs_dir *dir,
 		     const struct control *control, unsigned int seconds)
 {
 	static bool registered;
+	char interval[16];
 	bool good;
 
 	*splitting = (struct splitting){ .dir = dir };
+	if (!read_interval(splitting))
+		return false;
+	note_sites(splitting, control);
 	interrupt_catch_all();
 	if (!registered)
 		atexit(end_at_exit);
 	registered = true;
-	active = splitting;
-	good = set_interval(splitting, seconds);
-	for (size_t i = 0; i < control->count && good; i++)
-		good = split_one(splitting, &control->site[i]);
+	snprintf(interval, sizeof(interval), "%u", seconds);
+	good = note_left(splitting);
+	if (good) {
+		active = splitting;
+		good = write_interval(dir, interval) && split_all(splitting, control);
+	} else {
+		splitting_forget(splitting);
+	}
 	if (!good)
 		splitting_end(splitting);
 	return good;
@@ -133,19 +277,16 @@ bool splitting_begin(struct splitting *splitting, const struct debugfs_dir *dir,
 
 bool splitting_end(struct splitting *splitting)
 {
-	bool good = true;
+	bool good = true, any = active != NULL;
 
 	active = NULL;
-	for (size_t i = 0; i < splitting->count; i++) {
+	for (size_t i = 0; i < splitting->count; i++)
 		good &= write_line(splitting->dir, splitting->site[i].back);
-		free(splitting->site[i].back);
-	}
-	splitting->count = 0;
-	free(splitting->site);
-	splitting->site = NULL;
 	if (splitting->age_interval)
 		good &= write_interval(splitting->dir, splitting->age_interval);
-	free(splitting->age_interval);
-	splitting->age_interval = NULL;
+	/* What could not be put back can be tried again. */
+	if (any && good)
+		forget_left(splitting->dir);
+	splitting_forget(splitting);
 	return good;
 }

@@ -18,10 +18,17 @@ struct splitting {
 	char *age_interval;		/* as it was; NULL: not changed */
 };
 
+/* What a run that was killed left behind. */
+enum left { LEFT_NOTHING, LEFT_PUT_BACK, LEFT_RUNNING, LEFT_FAILED };
+
+/* Puts that back; the last two come after a message. */
+enum left splitting_restore(const struct debugfs_dir *dir);
+
 /*
  * Splits @control's sites by stack and age, in intervals of @seconds. Those that are split
  * by these already stay as they are. False after a message, when nothing is changed.
- * However the program ends after that, but by SIGKILL, they are put back.
+ * However the program ends after that they are put back; after SIGKILL by
+ * splitting_restore().
  */
 bool splitting_begin(struct splitting *splitting, const struct debugfs_dir *dir,
 		     const struct control *control, unsigned int seconds);

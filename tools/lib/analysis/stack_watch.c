@@ -16,12 +16,16 @@ void stack_watch_start(struct stack_watch *watch, int64_t old)
 }
 
 /* Its site and frames; false if it is not of this watch. */
-static bool stack_of(struct text *name, const struct contexts *contexts,
-		     const struct context *context, double time, int64_t *from, int64_t *to)
+static bool stack_of(struct text *name, const struct stack_watch *watch,
+		     const struct contexts *contexts, const struct context *context, double time,
+		     int64_t *from, int64_t *to)
 {
+	const char *task = context_value(contexts, context, "task");
+
 	if (!context->frames || !context_age(contexts, context, from, to) ||
-	    (double)*to > time + 1)
+	    (double)*to > time + 1 || (task && watch->self && !strcmp(task, watch->self)))
 		return false;
+	text_clear(name);
 	group_name(name, (struct grouping){ BY_SITE, 0 }, &context->site);
 	for (size_t i = 0; i < context->frames; i++) {
 		text_puts(name, "\n");
@@ -39,7 +43,7 @@ void stack_watch_add(struct stack_watch *watch, double time, const struct contex
 		const struct context *context = &contexts->context[i];
 		struct sum sum = { context->site.bytes, context->site.calls, 1 };
 
-		if (stack_of(&name, contexts, context, time, &from, &to) && from >= watch->old)
+		if (stack_of(&name, watch, contexts, context, time, &from, &to) && from >= watch->old)
 			sum_add(&series_group(&watch->series, name.s, name.len)[watch->count],
 				&sum);
 	}
@@ -80,6 +84,30 @@ static bool is_new(struct strmap *seen, struct text *name, int64_t to)
 	return seen->count != before;
 }
 
+/* Of more tasks than there is room for those with most are kept, as far as they come. */
+static void add_task(struct stack_finding *f, const char *name, int64_t bytes)
+{
+	size_t i = 0, known = f->tasks < STACK_TASKS ? f->tasks : STACK_TASKS;
+
+	if (!name)
+		return;
+	while (i < known && strcmp(f->task[i].name, name))
+		i++;
+	if (i == known) {
+		f->tasks++;
+		if (i == STACK_TASKS && bytes <= f->task[--i].bytes)
+			return;
+		f->task[i] = (struct stack_task){ name, 0 };
+	}
+	f->task[i].bytes = add64(f->task[i].bytes, bytes);
+	for (; i && f->task[i].bytes > f->task[i - 1].bytes; i--) {
+		struct stack_task lower = f->task[i - 1];
+
+		f->task[i - 1] = f->task[i];
+		f->task[i] = lower;
+	}
+}
+
 /*
  * What is held now by each of the stacks that were found. One that came and went with its
  * module has a context each time.
@@ -98,7 +126,7 @@ static void add_last(struct stack_findings *found, const size_t *finding_of,
 		struct stack_finding *f;
 		size_t stack;
 
-		if (!stack_of(&name, last, context, now, &from, &to))
+		if (!stack_of(&name, watch, last, context, now, &from, &to))
 			continue;
 		stack = strmap_find(&watch->series.names, name.s, name.len);
 		if (stack == STRMAP_NONE || finding_of[stack] == STRMAP_NONE)
@@ -109,6 +137,7 @@ static void add_last(struct stack_findings *found, const size_t *finding_of,
 		if (from < watch->old || !sum.calls)
 			continue;
 		context_sum_add(&f->old, &sum);
+		add_task(f, context_value(last, context, "task"), sum.bytes);
 		f->intervals += is_new(&seen, &name, to);
 		f->since = to > f->since ? to : f->since;
 		f->length = to - from;
@@ -151,6 +180,7 @@ void stack_watch_find(struct stack_findings *found, const struct stack_watch *wa
 			continue;
 		finding_of[i] = found->count++;
 		f = &found->finding[finding_of[i]];
+		f->stack = i;
 		trend_find(&f->trend, watch->time, bytes, watch->count, found->tested);
 		f->certainty = certainty_of(&f->trend);
 	}
@@ -166,6 +196,49 @@ void stack_watch_find(struct stack_findings *found, const struct stack_watch *wa
 		found->leaks += found->finding[i].certainty == STACK_LEAKS;
 		found->unsure += found->finding[i].certainty == STACK_UNSURE;
 	}
+}
+
+/* What is old in @after, by the numbers of the stacks. */
+static int64_t *old_bytes(const struct stack_watch *watch, double time,
+			  const struct contexts *after)
+{
+	int64_t *bytes = xcalloc(watch->series.names.count + 1, sizeof(*bytes)), from, to;
+	struct text name = { 0 };
+
+	for (size_t i = 0; i < after->count; i++) {
+		const struct context *context = &after->context[i];
+		size_t stack;
+
+		if (!stack_of(&name, watch, after, context, time, &from, &to) || from < watch->old)
+			continue;
+		stack = strmap_find(&watch->series.names, name.s, name.len);
+		if (stack != STRMAP_NONE)
+			bytes[stack] = add64(bytes[stack], context->site.bytes);
+	}
+	text_free(&name);
+	return bytes;
+}
+
+void stack_watch_dropped(struct stack_findings *found, const struct stack_watch *watch,
+			 double time, const struct contexts *after)
+{
+	int64_t *bytes = old_bytes(watch, time, after);
+
+	for (size_t i = 0; i < found->count; i++) {
+		struct stack_finding *f = &found->finding[i];
+		double first = (double)series_sums(&watch->series, f->stack)[0].bytes;
+
+		if (f->certainty == STACK_GREW ||
+		    (double)bytes[f->stack] - first > 0.5 * f->trend.growth)
+			continue;
+		found->leaks -= f->certainty == STACK_LEAKS;
+		found->unsure -= f->certainty == STACK_UNSURE;
+		found->gone++;
+		f->goes = true;
+		f->certainty = STACK_GREW;
+	}
+	qsort(found->finding, found->count, sizeof(*found->finding), compare);
+	free(bytes);
 }
 
 void stack_findings_free(struct stack_findings *found)

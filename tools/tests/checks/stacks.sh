@@ -12,15 +12,21 @@ pretend() { # NOW
 		echo 'allocinfo - version: 2.0'
 		echo "$((100000 + 640 * now)) $((100 + now)) a.c:1 func:helper"
 		echo '5000 5 b.c:2 func:alloc'
-		echo "$((9 * now)) $now mm/slub.c:9 func:alloc_slab_page"
+		echo "$((9 * now)) $now ${second:-mm/slub.c:9 func:alloc_slab_page}"
 	} >"$stacks/allocinfo"
 	{
 		echo '# contexts - version: 1.0'
 		echo '# site: 100000 100 0 a.c:1 func:helper keys=age,stack depth=16 max=4096 contexts=9'
 		for ((born = 0; born <= now; born++)); do
 			age=$((now - born > 0 ? now - born - 1 : 0))-$((now - born))
-			printf '%s\n' "640 10 1000 a.c:1 func:helper age=$age" \
+			printf '%s\n' "640 10 1000 a.c:1 func:helper age=$age${task:+ task=$task}" \
 				' helper+0x10/0x20' ' kstrdup+0x1/0x2' ' take+0x10/0x20 [leaky]'
+			[ -z "${causes:-}" ] || printf '%s\n' "320 5 5 a.c:1 func:helper age=$age task=eater" \
+				' helper+0x10/0x20' ' open_it+0x1/0x2' ' do_it+0x1/0x2' ' ksys_write+0x1/0x2' \
+				"320 5 5 b.c:2 func:alloc age=$age task=eater" \
+				' alloc+0x10/0x20' ' do_it+0x5/0x9' ' ksys_write+0x1/0x2' \
+				"320 5 5 b.c:2 func:alloc age=$age task=eater" \
+				' alloc+0x10/0x20' ' other_call+0x5/0x9' ' __x64_sys_other+0x1/0x2'
 			[ $((now - born)) -gt 1 ] || printf '%s\n' \
 				"64000 990 990 a.c:1 func:helper age=$age" \
 				' helper+0x10/0x20' ' give+0x10/0x20 [leaky]'
@@ -33,7 +39,7 @@ pretend() { # NOW
 
 # stacks_run OPTION...: the command in it; what it wrote is in $stacks/written
 stacks_run() (
-	export stacks when event WRITTEN=$stacks/written
+	export stacks when event task causes second WRITTEN=$stacks/written
 	in_world "$codetag" leaks --stacks --debugfs "$stacks" "$@" >"$stacks/out" 2>"$stacks/err"
 )
 
@@ -62,8 +68,8 @@ stacks_wrote() {
 # What is written: both sites when both are few enough, and back as they were.
 all_put_back() {
 	stacks_wrote "${1:-2}
-id 40 keys=stack,age max=4096
-id 41 keys=stack,age max=4096
+id 40 keys=stack,age,task max=4096
+id 41 keys=stack,age,task max=4096
 id 40 keys=none
 id 41 keys=size,node max=9
 60"
@@ -75,8 +81,11 @@ stacks_names_it() {
 	stacks_run --for 18 --sites 1 "$stacks/allocinfo"
 	stacks_exits 1 $? && stacks_says ' 1. take [leaky] leaks' out &&
 		stacks_says 'leaks: 1, unsure: 0' out && stacks_says '1 in 100 is not freed' out &&
+		stacks_says 'Random ups and downs alone look like this' out &&
+		stacks_says '1 call sites of caches, process memory, slabs' out &&
+		[ ! -e "$stacks/split-before" ] &&
 		stacks_wrote '1
-id 40 keys=stack,age max=4096
+id 40 keys=stack,age,task max=4096
 id 40 keys=none
 60' || return 1
 	! grep 'give' "$stacks/out"
@@ -155,7 +164,84 @@ stacks_damaged() {
 		"$codetag" leaks --stacks "$scratch/contexts.db"
 }
 
+# One line for each cause: by the function that was asked for, and by the task; what the tool
+# itself allocates is no leak.
+stacks_causes() {
+	local causes=1 task=codetag
+	stacks_prepare || return 1
+	stacks_run --for 18 "$stacks/allocinfo"
+	stacks_exits 1 $? && stacks_says 'in do_it, by eater; 3 stacks, 2 call sites' out &&
+		stacks_says 'leaks: 1, unsure: 0' out && ! grep 'take' "$stacks/out" || return 1
+	task=daemon
+	stacks_run --for 18 "$stacks/allocinfo"
+	stacks_exits 1 $? && stacks_says 'leaks: 2, unsure: 0' out && stacks_says ', by daemon' out &&
+		[ "$(grep -c '^ *[0-9]*\. ' "$stacks/out")" -eq 2 ]
+}
+
+# A leak where nothing is profiled is not seen: no silence.
+stacks_off() {
+	stacks_prepare || return 1
+	echo 'enabled: 0' >"$stacks/stats"
+	stacks_run --for 18 "$stacks/allocinfo"
+	stacks_exits 2 $? && stacks_says 'profiling is off' err && [ ! -s "$stacks/written" ] || return 1
+	rm "$stacks/stats"
+	sed -i 's/helper =p/helper =_/' "$stacks/control"
+	stacks_run --for 18 "$stacks/allocinfo"
+	stacks_exits 2 $? && stacks_says '1 of 2 call sites are not profiled: their numbers are of before: a.c:1 helper' err
+}
+
+# What grows beyond the sites that are watched is said.
+stacks_limits() {
+	local second='c.c:9 func:other'
+	stacks_prepare || return 1
+	sed -i 's/mm.slub.c:9 func:alloc_slab_page/c.c:9 func:other/' "$stacks/control"
+	stacks_run --for 18 --sites 1 "$stacks/allocinfo"
+	stacks_exits 1 $? && stacks_says '2 call sites grew, of which the 1 that grew most' out
+}
+
+# Caches are dropped in the end, and this leak stays; a file that is not there is said.
+stacks_drop() {
+	stacks_prepare || return 1
+	stacks_run --for 18 --drop "$stacks/allocinfo"
+	stacks_exits 2 $? && stacks_says 'cannot write' err || return 1
+	: >"$stacks/drop_caches"
+	stacks_run --for 18 --drop "$stacks/allocinfo"
+	stacks_exits 1 $? && stacks_says 'leaks: 1, unsure: 0' out
+}
+
+# Killed, it leaves the sites split; the next run, or --restore, puts them back.
+stacks_killed() {
+	local when=8 event=9
+	stacks_prepare || return 1
+	stacks_run --for 40
+	stacks_exits 137 $? && [ -s "$stacks/split-before" ] && stacks_wrote '3
+id 40 keys=stack,age,task max=4096
+id 41 keys=stack,age,task max=4096' || return 1
+	cp "$stacks/split-before" "$stacks/again"
+	: >"$stacks/written"
+	WRITTEN=$stacks/written LD_PRELOAD='' in_world "$codetag" split --restore --debugfs "$stacks" >"$stacks/out" 2>"$stacks/err"
+	stacks_exits 0 $? && stacks_says 'as it was before' out && stacks_wrote 'id 40 keys=none
+id 41 keys=size,node max=9
+60' && [ ! -e "$stacks/split-before" ] || return 1
+	"$codetag" split --restore --debugfs "$stacks" | grep -q 'nothing to put back' || return 1
+	cp "$stacks/again" "$stacks/split-before"
+	when=1000
+	stacks_run --for 18 "$stacks/allocinfo"
+	stacks_exits 1 $? && stacks_says 'an earlier run was killed' err && [ ! -e "$stacks/split-before" ] || return 1
+	# One that runs is not disturbed.
+	echo "$$ $(sed 's/^.*) //' /proc/$$/stat | cut -d ' ' -f 20)" >"$stacks/split-before"
+	stacks_run --for 18 "$stacks/allocinfo"
+	stacks_exits 2 $? && stacks_says 'runs already' err
+}
+
 check leaks/stacks stacks_names_it
+check leaks/stacks-causes stacks_causes
+check leaks/stacks-off stacks_off
+check leaks/stacks-limits stacks_limits
+check leaks/stacks-drop stacks_drop
+check leaks/stacks-killed stacks_killed
+check docs/refuses/split-restore refuses alone split --restore func f none
+check docs/refuses/drop refuses --live leaks --drop x.db
 if feature sqlite3 record/contexts; then
 	check record/contexts stacks_recorded
 	if [ -e "$stacks/recorded.db" ]; then

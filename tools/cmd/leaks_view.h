@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* How leaks prints what it found. */
+#ifndef CODETAG_LEAKS_VIEW_H
+#define CODETAG_LEAKS_VIEW_H
+
+#include "leaks_find.h"
+#include "output.h"
+
+void leaks_view(const struct findings *found, const struct watched *watched,
+		const struct selection *selection, const struct output *output);
+
+#endif

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What kind of memory does a call site allocate: can it leak, or does the kernel drop it, or
+ * free it later, by itself? Told by the name of the site alone, so it works for recordings and
+ * for kernels that say no more; 'codetag leaks --drop' tests it.
+ */
+#ifndef CODETAG_KIND_H
+#define CODETAG_KIND_H
+
+#include "read/allocinfo.h"
+
+enum kind {
+	KIND_KERNEL,	/* stays until it is freed */
+	KIND_CACHE,	/* is dropped when memory is short: page cache, inodes, dentries */
+	KIND_USER,	/* belongs to processes and tmpfs: pages, page tables, mappings */
+	KIND_LATER,	/* is freed after a time or in bulk: TIME_WAIT, journal, lazy vunmap */
+	KIND_ALLOCATOR,	/* slab pages, percpu chunks, the profiler: what is in it tells more */
+};
+
+#define KINDS (KIND_ALLOCATOR + 1)
+
+enum kind site_kind(const struct site *site);
+
+/* One word, such as "cache": labels and JSON have it. */
+const char *kind_word(enum kind kind);
+
+/* "the kernel drops it when memory is short (page cache, inodes, dentries)" */
+const char *kind_text(enum kind kind);
+
+#endif
