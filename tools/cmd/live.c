@@ -8,6 +8,7 @@
 #include "live_view.h"
 #include "screen.h"
 #include "base/message.h"
+#include "model/tree.h"
 
 static void set_message(struct live *live, const char *text)
 {
@@ -15,11 +16,61 @@ static void set_message(struct live *live, const char *text)
 	live->unread = false;
 }
 
+/* Adds a row for @node, and those below it. */
+static void add_branch(struct live *live, const struct tree *now, const struct tree *before,
+		       const struct tree_node *node, int depth)
+{
+	/* Not one line of code: it has no place, and nothing can be switched. */
+	static const struct site none = { .file = "", .func = "" };
+	const struct tree_node *was = before->count ? tree_find(before, node->path) : NULL;
+	struct groups *groups = &live->groups;
+	struct text label = { 0 };
+
+	if (!node->sum.bytes && !node->sum.calls && !live->selection->all)
+		return;
+	text_printf(&label, "%*s%s%s", 2 * depth, "", node->name, node->children ? "/" : "");
+	GROW(groups->group, groups->count, groups->room);
+	groups->group[groups->count++] = (struct group){
+		.name = groups->names.entry[strmap_add(&groups->names, label.s, label.len)].key,
+		.site = &none, .now = node->sum, .before = was ? was->sum : (struct sum){ 0 },
+	};
+	text_free(&label);
+	for (size_t i = 0; i < node->children; i++)
+		add_branch(live, now, before, &now->node[node->child[i]], depth + 1);
+}
+
+static void group_tree(struct live *live)
+{
+	struct selection *selection = live->selection;
+	struct tree now = { 0 }, before = { 0 };
+
+	groups_free(&live->groups);
+	live->groups = (struct groups){ .by = { BY_DIR, 0 } };
+	if (live->before.valid)
+		tree_add_sites(&before, &live->before.info, selection->query);
+	if (live->now.valid)
+		tree_add_sites(&now, &live->now.info, selection->query);
+	tree_sort(&now, selection->order);
+	if (now.count) {
+		live->groups.now = now.node[0].sum;
+		add_branch(live, &now, &before, &now.node[0], 0);
+	}
+	tree_free(&now);
+	tree_free(&before);
+}
+
 /* The growth is since the last refresh, also of sites that are new or gone. */
 static void regroup(struct live *live)
 {
 	struct selection *selection = live->selection;
 
+	live->profiling = (struct profiling){ 0 };
+	if (live->now.valid)
+		profiling_count(&live->profiling, &live->now.info, selection->query);
+	if (live->tree) {
+		group_tree(live);
+		return;
+	}
 	groups_free(&live->groups);
 	live->groups = (struct groups){ .by = selection->by };
 	if (live->before.valid)
@@ -169,22 +220,50 @@ static void next_grouping(struct live *live)
 		[BY_MODULE] = BY_SUBSYSTEM, [BY_SUBSYSTEM] = BY_SITE,
 	};
 
-	live->selection->by.by = next[live->selection->by.by];
+	live->selection->by.by = live->tree ? BY_SITE : next[live->selection->by.by];
+	live->tree = false;
 	live->cursor = live->first = 0;
 	regroup(live);
 }
 
+/* One key, y for yes; nothing happens meanwhile. */
+static bool agrees(struct live *live)
+{
+	int key;
+
+	live->asks = true;
+	live_draw(live);
+	timeout(-1);
+	key = getch();
+	live->asks = false;
+	live->message[0] = '\0';
+	return key == 'y' || key == 'Y';
+}
+
+/* What is not profiled is not seen to leak: never by one key alone. */
 static void toggle(struct live *live)
 {
 	enum group_by by = live->groups.by.by;
+	const struct site *site;
 
 	if (!live->from->toggle)
 		set_message(live, "only the running kernel can be switched, not a file");
 	else if (by != BY_SITE && by != BY_ROW)
 		set_message(live, "only call sites can be switched: press b until \"by site\"");
-	else if (live->cursor < live->groups.count)
-		set_message(live, live->from->toggle(live->from,
-				live->groups.group[live->cursor].site));
+	if (live->message[0] || live->cursor >= live->groups.count)
+		return;
+	site = live->groups.group[live->cursor].site;
+	snprintf(live->message, sizeof(live->message), "switch profiling of %.60s:%u %.40s?",
+		 site->file, site->line, site->func);
+	if (agrees(live))
+		set_message(live, live->from->toggle(live->from, site));
+}
+
+static void toggle_tree(struct live *live)
+{
+	live->tree = !live->tree;
+	live->cursor = live->first = 0;
+	regroup(live);
 }
 
 static void sort_by(struct live *live, enum order order)
@@ -259,6 +338,9 @@ static bool handle_key(struct live *live, int key)
 		live->help = !live->help;
 		break;
 	case 't':
+		toggle_tree(live);
+		break;
+	case 'p':
 		toggle(live);
 		break;
 	case '\n':

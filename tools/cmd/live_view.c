@@ -16,7 +16,8 @@ static const struct {
 	{ "/", "filter by a query, such as file fs/* module ext4" },
 	{ "b", "group by site, func, file, dir, module, subsystem" },
 	{ "z", "show also what holds nothing" },
-	{ "t", "profile the call site or no longer (codetag kernels)" },
+	{ "t", "tree of directories and files, and back" },
+	{ "p", "profile the call site or no longer: asks (codetag kernels)" },
 	{ "Enter", "the contexts of a call site that is split, and back" },
 	{ "space", "freeze and go on" },
 	{ "u", "human units or bytes" },
@@ -49,6 +50,8 @@ static void put_name(const struct live *live, const struct group *group, int roo
 		return;
 	if (len <= room) {
 		put("%s", name);
+	} else if (live->tree) {
+		put("%.*s>", room - 1, name);
 	} else if (one) {
 		snprintf(text, sizeof(text), "%s:%u%s%s%s %s",
 			 slash ? slash + 1 : site->file, site->line,
@@ -153,7 +156,15 @@ static void draw_head(const struct live *live)
 	    live->frozen ? "  FROZEN" : "", groups->now.rows,
 	    size_format(total, groups->now.bytes, live->human), groups->now.calls);
 	start_line(1);
-	put("by %s, sorted by %s, every %.1f s", grouping_name(groups->by.by),
+	if (live->profiling.off) {
+		attron(COLOR_PAIR(PAIR_MESSAGE));
+		if (live->profiling.off == live->profiling.chosen)
+			put("PROFILING IS OFF, old numbers  ");
+		else
+			put("%zu NOT PROFILED  ", live->profiling.off);
+		attroff(COLOR_PAIR(PAIR_MESSAGE));
+	}
+	put("by %s, sorted by %s, every %.1f s", live->tree ? "tree" : grouping_name(groups->by.by),
 	    orders[live->selection->order], live->delay);
 	if (live->selection->query_text.len)
 		put(", filter: %.60s", live->selection->query_text.s);
@@ -165,7 +176,7 @@ static void draw_head(const struct live *live)
 		put("filter: %s", live->prompt + (len > shown ? len - shown : 0));
 	} else if (live->message[0]) {
 		attron(COLOR_PAIR(PAIR_MESSAGE));
-		put("%s", live->message);
+		put("%s%s", live->message, live->asks ? " y/n" : "");
 		attroff(COLOR_PAIR(PAIR_MESSAGE));
 	} else {
 		put(live->site ? "Enter goes back, q quit, h help" : "q quit, h help");

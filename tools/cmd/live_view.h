@@ -4,6 +4,7 @@
 #define CODETAG_LIVE_VIEW_H
 
 #include "live.h"
+#include "read/profiling.h"
 
 /* Lines above the table: summary, change, message, headings. */
 #define LIVE_HEAD 4
@@ -20,11 +21,14 @@ struct live {
 	bool human;
 	double delay;
 	bool frozen, help;
+	bool tree;		/* the groups are directories and files, indented */
+	struct profiling profiling;	/* of what is shown */
 	struct instant now, before;
 	struct groups groups;
 	size_t first, cursor;	/* of the rows */
 	size_t help_first;
 	const char *prompt;	/* what has been typed so far; NULL: nothing is asked */
+	bool asks;		/* the message is a question */
 	char message[160];
 	bool unread;		/* the message is why there was nothing to be read */
 	struct site *site;	/* whose contexts are shown, with names of its own; NULL: none */

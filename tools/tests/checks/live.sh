@@ -73,11 +73,18 @@ live_steps() {
 	tmux_top send-keys b b b b
 	screen_has 'by module, sorted' || return 1
 	screen_has 'vmlinux' || return 1
+	# t is a tree, as in htop.
+	tmux_top send-keys t
+	screen_has 'by tree, sorted by size' || return 1
+	screen_has '100.0% ./' || return 1
+	screen_has '  mm/' && screen_has '    filemap.c' || return 1
+	tmux_top send-keys t
+	screen_has 'by module, sorted' || return 1
 	tmux_top send-keys ' '
 	screen_has 'FROZEN' || return 1
 	tmux_top send-keys h
 	screen_has 'this help' || return 1
-	tmux_top send-keys t
+	tmux_top send-keys p
 	screen_has 'not a file' || return 1
 	tmux_top send-keys Enter
 	screen_has 'not a copy of allocinfo' || return 1
@@ -98,7 +105,7 @@ live_steps() {
 	screen_has 'left 0'
 }
 
-# t switches the call site under the cursor, by the ids of its rows.
+# p switches the call site under the cursor, by the ids of its rows.
 live_toggle() {
 	local dir=$scratch/toggle
 	mkdir -p "$dir" && cp data/handmade-v2.allocinfo "$dir/allocinfo" || return 1
@@ -109,7 +116,13 @@ live_toggle() {
 toggle_steps() {
 	local dir=$1
 	screen_has '13 sites hold' || return 1
+	# It asks, and any other key leaves it.
+	tmux_top send-keys p
+	screen_has 'switch profiling of mm/filemap.c:1950 __filemap_get_folio? y/n' || return 1
 	tmux_top send-keys t
+	screen_has 'q quit, h help' || return 1
+	[ "$(grep -c '=p' "$dir/control")" -gt 1 ] || return 1
+	tmux_top send-keys p y
 	screen_has 'mm/filemap.c:1950 __filemap_get_folio: no longer profiled' || return 1
 	[ "$(head -n 1 "$dir/control")" = 'id 40 -p' ] || return 1
 	# The same line of a header can be in a module, too: that is another site.
@@ -118,17 +131,17 @@ toggle_steps() {
 		mm/filemap.c:1950 [x] func:__filemap_get_folio =p id 42
 		mm/filemap.c:1950 func:__filemap_get_folio =_ id 43
 	E
-	tmux_top send-keys t
+	tmux_top send-keys p y
 	screen_has '__filemap_get_folio: profiled from now on' || return 1
 	[ "$(head -n 2 "$dir/control")" = $'id 41 +p\nid 43 +p' ] || return 1
 	: >"$dir/control"
-	tmux_top send-keys t
+	tmux_top send-keys p y
 	screen_has 'the kernel has no such call site now' || return 1
 	echo 'mm/filemap.c:1950 func:__filemap_get_folio =_ id 0' >"$dir/control"
-	tmux_top send-keys t
+	tmux_top send-keys p y
 	screen_has 'no id of its own' || return 1
 	rm "$dir/control"
-	tmux_top send-keys t
+	tmux_top send-keys p y
 	screen_has 'this kernel cannot switch call sites' || return 1
 	tmux_top send-keys b t
 	screen_has 'only single call sites can be switched'
