@@ -4,6 +4,7 @@
 
 #include "base/number.h"
 #include "base/text.h"
+#include "model/kind.h"
 #include "write/export.h"
 
 /* What a group is called in the help of its series. */
@@ -67,6 +68,7 @@ static void write_group(FILE *out, bool *first, const struct groups *groups,
 	write_label(out, first, "module",
 		    group->site->module ? group->site->module : "vmlinux");
 	write_label(out, first, "func", group->site->func);
+	write_label(out, first, "kind", kind_word(site_kind(group->site)));
 }
 
 /* @group NULL: a series without a group; @kernel NULL: one without that. */

@@ -4,6 +4,48 @@
 
 rules=../contrib/prometheus
 
+dashboard=../contrib/grafana/codetag.json
+
+# Each panel of the dashboard asks for series that are exported, or that a rule records, and for
+# labels that these have; Prometheus understands the questions.
+dashboard_asks() {
+	"$codetag" record -q -c 1 -o "$scratch/dashboard.db" --allocinfo data/handmade-v2.allocinfo &&
+		sqlite3 "$scratch/dashboard.db" "UPDATE meta SET value = '6.12.117' WHERE key = 'kernel'" || return 1
+	"$codetag" export --format prometheus "$scratch/dashboard.db" >"$scratch/dashboard.prom"
+	python3 - "$dashboard" "$scratch/dashboard.prom" $rules/codetag.rules.yml "$scratch/dashboard.rules.yml" <<'EOF'
+import json
+import re
+import sys
+
+dashboard, exported, rules, out = sys.argv[1:]
+lines = [line for line in open(exported) if line[0] != "#"]
+names = {re.match(r"\w+", line)[0] for line in lines} | set(re.findall(r"record: (\S+)", open(rules).read()))
+labels = set(re.findall(r'[{,](\w+)="', "".join(lines))) | {"instance"}
+with open(dashboard) as file:
+    board = json.load(file)
+asked = [t["expr"] for p in board["panels"] for t in p["targets"]]
+assert len(asked) >= 8 and len({p["id"] for p in board["panels"]}) == len(board["panels"])
+for expr in asked + [v["query"] for v in board["templating"]["list"] if v["type"] == "query"]:
+    for name in re.findall(r"codetag[\w:]*", expr):
+        assert name in names, f"{name} of '{expr}' is not exported"
+    for label in re.findall(r"[{,]\s*(\w+)[=!]", expr):
+        assert label in labels, f"no label {label}, of '{expr}'"
+for panel in board["panels"]:
+    for label in re.findall(r"{{(\w+)}}", panel["targets"][0]["legendFormat"]):
+        assert label in labels, f"no label {label}, of the legend of {panel['title']}"
+with open(out, "w") as file:
+    print("groups:\n  - name: asked\n    rules:", file=file)
+    for i, expr in enumerate(asked):
+        print(f"      - record: asked:{i}\n        expr: {json.dumps(expr)}", file=file)
+EOF
+}
+
+# Prometheus' own parser for what the panels ask.
+dashboard_parsed() {
+	[ -s "$scratch/dashboard.rules.yml" ] || dashboard_asks || return 1
+	promtool check rules "$scratch/dashboard.rules.yml"
+}
+
 labels_of() {
 	"$codetag" export --format prometheus "$@" | sed -n '/^[^#]/s/ [^ ]*$//p' | sort
 }
@@ -148,9 +190,11 @@ check prometheus/labels labels_last
 check prometheus/hostile hostile_names
 if feature sqlite3 prometheus/kernel && program sqlite3 prometheus/kernel; then
 	check prometheus/kernel kernel_info
+	check prometheus/dashboard dashboard_asks
 fi
 if program promtool prometheus/promtool; then
 	check prometheus/promtool promtool_takes
+	check prometheus/dashboard-parsed dashboard_parsed
 	check prometheus/rules promtool test rules $rules/codetag.rules.test.yml
 	program prometheus prometheus/leak && program prometheus-node-exporter prometheus/leak &&
 		check prometheus/leak planted_leak
