@@ -189,8 +189,8 @@ int cmd_report(int argc, char **argv)
 			tree_sort(&data.tree, selection->order);
 		}
 		good = print(&report, &data) && good;
-		if (profiling_complete(&data.snapshot.info, selection->query) &&
-		    snapshot_complete(&data.snapshot, selection->path) && good)
+		good = profiling_complete(&data.snapshot.info, selection->query) && good;
+		if (snapshot_complete(&data.snapshot, selection->path) && good)
 			status = STATUS_OK;
 		tree_free(&data.tree);
 		groups_free(&data.groups);

@@ -116,8 +116,8 @@ static int once(const struct top *top)
 			show_summary(&groups, &snapshot.info, selection, &top->output);
 		show_table(&groups, count, selection, &top->output);
 	}
-	complete = snapshot_complete(&snapshot, selection->path) &&
-		   profiling_complete(&snapshot.info, selection->query);
+	complete = profiling_complete(&snapshot.info, selection->query);
+	complete = snapshot_complete(&snapshot, selection->path) && complete;
 	groups_free(&groups);
 	snapshot_free(&snapshot);
 	return complete ? STATUS_OK : STATUS_TROUBLE;

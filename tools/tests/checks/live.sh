@@ -143,8 +143,8 @@ toggle_steps() {
 	rm "$dir/control"
 	tmux_top send-keys p y
 	screen_has 'this kernel cannot switch call sites' || return 1
-	tmux_top send-keys b t
-	screen_has 'only single call sites can be switched'
+	tmux_top send-keys b p
+	screen_has 'only call sites can be switched'
 }
 
 # Enter shows the contexts of the row, and what they hold now.

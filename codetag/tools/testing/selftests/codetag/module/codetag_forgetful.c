@@ -130,7 +130,8 @@ static int work(void *unused)
 			chosen->give(used);
 		if (nr_forgotten < NR_FORGOTTEN) {
 			forgotten[nr_forgotten] = chosen->take();
-			nr_forgotten += forgotten[nr_forgotten] != NULL;
+			if (forgotten[nr_forgotten])
+				nr_forgotten++;
 		}
 		schedule_timeout_interruptible(msecs_to_jiffies(every));
 	}
