@@ -129,16 +129,18 @@ static size_t keep_growing(struct control *control, const struct series *series,
 	struct growth *growth = xcalloc(series->names.count, sizeof(*growth));
 	bool *wanted = xcalloc(series->names.count, sizeof(*wanted));
 	size_t count = growing(series, growth), kept = 0, taken = 0;
+	struct strmap names = { 0 };
 	struct text name = { 0 };
 
-	for (size_t g = 0; g < count && taken < most; g++) {
+	for (size_t i = 0; i < control->count; i++) {
+		group_name(&name, (struct grouping){ BY_SITE, 0 }, &control->site[i].site);
+		strmap_add(&names, name.s, name.len);
+	}
+	for (size_t g = 0; g < count; g++) {
 		const char *key = series->names.entry[growth[g].group].key;
 
-		for (size_t i = 0; i < control->count && !wanted[growth[g].group]; i++) {
-			group_name(&name, (struct grouping){ BY_SITE, 0 }, &control->site[i].site);
-			wanted[growth[g].group] = !strcmp(name.s, key);
-		}
-		taken += wanted[growth[g].group];
+		if (strmap_find(&names, key, strlen(key)) != STRMAP_NONE)
+			wanted[growth[g].group] = taken++ < most;
 	}
 	for (size_t i = 0; i < control->count; i++) {
 		size_t group;
@@ -150,9 +152,10 @@ static size_t keep_growing(struct control *control, const struct series *series,
 	}
 	control->count = kept;
 	text_free(&name);
+	strmap_free(&names);
 	free(growth);
 	free(wanted);
-	return count;
+	return taken;
 }
 
 /* Whether QUERY chooses nothing but memory that is no leak by itself: then it is about that. */
@@ -170,7 +173,7 @@ static bool is_named(const struct control *control, const struct selection *sele
 static bool check_profiled(const struct control *control, const struct leaks_stacks *how,
 			   struct chosen *chosen)
 {
-	struct profiling profiling = { .chosen = control->count };
+	struct profiled profiling = { .chosen = control->count };
 	bool enabled = true;
 
 	debugfs_read_enabled(&how->dir, &enabled);
@@ -710,7 +713,7 @@ static bool is_wanted(void *query, const struct site *site)
 static size_t unprofiled(struct recording *recording, struct query *query)
 {
 	const struct recording_choice choice = { .keep = is_wanted, .context = query };
-	struct profiling profiling = { 0 };
+	struct profiled profiling = { 0 };
 	struct allocinfo info = { 0 };
 
 	if (recording_unprofiled(recording, &choice, &info, &profiling.chosen)) {

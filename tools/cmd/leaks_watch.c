@@ -50,7 +50,7 @@ static void add(struct series series[KINDS], struct watched *watched, size_t col
 static void note_profiling(struct watched *watched, const struct allocinfo *info,
 			   const struct query *query)
 {
-	struct profiling profiling;
+	struct profiled profiling;
 
 	profiling_count(&profiling, info, query);
 	if (!watched->count)
@@ -132,7 +132,7 @@ static bool look_at_sites(struct watched *watched, struct recording *recording,
 {
 	struct part part = { selection->query, watched };
 	const struct recording_choice choice = { .keep = is_wanted, .context = &part };
-	struct profiling profiling = { 0 };
+	struct profiled profiling = { 0 };
 	struct allocinfo info = { 0 }, last;
 	bool good;
 

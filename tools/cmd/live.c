@@ -64,7 +64,7 @@ static void regroup(struct live *live)
 {
 	struct selection *selection = live->selection;
 
-	live->profiling = (struct profiling){ 0 };
+	live->profiling = (struct profiled){ 0 };
 	if (live->now.valid)
 		profiling_count(&live->profiling, &live->now.info, selection->query);
 	if (live->tree) {

@@ -22,7 +22,7 @@ struct live {
 	double delay;
 	bool frozen, help;
 	bool tree;		/* the groups are directories and files, indented */
-	struct profiling profiling;	/* of what is shown */
+	struct profiled profiling;	/* of what is shown */
 	struct instant now, before;
 	struct groups groups;
 	size_t first, cursor;	/* of the rows */

@@ -79,7 +79,7 @@ void show_table(const struct groups *groups, size_t count,
 void show_json(struct json *json, const struct groups *groups, size_t count,
 	       const struct allocinfo *info, const struct selection *selection)
 {
-	struct profiling profiling;
+	struct profiled profiling;
 	char version[32];
 
 	snprintf(version, sizeof(version), "%u.%u", info->major, info->minor);

@@ -35,6 +35,7 @@ static const struct {
 
 	{ "mm/shmem.c", "shmem_alloc_*", KIND_USER },
 	{ "mm/memory.c", "*", KIND_USER },
+	{ "include/linux/highmem.h", "vma_alloc_*", KIND_USER },
 	{ "mm/huge_memory.c", "*", KIND_USER },
 	{ "mm/khugepaged.c", "*", KIND_USER },
 	{ "mm/migrate*.c", "*", KIND_USER },

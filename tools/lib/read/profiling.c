@@ -101,10 +101,10 @@ void profiling_mark(struct allocinfo *info, const char *path)
 		profiling_mark_by(info, PROFILING_PATH, machine_sites);
 }
 
-void profiling_count(struct profiling *profiling, const struct allocinfo *info,
+void profiling_count(struct profiled *profiling, const struct allocinfo *info,
 		     const struct query *query)
 {
-	*profiling = (struct profiling){ 0 };
+	*profiling = (struct profiled){ 0 };
 	for (size_t i = 0; i < info->count; i++) {
 		const struct site *site = &info->site[i];
 
@@ -118,7 +118,7 @@ void profiling_count(struct profiling *profiling, const struct allocinfo *info,
 	}
 }
 
-void profiling_complain(const struct profiling *profiling, bool recorded)
+void profiling_complain(const struct profiled *profiling, bool recorded)
 {
 	const struct site *first = profiling->first;
 
@@ -137,7 +137,7 @@ void profiling_complain(const struct profiling *profiling, bool recorded)
 
 bool profiling_complete(const struct allocinfo *info, const struct query *query)
 {
-	struct profiling profiling;
+	struct profiled profiling;
 
 	profiling_count(&profiling, info, query);
 	if (profiling.off)

@@ -26,18 +26,18 @@ void profiling_mark(struct allocinfo *info, const char *path);
 void profiling_mark_by(struct allocinfo *info, const char *sysctl, const char *const *sites);
 
 /* Of what @query (may be NULL) chooses, how many sites there are and how many are not profiled. */
-struct profiling {
+struct profiled {
 	size_t chosen, off;
 	const struct site *first;	/* that is off */
 };
 
-void profiling_count(struct profiling *profiling, const struct allocinfo *info,
+void profiling_count(struct profiled *profiling, const struct allocinfo *info,
 		     const struct query *query);
 
 /* Whether all are; tells the user if not. To be asked after the output. */
 bool profiling_complete(const struct allocinfo *info, const struct query *query);
 
 /* The message of that; @recorded: they were off in some snapshots of a recording. */
-void profiling_complain(const struct profiling *profiling, bool recorded);
+void profiling_complain(const struct profiled *profiling, bool recorded);
 
 #endif
