@@ -25,13 +25,15 @@ static void add_branch(struct live *live, const struct tree *now, const struct t
 	const struct tree_node *was = before->count ? tree_find(before, node->path) : NULL;
 	struct groups *groups = &live->groups;
 	struct text label = { 0 };
+	size_t name;
 
 	if (!node->sum.bytes && !node->sum.calls && !live->selection->all)
 		return;
 	text_printf(&label, "%*s%s%s", 2 * depth, "", node->name, node->children ? "/" : "");
+	name = strmap_add(&groups->names, label.s, label.len);
 	GROW(groups->group, groups->count, groups->room);
 	groups->group[groups->count++] = (struct group){
-		.name = groups->names.entry[strmap_add(&groups->names, label.s, label.len)].key,
+		.name = groups->names.entry[name].key,
 		.site = &none, .now = node->sum, .before = was ? was->sum : (struct sum){ 0 },
 	};
 	text_free(&label);

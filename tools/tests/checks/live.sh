@@ -179,7 +179,7 @@ contexts_steps() {
 	tmux_top send-keys Home Enter
 	screen_has 'there are no contexts' || return 1
 	tmux_top send-keys b Enter
-	screen_has 'only single call sites have contexts' || return 1
+	screen_has 'contexts belong to call sites' || return 1
 	tmux_top send-keys q
 	screen_has 'left 0'
 }
