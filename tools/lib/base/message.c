@@ -10,7 +10,18 @@
 
 const char *message_name = "codetag";
 
-/* Names in it may hold anything. Lines are made by the hints alone, in their formats. */
+static size_t lines(const char *s)
+{
+	size_t count = 0;
+
+	while ((s = strchr(s, '\n'))) {
+		count++;
+		s++;
+	}
+	return count;
+}
+
+/* Names in it may hold anything. Lines are made by the formats alone, or there is only one. */
 __attribute__((format(printf, 1, 0)))
 static void print_clean(const char *fmt, va_list args)
 {
@@ -18,7 +29,7 @@ static void print_clean(const char *fmt, va_list args)
 
 	if (vasprintf(&text, fmt, args) < 0)
 		return;
-	if (!strchr(fmt, '\n')) {
+	if (lines(text) != lines(fmt)) {
 		text_clean(text);
 		fputs(text, stderr);
 	} else {

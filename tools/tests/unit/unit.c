@@ -26,6 +26,7 @@ int main(void)
 	test_allocinfo();
 	test_contexts();
 	test_match();
+	test_message();
 	test_trend();
 	test_stack_watch();
 	test_kmem();

@@ -12,6 +12,7 @@ void test_allocinfo(void);
 void test_contexts(void);
 void test_kmem(void);
 void test_match(void);
+void test_message(void);
 void test_memory_image(void);
 void test_number(void);
 void test_query(void);
