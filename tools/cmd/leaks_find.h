@@ -15,7 +15,7 @@ struct finding {
 	double after;		/* what is left when caches were dropped, if they were */
 };
 
-/* What grew of a kind that is no leak by itself. */
+/* Growth of a kind that is no leak by itself. */
 struct apart {
 	size_t groups;
 	double growth;

@@ -475,7 +475,7 @@ static void print_cause(struct report *r, size_t number)
 	}
 }
 
-/* What grew in another way; its number goes on behind the causes. */
+/* Stacks that grew in another way, numbered behind the causes. */
 static size_t print_others(struct report *r, size_t printed)
 {
 	for (size_t i = 0; i < r->found->count && printed < r->shown; i++) {
@@ -487,7 +487,7 @@ static size_t print_others(struct report *r, size_t printed)
 	return printed;
 }
 
-/* What this could not see. */
+/* The limits of this run. */
 static void print_limits(const struct report *r)
 {
 	const struct chosen *chosen = r->chosen;

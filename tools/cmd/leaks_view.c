@@ -94,7 +94,7 @@ static void print_finding(size_t number, const struct finding *f, bool drop, boo
 		       f->stays ? ": a cache that something keeps" : "");
 }
 
-/* What is no leak by itself: a line for each kind, with what grew most of it. */
+/* Memory that is no leak by itself: a line for each kind, with the site that grew most. */
 static void print_apart(const struct findings *found, const struct watched *watched, bool human)
 {
 	char growth[SIZE_TEXT], left[SIZE_TEXT];

@@ -126,7 +126,7 @@ static struct series *series_of(void *data, const struct site *site)
 	return &part->watched->series[kind_of(part->watched, site)];
 }
 
-/* What of it was not profiled, and whether it is about anything else than the kernel's memory. */
+/* Which sites were not profiled, and whether QUERY chooses any of the kernel's own memory. */
 static bool look_at_sites(struct watched *watched, struct recording *recording,
 			  const struct selection *selection)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What leaks judges: what groups of call sites held over time, each kind of memory apart. */
+/* The series that leaks judges: groups of call sites over time, each kind of memory apart. */
 #ifndef CODETAG_LEAKS_WATCH_H
 #define CODETAG_LEAKS_WATCH_H
 

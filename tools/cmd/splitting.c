@@ -126,7 +126,7 @@ static bool split_all(struct splitting *splitting, const struct control *control
 }
 
 /*
- * What a run that is killed leaves behind: its process, the interval, a line for control each.
+ * The note that a killed run leaves behind: its process, the interval, a line for control each.
  * The file is gone when the run has put all back.
  */
 static char *left_path(const struct debugfs_dir *dir)
@@ -284,7 +284,7 @@ bool splitting_end(struct splitting *splitting)
 		good &= write_line(splitting->dir, splitting->site[i].back);
 	if (splitting->age_interval)
 		good &= write_interval(splitting->dir, splitting->age_interval);
-	/* What could not be put back can be tried again. */
+	/* After a failure the note stays, for another try. */
 	if (any && good)
 		forget_left(splitting->dir);
 	splitting_forget(splitting);

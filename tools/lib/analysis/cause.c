@@ -41,7 +41,7 @@ const struct frame *cause_frame(const struct contexts *contexts, const struct co
 	return NULL;
 }
 
-/* What finds another finding of the same cause; "": nothing does. */
+/* Keys that another finding of the same cause has, too; "": none. */
 static void keys_of(struct text *function, struct text *task, const struct contexts *contexts,
 		    const struct stack_finding *f)
 {

@@ -2,8 +2,8 @@
 /*
  * Which stacks are of one cause? One leak leaves an inode here, a file there and pages elsewhere.
  * Their stacks differ at the inner end, and meet at the outer one: the first function behind the
- * entry into the kernel is what was asked for. What one process does by several calls is joined
- * by its name.
+ * entry into the kernel is what was asked for. Stacks of one process
+ * are joined by its name.
  */
 #ifndef CODETAG_CAUSE_H
 #define CODETAG_CAUSE_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What kind of memory does a call site allocate: can it leak, or does the kernel drop it, or
+ * The kind of memory that a call site allocates: can it leak, or does the kernel drop it, or
  * free it later, by itself? Told by the name of the site alone, so it works for recordings and
  * for kernels that say no more; 'codetag leaks --drop' tests it.
  */

@@ -160,7 +160,7 @@ stop()
 	rm -rf "$DISK"/log "$DISK"/read* "$DISK"/file-* "$WORK/mounts" "$WORK/ready"
 }
 
-# What names the planted one in a report: its module, or the functions that it goes through
+# A pattern for the planted one in a report: its module, or the functions that it goes through
 named_by()
 {
 	case $1 in
