@@ -64,11 +64,11 @@ static void hint_missing(const char *path)
 		if (!strcmp(name, "faults"))
 			hint("This kernel is built without CONFIG_CODETAG_FAULT_INJECTION.");
 		else if (!strcmp(name, "contexts") || !strcmp(name, "age_interval"))
-			hint("This kernel is older than that, or built without "
-			     "CONFIG_CODETAG_CONTEXTS.");
+			hint("This kernel is built without CONFIG_CODETAG_CONTEXTS, or its codetag "
+			     "is older than this file.");
 		else
-			hint("This kernel is older than that, or was booted with "
-			     "sysctl.vm.mem_profiling=never.");
+			hint("This kernel was booted with sysctl.vm.mem_profiling=never, or its "
+			     "codetag is older than this file.");
 	} else if (!statfs("/sys/kernel/debug", &mounted) &&
 		   mounted.f_type == DEBUGFS_MAGIC) {
 		hint("This kernel has no codetag.");
@@ -110,9 +110,9 @@ void debugfs_complain(const struct debugfs_file *file, int error)
 	}
 	warning("cannot open %s: %s", file->path, strerror(error));
 	if (error == EACCES)
-		hint("Only root may use it.");
+		hint("This needs root.");
 	else if (error == EPERM && !hint_lockdown())
-		hint("Only root may use it, and nobody where the kernel is locked down.");
+		hint("This needs root, and a kernel that is not locked down.");
 	else if (error == ENOENT)
 		hint_missing(file->path);
 }

@@ -80,7 +80,7 @@ static bool write_line(const struct debugfs_dir *dir, const char *line)
 		return true;
 	if (error == EOPNOTSUPP || (opened && error == EINVAL)) {
 		warning("this kernel cannot split call sites");
-		hint("It is older than that, or built without CONFIG_CODETAG_CONTEXTS.");
+		hint("It is built without CONFIG_CODETAG_CONTEXTS, or its codetag is too old.");
 	} else if (opened) {
 		warning("cannot write to %s/control: %s", dir->path, strerror(error));
 	} else {

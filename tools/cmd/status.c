@@ -84,7 +84,7 @@ static void print(struct control *control, const struct status *status)
 	} else if (!output->no_headings) {
 		sites_summary(control);
 		if (known && !enabled)
-			puts("profiling as a whole is off: sysctl vm.mem_profiling=1");
+			puts("Profiling is off. Turn it on: sysctl -w vm.mem_profiling=1");
 	}
 	if (!usual)
 		keep_unusual(control);

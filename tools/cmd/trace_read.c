@@ -130,7 +130,7 @@ static bool record(struct kmem *kmem, double seconds, int64_t buffer)
 
 		warning("cannot trace: %s", why ? why : strerror(error));
 		if (!why && (error == EACCES || error == EPERM))
-			hint("Only root may.");
+			hint("This needs root.");
 		return false;
 	}
 	interval_start(&interval, seconds);

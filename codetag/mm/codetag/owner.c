@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Who allocated an object or a page: a line in reports about it.
+ * The owner of an object or a page, as a line in reports about it.
  *
  * Reports are written when something is wrong, in any context, with any lock held. So
- * nothing is allocated or locked here. What an id leads to is read by functions that
- * survive a bad address: the id can be overwritten, and a module can go at the same time.
+ * nothing is allocated or locked here. Tags are read by functions that survive a bad
+ * address: the id can be overwritten, and a module can go at the same time.
  */
 #define pr_fmt(fmt) "codetag: " fmt
 

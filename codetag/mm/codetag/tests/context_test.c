@@ -1654,7 +1654,7 @@ static void frame_text(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, text);
 	codetag_frame_text(text, (unsigned long)schedule);
 	KUNIT_EXPECT_MEMEQ(test, text, start, strlen(start));
-	/* What has no symbol shows no address. */
+	/* Code without a symbol shows no address. */
 	codetag_frame_text(text, 0x1234);
 	KUNIT_EXPECT_STREQ(test, text, " [unknown]\n");
 }
