@@ -387,7 +387,8 @@ static void print_growth(struct report *r, const struct stack_finding *f)
 	const struct trend *t = &f->trend;
 	char rate[SIZE_TEXT], low[SIZE_TEXT], high[SIZE_TEXT];
 
-	printf("    What is old grew in %zu of %zu steps", t->ups, t->steps);
+	printf("    Memory older than %" PRId64 " s grew in %zu of %zu steps", r->watched->watch.old,
+	       t->ups, t->steps);
 	if (t->downs)
 		printf(" and gave back %.0f %% of that", 100 * t->fallen / t->risen);
 	else
@@ -432,14 +433,14 @@ static void print_finding(struct report *r, const struct stack_finding *f)
 	       " are more than %" PRId64 " s old.\n",
 	       size(all, (double)f->all.bytes, r->human), f->all.calls,
 	       size(old, (double)f->old.bytes, r->human), f->old.calls, r->watched->watch.old);
-	printf("    The oldest is from %" PRId64 " s ago%s; of %zu of %zu intervals since then something is left.\n",
+	printf("    The oldest is %" PRId64 " s old%s; %zu of %zu intervals since then still hold memory.\n",
 	       f->since, (double)(f->since + f->length) >= r->watched->seconds ?
-	       ", when watching began" : "", f->intervals, intervals_of(r, f));
+	       ", from when watching began" : "", f->intervals, intervals_of(r, f));
 	if (f->old.allocs > f->old.calls)
-		printf("    Of the allocations of these intervals 1 in %.0f is not freed.\n",
+		printf("    1 in %.0f of the allocations of these intervals was not freed.\n",
 		       (double)f->old.allocs / (double)f->old.calls);
 	else
-		puts("    Of the allocations of these intervals none is freed.");
+		puts("    None of the allocations of these intervals was freed.");
 	print_growth(r, f);
 }
 
