@@ -33,7 +33,7 @@ static int run(const struct argp *argp, int argc, char **argv, const char *actio
 static const struct argp enable_argp = {
 	NULL, parse, "QUERY…\n--all",
 	"Starts to count what the chosen call sites allocate."
-	"\vWhat they allocated while they were disabled is never counted. A query with a "
+	"\vMemory that they allocate while they are disabled is never counted. A query with a "
 	"module is remembered for when it is loaded again, see codetag remembered.\n\n"
 	"Examples:\n"
 	"  codetag enable --all\n"
@@ -51,7 +51,7 @@ int cmd_enable(int argc, char **argv)
 static const struct argp disable_argp = {
 	NULL, parse, "QUERY…\n--all",
 	"Stops counting what the chosen call sites allocate."
-	"\vWhat they hold already stays counted until it is freed. A query with a module is "
+	"\vMemory that they hold already stays counted until it is freed. A query with a module is "
 	"remembered for when it is loaded again, see codetag remembered.\n\n"
 	"Examples:\n"
 	"  codetag disable func alloc_slab_page\n"

@@ -109,9 +109,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 static const struct argp argp = {
 	options, parse, "\nFILE\nOLD NEW\nFILE FILE FILE…",
-	"Explains all memory that is installed: what was kept at boot, what is free, and what "
-	"kinds of memory the rest is, each byte once; with the largest owner of each, and in words "
-	"what is unusual. FILE is a recording, a directory with copies of /proc/meminfo, zoneinfo, "
+	"Explains all installed memory, each byte once: kept at boot, free, and the kinds of the "
+	"rest, with the largest owner of each. The last lines say what is unusual. FILE is a recording, a directory with copies of /proc/meminfo, zoneinfo, "
 	"vmstat, slabinfo and allocinfo, an archive of them, or a copy of meminfo. Two are compared; of "
 	"more, or of a directory of machines, each kind is shown with the machines that are unlike the "
 	"others."
