@@ -152,8 +152,8 @@ static inline void small_fill(struct small *s)
 	for (unsigned int i = 0; i < 4; i++)
 		small64(s, n[N_SECTIONS] + i * 64 + n[N_SECTION_MAP], 4);
 
-	small16(s, small_at(SMALL_SLOTS) + SMALL_ALLOCATED * 2, 32);
-	small16(s, small_at(SMALL_SLOTS) + SMALL_ALLOCATED * 2 + 2, 8 + 2);
+	small16(s, small_at(SMALL_SLOTS) + SMALL_ALLOCATED * 2, 8 + 2);
+	small16(s, small_at(SMALL_SLOTS) + SMALL_ALLOCATED * 2 + 2, 32);
 
 	small64(s, page + n[N_PAGE_FLAGS], 0);
 	small32(s, page + n[N_PAGE_TYPE], 0xf5000000);

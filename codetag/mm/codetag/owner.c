@@ -86,7 +86,7 @@ void codetag_show_page(const struct page *page)
 
 	if (!page_tag_has_place(head))
 		return;
-	id = page_tag_get(head);
+	id = page_tag_get(pgalloc_tag_holder((struct page *)head));
 	if (id && !page_tag_is_mark(id))
 		show_id("page", id);
 }

@@ -175,6 +175,31 @@ static uint16_t page_id(struct recount *recount, uint64_t pfn, uint64_t flags)
 	return image_u16(image, memory->ext + memory->ext_size * pfn + memory->ext_offset);
 }
 
+static bool is_mark(const struct image *image, uint16_t id)
+{
+	return id >= image->n[N_ID_TAIL] && id < image->n[N_ID_FIRST];
+}
+
+/*
+ * The first page of an allocation of several pages that are no compound page holds a mark
+ * that says how many, and the second page the id. While they are freed it is the other
+ * way round.
+ */
+static void find_id(struct recount *recount, struct image_page *page)
+{
+	const uint64_t *n = recount->image->n;
+	uint64_t flags;
+
+	page->id = page_id(recount, page->pfn, page->flags);
+	if (page->pfn & 1 || !is_mark(recount->image, page->id))
+		return;
+	page->mark = page->id;
+	flags = image_u64(recount->image, page->va + n[N_PAGE_SIZE_OF] + n[N_PAGE_FLAGS]);
+	page->id = page_id(recount, page->pfn + 1, flags);
+	if (is_mark(recount->image, page->id))
+		page->id = 0;
+}
+
 bool image_page_read(struct recount *recount, uint64_t pfn, struct image_page *page)
 {
 	struct image *image = recount->image;
@@ -212,7 +237,7 @@ bool image_page_read(struct recount *recount, uint64_t pfn, struct image_page *p
 		page->order = order <= MAX_ORDER ? order : 0;
 	}
 	page->is_slab = !page->is_tail && page->type >> 24 == n[N_TYPE_SLAB];
-	page->id = page_id(recount, pfn, page->flags);
+	find_id(recount, page);
 	return true;
 }
 
@@ -232,17 +257,14 @@ unsigned int image_migratetype(struct recount *recount, uint64_t pfn)
 					at / 64 * 8) >> at % 64 & 7);
 }
 
-static bool is_mark(const struct image *image, uint16_t id)
-{
-	return id >= image->n[N_ID_TAIL] && id < image->n[N_ID_FIRST];
-}
-
 unsigned int image_page_order(struct recount *recount, const struct image_page *page)
 {
 	struct image *image = recount->image;
 	unsigned int order = page->order;
 
-	if (!order && !(page->pfn & 1)) {
+	if (!order && page->mark) {
+		order = page->mark - (unsigned int)image->n[N_ID_TAIL];
+	} else if (!order && !(page->pfn & 1)) {
 		uint64_t flags = image_u64(image, page->va + image->n[N_PAGE_SIZE_OF] +
 					   image->n[N_PAGE_FLAGS]);
 		uint16_t next = page_id(recount, page->pfn + 1, flags);
@@ -431,6 +453,9 @@ static uint64_t recount_page(struct recount *recount, const struct image_page *p
 	}
 	if (page->is_slab)
 		recount_slab(recount, page);
+	/* What the second page holds is counted already. */
+	if (page->mark)
+		return 2;
 	return page->is_head ? 1ULL << page->order : 1;
 }
 

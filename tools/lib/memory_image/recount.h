@@ -69,7 +69,8 @@ struct image_page {
 	uint32_t type;
 	bool is_head, is_tail, is_slab;
 	unsigned int order;		/* of the compound page */
-	uint16_t id;
+	uint16_t id;			/* of the allocation that begins here */
+	uint16_t mark;			/* in its place, the second page has the id; 0: none */
 };
 
 bool image_page_read(struct recount *recount, uint64_t pfn, struct image_page *page);

@@ -67,6 +67,10 @@ static bool find_first(struct search *s, const struct image_page *page, struct i
 
 		return image_page_read(s->recount, pfn, first) && first->is_head;
 	}
+	/* The second page holds the id of the first. */
+	if (page->pfn & 1 && image_page_read(s->recount, page->pfn - 1, first) && first->mark)
+		return true;
+	*first = *page;
 	if (page->id >= image->n[N_ID_FIRST] || (page->id && page->id < image->n[N_ID_TAIL]))
 		return true;
 	for (unsigned int order = 1; order <= MAX_ALLOC_ORDER; order++) {

@@ -61,6 +61,8 @@ static void test_small(void)
 	expect_whose(sites, &recount, small_at(SMALL_SLAB) + 4000, "end of a slab", 0, 0);
 	expect_whose(sites, &recount, small_at(SMALL_ALLOCATED + 3) + 5, "allocated pages of order 2", 32,
 		     3 * DUMP_PAGE + 5);
+	expect_whose(sites, &recount, small_at(SMALL_ALLOCATED + 1), "allocated pages of order 2", 32,
+		     DUMP_PAGE);
 	expect_whose(sites, &recount, small_at(SMALL_ALLOCATED + 4), "page that no call site", 0, 0);
 	expect_whose(sites, &recount, small_at(60) + 20, "percpu memory of CPU 0", 32, 4);
 	expect_whose(sites, &recount, small_at(60) + 36, "percpu memory of CPU 0, free", 0, 36);
