@@ -36,6 +36,7 @@ static const struct argp_option options[] = {
 static const struct argp_child children[] = {
 	{ &selection_argp, 0, NULL, 1 },
 	{ &hosts_argp, 0, NULL, 1 },
+	{ &selection_raw_argp, 0, NULL, 2 },
 	{ &columns_argp, 0, NULL, 9 },
 	{ &rows_argp, 0, NULL, 9 },
 	{ &output_argp, 0, NULL, 9 },
@@ -61,7 +62,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		state->child_inputs[1] = &diff->selection;
 		state->child_inputs[2] = &diff->selection;
 		state->child_inputs[3] = &diff->selection;
-		state->child_inputs[4] = &diff->output;
+		state->child_inputs[4] = &diff->selection;
+		state->child_inputs[5] = &diff->output;
 		return 0;
 	case KEY_LIVE:
 		diff->live = argument_seconds(arg, state);
@@ -243,6 +245,8 @@ static int compare(struct diff *diff, struct snapshot *from, struct snapshot *to
 		groups_add(&groups, new, NULL);
 	} else {
 		diff->moved = match_moved(old, new);
+		selection_take_out(selection, old, NULL);
+		selection_take_out(selection, new, NULL);
 		groups_add_before(&groups, old, selection->query);
 		groups_add(&groups, new, selection->query);
 	}
@@ -272,7 +276,7 @@ int cmd_diff(int argc, char **argv)
 	struct snapshot old, new;
 	int status = STATUS_TROUBLE;
 
-	selection->compare = selection->hosts = selection->raw = true;
+	selection->compare = selection->hosts = true;
 	selection->order = ORDER_GROWTH;
 	argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &diff);
 	if (diff.live > 0)

@@ -18,6 +18,7 @@
 #include "base/number.h"
 #include "model/context_stacks.h"
 #include "read/input.h"
+#include "source/host.h"
 #include "base/outfile.h"
 
 static const struct format {
@@ -47,6 +48,8 @@ struct options {
 	struct contexts_choice contexts;
 	struct export_label *label;
 	size_t labels, labels_room;
+	struct explanation memory;	/* of a whole machine, for Prometheus */
+	bool has_memory;
 };
 
 enum { KEY_FORMAT = 0x200, KEY_ATTR, KEY_LABEL };
@@ -149,6 +152,12 @@ static void check_contexts(const struct options *o, struct argp_state *state)
 		argp_error(state, "--group, --raw and --label are for call sites, not for --contexts");
 }
 
+/* Data are as the kernel tells them; pictures, and who reads series, add them up. */
+static bool sums(const struct format *format)
+{
+	return format->weighs || format->write == export_prometheus;
+}
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct options *o = state->input;
@@ -207,9 +216,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 			argp_error(state, "%s tells both size and calls: --attr is for folded, pprof and "
 				   "speedscope", o->format->name);
 		else if (o->selection.raw && (o->files.trace || o->contexts.used ||
-					       !o->format->weighs))
-			argp_error(state, "--raw is for stacks of call sites: folded, pprof and "
-				   "speedscope");
+					       !sums(o->format)))
+			argp_error(state, "--raw is for what adds up call sites: folded, pprof, "
+				   "speedscope and prometheus");
 		else if (o->selection.by.by == BY_HOST && (o->files.trace || o->format->weighs))
 			argp_error(state, "a host has no stack: --group host is for prometheus, csv "
 				   "and json");
@@ -220,8 +229,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		else if (o->selection.by.by == BY_ROW &&
 			 o->format->write == export_prometheus)
 			argp_error(state, "prometheus takes no repeated rows: use --group place or site");
-		/* Data are as the kernel tells them, pictures add them up. */
-		o->selection.raw = o->selection.raw || !o->format->weighs;
+		o->selection.raw = o->selection.raw || !sums(o->format);
 		return 0;
 	}
 	return ARGP_ERR_UNKNOWN;
@@ -255,6 +263,7 @@ static bool write_file(struct options *o, const struct snapshot *snapshot,
 		.kernel = snapshot->kernel,
 		.label = o->label,
 		.labels = o->labels,
+		.memory = o->has_memory ? &o->memory : NULL,
 		.time_ns = mul64(snapshot->time, 1000000),
 	};
 	const struct columns all = { .count = 0 };
@@ -282,10 +291,32 @@ static bool write_file(struct options *o, const struct snapshot *snapshot,
 	return true;
 }
 
+/* All memory of this machine, or of the one that a snapshot is of. */
+static void explain_memory(struct options *o, struct snapshot *snapshot)
+{
+	const struct host_options read = { .no_sites = true };
+	struct snapshot host = { 0 };
+	bool live = !o->selection.path_given;
+
+	if (o->format->write != export_prometheus || o->selection.by.by == BY_HOST ||
+	    o->selection.query_text.len)
+		return;
+	if (live)
+		host_read_live(&host, &read);
+	o->has_memory = explain(&o->memory, &snapshot->info,
+				live ? &host.machine : &snapshot->machine);
+	snapshot_free(&host);
+}
+
 static bool read_sites(struct options *o, struct snapshot *snapshot, struct groups *groups)
 {
-	if (!o->files.trace)
-		return selection_read(&o->selection, snapshot, groups);
+	if (!o->files.trace) {
+		if (!selection_snapshot(snapshot, &o->selection))
+			return false;
+		explain_memory(o, snapshot);
+		selection_group(&o->selection, snapshot, groups);
+		return true;
+	}
 	*snapshot = (struct snapshot){ 0 };
 	if (!trace_sites(&snapshot->info, &o->files, o->key, false))
 		return false;

@@ -16,6 +16,30 @@ static void set_message(struct live *live, const char *text)
 	live->unread = false;
 }
 
+/*
+ * The sites of @instant, without what others are in. The query can change, so those stay in
+ * its own list.
+ */
+static struct allocinfo shown(const struct live *live, struct instant *instant)
+{
+	struct allocinfo info = instant->info;
+
+	free(instant->shown);
+	instant->shown = xcalloc(info.count, sizeof(*info.site));
+	if (info.count)
+		memcpy(instant->shown, info.site, info.count * sizeof(*info.site));
+	info.site = instant->shown;
+	selection_take_out(live->selection, &info, NULL);
+	return info;
+}
+
+static void instant_free(struct instant *instant)
+{
+	allocinfo_free(&instant->info);
+	free(instant->shown);
+	*instant = (struct instant){ 0 };
+}
+
 /* Adds a row for @node, and those below it. */
 static void add_branch(struct live *live, const struct tree *now, const struct tree *before,
 		       const struct tree_node *node, int depth)
@@ -45,13 +69,18 @@ static void group_tree(struct live *live)
 {
 	struct selection *selection = live->selection;
 	struct tree now = { 0 }, before = { 0 };
+	struct allocinfo info;
 
 	groups_free(&live->groups);
 	live->groups = (struct groups){ .by = { BY_DIR, 0 } };
-	if (live->before.valid)
-		tree_add_sites(&before, &live->before.info, selection->query);
-	if (live->now.valid)
-		tree_add_sites(&now, &live->now.info, selection->query);
+	if (live->before.valid) {
+		info = shown(live, &live->before);
+		tree_add_sites(&before, &info, selection->query);
+	}
+	if (live->now.valid) {
+		info = shown(live, &live->now);
+		tree_add_sites(&now, &info, selection->query);
+	}
 	tree_sort(&now, selection->order);
 	if (now.count) {
 		live->groups.now = now.node[0].sum;
@@ -65,6 +94,7 @@ static void group_tree(struct live *live)
 static void regroup(struct live *live)
 {
 	struct selection *selection = live->selection;
+	struct allocinfo before = { 0 }, now = { 0 };
 
 	live->profiling = (struct profiled){ 0 };
 	if (live->now.valid)
@@ -75,11 +105,14 @@ static void regroup(struct live *live)
 	}
 	groups_free(&live->groups);
 	live->groups = (struct groups){ .by = selection->by };
-	if (live->before.valid)
-		groups_add_before(&live->groups, &live->before.info,
-				  selection->query);
-	if (live->now.valid)
-		groups_add(&live->groups, &live->now.info, selection->query);
+	if (live->before.valid) {
+		before = shown(live, &live->before);
+		groups_add_before(&live->groups, &before, selection->query);
+	}
+	if (live->now.valid) {
+		now = shown(live, &live->now);
+		groups_add(&live->groups, &now, selection->query);
+	}
 	selection_apply(selection, &live->groups);
 }
 
@@ -149,8 +182,7 @@ static void take(struct live *live, int step)
 	}
 	if (live->unread)
 		set_message(live, "");
-	if (live->before.valid)
-		allocinfo_free(&live->before.info);
+	instant_free(&live->before);
 	live->before = live->now;
 	live->now = next;
 	if (live->now.info.bad_lines || live->now.info.cut)
@@ -439,8 +471,7 @@ int live_run(struct snapshots *from, struct selection *selection,
 	endwin();
 	leave_contexts(&live);
 	groups_free(&live.groups);
-	allocinfo_free(&live.now.info);
-	if (live.before.valid)
-		allocinfo_free(&live.before.info);
+	instant_free(&live.now);
+	instant_free(&live.before);
 	return STATUS_OK;
 }

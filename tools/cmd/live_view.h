@@ -11,6 +11,7 @@
 
 struct instant {
 	struct allocinfo info;
+	struct site *shown;	/* what is grouped of it: nothing is in there twice */
 	int64_t time;
 	bool valid;
 };

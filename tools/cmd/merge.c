@@ -77,6 +77,7 @@ static const struct table_column columns[] = {
 static const struct argp_child children[] = {
 	{ &selection_merge_argp, 0, NULL, 1 },
 	{ &hosts_argp, 0, NULL, 1 },
+	{ &selection_raw_argp, 0, NULL, 2 },
 	{ &output_argp, 0, NULL, 9 },
 	{ 0 }
 };
@@ -109,7 +110,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_INIT:
 		state->child_inputs[0] = &merge->selection;
 		state->child_inputs[1] = &merge->selection;
-		state->child_inputs[2] = &merge->output;
+		state->child_inputs[2] = &merge->selection;
+		state->child_inputs[3] = &merge->output;
 		return 0;
 	case 's':
 		merge->sort = argument_word(arg, sort_names, SORTS, "sort key", state);
@@ -160,6 +162,9 @@ static void add_host(void *data, struct snapshot *snapshot)
 {
 	struct merge *merge = data;
 
+	/* A database is for other commands, which take out what they do not want. */
+	if (!merge->sqlite)
+		selection_take_out(&merge->selection, &snapshot->info, NULL);
 	fleet_add(&merge->fleet, snapshot->host, snapshot->kernel, &snapshot->info);
 	merge->complete = allocinfo_complete(&snapshot->info, snapshot->host) &&
 			  merge->complete;

@@ -211,16 +211,25 @@ static bool is_selected(void *query, const struct site *site)
 	return query_match(query, site);
 }
 
+void selection_take_out(const struct selection *selection, struct allocinfo *info,
+			struct sum *out)
+{
+	struct sum left_out = { 0 };
+
+	if (!selection->raw && !containers_only(info, is_selected, selection->query))
+		containers_take_out(info, is_selected, selection->query, &left_out);
+	if (out)
+		*out = left_out;
+}
+
 /* What would be counted twice is taken out of one host after the other. */
 static struct site sum_host(void *data, struct snapshot *snapshot)
 {
 	const struct selection *selection = data;
 	struct allocinfo *info = &snapshot->info;
 	struct site sum = { 0 };
-	struct sum left_out;
 
-	if (!selection->raw && !containers_only(info, is_selected, selection->query))
-		containers_take_out(info, is_selected, selection->query, &left_out);
+	selection_take_out(selection, info, NULL);
 	for (size_t i = 0; i < info->count; i++) {
 		const struct site *site = &info->site[i];
 
@@ -368,8 +377,7 @@ void selection_group(const struct selection *selection, struct snapshot *snapsho
 		groups_add(groups, info, NULL);
 		return;
 	}
-	if (!selection->raw && !containers_only(info, is_selected, selection->query))
-		containers_take_out(info, is_selected, selection->query, &groups->left_out);
+	selection_take_out(selection, info, &groups->left_out);
 	groups_add(groups, info, selection->query);
 }
 

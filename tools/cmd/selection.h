@@ -72,6 +72,10 @@ bool selection_open(struct snapshot *snapshot, const struct selection *selection
 /* Only its call sites. */
 bool selection_load(struct allocinfo *info, const char *path);
 
+/* Takes what would be counted twice out of @info; @out, which may be NULL, is how much. */
+void selection_take_out(const struct selection *selection, struct allocinfo *info,
+			struct sum *out);
+
 /* Groups what is selected, and takes out of it what would be counted twice. */
 void selection_group(const struct selection *selection, struct snapshot *snapshot,
 		     struct groups *groups);

@@ -37,6 +37,7 @@ static const struct argp_option options[] = {
 
 static const struct argp_child children[] = {
 	{ &selection_argp, 0, NULL, 1 },
+	{ &selection_raw_argp, 0, NULL, 2 },
 	{ &columns_argp, 0, NULL, 9 },
 	{ &output_argp, 0, NULL, 2 },
 #ifdef HAVE_NCURSES
@@ -53,9 +54,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_INIT:
 		state->child_inputs[0] = &top->selection;
 		state->child_inputs[1] = &top->selection;
-		state->child_inputs[2] = &top->output;
+		state->child_inputs[2] = &top->selection;
+		state->child_inputs[3] = &top->output;
 #ifdef HAVE_NCURSES
-		state->child_inputs[3] = &top->dir;
+		state->child_inputs[4] = &top->dir;
 #endif
 		return 0;
 	case KEY_ONCE:
@@ -251,8 +253,6 @@ int cmd_top(int argc, char **argv)
 	};
 	int status;
 
-	/* Row by row, as the kernel has them. */
-	top.selection.raw = true;
 	argp_parse(&argp, argc, argv, 0, NULL, &top);
 	if (top.once && !top.selection.top)
 		top.selection.top = 20;

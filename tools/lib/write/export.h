@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "analysis/explain.h"
 #include "model/group.h"
 
 struct export {
@@ -23,6 +24,7 @@ struct export {
 		const char *name, *value;
 	} *label;		/* for all series of Prometheus */
 	size_t labels;
+	const struct explanation *memory;	/* of the machine, NULL: not known */
 	size_t left_out;	/* written: groups the format cannot hold */
 };
 

@@ -99,6 +99,37 @@ static void write_one(FILE *out, const struct export *export, const char *name,
 	write_series(out, export, name, NULL, NULL, value);
 }
 
+/* One series a kind, also where it is 0: what vanishes is no longer compared. */
+static void write_kinds(FILE *out, const struct export *export, const char *name,
+			const char *help, const int64_t *bytes)
+{
+	write_head(out, name, help, "");
+	for (unsigned int i = 0; i < MEMORY_KINDS; i++) {
+		bool first = true;
+
+		fputs(name, out);
+		for (size_t k = 0; k < export->labels; k++)
+			write_label(out, &first, export->label[k].name, export->label[k].value);
+		write_label(out, &first, "kind", memory_kind(i)->name);
+		fprintf(out, "} %" PRId64 "\n", bytes[i]);
+	}
+}
+
+static void write_memory(FILE *out, const struct export *export)
+{
+	const struct explanation *e = export->memory;
+
+	write_kinds(out, export, "codetag_memory_bytes",
+		    "Used memory by what it is for, each byte once", e->kind);
+	write_kinds(out, export, "codetag_memory_droppable_bytes",
+		    "What of it the kernel can drop", e->droppable);
+	write_one(out, export, "codetag_memory_installed_bytes", "Memory that is installed",
+		  e->installed);
+	write_one(out, export, "codetag_memory_boot_bytes", "What of it was kept at boot", e->boot);
+	write_one(out, export, "codetag_memory_free_bytes",
+		  "What of it is free, on the lists of CPUs, too", e->free + e->cpu_lists);
+}
+
 void export_prometheus(struct export *export, FILE *out)
 {
 	const struct groups *groups = export->groups;
@@ -123,9 +154,11 @@ void export_prometheus(struct export *export, FILE *out)
 	write_one(out, export, "codetag_other_allocations",
 		  "Allocations of what is not listed one by one", others.calls);
 	write_one(out, export, "codetag_total_allocated_bytes",
-		  "Memory of all call sites", groups->now.bytes);
+		  "Memory of all call sites, what is in slab pages once", groups->now.bytes);
 	write_one(out, export, "codetag_total_allocations",
 		  "Allocations of all call sites", groups->now.calls);
+	if (export->memory)
+		write_memory(out, export);
 	if (export->kernel) {
 		write_head(out, "codetag_kernel_info", "The release of the kernel, always 1", "");
 		write_series(out, export, "codetag_kernel_info", NULL, export->kernel, 1);

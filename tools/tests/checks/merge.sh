@@ -28,7 +28,7 @@ EOF
 # Site by site: the sum, the mean of the two in the middle, the 99th of 100, the largest.
 merge_like_awk() {
 	local dir=$scratch/fleet
-	"$codetag" merge -N -a -b -o size,median,p99,largest,name "$dir" | LC_ALL=C sort >"$scratch/got"
+	"$codetag" merge --raw -N -a -b -o size,median,p99,largest,name "$dir" | LC_ALL=C sort >"$scratch/got"
 	for file in "$dir"/*; do
 		awk -v host="$file" '!/^[a#]/ {
 			size = $1; sub(/^ *[0-9]+ +[0-9]+ /, ""); sub(/ +$/, ""); sub(/^\.\//, "")
@@ -337,7 +337,7 @@ hosts_are_groups() {
 		sed 's/^ //' | sort | diff <(hosts_awk ' fs/' 1) - &&
 		"$codetag" export --format csv -g host "$dir" | tr -d '\r' | awk -F , 'NR > 1 { print $1, $2, $4 }' |
 		sort | diff <(hosts_awk . 1) - &&
-		"$codetag" export --format prometheus -g host "$dir" |
+		"$codetag" export --format prometheus --raw -g host "$dir" |
 		sed -n 's/^codetag_allocated_bytes{host="\(.*\)"} \(.*\)/\2 \1/p' | sort |
 		diff <(hosts_awk . 1 | cut -d ' ' -f 1,3 | sort) - || return 1
 	rm -rf "$new" && cp -r "$dir" "$new" && rm "$new/host003" &&

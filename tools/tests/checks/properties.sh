@@ -72,7 +72,7 @@ diff_adds_up() {
 	local a=$1 b=$2 by=$3 want got
 	want=$(awk '$1 ~ /^-?[0-9]+$/ { s += FILENAME == a ? -$1 : $1 }
 		END { printf "%d", s }' a="$a" "$a" "$b")
-	got=$("$codetag" diff -a -N -b -g "$by" -o growth "$a" "$b" |
+	got=$("$codetag" diff --raw -a -N -b -g "$by" -o growth "$a" "$b" |
 		awk '{ s += $1 } END { printf "%d", s }')
 	[ "$want" = "$got" ] || { echo "files: $want, groups: $got"; return 1; }
 }
@@ -87,7 +87,7 @@ for by in site row func file dir module subsystem; do
 	check "diff-sums/later/$by" diff_adds_up data/handmade-v2.allocinfo \
 		data/handmade-v2-later.allocinfo "$by"
 done
-check json/diff json_is_valid "$codetag" diff --json data/handmade-v2.allocinfo data/handmade-v1.allocinfo
+check json/diff json_is_valid "$codetag" diff --raw --json data/handmade-v2.allocinfo data/handmade-v1.allocinfo
 check json/tree json_is_valid "$codetag" report --json --tree data/recorded-mainline-6.12.allocinfo
 
 # Each sort key of slabs: the order that sort(1) makes of its column.
