@@ -99,7 +99,7 @@ kernel_info() {
 guest() {
 	local i
 	for ((i = 0; ; i++)); do
-		sed "s/^ *[0-9]* \(.* fs\/ext4\/super.c:.* func:ext4_alloc_inode.*\)/$((i << 25)) \1/
+		sed "s/^ *[0-9]* \(.* fs\/kernfs\/dir.c:.* func:__kernfs_new_node.*\)/$((i << 25)) \1/
 			s/^ *[0-9]* \(.* kernel\/fork.c:.* func:alloc_thread_stack_node.*\)/$((i % 4 << 28)) \1/" \
 			data/recorded-ours-6.12.allocinfo >"$1/allocinfo"
 		"$codetag" export --format prometheus -o "$1/textfile/codetag.prom" "$1/allocinfo"
@@ -174,8 +174,8 @@ while not leaks() and time.time() < end:
 time.sleep(1)  # the others had their chance, too
 found = leaks()
 print(json.dumps(found, indent=1))
-assert [a["labels"]["func"] for a in found] == ["ext4_alloc_inode"], found
-assert found[0]["state"] == "firing" and found[0]["labels"]["file"] == "fs/ext4/super.c"
+assert [a["labels"]["func"] for a in found] == ["__kernfs_new_node"], found
+assert found[0]["state"] == "firing" and found[0]["labels"]["file"] == "fs/kernfs/dir.c"
 held = ask("query?query=count(codetag_allocated_bytes)")["result"]
 assert int(held[0]["value"][1]) > 100, held
 EOF
