@@ -143,12 +143,13 @@ static bool start(const struct debugfs_options *o)
 	return !error;
 }
 
-static bool read_result(const struct debugfs_options *o, char **text, size_t *len)
+static bool read_result(const struct debugfs_options *o, char **text, size_t *len,
+			bool *incomplete)
 {
 	struct text result = { 0 };
 
 	if (o->file.given && image_file(o->file.path)) {
-		if (!image_audit(o->file.path, &result)) {
+		if (!image_audit(o->file.path, &result, incomplete)) {
 			text_free(&result);
 			return false;
 		}
@@ -169,11 +170,12 @@ int cmd_audit(int argc, char **argv)
 	struct debugfs_options o = { .file = DEBUGFS_FILE("audit") };
 	struct audit audit;
 	int status = STATUS_OK;
+	bool incomplete = false;
 	size_t len;
 	char *text;
 
 	argp_parse(&argp, argc, argv, 0, NULL, &o);
-	if (!read_result(&o, &text, &len))
+	if (!read_result(&o, &text, &len, &incomplete))
 		return STATUS_TROUBLE;
 	audit_parse(&audit, text, len);
 	if (o.output.json)
@@ -183,6 +185,8 @@ int cmd_audit(int argc, char **argv)
 
 	if (audit.mismatches || audit.count)
 		status = STATUS_FOUND;
+	if (incomplete)
+		status = STATUS_TROUBLE;
 	if (audit.bad_lines) {
 		warning("%s: %zu of its lines not understood",
 			input_name(o.file.path), audit.bad_lines);

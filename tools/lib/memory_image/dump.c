@@ -331,14 +331,19 @@ static const void *kdump_page(struct dump *dump, uint64_t pa)
 {
 	size_t i = pa / DUMP_PAGE % CACHED_PAGES, len = DUMP_PAGE;
 	uint8_t *page = dump->cache + i * DUMP_PAGE;
+	kdump_status status;
 
 	if (dump->cached[i] == pa + 1)
 		return page;
 	dump->cached[i] = 0;
-	if (kdump_read(dump->kdump, KDUMP_MACHPHYSADDR, pa, page, &len) != KDUMP_OK) {
+	status = kdump_read(dump->kdump, KDUMP_MACHPHYSADDR, pa, page, &len);
+	if (status != KDUMP_OK)
 		kdump_clear_err(dump->kdump);
+	/* Left out by makedumpfile. Of what is read here that is only what is all zeros. */
+	if (status == KDUMP_ERR_NODATA)
+		memset(page, 0, DUMP_PAGE);
+	else if (status != KDUMP_OK)
 		return NULL;
-	}
 	dump->cached[i] = pa + 1;
 	return page;
 }

@@ -30,19 +30,20 @@ bool image_file(const char *path)
 }
 
 /* Tells what the image did not have; false if that makes the result worthless. */
-static bool complete(const struct image *image, const char *path)
+static bool complete(const struct image *image, const char *path, bool *incomplete)
 {
 	if (image_exhausted(image)) {
 		warning("%s is damaged: a list or table in it has no end", path);
 		return false;
 	}
-	if (image->missing)
+	*incomplete = image->missing;
+	if (*incomplete)
 		warning("%s: %" PRIu64 " reads of pages that the image does not have: "
 			"the result may be too low", path, image->missing);
 	return true;
 }
 
-bool image_report(const char *path, struct text *text)
+bool image_report(const char *path, struct text *text, bool *incomplete)
 {
 	struct image *image = image_open(path);
 	struct image_sites *sites;
@@ -52,7 +53,7 @@ bool image_report(const char *path, struct text *text)
 		return false;
 	sites = image_sites_read(image);
 	image_allocinfo(sites, text);
-	good = complete(image, path);
+	good = complete(image, path, incomplete);
 	image_sites_free(sites);
 	image_close(image);
 	return good;
@@ -93,7 +94,7 @@ static void compare(const struct image_sites *sites, const struct recount *recou
 	text_free(&name);
 }
 
-bool image_audit(const char *path, struct text *text)
+bool image_audit(const char *path, struct text *text, bool *incomplete)
 {
 	struct image *image = image_open(path);
 	struct image_counters *sum;
@@ -110,7 +111,7 @@ bool image_audit(const char *path, struct text *text)
 	recount.data = sum;
 	recount_all(&recount);
 	compare(sites, &recount, sum, text);
-	good = complete(image, path);
+	good = complete(image, path, incomplete);
 	recount_free(&recount);
 	free(sum);
 	image_sites_free(sites);

@@ -11,10 +11,10 @@
 bool image_file(const char *path);
 
 /*
- * /proc/allocinfo, and the result of an audit. False after a message. What is missing in
- * the image is said on standard error.
+ * /proc/allocinfo, and the result of an audit. False after a message. Where parts of the
+ * image are missing there is a message, too, and *@incomplete is set.
  */
-bool image_report(const char *path, struct text *text);
-bool image_audit(const char *path, struct text *text);
+bool image_report(const char *path, struct text *text, bool *incomplete);
+bool image_audit(const char *path, struct text *text, bool *incomplete);
 
 #endif

@@ -607,13 +607,13 @@ bool source_running(struct snapshot *s, const char *func, const char *module)
 }
 
 /* The whole of it, of an image of memory what its allocinfo would be; NULL after a message. */
-static char *read_text(const char *path, size_t *len)
+static char *read_text(const char *path, size_t *len, bool *incomplete)
 {
 	struct text report = { 0 };
 	char *text;
 
 	if (image_file(path)) {
-		if (image_report(path, &report)) {
+		if (image_report(path, &report, incomplete)) {
 			*len = report.len;
 			return report.s;
 		}
@@ -635,7 +635,7 @@ static bool read_path(const char *path, int64_t number, const struct visit *visi
 
 	if (is_sqlite(path))
 		return read_database(path, number, visit);
-	text = read_text(path, &len);
+	text = read_text(path, &len, &s.incomplete);
 	if (!text)
 		return false;
 	if (unpack_is_packed(text, len))
@@ -673,7 +673,7 @@ struct total {
 static void add_host(struct total *total, struct snapshot *s)
 {
 	fleet_add(&total->fleet, s->host, s->kernel, &s->info);
-	total->complete = allocinfo_complete(&s->info, s->host) && total->complete;
+	total->complete = snapshot_complete(s, s->host) && total->complete;
 }
 
 /* One alone stays as it is; from the second on they are summed up. */
@@ -735,7 +735,7 @@ bool source_total(struct snapshot *snapshot, const struct source_files *files)
 		allocinfo_free(&first);
 	}
 	fleet_free(&total.fleet);
-	snapshot->incomplete = !good || !total.complete;
+	snapshot->incomplete |= !good || !total.complete;
 	return snapshot->hosts > 0;
 }
 
@@ -751,7 +751,7 @@ static void visit_host(void *data, struct snapshot *s)
 	struct allocinfo *all = &hosts->all->info;
 	struct site site;
 
-	hosts->all->incomplete |= !allocinfo_complete(&s->info, s->host);
+	hosts->all->incomplete |= !snapshot_complete(s, s->host);
 	site = hosts->sum(hosts->data, s);
 	site.file = arena_copy(&all->strings, s->host, strlen(s->host));
 	site.func = "";
