@@ -434,7 +434,7 @@ replay_contexts_steps() {
 	tmux_top send-keys Right Down Enter
 	screen_has 'it was not split in this snapshot' || return 1
 	tmux_top send-keys b Enter
-	screen_has 'only single call sites have contexts' || return 1
+	screen_has 'contexts belong to call sites' || return 1
 	tmux_top send-keys q
 	screen_has 'left 0'
 }
