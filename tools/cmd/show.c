@@ -37,7 +37,7 @@ void show_summary(const struct groups *groups, const struct allocinfo *info,
 		       size_format(total, groups->now.bytes, output_human(output)),
 		       output_human(output) ? "" : " bytes", groups->now.calls);
 		if (!selection->raw)
-			puts("not counted, because what is in them is: slab pages and percpu chunks (--raw)");
+			puts("left out so that nothing counts twice: slab pages and percpu chunks (--raw)");
 		return;
 	}
 	printf("%zu call sites, %zu of them in modules, hold %s%s in %" PRId64 " allocations\n",
@@ -45,7 +45,7 @@ void show_summary(const struct groups *groups, const struct allocinfo *info,
 	       size_format(total, groups->now.bytes, output_human(output)),
 	       output_human(output) ? "" : " bytes", groups->now.calls);
 	if (groups->left_out.bytes)
-		printf("not counted, because what is in them is: slab pages and percpu chunks of %s%s "
+		printf("left out so that nothing counts twice: slab pages and percpu chunks of %s%s "
 		       "(--raw)\n", size_format(total, groups->left_out.bytes, output_human(output)),
 		       output_human(output) ? "" : " bytes");
 	if (inaccurate)
