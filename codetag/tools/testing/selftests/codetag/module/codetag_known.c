@@ -17,7 +17,8 @@
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 
-static void *near, *far, *large, *area, *freed;
+static void *near, *far, *large, *area, *kept, *freed;
+static struct kmem_cache *cache;
 static struct page *pages;
 static int __percpu *percpu;
 static struct task_struct *task;
@@ -63,8 +64,15 @@ static int know(void)
 	if (!near || !far || !large || !pages || !area || !percpu)
 		return -ENOMEM;
 
-	freed = kmalloc(3000, GFP_KERNEL);
-	kfree(freed);
+	/* Of a cache that nobody else allocates from. */
+	cache = kmem_cache_create("codetag_known", 600, 0, SLAB_NO_MERGE, NULL);
+	if (!cache)
+		return -ENOMEM;
+	kept = kmem_cache_alloc(cache, GFP_KERNEL);
+	freed = kmem_cache_alloc(cache, GFP_KERNEL);
+	if (!kept || !freed)
+		return -ENOMEM;
+	kmem_cache_free(cache, freed);
 	say("freed", freed + 16, 0);
 	say("module", &data, 0);
 	task = kthread_run(known_thread, NULL, "known");
@@ -78,6 +86,9 @@ static void forget(void)
 {
 	if (!IS_ERR_OR_NULL(task))
 		kthread_stop(task);
+	if (kept)
+		kmem_cache_free(cache, kept);
+	kmem_cache_destroy(cache);
 	free_percpu(percpu);
 	vfree(area);
 	if (pages)
