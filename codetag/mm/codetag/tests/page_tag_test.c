@@ -101,7 +101,7 @@ static void all_orders(struct kunit *test)
 			page = tagged_pages(test, order, compound ? __GFP_COMP : 0);
 			expect_counts(test, 1 << order, 1);
 			holder = order && !compound;
-			KUNIT_EXPECT_EQ(test, pgalloc_tag_holder(page), page + holder);
+			KUNIT_EXPECT_PTR_EQ(test, pgalloc_tag_holder(page), page + holder);
 			KUNIT_EXPECT_EQ(test, page_tag_get(page + holder), id);
 			/* The others hold nothing that is charged. */
 			for (i = 0; i < 1 << order; i++)
@@ -327,7 +327,7 @@ static void order(struct kunit *test)
 	page_tag_set(page + 1, CODETAG_ID_TAIL + 1);
 	page_tag_set(page + 2, CODETAG_ID_TAIL + 1);
 	KUNIT_EXPECT_EQ(test, pgalloc_tag_order(page + 1), 0);
-	KUNIT_EXPECT_EQ(test, pgalloc_tag_holder(page + 1), page + 1);
+	KUNIT_EXPECT_PTR_EQ(test, pgalloc_tag_holder(page + 1), page + 1);
 	/* Nor is one that is not aligned to what it says. */
 	page_tag_set(page + 2, CODETAG_ID_TAIL + 2);
 	KUNIT_EXPECT_EQ(test, pgalloc_tag_order(page + 2), 0);
@@ -336,7 +336,7 @@ static void order(struct kunit *test)
 	/* It is known while they are freed, too. */
 	KUNIT_EXPECT_EQ(test, pgalloc_tag_first(page), own_tag(test)->ct.id);
 	KUNIT_EXPECT_EQ(test, pgalloc_tag_order(page), 2);
-	KUNIT_EXPECT_EQ(test, pgalloc_tag_holder(page), page);
+	KUNIT_EXPECT_PTR_EQ(test, pgalloc_tag_holder(page), page);
 	__free_pages(page, 2);
 	expect_counts(test, 0, 0);
 }
