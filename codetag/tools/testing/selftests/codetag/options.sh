@@ -29,16 +29,6 @@ unknown()
 	done
 }
 
-going()
-{
-	[ -e "$WORK/go" ]
-}
-
-did()
-{
-	eval "n_$1=\$((n_$1 + 1)); echo \$n_$1 >\"\$WORK/n.$1\""
-}
-
 processes()
 {
 	while going; do
@@ -123,10 +113,7 @@ elif ! mount -t ext4 /dev/vda "$WORK/disk" 2>/dev/null; then
 	bail "no ext4 on /dev/vda"
 fi
 swap=
-if modprobe zram 2>/dev/null && echo 16M >/sys/block/zram0/disksize 2>/dev/null &&
-   mkswap /dev/zram0 >/dev/null 2>&1 && swapon /dev/zram0 2>/dev/null; then
-	swap=1
-fi
+! swap_to_zram 16M || swap=1
 thp=/sys/kernel/mm/transparent_hugepage/enabled
 # Whoever asked for never has it.
 ! grep -q -s madvise.*always $thp || grep -q '\[never\]' $thp || echo always >$thp

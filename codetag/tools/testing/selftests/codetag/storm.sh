@@ -28,17 +28,6 @@ KMEMLEAK=$DEBUGFS/kmemleak
 
 # ---- what goes on: each of these runs until $WORK/go is gone -----------------
 
-going()
-{
-	[ -e "$WORK/go" ]
-}
-
-# did NAME: count one round
-did()
-{
-	eval "n_$1=\$((n_$1 + 1)); echo \$n_$1 >\"\$WORK/n.$1\""
-}
-
 processes()
 {
 	while going; do
@@ -304,10 +293,7 @@ if { mounted /tmp/cgroup || mount -t cgroup2 none /tmp/cgroup; } &&
 fi
 # A little swap, where there is a zram to be had.
 swap=
-if modprobe zram 2>/dev/null && echo 32M >/sys/block/zram0/disksize 2>/dev/null &&
-   mkswap /dev/zram0 >/dev/null 2>&1 && swapon /dev/zram0 2>/dev/null; then
-	swap=1
-fi
+! swap_to_zram 32M || swap=1
 thp=/sys/kernel/mm/transparent_hugepage/enabled
 if [ -e $thp ]; then
 	echo always >$thp
