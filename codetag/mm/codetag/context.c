@@ -131,31 +131,25 @@ unsigned int codetag_uptime(void)
 }
 
 /* The interval that it is: its start in seconds since boot, and its length above. */
-static DEFINE_RAW_SPINLOCK(age_lock);
-static u64 age_now;
+static atomic64_t age_now;
 /* When the clock was looked at: once a tick, by one CPU. */
 static unsigned long age_looked;
 
 static noinline u64 look_at_age(void)
 {
 	unsigned int length = max(READ_ONCE(codetag_age_interval), 1U), now = codetag_uptime();
-	unsigned long flags;
-	u64 age;
+	s64 age = atomic64_read(&age_now), new = (u64)length << 32 | now;
 
-	raw_spin_lock_irqsave(&age_lock, flags);
-	age = age_now;
-	if (age >> 32 != length || now >= (u64)(u32)age + length) {
-		age = (u64)length << 32 | now;
-		WRITE_ONCE(age_now, age);
-	}
-	raw_spin_unlock_irqrestore(&age_lock, flags);
-	return age;
+	if ((u64)age >> 32 == length && now < (u64)(u32)age + length)
+		return age;
+	/* No lock: its contention could be traced by what allocates. Another CPU may be faster. */
+	return atomic64_try_cmpxchg(&age_now, &age, new) ? new : age;
 }
 
 static u64 current_age(void)
 {
 	unsigned long looked = READ_ONCE(age_looked), tick = jiffies;
-	u64 age = READ_ONCE(age_now);
+	u64 age = atomic64_read(&age_now);
 
 	if (unlikely(!age || (looked != tick && try_cmpxchg(&age_looked, &looked, tick))))
 		age = look_at_age();
@@ -398,15 +392,15 @@ static noinline struct codetag_context *make_context(struct codetag_site *site,
 	unsigned long flags;
 	bool refill;
 
-	if (!may_take(site))
+	if (!may_take(site) || codetag_context_locked())
 		return NULL;
 
-	raw_spin_lock_irqsave(&codetag_context_lock, flags);
+	flags = codetag_context_lock();
 	ctx = find_context(site, split_by, values);
 	if (!ctx)
 		ctx = take_context(site, split_by, values, max_id, like);
 	refill = may_refill();
-	raw_spin_unlock_irqrestore(&codetag_context_lock, flags);
+	codetag_context_unlock(flags);
 	if (refill)
 		irq_work_queue(&refill_irq_work);
 	return ctx;
@@ -704,7 +698,7 @@ static bool add_block(void)
 	}
 	list_block(block);
 
-	raw_spin_lock_irqsave(&codetag_context_lock, flags);
+	flags = codetag_context_lock();
 	for (i = CODETAG_BLOCK_SIZE - 1; i >= 0; i--) {
 		struct codetag_context *ctx = &block->contexts[i];
 
@@ -713,7 +707,7 @@ static bool add_block(void)
 		ctx->allocs = &block->counters->allocs[i];
 		put_free(ctx);
 	}
-	raw_spin_unlock_irqrestore(&codetag_context_lock, flags);
+	codetag_context_unlock(flags);
 	return true;
 }
 
@@ -745,13 +739,13 @@ static bool remove_block(struct codetag_block *block)
 	bool unused;
 	int i;
 
-	raw_spin_lock_irqsave(&codetag_context_lock, flags);
+	flags = codetag_context_lock();
 	unused = !block->nr_used;
 	for (i = 0; unused && i < CODETAG_BLOCK_SIZE; i++)
 		hlist_del(&block->contexts[i].node);
 	if (unused)
 		nr_free -= CODETAG_BLOCK_SIZE;
-	raw_spin_unlock_irqrestore(&codetag_context_lock, flags);
+	codetag_context_unlock(flags);
 	if (!unused)
 		return false;
 
@@ -817,11 +811,11 @@ static void unhash(struct codetag_context *ctx, enum codetag_context_state state
 {
 	unsigned long flags;
 
-	raw_spin_lock_irqsave(&codetag_context_lock, flags);
+	flags = codetag_context_lock();
 	if (ctx->state == CODETAG_CONTEXT_HASHED)
 		hlist_del_init_rcu(&ctx->node);
 	ctx->state = state;
-	raw_spin_unlock_irqrestore(&codetag_context_lock, flags);
+	codetag_context_unlock(flags);
 }
 
 /* It is used after all; unless another one has taken its place. */
@@ -836,14 +830,14 @@ static void rehash(struct codetag_context *ctx)
 	unsigned long flags;
 
 	memcpy(values.words, ctx->words, sizeof(values.words));
-	raw_spin_lock_irqsave(&codetag_context_lock, flags);
+	flags = codetag_context_lock();
 	if (find_context(ctx->site, ctx->split_by, &values)) {
 		ctx->state = CODETAG_CONTEXT_STALE;
 	} else {
 		ctx->state = CODETAG_CONTEXT_HASHED;
 		hlist_add_head_rcu(&ctx->node, codetag_contexts_of(ctx->hash));
 	}
-	raw_spin_unlock_irqrestore(&codetag_context_lock, flags);
+	codetag_context_unlock(flags);
 }
 
 /* Take it from its site; reports may still look at it. */
@@ -851,12 +845,12 @@ static void detach(struct codetag_context *ctx)
 {
 	unsigned long flags;
 
-	raw_spin_lock_irqsave(&codetag_context_lock, flags);
+	flags = codetag_context_lock();
 	list_del_rcu(&ctx->list);
 	ctx->site->nr--;
 	WRITE_ONCE(ctx->site, NULL);
 	ctx->state = CODETAG_CONTEXT_DETACHED;
-	raw_spin_unlock_irqrestore(&codetag_context_lock, flags);
+	codetag_context_unlock(flags);
 }
 
 static void free_context(struct codetag_context *ctx)
@@ -869,12 +863,12 @@ static void free_context(struct codetag_context *ctx)
 	for_each_possible_cpu(cpu)
 		WRITE_ONCE(*per_cpu_ptr(ctx->allocs, cpu), 0);
 
-	raw_spin_lock_irqsave(&codetag_context_lock, flags);
+	flags = codetag_context_lock();
 	ctx->state = CODETAG_CONTEXT_FREE;
 	block_of(ctx)->nr_used--;
 	nr_used--;
 	put_free(ctx);
-	raw_spin_unlock_irqrestore(&codetag_context_lock, flags);
+	codetag_context_unlock(flags);
 }
 
 /* Have it done with each block; says whether any of them wants more to be done. */
@@ -1392,8 +1386,8 @@ static unsigned int check_lists(struct seq_buf *out)
 		codetag_rest(1);
 	}
 	/* A context found before is also in its list once take_context() is over. */
-	raw_spin_lock_irqsave(&codetag_context_lock, flags);
-	raw_spin_unlock_irqrestore(&codetag_context_lock, flags);
+	flags = codetag_context_lock();
+	codetag_context_unlock(flags);
 	list_for_each_entry(site, &codetag_sites, list) {
 		list_for_each_entry_rcu(ctx, &site->contexts, list, true) {
 			if (ctx->site != site)
@@ -1429,9 +1423,9 @@ unsigned int codetag_contexts_check(struct seq_buf *out)
 
 	codetag_contexts_lock();
 	for (ctx = codetag_context_next(0); ctx; ctx = codetag_context_next(ctx->id + 1)) {
-		raw_spin_lock_irqsave(&codetag_context_lock, flags);
+		flags = codetag_context_lock();
 		what = ctx->site ? what_is_wrong(ctx) : NULL;
-		raw_spin_unlock_irqrestore(&codetag_context_lock, flags);
+		codetag_context_unlock(flags);
 		if (what)
 			wrong += report(out, ctx, what);
 		codetag_rest(1);

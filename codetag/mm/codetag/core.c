@@ -146,9 +146,51 @@ void codetag_rest(unsigned long steps)
 
 /*
  * Protects the sites, the contexts and the blocks of contexts, but for the
- * existence of blocks. Taken by allocators: nothing is called with it held.
+ * existence of blocks. Taken by allocators: nothing is called with it held, but for
+ * tracers of its contention, which can allocate, see codetag_context_locked().
  */
-DEFINE_RAW_SPINLOCK(codetag_context_lock);
+static DEFINE_RAW_SPINLOCK(context_lock);
+static DEFINE_PER_CPU(bool, has_context_lock);
+
+/**
+ * codetag_context_lock - lock the sites, the contexts and their blocks
+ *
+ * Context: Any but NMI, unless codetag_context_locked().
+ * Return: What to give to codetag_context_unlock().
+ */
+unsigned long codetag_context_lock(void)
+{
+	unsigned long flags;
+
+	local_irq_save(flags);
+	__this_cpu_write(has_context_lock, true);
+	raw_spin_lock(&context_lock);
+	return flags;
+}
+
+/**
+ * codetag_context_unlock - the end of codetag_context_lock()
+ * @flags: what that returned
+ */
+void codetag_context_unlock(unsigned long flags)
+{
+	raw_spin_unlock(&context_lock);
+	__this_cpu_write(has_context_lock, false);
+	local_irq_restore(flags);
+}
+
+/**
+ * codetag_context_locked - is this CPU in codetag_context_lock() already?
+ *
+ * Then a tracer interrupts what took the lock, a BPF program for example.
+ *
+ * Context: Any, with preemption disabled.
+ * Return: Whether it is.
+ */
+bool codetag_context_locked(void)
+{
+	return this_cpu_read(has_context_lock);
+}
 
 LIST_HEAD(codetag_sites);
 
@@ -196,7 +238,7 @@ bool codetag_site_split(struct codetag_site *new)
 		if (before->id < new->id)
 			break;
 
-	raw_spin_lock_irqsave(&codetag_context_lock, flags);
+	flags = codetag_context_lock();
 	site = codetag_site_by_id(new->id);
 	if (!site) {
 		site = new;
@@ -207,7 +249,7 @@ bool codetag_site_split(struct codetag_site *new)
 	site->max = max;
 	WRITE_ONCE(site->keys, site->keys | (wanted & CODETAG_SPLIT_KEYS));
 	WRITE_ONCE(site->split_wanted, wanted);
-	raw_spin_unlock_irqrestore(&codetag_context_lock, flags);
+	codetag_context_unlock(flags);
 	return site == new;
 }
 
@@ -222,13 +264,13 @@ void codetag_site_unsplit(u16 id)
 	struct codetag_site *site;
 	unsigned long flags;
 
-	raw_spin_lock_irqsave(&codetag_context_lock, flags);
+	flags = codetag_context_lock();
 	site = codetag_site_by_id(id);
 	if (site) {
 		WRITE_ONCE(site->split_wanted, 0);
 		WRITE_ONCE(site->split_now, 0);
 	}
-	raw_spin_unlock_irqrestore(&codetag_context_lock, flags);
+	codetag_context_unlock(flags);
 }
 
 /**
@@ -261,7 +303,7 @@ void codetag_site_release(u16 id, bool tag_gone)
 	struct codetag_site *site;
 	unsigned long flags;
 
-	raw_spin_lock_irqsave(&codetag_context_lock, flags);
+	flags = codetag_context_lock();
 	site = codetag_site_by_id(id);
 	if (site && tag_gone) {
 		WRITE_ONCE(site->split_wanted, 0);
@@ -275,7 +317,7 @@ void codetag_site_release(u16 id, bool tag_gone)
 	} else {
 		site = NULL;
 	}
-	raw_spin_unlock_irqrestore(&codetag_context_lock, flags);
+	codetag_context_unlock(flags);
 	if (site)
 		call_rcu(&site->rcu, free_site_rcu);
 }
@@ -324,11 +366,11 @@ static void set_site_split(u16 id, bool split)
 	struct codetag_site *site;
 	unsigned long flags;
 
-	raw_spin_lock_irqsave(&codetag_context_lock, flags);
+	flags = codetag_context_lock();
 	site = codetag_site_by_id(id);
 	if (site)
 		WRITE_ONCE(site->split_now, split ? site->split_wanted : 0);
-	raw_spin_unlock_irqrestore(&codetag_context_lock, flags);
+	codetag_context_unlock(flags);
 }
 
 static bool site_is_split(u16 id)

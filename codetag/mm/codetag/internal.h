@@ -188,8 +188,11 @@ enum codetag_charging {
 	CODETAG_CHARGE_CONTEXTS,
 };
 
-extern raw_spinlock_t codetag_context_lock;
 extern struct list_head codetag_sites;
+
+unsigned long codetag_context_lock(void);
+void codetag_context_unlock(unsigned long flags);
+bool codetag_context_locked(void);
 
 typedef void codetag_site_fn(const struct codetag_info *info, void *data);
 

@@ -771,7 +771,7 @@ static void marks(struct kunit *test)
 		pair = own(alloc_pages_noprof(GFP_KERNEL, 1));
 		KUNIT_EXPECT_FALSE(test, page_tag_is_mark(page_tag_get(page)));
 		KUNIT_EXPECT_EQ(test, page_tag_get(pair), CODETAG_ID_TAIL + 1);
-		KUNIT_EXPECT_EQ(test, pgalloc_tag_holder(pair), pair + 1);
+		KUNIT_EXPECT_PTR_EQ(test, pgalloc_tag_holder(pair), pair + 1);
 		KUNIT_EXPECT_NOT_NULL(test, codetag_context_of(page_tag_get(pair + 1)));
 		__free_page(page);
 		__free_pages(pair, 1);
@@ -879,6 +879,27 @@ static void moved_to_node(struct kunit *test)
 		expect_site(test, own_id(), 0, 0);
 		unsplit_id(own_id());
 	}
+}
+
+/* A tracer allocates while the CPU has the lock: it must not take it again. */
+static void locked_already(struct kunit *test)
+{
+	unsigned long flags;
+	struct page *page;
+
+	split_by(test, BIT(CODETAG_KEY_TASK));
+	flags = codetag_context_lock();
+	page = own(alloc_pages_noprof(GFP_NOWAIT, 0));
+	codetag_context_unlock(flags);
+	KUNIT_ASSERT_NOT_NULL(test, page);
+	KUNIT_EXPECT_EQ(test, site_lost(own_id()), 1);
+	KUNIT_EXPECT_EQ(test, alloc_tag_read(own_id()).bytes, PAGE_SIZE);
+	__free_page(page);
+	page = own(alloc_pages_noprof(GFP_KERNEL, 0));
+	KUNIT_EXPECT_EQ(test, site_lost(own_id()), 1);
+	expect(test, one(test), PAGE_SIZE, 1, 1);
+	__free_page(page);
+	expect_site(test, own_id(), 0, 0);
 }
 
 /* Parts that find no context are charged to the site. */
@@ -1684,6 +1705,7 @@ static struct kunit_case context_cases[] = {
 	KUNIT_CASE(split_pages_by_all),
 	KUNIT_CASE(moved_to_node),
 	KUNIT_CASE(split_pages_lost),
+	KUNIT_CASE(locked_already),
 	KUNIT_CASE(exact_pages),
 	KUNIT_CASE(by_cgroup),
 	KUNIT_CASE(found_by_value),
