@@ -9,11 +9,13 @@
  * Reading shows the result of the last audit and stops no CPU.
  *
  * A task can be stopped between storing an id and counting it. So a mismatch is
- * reported only if several passes in a row find it.
+ * reported only if several passes in a row find it. Mismatches that the last audit
+ * reported are not checked so often again.
  */
 #include <linux/cpu.h>
 #include <linux/delay.h>
 #include <linux/init.h>
+#include <linux/jhash.h>
 #include <linux/math64.h>
 #include <linux/memory_hotplug.h>
 #include <linux/mm.h>
@@ -56,6 +58,7 @@ module_param_cb(audit_max_ms, &codetag_param_ops, &audit_max_ms, 0644);
  * @begin:	time at which the pass began to stop everything, in ns
  * @gave_up:	some work was left when the time was over
  * @passes:	number of recounts done
+ * @hash:	of all mismatches of the pass, 0 without any
  * @longest:	longest time that everything was stopped, in ns
  *
  * All CPUs work on it at once, so the sums are atomic.
@@ -71,8 +74,12 @@ struct audit {
 	u64 begin;
 	bool gave_up;
 	unsigned int passes;
+	u32 hash;
 	u64 longest;
 };
+
+/* The hash of the mismatches that the last audit reported; audits run one at a time. */
+static u32 known_hash;
 
 /* ---- the work ---------------------------------------------------------------- */
 
@@ -145,13 +152,14 @@ static void audit_recount(struct audit *audit)
 	audit->passes++;
 }
 
-/* Recount once more; returns whether the same mismatch is still there. */
+/* Recount once more; returns whether there is a mismatch that needs another pass. */
 static bool audit_pass(struct audit *audit)
 {
-	bool first = !audit->passes, mismatch = false;
+	bool first = !audit->passes;
 	unsigned int id;
 
 	audit_recount(audit);
+	audit->hash = 0;
 	for (id = 1; id < AUDIT_NR_IDS; id++) {
 		struct alloc_tag_counters *delta = &audit->delta[id];
 		u64 bytes = audit->counted[id].bytes - atomic64_read(&audit->found[id].bytes);
@@ -163,9 +171,10 @@ static bool audit_pass(struct audit *audit)
 		}
 		delta->bytes = bytes;
 		delta->calls = calls;
-		mismatch |= bytes || calls;
+		if (bytes || calls)
+			audit->hash = jhash(delta, sizeof(*delta), audit->hash ^ id) | 1;
 	}
-	return mismatch;
+	return audit->hash && audit->hash != known_hash;
 }
 
 static int audit_run(struct audit *audit)
@@ -183,6 +192,8 @@ static int audit_run(struct audit *audit)
 			msleep(10 << pass);
 		}
 		codetag_recount_done();
+		if (!audit->gave_up)
+			known_hash = audit->hash;
 		ret = 0;
 	}
 	codetag_unlock();

@@ -7,7 +7,7 @@
 
 driver
 have_engine || { unload codetag_test; skip_all "not this profiler"; }
-plan 21
+plan 23
 
 equal "none has run" "# no audit has run" "$(head -n 1 $AUDIT)"
 grep -r mismatch "$DEBUGFS/codetag" >/dev/null
@@ -88,5 +88,10 @@ grep -q "^mismatch: id [0-9]* counted $((2 * PAGE)) 0 found 0 0 $place func:ct_m
 check "it says what and where" $? "$(cat "$WORK/a")"
 tail -n 1 "$WORK/a" | grep -q ', 1 mismatches$'
 check "and counts it" $? "$(tail -n 1 "$WORK/a")"
+audit >"$WORK/b"
+equal "the next one finds it, too" "$(grep '^mismatch: ' "$WORK/a")" \
+	"$(grep '^mismatch: ' "$WORK/b")"
+grep -q '^stopped: [12] times, ' "$WORK/b"
+check "and need not look again and again" $? "$(cat "$WORK/b")"
 unload codetag_test
 finish
