@@ -457,21 +457,50 @@ unsigned int codetag_context_id(int nid, gfp_t gfp, bool accounted, size_t size,
 DEFINE_STATIC_KEY_FALSE(codetag_by_size_key);
 DEFINE_STATIC_KEY_FALSE(codetag_by_cgroup_key);
 
-/* Which of a context's words has the value of this key: CODETAG_KEY_NODE, _SIZE or _CGROUP. */
-static unsigned int word_of(unsigned int split_by, enum codetag_key key)
-{
-	unsigned int word = !!(split_by & CODETAG_SMALL_KEYS);
+/* The words of a context, to change values in them. */
+struct words {
+	u64 word[CODETAG_VALUE_WORDS];
+};
 
-	if (key == CODETAG_KEY_NODE)
-		return 0;
-	if (key == CODETAG_KEY_CGROUP)
-		word += !!(split_by & BIT(CODETAG_KEY_SIZE)) + !!(split_by & BIT(CODETAG_KEY_AGE));
-	return word;
+static struct words words_of(const struct codetag_context *ctx)
+{
+	struct words words;
+
+	static_assert(sizeof(words) == sizeof(ctx->words));
+	memcpy(words.word, ctx->words, sizeof(words));
+	return words;
 }
 
-/* The context that differs from @ctx in the value of one key, NULL if there can be none. */
-static struct codetag_context *context_like(struct codetag_context *ctx, enum codetag_key key,
-					    u64 value)
+/* Change what is known later, if it is among the keys. Small values are in the first word. */
+static void set_node(struct words *words, unsigned int split_by, int nid)
+{
+	if (split_by & BIT(CODETAG_KEY_NODE))
+		words->word[0] = (words->word[0] & ~(u64)U16_MAX) | (nid + 1);
+}
+
+static void set_accounted(struct words *words, unsigned int split_by)
+{
+	if (split_by & BIT(CODETAG_KEY_ACCOUNTED))
+		words->word[0] |= 1U << CODETAG_ACCOUNTED_SHIFT;
+}
+
+static void set_size(struct words *words, unsigned int split_by, u64 size)
+{
+	if (split_by & BIT(CODETAG_KEY_SIZE))
+		words->word[!!(split_by & CODETAG_SMALL_KEYS)] = size;
+}
+
+static void set_cgroup(struct words *words, unsigned int split_by, u64 id)
+{
+	if (split_by & BIT(CODETAG_KEY_CGROUP))
+		words->word[!!(split_by & CODETAG_SMALL_KEYS) +
+			    !!(split_by & BIT(CODETAG_KEY_SIZE)) +
+			    !!(split_by & BIT(CODETAG_KEY_AGE))] = id;
+}
+
+/* The context that differs from @ctx in these values, NULL if there can be none. */
+static struct codetag_context *context_like(struct codetag_context *ctx,
+					    const struct words *words, unsigned int max_id)
 {
 	struct codetag_site *site = READ_ONCE(ctx->site);
 	struct values values = {
@@ -481,26 +510,25 @@ static struct codetag_context *context_like(struct codetag_context *ctx, enum co
 	};
 	struct codetag_context *other;
 
-	memcpy(values.words, ctx->words, sizeof(values.words));
-	values.words[word_of(ctx->split_by, key)] = value;
+	memcpy(values.words, words->word, sizeof(values.words));
 	hash_values(site, ctx->split_by, &values);
 	other = find_context(site, ctx->split_by, &values);
 	if (!other)
-		other = make_context(site, ctx->split_by, &values, page_tag_max_id, ctx);
-	return other && other->id <= page_tag_max_id ? other : NULL;
+		other = make_context(site, ctx->split_by, &values, max_id, ctx);
+	return other && other->id <= max_id ? other : NULL;
 }
 
-/* Charge @parts allocations to what @id is charged to now, in place of one of @ctx. */
-static u16 move_charge(struct codetag_context *ctx, enum codetag_key key, u64 value,
-		       size_t bytes, unsigned long parts)
+/* Charge @parts allocations to the context with these values, in place of one of @ctx. */
+static u16 move_charge(struct codetag_context *ctx, const struct words *words,
+		       size_t bytes, unsigned long parts, unsigned int max_id)
 {
 	struct codetag_context *to = ctx;
 	u16 id;
 
-	if (ctx->split_by & BIT(key) && ctx->words[word_of(ctx->split_by, key)] != value)
-		to = context_like(ctx, key, value);
+	if (memcmp(words->word, ctx->words, ctx->nr_words * sizeof(*ctx->words)))
+		to = context_like(ctx, words, max_id);
 	/* Without a context it is charged to its site, whose id may be too high for pages. */
-	if (!to && ctx->site->id > page_tag_max_id)
+	if (!to && ctx->site->id > max_id)
 		to = ctx;
 	if (to == ctx) {
 		this_cpu_add(*ctx->allocs, parts - 1);
@@ -535,13 +563,16 @@ static u16 move_charge(struct codetag_context *ctx, enum codetag_key key, u64 va
 u16 codetag_context_split(u16 id, size_t bytes, unsigned long parts)
 {
 	struct codetag_context *ctx = codetag_context_of(id);
+	struct words words;
 
 	if (!ctx) {
 		alloc_tag_charge(id, 0, parts - 1);
 		return id;
 	}
 	preempt_disable();
-	id = move_charge(ctx, CODETAG_KEY_SIZE, bytes / parts, bytes, parts);
+	words = words_of(ctx);
+	set_size(&words, ctx->split_by, bytes / parts);
+	id = move_charge(ctx, &words, bytes, parts, page_tag_max_id);
 	preempt_enable();
 	return id;
 }
@@ -558,33 +589,59 @@ u16 codetag_context_split(u16 id, size_t bytes, unsigned long parts)
 u16 codetag_context_moved(u16 id, size_t bytes, int nid)
 {
 	struct codetag_context *ctx = codetag_context_of(id);
-	u64 small;
+	struct words words;
 
-	if (!ctx || !(ctx->split_by & BIT(CODETAG_KEY_NODE)))
+	if (!ctx)
 		return id;
-	/* Other small values are above the node. */
-	small = (ctx->words[0] & ~(u64)U16_MAX) | (nid + 1);
 	preempt_disable();
-	id = move_charge(ctx, CODETAG_KEY_NODE, small, bytes, 1);
+	words = words_of(ctx);
+	set_node(&words, ctx->split_by, nid);
+	id = move_charge(ctx, &words, bytes, 1, page_tag_max_id);
 	preempt_enable();
 	return id;
 }
 
-/* The value of a key of the allocation that begins with @page has become known. */
-static void page_value(struct page *page, unsigned int order, enum codetag_key key, u64 value)
+/**
+ * codetag_context_accounted - a slab object is accounted to the group of the current task
+ * @id:		the id that it is charged to
+ * @bytes:	its size
+ *
+ * Context: Any but NMI; nobody else may free or change the object.
+ * Return: The id that it is charged to now.
+ */
+u16 codetag_context_accounted(u16 id, size_t bytes)
 {
-	struct page *holder = pgalloc_tag_holder(page);
-	u16 id = page_tag_get(holder), now;
 	struct codetag_context *ctx;
+	struct words words;
 
 	ctx = id < codetag_builtin_end ? NULL : codetag_context_of(id);
 	if (!ctx)
-		return;
+		return id;
 	preempt_disable();
-	now = move_charge(ctx, key, value, PAGE_SIZE << order, 1);
+	words = words_of(ctx);
+	set_accounted(&words, ctx->split_by);
+	set_cgroup(&words, ctx->split_by, current_cgroup(true));
+	id = move_charge(ctx, &words, bytes, 1, CODETAG_ID_MAX);
 	preempt_enable();
-	if (now != id)
-		page_tag_set(holder, now);
+	return id;
+}
+
+/* Which context is the allocation that begins with @page charged to? */
+static struct codetag_context *context_of_page(struct page *page)
+{
+	u16 id = page_tag_get(pgalloc_tag_holder(page));
+
+	return id < codetag_builtin_end ? NULL : codetag_context_of(id);
+}
+
+/* Values of the allocation that begins with @page have become known. */
+static void page_values(struct page *page, unsigned int order, struct codetag_context *ctx,
+			const struct words *words)
+{
+	u16 now = move_charge(ctx, words, PAGE_SIZE << order, 1, page_tag_max_id);
+
+	if (now != ctx->id)
+		page_tag_set(pgalloc_tag_holder(page), now);
 }
 
 /**
@@ -595,7 +652,16 @@ static void page_value(struct page *page, unsigned int order, enum codetag_key k
  */
 void __codetag_page_asked(struct page *page, unsigned int order, size_t size)
 {
-	page_value(page, order, CODETAG_KEY_SIZE, size);
+	struct codetag_context *ctx = context_of_page(page);
+	struct words words;
+
+	if (!ctx)
+		return;
+	preempt_disable();
+	words = words_of(ctx);
+	set_size(&words, ctx->split_by, size);
+	page_values(page, order, ctx, &words);
+	preempt_enable();
 }
 
 #ifdef CONFIG_MEMCG
@@ -607,14 +673,22 @@ void __codetag_page_asked(struct page *page, unsigned int order, size_t size)
  */
 void __codetag_page_charged(struct page *page, unsigned int order)
 {
-	u64 id;
+	struct codetag_context *ctx;
+	struct words words;
 
-	if (!page_tag_has_place(page))
+	ctx = page_tag_has_place(page) ? context_of_page(page) : NULL;
+	if (!ctx)
 		return;
+	preempt_disable();
+	words = words_of(ctx);
 	rcu_read_lock();
-	id = cgroup_id(folio_memcg(page_folio(page))->css.cgroup);
+	set_cgroup(&words, ctx->split_by,
+		   cgroup_id(folio_memcg(page_folio(page))->css.cgroup));
 	rcu_read_unlock();
-	page_value(page, order, CODETAG_KEY_CGROUP, id);
+	if (folio_memcg_kmem(page_folio(page)))
+		set_accounted(&words, ctx->split_by);
+	page_values(page, order, ctx, &words);
+	preempt_enable();
 }
 
 /**
@@ -650,7 +724,8 @@ static void switch_keys(void)
 		keys |= READ_ONCE(site->keys);
 	codetag_unlock();
 	set_key(&codetag_by_size_key, keys & BIT(CODETAG_KEY_SIZE));
-	set_key(&codetag_by_cgroup_key, keys & BIT(CODETAG_KEY_CGROUP));
+	set_key(&codetag_by_cgroup_key,
+		keys & (BIT(CODETAG_KEY_CGROUP) | BIT(CODETAG_KEY_ACCOUNTED)));
 	mutex_unlock(&keys_mutex);
 }
 

@@ -360,10 +360,11 @@ unsigned int codetag_context_id(int nid, gfp_t gfp, bool accounted, size_t size,
 				unsigned int max_id);
 u16 codetag_context_split(u16 id, size_t bytes, unsigned long parts);
 u16 codetag_context_moved(u16 id, size_t bytes, int nid);
+u16 codetag_context_accounted(u16 id, size_t bytes);
 
 /* ---- values that are known later ------------------------------------------------ */
 
-/* Does any site have contexts by size, or by control group? */
+/* Does any site have contexts by size, or by control group or accounted? */
 DECLARE_STATIC_KEY_FALSE(codetag_by_size_key);
 DECLARE_STATIC_KEY_FALSE(codetag_by_cgroup_key);
 

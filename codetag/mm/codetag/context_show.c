@@ -230,10 +230,14 @@ static void show_context(struct seq_file *m, const struct codetag_context *ctx)
 {
 	struct alloc_tag_counters sum = alloc_tag_read(ctx->id);
 	s64 calls = max_t(s64, sum.calls, 0);
+	u64 allocs = codetag_context_allocs(ctx);
 
+	/* All that it ever had has moved to other contexts, see codetag_page_asked(). */
+	if (!allocs && !calls)
+		return;
 	seq_printf(m, "%12lld %8lld", max_t(s64, sum.bytes, 0), calls);
 	/* If memory moves to another context meanwhile, do not show more frees than allocations. */
-	seq_printf(m, " %8lld", max_t(s64, codetag_context_allocs(ctx), calls));
+	seq_printf(m, " %8lld", max_t(s64, allocs, calls));
 	show_tag(m, ctx->site->id);
 	show_values(m, ctx);
 	seq_putc(m, '\n');

@@ -413,6 +413,28 @@ void codetag_slab_free_checked(struct kmem_cache *s, void *object)
 		alloc_tag_damaged(id, "an object of", s->name);
 }
 
+#ifdef CONFIG_CODETAG_CONTEXTS
+
+/**
+ * __codetag_slab_charged - see codetag_slab_charged()
+ * @s:		cache
+ * @object:	object
+ *
+ * Context: Any but NMI; nobody else may free the object.
+ */
+void __codetag_slab_charged(struct kmem_cache *s, void *object)
+{
+	u16 *ref;
+
+	/* Contexts are split off from what is charged: then there is a place for an id. */
+	if (!alloc_tag_refs_exist())
+		return;
+	ref = codetag_slab_ref_any(s, object);
+	*ref = codetag_context_accounted(*ref, s->size);
+}
+
+#endif
+
 /**
  * codetag_slab_tail - what the ids occupy at the end of a slab
  * @s:		cache

@@ -389,6 +389,17 @@ static __always_inline void codetag_slab_free(struct kmem_cache *s, void *object
 		codetag_slab_free_any(s, object);
 }
 
+void __codetag_slab_charged(struct kmem_cache *s, void *object);
+
+/* An object was charged to the control group of the current task after its allocation. */
+static inline void codetag_slab_charged(struct kmem_cache *s, void *object)
+{
+#ifdef CONFIG_CODETAG_CONTEXTS
+	if (static_branch_unlikely(&codetag_by_cgroup_key))
+		__codetag_slab_charged(s, object);
+#endif
+}
+
 /*
  * Does SLUB refuse frees of this cache that are not valid? Then a free is uncharged once it
  * is found to be valid. KASAN refuses them before SLUB does, and delays the others.
@@ -459,6 +470,7 @@ static inline void codetag_slab_free_from(struct kmem_cache *s, struct slab *sla
 static inline void codetag_slab_free(struct kmem_cache *s, void *object) {}
 static inline void codetag_slab_free_any(struct kmem_cache *s, void *object) {}
 static inline void codetag_slab_free_checked(struct kmem_cache *s, void *object) {}
+static inline void codetag_slab_charged(struct kmem_cache *s, void *object) {}
 static inline bool codetag_slab_left_charged(const struct kmem_cache *s)
 {
 	return false;

@@ -902,6 +902,31 @@ static void locked_already(struct kunit *test)
 	expect_site(test, own_id(), 0, 0);
 }
 
+/* An object that is charged to a control group later is accounted from then on. */
+static void charged_later(struct kunit *test)
+{
+	struct kmem_cache *s = kmem_cache_create("codetag_charged", 200, 0, SLAB_NO_MERGE, NULL);
+	struct found *found;
+	unsigned int nr;
+	void *object;
+
+	KUNIT_ASSERT_NOT_NULL(test, s);
+	split_by(test, BIT(CODETAG_KEY_ACCOUNTED) | BIT(CODETAG_KEY_CGROUP));
+	object = own(kmem_cache_alloc_noprof(s, GFP_KERNEL));
+	KUNIT_ASSERT_NOT_NULL(test, object);
+	codetag_slab_charged(s, object);
+	found = found_of(test, &nr);
+	KUNIT_ASSERT_EQ(test, nr, 2);
+	expect(test, &found[0], 0, 0, 0);
+	expect(test, &found[1], s->size, 1, 1);
+	KUNIT_EXPECT_EQ(test, found[0].words[0], 0);
+	KUNIT_EXPECT_EQ(test, found[1].words[0], 1ULL << CODETAG_ACCOUNTED_SHIFT);
+	kmem_cache_free(s, object);
+	expect(test, &found_of(test, &nr)[1], 0, 0, 1);
+	expect_site(test, own_id(), 0, 0);
+	kmem_cache_destroy(s);
+}
+
 /* Parts that find no context are charged to the site. */
 static void split_pages_lost(struct kunit *test)
 {
@@ -1706,6 +1731,7 @@ static struct kunit_case context_cases[] = {
 	KUNIT_CASE(moved_to_node),
 	KUNIT_CASE(split_pages_lost),
 	KUNIT_CASE(locked_already),
+	KUNIT_CASE(charged_later),
 	KUNIT_CASE(exact_pages),
 	KUNIT_CASE(by_cgroup),
 	KUNIT_CASE(found_by_value),

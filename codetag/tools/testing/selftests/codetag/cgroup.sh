@@ -44,14 +44,14 @@ mkdir -p $ROOT
 if cmdline_has selftest.v1; then
 	mount -t cgroup -o memory none $ROOT ||
 		{ unload codetag_test; skip_all "no hierarchies of version 1"; }
-	plan 6
+	plan 8
 else
 	mount -t cgroup2 none $ROOT || bail "no cgroup2"
 	echo +memory >$ROOT/cgroup.subtree_control || bail "no memory controller"
-	plan 12
+	plan 15
 fi
 mkdir $GROUP || bail "no group"
-echo "file mm/* keys=cgroup; module codetag_test keys=cgroup; file ledger.c keys=none" >$CONTROL ||
+echo "file mm/* keys=cgroup; module codetag_test keys=accounted,cgroup; file ledger.c keys=none" >$CONTROL ||
 	bail "cannot split"
 mount -t tmpfs none /mnt 2>/dev/null || { mkdir -p /mnt && mount -t tmpfs none /mnt; }
 
@@ -74,6 +74,12 @@ check "pages that nobody accounts are in none" $? "$(grep cases_page.c $CONTEXTS
 [ "$(awk '/^ *[0-9]/ && /hold_kmalloc_account / && / cgroup=.group$/ { n += $2 }
 	  END { print n + 0 }' $CONTEXTS)" -gt 0 ]
 check "accounted objects are in it" $? "$(grep hold_kmalloc_account $CONTEXTS)"
+
+# What is charged after it is allocated.
+charged=$(awk '/^ *[0-9]/ && $2 && /hold_cache_charged / {
+	print ($0 ~ / accounted=yes / && $0 ~ / cgroup=.group$/) }' $CONTEXTS)
+equal "objects that are charged later are in it" 1 "$charged"
+equal "and nothing is lost" 0 "$(stat_value contexts_lost)"
 
 if ! cmdline_has selftest.v1; then
 	equal "as much page cache as memory.stat has" \
@@ -101,6 +107,8 @@ if ! cmdline_has selftest.v1; then
 	rmdir $GROUP || bail "cannot remove the group"
 	mkdir $GROUP || bail "no group"
 	equal "a new group does not have it" 0 "$(held '^mm/' /group)"
+	[ "$(awk '/^ *[0-9]/ && $1 && / cgroup=[0-9]+$/' $CONTEXTS | wc -l)" -gt 0 ]
+	check "what the old one had has its number" $? "$(grep cgroup= $CONTEXTS)"
 else
 	run drop all
 fi

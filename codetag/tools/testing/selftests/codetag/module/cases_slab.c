@@ -357,6 +357,22 @@ static int hold_cache_node(struct ct_case *c)
 	return 0;
 }
 
+/* Charged to a control group only after it is allocated, as accepted sockets are. */
+static int hold_cache_charged(struct ct_case *c)
+{
+	struct kmem_cache *cache = caches[CT_PLAIN].cache;
+	void *p;
+	int i;
+
+	for (i = 0; i < OBJECTS; i++) {
+		p = ct_site(c, kmem_cache_alloc(cache, GFP_KERNEL));
+		if (!ct_keep_slab(c->row, ct_free_cache, p, (unsigned long)cache, "ct_plain") ||
+		    !kmem_cache_charge(p, GFP_KERNEL))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
 static int hold_cache_bulk(struct ct_case *c)
 {
 	struct kmem_cache *cache = caches[CT_BULK].cache;
@@ -620,6 +636,7 @@ struct ct_case ct_slab_cases[] = {
 	{ "kmem_cache", hold_caches },
 	{ "kmem_cache_sizes", hold_cache_sizes },
 	{ "kmem_cache_variants", hold_cache_node },
+	{ "kmem_cache_charge", hold_cache_charged },
 	{ "kmem_cache_bulk", hold_cache_bulk },
 	{ "kfree_bulk", hold_kfree_bulk },
 	{ "kfree_rcu", hold_kfree_rcu },
