@@ -81,7 +81,7 @@ static void print_json(const struct audit *audit, const struct output *output)
 		json_int(&json, "stopped_us", audit->longest_us);
 		json_int(&json, "stopped_us_per_gib", audit->us_per_gib);
 	}
-	json_bool(&json, "complete", audit->finished && !audit->gave_up && !audit->bad_lines);
+	json_bool(&json, "complete", audit->finished && !audit->gave_up && !audit->bad.count);
 	json_rows(&json, "rows", output->columns);
 	for (size_t i = 0; i < audit->count; i++) {
 		const struct mismatch *m = &audit->mismatch[i];
@@ -187,9 +187,9 @@ int cmd_audit(int argc, char **argv)
 		status = STATUS_FOUND;
 	if (incomplete)
 		status = STATUS_TROUBLE;
-	if (audit.bad_lines) {
+	if (audit.bad.count) {
 		warning("%s: %zu of its lines not understood",
-			input_name(o.file.path), audit.bad_lines);
+			input_name(o.file.path), audit.bad.count);
 		status = STATUS_TROUBLE;
 	}
 	if (audit.gave_up) {

@@ -96,7 +96,7 @@ static int list(const struct change *change)
 	} else if (control.count) {
 		sites_table(&control, &choice->output);
 	}
-	status = sites_status(control.count, control.bad_lines);
+	status = sites_status(control.count, control.bad.count);
 	control_free(&control);
 	allocinfo_free(&info);
 	return status;

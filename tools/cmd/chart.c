@@ -20,6 +20,7 @@
 #include "chart/picture.h"
 #include "model/match.h"
 #include "read/input.h"
+#include "source/saved_copies.h"
 #include "base/outfile.h"
 
 struct options {
@@ -272,6 +273,18 @@ static bool is_recording(const char *path)
 	return input_begins(path, magic, sizeof(magic));
 }
 
+/* What changes over time can come from saved copies, too. */
+static bool is_series(const struct options *o)
+{
+#ifdef HAVE_SQLITE
+	return (o->wish.kind == AREA || (o->wish.attribute == GROWTH && !o->selection.newer)) &&
+	       strcmp(o->selection.path, "-") && saved_copies_are(o->selection.path);
+#else
+	(void)o;
+	return false;
+#endif
+}
+
 static bool load_files(struct material *m, const struct options *o)
 {
 	const char *path[] = { o->selection.path, o->selection.newer };
@@ -316,7 +329,7 @@ static bool load(struct material *m, struct options *o)
 		return load_trace(m, o);
 	if (o->wish.attribute == STATIC)
 		return material_load_objects(m, o->selection.path);
-	recording = is_recording(o->selection.path);
+	recording = is_recording(o->selection.path) || is_series(o);
 	if (!recording && o->wish.kind == AREA) {
 		warning("%s is not a recording, areas need one", o->selection.path);
 		hint("Make one with 'codetag record'.");

@@ -114,6 +114,9 @@ static const char *flags_text(struct text *text, const struct groups *groups,
 
 static const char *group_state(const struct group *group)
 {
+	/* One of its rows is what the list at most left out. */
+	if (group->flags & SITE_BOUND)
+		return group->now.bytes < group->before.bytes ? "at most" : "at least";
 	if (!group->before.rows)
 		return "new";
 	if (!group->now.rows)
@@ -165,8 +168,9 @@ static struct value value_of(enum column column, const struct groups *groups,
 	case COL_AVG:
 		return size(sum_average(&group->now));
 	case COL_SHARE:
+		/* A sum below nothing has no shares. */
 		return (struct value){
-			.kind = REAL,
+			.kind = groups->now.bytes < 0 ? NONE : REAL,
 			.real = percent(group->now.bytes, groups->now.bytes)
 		};
 	case COL_ROWS:

@@ -21,6 +21,8 @@ struct diff {
 	int64_t limit;	/* of growth, beyond which the answer is bad news */
 	struct text first, last;	/* of one recording */
 	size_t moved;	/* call sites whose line is another one */
+	bool parts;	/* one of the lists is not a whole one … */
+	size_t unknown;	/* … so that nobody knows whether these grew */
 };
 
 enum { KEY_LIVE = 0x200, KEY_FAIL_OVER };
@@ -170,10 +172,17 @@ static void print_json(const struct diff *diff, const struct groups *groups,
 	json_int(&json, "calls", groups->now.calls);
 	json_int(&json, "before", groups->before.bytes);
 	json_int(&json, "calls_before", groups->before.calls);
-	json_int(&json, "growth", sub64(groups->now.bytes, groups->before.bytes));
-	json_int(&json, "calls_growth",
-		 sub64(groups->now.calls, groups->before.calls));
+	if (diff->parts) {
+		json_null(&json, "growth");
+		json_null(&json, "calls_growth");
+	} else {
+		json_int(&json, "growth", sub64(groups->now.bytes, groups->before.bytes));
+		json_int(&json, "calls_growth",
+			 sub64(groups->now.calls, groups->before.calls));
+	}
 	json_end_object(&json);
+	json_bool(&json, "parts", diff->parts);
+	json_int(&json, "not_known", diff->unknown);
 	json_int(&json, "moved", diff->moved);
 	json_modules(&json, "modules_came", &modules->new, &modules->old);
 	json_modules(&json, "modules_went", &modules->old, &modules->new);
@@ -201,6 +210,11 @@ static void print_table(const struct diff *diff, const struct groups *groups,
 		return;
 	if (count)
 		putchar('\n');
+	if (diff->parts) {
+		printf("The lists are parts: what is not in both of them is at most the smallest in "
+		       "one; not known of %zu call sites, nor of the sum.\n", diff->unknown);
+		return;
+	}
 	printf("%s -> %s, %s%s in %+" PRId64 " allocations",
 	       size_format(before, groups->before.bytes, human),
 	       size_format(now, groups->now.bytes, human), growth > 0 ? "+" : "",
@@ -217,6 +231,62 @@ static void print_table(const struct diff *diff, const struct groups *groups,
 		printf("rows whose call site has another line now: %zu\n", diff->moved);
 	print_modules(&modules->new, &modules->old, "modules that came: ");
 	print_modules(&modules->old, &modules->new, "modules that went: ");
+}
+
+static bool has_site(const struct strmap *sites, const struct site *site)
+{
+	struct text name = { 0 };
+	bool has;
+
+	group_name(&name, (struct grouping){ .by = BY_SITE }, site);
+	has = strmap_find(sites, name.s, name.len) != STRMAP_NONE;
+	text_free(&name);
+	return has;
+}
+
+static void collect_sites(struct strmap *sites, const struct allocinfo *info)
+{
+	struct text name = { 0 };
+
+	for (size_t i = 0; i < info->count; i++) {
+		text_clear(&name);
+		group_name(&name, (struct grouping){ .by = BY_SITE }, &info->site[i]);
+		strmap_add(sites, name.s, name.len);
+	}
+	text_free(&name);
+}
+
+/*
+ * What is in @whole and not in the list @part of the largest holds as much as the smallest of
+ * these at most: that is given to @part where it tells something, else the row goes.
+ */
+static void bound(struct diff *diff, struct allocinfo *part, struct allocinfo *whole)
+{
+	struct strmap sites = { 0 };
+	size_t kept = 0;
+
+	diff->parts |= part->part;
+	if (!part->part)
+		return;
+	collect_sites(&sites, part);
+	for (size_t i = 0; i < whole->count; i++) {
+		struct site site = whole->site[i];
+		bool known = (site.flags & SITE_BOUND) || has_site(&sites, &site);
+
+		if (!known && (part->floor < 0 || site.bytes <= part->floor)) {
+			diff->unknown++;
+			continue;
+		}
+		whole->site[kept++] = site;
+		if (known)
+			continue;
+		site.bytes = part->floor;
+		site.flags |= SITE_BOUND;
+		GROW(part->site, part->count, part->room);
+		part->site[part->count++] = site;
+	}
+	whole->count = kept;
+	strmap_free(&sites);
 }
 
 static bool over_limit(const struct diff *diff, const struct groups *groups, size_t count)
@@ -247,11 +317,15 @@ static int compare(struct diff *diff, struct snapshot *from, struct snapshot *to
 		diff->moved = match_moved(old, new);
 		selection_take_out(selection, old, NULL);
 		selection_take_out(selection, new, NULL);
+		bound(diff, old, new);
+		bound(diff, new, old);
 		groups_add_before(&groups, old, selection->query);
 		groups_add(&groups, new, selection->query);
 	}
-	collect_modules(&modules.old, old);
-	collect_modules(&modules.new, new);
+	if (!diff->parts) {
+		collect_modules(&modules.old, old);
+		collect_modules(&modules.new, new);
+	}
 	count = selection_apply(selection, &groups);
 	if (selection_wants_rows(selection))
 		good = selection_rows(selection, &groups, count);

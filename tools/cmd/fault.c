@@ -198,8 +198,8 @@ static int list(const struct choice *choice)
 		print_json(&states, &choice->output);
 	else
 		print_table(&states, &choice->output);
-	if (states.bad_lines) {
-		warning("%zu lines not understood", states.bad_lines);
+	if (states.bad.count) {
+		warning("%zu lines not understood", states.bad.count);
 		status = STATUS_TROUBLE;
 	}
 	fault_states_free(&states);

@@ -185,7 +185,7 @@ static void take(struct live *live, int step)
 	instant_free(&live->before);
 	live->before = live->now;
 	live->now = next;
-	if (live->now.info.bad_lines || live->now.info.cut)
+	if (live->now.info.bad.count || live->now.info.bad.cut)
 		set_message(live, "some lines were not understood and are not shown");
 	regroup(live);
 	read_contexts(live);

@@ -54,7 +54,7 @@ bool live_contexts(struct text *lines, char *text, size_t len, const struct site
 	any = contexts.count;
 	if (any)
 		add_lines(lines, &contexts, human);
-	if (any && (contexts.bad_lines || contexts.cut))
+	if (any && (contexts.bad.count || contexts.bad.cut))
 		text_puts(lines, "some lines were not understood and are not shown\n");
 	contexts_free(&contexts);
 	return any;

@@ -47,6 +47,7 @@ static bool read_text(const char *given, const char *own, bool live,
 		      char **text, size_t *len)
 {
 	*text = NULL;
+	*len = 0;
 	if (!given && !live)
 		return true;
 	if (input_read(given ? given : own, text, len) || !given)
@@ -83,20 +84,30 @@ bool machine_read(struct machine *machine, const struct machine_files *files,
 		return false;
 	if (!text)
 		return true;
-	*any = true;
 	fields_parse(&machine->meminfo, text, len);
+	*any = bad_lines_none(&machine->meminfo.bad, files->meminfo ? files->meminfo : "/proc/meminfo");
+	if (!*any)
+		return false;
 	if (!read_text(files->slabinfo, "/proc/slabinfo", live, &text, &len))
 		return false;
-	if (text)
+	if (text) {
 		slabinfo_parse(&machine->slabinfo, text, len);
+		*any = bad_lines_none(&machine->slabinfo.bad,
+				      files->slabinfo ? files->slabinfo : "/proc/slabinfo");
+	}
+	if (!*any)
+		return false;
 	if (!read_text(files->zoneinfo, "/proc/zoneinfo", live, &text, &len))
 		return false;
-	if (text)
+	if (text) {
 		zoneinfo_parse(&machine->pages, text, len);
+		*any = bad_lines_none(&machine->pages.bad,
+				      files->zoneinfo ? files->zoneinfo : "/proc/zoneinfo");
+	}
 	free(text);
-	if (live)
+	if (live && *any)
 		read_more(machine);
-	return true;
+	return *any;
 }
 
 struct view {

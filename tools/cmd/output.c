@@ -45,6 +45,8 @@ const struct argp output_argp = { options, parse, NULL, NULL, NULL, NULL, NULL }
 
 bool output_human(const struct output *output)
 {
+	if (output->csv)
+		return false;
 	return output->human || (!output->bytes && isatty(STDOUT_FILENO));
 }
 
@@ -70,7 +72,10 @@ void output_table(struct table *table, const struct output *output)
 
 	if (output->columns)
 		table_choose(table, output->columns, &bad);
-	table_print(table, stdout, !output->no_headings, output_colour());
+	if (output->csv)
+		table_csv(table, stdout, !output->no_headings);
+	else
+		table_print(table, stdout, !output->no_headings, output_colour());
 	table_free(table);
 }
 

@@ -10,6 +10,7 @@
 
 struct output {
 	bool json;
+	bool csv;		/* of commands that have it */
 	bool bytes, human;	/* as asked for; neither: by terminal */
 	bool no_headings;
 	const char *columns;	/* as asked for, NULL: the usual ones */

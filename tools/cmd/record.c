@@ -147,7 +147,7 @@ static bool read_fields(const struct record *record, const char *given, const ch
 	bool read = fields_read(fields, path);
 
 	return readable(record, given, path, read,
-			fields_find(fields, key) && !fields->bad_lines);
+			fields_find(fields, key) && !fields->bad.count && !fields->bad.cut);
 }
 
 static bool read_slabinfo(const struct record *record, struct slabinfo *info)
@@ -156,7 +156,7 @@ static bool read_slabinfo(const struct record *record, struct slabinfo *info)
 	bool read = slabinfo_read(info, path);
 
 	return readable(record, record->slabinfo, path, read,
-			info->count && !info->bad_lines);
+			info->count && !info->bad.count && !info->bad.cut);
 }
 
 static bool read_zoneinfo(const struct record *record, struct zone_pages *pages)

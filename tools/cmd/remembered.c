@@ -139,8 +139,8 @@ static int list(const struct options *o)
 		print_json(&remembered);
 	else
 		print_table(&remembered, &o->output);
-	if (remembered.bad_lines) {
-		warning("%zu lines not understood", remembered.bad_lines);
+	if (remembered.bad.count) {
+		warning("%zu lines not understood", remembered.bad.count);
 		status = STATUS_TROUBLE;
 	}
 	remembered_free(&remembered);

@@ -8,6 +8,7 @@
 #include "show.h"
 #include "tree_view.h"
 #include "base/message.h"
+#include "read/input.h"
 #include "read/profiling.h"
 
 struct report {
@@ -161,6 +162,12 @@ static bool add_memory(const struct report *report, struct data *data)
 		data->has_memory = true;
 	}
 
+	if (data->has_memory && data->snapshot.info.part) {
+		warning("%s is a part of a list: it cannot be compared with the memory in use",
+			input_name(selection->path));
+		hint("All of " ALLOCINFO_PATH " has a header, and rows that hold nothing.");
+		data->has_memory = good = false;
+	}
 	if (good && data->has_memory) {
 		good = explain(&data->memory, &data->snapshot.info, &machine);
 		data->has_memory = good;

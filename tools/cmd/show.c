@@ -6,6 +6,7 @@
 
 #include "base/number.h"
 #include "read/profiling.h"
+#include "read/query.h"
 
 static size_t count_module_rows(const struct allocinfo *info,
 				const struct query *query)
@@ -24,6 +25,37 @@ static size_t count_flagged(const struct groups *groups, unsigned int flag)
 	for (size_t i = 0; i < groups->count; i++)
 		count += (groups->group[i].flags & flag) != 0;
 	return count;
+}
+
+static size_t count_negative(const struct allocinfo *info, const struct query *query)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < info->count; i++)
+		count += info->site[i].bytes < 0 && query_match(query, &info->site[i]);
+	return count;
+}
+
+/* What its numbers cannot tell. */
+static void show_limits(const struct allocinfo *info, const struct query *query, bool human)
+{
+	size_t negative = count_negative(info, query);
+	char size[SIZE_TEXT];
+
+	if (negative)
+		printf("call sites below nothing, an error of that kernel's accounting: %zu\n",
+		       negative);
+	if (info->from_log)
+		puts("from a kernel log: only the call sites that held most are in it");
+	else if (info->part)
+		puts("a part of a list, without header and without a row that holds nothing: what "
+		     "is not in it is not counted");
+	if (info->was_off)
+		puts("profiling was off then: this is what was left of before");
+	if (info->rounded)
+		printf("call sites with a rounded size: %zu; the sum can be wrong by %s%s\n",
+		       info->rounded, size_format(size, info->rounding, human),
+		       human ? "" : " bytes");
 }
 
 void show_summary(const struct groups *groups, const struct allocinfo *info,
@@ -51,6 +83,7 @@ void show_summary(const struct groups *groups, const struct allocinfo *info,
 	if (inaccurate)
 		printf("inaccurate, because the kernel could not count all of their memory: %zu\n",
 		       inaccurate);
+	show_limits(info, selection->query, output_human(output));
 }
 
 void show_table(const struct groups *groups, size_t count,
@@ -92,10 +125,15 @@ void show_json(struct json *json, const struct groups *groups, size_t count,
 	json_int(json, "calls", groups->now.calls);
 	json_int(json, "rows", groups->now.rows);
 	json_int(json, "module_rows", count_module_rows(info, selection->query));
-	json_int(json, "not_understood", info->bad_lines);
+	json_int(json, "not_understood", info->bad.count);
 	profiling_count(&profiling, info, selection->query);
 	json_int(json, "not_profiled", profiling.off);
+	json_int(json, "negative_rows", count_negative(info, selection->query));
+	json_int(json, "rounded_rows", info->rounded);
+	json_int(json, "rounding", info->rounding);
 	json_end_object(json);
+	json_bool(json, "part", info->part);
+	json_bool(json, "profiling_was_off", info->was_off);
 	if (groups->by.by == BY_HOST) {
 		json_null(json, "left_out");
 	} else {

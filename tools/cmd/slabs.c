@@ -11,6 +11,7 @@
 #include "slabs_live.h"
 #include "slabs_view.h"
 #include "base/message.h"
+#include "base/number.h"
 #include "read/input.h"
 #include "source/source.h"
 #include "trace/kmem.h"
@@ -27,9 +28,13 @@ struct options {
 	size_t top;
 	size_t sites;		/* of each cache, 0: none */
 	const char *allocinfo, *trace_db;
+	bool prometheus;
+	bool has_limit;
+	int64_t limit;		/* of growth */
 };
 
-enum { KEY_PAGE_SIZE = 0x200, KEY_SITES, KEY_ALLOCINFO, KEY_TRACE_DB, KEY_LIVE, KEY_DIFF };
+enum { KEY_PAGE_SIZE = 0x200, KEY_SITES, KEY_ALLOCINFO, KEY_TRACE_DB, KEY_LIVE, KEY_DIFF, KEY_CSV,
+       KEY_PROMETHEUS, KEY_FAIL_OVER };
 
 static const struct argp_option options[] = {
 	{ "slabinfo", 'f', "FILE", 0,
@@ -63,6 +68,11 @@ static const struct argp_option options[] = {
 	{ "trace-db", KEY_TRACE_DB, "FILE", 0,
 	  "Callers from the trace that codetag trace --save-db has put into FILE", 3 },
 #endif
+	{ "csv", KEY_CSV, NULL, 0, "Write CSV", 10 },
+	{ "prometheus", KEY_PROMETHEUS, NULL, 0,
+	  "Write text for the node_exporter's textfile collector, of all caches", 10 },
+	{ "fail-over", KEY_FAIL_OVER, "SIZE", 0,
+	  "With --diff: exit with 1 if a cache that is shown grew by more than SIZE", 2 },
 	{ 0 }
 };
 
@@ -118,6 +128,16 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case KEY_DIFF:
 		o->old = arg;
 		return 0;
+	case KEY_CSV:
+		o->output.csv = true;
+		return 0;
+	case KEY_PROMETHEUS:
+		o->prometheus = true;
+		return 0;
+	case KEY_FAIL_OVER:
+		o->limit = argument_size(arg, state);
+		o->has_limit = true;
+		return 0;
 	case 'd':
 		o->delay = argument_seconds(arg, state);
 		return 0;
@@ -127,7 +147,17 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		o->choice.pattern = arg;
 		return 0;
 	case ARGP_KEY_END:
-		if ((o->live || o->old) && (o->sites || o->allocinfo || o->trace_db))
+		if (o->output.json + o->output.csv + o->prometheus > 1)
+			argp_error(state, "one of --json, --csv and --prometheus");
+		else if (o->prometheus && (o->live || o->old || o->sites || o->output.columns ||
+					   o->choice.pattern || o->top))
+			argp_error(state, "--prometheus has all caches as they are: --live, --diff, "
+				   "--sites, --columns, --top and GLOB go without it");
+		else if (o->output.csv && (o->live || o->sites || o->allocinfo || o->trace_db))
+			argp_error(state, "--csv goes with neither --live nor --sites");
+		else if (o->has_limit && !o->old)
+			argp_error(state, "--fail-over goes with --diff");
+		else if ((o->live || o->old) && (o->sites || o->allocinfo || o->trace_db))
 			argp_error(state, "--sites goes with neither --live nor --diff");
 		else if (o->live && o->old)
 			argp_error(state, "either --live or --diff");
@@ -170,8 +200,12 @@ static const struct argp argp = {
 	"  codetag slabs -s u 'kmalloc-*'\n"
 	"  codetag slabs --sites dentry\n"
 	"  codetag slabs --diff /tmp/slabinfo-of-yesterday\n"
-	"  codetag slabs --diff night.db@1 -f night.db -n 10\n\n"
-	"Exit status: 0 success, 1 no cache has such a name, 2 trouble.",
+	"  codetag slabs --diff night.db@1 -f night.db -n 10\n"
+	"  codetag slabs --diff yesterday --fail-over 64M || mail root\n"
+	"  codetag slabs -f slabtop-of-the-bug-report.txt --csv\n\n"
+	"FILE can also be what slabtop -o has printed, or a kernel log with \"Unreclaimable slab "
+	"info\".\n\n"
+	"Exit status: 0 success, 1 no cache has such a name or one grew over the limit, 2 trouble.",
 	children, NULL, NULL
 };
 
@@ -257,11 +291,32 @@ static bool read_slabs(struct slabinfo *info, const char *path, bool given)
 /* To be asked after the output, which then has what could be read. */
 static bool complete(const struct slabinfo *info, const char *path)
 {
-	if (!info->bad_lines && info->count)
-		return true;
-	warning("%s: %s", input_name(path), info->count ? "some of its lines not understood" :
-		source_is_recording(path) ? "there is no slabinfo in this snapshot" :
-		"not in the format of /proc/slabinfo");
+	if (info->lists > 1) {
+		warning("%s has %zu lists of slab caches: this is the last one", input_name(path),
+			info->lists);
+		bad_lines_none(&info->bad, path);
+		return false;
+	}
+	if (info->count)
+		return bad_lines_none(&info->bad, path);
+	if (source_is_recording(path))
+		warning("%s: there is no slabinfo in this snapshot", path);
+	else if (info->bad.count)
+		warning("%s: not in the format of /proc/slabinfo, line %zu: %s",
+			input_name(path), info->bad.first, info->bad.why);
+	else
+		warning("%s: not in the format of /proc/slabinfo", input_name(path));
+	return false;
+}
+
+static bool over_limit(const struct options *o, const struct slab_changes *changes)
+{
+	size_t count = o->top && o->top < changes->count ? o->top : changes->count;
+
+	for (size_t i = 0; i < count && o->has_limit; i++)
+		if (sub64(slab_size(&changes->change[i].now, o->choice.page_size),
+			  slab_size(&changes->change[i].before, o->choice.page_size)) > o->limit)
+			return true;
 	return false;
 }
 
@@ -275,7 +330,7 @@ static int show_diff(const struct options *o, const struct slabs_view *view)
 		slab_diff(&changes, &old, &now, &o->choice);
 		slabs_show_changes(&changes, view);
 		if (complete(&old, o->old))
-			status = STATUS_OK;
+			status = over_limit(o, &changes) ? STATUS_FOUND : STATUS_OK;
 		if (!complete(&now, o->path))
 			status = STATUS_TROUBLE;
 	}
@@ -299,7 +354,10 @@ static int show(const struct options *o, const struct slabs_view *view)
 	if (!find_holders(&holders, &info, &known, o))
 		status = STATUS_TROUBLE;
 	slab_rank(&info, &o->choice);
-	slabs_show(&info, &holders, view);
+	if (o->prometheus)
+		slabs_prometheus(&info, o->choice.page_size);
+	else
+		slabs_show(&info, &holders, view);
 	if (!info.count && o->choice.pattern && !status) {
 		warning("no cache is called '%s'%s", o->choice.pattern,
 			o->choice.all ? "" : ", or none that has a slab (--all)");

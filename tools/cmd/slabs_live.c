@@ -52,7 +52,7 @@ static void take(struct slabs_screen *s)
 			 strerror(errno));
 		return;
 	}
-	if (!next.count || next.bad_lines) {
+	if (!next.count || next.bad.count || next.bad.cut) {
 		snprintf(s->why, sizeof(s->why), "%s is not in the format of /proc/slabinfo",
 			 s->path);
 		slabinfo_free(&next);

@@ -3,9 +3,11 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/number.h"
 #include "base/text.h"
+#include "write/export.h"
 #include "write/json.h"
 #include "write/table.h"
 
@@ -33,6 +35,12 @@ static void print_head(const struct slabinfo *info, const struct slab_totals *t,
 	char used[SIZE_TEXT], size[SIZE_TEXT], min[SIZE_TEXT], avg[SIZE_TEXT],
 	     max[SIZE_TEXT];
 
+	if (info->from == SLABINFO_LOG) {
+		printf("size: %s of %s in use (%.1f%%) in %zu caches that cannot be reclaimed\n\n",
+		       size_format(used, t->used, human), size_format(size, t->size, human),
+		       percent(t->used, t->size), info->count);
+		return;
+	}
 	printf("objects: %" PRId64 " of %" PRId64 " in use (%.1f%%)\n", t->active,
 	       t->objects, percent(t->active, t->objects));
 	printf("slabs: %" PRId64 " of %" PRId64 " in use (%.1f%%)\n", t->active_slabs,
@@ -68,12 +76,28 @@ static void add_holder(struct table *table, const struct slab_holder *holder, bo
 	text_free(&name);
 }
 
+/* The kernel's list has bytes alone, and slabtop's no pages. */
+static void known_cell(struct table *table, int64_t number, bool unknown)
+{
+	char text[SIZE_TEXT];
+
+	table_cell(table, unknown ? "" : size_format(text, number, false));
+}
+
+static void known_json(struct json *json, const char *name, int64_t number, bool unknown)
+{
+	if (unknown)
+		json_null(json, name);
+	else
+		json_int(json, name, number);
+}
+
 /* Returns whether anything in it is a conclusion. */
 static bool print_table(const struct slabinfo *info, size_t count,
 			const struct slab_holders *holders, const struct slabs_view *o)
 {
 	struct table table = { .column = usual, .columns = COUNT };
-	bool human = output_human(o->output), concluded = false;
+	bool human = output_human(o->output), concluded = false, log = info->from == SLABINFO_LOG;
 	char text[SIZE_TEXT];
 
 	for (size_t i = 0; i < count; i++) {
@@ -81,15 +105,15 @@ static bool print_table(const struct slabinfo *info, size_t count,
 		const struct slab_holder *holder;
 		size_t held;
 
-		table_cell(&table, size_format(text, c->objects, false));
-		table_cell(&table, size_format(text, c->active, false));
+		known_cell(&table, c->objects, log);
+		known_cell(&table, c->active, log);
 		table_cell(&table, percent_format(text, slab_use(c)));
-		table_cell(&table, size_format(text, c->object_size, human));
-		table_cell(&table, size_format(text, c->slabs, false));
-		table_cell(&table, size_format(text, c->objects_per_slab, false));
+		table_cell(&table, log ? "" : size_format(text, c->object_size, human));
+		known_cell(&table, c->slabs, log);
+		known_cell(&table, c->objects_per_slab, log);
 		table_cell(&table, size_format(text, slab_size(c, o->page_size), human));
-		table_cell(&table, size_format(text, c->pages_per_slab, false));
-		table_cell(&table, size_format(text, c->active_slabs, false));
+		known_cell(&table, c->pages_per_slab, info->from != SLABINFO_PROC);
+		known_cell(&table, c->active_slabs, info->from != SLABINFO_PROC);
 		table_cell(&table, c->name);
 		holder = slab_holders_find(holders, c, &held);
 		for (size_t k = 0; k < held && k < o->sites; k++) {
@@ -120,9 +144,11 @@ static void json_holders(struct json *json, const struct slab_holder *holder, si
 static void print_json(const struct slabinfo *info, size_t count, const struct slab_totals *t,
 		       const struct slab_holders *holders, const struct slabs_view *o)
 {
+	bool log = info->from == SLABINFO_LOG, rounded = info->from != SLABINFO_PROC;
 	struct json json = { .out = stdout };
 
 	json_object(&json, NULL);
+	json_bool(&json, "rounded", rounded);
 	json_object(&json, "total");
 	json_int(&json, "active", t->active);
 	json_int(&json, "objects", t->objects);
@@ -140,14 +166,14 @@ static void print_json(const struct slabinfo *info, size_t count, const struct s
 
 		json_object(&json, NULL);
 		json_string(&json, "name", c->name);
-		json_int(&json, "active", c->active);
-		json_int(&json, "objects", c->objects);
+		known_json(&json, "active", c->active, log);
+		known_json(&json, "objects", c->objects, log);
 		json_real(&json, "use", slab_use(c));
-		json_int(&json, "object_size", c->object_size);
-		json_int(&json, "objects_per_slab", c->objects_per_slab);
-		json_int(&json, "pages_per_slab", c->pages_per_slab);
-		json_int(&json, "active_slabs", c->active_slabs);
-		json_int(&json, "slabs", c->slabs);
+		known_json(&json, "object_size", c->object_size, log);
+		known_json(&json, "objects_per_slab", c->objects_per_slab, log);
+		known_json(&json, "pages_per_slab", c->pages_per_slab, rounded);
+		known_json(&json, "active_slabs", c->active_slabs, rounded);
+		known_json(&json, "slabs", c->slabs, log);
 		json_int(&json, "size", slab_size(c, o->page_size));
 		if (o->sites) {
 			holder = slab_holders_find(holders, c, &held);
@@ -171,16 +197,92 @@ void slabs_show(const struct slabinfo *info, const struct slab_holders *holders,
 		const struct slabs_view *o)
 {
 	size_t count = o->top && o->top < info->count ? o->top : info->count;
+	bool quiet = o->output->no_headings || o->output->csv;
 	struct slab_totals totals;
 
 	slab_add_up(&totals, info, o->page_size);
 	if (o->output->json) {
 		print_json(info, count, &totals, holders, o);
 	} else if (info->count) {
-		if (!o->output->no_headings)
+		if (!o->output->no_headings && !o->output->csv)
 			print_head(info, &totals, output_human(o->output));
-		if (print_table(info, count, holders, o) && !o->output->no_headings)
+		if (print_table(info, count, holders, o) && !quiet)
 			puts("\n~ concluded from the size of its allocations, not recorded");
+		if (!quiet && info->from == SLABINFO_SLABTOP)
+			puts("\nFrom slabtop, which rounds sizes: those of objects can be wrong by 5 "
+			     "bytes, those of caches by 512.");
+		else if (!quiet && info->from == SLABINFO_LOG)
+			puts("\nFrom a kernel log, which rounds down to 1024 bytes and has no "
+			     "reclaimable caches.");
+	}
+}
+
+static int64_t series_size(const struct slab_cache *c, int64_t page_size)
+{
+	return slab_size(c, page_size);
+}
+
+static int64_t series_used(const struct slab_cache *c, int64_t page_size)
+{
+	(void)page_size;
+	return slab_cache_used(c);
+}
+
+static int64_t series_objects(const struct slab_cache *c, int64_t page_size)
+{
+	(void)page_size;
+	return c->objects;
+}
+
+static int64_t series_active(const struct slab_cache *c, int64_t page_size)
+{
+	(void)page_size;
+	return c->active;
+}
+
+/* Rows of one name are one cache: a series may be there once. */
+static void print_series(const struct slabinfo *info, const char *name, int64_t page_size,
+			 int64_t (*value)(const struct slab_cache *c, int64_t page_size))
+{
+	for (size_t i = 0; i < info->count; i++) {
+		const char *cache = info->cache[i].name;
+		bool first = true, before = false;
+		int64_t sum = 0;
+
+		for (size_t k = 0; k < i && !before; k++)
+			before = !strcmp(info->cache[k].name, cache);
+		if (before)
+			continue;
+		for (size_t k = i; k < info->count; k++)
+			if (!strcmp(info->cache[k].name, cache))
+				sum = add64(sum, value(&info->cache[k], page_size));
+		fputs(name, stdout);
+		prometheus_label(stdout, &first, "cache", cache);
+		printf("} %" PRId64 "\n", sum);
+	}
+}
+
+void slabs_prometheus(const struct slabinfo *info, int64_t page_size)
+{
+	static const struct {
+		const char *name, *help;
+		int64_t (*value)(const struct slab_cache *c, int64_t page_size);
+		bool counted;	/* not in the kernel's list */
+	} series[] = {
+		{ "codetag_slab_bytes", "Memory of one slab cache", series_size, false },
+		{ "codetag_slab_used_bytes", "Memory of the objects in use of one slab cache",
+		  series_used, false },
+		{ "codetag_slab_objects", "Objects that one slab cache has room for",
+		  series_objects, true },
+		{ "codetag_slab_active_objects", "Objects in use of one slab cache",
+		  series_active, true },
+	};
+
+	for (size_t i = 0; i < sizeof(series) / sizeof(*series); i++) {
+		if (series[i].counted && info->from == SLABINFO_LOG)
+			continue;
+		prometheus_head(stdout, series[i].name, series[i].help, "");
+		print_series(info, series[i].name, page_size, series[i].value);
 	}
 }
 
@@ -273,6 +375,6 @@ void slabs_show_changes(const struct slab_changes *changes, const struct slabs_v
 		table_cell(&table, c->name);
 	}
 	output_table(&table, o->output);
-	if (!o->output->no_headings)
+	if (!o->output->no_headings && !o->output->csv)
 		changes_summary(changes, o);
 }

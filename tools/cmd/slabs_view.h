@@ -19,6 +19,9 @@ void slabs_check_columns(const struct output *output, bool diff, struct argp_sta
 
 void slabs_show(const struct slabinfo *info, const struct slab_holders *holders,
 		const struct slabs_view *view);
+
+/* For the textfile collector of the node_exporter. */
+void slabs_prometheus(const struct slabinfo *info, int64_t page_size);
 void slabs_show_changes(const struct slab_changes *changes, const struct slabs_view *view);
 
 #endif

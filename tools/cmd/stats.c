@@ -119,7 +119,7 @@ int cmd_stats(int argc, char **argv)
 		print_json(&fields);
 	else if (known)
 		print_table(&fields, &o.output);
-	if (fields.bad_lines || !known) {
+	if (fields.bad.count || !known) {
 		warning("%s: %s", input_name(o.file.path), known ?
 			"some of its lines not understood" :
 			"not in the format of codetag's stats");

@@ -109,7 +109,7 @@ int cmd_status(int argc, char **argv)
 		chosen = control.count;
 		if (chosen)
 			print(&control, &status);
-		result = sites_status(chosen, control.bad_lines);
+		result = sites_status(chosen, control.bad.count);
 		control_free(&control);
 	}
 	choice_free(&status.choice);

@@ -336,6 +336,16 @@ static void make_view(struct trace *trace)
 	view->ranked = &trace->groups;
 }
 
+static void say_bad(const struct kmem *kmem, const char *source)
+{
+	if (kmem->bad_line && kmem->why_bad)
+		warning("%s: %" PRId64 " kmem events not understood, the first is line %" PRId64
+			": %s", input_name(source), kmem->bad, kmem->bad_line, kmem->why_bad);
+	else
+		warning("%s: %" PRId64 " kmem events not understood", input_name(source),
+			kmem->bad);
+}
+
 /* What keeps the answer from being the whole one; returns an exit status. */
 static int judge(const struct trace *trace)
 {
@@ -357,8 +367,7 @@ static int judge(const struct trace *trace)
 		status = STATUS_TROUBLE;
 	}
 	if (trace->kmem.bad) {
-		warning("%s: %" PRId64 " kmem events not understood", input_name(source),
-			trace->kmem.bad);
+		say_bad(&trace->kmem, source);
 		status = STATUS_TROUBLE;
 	}
 	return status;

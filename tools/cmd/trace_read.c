@@ -64,7 +64,9 @@ static void read_lines(struct kmem *kmem, FILE *in, unsigned int frames)
 			break;
 		}
 		line[len - 1] = '\0';
-		kmem_stack_line(&stack, line);
+		if (len > 1 && line[len - 2] == '\r')
+			line[len - 2] = '\0';
+		kmem_stack_line(&stack, line_plain(line));
 		if (!(++lines & 0xffff))
 			show_progress(kmem, read, false);
 	}

@@ -10,12 +10,16 @@
 
 int64_t slab_size(const struct slab_cache *cache, int64_t page_size)
 {
+	/* Of a list that has it rounded to that. */
+	if (cache->kb)
+		return mul64(cache->kb, 1024);
 	return mul64(mul64(cache->slabs, cache->pages_per_slab), page_size);
 }
 
 double slab_use(const struct slab_cache *cache)
 {
-	return percent(cache->active, cache->objects);
+	return cache->kb_used ? percent(cache->kb_used, cache->kb) :
+	       percent(cache->active, cache->objects);
 }
 
 /* What @key sorts by; 0 for the name. */
@@ -66,7 +70,7 @@ void slab_rank(struct slabinfo *info, const struct slab_choice *choice)
 	for (size_t i = 0; i < info->count; i++) {
 		const struct slab_cache *c = &info->cache[i];
 
-		if ((choice->all || c->slabs) && is_chosen(choice, c->name))
+		if ((choice->all || c->slabs || c->kb) && is_chosen(choice, c->name))
 			info->cache[kept++] = *c;
 	}
 	info->count = kept;
@@ -85,7 +89,7 @@ void slab_add_up(struct slab_totals *t, const struct slabinfo *info, int64_t pag
 		t->active_slabs = add64(t->active_slabs, c->active_slabs);
 		t->slabs = add64(t->slabs, c->slabs);
 		t->size = add64(t->size, slab_size(c, page_size));
-		t->active_caches += c->active > 0;
+		t->active_caches += c->active > 0 || c->kb_used;
 		if (!i || c->object_size < t->min)
 			t->min = c->object_size;
 		if (c->object_size > t->max)
@@ -134,6 +138,7 @@ bool slab_unchanged(const struct slab_change *c)
 	return c->before.active == c->now.active &&
 	       c->before.objects == c->now.objects && c->before.slabs == c->now.slabs &&
 	       c->before.active_slabs == c->now.active_slabs &&
+	       c->before.kb == c->now.kb && c->before.kb_used == c->now.kb_used &&
 	       (!c->now.slabs || (c->before.object_size == c->now.object_size &&
 				  c->before.pages_per_slab == c->now.pages_per_slab));
 }

@@ -175,9 +175,8 @@ static void add(struct groups *groups, const struct allocinfo *info,
 		group = &groups->group[at];
 		sum_add(before ? &group->before : &group->now, &sum);
 		sum_add(before ? &groups->before : &groups->now, &sum);
-		if (!before)
-			group->flags |= site->flags;
-		else if (groups->by.by == BY_SITE || groups->by.by == BY_ROW)
+		group->flags |= before ? site->flags & SITE_BOUND : site->flags;
+		if (before && (groups->by.by == BY_SITE || groups->by.by == BY_ROW))
 			group->line_before = site->line_before;
 	}
 	text_free(&name);

@@ -2,11 +2,13 @@
 #include "read/allocinfo.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/message.h"
 #include "base/number.h"
+#include "read/copies.h"
 #include "read/input.h"
 #include "read/profiling.h"
 
@@ -140,14 +142,72 @@ const char *site_parse(struct site *site, char *s, size_t len)
 	return parse_place(site, s);
 }
 
-/* Returns what is wrong with the line, NULL if nothing is. */
-static const char *parse_row(struct site *site, char *line, size_t len)
+/*
+ * What is behind the digits of a size: "1.9M" of numfmt, "38.4 MiB" of the kernel's log. *@off is
+ * how far the size may be from what it was before it was rounded: numfmt rounds up, the kernel
+ * to the nearest.
+ */
+static bool parse_unit(const char **s, const char *digits, int64_t *bytes, int64_t *off)
 {
-	const char *s = skip_blanks(line);
+	static const char units[] = "BKMGTPE";
+	const char *unit = *s;
+	double number, ulp = 1;
+	char *after, copy[32];
+	size_t len;
+
+	*off = 0;
+	unit += strspn(unit, "0123456789.,");
+	len = unit - digits;
+	if (len >= sizeof(copy))
+		return false;
+	memcpy(copy, digits, len);
+	copy[len] = '\0';
+	for (char *c = copy; *c; c++)
+		if (*c == ',')
+			*c = '.';
+	unit += unit[0] == ' ' && unit[1] && (strchr(units, unit[1]) || unit[1] == 'k');
+	if (!*unit || (!strchr(units, *unit) && *unit != 'k'))
+		return false;
+	number = strtod(copy, &after);
+	if (*after)
+		return false;
+	for (const char *c = strchr(copy, '.'); c && *++c; )
+		ulp /= 10;
+	if (*unit != 'B') {
+		int power = *unit == 'k' ? 10 : 10 * (int)(strchr(units, *unit) - units);
+
+		number = ldexp(number, power);
+		ulp = ldexp(ulp, power);
+		unit++;
+		if (unit[0] == 'i' && unit[1] == 'B') {
+			unit += 2;
+			ulp /= 2;
+		} else if (*unit == 'i' || *unit == 'B') {
+			unit++;
+		}
+		if (!(fabs(number) < 9.2e18))
+			return false;
+		*bytes = (int64_t)number;
+		*off = (int64_t)ulp;
+	} else {
+		unit++;
+	}
+	*s = unit;
+	return true;
+}
+
+/* Returns what is wrong with the line, NULL if nothing is. */
+static const char *parse_row(struct site *site, char *line, size_t len, int64_t *off)
+{
+	const char *s = skip_blanks(line), *digits = s;
 	char *tag;
 
+	*off = 0;
 	if (!number_read(&s, &site->bytes))
 		return "no size";
+	if ((*s != ' ' || strspn(s + 1, "BKMGTPE")) &&
+	    !parse_unit(&s, digits, &site->bytes, off))
+		return "the size is no number of bytes";
 	if (*s != ' ')
 		return "no calls";
 	s += strspn(s, " ");
@@ -182,35 +242,101 @@ static bool parse_header(struct allocinfo *info, const char *line)
 	return true;
 }
 
+/* Whether the rows are those with the largest: in order, as a sort has left them. */
+static int64_t find_floor(const struct allocinfo *info)
+{
+	const struct site *site = info->site;
+	size_t up = 0, down = 0;
+
+	for (size_t i = 1; i < info->count; i++) {
+		up += site[i].bytes >= site[i - 1].bytes;
+		down += site[i].bytes <= site[i - 1].bytes;
+	}
+	if (up + 1 < info->count && down + 1 < info->count)
+		return -1;
+	return site[0].bytes < site[info->count - 1].bytes ? site[0].bytes :
+	       site[info->count - 1].bytes;
+}
+
+/* The kernel lists all rows, and a whole list always has some that hold nothing. */
+static void find_part(struct allocinfo *info)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < info->count && !any; i++)
+		any = !info->site[i].bytes && !info->site[i].calls;
+	info->floor = -1;
+	info->part = info->count && (info->from_log || (!info->major && !any));
+	if (info->part)
+		info->floor = find_floor(info);
+}
+
+static void add_row(struct allocinfo *info, char *line, size_t len, size_t number)
+{
+	struct site site = { 0 };
+	int64_t off;
+	const char *why = parse_row(&site, line, len, &off);
+
+	if (why) {
+		bad_lines_add(&info->bad, number, why);
+		return;
+	}
+	GROW(info->site, info->count, info->room);
+	info->site[info->count++] = site;
+	info->rounded += off > 0;
+	info->rounding = add64(info->rounding, off);
+}
+
 void allocinfo_parse(struct allocinfo *info, char *text, size_t len)
 {
 	char *at = text, *line;
 	size_t line_len, number = 0;
+	struct bad_lines others = { 0 };
 	bool complete;
+	int64_t time;
 
 	*info = (struct allocinfo){ .text = text };
 	while ((line = input_line(&at, text + len, &line_len, &complete))) {
-		struct site site = { 0 };
-		const char *why;
-
 		number++;
-		if (line_len && line[line_len - 1] == '\r')
-			line[--line_len] = '\0';
 		if (!complete)
-			info->cut = true;
-		if (line[0] == '#' || line_len == 0 || parse_header(info, line))
-			continue;
-		why = parse_row(&site, line, line_len);
-		if (why) {
-			if (!info->bad_lines++) {
-				info->first_bad = number;
-				info->why_bad = why;
-			}
-			continue;
+			info->bad.cut = number;
+		switch (copies_line(line, line_len, &time)) {
+		case LINE_ROW:
+			add_row(info, line, line_len, number);
+			break;
+		case LINE_HEADER:
+			if (info->major)
+				bad_lines_add(&info->bad, number, "another copy begins");
+			else if (!parse_header(info, line))
+				bad_lines_add(&info->bad, number, "its version is no number");
+			break;
+		case LINE_LOG_HEADER:
+			info->from_log = true;
+			info->was_off = strstr(line, "turned off");
+			break;
+		case LINE_BETWEEN:
+		case LINE_COMMENT:
+			break;
+		case LINE_OTHER: {
+			struct site site = { 0 };
+			const char *why = parse_row(&site, line, line_len, &time);
+
+			bad_lines_add(&others, number, why ? why : "no size");
+			break;
 		}
-		GROW(info->site, info->count, info->room);
-		info->site[info->count++] = site;
+		}
 	}
+	/* A log has other lines, too, and ends with one of these. */
+	if (info->from_log) {
+		info->bad.cut = 0;
+	} else if (others.count) {
+		if (!info->bad.count || others.first < info->bad.first) {
+			info->bad.first = others.first;
+			info->bad.why = others.why;
+		}
+		info->bad.count += others.count;
+	}
+	find_part(info);
 }
 
 void allocinfo_complain(const char *path, int error)
@@ -234,38 +360,79 @@ bool allocinfo_read(struct allocinfo *info, const char *path)
 	return allocinfo_take(info, text, len, path);
 }
 
-bool allocinfo_take(struct allocinfo *info, char *text, size_t len, const char *path)
+static bool is_allocinfo(struct allocinfo *info, size_t len, size_t lines, const char *path)
 {
-	allocinfo_parse(info, text, len);
 	profiling_mark(info, path);
-	if (info->count || (info->major && !info->bad_lines))
+	if (info->bad.count)
+		info->bad.first += lines;
+	if (info->bad.cut)
+		info->bad.cut += lines;
+	if (info->count || (info->major && !info->bad.count))
 		return true;
-	if (len)
+	if (len >= 15 && !memcmp(info->text, "SQLite format 3", 15)) {
 		warning("%s is not in the format of " ALLOCINFO_PATH, input_name(path));
-	else
-		warning("%s is empty", input_name(path));
-	if (len >= 15 && !memcmp(info->text, "SQLite format 3", 15))
 		hint("If it is a recording, this is its last snapshot: "
 		     "codetag replay %s --text -1", path);
-	else if (!len)
+	} else if (info->from_log) {
+		warning("%s: the kernel's list of allocations has no row", input_name(path));
+	} else if (len) {
+		warning("%s is not in the format of " ALLOCINFO_PATH ", line %zu: %s",
+			input_name(path), info->bad.count ? info->bad.first : lines + 1,
+			info->bad.count ? info->bad.why : "no size");
+	} else {
+		warning("%s is empty", input_name(path));
 		hint("A copy of " ALLOCINFO_PATH " is empty if it was not made as root.");
+	}
 	allocinfo_free(info);
 	errno = 0;
 	return false;
 }
 
+bool allocinfo_take_copy(struct allocinfo *info, const char *text, size_t len, size_t lines,
+			 const char *path)
+{
+	char *copy = xmalloc(len + 1);
+
+	memcpy(copy, text, len);
+	copy[len] = '\0';
+	allocinfo_parse(info, copy, len);
+	return is_allocinfo(info, len, lines, path);
+}
+
+bool allocinfo_take(struct allocinfo *info, char *text, size_t len, const char *path)
+{
+	const struct copy *last;
+	struct copies copies;
+	bool good;
+
+	copies_find(&copies, text, len);
+	last = &copies.copy[copies.count - 1];
+	if (copies.count == 1) {
+		allocinfo_parse(info, text, len);
+		good = is_allocinfo(info, len, 0, path);
+	} else {
+		good = allocinfo_take_copy(info, text + last->start, last->len, last->line, path);
+		free(text);
+	}
+	if (good)
+		info->copies = copies.count;
+	copies_free(&copies);
+	return good;
+}
+
 bool allocinfo_complete(const struct allocinfo *info, const char *path)
 {
-	if (info->bad_lines)
-		warning("%s: %zu of its lines not understood, the first is line %zu: %s",
-			input_name(path), info->bad_lines, info->first_bad,
-			info->why_bad);
+	bool good = bad_lines_none(&info->bad, path);
+
 	if (info->major > NEWEST_MAJOR)
 		warning("%s: its version %u.%u is newer than this build, which takes it for %u.x",
 			input_name(path), info->major, info->minor, NEWEST_MAJOR);
-	if (info->cut)
-		warning("%s ends within a line: was it cut?", input_name(path));
-	return !info->bad_lines && !info->cut;
+	if (info->copies > 1) {
+		warning("%s has %zu copies of " ALLOCINFO_PATH ": this is the last one",
+			input_name(path), info->copies);
+		hint("One is chosen by its number: %s@1, %s@-1", path, path);
+	}
+	return good && info->copies <= 1;
 }
 
 void allocinfo_free(struct allocinfo *info)

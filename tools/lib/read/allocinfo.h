@@ -8,6 +8,9 @@
  *
  * After the function any number of key:value notes may follow
  * (accurate:no, unloaded:yes, disabled:yes); notes that are not known here are kept.
+ *
+ * Also what people make of it: the last lines of a sort, sizes that numfmt has rounded, and
+ * the list of the largest that the kernel prints when memory is short.
  */
 #ifndef CODETAG_ALLOCINFO_H
 #define CODETAG_ALLOCINFO_H
@@ -16,12 +19,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "read/lines.h"
 #include "base/memory.h"
 
 enum site_flag {
 	SITE_INACCURATE = 1 << 0,	/* some of its memory was not counted */
 	SITE_UNLOADED = 1 << 1,		/* the module is gone, its memory lives */
 	SITE_DISABLED = 1 << 2,		/* new allocations are not counted */
+	SITE_BOUND = 1 << 3,		/* no row: its size is what it is at most, see part */
 };
 
 /* One row: a call site, or one copy of it if it is in an inlined function. */
@@ -44,10 +49,15 @@ struct allocinfo {
 	struct site *site;
 	size_t count, room;
 
-	size_t bad_lines;
-	size_t first_bad;	/* line number */
-	const char *why_bad;
-	bool cut;		/* the last line has no end */
+	struct bad_lines bad;
+	size_t copies;		/* that the file has, of which this is the last; 0: nobody cares */
+
+	bool from_log;		/* the kernel's list of the largest … */
+	bool was_off;		/* … which said that profiling was off then */
+	bool part;		/* not all rows: no header, and none that holds nothing */
+	int64_t floor;		/* of a part with the largest: what the others hold at most, else -1 */
+	size_t rounded;		/* rows whose size was rounded … */
+	int64_t rounding;	/* … by that many bytes at most, together */
 
 	char *text;		/* the strings of the sites point into it … */
 	struct arena strings;	/* … or into this */
@@ -56,7 +66,7 @@ struct allocinfo {
 #define ALLOCINFO_PATH "/proc/allocinfo"
 
 /*
- * Takes over @text (@len bytes and a NUL) and fills @info, which then always
+ * Takes over @text (@len bytes and a NUL), one copy, and fills @info, which then always
  * has to be freed. Lines that make no sense are counted, not dropped silently.
  */
 void allocinfo_parse(struct allocinfo *info, char *text, size_t len);
@@ -70,8 +80,15 @@ bool allocinfo_read(struct allocinfo *info, const char *path);
 /* Says why it cannot be read, and leaves that in errno. */
 void allocinfo_complain(const char *path, int error);
 
-/* allocinfo_read() with the content of @path, which it takes over. */
+/*
+ * allocinfo_read() with the content of @path, which it takes over. Of several copies the last;
+ * allocinfo_complete() then tells it.
+ */
 bool allocinfo_take(struct allocinfo *info, char *text, size_t len, const char *path);
+
+/* The same for one copy of it, behind @lines lines. */
+bool allocinfo_take_copy(struct allocinfo *info, const char *text, size_t len, size_t lines,
+			 const char *path);
 
 /*
  * Whether every line was understood; tells the user if not. To be asked after

@@ -21,7 +21,7 @@ static void read_version(struct allocinfo *info, int fd)
 	head[len > 0 ? len : 0] = '\0';
 	head[strcspn(head, "\n")] = '\0';
 	allocinfo_parse(info, xstrdup(head), strlen(head));
-	info->cut = false;
+	info->bad.cut = 0;
 }
 
 static bool want(struct allocinfo_filter *filter, unsigned int bit, char *field, const char *name)

@@ -105,7 +105,7 @@ void audit_parse(struct audit *audit, char *text, size_t len)
 		    (!parse_comment(audit, line) && !parse_mismatch(audit, line) &&
 		     !parse_stopped(audit, line) && !parse_gave_up(audit, line) &&
 		     !parse_summary(audit, line)))
-			audit->bad_lines++;
+			audit->bad.count++;
 	}
 }
 

@@ -23,6 +23,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "read/lines.h"
+
 struct mismatch {
 	int64_t id;
 	int64_t counted_bytes, counted_calls;
@@ -42,7 +44,7 @@ struct audit {
 	int64_t us_per_gib;	/* the same for each GiB of memory */
 	bool gave_up;		/* it did not come to its end, there is no result */
 	int64_t max_ms;		/* because it may take no longer, in milliseconds */
-	size_t bad_lines;
+	struct bad_lines bad;
 	char *text;
 };
 

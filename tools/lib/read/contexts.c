@@ -237,7 +237,7 @@ void contexts_parse(struct contexts *contexts, char *text, size_t len)
 
 		number++;
 		if (!complete) {
-			contexts->cut = true;
+			contexts->bad.cut = number;
 			break;
 		}
 		/* Names are chosen by users; a kernel that does not escape them says what it counts. */
@@ -249,10 +249,8 @@ void contexts_parse(struct contexts *contexts, char *text, size_t len)
 		if (parse_header(contexts, line))
 			continue;
 		why = parse_line(contexts, line, line_len, &owner);
-		if (why && !contexts->bad_lines++) {
-			contexts->first_bad = number;
-			contexts->why_bad = why;
-		}
+		if (why)
+			bad_lines_add(&contexts->bad, number, why);
 	}
 }
 
@@ -271,16 +269,10 @@ bool contexts_take(struct contexts *contexts, char *text, size_t len, const char
 
 bool contexts_complete(const struct contexts *contexts, const char *path)
 {
-	if (contexts->bad_lines)
-		warning("%s: %zu of its lines not understood, the first is line %zu: %s",
-			input_name(path), contexts->bad_lines, contexts->first_bad,
-			contexts->why_bad);
 	if (contexts->major > NEWEST_MAJOR)
 		warning("%s: its version %u.%u is newer than this build, which takes it for %u.x",
 			input_name(path), contexts->major, contexts->minor, NEWEST_MAJOR);
-	if (contexts->cut)
-		warning("%s ends within a line: was it cut?", input_name(path));
-	return !contexts->bad_lines && !contexts->cut;
+	return bad_lines_none(&contexts->bad, path);
 }
 
 const char *context_value(const struct contexts *contexts, const struct context *context,

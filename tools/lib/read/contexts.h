@@ -17,6 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "read/lines.h"
 #include "read/allocinfo.h"
 
 /* A site, and what it holds that is of none of its contexts. */
@@ -56,10 +57,7 @@ struct contexts {
 	struct frame *frame;
 	size_t frames, frame_room;
 
-	size_t bad_lines;
-	size_t first_bad;	/* line number */
-	const char *why_bad;
-	bool cut;		/* the last line has no end */
+	struct bad_lines bad;
 	char *text;
 };
 

@@ -86,7 +86,7 @@ void control_parse(struct control *control, char *text, size_t len)
 		if (!line_len || line[0] == '#')
 			continue;
 		if (!complete || !parse_control_line(&site, line, line_len)) {
-			control->bad_lines++;
+			control->bad.count++;
 			continue;
 		}
 		GROW(control->site, control->count, control->room);
@@ -96,7 +96,7 @@ void control_parse(struct control *control, char *text, size_t len)
 
 void control_from_allocinfo(struct control *control, const struct allocinfo *info)
 {
-	*control = (struct control){ .bad_lines = info->bad_lines };
+	*control = (struct control){ .bad = info->bad };
 	for (size_t i = 0; i < info->count; i++) {
 		if (site_reserved(&info->site[i]))
 			continue;
@@ -220,7 +220,7 @@ void fault_states_parse(struct fault_states *states, char *text, size_t len)
 		if (!line_len || line[0] == '#')
 			continue;
 		if (!complete || !parse_fault_line(&fault, line, line + line_len)) {
-			states->bad_lines++;
+			states->bad.count++;
 			continue;
 		}
 		GROW(states->fault, states->count, states->room);
@@ -262,7 +262,7 @@ void remembered_parse(struct remembered *remembered, char *text, size_t len)
 		if (!line_len)
 			continue;
 		if (!parse_remembered(&query, line, line_len)) {
-			remembered->bad_lines++;
+			remembered->bad.count++;
 			continue;
 		}
 		GROW(remembered->query, remembered->count, remembered->room);

@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "read/lines.h"
 #include "base/text.h"
 #include "read/allocinfo.h"
 #include "read/query.h"
@@ -28,7 +29,7 @@ struct control_site {
 struct control {
 	struct control_site *site;
 	size_t count, room;
-	size_t bad_lines;
+	struct bad_lines bad;
 	char *text;
 };
 
@@ -65,7 +66,7 @@ struct fault_state {
 struct fault_states {
 	struct fault_state *fault;
 	size_t count, room;
-	size_t bad_lines;
+	struct bad_lines bad;
 	char *text;
 };
 
@@ -80,7 +81,7 @@ struct remembered_query {
 struct remembered {
 	struct remembered_query *query;
 	size_t count, room;
-	size_t bad_lines;
+	struct bad_lines bad;
 	char *text;
 };
 

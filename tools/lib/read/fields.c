@@ -16,19 +16,21 @@ static bool has_control(const char *s, size_t len)
 	return false;
 }
 
-static bool parse_field(struct field *field, char *line, size_t len)
+/* What is wrong with the line, NULL if nothing is. */
+static const char *parse_field(struct field *field, char *line, size_t len, bool *has_unit)
 {
 	char *name = line + strspn(line, " \t");
 	char *sep = strchr(name, ':');
 	char *value, *unit;
 	const char *s;
 
+	*has_unit = false;
 	if (has_control(line, len))
-		return false;
+		return "control character";
 	if (!sep)
 		sep = strpbrk(name, " \t");
 	if (!sep || sep == name)
-		return false;
+		return "no name and value";
 	*sep = '\0';
 	value = sep + 1 + strspn(sep + 1, " \t");
 	for (size_t end = strlen(value);
@@ -38,32 +40,39 @@ static bool parse_field(struct field *field, char *line, size_t len)
 	*field = (struct field){ .name = name, .value = value };
 	s = value;
 	if (!number_read(&s, &field->number))
-		return true;
+		return NULL;
 	unit = (char *)s + strspn(s, " ");
 	if (!strcmp(unit, "kB")) {
 		field->number = mul64(field->number, 1024);
 		*(char *)s = '\0';
-		field->is_number = true;
+		field->is_number = *has_unit = true;
 	} else {
 		field->is_number = !*unit;
 	}
-	return true;
+	return NULL;
 }
 
 void fields_parse(struct fields *fields, char *text, size_t len)
 {
 	char *at = text, *line;
-	size_t line_len;
-	bool complete;
+	size_t line_len, number = 0;
+	bool complete, has_unit;
 
 	*fields = (struct fields){ .text = text };
 	while ((line = input_line(&at, text + len, &line_len, &complete))) {
 		struct field field;
+		const char *why;
 
+		number++;
 		if (!line_len)
 			continue;
-		if (!parse_field(&field, line, line_len)) {
-			fields->bad_lines++;
+		why = parse_field(&field, line, line_len, &has_unit);
+		if (!complete && (why || !has_unit)) {
+			fields->bad.cut = number;
+			break;
+		}
+		if (why) {
+			bad_lines_add(&fields->bad, number, why);
 			continue;
 		}
 		GROW(fields->field, fields->count, fields->room);

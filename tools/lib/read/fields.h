@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "read/lines.h"
+
 struct field {
 	const char *name;
 	const char *value;	/* as read, without a unit of kB */
@@ -20,11 +22,14 @@ struct field {
 struct fields {
 	struct field *field;
 	size_t count, room;
-	size_t bad_lines;
+	struct bad_lines bad;
 	char *text;
 };
 
-/* Takes over @text; @fields then always has to be freed. */
+/*
+ * Takes over @text; @fields then always has to be freed. Of a last line without its end only a
+ * number with its unit is believed.
+ */
 void fields_parse(struct fields *fields, char *text, size_t len);
 
 /* False with errno if @path cannot be read. */

@@ -12,6 +12,7 @@
 
 #include "base/message.h"
 #include "base/text.h"
+#include "read/lines.h"
 #include "read/unpack.h"
 
 /* At most, of files that have a size, and of those that need not come to an end. */
@@ -83,10 +84,21 @@ static bool take_member(char **text, size_t *len, const char *name)
 	return good;
 }
 
+/* False, with nothing left, if it cannot be made plain. */
+static bool take_plain(char **text, size_t *len, const char *name)
+{
+	if (unpack_is_packed(*text, *len) && !take_member(text, len, name))
+		return false;
+	if (lines_plain(text, len))
+		return true;
+	free(*text);
+	errno = EILSEQ;
+	return false;
+}
+
 bool input_read_proc(const char *path, const char *name, char **text, size_t *len)
 {
-	return input_read_raw(path, text, len) &&
-	       (!unpack_is_packed(*text, *len) || take_member(text, len, name));
+	return input_read_raw(path, text, len) && take_plain(text, len, name);
 }
 
 bool input_read_found(const char *path, char **text, size_t *len)
@@ -99,8 +111,7 @@ bool input_read_found(const char *path, char **text, size_t *len)
 		errno = EINVAL;
 		return false;
 	}
-	return read_all(fd, text, len) &&
-	       (!unpack_is_packed(*text, *len) || take_member(text, len, NULL));
+	return read_all(fd, text, len) && take_plain(text, len, NULL);
 }
 
 bool input_read(const char *path, char **text, size_t *len)
@@ -113,13 +124,14 @@ FILE *input_open(const char *path)
 	FILE *in = fopen(path, "re"), *unpacked;
 	char head[512], *text;
 	struct stat st;
-	size_t len;
+	size_t len, got;
 
 	/* Of a pipe nothing may be lost; trace_pipe is a file without a size. */
-	if (!in || fstat(fileno(in), &st) || !S_ISREG(st.st_mode) || !st.st_size ||
-	    !unpack_is_packed(head, fread(head, 1, sizeof(head), in))) {
-		if (in)
-			rewind(in);
+	if (!in || fstat(fileno(in), &st) || !S_ISREG(st.st_mode) || !st.st_size)
+		return in;
+	got = fread(head, 1, sizeof(head), in);
+	if (!unpack_is_packed(head, got) && !lines_is_utf16(head, got)) {
+		rewind(in);
 		return in;
 	}
 	fclose(in);
@@ -160,6 +172,7 @@ void input_complain(const char *path, int error)
 		{ EFBIG, "it is too large, maybe when it is unpacked" },
 		{ ENODATA, "the archive has no such file" },
 		{ ENOTUNIQ, "the archive has several such files" },
+		{ EILSEQ, "it begins like UTF-16, and is none" },
 	};
 	const char *words = strerror(error);
 
@@ -176,20 +189,4 @@ void input_complain(const char *path, int error)
 const char *input_name(const char *path)
 {
 	return strcmp(path, "-") ? path : "standard input";
-}
-
-char *input_line(char **at, char *end, size_t *len, bool *complete)
-{
-	char *line = *at, *newline;
-
-	if (line >= end)
-		return NULL;
-	newline = memchr(line, '\n', end - line);
-	*complete = newline != NULL;
-	if (!newline)
-		newline = end;
-	*newline = '\0';
-	*len = newline - line;
-	*at = newline + 1;
-	return line;
 }

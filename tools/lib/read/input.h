@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Whole files in memory; "-" is standard input. */
+/* Whole files in memory; "-" is standard input. Their lines are plain ones, see read/lines.h. */
 #ifndef CODETAG_INPUT_H
 #define CODETAG_INPUT_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
+
+#include "read/lines.h"
 
 /*
  * Reads @path to its end, unpacks it if it is compressed, and adds a NUL. The caller
@@ -17,7 +19,7 @@ bool input_read(const char *path, char **text, size_t *len);
 /* The same; of an archive, such as a sosreport, the file /proc/@name in it. */
 bool input_read_proc(const char *path, const char *name, char **text, size_t *len);
 
-/* Reads it as it is. */
+/* Reads it as it is, not unpacked and with whatever is around its lines. */
 bool input_read_raw(const char *path, char **text, size_t *len);
 
 /* As input_read(), of an ordinary file that nobody has named: another one may never end. */
@@ -37,12 +39,5 @@ void input_complain(const char *path, int error);
 
 /* As messages call it. */
 const char *input_name(const char *path);
-
-/*
- * The next line of the text that ends at @end: starts at *@at, is terminated
- * in place, and *@at moves behind it. *@complete tells whether a newline was
- * there. NULL at the end.
- */
-char *input_line(char **at, char *end, size_t *len, bool *complete);
 
 #endif

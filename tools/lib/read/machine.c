@@ -20,7 +20,7 @@ void zoneinfo_parse(struct zone_pages *pages, char *text, size_t len)
 		{ "present ", &pages->present }, { "managed ", &pages->managed },
 	};
 	char *at = text, *line;
-	size_t line_len;
+	size_t line_len, line_number = 0;
 	bool complete;
 
 	*pages = (struct zone_pages){ 0 };
@@ -28,6 +28,7 @@ void zoneinfo_parse(struct zone_pages *pages, char *text, size_t len)
 		const char *s = line + strspn(line, " ");
 		int64_t number;
 
+		line_number++;
 		for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
 			size_t key = strlen(keys[i].key);
 			const char *value = s + key;
@@ -35,7 +36,9 @@ void zoneinfo_parse(struct zone_pages *pages, char *text, size_t len)
 			if (strncmp(s, keys[i].key, key))
 				continue;
 			value += strspn(value, " ");
-			if (number_read(&value, &number) && number > 0)
+			if (!complete)
+				pages->bad.cut = line_number;
+			else if (number_read(&value, &number) && number > 0)
 				*keys[i].sum = add64(*keys[i].sum, number);
 			break;
 		}

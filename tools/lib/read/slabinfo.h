@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* /proc/slabinfo, version 2.1. */
+/*
+ * /proc/slabinfo, version 2.1; what slabtop -o prints of it, and the list "Unreclaimable slab info"
+ * that a kernel prints when memory is short.
+ */
 #ifndef CODETAG_SLABINFO_H
 #define CODETAG_SLABINFO_H
 
@@ -7,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "read/lines.h"
 #include "base/memory.h"
 
 struct slab_cache {
@@ -15,12 +19,17 @@ struct slab_cache {
 	int64_t object_size;		/* with padding and metadata */
 	int64_t objects_per_slab, pages_per_slab;
 	int64_t active_slabs, slabs;
+	int64_t kb_used, kb;		/* of the kernel's list, which has nothing else */
 };
+
+enum slabinfo_from { SLABINFO_PROC, SLABINFO_SLABTOP, SLABINFO_LOG };
 
 struct slabinfo {
 	struct slab_cache *cache;
 	size_t count, room;
-	size_t bad_lines;
+	enum slabinfo_from from;
+	size_t lists;			/* that a log has; this is the last */
+	struct bad_lines bad;
 	char *text;		/* the names point into it … */
 	struct arena strings;	/* … or into this */
 };
@@ -31,7 +40,9 @@ void slabinfo_parse(struct slabinfo *info, char *text, size_t len);
 /* False with errno if @path cannot be read. */
 bool slabinfo_read(struct slabinfo *info, const char *path);
 
-/* Bytes of all objects in use. */
+/* Bytes of a cache's objects in use, and of all of them. */
+int64_t slab_cache_used(const struct slab_cache *cache);
+
 int64_t slabinfo_object_bytes(const struct slabinfo *info);
 void slabinfo_free(struct slabinfo *info);
 

@@ -23,6 +23,7 @@ bool unpack_is_packed(const char *data, size_t len)
 		{ "\xfd" "7zXZ\0", 0, 6 },		/* xz */
 		{ "\x28\xb5\x2f\xfd", 0, 4 },		/* zstd */
 		{ "ustar", 257, 5 },			/* tar */
+		{ "PK\3\4", 0, 4 },			/* zip */
 	};
 
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
@@ -97,7 +98,7 @@ static bool skip_member(struct archive *a, int64_t most)
 	int result;
 
 	while ((result = archive_read_data_block(a, &block, &size, &at)) == ARCHIVE_OK)
-		if (archive_filter_bytes(a, 0) > most) {
+		if (archive_filter_bytes(a, 0) > most || at > most) {
 			errno = EFBIG;
 			return false;
 		}
@@ -105,7 +106,8 @@ static bool skip_member(struct archive *a, int64_t most)
 	return result == ARCHIVE_EOF;
 }
 
-static bool read_members(struct unpacked *unpacked, struct archive *a, int64_t most,
+/* *@files is how many there are, wanted or not. */
+static bool read_members(struct unpacked *unpacked, struct archive *a, int64_t most, size_t *files,
 			 bool (*wanted)(const char *path, const char *arg), const char *arg)
 {
 	struct archive_entry *entry;
@@ -113,11 +115,13 @@ static bool read_members(struct unpacked *unpacked, struct archive *a, int64_t m
 	size_t sum = 0;
 	int result;
 
+	*files = 0;
 	while ((result = archive_read_next_header(a, &entry)) == ARCHIVE_OK ||
 	       result == ARCHIVE_WARN) {
 		bool raw = archive_format(a) == ARCHIVE_FORMAT_RAW;
 		const char *path = raw ? "" : archive_entry_pathname(entry);
 
+		*files += raw || archive_entry_filetype(entry) == AE_IFREG;
 		if (raw || (archive_entry_filetype(entry) == AE_IFREG && path && wanted(path, arg))) {
 			if (!read_member(unpacked, a, path, &sum))
 				return false;
@@ -134,8 +138,8 @@ static bool read_members(struct unpacked *unpacked, struct archive *a, int64_t m
 	return result == ARCHIVE_EOF;
 }
 
-bool unpack(struct unpacked *unpacked, const char *data, size_t len,
-	    bool (*wanted)(const char *path, const char *arg), const char *arg)
+static bool unpack_wanted(struct unpacked *unpacked, const char *data, size_t len, size_t *files,
+			  bool (*wanted)(const char *path, const char *arg), const char *arg)
 {
 	struct archive *a = archive_read_new();
 	bool good;
@@ -149,15 +153,40 @@ bool unpack(struct unpacked *unpacked, const char *data, size_t len,
 	archive_read_support_filter_zstd(a);
 	archive_read_support_format_empty(a);
 	archive_read_support_format_tar(a);
+	archive_read_support_format_zip(a);
 	archive_read_support_format_raw(a);
 	errno = EBADMSG;
 	good = archive_read_open_memory(a, data, len) == ARCHIVE_OK &&
-	       read_members(unpacked, a, UNPACK_MOST + UNPACK_RATIO * (int64_t)len, wanted, arg);
+	       read_members(unpacked, a, UNPACK_MOST + UNPACK_RATIO * (int64_t)len, files, wanted,
+			    arg);
 	why = errno;
 	archive_read_free(a);
 	if (!good)
 		unpacked_free(unpacked);
 	errno = why;
+	return good;
+}
+
+static bool is_any(const char *path, const char *arg)
+{
+	(void)path, (void)arg;
+	return true;
+}
+
+bool unpack(struct unpacked *unpacked, const char *data, size_t len,
+	    bool (*wanted)(const char *path, const char *arg), const char *arg)
+{
+	bool good;
+	size_t files;
+
+	good = unpack_wanted(unpacked, data, len, &files, wanted, arg);
+	if (!good || unpacked->count || files != 1)
+		return good;
+	/* What is alone in an archive was packed for a mail or a tracker. */
+	unpacked_free(unpacked);
+	good = unpack_wanted(unpacked, data, len, &files, is_any, NULL);
+	if (good && unpacked->count == 1)
+		unpacked->member[0].path = "";
 	return good;
 }
 #else

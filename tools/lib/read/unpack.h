@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Compressed files (gzip, bzip2, xz, zstd) and archives (tar, compressed or not),
+ * Compressed files (gzip, bzip2, xz, zstd) and archives (zip; tar, compressed or not),
  * from memory. Which it is, the bytes tell and not the name.
  */
 #ifndef CODETAG_UNPACK_H
@@ -33,7 +33,8 @@ struct unpacked {
 
 /*
  * Keeps those members of an archive of which @wanted says so, which is called with
- * @arg. False with errno, and nothing to free: EOPNOTSUPP if this build cannot unpack,
+ * @arg; a file that is alone in an archive, and not wanted, is like one that is only
+ * compressed. False with errno, and nothing to free: EOPNOTSUPP if this build cannot unpack,
  * EBADMSG if it is damaged or cut, EFBIG if it becomes larger than that.
  */
 bool unpack(struct unpacked *unpacked, const char *data, size_t len,

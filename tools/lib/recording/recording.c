@@ -710,7 +710,7 @@ static bool add_slabs(struct recording *rec, int64_t snapshot,
 		}
 	}
 	/* A cache that is there has a size. */
-	if (good && sums.count && !slabs->bad_lines)
+	if (good && sums.count && !slabs->bad.count)
 		good = end_gone(rec, snapshot, SLABS);
 	text_free(&name);
 	slabinfo_free(&sums);

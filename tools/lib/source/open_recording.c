@@ -9,18 +9,16 @@
 
 #include "base/message.h"
 #include "read/input.h"
+#include "source/saved_copies.h"
 
 struct recording *open_recording(const char *path)
 {
 	struct recording *recording;
-	struct stat st;
 
+	if (saved_copies_are(path))
+		return saved_copies_open(path);
 	/* SQLite's own words are few. */
-	if (!stat(path, &st) && S_ISDIR(st.st_mode))
-		errno = EISDIR;
-	else if (!access(path, R_OK))
-		errno = 0;
-	if (errno) {
+	if (access(path, R_OK)) {
 		int why = errno;
 
 		input_complain(path, why);

@@ -19,6 +19,7 @@
 #include "memory_image/report.h"
 #include "model/fleet.h"
 #include "read/allocinfo_ioctl.h"
+#include "read/copies.h"
 #include "read/input.h"
 #include "read/profiling.h"
 #include "read/unpack.h"
@@ -255,6 +256,8 @@ bool snapshot_complete(const struct snapshot *snapshot, const char *path)
 
 struct visit {
 	const char *label;	/* of the host, NULL: as the source says */
+	bool every;		/* all copies in a file of several, not the last one */
+	bool incomplete;	/* parts of the file are missing, which was said */
 	void (*visit)(void *data, struct snapshot *snapshot);
 	void *data;
 };
@@ -268,6 +271,7 @@ static void hand_over(const struct visit *visit, struct snapshot *snapshot, cons
 		snapshot->host = host_of(path);
 	}
 	snapshot->hosts = 1;
+	snapshot->incomplete |= visit->incomplete;
 	visit->visit(visit->data, snapshot);
 }
 
@@ -446,6 +450,17 @@ static void set_word(char **to, const char *text, size_t n)
 		*to = word(text, n);
 }
 
+/* Says what is not, and that @s is without it. */
+static bool is_whole(struct snapshot *s, const struct bad_lines *bad, const char *path,
+		     enum member m)
+{
+	if (bad_lines_none(bad, path))
+		return true;
+	hint("The %s of this machine is left out.", member_names[m]);
+	s->incomplete = true;
+	return false;
+}
+
 /* Takes over @text. */
 static bool take_text(struct snapshot *s, enum member m, char **text, size_t len,
 		      const char *path)
@@ -453,20 +468,37 @@ static bool take_text(struct snapshot *s, enum member m, char **text, size_t len
 	char *taken = *text;
 
 	*text = NULL;
+	if (!lines_plain(&taken, &len)) {
+		input_complain(path, errno);
+		free(taken);
+		return false;
+	}
 	switch (m) {
 	case ALLOCINFO:
 		return allocinfo_take(&s->info, taken, len, path);
+	/* What is only partly there is left out as a whole: sums would be wrong. */
 	case MEMINFO:
 		fields_parse(&s->machine.meminfo, taken, len);
+		if (is_whole(s, &s->machine.meminfo.bad, path, m))
+			return true;
+		fields_free(&s->machine.meminfo);
 		return true;
 	case VMSTAT:
 		fields_parse(&s->machine.vmstat, taken, len);
+		if (is_whole(s, &s->machine.vmstat.bad, path, m))
+			return true;
+		fields_free(&s->machine.vmstat);
 		return true;
 	case SLABINFO:
 		slabinfo_parse(&s->machine.slabinfo, taken, len);
+		if (is_whole(s, &s->machine.slabinfo.bad, path, m))
+			return true;
+		slabinfo_free(&s->machine.slabinfo);
 		return true;
 	case ZONEINFO:
 		zoneinfo_parse(&s->machine.pages, taken, len);
+		if (!is_whole(s, &s->machine.pages.bad, path, m))
+			s->machine.pages = (struct zone_pages){ 0 };
 		break;
 	case VERSION:
 		set_word(&s->kernel, taken, 2);
@@ -531,37 +563,6 @@ static bool read_archive(struct unpacked *u, const char *path, const struct visi
 	return good && any;
 }
 
-static bool read_unpacked(const char *path, char *text, size_t len, const struct visit *visit)
-{
-	struct unpacked unpacked;
-	struct snapshot s = { 0 };
-	bool good = unpack(&unpacked, text, len, is_member, NULL);
-	int why = errno;
-
-	free(text);
-	if (!good) {
-		input_complain(path, why);
-		return false;
-	}
-	if (unpacked.count == 1 && !*unpacked.member[0].path) {
-		struct unpacked_member *m = &unpacked.member[0];
-
-		if (m->len > 15 && !memcmp(m->text, sqlite_magic, 16)) {
-			warning("%s is a compressed database", input_name(path));
-			hint("SQLite needs it unpacked.");
-			good = false;
-		} else {
-			good = take_text(&s, ALLOCINFO, &m->text, m->len, path);
-		}
-		if (good)
-			hand_over(visit, &s, path);
-	} else {
-		good = read_archive(&unpacked, path, visit);
-	}
-	unpacked_free(&unpacked);
-	return good;
-}
-
 /* The files beside an allocinfo of an unpacked archive; there need not be any. */
 static void read_beside(struct snapshot *s, const char *path)
 {
@@ -592,6 +593,102 @@ static void of_this_machine(struct snapshot *s)
 	}
 	clock_gettime(CLOCK_REALTIME, &now);
 	s->time = (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* Takes over @text, which was written at @time; its last copy, number @number, or every one. */
+static bool read_copies(const char *path, int64_t number, char *text, size_t len, int64_t time,
+			const struct visit *visit)
+{
+	struct copies copies;
+	int64_t count, first, end;
+	bool good = true;
+
+	copies_find(&copies, text, len);
+	count = (int64_t)copies.count;
+	first = number > 0 ? number - 1 : count + (number ? number : -1);
+	end = first + 1;
+	if (visit->every && !number) {
+		first = 0;
+		end = count;
+	}
+	if (first < 0 || first >= count) {
+		warning("%s: there is no copy %lld, there are %lld", path, (long long)number,
+			(long long)count);
+		good = false;
+	}
+	for (int64_t i = first; good && i < end; i++) {
+		const struct copy *copy = &copies.copy[i];
+		struct snapshot s = { .time = copy->time ? copy->time : time };
+
+		good = allocinfo_take_copy(&s.info, text + copy->start, copy->len, copy->line, path);
+		if (!good)
+			break;
+		/* Nobody has chosen it. */
+		if (!number && !visit->every)
+			s.info.copies = copies.count;
+		if (!strcmp(path, ALLOCINFO_PATH))
+			of_this_machine(&s);
+		if (count == 1)
+			read_beside(&s, path);
+		hand_over(visit, &s, path);
+	}
+	copies_free(&copies);
+	free(text);
+	return good;
+}
+
+/* When the file was written is when the snapshot was taken, or close to it. */
+static int64_t time_of(const char *path)
+{
+	int64_t time = copies_time_of_name(path);
+	struct stat st;
+
+	if (time || !strcmp(path, "-") || stat(path, &st) || !S_ISREG(st.st_mode) || !st.st_size)
+		return time;
+	return (int64_t)st.st_mtim.tv_sec * 1000 + st.st_mtim.tv_nsec / 1000000;
+}
+
+/* Takes over @text. */
+static bool read_plain(const char *path, int64_t number, char *text, size_t len,
+		       const struct visit *visit)
+{
+	if (lines_plain(&text, &len))
+		return read_copies(path, number, text, len, time_of(path), visit);
+	input_complain(path, errno);
+	free(text);
+	return false;
+}
+
+static bool read_unpacked(const char *path, int64_t number, char *text, size_t len,
+			  const struct visit *visit)
+{
+	struct unpacked unpacked;
+	bool good = unpack(&unpacked, text, len, is_member, NULL);
+	int why = errno;
+
+	free(text);
+	if (!good) {
+		input_complain(path, why);
+		return false;
+	}
+	if (unpacked.count == 1 && !*unpacked.member[0].path) {
+		struct unpacked_member *m = &unpacked.member[0];
+
+		if (m->len > 15 && !memcmp(m->text, sqlite_magic, 16)) {
+			warning("%s is a compressed database", input_name(path));
+			hint("SQLite needs it unpacked.");
+			good = false;
+		} else {
+			char *taken = m->text;
+
+			m->text = NULL;
+			good = read_plain(path, number, taken, m->len, visit);
+		}
+	} else {
+		good = read_archive(&unpacked, path, visit);
+	}
+	unpacked_free(&unpacked);
+	return good;
 }
 
 bool source_running(struct snapshot *s, const char *func, const char *module)
@@ -628,40 +725,38 @@ static char *read_text(const char *path, size_t *len, bool *incomplete)
 
 static bool read_path(const char *path, int64_t number, const struct visit *visit)
 {
-	struct snapshot s = { 0 };
-	struct stat st;
+	struct visit v = *visit;
 	size_t len;
 	char *text;
 
 	if (is_sqlite(path))
 		return read_database(path, number, visit);
-	text = read_text(path, &len, &s.incomplete);
+	text = read_text(path, &len, &v.incomplete);
 	if (!text)
 		return false;
 	if (unpack_is_packed(text, len))
-		return read_unpacked(path, text, len, visit);
-	if (!allocinfo_take(&s.info, text, len, path))
-		return false;
-	/* When the file was written is when the snapshot was taken, or close to it. */
-	if (strcmp(path, "-") && !stat(path, &st) && S_ISREG(st.st_mode) && st.st_size)
-		s.time = (int64_t)st.st_mtim.tv_sec * 1000 + st.st_mtim.tv_nsec / 1000000;
-	if (!strcmp(path, ALLOCINFO_PATH))
-		of_this_machine(&s);
-	read_beside(&s, path);
-	hand_over(visit, &s, path);
-	return true;
+		return read_unpacked(path, number, text, len, &v);
+	return read_plain(path, number, text, len, &v);
 }
 
 bool source_read(const char *path, const char *label,
 		 void (*visit)(void *data, struct snapshot *snapshot), void *data)
 {
-	const struct visit v = { label, visit, data };
+	const struct visit v = { .label = label, .visit = visit, .data = data };
 	char *file = xstrdup(path);
 	int64_t number = cut_number(file);
 	bool good = read_path(file, number, &v);
 
 	free(file);
 	return good;
+}
+
+bool source_read_every(const char *path, void (*visit)(void *data, struct snapshot *snapshot),
+		       void *data)
+{
+	const struct visit v = { .every = true, .visit = visit, .data = data };
+
+	return read_path(path, 0, &v);
 }
 
 struct total {

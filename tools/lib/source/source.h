@@ -44,6 +44,10 @@ void source_list_free(struct source_list *list);
 bool source_read(const char *path, const char *label,
 		 void (*visit)(void *data, struct snapshot *snapshot), void *data);
 
+/* The same with every copy of /proc/allocinfo in a file that has several, not the last one. */
+bool source_read_every(const char *path, void (*visit)(void *data, struct snapshot *snapshot),
+		       void *data);
+
 /* What the user names: files, and directories of them. */
 struct source_files {
 	const char *const *path;

@@ -202,12 +202,23 @@ static void found(struct kmem_finding *finding, uint32_t allocator, uint32_t fre
 	}
 }
 
+int64_t kmem_use_alive(const struct kmem_use *use)
+{
+	return use->is_free ? 0 : sub64(use->calls, use->freed);
+}
+
 static void give_back(struct kmem *kmem, const struct kmem_object *object)
 {
 	struct kmem_use *use = &kmem->use[object->use];
 
 	use->requested_now = sub64(use->requested_now, object->req);
-	use->freed++;
+	/* Pages come back in parts, too: what is alive of them is requested_now. */
+	if (!kmem->pages)
+		use->freed++;
+	else
+		while (kmem_use_alive(use) > 0 &&
+		       sub64(mul64(use->size, kmem_use_alive(use)), use->requested_now) >= use->size)
+			use->freed++;
 }
 
 static void add_alloc(struct kmem *kmem, const struct kmem_event *event)
@@ -260,20 +271,12 @@ static void learn_cache(struct kmem *kmem, struct kmem_use *use,
 		use->several = true;
 }
 
-static void add_free(struct kmem *kmem, const struct kmem_event *event)
+/* The free of @object, seen at @freer. */
+static void free_object(struct kmem *kmem, struct kmem_object *object,
+			const struct kmem_event *event, const struct kmem_use *freer)
 {
-	struct kmem_object *object;
-	struct kmem_use *use, *freer;
+	struct kmem_use *use;
 
-	if (!event->ptr || event->ptr == ZERO_SIZE)
-		return;		/* like free(NULL) */
-	freer = find_use(kmem, event, true);
-	freer->calls++;
-	object = kmem->slots ? find(kmem, event->ptr) : NULL;
-	if (!object || !object->ptr) {
-		found(&kmem->unknown, KMEM_NOBODY, freer->caller);
-		return;
-	}
 	use = &kmem->use[object->use];
 	if (event->cpu >= 0 && object->cpu >= 0 && event->cpu != object->cpu) {
 		found(&kmem->remote, use->caller, freer->caller);
@@ -287,19 +290,147 @@ static void add_free(struct kmem *kmem, const struct kmem_event *event)
 	remove_object(kmem, object);
 }
 
+static void add_free(struct kmem *kmem, const struct kmem_event *event)
+{
+	struct kmem_object *object;
+	struct kmem_use *freer;
+
+	if (!event->ptr || event->ptr == ZERO_SIZE)
+		return;		/* like free(NULL) */
+	freer = find_use(kmem, event, true);
+	freer->calls++;
+	object = kmem->slots ? find(kmem, event->ptr) : NULL;
+	if (!object || !object->ptr)
+		found(&kmem->unknown, KMEM_NOBODY, freer->caller);
+	else
+		free_object(kmem, object, event, freer);
+}
+
 /* Page frames and pointers are apart: no object is at an odd address. */
+static uint64_t page_key(uint64_t pfn)
+{
+	return pfn << 12 | 1;
+}
+
+static int64_t page_bytes(const struct kmem *kmem, unsigned int order)
+{
+	return mul64(kmem->page_size, (int64_t)1 << order);
+}
+
+/* The pages that are alive and have @pfn among them, which begin at *@base; NULL: none. */
+static struct kmem_object *find_pages(const struct kmem *kmem, uint64_t pfn, uint64_t *base)
+{
+	for (unsigned int order = 0; kmem->slots && order <= kmem->most_order; order++) {
+		struct kmem_object *object;
+
+		*base = pfn >> order << order;
+		object = find(kmem, page_key(*base));
+		if (object->ptr && object->req >= page_bytes(kmem, order))
+			return object;
+	}
+	return NULL;
+}
+
+static void add_part(struct kmem *kmem, const struct kmem_object *of, uint64_t pfn,
+		     unsigned int order)
+{
+	struct kmem_object *part;
+
+	if ((kmem->objects + 1) * 2 > kmem->slots)
+		resize(kmem, kmem->slots * 2);
+	part = find(kmem, page_key(pfn));
+	if (part->ptr)
+		return;
+	*part = *of;
+	part->ptr = page_key(pfn);
+	part->req = page_bytes(kmem, order);
+	kmem->objects++;
+}
+
+/*
+ * Whoever splits pages gives them back in parts. What was not given back goes on as the blocks
+ * that are left.
+ */
+static void free_part(struct kmem *kmem, struct kmem_object *object, uint64_t base,
+		      const struct kmem_event *event, const struct kmem_use *freer)
+{
+	const struct kmem_object whole = *object;
+	uint64_t pfn = event->ptr;
+
+	found(&kmem->in_parts, kmem->use[whole.use].caller, freer->caller);
+	remove_object(kmem, object);
+	for (unsigned int order = (unsigned int)event->order;
+	     order < kmem->most_order && page_bytes(kmem, order) < whole.req; order++)
+		add_part(kmem, &whole, base + (((pfn - base) ^ ((uint64_t)1 << order)) >> order << order),
+			 order);
+	add_part(kmem, &whole, pfn, (unsigned int)event->order);
+	object = find(kmem, page_key(pfn));
+	free_object(kmem, object, event, freer);
+}
+
+/* @event tells the page and its order. */
+static void free_pages(struct kmem *kmem, const struct kmem_event *event)
+{
+	int64_t bytes = page_bytes(kmem, (unsigned int)event->order);
+	struct kmem_event page = *event;
+	struct kmem_object *object;
+	struct kmem_use *freer;
+	uint64_t pfn = event->ptr, end = pfn + ((uint64_t)1 << event->order), base;
+	bool any = false;
+
+	page.allocated = 0;	/* as in other frees */
+	freer = find_use(kmem, &page, true);
+	freer->calls++;
+	object = find_pages(kmem, pfn, &base);
+	if (object && object->req > bytes) {
+		free_part(kmem, object, base, event, freer);
+		return;
+	}
+	/* Several allocations can come back as one. */
+	while (pfn < end) {
+		uint64_t step = 1;
+
+		object = find_pages(kmem, pfn, &base);
+		if (object && base == pfn) {
+			step = kmem->page_size ? (uint64_t)(object->req / kmem->page_size) : 1;
+			free_object(kmem, object, event, freer);
+			any = true;
+		} else if (event->order > 10) {
+			break;
+		}
+		pfn += step ? step : 1;
+	}
+	if (!any)
+		found(&kmem->unknown, KMEM_NOBODY, freer->caller);
+}
+
 static void add_page(struct kmem *kmem, const struct kmem_event *event)
 {
+	unsigned int order = (unsigned int)event->order;
 	struct kmem_event page = *event;
+	struct kmem_object *before;
+	uint64_t base;
 
-	page.ptr = event->ptr << 12 | 1;
-	page.allocated = page.requested = mul64(kmem->page_size, (int64_t)1 << event->order);
-	if (event->kind == KMEM_PAGE_ALLOC) {
-		add_alloc(kmem, &page);
-	} else {
-		page.allocated = 0;	/* as in other frees */
-		add_free(kmem, &page);
+	if (event->kind == KMEM_PAGE_FREE) {
+		free_pages(kmem, event);
+		return;
 	}
+	/* The number of a page that there is not is printed as 0, and raw as -1. */
+	if (!event->ptr || event->ptr == UINT64_MAX) {
+		kmem->failed++;
+		return;
+	}
+	before = find_pages(kmem, event->ptr, &base);
+	if (before && base != event->ptr) {
+		found(&kmem->reused, kmem->use[before->use].caller, KMEM_NOBODY);
+		give_back(kmem, before);
+		remove_object(kmem, before);
+	}
+	if (order > kmem->most_order)
+		kmem->most_order = order;
+	page.ptr = page_key(event->ptr);
+	page.allocated = page.requested = page_bytes(kmem, order);
+	add_alloc(kmem, &page);
 }
 
 void kmem_add(struct kmem *kmem, const struct kmem_event *event)
@@ -334,7 +465,10 @@ void kmem_add(struct kmem *kmem, const struct kmem_event *event)
 		kmem->overwritten = add64(kmem->overwritten, (int64_t)event->lost);
 		break;
 	case KMEM_BAD:
-		kmem->bad++;
+		if (!kmem->bad++) {
+			kmem->bad_line = event->line;
+			kmem->why_bad = event->why;
+		}
 		break;
 	case KMEM_STACK:
 	case KMEM_FRAME:
@@ -350,11 +484,6 @@ const char *kmem_use_cache(const struct kmem *kmem, const struct kmem_use *use)
 	return kmem->caches.entry[use->cache].key;
 }
 
-int64_t kmem_use_alive(const struct kmem_use *use)
-{
-	return use->is_free ? 0 : sub64(use->calls, use->freed);
-}
-
 static bool is_selected(const struct kmem *kmem, const struct kmem_use *use,
 			const struct kmem_filter *filter)
 {
@@ -368,7 +497,8 @@ static bool is_selected(const struct kmem *kmem, const struct kmem_use *use,
 	return cache && !strcmp(cache, filter->cache);
 }
 
-static void add_use(struct kmem_caller *caller, const struct kmem_use *use)
+static void add_use(const struct kmem *kmem, struct kmem_caller *caller,
+		    const struct kmem_use *use)
 {
 	if (use->is_free) {
 		caller->frees = add64(caller->frees, use->calls);
@@ -380,7 +510,7 @@ static void add_use(struct kmem_caller *caller, const struct kmem_use *use)
 	caller->total_req = add64(caller->total_req, use->requested);
 	caller->total_alloc = add64(caller->total_alloc, mul64(use->size, use->calls));
 	caller->current_req = add64(caller->current_req, use->requested_now);
-	caller->current_alloc = add64(caller->current_alloc,
+	caller->current_alloc = add64(caller->current_alloc, kmem->pages ? use->requested_now :
 				      mul64(use->size, kmem_use_alive(use)));
 }
 
@@ -400,8 +530,8 @@ size_t kmem_sum(struct kmem *kmem, const struct kmem_filter *filter,
 		for (; u != KMEM_NOBODY; u = kmem->use[u].next) {
 			if (!is_selected(kmem, &kmem->use[u], filter))
 				continue;
-			add_use(caller, &kmem->use[u]);
-			add_use(total, &kmem->use[u]);
+			add_use(kmem, caller, &kmem->use[u]);
+			add_use(kmem, total, &kmem->use[u]);
 		}
 		callers += caller->allocs || caller->frees;
 	}

@@ -70,6 +70,8 @@ struct kmem {
 	int64_t other_events;	/* of the kind that is not counted */
 
 	int64_t events, bad, lost, overwritten;
+	int64_t bad_line;		/* the first one that was not understood … */
+	const char *why_bad;		/* … and why; NULL: not known */
 	int64_t failed;			/* allocations that returned NULL */
 	int64_t cut;			/* 1: the log was not read to its end */
 	struct kmem_finding remote;	/* freed on another CPU */
@@ -78,6 +80,8 @@ struct kmem {
 	struct kmem_finding unknown;	/* freed, but not seen to be allocated */
 	struct kmem_finding too_small;	/* got less than it asked for */
 	struct kmem_finding reused;	/* allocated again without a free seen */
+	struct kmem_finding in_parts;	/* frees of a part of the pages that were allocated */
+	unsigned int most_order;	/* of pages that are alive */
 };
 
 struct kmem_filter {

@@ -53,6 +53,7 @@ static const struct member {
 	{ "too_small", offsetof(struct kmem, too_small) },
 	{ "unknown_frees", offsetof(struct kmem, unknown) },
 	{ "missed_frees", offsetof(struct kmem, reused) },
+	{ "part_frees", offsetof(struct kmem, in_parts) },
 };
 
 #define COUNT(array) (sizeof(array) / sizeof(*(array)))

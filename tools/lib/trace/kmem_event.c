@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/number.h"
@@ -21,6 +22,9 @@ static const struct {
 	{ "kmem_cache_free", KMEM_CACHE_FREE },
 	{ "mm_page_alloc", KMEM_PAGE_ALLOC },
 	{ "mm_page_free", KMEM_PAGE_FREE },
+	/* Before 3.3; what is called mm_page_free_batched today is told twice. */
+	{ "mm_page_free_direct", KMEM_PAGE_FREE },
+	{ "mm_pagevec_free", KMEM_PAGE_FREE },
 };
 
 enum kmem_kind kmem_kind_of(const char *name, size_t len)
@@ -29,17 +33,6 @@ enum kmem_kind kmem_kind_of(const char *name, size_t len)
 		if (strlen(names[i].name) == len && !memcmp(names[i].name, name, len))
 			return names[i].kind;
 	return KMEM_NONE;
-}
-
-/* The word that ends before the ": " at @end. */
-static const char *word_before(const char *line, const char *end, size_t *len)
-{
-	const char *start = end;
-
-	while (start > line && start[-1] != ' ')
-		start--;
-	*len = end - start;
-	return start;
 }
 
 /* What is before the CPU, without blanks around it, and "(811)" of a thread group behind. */
@@ -62,15 +55,33 @@ static void find_task(struct kmem_event *event, const char *line, const char *en
 	event->task_len = end - line;
 }
 
-/* perf says "kmem:kmalloc". */
-static void without_system(const char **name, size_t *len)
+/*
+ * "sh-50        1d..2": of what the option latency-format prints, digits of the CPU and letters
+ * of its state behind the task.
+ */
+static int find_latency_cpu(struct kmem_event *event, const char *line, const char *end)
 {
-	const char *colon = memrchr(*name, ':', *len);
+	for (const char *s = line; s < end; s++) {
+		const char *word = s, *task = s;
+		int cpu = 0;
 
-	if (colon) {
-		*len -= colon + 1 - *name;
-		*name = colon + 1;
+		if (!isdigit((unsigned char)*s) || s == line || s[-1] != ' ')
+			continue;
+		while (word < end && word - s < 4 && isdigit((unsigned char)*word))
+			cpu = cpu * 10 + *word++ - '0';
+		if (word - s > 4 || strspn(word, ".dDnNpPbBhHsSzZxXA#L0123456789abcdef") < 4 ||
+		    !strchr(".dDXbB", *word) || word[strcspn(word, " ")] != ' ')
+			continue;
+		while (task > line && task[-1] == ' ')
+			task--;
+		while (task > line && isdigit((unsigned char)task[-1]))
+			task--;
+		if (task == line || task[-1] != '-')
+			continue;
+		find_task(event, line, s);
+		return cpu;
 	}
+	return -1;
 }
 
 /* The last "[digits]" before @end: names of tasks may hold brackets, too. */
@@ -91,7 +102,7 @@ static int find_cpu(struct kmem_event *event, const char *line, const char *end)
 			cpu = cpu * 10 + *digits - '0';
 		return cpu;
 	}
-	return -1;
+	return find_latency_cpu(event, line, end);
 }
 
 /*
@@ -119,10 +130,33 @@ static bool parse_pointer(const char *s, size_t len, uint64_t *ptr)
 	return true;
 }
 
+/* Kernels before 5.13 print the number of a page as a decimal one. */
+static bool parse_pfn(const char *s, size_t len, uint64_t *pfn)
+{
+	char copy[24], *end;
+
+	if (len > 2 && s[0] == '0' && s[1] == 'x')
+		return parse_pointer(s, len, pfn);
+	if (!len || len >= sizeof(copy) || !isdigit((unsigned char)*s))
+		return false;
+	memcpy(copy, s, len);
+	copy[len] = '\0';
+	*pfn = strtoull(copy, &end, 10);
+	return !*end;
+}
+
+/* Options of a trace can make numbers hexadecimal. */
 static bool parse_number(const char *s, size_t len, int64_t *value)
 {
 	const char *end = s;
+	uint64_t hex;
 
+	if (len > 2 && s[0] == '0' && s[1] == 'x') {
+		if (!parse_pointer(s, len, &hex) || hex > INT64_MAX)
+			return false;
+		*value = (int64_t)hex;
+		return true;
+	}
 	return number_read(&end, value) && end == s + len;
 }
 
@@ -153,7 +187,7 @@ static unsigned int parse_field(struct kmem_event *event, const char *key,
 	if (is_key(key, key_len, "order"))
 		return parse_number(value, len, &event->order) ? GOT_ORDER : 0;
 	if (is_key(key, key_len, "pfn"))
-		return parse_pointer(value, len, &event->ptr) ? GOT_PTR : 0;
+		return parse_pfn(value, len, &event->ptr) ? GOT_PTR : 0;
 	if (is_key(key, key_len, "gfp_flags") && event->kind == KMEM_PAGE_ALLOC) {
 		event->site = key;
 		event->site_len = value + len - key;
@@ -163,6 +197,12 @@ static unsigned int parse_field(struct kmem_event *event, const char *key,
 		event->cache_len = len;
 	}
 	return 0;
+}
+
+static const char *what_lacks(unsigned int lacks)
+{
+	return lacks & GOT_PTR ? "no pointer" : lacks & GOT_ORDER ? "no order" :
+	       lacks & GOT_SITE ? "no call site" : "no number of bytes";
 }
 
 static void parse_fields(struct kmem_event *event, const char *s)
@@ -178,58 +218,93 @@ static void parse_fields(struct kmem_event *event, const char *s)
 		const char *equals = memchr(s, '=', end - s);
 
 		if (equals) {
-			got |= parse_field(event, s, equals - s, equals + 1,
-					   end - equals - 1);
+			const char *value = equals + 1;
+
+			/* Kernels up to 5.1 make "(null)" as wide as a pointer. */
+			if (value == end && !strncmp(value + strspn(value, " "), "(null)", 6)) {
+				value += strspn(value, " ");
+				end = value + 6;
+			}
+			got |= parse_field(event, s, equals - s, value, end - value);
 		} else if (got == GOT_SITE && *s == '[' && end[-1] == ']') {
 			event->module = s;
 			event->module_len = end - s;
 		}
 		s = *end ? end + 1 : end;
 	}
-	if ((got & need) != need || event->requested < 0 || event->allocated < 0 ||
-	    event->order < 0 || event->order > 30)
+	if ((got & need) != need) {
 		event->kind = KMEM_BAD;
+		event->why = what_lacks(need & ~got);
+	} else if (event->requested < 0 || event->allocated < 0 || event->order < 0 ||
+		   event->order > 30) {
+		event->kind = KMEM_BAD;
+		event->why = "a number is out of range";
+	}
 }
 
-/* " => foo+0x33/0x80", or "\tffffffff8128e0a3 foo+0x33 ([kernel.kallsyms])" of perf. */
+/*
+ * " => foo+0x33/0x80", or "\tffffffff8128e0a3 foo+0x33 ([kernel.kallsyms])" of perf, where
+ * short addresses are those of a kernel that perf has not relocated.
+ */
 static bool parse_frame(struct kmem_event *event, const char *line)
 {
 	const char *s = line + strspn(line, " \t");
-	size_t digits = strspn(s, "0123456789abcdef");
+	size_t digits = strspn(s, "0123456789abcdef"), len = strlen(s);
 
 	if (!strncmp(s, "=> ", 3))
 		s += 3;
-	else if (s > line && digits >= 6 && s[digits] == ' ')
+	else if (s > line && s[digits] == ' ' &&
+		 (digits >= 6 || (digits && s[len - 1] == ')' && strstr(s, " ("))))
 		s += digits + 1;
 	else
 		return false;
 	event->kind = KMEM_FRAME;
 	event->site = s;
 	event->site_len = strcspn(s, "/ ");
-	return event->site_len;
+	if (!strncmp(s, "[unknown] ", 10))
+		event->site_len = 0;
+	return event->site_len || *s == '[';
 }
 
-/* "… [001] d..2 12.345: mm_page_alloc: page=00000000c0ffee00 pfn=0x811 order=0 …" */
-static bool parse_page(struct kmem_event *event, const char *line)
+/*
+ * Where the fields of the event begin: behind "kmalloc:", of perf "kmem:kmalloc:"; NULL if there
+ * is no event that matters. Its name may be at the end of a task's name, but then not before a
+ * blank.
+ */
+static const char *find_event(struct kmem_event *event, const char *line, const char **name)
 {
-	const char *fields = strstr(line, " page="), *colon = fields, *name;
-	size_t len;
+	for (const char *colon = line; (colon = strchr(colon, ':')); colon++) {
+		const char *start = colon;
 
-	/* trace-cmd puts more blanks between them. */
-	while (colon && colon > line && *colon == ' ')
-		colon--;
-	if (!fields || *colon != ':')
-		return false;
-	name = word_before(line, colon, &len);
-	without_system(&name, &len);
-	event->kind = kmem_kind_of(name, len);
-	if (event->kind != KMEM_PAGE_ALLOC && event->kind != KMEM_PAGE_FREE) {
-		event->kind = KMEM_NONE;
-		return false;
+		if (colon[1] != ' ' && colon[1])
+			continue;
+		while (start > line && start[-1] != ' ' && start[-1] != ':')
+			start--;
+		event->kind = kmem_kind_of(start, colon - start);
+		if (event->kind == KMEM_NONE)
+			continue;
+		while (start > line && start[-1] != ' ')
+			start--;
+		*name = start;
+		return colon + 1;
 	}
-	event->cpu = find_cpu(event, line, name);
-	parse_fields(event, fields + 1);
-	return true;
+	return NULL;
+}
+
+/*
+ * trace-cmd puts "(foo+0x33)" in front of the fields. Where it could not make sense of the format,
+ * that is the only name of the call site: "(foo+0x33) [FAILED TO PARSE] call_site=0xffff…".
+ */
+static void find_symbol(struct kmem_event *event, const char *fields)
+{
+	const char *end;
+
+	fields += strspn(fields, " ");
+	end = *fields == '(' ? strchr(fields, ')') : NULL;
+	if (!end || end == fields + 1 || strncmp(end + 1, " [FAILED TO PARSE]", 18))
+		return;
+	event->site = fields + 1;
+	event->site_len = end - fields - 1;
 }
 
 /* "… [001] d..2 12.345: <stack trace>", by trace-cmd "kernel_stack: <stack trace >" */
@@ -283,34 +358,18 @@ static void parse_other(struct kmem_event *event, const char *line)
 
 void kmem_event_parse(struct kmem_event *event, const char *line)
 {
-	const char *site = strstr(line, "call_site="), *name;
-	size_t len;
+	const char *fields, *name;
 
 	*event = (struct kmem_event){ .cpu = -1 };
-	if (line[0] == '#' || !site) {
-		if (!parse_page(event, line) && !parse_frame(event, line) &&
-		    !parse_stack(event, line))
+	fields = line[0] == '#' ? NULL : find_event(event, line, &name);
+	if (!fields) {
+		if (!parse_frame(event, line) && !parse_stack(event, line))
 			parse_other(event, line);
 		return;
 	}
-	/* trace-cmd repeats the symbol: "kfree: (foo+0x33) call_site=…". */
-	while (site > line && site[-1] == ' ')
-		site--;
-	if (site > line && site[-1] == ')') {
-		while (site > line && *site != '(')
-			site--;
-		while (site > line && site[-1] == ' ')
-			site--;
-	}
-	if (site == line || site[-1] != ':')
-		return;
-	name = word_before(line, site - 1, &len);
-	without_system(&name, &len);
-	event->kind = kmem_kind_of(name, len);
-	if (event->kind == KMEM_NONE)
-		return;
 	event->cpu = find_cpu(event, line, name);
-	parse_fields(event, strstr(site, "call_site="));
+	parse_fields(event, fields);
+	find_symbol(event, fields);
 }
 
 void kmem_event_print(void *stream, const struct kmem_event *event)
@@ -334,7 +393,7 @@ void kmem_event_print(void *stream, const struct kmem_event *event)
 	fprintf(stream, "%.*s [%03d] %s: ", (int)event->task_len,
 		event->task ? event->task : "", event->cpu, kinds[event->kind]);
 	if (event->kind == KMEM_PAGE_ALLOC || event->kind == KMEM_PAGE_FREE)
-		fprintf(stream, "page=0 pfn=%" PRIx64 " order=%" PRId64 " %.*s", event->ptr,
+		fprintf(stream, "page=0 pfn=0x%" PRIx64 " order=%" PRId64 " %.*s", event->ptr,
 			event->order, (int)event->site_len, site);
 	else
 		fprintf(stream, "call_site=%.*s ptr=%" PRIx64, (int)event->site_len, site,

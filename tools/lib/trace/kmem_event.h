@@ -15,7 +15,8 @@
  *
  * and of the stack of ftrace: " => foo+0x33/0x80" below a line with "<stack trace>", between
  * which and its event there may be events of other CPUs. Pages have no call site: theirs
- * is "gfp_flags=…" as long as there is no stack.
+ * is "gfp_flags=…" as long as there is no stack. So are lines of latency traces, whose CPU is
+ * "1d..2", and fields as the options "fields" and "raw" have them.
  */
 #ifndef CODETAG_KMEM_EVENT_H
 #define CODETAG_KMEM_EVENT_H
@@ -42,6 +43,8 @@ struct kmem_event {
 	int64_t requested, allocated;
 	int64_t order;		/* of pages */
 	uint64_t lost;
+	const char *why;	/* it is bad */
+	int64_t line;		/* of the log, 0: not known */
 	const char *site;	/* into the line, not terminated; without "/0x80" */
 	size_t site_len;
 	const char *module;	/* of a site in one, "[ext4]", else NULL */

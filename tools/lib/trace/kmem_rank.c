@@ -109,6 +109,8 @@ size_t kmem_findings(const struct kmem *kmem,
 		  "freed, but not seen to be allocated (before the log began?)" },
 		{ &kmem->reused, "missed_frees",
 		  "allocated again, but not seen to be freed (events missing)" },
+		{ &kmem->in_parts, "part_frees",
+		  "a part of the allocated pages freed by itself (split pages)" },
 	};
 
 	memcpy(out, all, sizeof(all));

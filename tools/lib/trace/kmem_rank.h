@@ -39,7 +39,7 @@ bool kmem_any_in_branch(const struct kmem *kmem, const char *branch);
 /* Bytes ever allocated that nobody asked for. */
 int64_t kmem_waste(const struct kmem_caller *caller);
 
-#define KMEM_FINDINGS 6
+#define KMEM_FINDINGS 7
 
 struct kmem_finding_text {
 	const struct kmem_finding *finding;

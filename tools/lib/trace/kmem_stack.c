@@ -20,6 +20,11 @@ static bool is_helper(const char *name, size_t len)
 {
 	char function[128];
 
+	/* The entry of a function on ppc64, in front of its name. */
+	if (len > 1 && *name == '.') {
+		name++;
+		len--;
+	}
 	len = len < sizeof(function) ? len : sizeof(function) - 1;
 	memcpy(function, name, len);
 	function[len] = '\0';
@@ -42,6 +47,7 @@ static void take_first(struct kmem_stack *stack)
 
 	/* The event points into its line. */
 	kmem_event_parse(&event, w->line.s);
+	event.line = w->number;
 	if (w->got) {
 		event.site = w->caller.s;
 		event.site_len = w->caller.len;
@@ -66,7 +72,7 @@ static void add_frame(struct kmem_stack *stack, const struct kmem_event *frame)
 {
 	struct kmem_waiting *w = stack->reading;
 
-	if (!w || w->got == stack->frames || is_helper(frame->site, frame->site_len))
+	if (!w || w->got == stack->frames || !frame->site_len || is_helper(frame->site, frame->site_len))
 		return;
 	if (w->got++)
 		text_puts(&w->caller, " < ");
@@ -96,6 +102,7 @@ static void add_event(struct kmem_stack *stack, const struct kmem_event *event,
 	text_puts(&w->line, line);
 	text_clear(&w->caller);
 	w->cpu = event->cpu;
+	w->number = event->line;
 	w->got = 0;
 	w->open = true;
 	/* perf has the stack directly behind the event, without a head. */
@@ -107,6 +114,7 @@ void kmem_stack_line(struct kmem_stack *stack, const char *line)
 	struct kmem_event event;
 
 	kmem_event_parse(&event, line);
+	event.line = ++stack->lines;
 	if (!stack->frames) {
 		kmem_add(stack->kmem, &event);
 		return;

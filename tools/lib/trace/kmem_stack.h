@@ -21,10 +21,12 @@ struct kmem_stack {
 	struct kmem_waiting {
 		struct text line, caller;
 		int cpu;
+		int64_t number;		/* of the line */
 		unsigned int got;	/* frames */
 		bool open;		/* its stack may come */
 	} waiting[KMEM_STACK_WAITING];
 	size_t first, count;
+	int64_t lines;
 	struct kmem_waiting *reading;	/* whose frames come now */
 };
 

@@ -40,6 +40,10 @@ void export_pprof(struct export *export, FILE *out);
 /* Text format 0.0.4 for the textfile collector of the node_exporter. */
 void export_prometheus(struct export *export, FILE *out);
 
+/* Its HELP and TYPE; and a label, behind the name of a series or another label. */
+void prometheus_head(FILE *out, const char *name, const char *help, const char *word);
+void prometheus_label(FILE *out, bool *first, const char *name, const char *value);
+
 /* RFC 4180, one line a group. */
 void export_csv(struct export *export, FILE *out);
 

@@ -24,7 +24,7 @@ static const char *const words[] = {
  * The format is UTF-8: other bytes, and those of unsafe characters, become "\xff". So does a
  * backslash that could be taken for such a one: names that differ stay so.
  */
-static void write_label(FILE *out, bool *first, const char *name, const char *value)
+void prometheus_label(FILE *out, bool *first, const char *name, const char *value)
 {
 	fprintf(out, "%s%s=\"", *first ? "{" : ",", name);
 	*first = false;
@@ -53,22 +53,22 @@ static void write_group(FILE *out, bool *first, const struct groups *groups,
 	struct text line = { 0 };
 
 	if (by != BY_SITE && by != BY_PLACE) {
-		write_label(out, first, grouping_name(by), group->name);
+		prometheus_label(out, first, grouping_name(by), group->name);
 		return;
 	}
-	write_label(out, first, "file", group->site->file);
+	prometheus_label(out, first, "file", group->site->file);
 	if (by == BY_SITE) {
 		text_printf(&line, "%u", group->site->line);
 		/* Other sites are there in other kernels. */
 		if (group->site->namesake)
 			text_printf(&line, " (%u)", group->site->namesake);
-		write_label(out, first, "line", line.s);
+		prometheus_label(out, first, "line", line.s);
 		text_free(&line);
 	}
-	write_label(out, first, "module",
+	prometheus_label(out, first, "module",
 		    group->site->module ? group->site->module : "vmlinux");
-	write_label(out, first, "func", group->site->func);
-	write_label(out, first, "kind", kind_word(site_kind(group->site)));
+	prometheus_label(out, first, "func", group->site->func);
+	prometheus_label(out, first, "kind", kind_word(site_kind(group->site)));
 }
 
 /* @group NULL: a series without a group; @kernel NULL: one without that. */
@@ -79,15 +79,15 @@ static void write_series(FILE *out, const struct export *export, const char *nam
 
 	fputs(name, out);
 	for (size_t i = 0; i < export->labels; i++)
-		write_label(out, &first, export->label[i].name, export->label[i].value);
+		prometheus_label(out, &first, export->label[i].name, export->label[i].value);
 	if (group)
 		write_group(out, &first, export->groups, group);
 	if (kernel)
-		write_label(out, &first, "release", kernel);
+		prometheus_label(out, &first, "release", kernel);
 	fprintf(out, "%s %" PRId64 "\n", first ? "" : "}", value);
 }
 
-static void write_head(FILE *out, const char *name, const char *help, const char *of)
+void prometheus_head(FILE *out, const char *name, const char *help, const char *of)
 {
 	fprintf(out, "# HELP %s %s%s.\n# TYPE %s gauge\n", name, help, of, name);
 }
@@ -95,7 +95,7 @@ static void write_head(FILE *out, const char *name, const char *help, const char
 static void write_one(FILE *out, const struct export *export, const char *name,
 		      const char *help, int64_t value)
 {
-	write_head(out, name, help, "");
+	prometheus_head(out, name, help, "");
 	write_series(out, export, name, NULL, NULL, value);
 }
 
@@ -103,14 +103,14 @@ static void write_one(FILE *out, const struct export *export, const char *name,
 static void write_kinds(FILE *out, const struct export *export, const char *name,
 			const char *help, const int64_t *bytes)
 {
-	write_head(out, name, help, "");
+	prometheus_head(out, name, help, "");
 	for (unsigned int i = 0; i < MEMORY_KINDS; i++) {
 		bool first = true;
 
 		fputs(name, out);
 		for (size_t k = 0; k < export->labels; k++)
-			write_label(out, &first, export->label[k].name, export->label[k].value);
-		write_label(out, &first, "kind", memory_kind(i)->name);
+			prometheus_label(out, &first, export->label[k].name, export->label[k].value);
+		prometheus_label(out, &first, "kind", memory_kind(i)->name);
 		fprintf(out, "} %" PRId64 "\n", bytes[i]);
 	}
 }
@@ -136,7 +136,7 @@ void export_prometheus(struct export *export, FILE *out)
 	const char *word = words[groups->by.by];
 	struct sum others = groups->now;
 
-	write_head(out, "codetag_allocated_bytes", "Memory that is held by one ", word);
+	prometheus_head(out, "codetag_allocated_bytes", "Memory that is held by one ", word);
 	for (size_t i = 0; i < export->count; i++) {
 		const struct sum *sum = &groups->group[i].now;
 
@@ -145,7 +145,7 @@ void export_prometheus(struct export *export, FILE *out)
 		others.bytes = sub64(others.bytes, sum->bytes);
 		others.calls = sub64(others.calls, sum->calls);
 	}
-	write_head(out, "codetag_allocations", "Allocations that were not freed of one ", word);
+	prometheus_head(out, "codetag_allocations", "Allocations that were not freed of one ", word);
 	for (size_t i = 0; i < export->count; i++)
 		write_series(out, export, "codetag_allocations", &groups->group[i], NULL,
 			     groups->group[i].now.calls);
@@ -160,7 +160,7 @@ void export_prometheus(struct export *export, FILE *out)
 	if (export->memory)
 		write_memory(out, export);
 	if (export->kernel) {
-		write_head(out, "codetag_kernel_info", "The release of the kernel, always 1", "");
+		prometheus_head(out, "codetag_kernel_info", "The release of the kernel, always 1", "");
 		write_series(out, export, "codetag_kernel_info", NULL, export->kernel, 1);
 	}
 }

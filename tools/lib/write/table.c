@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "write/export.h"
 
 void table_cell(struct table *table, const char *s)
 {
@@ -127,6 +128,31 @@ void table_print(struct table *table, FILE *out, bool headings, bool bold)
 		putc('\n', out);
 	}
 	free(width);
+}
+
+void table_csv(struct table *table, FILE *out, bool headings)
+{
+	if (!table->shown)
+		choose_usual(table);
+	for (size_t i = 0; i < table->shown && headings; i++)
+		fprintf(out, "%s%s", i ? "," : "", table->column[table->show[i]].name);
+	if (headings)
+		fputs("\r\n", out);
+	for (size_t row = 0; row < table->count; row += table->columns) {
+		for (size_t i = 0; i < table->shown; i++) {
+			size_t c = table->show[i];
+			const char *cell = table->cell[row + c];
+
+			if (i)
+				putc(',', out);
+			if (table->column[c].right)
+				fprintf(out, "%.*s", (int)strcspn(cell + (*cell == '+'), "%"),
+					cell + (*cell == '+'));
+			else
+				csv_text(out, cell);
+		}
+		fputs("\r\n", out);
+	}
 }
 
 void table_free(struct table *table)

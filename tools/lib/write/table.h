@@ -36,6 +36,9 @@ bool table_choose(struct table *table, const char *list, const char **bad);
 
 void table_cell(struct table *table, const char *s);
 void table_print(struct table *table, FILE *out, bool headings, bool bold);
+
+/* The same as CSV (RFC 4180): columns by their names, per cent as a number, no padding. */
+void table_csv(struct table *table, FILE *out, bool headings);
 void table_free(struct table *table);
 
 /* Columns on a terminal that the UTF-8 string @s takes; wide letters count 1. */

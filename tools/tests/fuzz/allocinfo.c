@@ -4,6 +4,7 @@
  * line is the grouping and the query, so those are fuzzed as well.
  */
 #include "read/allocinfo.h"
+#include "read/copies.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,25 @@
 #include "model/tree.h"
 #include "read/query.h"
 #include "write/export.h"
+
+/* Copies are all of a text, one behind the other. */
+static void check_copies(const char *text, size_t len)
+{
+	struct copies copies;
+	size_t at = 0;
+
+	copies_find(&copies, text, len);
+	if (!copies.count)
+		abort();
+	for (size_t i = 0; i < copies.count; i++) {
+		if (copies.copy[i].start != at)
+			abort();
+		at += copies.copy[i].len;
+	}
+	if (at != len)
+		abort();
+	copies_free(&copies);
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -51,6 +71,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct query *query = NULL;
 	struct query_error error;
 	struct allocinfo info;
+	char *copy;
 
 	memcpy(text, data, size);
 	text[size] = '\0';
@@ -67,7 +88,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	/* The parser takes over what it gets. */
 	size -= body - text;
-	allocinfo_parse(&info, memcpy(xcalloc(size + 1, 1), body, size), size);
+	copy = memcpy(xcalloc(size + 1, 1), body, size);
+	if (lines_plain(&copy, &size)) {
+		check_copies(copy, size);
+		/* It tells why not, on each of many inputs. */
+		allocinfo_parse(&info, copy, size);
+	} else {
+		allocinfo_parse(&info, copy, 0);
+	}
 	read_all(&info, by, query);
 	allocinfo_free(&info);
 	query_free(query);

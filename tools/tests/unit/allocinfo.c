@@ -48,7 +48,7 @@ static void test_rows(void)
 		snprintf(text, sizeof(text), "%s\n", good[i].row);
 		parse(&info, text);
 		got = info.site;
-		expect(info.count == 1 && !info.bad_lines && !info.cut &&
+		expect(info.count == 1 && !info.bad.count && !info.bad.cut &&
 		       same(got->file, want->file) && got->line == want->line &&
 		       same(got->module, want->module) &&
 		       same(got->func, want->func) &&
@@ -82,8 +82,8 @@ static void test_headers(void)
 		parse(&info, files[i].text);
 		expect(info.major == files[i].major &&
 		       info.minor == files[i].minor &&
-		       info.bad_lines == files[i].bad &&
-		       info.cut == files[i].cut, "header %zu", i);
+		       info.bad.count == files[i].bad &&
+		       !info.bad.cut != files[i].cut, "header %zu", i);
 		allocinfo_free(&info);
 	}
 }

@@ -45,7 +45,7 @@ static void test_lines(void)
 		text_clear(&text);
 		text_printf(&text, "# contexts - version: 1.0\n%s\n", lines[i].line);
 		parse(&contexts, text.s);
-		expect(contexts.bad_lines == !lines[i].good && contexts.major == 1,
+		expect(contexts.bad.count == !lines[i].good && contexts.major == 1,
 		       "contexts line \"%s\"", lines[i].line);
 		contexts_free(&contexts);
 	}
@@ -68,7 +68,7 @@ static void test_values(void)
 
 	parse(&contexts, example);
 	first = contexts.context;
-	expect(contexts.count == 2 && contexts.splits == 1 && !contexts.bad_lines, "contexts read");
+	expect(contexts.count == 2 && contexts.splits == 1 && !contexts.bad.count, "contexts read");
 	expect(contexts.split[0].lost == 7 && contexts.split[0].contexts == 2 &&
 	       !strcmp(contexts.split[0].keys, "size,age,task,stack") &&
 	       !strcmp(contexts.split[0].settings, "depth=4 max=9"), "contexts site");
@@ -124,7 +124,7 @@ static void test_cut(void)
 
 		text[len] = '\0';
 		contexts_parse(&contexts, text, len);
-		good &= contexts.cut == (example[len - 1] != '\n') && !contexts.bad_lines;
+		good &= !contexts.bad.cut != (example[len - 1] != '\n') && !contexts.bad.count;
 		contexts_free(&contexts);
 	}
 	expect(good, "contexts cut");

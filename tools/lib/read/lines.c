@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "read/lines.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <iconv.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/message.h"
+#include "read/input.h"
+
+bool lines_is_utf16(const char *head, size_t len)
+{
+	if (len < 2)
+		return false;
+	return !memcmp(head, "\xff\xfe", 2) || !memcmp(head, "\xfe\xff", 2);
+}
+
+/* A half character at the end, of a copy that was cut, is left out: so is then the newline. */
+static bool from_utf16(char **text, size_t *len)
+{
+	iconv_t convert = iconv_open("UTF-8", "UTF-16");
+	size_t in_left = *len, out_left = 2 * *len;
+	char *in = *text, *made, *out;
+	bool good;
+
+	if (convert == (iconv_t)-1)
+		return false;
+	made = out = xmalloc(out_left + 1);
+	good = iconv(convert, &in, &in_left, &out, &out_left) != (size_t)-1 || errno == EINVAL;
+	iconv_close(convert);
+	if (!good) {
+		free(made);
+		errno = EILSEQ;
+		return false;
+	}
+	*out = '\0';
+	free(*text);
+	*text = made;
+	*len = out - made;
+	return true;
+}
+
+/* "> > ", ">>" */
+static char *skip_quotes(char *line)
+{
+	char *s = line;
+
+	while (*s == '>')
+		s += s[1] == ' ' ? 2 : 1;
+	return s;
+}
+
+/* How far into a line a log may say when and where: "Nov 25 12:00:00 web1 kernel: ". */
+#define LOG_HEAD 80
+
+/* What a log of a system has before the kernel's words. */
+static char *skip_system(char *line)
+{
+	static const char key[] = "kernel: ";
+	char *found;
+	size_t len;
+
+	if (!isalnum((unsigned char)*line))
+		return line;
+	len = strcspn(line, "\n");
+	found = memmem(line, len < LOG_HEAD ? len : LOG_HEAD, key, strlen(key));
+	/* In front of it stands a time, or nothing. */
+	if (!found || (found > line && (found[-1] != ' ' || !memchr(line, ':', found - line))))
+		return line;
+	return found + strlen(key);
+}
+
+/* "[   12.345678] ", "[Wed Nov 25 12:00:00 2026] ", and "[   T12] " of who printed it. */
+static char *skip_time(char *line)
+{
+	size_t len = strcspn(line, "]\n");
+	char *s = line + 1;
+	bool any = false;
+
+	if (*line != '[' || line[len] != ']' || len > 40)
+		return line;
+	for (; s < line + len && (isdigit((unsigned char)*s) || *s == ' ' || *s == '.'); s++)
+		any |= *s == '.';
+	/* What is no number is a date. */
+	if (s < line + len || !any) {
+		char *colon = memchr(line, ':', len);
+
+		if (!isalpha((unsigned char)line[1]) || !colon || !memchr(colon + 1, ':',
+		    line + len - colon - 1) || !isdigit((unsigned char)line[len - 1]))
+			return line;
+	}
+	s = line + len + 1;
+	if (*s == '[' && s[1 + strspn(s + 1, " ")] && strchr("TC", s[1 + strspn(s + 1, " ")])) {
+		len = strcspn(s, "]\n");
+		s += s[len] == ']' ? len + 1 : 0;
+	}
+	return *s == ' ' ? s + 1 : s;
+}
+
+char *line_plain(char *line)
+{
+	char *s = line;
+
+	/* Most lines are numbers behind blanks: nothing else is looked at. */
+	if (*s == ' ' || *s == '\t')
+		return s;
+	s = skip_system(skip_quotes(s));
+	if (*s == '<') {
+		size_t digits = strspn(s + 1, "0123456789");
+
+		if (digits && digits < 4 && s[1 + digits] == '>')
+			s += digits + 2;
+	}
+	return skip_time(s);
+}
+
+bool lines_plain(char **text, size_t *len)
+{
+	char *from, *to, *end;
+
+	if (lines_is_utf16(*text, *len) && !from_utf16(text, len))
+		return false;
+	from = to = *text;
+	end = from + *len;
+	if (*len >= 3 && !memcmp(from, "\xef\xbb\xbf", 3))
+		from += 3;
+	/* What is no text would lose bytes. */
+	if (memchr(from, '\0', end - from))
+		return true;
+	while (from < end) {
+		char *line = line_plain(from), *newline = memchr(line, '\n', end - line);
+		size_t bytes = (newline ? newline + 1 : end) - line;
+
+		if (to != line)
+			memmove(to, line, bytes);
+		to += bytes;
+		from = line + bytes;
+	}
+	*to = '\0';
+	*len = to - *text;
+	return true;
+}
+
+char *input_line(char **at, char *end, size_t *len, bool *complete)
+{
+	char *line = *at, *newline;
+
+	if (line >= end)
+		return NULL;
+	newline = memchr(line, '\n', end - line);
+	*complete = newline != NULL;
+	if (!newline)
+		newline = end;
+	*newline = '\0';
+	*at = newline + 1;
+	if (newline > line && newline[-1] == '\r')
+		*--newline = '\0';
+	*len = newline - line;
+	return line;
+}
+
+void bad_lines_add(struct bad_lines *bad, size_t number, const char *why)
+{
+	if (!bad->count++) {
+		bad->first = number;
+		bad->why = why;
+	}
+}
+
+bool bad_lines_none(const struct bad_lines *bad, const char *path)
+{
+	if (bad->count)
+		warning("%s: %zu of its lines not understood, the first is line %zu: %s",
+			input_name(path), bad->count, bad->first, bad->why);
+	if (bad->cut)
+		warning("%s ends within line %zu: was it cut?", input_name(path), bad->cut);
+	return !bad->count && !bad->cut;
+}
