@@ -16,13 +16,16 @@
 #include <linux/string.h>
 #include "query.h"
 
+enum term { TERM_FILE, TERM_FUNC, TERM_MODULE, TERM_LINE, TERM_ID, NR_TERMS };
+
 /**
  * struct parser - where the parser is in a text
  * @text:	the text, with a NUL byte after it
  * @len:	bytes of @text
  * @pos:	what comes next
  * @ended:	@pos is behind the separator that ended the query
- * @terms:	the terms found in the query, a bit each
+ * @terms:	the terms found in the query without "not", a bit each
+ * @nots:	how many of each kind are there with "not"
  * @settings:	the fault settings found, a bit each
  * @err:	to be filled in
  */
@@ -32,6 +35,7 @@ struct parser {
 	size_t pos;
 	bool ended;
 	unsigned long terms;
+	unsigned int nots[NR_TERMS];
 	unsigned long settings;
 	struct codetag_query_error *err;
 };
@@ -229,9 +233,7 @@ static int parse_id(struct parser *p, const struct word *value, struct codetag_t
 	return 0;
 }
 
-enum term { TERM_FILE, TERM_FUNC, TERM_MODULE, TERM_LINE, TERM_ID };
-
-static const char * const term_names[] = {
+static const char * const term_names[NR_TERMS] = {
 	[TERM_FILE] = "file",
 	[TERM_FUNC] = "func",
 	[TERM_MODULE] = "module",
@@ -242,7 +244,7 @@ static const char * const term_names[] = {
 static int parse_term(struct parser *p, const struct word *word, struct codetag_query *q)
 {
 	bool negated = !strcmp(word->s, "not");
-	struct codetag_terms *terms = negated ? &q->none : &q->all;
+	struct codetag_terms *terms = &q->all;
 	struct word key = *word, value;
 	int term, ret;
 
@@ -259,9 +261,14 @@ static int parse_term(struct parser *p, const struct word *word, struct codetag_
 		return bad_word(p, &key, negated ?
 				"only file, func, module, line and id go behind not" :
 				"neither a keyword (file, func, module, line, id, not) nor an action (=p, +p, -p, =_, fault, keys=)");
-	if (p->terms & BIT(2 * term + negated))
+	if (negated && p->nots[term] == CODETAG_QUERY_NOTS)
+		return bad_word(p, &key, "given more than 8 times with not");
+	if (!negated && p->terms & BIT(term))
 		return bad_word(p, &key, "given twice");
-	p->terms |= BIT(2 * term + negated);
+	if (negated)
+		terms = &q->none[p->nots[term]++];
+	else
+		p->terms |= BIT(term);
 
 	ret = next_word(p, &value);
 	if (ret < 0)
@@ -532,6 +539,7 @@ int codetag_query_parse(char *text, size_t len, size_t *pos, struct codetag_quer
 {
 	struct parser p = { .text = text, .len = len, .pos = *pos, .err = err };
 	struct word word;
+	unsigned int i;
 	int ret;
 
 	do {
@@ -546,7 +554,6 @@ int codetag_query_parse(char *text, size_t len, size_t *pos, struct codetag_quer
 
 	*q = (struct codetag_query) {
 		.all.last_line = UINT_MAX,
-		.none.first_line = UINT_MAX,
 		.fault = {
 			.probability = 100,
 			.interval = 1,
@@ -561,6 +568,8 @@ int codetag_query_parse(char *text, size_t len, size_t *pos, struct codetag_quer
 		},
 		.start = word.start,
 	};
+	for (i = 0; i < CODETAG_QUERY_NOTS; i++)
+		q->none[i].first_line = UINT_MAX;
 	do {
 		q->end = word.end;
 		ret = parse_word(&p, &word, q) ?: next_word(&p, &word);
@@ -596,6 +605,16 @@ static bool line_matches(const struct codetag_terms *terms, const struct codetag
 	return terms->first_line <= ct->lineno && ct->lineno <= terms->last_line;
 }
 
+static bool excludes(const struct codetag_terms *none, const struct codetag *ct, u16 id,
+		     const char *modname, bool builtin)
+{
+	return (none->by_id && none->id == id) ||
+	       line_matches(none, ct) ||
+	       (none->func && match_wildcard(none->func, ct->function)) ||
+	       (none->module && module_matches(none->module, modname, builtin)) ||
+	       (none->file && file_matches(none->file, ct->filename));
+}
+
 /**
  * codetag_query_matches - does a query choose a call site?
  * @q:		the query
@@ -611,19 +630,18 @@ static bool line_matches(const struct codetag_terms *terms, const struct codetag
 bool codetag_query_matches(const struct codetag_query *q, const struct codetag *ct,
 			   u16 id, const char *modname, bool builtin)
 {
-	const struct codetag_terms *all = &q->all, *none = &q->none;
+	const struct codetag_terms *all = &q->all;
+	unsigned int i;
 
+	for (i = 0; i < CODETAG_QUERY_NOTS; i++)
+		if (excludes(&q->none[i], ct, id, modname, builtin))
+			return false;
 	return (!all->by_id || all->id == id) &&
 	       line_matches(all, ct) &&
 	       /* Remembered queries name a module, and seldom the one that is loaded. */
 	       (!all->module || module_matches(all->module, modname, builtin)) &&
 	       (!all->func || match_wildcard(all->func, ct->function)) &&
-	       (!all->file || file_matches(all->file, ct->filename)) &&
-	       !(none->by_id && none->id == id) &&
-	       !line_matches(none, ct) &&
-	       !(none->func && match_wildcard(none->func, ct->function)) &&
-	       !(none->module && module_matches(none->module, modname, builtin)) &&
-	       !(none->file && file_matches(none->file, ct->filename));
+	       (!all->file || file_matches(all->file, ct->filename));
 }
 
 /**
@@ -638,5 +656,6 @@ bool codetag_query_matches(const struct codetag_query *q, const struct codetag *
  */
 bool codetag_query_names_module(const struct codetag_query *q)
 {
-	return q->all.module ? strcmp(q->all.module, "vmlinux") : !!q->none.module;
+	/* The first of each kind is in the first element. */
+	return q->all.module ? strcmp(q->all.module, "vmlinux") : !!q->none[0].module;
 }

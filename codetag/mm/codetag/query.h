@@ -16,8 +16,8 @@
  *	keys=none		split it no more
  *
  * A query is any of these terms, joined by "and", and at most one action at its
- * end. Each kind of term can be in it once with and once without "not". Queries
- * are separated by ';' or a new line. In a GLOB '*' stands for any characters, '/'
+ * end. Each kind of term can be in it once without and eight times with "not": what any of
+ * these chooses is left out. Queries are separated by ';' or a new line. In a GLOB '*' stands for any characters, '/'
  * too, and '?' for one. A word that has blanks or separators in it is written
  * "like this". A '#' at the start of a word begins a comment, which ends with the
  * line.
@@ -34,6 +34,9 @@ struct codetag;
 
 /* Bytes of the longest word */
 #define CODETAG_QUERY_WORD_MAX	255
+
+/* How often a query can have each kind of term with "not" */
+#define CODETAG_QUERY_NOTS	8
 
 /* The flags that actions change, and their letters */
 #define CODETAG_FLAG_PROFILE	0x01	/* p: what the site allocates is charged to it */
@@ -140,8 +143,9 @@ struct codetag_terms {
  * struct codetag_query - one query
  * @all:	a site is chosen if all of these terms match; 0 to UINT_MAX when
  *		lines are not asked for
- * @none:	... and none of these, which were given with "not"; UINT_MAX to 0
- *		when lines are not asked for
+ * @none:	... and none of these, which were given with "not": the first of each
+ *		kind in the first element, and so on; UINT_MAX to 0 when lines are not
+ *		asked for
  * @action:	what to do with the sites
  * @flags:	of CODETAG_ACTION_SET, ADD and REMOVE: CODETAG_FLAG_* bits
  * @fault:	of CODETAG_ACTION_FAULT
@@ -152,7 +156,7 @@ struct codetag_terms {
  */
 struct codetag_query {
 	struct codetag_terms all;
-	struct codetag_terms none;
+	struct codetag_terms none[CODETAG_QUERY_NOTS];
 	enum codetag_action action;
 	u8 flags;
 	struct codetag_fault_settings fault;

@@ -165,7 +165,7 @@ bool query_match(const struct query *query, const struct site *site)
 bool query_has_id(const struct query *query)
 {
 	for (size_t i = 0; query && i < query->count; i++)
-		if (query->one[i].all.by_id || query->one[i].none.by_id)
+		if (query->one[i].all.by_id || query->one[i].none[0].by_id)
 			return true;
 	return false;
 }

@@ -68,13 +68,17 @@ static void check_query(const struct codetag_query *q, const char *words, size_t
 	check(q->start <= q->action_start && q->action_start <= q->end);
 	check((q->action == CODETAG_ACTION_NONE) == (q->action_start == q->end));
 	check(q->all.first_line <= q->all.last_line);
-	check(q->none.first_line <= q->none.last_line ||
-	      (q->none.first_line == UINT_MAX && !q->none.last_line));
+	for (size_t i = 0; i < CODETAG_QUERY_NOTS; i++) {
+		const struct codetag_terms *none = &q->none[i];
+
+		check(none->first_line <= none->last_line ||
+		      (none->first_line == UINT_MAX && !none->last_line));
+		check_terms(none, words, len);
+	}
 	check(!(q->flags & ~CODETAG_FLAG_PROFILE));
 	check_terms(&q->all, words, len);
-	check_terms(&q->none, words, len);
 	check_fault(q);
-	check(!codetag_query_names_module(q) || q->all.module || q->none.module);
+	check(!codetag_query_names_module(q) || q->all.module || q->none[0].module);
 }
 
 static bool same_terms(const struct codetag_terms *a, const struct codetag_terms *b)
@@ -93,7 +97,9 @@ static void check_again(const struct codetag_query *q, const char *text)
 	struct codetag_query again;
 
 	check(codetag_query_parse(words, len, &pos, &again, &error) == 1);
-	check(same_terms(&q->all, &again.all) && same_terms(&q->none, &again.none));
+	check(same_terms(&q->all, &again.all));
+	for (size_t i = 0; i < CODETAG_QUERY_NOTS; i++)
+		check(same_terms(&q->none[i], &again.none[i]));
 	check(q->action == again.action && q->flags == again.flags);
 	check(q->fault.times == again.fault.times && q->fault.nth == again.fault.nth);
 	check(again.start == 0 && again.end == len);
@@ -111,16 +117,22 @@ static void check_matches(const struct codetag_query *q)
 
 	for (size_t i = 0; i < ARRAY_SIZE(sites); i++) {
 		bool matches = codetag_query_matches(q, &sites[i], 3, i ? NULL : "ext4", i);
-		const struct codetag_terms *all = &q->all, *none = &q->none;
-		bool in_none = none->first_line <= sites[i].lineno &&
-			       sites[i].lineno <= none->last_line;
+		const struct codetag_terms *all = &q->all;
+		bool any_none = false;
 
 		check(!matches || !all->by_id || all->id == 3);
-		check(!matches || !none->by_id || none->id != 3);
-		check(!matches || !in_none);
+		for (size_t k = 0; k < CODETAG_QUERY_NOTS; k++) {
+			const struct codetag_terms *none = &q->none[k];
+			bool in_none = none->first_line <= sites[i].lineno &&
+				       sites[i].lineno <= none->last_line;
+
+			check(!matches || !none->by_id || none->id != 3);
+			check(!matches || !in_none);
+			any_none |= none->by_id || none->file || none->func || none->module || in_none;
+		}
 		check(matches || all->by_id || all->file || all->func || all->module ||
 		      all->first_line > sites[i].lineno || all->last_line < sites[i].lineno ||
-		      none->by_id || none->file || none->func || none->module || in_none);
+		      any_none);
 	}
 }
 

@@ -46,6 +46,7 @@ static const struct good {
 	bool by_id;
 	unsigned int id;
 	struct codetag_terms none;		/* last_line 0: lines are not asked for */
+	struct codetag_terms again;		/* the second of a kind, likewise */
 	enum codetag_action action;
 	u8 flags;
 	const char *action_text;
@@ -87,6 +88,10 @@ static const struct good {
 	{ "not line 3-5 line 2-", .first_line = 2, .none.first_line = 3, .none.last_line = 5 },
 	{ "not line 7-", .none.first_line = 7, .none.last_line = UINT_MAX },
 	{ "not id 3 id 4", .by_id = true, .id = 4, .none.by_id = true, .none.id = 3 },
+	{ "not file a not file b", .none.file = "a", .again.file = "b" },
+	{ "not line 3 not id 7 not line 5- not func f", .none.first_line = 3, .none.last_line = 3,
+	  .none.by_id = true, .none.id = 7, .none.func = "f",
+	  .again.first_line = 5, .again.last_line = UINT_MAX },
 	{ "file not func \"not\"", .file = "not", .func = "not" },
 	{ "not file x -p", .none.file = "x", .action = CODETAG_ACTION_REMOVE,
 	  .flags = CODETAG_FLAG_PROFILE, .action_text = "-p" },
@@ -135,6 +140,18 @@ static void good_name(const struct good *good, char *name)
 
 KUNIT_ARRAY_PARAM(good, goods, good_name);
 
+static void expect_none(struct kunit *test, const struct codetag_terms *none,
+			const struct codetag_terms *want)
+{
+	KUNIT_EXPECT_STREQ(test, none->file ?: "any", want->file ?: "any");
+	KUNIT_EXPECT_STREQ(test, none->func ?: "any", want->func ?: "any");
+	KUNIT_EXPECT_STREQ(test, none->module ?: "any", want->module ?: "any");
+	KUNIT_EXPECT_EQ(test, none->first_line, want->last_line ? want->first_line : UINT_MAX);
+	KUNIT_EXPECT_EQ(test, none->last_line, want->last_line);
+	KUNIT_EXPECT_EQ(test, none->by_id, want->by_id);
+	KUNIT_EXPECT_EQ(test, none->id, want->id);
+}
+
 static void good_query(struct kunit *test)
 {
 	const struct good *good = test->param_value;
@@ -148,14 +165,8 @@ static void good_query(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, q.all.last_line, good->last_line ?: UINT_MAX);
 	KUNIT_EXPECT_EQ(test, q.all.by_id, good->by_id);
 	KUNIT_EXPECT_EQ(test, q.all.id, good->id);
-	KUNIT_EXPECT_STREQ(test, q.none.file ?: "any", good->none.file ?: "any");
-	KUNIT_EXPECT_STREQ(test, q.none.func ?: "any", good->none.func ?: "any");
-	KUNIT_EXPECT_STREQ(test, q.none.module ?: "any", good->none.module ?: "any");
-	KUNIT_EXPECT_EQ(test, q.none.first_line,
-			good->none.last_line ? good->none.first_line : UINT_MAX);
-	KUNIT_EXPECT_EQ(test, q.none.last_line, good->none.last_line);
-	KUNIT_EXPECT_EQ(test, q.none.by_id, good->none.by_id);
-	KUNIT_EXPECT_EQ(test, q.none.id, good->none.id);
+	expect_none(test, &q.none[0], &good->none);
+	expect_none(test, &q.none[1], &good->again);
 	KUNIT_EXPECT_EQ(test, q.action, good->action);
 	KUNIT_EXPECT_EQ(test, q.flags, good->flags);
 	KUNIT_ASSERT_EQ(test, q.end - q.action_start, strlen(action));
@@ -269,7 +280,9 @@ static const struct bad {
 	{ "not fault", "fault", 4, "go behind not" },
 	{ "not not file x", "not", 4, "go behind not" },
 	{ "not file \"\"", "", 9, "the value is empty" },
-	{ "not file x file y not file z", "file", 22, "given twice" },
+	{ "not file x file y file z", "file", 18, "given twice" },
+	{ "not id 1 not id 2 not id 3 not id 4 not id 5 not id 6 not id 7 not id 8 not id 9",
+	  "id", 76, "more than 8 times" },
 	{ "not line 5-3", "5-3", 9, "ends before it begins" },
 	{ "not id x", "x", 7, "not an id" },
 	{ "Not file x", "Not", 0, "neither a keyword" },
@@ -463,7 +476,7 @@ static void several(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, q.all.first_line, i == 4 ? 7 : 0);
 		KUNIT_EXPECT_EQ(test, !q.all.file, i != 0);
 		KUNIT_EXPECT_EQ(test, !q.all.module, i != 1);
-		KUNIT_EXPECT_EQ(test, !q.none.func, i != 3);
+		KUNIT_EXPECT_EQ(test, !q.none[0].func, i != 3);
 		KUNIT_ASSERT_EQ(test, q.end - q.start, strlen(want[i].text));
 		KUNIT_EXPECT_MEMEQ(test, source + q.start, want[i].text,
 				   strlen(want[i].text));
@@ -589,6 +602,10 @@ static const struct match {
 	{ "file *.c not file mm/* not func probe", "e" },
 	{ "module vmlinux not line 7 not id 40", "" },
 	{ "id 40 not id 40", "" },
+	{ "not file mm/* not file fs/*", "ho" },
+	{ "not line 7 not line 2412 not id 0", "o" },
+	{ "file *.c not module s* not module ext4", "" },
+	{ "not func probe not func a* not func b*", "he" },
 };
 
 static void match_name(const struct match *match, char *name)
