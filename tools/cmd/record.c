@@ -227,6 +227,17 @@ static bool create_recording(struct record *record)
 	return false;
 }
 
+/* A recording without a snapshot goes when it is closed. */
+static void say_kept(const struct record *record)
+{
+	size_t count = recording_count(record->recording);
+
+	if (count)
+		hint("%s is good up to its last snapshot: it has %zu.", record->output, count);
+	else
+		hint("Nothing was recorded.");
+}
+
 enum taken { TAKEN, TAKEN_PARTLY, NOT_TAKEN, NO_USE };
 
 /*
@@ -271,6 +282,7 @@ static enum taken take(struct record *record)
 		if (!recording_add(record->recording, &moment)) {
 			warning("cannot write %s: %s", record->output,
 				recording_error(record->recording));
+			say_kept(record);
 			taken = NO_USE;
 		}
 	}

@@ -466,6 +466,40 @@ static bool same_kernel(struct recording *rec, const char *kernel)
 	return false;
 }
 
+static int64_t pragma(struct recording *rec, const char *text)
+{
+	sqlite3_stmt *s = query(rec, text);
+	int64_t value = s && sqlite3_step(s) == SQLITE_ROW ? sqlite3_column_int64(s, 0) : 0;
+
+	sqlite3_finalize(s);
+	return value;
+}
+
+/*
+ * Puts what was committed from the file -wal into the recording itself: who copies that alone
+ * gets all snapshots. Room is made first, as on a full disk the file would be left half old and
+ * half new; that is why SQLite does not do it by itself. What a reader keeps back goes with the next
+ * snapshot.
+ */
+static bool settle(struct recording *rec)
+{
+	off_t size = pragma(rec, "PRAGMA page_count") * pragma(rec, "PRAGMA page_size");
+	struct stat st;
+	int result;
+
+	if (fstat(rec->lock, &st))
+		return fail_with(rec, strerror(errno));
+	sqlite3_db_config(rec->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+	result = st.st_size < size ? posix_fallocate(rec->lock, 0, size) : 0;
+	if (result)
+		return fail_with(rec, strerror(result));
+	result = sqlite3_wal_checkpoint_v2(rec->db, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
+	if (result != SQLITE_OK && result != SQLITE_BUSY)
+		return fail(rec);
+	sqlite3_db_config(rec->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0, NULL);
+	return true;
+}
+
 struct recording *recording_create(const char *path, const char *kernel, bool append)
 {
 	struct recording *rec = new_recording();
@@ -473,7 +507,8 @@ struct recording *recording_create(const char *path, const char *kernel, bool ap
 
 	if (append) {
 		if (lock_file(rec, path, false) && open_existing(rec, path, DATABASE_APPEND) &&
-		    same_kernel(rec, kernel) && run(rec, contexts_schema))
+		    same_kernel(rec, kernel) &&
+		    run(rec, "PRAGMA wal_autocheckpoint = 0") && run(rec, contexts_schema))
 			load_states(rec);
 		return rec;
 	}
@@ -484,6 +519,7 @@ struct recording *recording_create(const char *path, const char *kernel, bool ap
 	if (!open_database(rec, path, DATABASE_NEW))
 		return rec;
 	if (!run(rec, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;"
+			"PRAGMA wal_autocheckpoint = 0;"
 			"BEGIN;") ||
 	    !run(rec, meta_schema) || !run(rec, schema) || !run(rec, contexts_schema) ||
 	    !run(rec, "INSERT INTO meta VALUES ('format', '" FORMAT "')"))
@@ -492,7 +528,7 @@ struct recording *recording_create(const char *path, const char *kernel, bool ap
 	if (!s)
 		return rec;
 	bind_text(s, 1, kernel);
-	if (query_end(rec, s, sqlite3_step(s)) && run(rec, "COMMIT")) {
+	if (query_end(rec, s, sqlite3_step(s)) && run(rec, "COMMIT") && settle(rec)) {
 		rec->kernel = xstrdup(kernel);
 		prepare(rec);
 	}
@@ -819,7 +855,7 @@ bool recording_add(struct recording *rec, const struct moment *moment)
 	    !add_slabs(rec, id, moment->slabinfo) ||
 	    !add_pages(rec, id, moment->pages) ||
 	    !add_processes(rec, id, moment->processes) ||
-	    !add_contexts(rec, id, moment->contexts) || !run(rec, "COMMIT"))
+	    !add_contexts(rec, id, moment->contexts) || !run(rec, "COMMIT") || !settle(rec))
 		return false;
 	GROW(rec->snapshot, rec->count, rec->room);
 	rec->snapshot[rec->count++] = (struct snapshot_head){

@@ -31,6 +31,46 @@ killed_recording() {
 	done
 }
 
+# snapshots FILE: how many it has
+snapshots() {
+	"$codetag" replay "$1" --list -N | wc -l
+}
+
+# A copy of the file alone, made while it is written, has all but the snapshot that is written.
+copied_recording() {
+	local db=$scratch/copied.db copy=$scratch/copy.db writer have got
+	rm -f "$db"* "$copy"*
+	"$codetag" record -q -o "$db" -i 0.3 --allocinfo data/recorded-mainline-6.12.allocinfo &
+	writer=$!
+	comes recorded "$db"
+	sleep 1
+	kill -STOP $writer
+	cp "$db" "$copy"
+	have=$(snapshots "$db")
+	kill -KILL $writer && wait $writer 2>/dev/null
+	got=$(snapshots "$copy")
+	[ "$have" -gt 1 ] && [ "$got" -ge $((have - 1)) ] || { echo "$got of $have"; return 1; }
+	"$codetag" report "$copy" >/dev/null
+}
+
+# On a full disk it says what it has kept, and a copy of the file alone has that.
+kept_recording() {
+	local db=$scratch/kept.db copy=$scratch/kept-copy.db now=$scratch/kept append='' i
+	rm -f "$db"* "$copy"*
+	for ((i = 1; i < 100; i++)); do
+		awk -v i="$i" 'NR > 2 { $1 += 4096 * i } { print }' \
+			data/recorded-mainline-6.12.allocinfo >"$now"
+		# shellcheck disable=SC2086
+		( trap '' XFSZ; ulimit -f 400; exec "$codetag" record -q -o "$db" -c 1 $append \
+			--allocinfo "$now" ) 2>"$scratch/err" || break
+		append=--append
+	done
+	cp "$db" "$copy"
+	cat "$scratch/err"
+	[ "$i" -gt 2 ] && [ "$(snapshots "$copy")" -eq $((i - 1)) ] &&
+		grep -qxF "$db is good up to its last snapshot: it has $((i - 1))." "$scratch/err"
+}
+
 # Within one run: a row that vanishes and comes back as it was.
 returning_row() (
 	export db=$scratch/returning.db now=$scratch/returning
@@ -444,6 +484,8 @@ if feature sqlite3 record; then
 		check "record/replay-is-source/${file##*/}" replay_is_source "$file"
 	done
 	check record/killed killed_recording
+	check record/copied copied_recording
+	check record/kept kept_recording
 	check record/returning-row returning_row
 	check record/goes-on record_goes_on
 	check record/interrupted interrupted_recording
