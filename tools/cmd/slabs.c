@@ -12,6 +12,8 @@
 #include "slabs_view.h"
 #include "base/message.h"
 #include "base/number.h"
+#include "base/text.h"
+#include "read/alloc_traces.h"
 #include "read/input.h"
 #include "source/source.h"
 #include "trace/kmem.h"
@@ -27,14 +29,14 @@ struct options {
 	double delay;		/* 0: not given */
 	size_t top;
 	size_t sites;		/* of each cache, 0: none */
-	const char *allocinfo, *trace_db;
+	const char *allocinfo, *trace_db, *alloc_traces;
 	bool prometheus;
 	bool has_limit;
 	int64_t limit;		/* of growth */
 };
 
 enum { KEY_PAGE_SIZE = 0x200, KEY_SITES, KEY_ALLOCINFO, KEY_TRACE_DB, KEY_LIVE, KEY_DIFF, KEY_CSV,
-       KEY_PROMETHEUS, KEY_FAIL_OVER };
+       KEY_PROMETHEUS, KEY_FAIL_OVER, KEY_ALLOC_TRACES };
 
 static const struct argp_option options[] = {
 	{ "slabinfo", 'f', "FILE", 0,
@@ -64,6 +66,9 @@ static const struct argp_option options[] = {
 	  "that can be told: see below", 3 },
 	{ "allocinfo", KEY_ALLOCINFO, "FILE", 0,
 	  "Call sites by size, from FILE (default: " ALLOCINFO_PATH ")", 3 },
+	{ "alloc-traces", KEY_ALLOC_TRACES, "DIR", 0,
+	  "Call sites as a kernel has recorded them that was booted with slab_debug=U, from DIR, "
+	  "/sys/kernel/debug/slab or a copy of it: CACHE/alloc_traces, or CACHE/alloc_calls", 3 },
 #ifdef HAVE_SQLITE
 	{ "trace-db", KEY_TRACE_DB, "FILE", 0,
 	  "Callers from the trace that codetag trace --save-db has put into FILE", 3 },
@@ -119,6 +124,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case KEY_ALLOCINFO:
 		o->allocinfo = arg;
 		return 0;
+	case KEY_ALLOC_TRACES:
+		o->alloc_traces = arg;
+		return 0;
 	case KEY_TRACE_DB:
 		o->trace_db = arg;
 		return 0;
@@ -153,11 +161,13 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 					   o->choice.pattern || o->top))
 			argp_error(state, "--prometheus has all caches as they are: --live, --diff, "
 				   "--sites, --columns, --top and GLOB go without it");
-		else if (o->output.csv && (o->live || o->sites || o->allocinfo || o->trace_db))
+		else if (o->output.csv && (o->live || o->sites || o->allocinfo || o->trace_db ||
+					   o->alloc_traces))
 			argp_error(state, "--csv goes with neither --live nor --sites");
 		else if (o->has_limit && !o->old)
 			argp_error(state, "--fail-over goes with --diff");
-		else if ((o->live || o->old) && (o->sites || o->allocinfo || o->trace_db))
+		else if ((o->live || o->old) && (o->sites || o->allocinfo || o->trace_db ||
+						 o->alloc_traces))
 			argp_error(state, "--sites goes with neither --live nor --diff");
 		else if (o->live && o->old)
 			argp_error(state, "either --live or --diff");
@@ -169,12 +179,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 			argp_error(state, "--delay goes with --live");
 		else if (o->old && !strchr(SLAB_CHANGE_KEYS, o->choice.key))
 			argp_error(state, "a change cannot be sorted by '%c'", o->choice.key);
-		else if (o->allocinfo && o->trace_db)
-			argp_error(state, "either --allocinfo or --trace-db");
-		else if (o->sites && o->given && !o->allocinfo && !o->trace_db)
-			argp_error(state, "--sites of a saved slabinfo needs --allocinfo "
-				   "or --trace-db of that machine");
-		else if (!o->sites && (o->allocinfo || o->trace_db))
+		else if (!!o->allocinfo + !!o->trace_db + !!o->alloc_traces > 1)
+			argp_error(state, "one of --allocinfo, --alloc-traces and --trace-db");
+		else if (o->sites && o->given && !o->allocinfo && !o->trace_db && !o->alloc_traces)
+			argp_error(state, "--sites of a saved slabinfo needs --allocinfo, "
+				   "--alloc-traces or --trace-db of that machine");
+		else if (!o->sites && (o->allocinfo || o->trace_db || o->alloc_traces))
 			o->sites = 3;
 		slabs_check_columns(&o->output, o->old, state);
 		return 0;
@@ -194,7 +204,8 @@ static const struct argp argp = {
 	"\vThe kernel does not record which call site an object in a cache is from. What "
 	"--sites shows with a ~ is concluded from sizes: each allocation of the call site "
 	"has the size of the cache's objects, and it holds no more of them than there are. "
-	"A trace knows the cache of what was allocated while it ran.\n\n"
+	"A trace knows the cache of what was allocated while it ran, and a kernel with "
+	"slab_debug=U knows all.\n\n"
 	"Examples:\n"
 	"  codetag slabs -n 20\n"
 	"  codetag slabs -s u 'kmalloc-*'\n"
@@ -245,6 +256,51 @@ static bool find_by_trace(struct slab_holders *holders, const struct slabinfo *s
 	return false;
 }
 
+/* Of one cache; *@any is set if it has such a file. */
+static bool find_recorded(struct slab_holders *holders, const struct slab_cache *cache,
+			  const char *dir, bool *any)
+{
+	static const char *const names[] = { "alloc_traces", "alloc_calls" };
+	struct alloc_traces traces;
+	bool good = true, read = false;
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names) && !read; i++) {
+		struct text path = { 0 };
+		size_t len;
+		char *text;
+
+		text_printf(&path, "%s/%s/%s", dir, cache->name, names[i]);
+		read = input_read_found(path.s, &text, &len);
+		if (read) {
+			alloc_traces_parse(&traces, text, len);
+			slab_holders_by_traces(holders, cache, &traces);
+			good = bad_lines_none(&traces.bad, path.s);
+			alloc_traces_free(&traces);
+		} else if (errno != ENOENT && errno != ENOTDIR) {
+			input_complain(path.s, errno);
+			good = false;
+		}
+		text_free(&path);
+	}
+	*any |= read;
+	return good;
+}
+
+static bool find_all_recorded(struct slab_holders *holders, const struct slabinfo *slabs,
+			      const char *dir)
+{
+	bool good = true, any = false;
+
+	for (size_t i = 0; i < slabs->count; i++)
+		good = find_recorded(holders, &slabs->cache[i], dir, &any) && good;
+	if (good && !any) {
+		warning("%s has no alloc_traces of any of these caches", dir);
+		hint("A kernel has them that was booted with slab_debug=U.");
+		good = false;
+	}
+	return good;
+}
+
 /* Has to see all caches: which of them fit is the question. */
 static bool find_holders(struct slab_holders *holders, const struct slabinfo *slabs,
 			 struct known *known, const struct options *o)
@@ -253,6 +309,8 @@ static bool find_holders(struct slab_holders *holders, const struct slabinfo *sl
 
 	if (!o->sites)
 		return true;
+	if (o->alloc_traces)
+		return find_all_recorded(holders, slabs, o->alloc_traces);
 	if (o->trace_db)
 		return find_by_trace(holders, slabs, known, o->trace_db);
 	if (!allocinfo_read(&known->info, path))

@@ -6,6 +6,7 @@
 
 #include "base/memory.h"
 #include "base/number.h"
+#include "read/alloc_traces.h"
 #include "trace/kmem.h"
 
 static void add(struct slab_holders *holders, const struct slab_holder *holder)
@@ -123,6 +124,33 @@ void slab_holders_by_trace(struct slab_holders *holders, const struct slabinfo *
 	sort(holders);
 }
 
+/* One call site can have several lines, of several stacks. */
+void slab_holders_by_traces(struct slab_holders *holders, const struct slab_cache *cache,
+			    const struct alloc_traces *traces)
+{
+	size_t first = holders->count;
+
+	for (size_t i = 0; i < traces->count; i++) {
+		const struct alloc_trace *trace = &traces->trace[i];
+		size_t k = first;
+
+		while (k < holders->count && strcmp(holders->holder[k].name, trace->site))
+			k++;
+		if (k == holders->count) {
+			const struct slab_holder holder = {
+				.cache = cache->name, .certain = true,
+				.name = arena_copy(&holders->strings, trace->site,
+						   strlen(trace->site)),
+			};
+
+			add(holders, &holder);
+		}
+		holders->holder[k].objects = add64(holders->holder[k].objects, trace->objects);
+		holders->holder[k].bytes = mul64(holders->holder[k].objects, cache->object_size);
+	}
+	sort(holders);
+}
+
 const struct slab_holder *slab_holders_find(const struct slab_holders *holders,
 					    const struct slab_cache *cache, size_t *count)
 {
@@ -141,6 +169,7 @@ const struct slab_holder *slab_holders_find(const struct slab_holders *holders,
 void slab_holders_free(struct slab_holders *holders)
 {
 	groups_free(&holders->groups);
+	arena_free(&holders->strings);
 	free(holders->holder);
 	*holders = (struct slab_holders){ 0 };
 }
