@@ -16,7 +16,7 @@
 #include <linux/string.h>
 #include "query.h"
 
-enum term { TERM_FILE, TERM_FUNC, TERM_MODULE, TERM_LINE, TERM_ID, NR_TERMS };
+enum term { TERM_FILE, TERM_FUNC, TERM_MODULE, TERM_SUBSYSTEM, TERM_LINE, TERM_ID, NR_TERMS };
 
 /**
  * struct parser - where the parser is in a text
@@ -237,6 +237,7 @@ static const char * const term_names[NR_TERMS] = {
 	[TERM_FILE] = "file",
 	[TERM_FUNC] = "func",
 	[TERM_MODULE] = "module",
+	[TERM_SUBSYSTEM] = "subsystem",
 	[TERM_LINE] = "line",
 	[TERM_ID] = "id",
 };
@@ -259,8 +260,8 @@ static int parse_term(struct parser *p, const struct word *word, struct codetag_
 	term = match_string(term_names, ARRAY_SIZE(term_names), key.s);
 	if (term < 0)
 		return bad_word(p, &key, negated ?
-				"only file, func, module, line and id go behind not" :
-				"neither a keyword (file, func, module, line, id, not) nor an action (=p, +p, -p, =_, fault, keys=)");
+				"only file, func, module, subsystem, line and id go behind not" :
+				"neither a keyword (file, func, module, subsystem, line, id, not) nor an action (=p, +p, -p, =_, fault, keys=)");
 	if (negated && p->nots[term] == CODETAG_QUERY_NOTS)
 		return bad_word(p, &key, "given more than 8 times with not");
 	if (!negated && p->terms & BIT(term))
@@ -284,6 +285,8 @@ static int parse_term(struct parser *p, const struct word *word, struct codetag_
 		return parse_glob(p, &value, &terms->func);
 	case TERM_MODULE:
 		return parse_module(p, &value, &terms->module);
+	case TERM_SUBSYSTEM:
+		return parse_glob(p, &value, &terms->subsystem);
 	case TERM_LINE:
 		return parse_lines(p, &value, terms);
 	default:
@@ -600,6 +603,16 @@ static bool module_matches(const char *glob, const char *modname, bool builtin)
 	       (modname && match_wildcard(glob, modname));
 }
 
+static bool subsystem_matches(const char *glob, const char *path, const char *modname)
+{
+	char name[CODETAG_SUBSYSTEM_MAX + 1];
+
+	while (!strncmp(path, "./", 2))
+		path += 2;
+	codetag_subsystem(name, path, modname);
+	return match_wildcard(glob, name);
+}
+
 static bool line_matches(const struct codetag_terms *terms, const struct codetag *ct)
 {
 	return terms->first_line <= ct->lineno && ct->lineno <= terms->last_line;
@@ -612,6 +625,7 @@ static bool excludes(const struct codetag_terms *none, const struct codetag *ct,
 	       line_matches(none, ct) ||
 	       (none->func && match_wildcard(none->func, ct->function)) ||
 	       (none->module && module_matches(none->module, modname, builtin)) ||
+	       (none->subsystem && subsystem_matches(none->subsystem, ct->filename, modname)) ||
 	       (none->file && file_matches(none->file, ct->filename));
 }
 
@@ -641,6 +655,7 @@ bool codetag_query_matches(const struct codetag_query *q, const struct codetag *
 	       /* Remembered queries name a module, and seldom the one that is loaded. */
 	       (!all->module || module_matches(all->module, modname, builtin)) &&
 	       (!all->func || match_wildcard(all->func, ct->function)) &&
+	       (!all->subsystem || subsystem_matches(all->subsystem, ct->filename, modname)) &&
 	       (!all->file || file_matches(all->file, ct->filename));
 }
 

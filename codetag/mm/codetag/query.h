@@ -5,6 +5,7 @@
  *	file GLOB		the whole path, or its end after a '/'
  *	func GLOB
  *	module GLOB		"vmlinux" is the kernel proper
+ *	subsystem GLOB		"fs/ext4", "slab allocator": subsystem.c has the list
  *	line N | N-M | N- | -M
  *	id N
  *	not TERM		sites that TERM, one of those above, does not choose
@@ -16,11 +17,11 @@
  *	keys=none		split it no more
  *
  * A query is any of these terms, joined by "and", and at most one action at its
- * end. Each kind of term can be in it once without and eight times with "not": what any of
- * these chooses is left out. Queries are separated by ';' or a new line. In a GLOB '*' stands for any characters, '/'
- * too, and '?' for one. A word that has blanks or separators in it is written
- * "like this". A '#' at the start of a word begins a comment, which ends with the
- * line.
+ * end. Each kind of term can be in it once without and eight times with "not":
+ * what any of these chooses is left out. Queries are separated by ';' or a new
+ * line. In a GLOB '*' stands for any characters, '/' too, and '?' for one. A word
+ * that has blanks or separators in it is written "like this". A '#' at the start
+ * of a word begins a comment, which ends with the line.
  *
  * This room is pure: no locks, no allocations, no state. The codetag command
  * is built with the same file.
@@ -37,6 +38,9 @@ struct codetag;
 
 /* How often a query can have each kind of term with "not" */
 #define CODETAG_QUERY_NOTS	8
+
+/* Bytes of the longest name of a subsystem; longer ones are cut */
+#define CODETAG_SUBSYSTEM_MAX	79
 
 /* The flags that actions change, and their letters */
 #define CODETAG_FLAG_PROFILE	0x01	/* p: what the site allocates is charged to it */
@@ -122,6 +126,7 @@ struct codetag_fault_settings {
  * @file:	glob for the path, NULL: not asked for
  * @func:	glob for the function, NULL: not asked for
  * @module:	glob for the module, NULL: not asked for
+ * @subsystem:	glob for the part of the kernel, NULL: not asked for
  * @first_line:	first line
  * @last_line:	last line
  * @by_id:	the site's own id is asked for, it is @id
@@ -133,6 +138,7 @@ struct codetag_terms {
 	const char *file;
 	const char *func;
 	const char *module;
+	const char *subsystem;
 	unsigned int first_line;
 	unsigned int last_line;
 	bool by_id;
@@ -184,5 +190,6 @@ int codetag_query_parse(char *text, size_t len, size_t *pos, struct codetag_quer
 bool codetag_query_matches(const struct codetag_query *q, const struct codetag *ct,
 			   u16 id, const char *modname, bool builtin);
 bool codetag_query_names_module(const struct codetag_query *q);
+void codetag_subsystem(char *name, const char *path, const char *modname);
 
 #endif /* _MM_CODETAG_QUERY_H */

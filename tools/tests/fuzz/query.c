@@ -60,6 +60,7 @@ static void check_terms(const struct codetag_terms *terms, const char *words, si
 	check_glob(terms->file, words, len);
 	check_glob(terms->func, words, len);
 	check_glob(terms->module, words, len);
+	check_glob(terms->subsystem, words, len);
 }
 
 static void check_query(const struct codetag_query *q, const char *words, size_t len)
@@ -84,7 +85,7 @@ static void check_query(const struct codetag_query *q, const char *words, size_t
 static bool same_terms(const struct codetag_terms *a, const struct codetag_terms *b)
 {
 	return same_glob(a->file, b->file) && same_glob(a->func, b->func) &&
-	       same_glob(a->module, b->module) && a->first_line == b->first_line &&
+	       same_glob(a->module, b->module) && same_glob(a->subsystem, b->subsystem) && a->first_line == b->first_line &&
 	       a->last_line == b->last_line && a->by_id == b->by_id && a->id == b->id;
 }
 
@@ -128,9 +129,10 @@ static void check_matches(const struct codetag_query *q)
 
 			check(!matches || !none->by_id || none->id != 3);
 			check(!matches || !in_none);
-			any_none |= none->by_id || none->file || none->func || none->module || in_none;
+			any_none |= none->by_id || none->file || none->func || none->module ||
+				    none->subsystem || in_none;
 		}
-		check(matches || all->by_id || all->file || all->func || all->module ||
+		check(matches || all->by_id || all->file || all->func || all->module || all->subsystem ||
 		      all->first_line > sites[i].lineno || all->last_line < sites[i].lineno ||
 		      any_none);
 	}

@@ -41,7 +41,7 @@ static struct codetag_query parse_one(struct kunit *test, const char *text)
 
 static const struct good {
 	const char *text;
-	const char *file, *func, *module;
+	const char *file, *func, *module, *subsystem;
 	unsigned int first_line, last_line;	/* 0: UINT_MAX */
 	bool by_id;
 	unsigned int id;
@@ -88,6 +88,8 @@ static const struct good {
 	{ "not line 3-5 line 2-", .first_line = 2, .none.first_line = 3, .none.last_line = 5 },
 	{ "not line 7-", .none.first_line = 7, .none.last_line = UINT_MAX },
 	{ "not id 3 id 4", .by_id = true, .id = 4, .none.by_id = true, .none.id = 3 },
+	{ "subsystem \"page cache\"", .subsystem = "page cache" },
+	{ "not subsystem b**", .none.subsystem = "b*" },
 	{ "not file a not file b", .none.file = "a", .again.file = "b" },
 	{ "not line 3 not id 7 not line 5- not func f", .none.first_line = 3, .none.last_line = 3,
 	  .none.by_id = true, .none.id = 7, .none.func = "f",
@@ -146,6 +148,7 @@ static void expect_none(struct kunit *test, const struct codetag_terms *none,
 	KUNIT_EXPECT_STREQ(test, none->file ?: "any", want->file ?: "any");
 	KUNIT_EXPECT_STREQ(test, none->func ?: "any", want->func ?: "any");
 	KUNIT_EXPECT_STREQ(test, none->module ?: "any", want->module ?: "any");
+	KUNIT_EXPECT_STREQ(test, none->subsystem ?: "any", want->subsystem ?: "any");
 	KUNIT_EXPECT_EQ(test, none->first_line, want->last_line ? want->first_line : UINT_MAX);
 	KUNIT_EXPECT_EQ(test, none->last_line, want->last_line);
 	KUNIT_EXPECT_EQ(test, none->by_id, want->by_id);
@@ -161,6 +164,7 @@ static void good_query(struct kunit *test)
 	KUNIT_EXPECT_STREQ(test, q.all.file ?: "any", good->file ?: "any");
 	KUNIT_EXPECT_STREQ(test, q.all.func ?: "any", good->func ?: "any");
 	KUNIT_EXPECT_STREQ(test, q.all.module ?: "any", good->module ?: "any");
+	KUNIT_EXPECT_STREQ(test, q.all.subsystem ?: "any", good->subsystem ?: "any");
 	KUNIT_EXPECT_EQ(test, q.all.first_line, good->first_line);
 	KUNIT_EXPECT_EQ(test, q.all.last_line, good->last_line ?: UINT_MAX);
 	KUNIT_EXPECT_EQ(test, q.all.by_id, good->by_id);
@@ -270,6 +274,8 @@ static const struct bad {
 	{ "file x file y", "file", 7, "given twice" },
 	{ "func x func x", "func", 7, "given twice" },
 	{ "module x module y", "module", 9, "given twice" },
+	{ "subsystem x subsystem y", "subsystem", 12, "given twice" },
+	{ "subsystem", "subsystem", 0, "a value is missing" },
 	{ "line 0- line 1", "line", 8, "given twice" },
 	{ "id 0 id 1", "id", 5, "given twice" },
 	/* not */
@@ -606,6 +612,14 @@ static const struct match {
 	{ "not line 7 not line 2412 not id 0", "o" },
 	{ "file *.c not module s* not module ext4", "" },
 	{ "not func probe not func a* not func b*", "he" },
+	{ "subsystem fs/ext4", "e" },
+	{ "subsystem \"slab allocator\"", "s" },
+	{ "subsystem \"slab*\"", "s" },
+	{ "subsystem headers", "h" },
+	{ "subsystem \"module snd_hda_intel\"", "o" },
+	{ "subsystem ext4", "" },
+	{ "not subsystem fs/* not subsystem headers", "so" },
+	{ "subsystem fs/ext4 not line 1384", "" },
 };
 
 static void match_name(const struct match *match, char *name)
