@@ -156,7 +156,7 @@ static DEFINE_PER_CPU(bool, has_context_lock);
  * codetag_context_lock - lock the sites, the contexts and their blocks
  *
  * Context: Any but NMI, unless codetag_context_locked().
- * Return: What to give to codetag_context_unlock().
+ * Return: The flags for codetag_context_unlock().
  */
 unsigned long codetag_context_lock(void)
 {

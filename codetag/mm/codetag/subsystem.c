@@ -4,6 +4,7 @@
  * command is built with the same file.
  */
 #include <linux/array_size.h>
+#include <linux/build_bug.h>
 #include <linux/string.h>
 #include "query.h"
 

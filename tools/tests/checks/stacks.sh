@@ -80,7 +80,7 @@ stacks_names_it() {
 	stacks_prepare || return 1
 	stacks_run --for 18 --sites 1 "$stacks/allocinfo"
 	stacks_exits 1 $? && stacks_says ' 1. take [leaky] leaks' out &&
-		stacks_says 'leaks: 1, unsure: 0' out && stacks_says '1 in 100 is not freed' out &&
+		stacks_says 'leaks: 1, unsure: 0' out && stacks_says '1 in 100 of the allocations of these intervals was not freed' out &&
 		stacks_says 'Random ups and downs alone look like this' out &&
 		stacks_says '1 call sites of caches, process memory, slabs' out &&
 		[ ! -e "$stacks/split-before" ] &&
