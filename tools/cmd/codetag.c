@@ -2,6 +2,8 @@
 /* codetag: which lines of kernel code hold the memory. */
 #include <argp.h>
 #include <errno.h>
+#include <poll.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -88,14 +90,24 @@ static void usage(FILE *out)
 	      out);
 }
 
+/* Has who reads the output seen enough? A write may have failed long before, unnoticed. */
+static bool reader_gone(void)
+{
+	struct pollfd output = { .fd = STDOUT_FILENO, .events = POLLOUT };
+
+	return poll(&output, 1, 0) == 1 && output.revents & POLLERR;
+}
+
 /* Output that did not reach its file is a failure like any other. */
 static void check_stdout(void)
 {
-	if (fflush(stdout) || ferror(stdout)) {
-		if (errno == EPIPE)	/* the reader has seen enough */
+	int error = message_flush();
+
+	if (error || ferror(stdout)) {
+		if (error == EPIPE || reader_gone())
 			_exit(STATUS_TROUBLE);
 		fprintf(stderr, "%s: cannot write the output: %s\n",
-			message_name, strerror(errno));
+			message_name, strerror(error ? error : EIO));
 		_exit(STATUS_TROUBLE);
 	}
 }

@@ -11,7 +11,7 @@
 #include "command.h"
 #include "progress.h"
 #include "selection.h"
-#include "analysis/spread.h"
+#include "model/spread.h"
 #include "base/message.h"
 #include "base/number.h"
 #include "base/outfile.h"

@@ -13,7 +13,7 @@
 #include "where_live.h"
 #include "where_view.h"
 #include "analysis/owners.h"
-#include "analysis/spread.h"
+#include "model/spread.h"
 #include "base/message.h"
 #include "base/number.h"
 #include "source/host.h"

@@ -192,8 +192,6 @@ static int audit_run(struct audit *audit)
 			msleep(10 << pass);
 		}
 		codetag_recount_done();
-		if (!audit->gave_up)
-			known_hash = audit->hash;
 		ret = 0;
 	}
 	codetag_unlock();
@@ -263,6 +261,9 @@ static int audit_start(struct codetag_result *result)
 		ret = audit_run(&audit);
 	if (!ret)
 		ret = codetag_result_set(result, print_result, &audit);
+	/* Known is what somebody can have read. */
+	if (!ret && !audit.gave_up)
+		known_hash = audit.hash;
 	vfree(audit.found);
 	vfree(audit.counted);
 	vfree(audit.delta);

@@ -392,7 +392,7 @@ static noinline struct codetag_context *make_context(struct codetag_site *site,
 	unsigned long flags;
 	bool refill;
 
-	if (!may_take(site) || codetag_context_locked())
+	if (in_nmi() || !may_take(site) || codetag_context_locked())
 		return NULL;
 
 	flags = codetag_context_lock();
@@ -438,8 +438,8 @@ unsigned int codetag_context_id(int nid, gfp_t gfp, bool accounted, size_t size,
 			return id;
 	}
 
-	/* The code below takes locks. */
-	if (in_nmi())
+	/* The code below takes the lock, also to look up the names of a stack. */
+	if (in_nmi() || codetag_context_locked())
 		return charge_site_as_lost(site, 1);
 
 	get_values(site, split_by, nid, gfp, accounted, size, &values, entries);
@@ -525,7 +525,9 @@ static u16 move_charge(struct codetag_context *ctx, const struct words *words,
 	struct codetag_context *to = ctx;
 	u16 id;
 
-	if (memcmp(words->word, ctx->words, ctx->nr_words * sizeof(*ctx->words)))
+	/* An id that was overwritten can be that of a free context, which has no site. */
+	if (READ_ONCE(ctx->site) &&
+	    memcmp(words->word, ctx->words, ctx->nr_words * sizeof(*ctx->words)))
 		to = context_like(ctx, words, max_id);
 	/* Without a context it is charged to its site, whose id may be too high for pages. */
 	if (!to && ctx->site->id > max_id)

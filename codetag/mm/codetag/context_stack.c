@@ -84,11 +84,11 @@ static unsigned int look_for_call(const struct codetag *ct, const unsigned long 
 static unsigned int learn_call(struct codetag_site *site, const unsigned long *entries,
 			       unsigned int nr)
 {
-	static DEFINE_RAW_SPINLOCK(learn_lock);
 	unsigned long flags;
 	unsigned int at, i;
 
-	raw_spin_lock_irqsave(&learn_lock, flags);
+	/* Not a lock of its own: tracers below must find it taken, as they do this one. */
+	flags = codetag_context_lock();
 	at = look_for_call(site->ct, entries, nr);
 	for (i = 0; i < CODETAG_SITE_CALLS; i++) {
 		if (site->calls[i] == entries[at])
@@ -98,7 +98,7 @@ static unsigned int learn_call(struct codetag_site *site, const unsigned long *e
 			break;
 		}
 	}
-	raw_spin_unlock_irqrestore(&learn_lock, flags);
+	codetag_context_unlock(flags);
 	return at;
 }
 

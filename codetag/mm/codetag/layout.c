@@ -26,7 +26,9 @@
 #include <linux/sched/task.h>
 #include <linux/vmalloc.h>
 #include <asm/sections.h>
+#ifdef CONFIG_MODULES
 #include "../../kernel/module/internal.h"
+#endif
 #include "../internal.h"
 #include "../percpu-internal.h"
 #include "../slab.h"
@@ -223,14 +225,18 @@ struct codetag_layout codetag_layout __ro_after_init __aligned(64) = {
 /* Not of this kernel's image alone: an image of memory has copies of files, too. */
 static int __init codetag_layout_init(void)
 {
+	phys_addr_t ram = memblock_start_of_DRAM();
 	struct slab slab = { .objects = -1 };
 
 	codetag_layout.word = sizeof(unsigned long);
 	codetag_layout.page_shift = PAGE_SHIFT;
 	codetag_layout.entries = (unsigned long)codetag_layout_entries;
 	codetag_layout.nr = ARRAY_SIZE(codetag_layout_entries);
-	codetag_layout.direct_map = (unsigned long)__va(0);
-	codetag_layout.memory_map = (unsigned long)pfn_to_page(0);
+	/* Not __va(0): on arm64 that has no meaning if memory begins above 0. */
+	codetag_layout.direct_map = (unsigned long)__va(ram) - ram;
+	/* Otherwise each section has an array of its own. */
+	if (IS_ENABLED(CONFIG_SPARSEMEM_VMEMMAP) || IS_ENABLED(CONFIG_FLATMEM))
+		codetag_layout.memory_map = (unsigned long)pfn_to_page(0);
 	codetag_layout.counters = (unsigned long)&builtin_alloc_tag_counters;
 	codetag_layout.nr_cpus = nr_cpu_ids;
 	codetag_layout.nr_nodes = nr_node_ids;

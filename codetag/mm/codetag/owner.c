@@ -9,6 +9,7 @@
 #define pr_fmt(fmt) "codetag: " fmt
 
 #include <linux/codetag_owner.h>
+#include <linux/memory_hotplug.h>
 #include <linux/mm.h>
 #include <linux/page_tag.h>
 #include <linux/pgalloc_tag.h>
@@ -47,6 +48,7 @@ void codetag_show_object(const void *addr)
 {
 	const struct kmem_cache *s;
 	const struct slab *slab;
+	unsigned int size, i;
 	void *object;
 	u16 *ref, id;
 
@@ -63,8 +65,14 @@ void codetag_show_object(const void *addr)
 	if (is_kfence_address(addr)) {
 		ref = codetag_slab_ref_any(s, addr);
 	} else {
+		if (get_kernel_nofault(size, &s->size) || !size)
+			return;
 		object = kasan_reset_tag(slab_address(slab));
-		object += (addr - object) / s->size * s->size;
+		i = (addr - object) / size;
+		/* Behind the last object are ids, or nothing. */
+		if (i >= slab->objects)
+			return;
+		object += i * size;
 		ref = codetag_slab_ref_in(s, slab, fixup_red_left((struct kmem_cache *)s, object));
 	}
 	if (!get_kernel_nofault(id, ref) && id)
@@ -82,8 +90,15 @@ void codetag_show_object(const void *addr)
 void codetag_show_page(const struct page *page)
 {
 	const struct page *head = compound_head(page);
+	unsigned long pfn = page_to_pfn(page);
 	u16 id;
 
+	/* Only pages that the page allocator has had are sure to have a place. */
+	if (!alloc_tag_refs_exist() || pfn_to_online_page(pfn) != page)
+		return;
+	/* The head can be what is wrong with the page. */
+	if (head > page || pfn_to_online_page(pfn - (page - head)) != head)
+		head = page;
 	if (!page_tag_has_place(head))
 		return;
 	id = page_tag_get(pgalloc_tag_holder((struct page *)head));

@@ -317,8 +317,10 @@ void __pgalloc_tag_split(struct page *page, unsigned int old_order, unsigned int
 	if (!id || old_order == new_order)
 		return;
 
-	if (page_tag_is_mark(id))
+	if (page_tag_is_mark(id)) {
 		id = __pgalloc_tag_first(page);
+		page_tag_set(page + 1, CODETAG_ID_NONE);
+	}
 	if (!alloc_tag_id_counted(id)) {
 		damaged(page, id);
 		return;

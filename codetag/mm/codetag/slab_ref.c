@@ -219,7 +219,8 @@ static struct hlist_head *far_vectors_of(const struct slab *slab)
 	/* With the bits that belong to it, see far_vectors_init(). */
 	struct hlist_head *table = smp_load_acquire(&codetag_many_far_vectors);
 
-	return table ? &table[hash_ptr(slab, codetag_many_far_vectors_bits)] : few_far_vectors_of(slab);
+	return table ? &table[hash_ptr(slab, codetag_many_far_vectors_bits)] :
+		       few_far_vectors_of(slab);
 }
 
 static struct far_vector *find_far_vector_in(struct hlist_head *head, const struct slab *slab)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "base/message.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,11 +43,20 @@ static void print_clean(const char *fmt, va_list args)
 	fputc('\n', stderr);
 }
 
+int message_flush(void)
+{
+	static int error;
+
+	if (fflush(stdout) && !error)
+		error = errno;
+	return error;
+}
+
 /* Standard output goes first, so that both streams read in order. */
 __attribute__((format(printf, 1, 0)))
 static void say(const char *fmt, va_list args)
 {
-	fflush(stdout);
+	message_flush();
 	fprintf(stderr, "%s: ", message_name);
 	print_clean(fmt, args);
 }

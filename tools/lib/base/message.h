@@ -12,6 +12,8 @@ enum {
 /* "codetag report": how messages begin. Set once by main(). */
 extern const char *message_name;
 
+/* Writes what is left of standard output. Returns the first error so far, or 0. */
+int message_flush(void);
 void warning(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void hint(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void die(const char *fmt, ...)

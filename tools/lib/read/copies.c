@@ -41,7 +41,8 @@ static bool is_row(const char *line, size_t len)
 	s = skip_size(s, end);
 	while (s && s < end && *s == ' ')
 		s++;
-	s += s && s < end && *s == '-';
+	if (s && s < end && *s == '-')
+		s++;
 	if (!s || s == end || !is_digit(*s))
 		return false;
 	return memmem(s, end - s, " func:", 6) != NULL;

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/spread.h"
+#include "model/spread.h"
 #include "base/database.h"
 
 #define FORMAT "1"

@@ -22,7 +22,7 @@ bool fleet_db_next(struct fleet_db *db, struct snapshot *snapshot);
 /* In @path, an empty file that this process has created. */
 struct fleet_db *fleet_db_create(const char *path);
 
-/* Writes a fleet by site, with the spread of each; @least as in analysis/spread.h. */
+/* Writes a fleet by site, with the spread of each; @least as in model/spread.h. */
 bool fleet_db_write(struct fleet_db *db, const struct fleet *fleet, int64_t least);
 
 #endif

@@ -38,7 +38,7 @@ no_objects_in_source() {
 # above it, and nothing of the subcommands.
 rooms_in_order() {
 	local rooms below='' room bad=0
-	rooms=$(sed -n 's|^\t  \([a-z]*\)/ .*|\1|p; /^\tlib\/kernel/q' ../README.md)
+	rooms=$(sed -n 's|^\t  \([a-z_]*\)/ .*|\1|p; /^\tlib\/kernel/q' ../README.md)
 	[ "$(tr ' ' '\n' <<<"$rooms" | sort)" = "$(cd ../lib && printf '%s\n' */ |
 		sed 's|/||; /^kernel$/d')" ] || { echo "README.md lists: $rooms"; return 1; }
 	for room in $rooms; do

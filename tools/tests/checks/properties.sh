@@ -33,8 +33,8 @@ print(report["total"]["size"], report["left_out"]["size"])')" = "$want" ] || ret
 		"${want% *}" ] &&
 		[ "$("$codetag" export --format folded "$file" 2>/dev/null |
 			awk '{ s += $NF } END { print s }')" = "${want% *}" ] &&
-		"$codetag" report "$file" | grep -q "^not counted.* ${want#* } bytes (--raw)$" &&
-		! "$codetag" report --raw "$file" | grep "^not counted" &&
+		"$codetag" report "$file" | grep -q "^left out so that nothing counts twice: .* ${want#* } bytes (--raw)$" &&
+		! "$codetag" report --raw "$file" | grep "^left out" &&
 		! "$codetag" export --raw --format csv "$file" 2>/dev/null
 }
 

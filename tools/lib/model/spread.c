@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "analysis/spread.h"
+#include "model/spread.h"
 
 #include <stdlib.h>
 
