@@ -15,6 +15,7 @@
 #include <linux/string_helpers.h>
 #include <linux/stringhash.h>
 #include "context_stack.h"
+#include "internal.h"
 
 /* ---- where the call site is -------------------------------------------------- */
 
