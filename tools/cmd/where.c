@@ -140,8 +140,17 @@ struct machines {
 static void take_host(void *data, struct snapshot *host)
 {
 	struct machines *machines = data;
+	struct text name = { 0 };
 	struct machine_seen *seen;
 
+	text_printf(&name, "%s/allocinfo", host->host ? host->host : "?");
+	if (!snapshot_complete(host, name.s))
+		machines->bad = true;
+	if (host->info.part) {
+		warning("%s is a part of a list: call sites are missing", name.s);
+		machines->bad = true;
+	}
+	text_free(&name);
 	GROW(machines->seen, machines->count, machines->room);
 	seen = &machines->seen[machines->count];
 	*seen = (struct machine_seen){ .host = *host, .count = 1 };

@@ -14,10 +14,10 @@
 #define WIDE 120
 
 static const char *const profiling_words[] = {
-	[PROFILING_UNKNOWN] = "call sites not known",
-	[PROFILING_NONE] = "no profiler",
-	[PROFILING_OFF] = "profiling off",
-	[PROFILING_ON] = "profiling on",
+	[PROFILING_UNKNOWN] = "",
+	[PROFILING_NONE] = "  no profiler",
+	[PROFILING_OFF] = "  profiling off",
+	[PROFILING_ON] = "  profiling on",
 };
 
 void where_cut(struct text *line, int width)
@@ -79,7 +79,7 @@ void where_head(const struct where_view *view, struct text *lines)
 
 	if (host->time && localtime_r(&seconds, &tm))
 		strftime(clock, sizeof(clock), "  %F %T", &tm);
-	text_printf(&line, "codetag where  %s  %s  %s%s", host->host ? host->host : "",
+	text_printf(&line, "codetag where  %s  %s%s%s", host->host ? host->host : "",
 		    host->kernel ? host->kernel : "kernel not known",
 		    profiling_words[host->machine.profiling], clock);
 	text_clean(line.s);

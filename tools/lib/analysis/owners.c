@@ -151,6 +151,17 @@ void owners_find(struct owners *owners, const struct snapshot *host, enum memory
 		qsort(owners->owner, owners->count, sizeof(*owners->owner), by_size);
 }
 
+/* Call sites tell who holds memory, unless they have missed it while they were off. */
+static bool sites_tell(const struct snapshot *host)
+{
+	if (host->machine.profiling == PROFILING_NONE || host->machine.profiling == PROFILING_OFF)
+		return false;
+	for (size_t i = 0; i < host->info.count; i++)
+		if (host->info.site[i].bytes)
+			return true;
+	return false;
+}
+
 enum owner_by owners_best(const struct snapshot *host, enum memory_kind_id id)
 {
 	if (id == MEMORY_PROCESSES && host->machine.processes.count)
@@ -158,7 +169,7 @@ enum owner_by owners_best(const struct snapshot *host, enum memory_kind_id id)
 	if (id == MEMORY_VMALLOC && host->machine.vmalloc.count)
 		return OWNER_AREAS;
 	if ((id == MEMORY_SLAB || id == MEMORY_SLAB_RECLAIMABLE) &&
-	    host->machine.profiling != PROFILING_ON)
+	    !sites_tell(host))
 		return OWNER_CACHES;
 	return OWNER_SITES;
 }

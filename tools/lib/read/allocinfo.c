@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "read/allocinfo.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -71,10 +72,13 @@ const char *site_module(const char *module)
 	return module && strcmp(module, "vmlinux") ? module : NULL;
 }
 
+static const char numbered[] = "a number too many: are the lines numbered?";
+
 /* Splits "file:line" in place, from the right: a path may hold colons. */
 static const char *parse_place(struct site *site, char *s)
 {
 	char *colon = strrchr(s, ':');
+	size_t number = strspn(s, "0123456789");
 	const char *digits;
 	int64_t line;
 
@@ -84,6 +88,9 @@ static const char *parse_place(struct site *site, char *s)
 	if (*digits == '-' || !number_read(&digits, &line) || *digits ||
 	    line < 0 || line > UINT32_MAX)
 		return "the line number is not one";
+	/* What awk '{ print NR, $0 }' prints: the size is then taken for the calls. */
+	if (number && s[number] == ' ')
+		return numbered;
 	*colon = '\0';
 	site->file = site_path(s);
 	site->line = line;
@@ -196,6 +203,8 @@ static bool parse_unit(const char **s, const char *digits, int64_t *bytes, int64
 	return true;
 }
 
+static const char header[] = "allocinfo - version: ";
+
 /* Returns what is wrong with the line, NULL if nothing is. */
 static const char *parse_row(struct site *site, char *line, size_t len, int64_t *off)
 {
@@ -211,6 +220,8 @@ static const char *parse_row(struct site *site, char *line, size_t len, int64_t 
 	if (*s != ' ')
 		return "no calls";
 	s += strspn(s, " ");
+	if (*s == '#' || !strncmp(s, header, strlen(header)))
+		return numbered;
 	if (!number_read(&s, &site->calls))
 		return "no calls";
 	if (*s != ' ')
@@ -224,12 +235,11 @@ static const char *parse_row(struct site *site, char *line, size_t len, int64_t 
 
 static bool parse_header(struct allocinfo *info, const char *line)
 {
-	static const char key[] = "allocinfo - version: ";
 	int64_t major, minor = 0;
 
-	if (strncmp(line, key, strlen(key)))
+	if (strncmp(line, header, strlen(header)))
 		return false;
-	line += strlen(key);
+	line += strlen(header);
 	if (!number_read(&line, &major) || major < 0 || major > 999)
 		return false;
 	if (*line == '.') {
@@ -292,7 +302,7 @@ void allocinfo_parse(struct allocinfo *info, char *text, size_t len)
 	char *at = text, *line;
 	size_t line_len, number = 0;
 	struct bad_lines others = { 0 };
-	bool complete;
+	bool complete, in_list = false;
 	int64_t time;
 
 	*info = (struct allocinfo){ .text = text };
@@ -300,6 +310,7 @@ void allocinfo_parse(struct allocinfo *info, char *text, size_t len)
 		number++;
 		if (!complete)
 			info->bad.cut = number;
+		in_list = isdigit((unsigned char)*skip_blanks(line));
 		switch (copies_line(line, line_len, &time)) {
 		case LINE_ROW:
 			add_row(info, line, line_len, number);
@@ -326,9 +337,10 @@ void allocinfo_parse(struct allocinfo *info, char *text, size_t len)
 		}
 		}
 	}
-	/* A log has other lines, too, and ends with one of these. */
+	/* A log has other lines, too. */
 	if (info->from_log) {
-		info->bad.cut = 0;
+		if (!in_list)
+			info->bad.cut = 0;
 	} else if (others.count) {
 		if (!info->bad.count || others.first < info->bad.first) {
 			info->bad.first = others.first;

@@ -19,6 +19,7 @@ void zoneinfo_parse(struct zone_pages *pages, char *text, size_t len)
 		{ "pages free ", &pages->free }, { "count:", &pages->percpu },
 		{ "present ", &pages->present }, { "managed ", &pages->managed },
 	};
+	const char *first = NULL;
 	char *at = text, *line;
 	size_t line_len, line_number = 0;
 	bool complete;
@@ -29,6 +30,13 @@ void zoneinfo_parse(struct zone_pages *pages, char *text, size_t len)
 		int64_t number;
 
 		line_number++;
+		if (!complete)
+			pages->bad.cut = line_number;
+		/* No zone comes twice in one copy. */
+		if (!strncmp(line, "Node ", 5) && (!first || !strcmp(line, first))) {
+			*pages = (struct zone_pages){ .copies = pages->copies + 1, .bad = pages->bad };
+			first = line;
+		}
 		for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
 			size_t key = strlen(keys[i].key);
 			const char *value = s + key;
@@ -36,9 +44,7 @@ void zoneinfo_parse(struct zone_pages *pages, char *text, size_t len)
 			if (strncmp(s, keys[i].key, key))
 				continue;
 			value += strspn(value, " ");
-			if (!complete)
-				pages->bad.cut = line_number;
-			else if (number_read(&value, &number) && number > 0)
+			if (complete && number_read(&value, &number) && number > 0)
 				*keys[i].sum = add64(*keys[i].sum, number);
 			break;
 		}

@@ -34,6 +34,7 @@ struct machine {
 		int64_t percpu;		/* … and of CPUs */
 		int64_t present;	/* pages there are; 0: not known */
 		int64_t managed;
+		size_t copies;		/* in the text: this is the last */
 		struct bad_lines bad;
 	} pages;
 	/* Pages charged to call sites, by what they are: the kernel has counted. */

@@ -140,6 +140,10 @@ static const char *parse_log(struct slab_cache *cache, char *line)
 /* What a line is by itself; @from is that of the list it is in. */
 static bool begins_list(const char *line, enum slabinfo_from *from)
 {
+	if (!strncmp(line, "slabinfo - version", 18)) {
+		*from = SLABINFO_PROC;
+		return true;
+	}
 	if (!strncmp(line, "Unreclaimable slab info:", 24)) {
 		*from = SLABINFO_LOG;
 		return true;
@@ -170,12 +174,10 @@ void slabinfo_parse(struct slabinfo *info, char *text, size_t len)
 		const char *why;
 
 		number++;
-		if (!line_len || line[0] == '#' ||
-		    !strncmp(line, "slabinfo - version", 18))
+		if (!line_len || line[0] == '#')
 			continue;
-		/* Its last number is of no use: the others are whole if it is there. */
 		if (begins_list(line, &info->from)) {
-			/* Of several lists in a log the last. */
+			/* Of several lists the last. */
 			info->lists++;
 			info->count = 0;
 			info->bad = (struct bad_lines){ 0 };
@@ -188,11 +190,11 @@ void slabinfo_parse(struct slabinfo *info, char *text, size_t len)
 		if (info->from == SLABINFO_LOG) {
 			if (!strncmp(line, "Name ", 5))
 				continue;
+			why = parse_log(&cache, line);
 			/* Whatever else the kernel says then ends the list. */
-			ended = parse_log(&cache, line) != NULL;
+			ended = why && complete;
 			if (ended)
 				continue;
-			why = NULL;
 		} else if (info->from == SLABINFO_SLABTOP) {
 			why = parse_slabtop(&cache, line);
 		} else {
@@ -203,7 +205,8 @@ void slabinfo_parse(struct slabinfo *info, char *text, size_t len)
 				why = NULL;
 			}
 		}
-		if (why && !complete) {
+		/* The last number of /proc/slabinfo is of no use: the others are whole if it is there. */
+		if (!complete && (why || info->from == SLABINFO_SLABTOP)) {
 			info->bad.cut = number;
 			break;
 		}

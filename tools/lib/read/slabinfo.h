@@ -28,7 +28,7 @@ struct slabinfo {
 	struct slab_cache *cache;
 	size_t count, room;
 	enum slabinfo_from from;
-	size_t lists;			/* that a log has; this is the last */
+	size_t lists;			/* in the text, with a heading; this is the last */
 	struct bad_lines bad;
 	char *text;		/* the names point into it … */
 	struct arena strings;	/* … or into this */

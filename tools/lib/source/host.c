@@ -18,133 +18,13 @@
 #include "base/text.h"
 #include "read/input.h"
 #include "read/unpack.h"
+#include "source/members.h"
 
 #define CHARGED_PATH "/sys/kernel/debug/codetag/charged"
 #define CGROUP_DIR "/sys/fs/cgroup"
 
 /* Hosts in directories of directories. */
 #define DEPTH 3
-
-enum file { MEMINFO, ALLOCINFO, VMSTAT, ZONEINFO, SLABINFO, VMALLOCINFO, IOMEM, SWITCH,
-	    CHARGED, STATS, VERSION, HOSTNAME, UNAME, FILES };
-
-static const struct {
-	const char *dir, *name;	/* below the root of the machine */
-} files[FILES] = {
-	[MEMINFO] = { "proc", "meminfo" },
-	[ALLOCINFO] = { "proc", "allocinfo" },
-	[VMSTAT] = { "proc", "vmstat" },
-	[ZONEINFO] = { "proc", "zoneinfo" },
-	[SLABINFO] = { "proc", "slabinfo" },
-	[VMALLOCINFO] = { "proc", "vmallocinfo" },
-	[IOMEM] = { "proc", "iomem" },
-	[SWITCH] = { "proc/sys/vm", "mem_profiling" },
-	[CHARGED] = { "sys/kernel/debug/codetag", "charged" },
-	[STATS] = { "sys/kernel/debug/codetag", "stats" },
-	[VERSION] = { "proc", "version" },
-	[HOSTNAME] = { "etc", "hostname" },
-	[UNAME] = { "sos_commands/kernel", "uname_-a" },
-};
-
-/* The word @n of @text, counted from 0; NULL if there is none. */
-static char *word(const char *text, size_t n)
-{
-	char *found;
-
-	while (n--) {
-		text += strcspn(text, " \t\n");
-		text += strspn(text, " \t");
-	}
-	found = xcalloc(strcspn(text, " \t\r\n") + 1, 1);
-	memcpy(found, text, strcspn(text, " \t\r\n"));
-	text_clean(found);
-	if (*found)
-		return found;
-	free(found);
-	return NULL;
-}
-
-static void set_word(char **to, const char *text, size_t n)
-{
-	if (!*to)
-		*to = word(text, n);
-}
-
-/*
- * Takes over @text. What depends on the page size comes last, so the order of the files
- * matters. A text that is no allocinfo is as if there was none.
- */
-static void take(struct snapshot *host, enum file file, char *text, size_t len)
-{
-	struct machine *machine = &host->machine;
-
-	switch (file) {
-	case MEMINFO:
-		fields_free(&machine->meminfo);
-		fields_parse(&machine->meminfo, text, len);
-		return;
-	case VMSTAT:
-		fields_free(&machine->vmstat);
-		fields_parse(&machine->vmstat, text, len);
-		return;
-	case STATS:
-		fields_free(&machine->stats);
-		fields_parse(&machine->stats, text, len);
-		return;
-	case SLABINFO:
-		slabinfo_free(&machine->slabinfo);
-		slabinfo_parse(&machine->slabinfo, text, len);
-		return;
-	case ALLOCINFO:
-		allocinfo_free(&host->info);
-		allocinfo_parse(&host->info, text, len);
-		return;
-	case ZONEINFO:
-		zoneinfo_parse(&machine->pages, text, len);
-		break;
-	case VMALLOCINFO:
-		vmallocinfo_parse(&machine->vmalloc, machine_page_size(machine), text, len);
-		break;
-	case IOMEM:
-		fields_free(&machine->iomem);
-		iomem_parse(&machine->iomem, text, len);
-		break;
-	case CHARGED:
-		charged_parse(&machine->charged, text, len);
-		break;
-	case SWITCH:
-		machine->profiling = *text == '0' ? PROFILING_OFF : PROFILING_ON;
-		break;
-	case VERSION:
-		set_word(&host->kernel, text, 2);
-		break;
-	case HOSTNAME:
-		set_word(&host->host, text, 0);
-		break;
-	case UNAME:
-		set_word(&host->host, text, 1);
-		set_word(&host->kernel, text, 2);
-		break;
-	case FILES:
-		break;
-	}
-	free(text);
-}
-
-/* A machine without call sites says what it has instead. */
-static void finish(struct snapshot *host)
-{
-	enum profiling *profiling = &host->machine.profiling;
-
-	host->hosts = 1;
-	if (*profiling == PROFILING_UNKNOWN && host->info.count)
-		*profiling = PROFILING_ON;
-	for (size_t i = 0; i < host->info.count && *profiling == PROFILING_ON; i++)
-		if (host->info.site[i].bytes)
-			return;
-	if (*profiling == PROFILING_ON)
-		*profiling = PROFILING_OFF;
-}
 
 static bool recount(void)
 {
@@ -158,11 +38,24 @@ static bool recount(void)
 	return done;
 }
 
+/* The word behind @key; NULL if there is none. */
 static char *line_after(const char *text, const char *key)
 {
 	const char *at = strstr(text, key);
+	char *found;
+	size_t len;
 
-	return at ? word(at + strlen(key) + strspn(at + strlen(key), " \t"), 0) : NULL;
+	if (!at)
+		return NULL;
+	at += strlen(key);
+	at += strspn(at, " \t");
+	len = strcspn(at, " \t\r\n");
+	if (!len)
+		return NULL;
+	found = xcalloc(len + 1, 1);
+	memcpy(found, at, len);
+	text_clean(found);
+	return found;
 }
 
 static bool read_in(const char *dir, const char *name, char **text, size_t *len)
@@ -257,16 +150,20 @@ void host_read_live(struct snapshot *host, const struct host_options *options)
 	bool counted = options->recount && recount();
 
 	*host = (struct snapshot){ 0 };
-	for (enum file file = 0; file < VERSION; file++) {
+	for (enum member m = 0; m < VERSION; m++) {
 		char path[80], *text;
 		size_t len;
 
 		/* Else it is of some time before, or there is none. */
-		if ((file == CHARGED && !counted) || (file == ALLOCINFO && options->no_sites))
+		if ((m == CHARGED && !counted) || (m == ALLOCINFO && options->no_sites))
 			continue;
-		snprintf(path, sizeof(path), "/%s/%s", files[file].dir, files[file].name);
-		if (input_read(path, &text, &len))
-			take(host, file, text, len);
+		snprintf(path, sizeof(path), "/%s/%s", member_files[m].dir, member_files[m].name);
+		if (!input_read(path, &text, &len))
+			continue;
+		if (len)
+			member_take(host, m, text, len, path);
+		else
+			free(text);
 	}
 	if (options->holders) {
 		host_read_processes(&host->machine.processes, options->pss);
@@ -280,7 +177,7 @@ void host_read_live(struct snapshot *host, const struct host_options *options)
 	host->time = (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 	if (host->machine.profiling == PROFILING_UNKNOWN && access(ALLOCINFO_PATH, F_OK))
 		host->machine.profiling = PROFILING_NONE;
-	finish(host);
+	host->hosts = 1;
 }
 
 /* Where it lies: fleet/web7/proc and web7.meminfo are of web7. */
@@ -303,19 +200,26 @@ static char *host_name(const char *path)
 	return copy;
 }
 
-static bool read_found(const char *path, char **text, size_t *len)
+/*
+ * Whether @path is there, compressed or not, and no directory; its name with what it ends with
+ * is then in @name.
+ */
+static bool find(const char *path, struct text *name, struct stat *st)
 {
 	static const char *const packed[] = { "", ".gz", ".xz", ".zst" };
-	struct text name = { 0 };
-	bool found = false;
 
-	for (size_t i = 0; i < sizeof(packed) / sizeof(*packed) && !found; i++) {
-		text_clear(&name);
-		text_printf(&name, "%s%s", path, packed[i]);
-		found = input_read_found(name.s, text, len);
+	for (size_t i = 0; i < sizeof(packed) / sizeof(*packed); i++) {
+		text_clear(name);
+		text_printf(name, "%s%s", path, packed[i]);
+		if (!stat(name->s, st) && !S_ISDIR(st->st_mode))
+			return true;
 	}
-	text_free(&name);
-	return found;
+	return false;
+}
+
+static void leave_out(const char *path)
+{
+	warning("%s is left out: it is no ordinary file", path);
 }
 
 /*
@@ -324,41 +228,56 @@ static bool read_found(const char *path, char **text, size_t *len)
  */
 static bool read_files(const char *dir, const char *prefix, struct snapshot *host)
 {
-	struct text path = { 0 };
+	struct text path = { 0 }, name = { 0 };
+	char *odd = NULL;
 	struct stat st;
 	bool any = false;
 
 	*host = (struct snapshot){ 0 };
-	for (enum file file = 0; file < FILES; file++) {
+	for (enum member m = 0; m < MEMBERS; m++) {
+		const struct member_file *file = &member_files[m];
+		bool found;
 		char *text;
 		size_t len;
-		bool found;
 
 		text_clear(&path);
 		if (dir)
-			text_printf(&path, "%s/%s/%s", dir, files[file].dir, files[file].name);
+			text_printf(&path, "%s/%s/%s", dir, file->dir, file->name);
 		else
-			text_printf(&path, "%s%s", prefix, files[file].name);
-		found = read_found(path.s, &text, &len);
+			text_printf(&path, "%s%s", prefix, file->name);
+		found = find(path.s, &name, &st);
 		if (!found && dir) {
 			text_clear(&path);
-			text_printf(&path, "%s/%s", dir, files[file].name);
-			found = read_found(path.s, &text, &len);
+			text_printf(&path, "%s/%s", dir, file->name);
+			found = find(path.s, &name, &st);
 		}
 		if (!found)
 			continue;
-		if (file <= ALLOCINFO)
-			any = true;
-		if (file == MEMINFO && !stat(path.s, &st))
+		if (!S_ISREG(st.st_mode)) {
+			if (!odd)
+				odd = xstrdup(name.s);
+			continue;
+		}
+		any |= m <= ALLOCINFO;
+		if (m == MEMINFO)
 			host->time = (int64_t)st.st_mtim.tv_sec * 1000;
-		take(host, file, text, len);
+		if (!input_read_found(name.s, &text, &len)) {
+			input_complain(name.s, errno);
+			host->incomplete = true;
+		} else if (!member_take(host, m, text, len, name.s)) {
+			host->incomplete = true;
+		}
 	}
+	if (any && odd) {
+		leave_out(odd);
+		host->incomplete = true;
+	}
+	free(odd);
 	text_free(&path);
+	text_free(&name);
 	if (any && !host->host)
 		host->host = host_name(dir ? dir : prefix);
-	if (any)
-		finish(host);
-	else
+	if (!any)
 		snapshot_free(host);
 	return any;
 }
@@ -372,46 +291,53 @@ struct visit {
 static void hand_over(struct visit *visit, struct snapshot *host)
 {
 	visit->count++;
+	host->hosts = 1;
 	visit->visit(visit->data, host);
 }
 
 static void of_recording(void *data, struct snapshot *host)
 {
-	finish(host);
 	hand_over(data, host);
 }
 
-static enum file member_of(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-	const char *name = slash ? slash + 1 : path;
-	enum file file = 0;
+struct archive {
+	struct visit *visit;
+	const char *path;
+};
 
-	while (file < FILES && (strncmp(files[file].dir, "proc", 4) || file == SWITCH ?
-				strcmp(name, files[file].name) != 0 :
-				!unpack_is_proc(path, files[file].name)))
-		file++;
-	return file;
+static void of_archive(void *data, struct snapshot *host, const char *name)
+{
+	const struct archive *archive = data;
+
+	(void)name;
+	if (!host->host)
+		host->host = host_name(archive->path);
+	hand_over(archive->visit, host);
 }
 
-static bool is_member(const char *path, const char *arg)
+/* Takes over @text. */
+static bool read_text(const char *path, char *text, size_t len, struct visit *visit)
 {
-	(void)arg;
-	return member_of(path) < FILES;
-}
+	struct snapshot host = { 0 };
 
-/* Where the machine of the member @path is: what is before /proc/. */
-static size_t root_length(const char *path)
-{
-	const char *proc = strstr(path, "/proc/"), *slash = strrchr(path, '/');
-
-	if (proc)
-		return (size_t)(proc - path) + 1;
-	return slash && strncmp(path, "proc/", 5) ? (size_t)(slash - path) + 1 : 0;
+	if (!lines_plain(&text, &len)) {
+		input_complain(path, errno);
+		free(text);
+		return false;
+	}
+	if (strncmp(text, "MemTotal:", 9)) {
+		free(text);
+		return source_read(path, NULL, of_recording, visit);
+	}
+	member_take(&host, MEMINFO, text, len, path);
+	host.host = host_name(path);
+	hand_over(visit, &host);
+	return true;
 }
 
 static bool read_archive(const char *path, char *text, size_t len, struct visit *visit)
 {
+	struct archive archive = { visit, path };
 	struct unpacked u;
 	bool good = unpack(&u, text, len, is_member, NULL);
 	int why = errno;
@@ -421,42 +347,16 @@ static bool read_archive(const char *path, char *text, size_t len, struct visit 
 		input_complain(path, why);
 		return false;
 	}
-	for (size_t i = 0; i < u.count; i++) {
-		size_t root = root_length(u.member[i].path);
-		struct snapshot host = { 0 };
-
-		if (!*u.member[i].path || member_of(u.member[i].path) != MEMINFO)
-			continue;
-		for (enum file file = 0; file < FILES; file++) {
-			for (size_t k = 0; k < u.count; k++) {
-				struct unpacked_member *m = &u.member[k];
-
-				if (!m->text || member_of(m->path) != file ||
-				    strncmp(m->path, u.member[i].path, root))
-					continue;
-				take(&host, file, m->text, m->len);
-				m->text = NULL;
-			}
-		}
-		if (!host.host)
-			host.host = host_name(path);
-		finish(&host);
-		hand_over(visit, &host);
-	}
-	/* One file that is compressed. */
-	good = visit->count || (u.count == 1 && !*u.member[0].path);
-	if (!visit->count && good) {
-		struct snapshot host = { .host = host_name(path) };
-
-		take(&host, strncmp(u.member[0].text, "MemTotal:", 9) ? ALLOCINFO : MEMINFO,
-		     u.member[0].text, u.member[0].len);
+	/* One file that is compressed */
+	if (u.count == 1 && !*u.member[0].path) {
+		text = u.member[0].text;
+		len = u.member[0].len;
 		u.member[0].text = NULL;
-		finish(&host);
-		hand_over(visit, &host);
+		good = read_text(path, text, len, visit);
+	} else {
+		good = members_read_archive(&u, path, MEMINFO, of_archive, &archive);
 	}
 	unpacked_free(&u);
-	if (!good)
-		warning("%s: there is no proc/meminfo in it", input_name(path));
 	return good;
 }
 
@@ -469,8 +369,8 @@ static bool read_file(const char *path, struct visit *visit)
 
 	if (source_is_recording(path))
 		return source_read(path, NULL, of_recording, visit);
-	for (enum file file = MEMINFO; file <= ALLOCINFO; file++) {
-		const char *end = strstr(name, files[file].name);
+	for (enum member m = MEMINFO; m <= ALLOCINFO; m++) {
+		const char *end = strstr(name, member_files[m].name);
 		struct text prefix = { 0 };
 		bool good;
 
@@ -493,15 +393,7 @@ static bool read_file(const char *path, struct visit *visit)
 	}
 	if (unpack_is_packed(text, len))
 		return read_archive(path, text, len, visit);
-	if (strncmp(text, "MemTotal:", 9)) {
-		free(text);
-		return source_read(path, NULL, of_recording, visit);
-	}
-	take(&host, MEMINFO, text, len);
-	host.host = host_name(path);
-	finish(&host);
-	hand_over(visit, &host);
-	return true;
+	return read_text(path, text, len, visit);
 }
 
 static bool read_path(const char *path, unsigned int depth, struct visit *visit)
@@ -528,7 +420,10 @@ static bool read_path(const char *path, unsigned int depth, struct visit *visit)
 
 		if (entry[i]->d_name[0] != '.') {
 			text_printf(&name, "%s/%s", path, entry[i]->d_name);
-			good = read_path(name.s, depth - 1, visit) && good;
+			if (!stat(name.s, &st) && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
+				leave_out(name.s);
+			else
+				good = read_path(name.s, depth - 1, visit) && good;
 			text_free(&name);
 		}
 		free(entry[i]);

@@ -23,6 +23,7 @@
 #include "read/input.h"
 #include "read/profiling.h"
 #include "read/unpack.h"
+#include "source/members.h"
 #ifdef HAVE_SQLITE
 #include "source/fleet_db.h"
 #include "source/open_recording.h"
@@ -392,175 +393,9 @@ static bool read_database(const char *path, int64_t number, const struct visit *
 }
 #endif
 
-/* What an archive may tell of a machine. */
-enum member {
-	ALLOCINFO, MEMINFO, VMSTAT, SLABINFO, ZONEINFO, VERSION, HOSTNAME, UNAME, MEMBERS
-};
-
-static const char *const member_names[MEMBERS] = {
-	"allocinfo", "meminfo", "vmstat", "slabinfo", "zoneinfo", "version", "hostname",
-	"uname_-a",
-};
-
-static enum member member_of(const char *path)
+static void visit_member(void *data, struct snapshot *s, const char *name)
 {
-	const char *slash = strrchr(path, '/');
-	enum member m = 0;
-
-	while (m < HOSTNAME && !unpack_is_proc(path, member_names[m]))
-		m++;
-	while (m >= HOSTNAME && m < MEMBERS && strcmp(slash ? slash + 1 : path, member_names[m]))
-		m++;
-	return m;
-}
-
-static bool is_member(const char *path, const char *arg)
-{
-	(void)arg;
-	return member_of(path) < MEMBERS;
-}
-
-/* The @n-th word of @text, counted from 0. */
-static char *word(const char *text, size_t n)
-{
-	struct text copy = { 0 };
-	char *found;
-
-	while (n--) {
-		text += strcspn(text, " \t\n");
-		text += strspn(text, " \t");
-	}
-	text_clear(&copy);
-	text_add(&copy, text, strcspn(text, " \t\r\n"));
-	found = xstrdup(copy.s);
-	for (char *c = found; *c; c++)
-		if ((unsigned char)*c < ' ' || *c == 0x7f)
-			*c = '?';
-	text_free(&copy);
-	if (!*found) {
-		free(found);
-		return NULL;
-	}
-	return found;
-}
-
-static void set_word(char **to, const char *text, size_t n)
-{
-	if (!*to)
-		*to = word(text, n);
-}
-
-/* Says what is not, and that @s is without it. */
-static bool is_whole(struct snapshot *s, const struct bad_lines *bad, const char *path,
-		     enum member m)
-{
-	if (bad_lines_none(bad, path))
-		return true;
-	hint("The %s of this machine is left out.", member_names[m]);
-	s->incomplete = true;
-	return false;
-}
-
-/* Takes over @text. */
-static bool take_text(struct snapshot *s, enum member m, char **text, size_t len,
-		      const char *path)
-{
-	char *taken = *text;
-
-	*text = NULL;
-	if (!lines_plain(&taken, &len)) {
-		input_complain(path, errno);
-		free(taken);
-		return false;
-	}
-	switch (m) {
-	case ALLOCINFO:
-		return allocinfo_take(&s->info, taken, len, path);
-	/* What is only partly there is left out as a whole: sums would be wrong. */
-	case MEMINFO:
-		fields_parse(&s->machine.meminfo, taken, len);
-		if (is_whole(s, &s->machine.meminfo.bad, path, m))
-			return true;
-		fields_free(&s->machine.meminfo);
-		return true;
-	case VMSTAT:
-		fields_parse(&s->machine.vmstat, taken, len);
-		if (is_whole(s, &s->machine.vmstat.bad, path, m))
-			return true;
-		fields_free(&s->machine.vmstat);
-		return true;
-	case SLABINFO:
-		slabinfo_parse(&s->machine.slabinfo, taken, len);
-		if (is_whole(s, &s->machine.slabinfo.bad, path, m))
-			return true;
-		slabinfo_free(&s->machine.slabinfo);
-		return true;
-	case ZONEINFO:
-		zoneinfo_parse(&s->machine.pages, taken, len);
-		if (!is_whole(s, &s->machine.pages.bad, path, m))
-			s->machine.pages = (struct zone_pages){ 0 };
-		break;
-	case VERSION:
-		set_word(&s->kernel, taken, 2);
-		break;
-	case HOSTNAME:
-		set_word(&s->host, taken, 0);
-		break;
-	case UNAME:
-		set_word(&s->host, taken, 1);
-		set_word(&s->kernel, taken, 2);
-		break;
-	case MEMBERS:
-		break;
-	}
-	free(taken);
-	return true;
-}
-
-/* Length of what is before /proc/ in @path, or of its directory: the same for a machine. */
-static size_t root_length(const char *path)
-{
-	const char *proc = strstr(path, "/proc/");
-	const char *slash = strrchr(path, '/');
-
-	if (proc)
-		return (size_t)(proc - path) + 1;
-	return slash && strncmp(path, "proc/", 5) ? (size_t)(slash - path) + 1 : 0;
-}
-
-/* All members below one allocinfo's root are of that machine. */
-static bool read_archive(struct unpacked *u, const char *path, const struct visit *visit)
-{
-	bool good = true, any = false;
-
-	for (size_t i = 0; i < u->count; i++) {
-		const struct unpacked_member *allocinfo = &u->member[i];
-		size_t root = root_length(allocinfo->path);
-		struct snapshot s = { 0 };
-		bool read = true;
-
-		if (member_of(allocinfo->path) != ALLOCINFO)
-			continue;
-		any = true;
-		for (size_t k = 0; k < u->count; k++) {
-			struct unpacked_member *m = &u->member[k];
-			enum member kind = member_of(m->path);
-
-			if (m->text && !strncmp(m->path, allocinfo->path, root) &&
-			    (kind != ALLOCINFO || k == i))
-				read = take_text(&s, kind, &m->text, m->len, path) && read;
-		}
-		if (read)
-			hand_over(visit, &s, root ? allocinfo->path : path);
-		else
-			snapshot_free(&s);
-		good = good && read;
-	}
-	if (!any) {
-		warning("%s has no file proc/allocinfo", input_name(path));
-		hint("A sosreport has one only if it was told to collect it.");
-	}
-	return good && any;
+	hand_over(data, s, name);
 }
 
 /* The files beside an allocinfo of an unpacked archive; there need not be any. */
@@ -570,14 +405,16 @@ static void read_beside(struct snapshot *s, const char *path)
 
 	if (!slash || !is_allocinfo(path) || !strncmp(path, "/proc/", 6))
 		return;
-	for (enum member m = MEMINFO; m < HOSTNAME; m++) {
+	for (enum member m = 0; m < MEMBERS; m++) {
 		struct text file = { 0 };
 		size_t len;
 		char *text;
 
-		text_printf(&file, "%.*s/%s", (int)(slash - path), path, member_names[m]);
+		if (m == ALLOCINFO || strcmp(member_files[m].dir, "proc"))
+			continue;
+		text_printf(&file, "%.*s/%s", (int)(slash - path), path, member_files[m].name);
 		if (input_read_found(file.s, &text, &len))
-			take_text(s, m, &text, len, file.s);
+			s->incomplete |= !member_take(s, m, text, len, file.s);
 		text_free(&file);
 	}
 }
@@ -685,7 +522,7 @@ static bool read_unpacked(const char *path, int64_t number, char *text, size_t l
 			good = read_plain(path, number, taken, m->len, visit);
 		}
 	} else {
-		good = read_archive(&unpacked, path, visit);
+		good = members_read_archive(&unpacked, path, ALLOCINFO, visit_member, (void *)visit);
 	}
 	unpacked_free(&unpacked);
 	return good;

@@ -135,6 +135,50 @@ where_sources() {
 	done
 }
 
+# says STATUS TEXT FILE: so it ends, and so it says
+where_says() {
+	local status=$1 text=$2
+	shift 2
+	timeout 20 "$codetag" where "$@" >"$scratch/where-says" 2>&1
+	[ $? -eq "$status" ] && grep -q "$text" "$scratch/where-says" || { cat "$scratch/where-says"; return 1; }
+}
+
+# What is cut, a part or there twice is said and not believed.
+where_damage() {
+	local dir=$scratch/where-damage name
+	make_host "$dir/good" && cp data/recorded-mainline-6.12.slabinfo "$dir/good/proc/slabinfo" || return 1
+	cp data/recorded-mainline-6.12.allocinfo "$dir/good/proc/allocinfo"
+	timeout 20 "$codetag" where "$dir/good" >"$dir/out" || [ $? -eq 1 ] || return 1
+	for name in meminfo zoneinfo slabinfo allocinfo; do
+		rm -rf "$dir/web7" && cp -r "$dir/good" "$dir/web7" || return 1
+		head -c -9 "$dir/good/proc/$name" >"$dir/web7/proc/$name"
+		where_says 2 "$name ends within line .*: was it cut" "$dir/web7" || return 1
+		cat "$dir/good/proc/$name" "$dir/good/proc/$name" >"$dir/web7/proc/$name"
+		where_says 2 "has 2 copies of .*$name" "$dir/web7" || return 1
+	done
+	rm "$dir/web7/proc/allocinfo"
+	sort -rn "$dir/good/proc/allocinfo" | head -5 >"$dir/web7/proc/allocinfo"
+	where_says 2 'web7/allocinfo is a part of a list' "$dir/web7"
+}
+
+# Quoted and UTF-16: as every copy of allocinfo may be.
+where_plain() {
+	local dir=$scratch/where-plain
+	make_host "$dir" || return 1
+	sed 's/^/> /' "$dir/proc/meminfo" >"$dir/quoted"
+	iconv -t UTF-16 "$dir/proc/meminfo" >"$dir/utf16"
+	where_says 0 'Nothing is unusual' "$dir/quoted" && where_says 0 'Nothing is unusual' "$dir/utf16"
+}
+
+# Nothing waits for what never comes.
+where_pipes() {
+	local dir=$scratch/where-pipes
+	make_host "$dir/web7" && mkfifo "$dir/pipe" || return 1
+	where_says 0 'pipe is left out: it is no ordinary file' "$dir" || return 1
+	rm "$dir/web7/proc/meminfo" && mkfifo "$dir/web7/proc/meminfo" || return 1
+	where_says 2 'meminfo is left out: it is no ordinary file' "$dir"
+}
+
 # Two are compared; of many, who is unlike the others is named.
 where_many() {
 	local dir=$scratch/where-many i
@@ -255,6 +299,9 @@ check where/sums where_sums
 check where/charged where_charged
 check where/overlap where_overlap
 feature libarchive where/sources && check where/sources where_sources
+check where/damage where_damage
+check where/plain where_plain
+check where/pipes where_pipes
 check where/many where_many
 if feature sqlite3 where/recording; then
 	check where/recording where_recording
