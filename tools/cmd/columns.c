@@ -163,9 +163,14 @@ static struct value value_of(enum column column, const struct groups *groups,
 	switch (column) {
 	case COL_SIZE:
 		return size(group->now.bytes);
+	/* Of a row that is not there the size has a limit, and nothing else. */
 	case COL_CALLS:
+		if (group->flags & SITE_BOUND)
+			break;
 		return number(group->now.calls);
 	case COL_AVG:
+		if (group->flags & SITE_BOUND)
+			break;
 		return size(sum_average(&group->now));
 	case COL_SHARE:
 		/* A sum below nothing has no shares. */
@@ -185,8 +190,12 @@ static struct value value_of(enum column column, const struct groups *groups,
 	case COL_GROWTH:
 		return growth(group->now.bytes, group->before.bytes);
 	case COL_CALLS_BEFORE:
+		if (group->flags & SITE_BOUND)
+			break;
 		return number(group->before.calls);
 	case COL_CALLS_GROWTH:
+		if (group->flags & SITE_BOUND)
+			break;
 		return growth(group->now.calls, group->before.calls);
 	case COL_STATE:
 		return string(group_state(group));

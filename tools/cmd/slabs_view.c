@@ -324,6 +324,7 @@ static void changes_json(const struct slab_changes *changes, size_t count,
 
 	json_object(&json, NULL);
 	json_int(&json, "caches", changes->count);
+	json_int(&json, "not_known", changes->left_out);
 	json_rows(&json, "rows", o->output->columns);
 	for (size_t i = 0; i < count; i++)
 		json_change(&json, &changes->change[i], o->page_size);
@@ -347,6 +348,9 @@ static void changes_summary(const struct slab_changes *changes, const struct sla
 	printf("%s%zu caches grew by %s%s, %zu shrank by %s%s\n", changes->count ? "\n" : "",
 	       all.grew, size_format(up, all.grown, human), human ? "" : " bytes",
 	       all.shrank, size_format(down, all.shrunk, human), human ? "" : " bytes");
+	if (changes->left_out)
+		printf("A list is a part: %zu caches that only the other one has are not compared.\n",
+		       changes->left_out);
 }
 
 void slabs_show_changes(const struct slab_changes *changes, const struct slabs_view *o)

@@ -43,16 +43,16 @@ struct where {
 enum { KEY_ONCE = 0x200, KEY_RECOUNT, KEY_NO_RECOUNT, KEY_PSS };
 
 static const struct argp_option options[] = {
-	{ "once", KEY_ONCE, NULL, 0, "Print the screen once and end; so it is for files, and where "
-	  "the output is no terminal", 0 },
+	{ "once", KEY_ONCE, NULL, 0, "Print the table once and end (the default for files, and if "
+	  "the output is no terminal)", 0 },
 #ifdef HAVE_NCURSES
 	{ "delay", 'd', "SEC", 0, "Refresh every SEC seconds (default: 5)", 0 },
 #endif
-	{ "recount", KEY_RECOUNT, NULL, 0, "Let the kernel count what is charged for pages, however much "
-	  "memory there is: it stops all CPUs for milliseconds, for each 64 MiB. Up to 64 GiB "
-	  "it does so anyway, for root, on a kernel with codetag", 1 },
-	{ "no-recount", KEY_NO_RECOUNT, NULL, 0, "Never do that: unaccounted memory is then an upper limit",
-	  1 },
+	{ "recount", KEY_RECOUNT, NULL, 0, "Count the charged pages even with more than 64 GiB of "
+	  "memory. All CPUs stop for some milliseconds per 64 MiB. Up to 64 GiB this is the "
+	  "default, for root on a codetag kernel", 1 },
+	{ "no-recount", KEY_NO_RECOUNT, NULL, 0, "Do not let the kernel count the charged pages: "
+	  "unaccounted memory is then an upper limit", 1 },
 	{ "pss", KEY_PSS, NULL, 0, "Processes with their share of all they have mapped (PSS), not with "
 	  "their anonymous memory; takes longer", 1 },
 	{ "owners", 'n', "N", 0, "In JSON the N largest owners of each kind (default: 10)", 2 },
@@ -137,9 +137,25 @@ struct machines {
 	bool bad;
 };
 
+/* What no kernel says; NULL: nothing. */
+static const char *contradiction(const struct fields *meminfo)
+{
+	int64_t total = fields_number(meminfo, "MemTotal");
+
+	/* Without these it cannot be explained. */
+	if (!fields_find(meminfo, "MemTotal") || !fields_find(meminfo, "MemFree"))
+		return NULL;
+	if (total <= 0)
+		return "MemTotal is 0";
+	if (fields_number(meminfo, "MemFree") > total)
+		return "MemFree is more than MemTotal";
+	return NULL;
+}
+
 static void take_host(void *data, struct snapshot *host)
 {
 	struct machines *machines = data;
+	const char *why = contradiction(&host->machine.meminfo);
 	struct text name = { 0 };
 	struct machine_seen *seen;
 
@@ -151,6 +167,12 @@ static void take_host(void *data, struct snapshot *host)
 		machines->bad = true;
 	}
 	text_free(&name);
+	if (why) {
+		warning("%s: the meminfo contradicts itself: %s", host->host ? host->host : "?", why);
+		snapshot_free(host);
+		machines->bad = true;
+		return;
+	}
 	GROW(machines->seen, machines->count, machines->room);
 	seen = &machines->seen[machines->count];
 	*seen = (struct machine_seen){ .host = *host, .count = 1 };

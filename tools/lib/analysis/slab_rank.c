@@ -162,6 +162,7 @@ static int compare_changes(const void *a, const void *b, void *context)
 void slab_diff(struct slab_changes *changes, const struct slabinfo *old,
 	       const struct slabinfo *new, const struct slab_choice *choice)
 {
+	bool old_part = slabinfo_part(old), new_part = slabinfo_part(new);
 	struct strmap names = { 0 };
 	size_t kept = 0;
 
@@ -182,7 +183,12 @@ void slab_diff(struct slab_changes *changes, const struct slabinfo *old,
 	for (size_t i = 0; i < changes->count; i++) {
 		const struct slab_change *c = &changes->change[i];
 
-		if (is_chosen(choice, c->name) && (choice->all || !slab_unchanged(c)))
+		if (!is_chosen(choice, c->name))
+			continue;
+		/* Nobody knows what it was, or is. */
+		if ((!c->was && old_part) || (!c->is && new_part))
+			changes->left_out++;
+		else if (choice->all || !slab_unchanged(c))
 			changes->change[kept++] = *c;
 	}
 	changes->count = kept;

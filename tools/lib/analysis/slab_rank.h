@@ -48,6 +48,7 @@ struct slab_change {
 struct slab_changes {
 	struct slab_change *change;
 	size_t count, room;
+	size_t left_out;	/* in one list, while the other one is a part */
 };
 
 /*

@@ -169,22 +169,23 @@ int64_t machine_page_size(const struct machine *machine)
 void holders_add(struct holders *holders, const char *name, size_t len, int64_t bytes,
 		 int64_t count)
 {
+	struct text clean = { 0 };
 	struct holder *holder;
+	size_t at;
 
-	for (size_t i = 0; i < holders->count; i++) {
-		holder = &holders->holder[i];
-		if (!strncmp(holder->name, name, len) && !holder->name[len]) {
-			holder->bytes = add64(holder->bytes, bytes);
-			holder->count = add64(holder->count, count);
-			return;
-		}
+	text_add(&clean, name, len);
+	text_clean(clean.s);
+	at = strmap_add(&holders->names, clean.s, clean.len);
+	text_free(&clean);
+	if (at == holders->count) {
+		GROW(holders->holder, holders->count, holders->room);
+		holders->holder[holders->count++] = (struct holder){
+			.name = holders->names.entry[at].key,
+		};
 	}
-	GROW(holders->holder, holders->count, holders->room);
-	holder = &holders->holder[holders->count++];
-	holder->name = arena_copy(&holders->strings, name, len);
-	text_clean((char *)holder->name);
-	holder->bytes = bytes;
-	holder->count = count;
+	holder = &holders->holder[at];
+	holder->bytes = add64(holder->bytes, bytes);
+	holder->count = add64(holder->count, count);
 }
 
 static int by_size(const void *a, const void *b)
@@ -214,7 +215,7 @@ int64_t holders_sum(const struct holders *holders)
 void holders_free(struct holders *holders)
 {
 	free(holders->holder);
-	arena_free(&holders->strings);
+	strmap_free(&holders->names);
 	*holders = (struct holders){ 0 };
 }
 

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "base/memory.h"
+#include "base/strmap.h"
 #include "read/fields.h"
 #include "read/slabinfo.h"
 
@@ -19,7 +20,7 @@ struct holders {
 		int64_t count;	/* how many have this name */
 	} *holder;
 	size_t count, room;
-	struct arena strings;
+	struct strmap names;	/* of holder[0], holder[1] … as they were added */
 };
 
 enum profiling { PROFILING_UNKNOWN, PROFILING_NONE, PROFILING_OFF, PROFILING_ON };
@@ -76,6 +77,7 @@ void iomem_parse(struct fields *iomem, char *text, size_t len);
  */
 int64_t machine_page_size(const struct machine *machine);
 
+/* Not after holders_sort(). */
 void holders_add(struct holders *holders, const char *name, size_t len, int64_t bytes,
 		 int64_t count);
 

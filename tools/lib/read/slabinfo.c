@@ -231,6 +231,12 @@ bool slabinfo_read(struct slabinfo *info, const char *path)
 	return true;
 }
 
+bool slabinfo_part(const struct slabinfo *info)
+{
+	/* One of a recording has no text. */
+	return info->from != SLABINFO_PROC || (info->text && !info->lists);
+}
+
 int64_t slab_cache_used(const struct slab_cache *cache)
 {
 	return cache->kb_used ? mul64(cache->kb_used, 1024) :

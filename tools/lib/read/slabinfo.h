@@ -40,6 +40,9 @@ void slabinfo_parse(struct slabinfo *info, char *text, size_t len);
 /* False with errno if @path cannot be read. */
 bool slabinfo_read(struct slabinfo *info, const char *path);
 
+/* Whether caches may be missing: what slabtop, a log or a grep has left. */
+bool slabinfo_part(const struct slabinfo *info);
+
 /* Bytes of a cache's objects in use, and of all of them. */
 int64_t slab_cache_used(const struct slab_cache *cache);
 

@@ -115,6 +115,11 @@ void kmem_stack_line(struct kmem_stack *stack, const char *line)
 
 	kmem_event_parse(&event, line);
 	event.line = ++stack->lines;
+	/* Its objects may be at the same addresses. */
+	if (!strncmp(line, "# tracer:", 9) && stack->heads++) {
+		event.kind = KMEM_BAD;
+		event.why = "another trace begins";
+	}
 	if (!stack->frames) {
 		kmem_add(stack->kmem, &event);
 		return;

@@ -27,6 +27,7 @@ struct kmem_stack {
 	} waiting[KMEM_STACK_WAITING];
 	size_t first, count;
 	int64_t lines;
+	size_t heads;	/* "# tracer:" */
 	struct kmem_waiting *reading;	/* whose frames come now */
 };
 

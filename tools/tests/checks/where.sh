@@ -157,6 +157,11 @@ where_damage() {
 		where_says 2 "has 2 copies of .*$name" "$dir/web7" || return 1
 	done
 	rm "$dir/web7/proc/allocinfo"
+	sed 's/^MemTotal: */&0 kB #/; s/#.*//' "$dir/good/proc/meminfo" >"$dir/web7/proc/meminfo"
+	where_says 2 'the meminfo contradicts itself: MemTotal is 0' "$dir/web7" || return 1
+	sed 's/^MemFree: */&9/' "$dir/good/proc/meminfo" >"$dir/web7/proc/meminfo"
+	where_says 2 'contradicts itself: MemFree is more than MemTotal' "$dir/web7" || return 1
+	cp "$dir/good/proc/meminfo" "$dir/web7/proc/meminfo"
 	sort -rn "$dir/good/proc/allocinfo" | head -5 >"$dir/web7/proc/allocinfo"
 	where_says 2 'web7/allocinfo is a part of a list' "$dir/web7"
 }
