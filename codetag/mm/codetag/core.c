@@ -159,6 +159,7 @@ static DEFINE_PER_CPU(bool, has_context_lock);
  * Return: The flags for codetag_context_unlock().
  */
 unsigned long codetag_context_lock(void)
+	__acquires(&context_lock)
 {
 	unsigned long flags;
 
@@ -173,6 +174,7 @@ unsigned long codetag_context_lock(void)
  * @flags: what that returned
  */
 void codetag_context_unlock(unsigned long flags)
+	__releases(&context_lock)
 {
 	raw_spin_unlock(&context_lock);
 	__this_cpu_write(has_context_lock, false);
