@@ -44,7 +44,7 @@ struct dump {
 	uint8_t *cache;
 	uint64_t *cached;	/* address + 1 of each, 0: none */
 
-	bool x86_64;
+	bool x86_64, cut;	/* cut: parts that it speaks of are not there */
 	uint64_t end, size;
 	uint8_t page[DUMP_PAGE];
 };
@@ -131,6 +131,28 @@ static int by_address(const void *a, const void *b)
 	return (x->pa > y->pa) - (x->pa < y->pa);
 }
 
+/* The same memory is there twice where it has several virtual addresses. Adds up the rest. */
+static void drop_overlaps(struct dump *dump)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < dump->segments; i++) {
+		struct segment s = dump->segment[i];
+
+		if (s.pa + s.len <= dump->end)
+			continue;
+		if (s.pa < dump->end) {
+			uint64_t twice = dump->end - s.pa;
+
+			s = (struct segment){ s.pa + twice, s.len - twice, s.offset + twice };
+		}
+		dump->segment[kept++] = s;
+		dump->size += s.len;
+		dump->end = s.pa + s.len;
+	}
+	dump->segments = kept;
+}
+
 static const char *read_headers(struct dump *dump)
 {
 	size_t room = 0, count;
@@ -163,17 +185,20 @@ static const char *read_headers(struct dump *dump)
 		if (head.p_type != PT_LOAD || !s.len)
 			continue;
 		s.len = within(dump, s.offset, s.len);
+		dump->cut |= s.len < head.p_filesz;
 		if (!s.len || s.pa + s.len < s.pa || s.pa + s.len > 1ULL << 52)
 			continue;
 		GROW(dump->segment, dump->segments, room);
 		dump->segment[dump->segments++] = s;
-		dump->size += s.len;
-		if (dump->end < s.pa + s.len)
-			dump->end = s.pa + s.len;
 	}
 	if (!dump->segments)
-		return "has no memory in it";
+		return dump->cut ? "is cut or incomplete: none of its memory is there" :
+		       "has no memory in it";
 	qsort(dump->segment, dump->segments, sizeof(*dump->segment), by_address);
+	drop_overlaps(dump);
+	/* A small file would be much memory, and much work, if segments shared its bytes. */
+	if (dump->size > dump->len)
+		return "is damaged: several of its segments are the same part of the file";
 	return NULL;
 }
 
@@ -299,6 +324,7 @@ static const char *open_kdump(struct dump *dump)
 	char head[DUMP_HEAD] = "", machine[MACHINE_LENGTH + 1] = "";
 	kdump_ctx_t *ctx = kdump_new();
 	kdump_num_t frames = 0;
+	struct stat st;
 	const char *arch = "";
 
 	if (!ctx)
@@ -310,6 +336,9 @@ static const char *open_kdump(struct dump *dump)
 		if (why)
 			return why;
 	}
+	/* A read behind the end of a file that is cut fails; in a mapping it is a SIGBUS. */
+	if (kdump_set_number_attr(ctx, KDUMP_ATTR_FILE_MMAP_POLICY, KDUMP_MMAP_NEVER) != KDUMP_OK)
+		return kdump_get_err(ctx);
 	if (kdump_open_fd(ctx, dump->fd) != KDUMP_OK)
 		return kdump_get_err(ctx);
 	/* It may know no more than what is in the header, and not look there. */
@@ -321,6 +350,11 @@ static const char *open_kdump(struct dump *dump)
 	if (kdump_get_number_attr(ctx, "max_pfn", &frames) != KDUMP_OK ||
 	    !frames || frames > 1ULL << 40)
 		return "does not say how much memory the machine has";
+	/* It has a bit for each page, at least. */
+	if (fstat(dump->fd, &st))
+		return strerror(errno);
+	if (frames / 8 > (uint64_t)st.st_size)
+		return "is cut or damaged: it is too short for as much memory as it speaks of";
 	dump->end = dump->size = frames * DUMP_PAGE;
 	dump->cache = xmalloc((size_t)CACHED_PAGES * DUMP_PAGE);
 	dump->cached = xcalloc(CACHED_PAGES, sizeof(*dump->cached));
@@ -340,10 +374,12 @@ static const void *kdump_page(struct dump *dump, uint64_t pa)
 	if (status != KDUMP_OK)
 		kdump_clear_err(dump->kdump);
 	/* Left out by makedumpfile. Of what is read here that is only what is all zeros. */
-	if (status == KDUMP_ERR_NODATA)
+	if (status == KDUMP_ERR_NODATA) {
 		memset(page, 0, DUMP_PAGE);
-	else if (status != KDUMP_OK)
+	} else if (status != KDUMP_OK) {
+		dump->cut = true;
 		return NULL;
+	}
 	dump->cached[i] = pa + 1;
 	return page;
 }
@@ -477,6 +513,11 @@ uint64_t dump_end(const struct dump *dump)
 uint64_t dump_size(const struct dump *dump)
 {
 	return dump->size;
+}
+
+bool dump_is_cut(const struct dump *dump)
+{
+	return dump->cut;
 }
 
 bool dump_next(const struct dump *dump, uint64_t *pa)

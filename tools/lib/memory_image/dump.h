@@ -40,6 +40,9 @@ uint64_t dump_end(const struct dump *dump);
 /* Bytes of memory that it says it has. */
 uint64_t dump_size(const struct dump *dump);
 
+/* Whether something that it speaks of turned out not to be in the file, so far. */
+bool dump_is_cut(const struct dump *dump);
+
 /* The physical address at or after @pa from which there is memory; false at the end. */
 bool dump_next(const struct dump *dump, uint64_t *pa);
 

@@ -199,7 +199,7 @@ static bool read_layout(struct image *image, uint64_t pa)
  */
 static bool find_layout(struct image *image)
 {
-	for (uint64_t pa = 0; dump_next(image->dump, &pa); pa += DUMP_PAGE) {
+	for (uint64_t pa = 0; image_step(image) && dump_next(image->dump, &pa); pa += DUMP_PAGE) {
 		const uint8_t *page = dump_page(image->dump, pa);
 
 		for (size_t i = 0; page && i < DUMP_PAGE; i += ALIGNMENT) {
@@ -232,6 +232,9 @@ static const char *read_numbers(struct image *image)
 		return "is of a machine with words or pages of another size, which is not supported";
 	if (layout->top_shift != 39 && layout->top_shift != 48)
 		return "has page tables that are not supported";
+	if (!layout->memory_map)
+		return "is of a kernel whose struct pages are not one array (SPARSEMEM without VMEMMAP), "
+		       "which is not supported";
 	if (layout->nr > MAX_ENTRIES || layout->nr_cpus > MAX_CPUS || layout->nr_nodes > 4096 ||
 	    layout->block_order > 20 ||
 	    layout->flags_shift > 63 || layout->flags_bits > 16)
@@ -257,12 +260,38 @@ static const char *read_numbers(struct image *image)
 	return NULL;
 }
 
+/* All members that are taken from a buffer with the whole structure; get64() and so on. */
+static const struct {
+	enum number member, size_of;
+	size_t size;
+} members[] = {
+	{ N_COUNTERS_BYTES, N_COUNTERS_SIZE, 8 }, { N_COUNTERS_CALLS, N_COUNTERS_SIZE, 8 },
+	{ N_RANGE_LIST, N_RANGE_SIZE, 8 }, { N_RANGE_MOD, N_RANGE_SIZE, 8 },
+	{ N_RANGE_TAGS, N_RANGE_SIZE, 8 }, { N_RANGE_NR, N_RANGE_SIZE, 4 },
+	{ N_RANGE_FIRST, N_RANGE_SIZE, 2 }, { N_RANGE_COUNTERS, N_RANGE_SIZE, 8 },
+	{ N_RANGE_BLOCK, N_RANGE_SIZE, 8 },
+	{ N_PAGE_FLAGS, N_PAGE_SIZE_OF, 8 }, { N_PAGE_TYPE, N_PAGE_SIZE_OF, 4 },
+	{ N_SLAB_CACHE, N_PAGE_SIZE_OF, 8 },
+	{ N_CACHE_NAME, N_CACHE_STRUCT_SIZE, 8 }, { N_CACHE_SIZE, N_CACHE_STRUCT_SIZE, 4 },
+	{ N_CACHE_OBJECT_SIZE, N_CACHE_STRUCT_SIZE, 4 },
+	{ N_CACHE_FLAGS, N_CACHE_STRUCT_SIZE, 4 }, { N_CACHE_RED, N_CACHE_STRUCT_SIZE, 4 },
+	{ N_CACHE_VECTOR, N_CACHE_STRUCT_SIZE, 1 },
+};
+
+static bool members_sane(const struct image *image)
+{
+	for (size_t i = 0; i < sizeof(members) / sizeof(*members); i++)
+		if (image->n[members[i].member] + members[i].size > image->n[members[i].size_of])
+			return false;
+	return true;
+}
+
 /* Numbers that are divided by, shifted with or multiplied. */
 static bool numbers_sane(const struct image *image)
 {
 	const uint64_t *n = image->n;
 
-	return n[N_TAG_SIZE] && n[N_COUNTERS_SIZE] >= 16 && n[N_PAGE_SIZE_OF] >= 32 &&
+	return n[N_TAG_SIZE] && n[N_COUNTERS_SIZE] <= 256 && n[N_PAGE_SIZE_OF] >= 32 &&
 	       n[N_PAGE_SIZE_OF] <= 256 && n[N_CHUNK_UNIT] && n[N_CHUNK_UNIT] <= 64 &&
 	       n[N_PG_HEAD] < 64 &&
 	       n[N_PG_RESERVED] < 64 && n[N_ZONE_SHIFT] < 64 &&
@@ -305,10 +334,12 @@ struct image *image_open_dump(struct dump *dump, const char **why)
 		*why = "is of an architecture that is not supported: x86_64 is";
 	else if (!(dump_info(dump, "CODETAG_LAYOUT", &pa) && read_layout(image, pa)) &&
 		 !find_layout(image))
-		*why = "has no layout table: the kernel has no codetag, an older one, or had just begun to boot";
+		*why = dump_is_cut(dump) ?
+		       "is cut or incomplete: no layout table is in the part that is there" :
+		       "has no layout table: the kernel has no codetag, an older one, or had just begun to boot";
 	else
 		*why = read_numbers(image);
-	if (!*why && !numbers_sane(image))
+	if (!*why && !(members_sane(image) && numbers_sane(image)))
 		*why = "has a damaged layout table";
 	if (!*why)
 		*why = read_cpus(image);

@@ -33,7 +33,7 @@ struct recount_memory {
 	struct far *far;
 	size_t fars, room;
 	uint16_t *ids;
-	size_t ids_room;
+	size_t ids_room, ids_count;
 	uint64_t ids_of;		/* whose are in @ids; 0: nobody's */
 
 	/* Where pages have their ids */
@@ -204,7 +204,7 @@ bool image_page_read(struct recount *recount, uint64_t pfn, struct image_page *p
 {
 	struct image *image = recount->image;
 	const uint64_t *n = image->n;
-	char raw[256 + 64] = { 0 };
+	char raw[256] = { 0 };	/* as large as numbers_sane() lets it be */
 	uint64_t missing = image->missing, info;
 
 	*page = (struct image_page){
@@ -212,8 +212,6 @@ bool image_page_read(struct recount *recount, uint64_t pfn, struct image_page *p
 	};
 	find_section(recount, pfn);
 	if (n[N_SECTIONS] && !recount->memory->online)
-		return false;
-	if (n[N_PAGE_FLAGS] > 248 || n[N_SLAB_CACHE] > 248 || n[N_PAGE_TYPE] > 248)
 		return false;
 	if (!image_read(image, page->va, raw, n[N_PAGE_SIZE_OF])) {
 		recount->missing_pages += image->missing != missing;
@@ -281,12 +279,10 @@ static bool read_cache(struct image *image, struct image_cache *cache)
 {
 	const uint64_t *n = image->n;
 	size_t size = n[N_CACHE_STRUCT_SIZE];
-	char *raw = xcalloc(1, size + MAX_ORDER + 64);
+	char *raw = xmalloc(size);
 	bool good = false;
 
-	if (size > n[N_CACHE_NAME] && size > n[N_CACHE_SIZE] && size > n[N_CACHE_FLAGS] &&
-	    size > n[N_CACHE_OBJECT_SIZE] && size > n[N_CACHE_RED] && size > n[N_CACHE_VECTOR] &&
-	    image_read(image, cache->address, raw, size)) {
+	if (image_read(image, cache->address, raw, size)) {
 		cache->size = get32(raw, n[N_CACHE_SIZE]);
 		cache->object_size = get32(raw, n[N_CACHE_OBJECT_SIZE]);
 		cache->flags = get32(raw, n[N_CACHE_FLAGS]);
@@ -387,7 +383,7 @@ static bool load_ids(struct recount *recount, const struct image_slab *slab)
 {
 	struct recount_memory *memory = recount->memory;
 
-	if (memory->ids_of == slab->ids)
+	if (memory->ids_of && memory->ids_of == slab->ids && memory->ids_count >= slab->nr_ids)
 		return true;
 	memory->ids_of = 0;
 	if (memory->ids_room < slab->nr_ids) {
@@ -397,6 +393,7 @@ static bool load_ids(struct recount *recount, const struct image_slab *slab)
 	if (!image_read(recount->image, slab->ids, memory->ids, slab->nr_ids * sizeof(*memory->ids)))
 		return false;
 	memory->ids_of = slab->ids;
+	memory->ids_count = slab->nr_ids;
 	return true;
 }
 

@@ -88,12 +88,11 @@ static void read_ranges(struct image_sites *sites)
 	const uint64_t *n = image->n;
 	uint64_t head = n[N_RANGES], at = image_u64(image, head);
 	size_t size = n[N_RANGE_SIZE];
-	char *raw = xmalloc(size + 64);
+	char *raw = xmalloc(size);
 
 	while (at && at != head && sites->ranges < MAX_RANGES) {
 		uint64_t address = at - n[N_RANGE_LIST];
 
-		memset(raw, 0, size + 64);
 		if (!image_read(image, address, raw, size))
 			break;
 		add_range(sites, raw, address);

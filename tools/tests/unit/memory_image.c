@@ -108,9 +108,73 @@ static void test_refused(void)
 	free(file);
 }
 
+/* What image_open_dump() says about the small image when @change has changed it */
+static void refused(void (*change)(uint8_t *file), size_t len, const char *what)
+{
+	uint8_t *file = small_image();
+	const char *why = NULL;
+	struct dump *dump;
+
+	change(file);
+	dump = dump_open_memory(file, len, &why);
+	if (dump)
+		expect(!image_open_dump(dump, &why), "refused because it %s", what);
+	expect(why && strstr(why, what), "it is refused because it %s: %s", what, why ? why : "no");
+	free(file);
+}
+
+static void no_change(uint8_t *file) { (void)file; }
+
+static void no_memory_map(uint8_t *file)
+{
+	struct layout *layout = (void *)(file + SMALL_HEAD + SMALL_LAYOUT * DUMP_PAGE);
+
+	layout->memory_map = 0;
+}
+
+/* A second segment has the bytes of the first one, at another address. */
+static void share(uint8_t *file)
+{
+	Elf64_Phdr head;
+
+	file[offsetof(Elf64_Ehdr, e_phnum)] = 2;
+	memcpy(&head, file + sizeof(Elf64_Ehdr), sizeof(head));
+	head.p_paddr += SMALL_MEMORY;
+	memcpy(file + sizeof(Elf64_Ehdr) + sizeof(head), &head, sizeof(head));
+}
+
+static enum number changed;
+
+static void far_member(uint8_t *file)
+{
+	uint64_t entry = SMALL_HEAD + SMALL_ENTRIES * DUMP_PAGE + changed * 16 + 8, value = 65536;
+
+	memcpy(file + entry, &value, sizeof(value));
+}
+
+static void test_hostile(void)
+{
+	static const enum number members[] = {
+		N_COUNTERS_BYTES, N_COUNTERS_CALLS, N_RANGE_LIST, N_RANGE_MOD, N_RANGE_TAGS,
+		N_RANGE_NR, N_RANGE_FIRST, N_RANGE_COUNTERS, N_RANGE_BLOCK, N_PAGE_FLAGS,
+		N_PAGE_TYPE, N_SLAB_CACHE, N_CACHE_NAME, N_CACHE_SIZE, N_CACHE_OBJECT_SIZE,
+		N_CACHE_FLAGS, N_CACHE_RED, N_CACHE_VECTOR,
+	};
+
+	refused(no_change, SMALL_HEAD + DUMP_PAGE, "is cut or incomplete: no layout table");
+	refused(no_change, SMALL_HEAD, "is cut or incomplete: none of its memory");
+	refused(no_memory_map, SMALL_SIZE, "SPARSEMEM without VMEMMAP");
+	refused(share, SMALL_SIZE, "the same part of the file");
+	for (size_t i = 0; i < sizeof(members) / sizeof(*members); i++) {
+		changed = members[i];
+		refused(far_member, SMALL_SIZE, "has a damaged layout table");
+	}
+}
+
 void test_memory_image(void)
 {
 	test_small();
 	test_loop();
 	test_refused();
+	test_hostile();
 }
