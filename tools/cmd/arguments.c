@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "arguments.h"
 
+#include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "base/message.h"
 #include "base/number.h"
 #include "base/text.h"
+#include "memory_image/report.h"
 
 int64_t argument_number(const char *arg, int64_t min, int64_t max,
 			struct argp_state *state)
@@ -72,4 +76,14 @@ size_t argument_word(const char *arg, const char *const *words, size_t count,
 	argp_error(state, "'%s' is no %s, there are: %s", arg, what, all.s);
 	text_free(&all);
 	return 0;
+}
+
+void argument_image(const char *arg, struct argp_state *state)
+{
+	if (image_file(arg))
+		return;
+	if (access(arg, R_OK))
+		argp_failure(state, STATUS_TROUBLE, errno, "%s", arg);
+	else
+		argp_failure(state, STATUS_TROUBLE, 0, "%s: is no image of a machine's memory", arg);
 }

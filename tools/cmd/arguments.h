@@ -19,6 +19,8 @@ struct query *argument_query(const char *arg, struct argp_state *state);
 
 /* The name of a database that is to be made; SQLite takes "" and ":memory:" for none. */
 const char *argument_database(const char *arg, struct argp_state *state);
+/* A file that is an image of a machine's memory. */
+void argument_image(const char *arg, struct argp_state *state);
 double argument_seconds(const char *arg, struct argp_state *state);
 
 /* The index of @arg among @words; @what is "sort key" or the like. */

@@ -67,7 +67,7 @@ static const struct argp argp = {
 	debugfs_children, NULL, NULL
 };
 
-static void print_json(const struct audit *audit, const struct output *output)
+static void print_json(const struct audit *audit, bool incomplete, const struct output *output)
 {
 	struct json json = { .out = stdout };
 
@@ -81,7 +81,8 @@ static void print_json(const struct audit *audit, const struct output *output)
 		json_int(&json, "stopped_us", audit->longest_us);
 		json_int(&json, "stopped_us_per_gib", audit->us_per_gib);
 	}
-	json_bool(&json, "complete", audit->finished && !audit->gave_up && !audit->bad.count);
+	json_bool(&json, "complete", audit->finished && !audit->gave_up &&
+		  !audit->bad.count && !incomplete);
 	json_rows(&json, "rows", output->columns);
 	for (size_t i = 0; i < audit->count; i++) {
 		const struct mismatch *m = &audit->mismatch[i];
@@ -179,7 +180,7 @@ int cmd_audit(int argc, char **argv)
 		return STATUS_TROUBLE;
 	audit_parse(&audit, text, len);
 	if (o.output.json)
-		print_json(&audit, &o.output);
+		print_json(&audit, incomplete, &o.output);
 	else
 		print_table(&audit, &o.output);
 

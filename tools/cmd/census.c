@@ -15,6 +15,8 @@
 #include "read/allocinfo.h"
 #include "write/json.h"
 
+#define KEY_BY 0x500
+
 enum by { BY_KIND, BY_NODE, BY_ZONE, BY_MIGRATETYPE, BY_ORDER, BY_CACHE, BY_SITE, BY_COUNT };
 
 /* What --by takes, the heading of the column, and the name of the JSON field. */
@@ -52,7 +54,7 @@ struct census {
 
 static const struct argp_option options[] = {
 	IMAGE_FILE_OPTION,
-	{ "by", 'b', "LIST", 0, "Break it down by these: kind, node, zone, migratetype, order, "
+	{ "by", KEY_BY, "LIST", 0, "Break it down by these: kind, node, zone, migratetype, order, "
 	  "cache, site (default: kind)", 2 },
 	{ 0 }
 };
@@ -95,7 +97,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case KEY_IMAGE_FILE:
 		c->input.path = arg;
 		return 0;
-	case 'b':
+	case KEY_BY:
 		read_by(c, arg, state);
 		return 0;
 	case ARGP_KEY_ARG:

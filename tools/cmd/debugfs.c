@@ -10,6 +10,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "arguments.h"
 #include "base/message.h"
 #include "base/text.h"
 #include "read/fields.h"
@@ -30,6 +31,9 @@ error_t debugfs_parse(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_INIT:
 		state->child_inputs[0] = &o->output;
 		return 0;
+	case KEY_IMAGE:
+		argument_image(arg, state);
+		return debugfs_parse('f', arg, state);
 	case KEY_DEBUGFS:
 		/* The usual one of this name, elsewhere. */
 		if ((size_t)snprintf(o->path, sizeof(o->path), "%s%s", arg,
@@ -38,7 +42,6 @@ error_t debugfs_parse(int key, char *arg, struct argp_state *state)
 		arg = o->path;
 		/* fall through */
 	case 'f':
-	case KEY_IMAGE:
 	case ARGP_KEY_ARG:
 		if (o->file.given)
 			argp_error(state, "one file at a time, '%s' is a second one", arg);

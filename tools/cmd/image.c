@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "image.h"
 
-#include <inttypes.h>
-
 #include "base/message.h"
+#include "memory_image/report.h"
 
 bool image_input_open(struct image_input *in)
 {
@@ -26,14 +25,8 @@ void image_input_close(struct image_input *in)
 
 int image_input_status(const struct image_input *in)
 {
-	if (image_exhausted(in->image)) {
-		warning("%s is damaged: a list or table in it has no end", in->path);
-		return STATUS_TROUBLE;
-	}
-	if (in->image->missing) {
-		warning("%s: %" PRIu64 " reads of pages that the image does not have: "
-			"the result may be incomplete", in->path, in->image->missing);
-		return STATUS_TROUBLE;
-	}
-	return STATUS_OK;
+	bool incomplete = false;
+
+	return image_complete(in->image, in->path, &incomplete) && !incomplete ? STATUS_OK :
+	       STATUS_TROUBLE;
 }

@@ -98,6 +98,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		selection->path_given = true;
 		return 0;
 	case KEY_IMAGE:
+		argument_image(arg, state);
 		if (!take_file(selection, arg))
 			argp_error(state, "'%s' is one file too many", arg);
 		return 0;

@@ -15,18 +15,14 @@
 
 struct options {
 	struct image_input input;
-	struct output output;
+	bool json;
 	const char **address;
 	size_t count, room;
 };
 
 static const struct argp_option options[] = {
 	IMAGE_FILE_OPTION,
-	{ 0 }
-};
-
-static const struct argp_child children[] = {
-	{ &output_argp, 0, NULL, 9 },
+	{ "json", 'j', NULL, 0, "Write JSON", 10 },
 	{ 0 }
 };
 
@@ -52,8 +48,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	bool pfn;
 
 	switch (key) {
-	case ARGP_KEY_INIT:
-		state->child_inputs[0] = &o->output;
+	case 'j':
+		o->json = true;
 		return 0;
 	case KEY_IMAGE_FILE:
 		o->input.path = arg;
@@ -83,8 +79,8 @@ static const struct argp argp = {
 	"\vExamples:\n"
 	"  codetag whose --image vmcore ffff888003a1c040\n"
 	"  codetag whose --image vmcore --json pfn:3a1c\n\n"
-	"Exit status: 0 success, 2 trouble.",
-	children, NULL, NULL
+	"Exit status: 0 success, 1 there is nothing at an address, 2 trouble.",
+	NULL, NULL, NULL
 };
 
 static void print(const struct options *o, const char *address, const struct whose *whose,
@@ -94,18 +90,24 @@ static void print(const struct options *o, const char *address, const struct who
 
 	if (!image_site_text(o->input.sites, whose->id, &site))
 		text_clear(&site);
-	if (o->output.json) {
+	if (o->json) {
 		json_object(json, NULL);
 		json_string(json, "address", address);
 		json_string(json, "what", whose->what.s);
-		json_int(json, "offset", (int64_t)whose->offset);
+		if (whose->nothing)
+			json_null(json, "offset");
+		else
+			json_int(json, "offset", (int64_t)whose->offset);
 		if (site.len)
 			json_string(json, "name", site.s);
 		else
 			json_null(json, "name");
 		json_end_object(json);
 	} else {
-		printf("%s: %s, offset %" PRIu64 "\n", address, whose->what.s, whose->offset);
+		printf("%s: %s", address, whose->what.s);
+		if (!whose->nothing)
+			printf(", offset %" PRIu64, whose->offset);
+		putchar('\n');
 		if (site.len)
 			printf("  allocated at %s\n", site.s);
 	}
@@ -117,10 +119,11 @@ int cmd_whose(int argc, char **argv)
 	struct options o = { 0 };
 	struct json json = { .out = stdout };
 	int status = STATUS_TROUBLE;
+	bool nothing = false;
 
 	argp_parse(&argp, argc, argv, 0, NULL, &o);
 	if (image_input_open(&o.input)) {
-		if (o.output.json) {
+		if (o.json) {
 			json_object(&json, NULL);
 			json_array(&json, "rows");
 		}
@@ -132,14 +135,17 @@ int cmd_whose(int argc, char **argv)
 			read_address(o.address[i], &value, &pfn);
 			(pfn ? whose_find_pfn : whose_find)(o.input.sites, &o.input.recount, value,
 							    &whose);
+			nothing |= whose.nothing;
 			print(&o, o.address[i], &whose, &json);
 			text_free(&whose.what);
 		}
-		if (o.output.json) {
+		if (o.json) {
 			json_end_array(&json);
 			json_end_object(&json);
 		}
 		status = image_input_status(&o.input);
+		if (status == STATUS_OK && nothing)
+			status = STATUS_FOUND;
 	}
 	image_input_close(&o.input);
 	free(o.address);

@@ -29,8 +29,7 @@ bool image_file(const char *path)
 	return len > 0 && dump_is(head, (size_t)len);
 }
 
-/* Tells what the image did not have; false if that makes the result worthless. */
-static bool complete(const struct image *image, const char *path, bool *incomplete)
+bool image_complete(const struct image *image, const char *path, bool *incomplete)
 {
 	if (image_exhausted(image)) {
 		warning("%s is damaged: a list or table in it has no end", path);
@@ -39,7 +38,7 @@ static bool complete(const struct image *image, const char *path, bool *incomple
 	*incomplete = image->missing;
 	if (*incomplete)
 		warning("%s: %" PRIu64 " reads of pages that the image does not have: "
-			"the result may be too low", path, image->missing);
+			"the result may be incomplete", path, image->missing);
 	return true;
 }
 
@@ -53,7 +52,7 @@ bool image_report(const char *path, struct text *text, bool *incomplete)
 		return false;
 	sites = image_sites_read(image);
 	image_allocinfo(sites, text);
-	good = complete(image, path, incomplete);
+	good = image_complete(image, path, incomplete);
 	image_sites_free(sites);
 	image_close(image);
 	return good;
@@ -111,7 +110,7 @@ bool image_audit(const char *path, struct text *text, bool *incomplete)
 	recount.data = sum;
 	recount_all(&recount);
 	compare(sites, &recount, sum, text);
-	good = complete(image, path, incomplete);
+	good = image_complete(image, path, incomplete);
 	recount_free(&recount);
 	free(sum);
 	image_sites_free(sites);

@@ -6,9 +6,16 @@
 #include <stdbool.h>
 
 #include "base/text.h"
+#include "memory_image/image.h"
 
 /* Whether @path is a file with a machine's memory. */
 bool image_file(const char *path);
+
+/*
+ * Tells, after all was read, what the image did not have: then *@incomplete is set. False if
+ * that makes the result worthless.
+ */
+bool image_complete(const struct image *image, const char *path, bool *incomplete);
 
 /*
  * /proc/allocinfo, and the result of an audit. False after a message. Where parts of the

@@ -107,6 +107,7 @@ static void find_page(struct search *s, uint64_t pfn)
 
 	if (!image_page_read(s->recount, pfn, &page)) {
 		text_printf(&s->whose->what, "page frame %#" PRIx64 ", which is no memory", pfn);
+		s->whose->nothing = true;
 		return;
 	}
 	if (!find_first(s, &page, &first)) {
@@ -248,6 +249,7 @@ void whose_find(const struct image_sites *sites, struct recount *recount, uint64
 		text_puts(&whose->what, "vmalloc space; ");
 	if (!image_translate(image, address, &pa)) {
 		text_puts(&whose->what, "nothing is mapped at this address");
+		whose->nothing = true;
 		return;
 	}
 	/* Objects are found by their address in the direct map. */

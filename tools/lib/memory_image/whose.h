@@ -9,6 +9,7 @@ struct whose {
 	struct text what;	/* "allocated object of kmalloc-64, 64 bytes" */
 	uint64_t offset;	/* of the address in it */
 	uint16_t id;		/* 0: no call site holds it */
+	bool nothing;		/* is there: @offset says nothing */
 };
 
 /* Always says something; @whose then has to be freed. */
