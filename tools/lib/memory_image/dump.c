@@ -339,8 +339,14 @@ static const char *open_kdump(struct dump *dump)
 	/* A read behind the end of a file that is cut fails; in a mapping it is a SIGBUS. */
 	if (kdump_set_number_attr(ctx, KDUMP_ATTR_FILE_MMAP_POLICY, KDUMP_MMAP_NEVER) != KDUMP_OK)
 		return kdump_get_err(ctx);
-	if (kdump_open_fd(ctx, dump->fd) != KDUMP_OK)
-		return kdump_get_err(ctx);
+	if (kdump_open_fd(ctx, dump->fd) != KDUMP_OK) {
+		/* libkdumpfile 0.5.1 crashes where it frees what it could not open. */
+		static void *unfreed;
+
+		unfreed = ctx;
+		dump->kdump = NULL;
+		return kdump_get_err(unfreed);
+	}
 	/* It may know no more than what is in the header, and not look there. */
 	if (kdump_get_string_attr(ctx, KDUMP_ATTR_ARCH_NAME, &arch) != KDUMP_OK &&
 	    read_full(dump->fd, machine, MACHINE_LENGTH, MACHINE_AT) == MACHINE_LENGTH)
