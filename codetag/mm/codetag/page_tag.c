@@ -23,6 +23,7 @@
 #include <linux/mm.h>
 #include <linux/page_ext.h>
 #include <linux/page_tag.h>
+#include <linux/pgalloc_tag.h>
 #include <linux/seq_file.h>
 #include <linux/stop_machine.h>
 #include <linux/vmalloc.h>
@@ -463,6 +464,21 @@ void __init page_tag_init(void)
 
 	/* Out of memory this early: the boot fails without us soon enough. */
 	panic("codetag: no memory for page references");
+}
+
+/**
+ * pgalloc_tag_holder - the page of an allocation that holds its id
+ * @page: the first page
+ *
+ * Context: Any.
+ * Return: The second page if the first one holds a mark, else the first.
+ */
+struct page *pgalloc_tag_holder(struct page *page)
+{
+	/* Only an even page has a second one, in the same section then. */
+	if (!(page_to_pfn(page) & 1) && page_tag_is_mark(page_tag_get(page)))
+		page++;
+	return page;
 }
 
 /**

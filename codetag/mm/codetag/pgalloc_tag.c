@@ -236,21 +236,6 @@ void __pgalloc_tag_sub_tail(struct page *page, unsigned int order, u16 id)
 }
 
 /**
- * pgalloc_tag_holder - the page of an allocation that holds its id
- * @page: the first page
- *
- * Context: Any.
- * Return: The second page if the first one holds a mark, else the first.
- */
-struct page *pgalloc_tag_holder(struct page *page)
-{
-	/* Only an even page has a second one, in the same section then. */
-	if (!(page_to_pfn(page) & 1) && page_tag_is_mark(page_tag_get(page)))
-		page++;
-	return page;
-}
-
-/**
  * pgalloc_tag_order - order of the allocation that a page is the first one of
  * @page: a page that holds an id or a mark, of online memory
  *
