@@ -341,11 +341,13 @@ static const char *open_kdump(struct dump *dump)
 		return kdump_get_err(ctx);
 	if (kdump_open_fd(ctx, dump->fd) != KDUMP_OK) {
 		/* libkdumpfile 0.5.1 crashes where it frees what it could not open. */
-		static void *unfreed;
+		static kdump_ctx_t **unfreed;
+		static size_t count;
 
-		unfreed = ctx;
+		unfreed = xreallocarray(unfreed, count + 1, sizeof(*unfreed));
+		unfreed[count++] = ctx;
 		dump->kdump = NULL;
-		return kdump_get_err(unfreed);
+		return kdump_get_err(ctx);
 	}
 	/* It may know no more than what is in the header, and not look there. */
 	if (kdump_get_string_attr(ctx, KDUMP_ATTR_ARCH_NAME, &arch) != KDUMP_OK &&
