@@ -141,7 +141,7 @@ static void find_section(struct recount *recount, uint64_t pfn)
 	memory->section = nr;
 	memory->online = false;
 	memory->ext = memory->usage = 0;
-	if (nr / n[N_SECTIONS_PER_ROOT] >= image->layout.section_roots)
+	if (!n[N_SECTIONS_PER_ROOT] || nr / n[N_SECTIONS_PER_ROOT] >= image->layout.section_roots)
 		return;
 	if (n[N_SECTIONS_EXTREME]) {
 		at = image_u64(image, at);
