@@ -1,32 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "memory_image/report.h"
 
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/memory.h"
 #include "base/message.h"
 #include "memory_image/recount.h"
+#include "read/input.h"
 
 bool image_file(const char *path)
 {
 	char head[DUMP_HEAD];
-	struct stat st;
-	ssize_t len;
-	int fd;
+	size_t len = input_head(path, head, sizeof(head));
 
-	/* Not that of a pipe: it is gone when it was read. */
-	if (stat(path, &st) || !S_ISREG(st.st_mode))
-		return false;
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return false;
-	len = read(fd, head, sizeof(head));
-	close(fd);
-	return len > 0 && dump_is(head, (size_t)len);
+	return len > 0 && dump_is(head, len);
 }
 
 bool image_complete(const struct image *image, const char *path, bool *incomplete)

@@ -148,17 +148,22 @@ FILE *input_open(const char *path)
 	return unpacked;
 }
 
-bool input_begins(const char *path, const char *magic, size_t len)
+size_t input_head(const char *path, char *head, size_t size)
 {
-	char head[32];
 	struct stat st;
-	FILE *in = !stat(path, &st) && S_ISREG(st.st_mode) && len <= sizeof(head) ?
-		   fopen(path, "re") : NULL;
-	bool same = in && fread(head, 1, len, in) == len && !memcmp(head, magic, len);
+	FILE *in = !stat(path, &st) && S_ISREG(st.st_mode) ? fopen(path, "re") : NULL;
+	size_t len = in ? fread(head, 1, size, in) : 0;
 
 	if (in)
 		fclose(in);
-	return same;
+	return len;
+}
+
+bool input_begins(const char *path, const char *magic, size_t len)
+{
+	char head[32];
+
+	return len <= sizeof(head) && input_head(path, head, len) == len && !memcmp(head, magic, len);
 }
 
 void input_complain(const char *path, int error)

@@ -29,9 +29,12 @@ bool input_read_found(const char *path, char **text, size_t *len);
 FILE *input_open(const char *path);
 
 /*
- * Whether the ordinary file @path begins with @len bytes of @magic: what is read
- * from a pipe is gone.
+ * Reads at most @size bytes from the beginning of the ordinary file @path, and returns how
+ * many; 0 of any other file: bytes read from a pipe are gone.
  */
+size_t input_head(const char *path, char *head, size_t size);
+
+/* Whether the ordinary file @path begins with @len bytes of @magic. */
 bool input_begins(const char *path, const char *magic, size_t len);
 
 /* Why @path cannot be read, which was named: @error, and what helps against that. */

@@ -3,7 +3,6 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,20 +35,7 @@ static const char sqlite_magic[] = "SQLite format 3";
 
 static bool is_sqlite(const char *path)
 {
-	char head[sizeof(sqlite_magic)] = "";
-	struct stat st;
-	int fd;
-
-	/* Not that of a pipe: it is gone when it was read. */
-	if (stat(path, &st) || !S_ISREG(st.st_mode))
-		return false;
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return false;
-	if (read(fd, head, sizeof(head)) != sizeof(head))
-		head[0] = '\0';
-	close(fd);
-	return !memcmp(head, sqlite_magic, sizeof(head));
+	return input_begins(path, sqlite_magic, sizeof(sqlite_magic));
 }
 
 /* "night.db@3": cuts the number off, unless a file has that name. 0: there is none. */
