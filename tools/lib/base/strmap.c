@@ -3,15 +3,28 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 
-/* FNV-1a */
+#include "base/message.h"
+
+/*
+ * The characters are the coefficients of a polynomial, and the hash is its value at a secret
+ * point. Keys come out of files that others made, who so cannot choose many with one hash.
+ */
 static uint64_t hash_of(const char *key, size_t len)
 {
-	uint64_t hash = 0xcbf29ce484222325;
+	const uint64_t prime = 0x7fffffff;
+	static uint64_t point;
+	uint64_t hash = 0;
 
+	while (point < 256) {
+		if (getrandom(&point, sizeof(point), 0) != sizeof(point))
+			die("no random numbers");
+		point %= prime;
+	}
 	for (size_t i = 0; i < len; i++)
-		hash = (hash ^ (unsigned char)key[i]) * 0x100000001b3;
-	return hash ^ hash >> 32;
+		hash = (hash + (unsigned char)key[i] + 1) * point % prime;
+	return hash;
 }
 
 /* The slot that holds @key or, if it is new, would hold it. */

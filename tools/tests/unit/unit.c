@@ -27,6 +27,7 @@ int main(void)
 	test_contexts();
 	test_match();
 	test_message();
+	test_strmap();
 	test_trend();
 	test_stack_watch();
 	test_kmem();

@@ -17,6 +17,7 @@ void test_memory_image(void);
 void test_number(void);
 void test_query(void);
 void test_stack_watch(void);
+void test_strmap(void);
 void test_trend(void);
 
 #endif
