@@ -3,11 +3,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "base/message.h"
@@ -101,11 +104,46 @@ bool input_read_proc(const char *path, const char *name, char **text, size_t *le
 	return input_read_raw(path, text, len) && take_plain(text, len, name);
 }
 
-bool input_read_found(const char *path, char **text, size_t *len)
+/* A directory on which another file system is mounted */
+static bool is_mount(const char *path, const struct stat *st)
 {
-	int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	struct text above = { 0 };
+	struct stat parent;
+	bool is;
+
+	text_printf(&above, "%s/..", path);
+	is = S_ISDIR(st->st_mode) && !stat(above.s, &parent) && parent.st_dev != st->st_dev;
+	text_free(&above);
+	return is;
+}
+
+bool input_leads_into_kernel(const char *path)
+{
+	static const uint32_t kinds[] = {
+		PROC_SUPER_MAGIC, SYSFS_MAGIC, DEBUGFS_MAGIC, TRACEFS_MAGIC, SECURITYFS_MAGIC,
+		CGROUP_SUPER_MAGIC, CGROUP2_SUPER_MAGIC, BPF_FS_MAGIC,
+	};
+	struct statfs fs;
 	struct stat st;
 
+	if (lstat(path, &st) || !(S_ISLNK(st.st_mode) || is_mount(path, &st)) || statfs(path, &fs))
+		return false;
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
+		if ((uint32_t)fs.f_type == kinds[i])
+			return true;
+	return false;
+}
+
+bool input_read_found(const char *path, char **text, size_t *len)
+{
+	struct stat st;
+	int fd;
+
+	if (input_leads_into_kernel(path)) {
+		errno = EINVAL;
+		return false;
+	}
+	fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	if (fd >= 0 && !fstat(fd, &st) && !S_ISREG(st.st_mode)) {
 		close(fd);
 		errno = EINVAL;
@@ -175,6 +213,7 @@ void input_complain(const char *path, int error)
 		{ EOPNOTSUPP, "it is compressed, and this build cannot unpack (libarchive)" },
 		{ EBADMSG, "it is compressed, and damaged or cut" },
 		{ EFBIG, "it is too large, maybe when it is unpacked" },
+		{ E2BIG, "the archive has too many files" },
 		{ ENODATA, "the archive has no such file" },
 		{ ENOTUNIQ, "the archive has several such files" },
 		{ EILSEQ, "it begins like UTF-16, and is none" },

@@ -22,6 +22,13 @@ bool input_read_proc(const char *path, const char *name, char **text, size_t *le
 /* Reads it as it is, not unpacked and with whatever is around its lines. */
 bool input_read_raw(const char *path, char **text, size_t *len);
 
+/*
+ * Whether @path is a link to a file or directory of the kernel, as in /proc, or where such are
+ * mounted. Reading one can wait, or take what others would read: to be left out if nobody has
+ * named it.
+ */
+bool input_leads_into_kernel(const char *path);
+
 /* As input_read(), of an ordinary file that nobody has named: another one may never end. */
 bool input_read_found(const char *path, char **text, size_t *len);
 

@@ -253,7 +253,7 @@ static bool read_files(const char *dir, const char *prefix, struct snapshot *hos
 		}
 		if (!found)
 			continue;
-		if (!S_ISREG(st.st_mode)) {
+		if (!S_ISREG(st.st_mode) || input_leads_into_kernel(name.s)) {
 			if (!odd)
 				odd = xstrdup(name.s);
 			continue;
@@ -420,7 +420,8 @@ static bool read_path(const char *path, unsigned int depth, struct visit *visit)
 
 		if (entry[i]->d_name[0] != '.') {
 			text_printf(&name, "%s/%s", path, entry[i]->d_name);
-			if (!stat(name.s, &st) && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
+			if (input_leads_into_kernel(name.s) ||
+			    (!stat(name.s, &st) && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode)))
 				leave_out(name.s);
 			else
 				good = read_path(name.s, depth - 1, visit) && good;

@@ -100,6 +100,10 @@ static bool add_entry(struct search *search, const char *path, unsigned int dept
 	}
 	if (seen_before(&search->seen, &st))
 		return true;
+	if (input_leads_into_kernel(path)) {
+		warning("%s is left out: it leads to files of the kernel", path);
+		return true;
+	}
 	if (S_ISDIR(st.st_mode))
 		return !depth || add_directory(search, path, depth - 1);
 	if (!S_ISREG(st.st_mode)) {

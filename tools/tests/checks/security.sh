@@ -367,6 +367,29 @@ beside_is_ordinary() {
 }
 check security/beside beside_is_ordinary
 
+# No link in a directory, and no mount, leads to files of the kernel: some wait, and some lose
+# what is read.
+no_kernel_files() {
+	local dir=$scratch/kernel-files
+	rm -rf "$dir" && mkdir -p "$dir/fleet/a" "$dir/fleet/b" "$dir/host/proc" &&
+		cp data/handmade-v1.allocinfo "$dir/fleet/a/allocinfo" &&
+		ln -s /proc/version "$dir/fleet/b/allocinfo" && ln -s /proc/self "$dir/fleet/c" &&
+		cp data/handmade-v1.allocinfo "$dir/host/proc/allocinfo" &&
+		ln -s /proc/meminfo "$dir/host/proc/meminfo" || return 1
+	if [ "$(id -u)" -eq 0 ]; then
+		mkdir "$dir/fleet/d"
+		unshare --mount sh -c 'mount -t proc proc "$2/fleet/d" && "$1" report "$2/fleet"' \
+			sh "$codetag" "$dir" 2>&1 | grep -q 'fleet/d is left out: it leads to files of the kernel' ||
+			{ echo 'a mount'; return 1; }
+	fi
+	"$codetag" report "$dir/fleet" >"$scratch/out" 2>&1
+	[ $? -eq 0 ] && [ "$(grep -c 'left out: it leads to files of the kernel' "$scratch/out")" -eq 2 ] &&
+		"$codetag" where "$dir/host" 2>&1 | tee "$scratch/out" | grep 'meminfo is left out' && return
+	cat "$scratch/out"
+	return 1
+}
+check security/kernel-files no_kernel_files
+
 # What is packed as no other file of codetag's is unpacked by no program that is called so.
 no_programs() {
 	local bin=$scratch/bin name
