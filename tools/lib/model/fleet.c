@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/message.h"
 #include "base/number.h"
 #include "read/query.h"
 
@@ -44,6 +45,9 @@ void fleet_add(struct fleet *fleet, const char *host, const char *kernel,
 
 	number_groups(fleet, info, number);
 	make_groups(fleet);
+	fleet->values += fleet->groups;
+	if (fleet->values > FLEET_VALUES)
+		die("too many: %zu hosts with %zu groups", fleet->count + 1, fleet->groups);
 	GROW(fleet->host, fleet->count, fleet->room);
 	h = &fleet->host[fleet->count++];
 	if (!kernel)

@@ -32,12 +32,16 @@ struct fleet {
 		unsigned int flags;	/* of any of its rows */
 	} *group;
 	size_t groups, groups_room;
+	size_t values;			/* that all hosts together have */
 	struct matcher matcher;		/* BY_SITE: the sites … */
 	struct strmap names;		/* … else the names of the groups */
 	struct arena strings;
 };
 
-/* @kernel NULL: not known. @info may be freed afterwards. */
+/* More than 10,000 hosts with 10,000 call sites each are no fleet. */
+#define FLEET_VALUES ((size_t)1 << 27)
+
+/* @kernel NULL: not known. @info may be freed afterwards. Ends the program if it is too much. */
 void fleet_add(struct fleet *fleet, const char *host, const char *kernel,
 	       const struct allocinfo *info);
 

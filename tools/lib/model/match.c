@@ -122,15 +122,13 @@ static void align(const struct match_function *f, struct shape *shape)
 		pair(f, shape, i_done, shape->count, k_done, f->count);
 }
 
-static void add_known(struct match_function *f, int64_t line, uint32_t site)
+static int compare_known(const void *a, const void *b)
 {
-	size_t at = f->count;
+	const struct known_site *x = a, *y = b;
 
-	GROW(f->known, f->count, f->room);
-	for (; at && f->known[at - 1].line > line; at--)
-		f->known[at] = f->known[at - 1];
-	f->known[at] = (struct known_site){ line, site };
-	f->count++;
+	if (x->line != y->line)
+		return x->line < y->line ? -1 : 1;
+	return x->site < y->site ? -1 : x->site > y->site;
 }
 
 static const char *copy(struct matcher *m, const char *s)
@@ -138,28 +136,30 @@ static const char *copy(struct matcher *m, const char *s)
 	return s ? arena_copy(&m->strings, s, strlen(s)) : NULL;
 }
 
-static int64_t line_of(const struct match_function *f, uint32_t site)
+static int compare_numbers(const void *a, const void *b)
 {
-	for (size_t k = 0; k < f->count; k++)
-		if (f->known[k].site == site)
-			return f->known[k].line;
-	return 0;
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return x < y ? -1 : x > y;
 }
 
-static uint32_t namesakes(const struct matcher *m, const struct match_function *f,
-			  uint32_t line)
+/* The lines of the known sites, sorted. */
+static uint32_t *lines_of(const struct matcher *m, const struct match_function *f)
 {
-	uint32_t found = 0;
+	uint32_t *line = xcalloc(f->count + 1, sizeof(*line));
 
 	for (size_t k = 0; k < f->count; k++)
-		found += m->site[f->known[k].site].line == line;
-	return found;
+		line[k] = m->site[f->known[k].site].line;
+	qsort(line, f->count, sizeof(*line), compare_numbers);
+	return line;
 }
 
 /* @like is a row of that function. */
 static void number_shape(struct matcher *m, struct match_function *f,
 			 struct shape *shape, const struct site *like)
 {
+	uint32_t *used = lines_of(m, f);
+	size_t known = f->count, at = 0;
 	int64_t shift = 0;
 
 	for (size_t i = 0; i < shape->count; i++)
@@ -167,27 +167,38 @@ static void number_shape(struct matcher *m, struct match_function *f,
 	align(f, shape);
 	for (size_t i = 0; i < shape->count; i++) {
 		struct shape_line *line = &shape->line[i];
+		uint32_t namesake = 0;
 
 		if (line->site != NONE) {
 			struct matched_site *site = &m->site[line->site];
 
-			shift = line->line - line_of(f, line->site);
+			shift = line->line - site->known;
 			if (site->line != line->line)
 				site->moved = line->line;
 			continue;
 		}
+		/* Both are sorted. */
+		while (at < known && used[at] < line->line)
+			at++;
+		while (at + namesake < known && used[at + namesake] == line->line)
+			namesake++;
 		GROW(m->site, m->count, m->room);
 		m->site[m->count] = (struct matched_site){
-			.namesake = namesakes(m, f, line->line),
+			.namesake = namesake,
 			.file = copy(m, like->file),
 			.module = copy(m, like->module),
 			.func = copy(m, like->func),
 			.line = line->line,
+			.known = line->line - shift,
 		};
 		line->site = m->count++;
-		add_known(f, line->line - shift, line->site);
+		GROW(f->known, f->count, f->room);
+		f->known[f->count++] = (struct known_site){ line->line - shift, line->site };
 	}
+	if (f->count > known)
+		qsort(f->known, f->count, sizeof(*f->known), compare_known);
 	f->listed |= shape->listed;
+	free(used);
 }
 
 static int compare_lines(const void *a, const void *b)

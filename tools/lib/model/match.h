@@ -24,6 +24,7 @@ struct matched_site {
 	const char *file, *module, *func;	/* module NULL: built in */
 	uint32_t line;		/* where it was seen first */
 	uint32_t namesake;	/* so many others of the function were seen first there */
+	int64_t known;		/* the line as if it were in the first snapshot */
 	uint32_t moved;		/* another line, where it was seen last; 0: none */
 };
 

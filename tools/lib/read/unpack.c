@@ -70,6 +70,10 @@ static bool read_member(struct unpacked *unpacked, struct archive *a, const char
 	char chunk[65536];
 	la_ssize_t got;
 
+	if (unpacked->count == UNPACK_FILES) {
+		errno = E2BIG;
+		return false;
+	}
 	text_clear(&text);
 	while ((got = archive_read_data(a, chunk, sizeof(chunk))) > 0) {
 		*sum += (size_t)got;

@@ -28,6 +28,9 @@ struct unpacked {
 /* More than this is taken for an attack. */
 #define UNPACK_MOST ((size_t)1 << 28)
 
+/* Neither has an archive of a fleet so many files that are wanted. */
+#define UNPACK_FILES 20000
+
 /* As is what becomes so many times larger, and is this large, even if it is only passed over. */
 #define UNPACK_RATIO 1000
 
@@ -35,7 +38,8 @@ struct unpacked {
  * Keeps those members of an archive of which @wanted says so, which is called with
  * @arg; a file that is alone in an archive, and not wanted, is like one that is only
  * compressed. False with errno, and nothing to free: EOPNOTSUPP if this build cannot unpack,
- * EBADMSG if it is damaged or cut, EFBIG if it becomes larger than that.
+ * EBADMSG if it is damaged or cut, EFBIG if it becomes larger than that, E2BIG if it has
+ * too many files.
  */
 bool unpack(struct unpacked *unpacked, const char *data, size_t len,
 	    bool (*wanted)(const char *path, const char *arg), const char *arg);

@@ -535,6 +535,12 @@ struct recording *recording_create(const char *path, const char *kernel, bool ap
 	return rec;
 }
 
+void recording_do_not_sync(struct recording *rec)
+{
+	if (!rec->error)
+		run(rec, "PRAGMA synchronous = OFF");
+}
+
 static bool same_text(const char *a, const char *b)
 {
 	return a == b || (a && b && !strcmp(a, b));

@@ -39,6 +39,9 @@ struct moment {
  * closed without a snapshot.
  */
 struct recording *recording_create(const char *path, const char *kernel, bool append);
+
+/* For a recording that is removed in the end: what is added does not wait for the disk. */
+void recording_do_not_sync(struct recording *rec);
 struct recording *recording_open(const char *path);
 const char *recording_error(const struct recording *rec);	/* NULL: no failure */
 const char *recording_hint(const struct recording *rec);	/* what to do then, or NULL */

@@ -108,12 +108,27 @@ bool fleet_db_is(const char *path)
 	return is;
 }
 
+/* Each host is read with all call sites, most of which have a value in a sound fleet. */
+static void check_size(struct fleet_db *db)
+{
+	sqlite3_stmt *s = prepare(db, "SELECT (SELECT count(*) FROM host) * 1.0 *"
+				  " (SELECT count(*) FROM site) > 5000000 + 64 * count(*) FROM value");
+
+	if (s && sqlite3_step(s) != SQLITE_ROW)
+		fail(db);
+	else if (s && sqlite3_column_int(s, 0))
+		fail_with(db, "damaged: too many hosts and call sites for its values");
+	sqlite3_finalize(s);
+}
+
 struct fleet_db *fleet_db_open(const char *path)
 {
 	struct fleet_db *db = open_as(path, DATABASE_READ);
 
 	if (!db->error && !database_has(db->db, schema))
 		fail_with(db, "damaged: its tables are not those of a fleet");
+	if (!db->error)
+		check_size(db);
 	if (db->error)
 		return db;
 	db->hosts = prepare(db, "SELECT id, name, kernel FROM host ORDER BY id");

@@ -215,28 +215,55 @@ static size_t root_length(const char *path)
 	return slash && strncmp(path, "proc/", 5) ? (size_t)(slash - path) + 1 : 0;
 }
 
+/* A file of an archive */
+struct found {
+	enum member kind;
+	size_t number;		/* in the archive */
+	struct unpacked_member *file;
+};
+
+/* In the order in which they are taken. */
+static int compare_found(const void *a, const void *b)
+{
+	const struct found *x = a, *y = b;
+
+	if (x->kind != y->kind)
+		return x->kind < y->kind ? -1 : 1;
+	return x->number < y->number ? -1 : x->number > y->number;
+}
+
+static struct found *sort_members(const struct unpacked *u)
+{
+	struct found *found = xcalloc(u->count, sizeof(*found));
+
+	for (size_t i = 0; i < u->count; i++)
+		found[i] = (struct found){ member_of(u->member[i].path), i, &u->member[i] };
+	qsort(found, u->count, sizeof(*found), compare_found);
+	return found;
+}
+
 bool members_read_archive(struct unpacked *u, const char *path, enum member of,
 			  void (*visit)(void *data, struct snapshot *s, const char *name),
 			  void *data)
 {
+	struct found *found = sort_members(u);
 	bool good = true, any = false;
 
 	for (size_t i = 0; i < u->count; i++) {
-		const struct unpacked_member *first = &u->member[i];
+		const struct unpacked_member *first = found[i].file;
 		size_t root = root_length(first->path);
 		struct snapshot s = { 0 };
 		bool read = true;
 
-		if (member_of(first->path) != of)
+		if (found[i].kind != of)
 			continue;
 		any = true;
-		for (size_t k = 0; k < u->count * MEMBERS; k++) {
-			struct unpacked_member *m = &u->member[k % u->count];
-			enum member kind = (enum member)(k / u->count);
+		for (size_t k = 0; k < u->count; k++) {
+			struct unpacked_member *m = found[k].file;
+			enum member kind = found[k].kind;
 			char *text = m->text;
 
-			if (!text || member_of(m->path) != kind || strncmp(m->path, first->path, root) ||
-			    (kind == of && m != first))
+			if (!text || (kind == of && m != first) || strncmp(m->path, first->path, root))
 				continue;
 			m->text = NULL;
 			if (member_take(&s, kind, text, m->len, path))
@@ -255,5 +282,6 @@ bool members_read_archive(struct unpacked *u, const char *path, enum member of,
 		if (of == ALLOCINFO)
 			hint("A sosreport has one only if it was told to collect it.");
 	}
+	free(found);
 	return good && any;
 }

@@ -19,7 +19,10 @@
 #include "source/source.h"
 
 struct saved {
-	struct snapshot *snapshot;
+	struct saved_copy {
+		struct snapshot snapshot;
+		size_t number;	/* in the order in which they were read */
+	} *copy;
 	size_t count, room;
 	bool complete, parts;
 };
@@ -51,21 +54,18 @@ static void take(void *data, struct snapshot *snapshot)
 
 	saved->complete &= allocinfo_complete(&snapshot->info, snapshot->host);
 	saved->parts |= snapshot->info.part;
-	GROW(saved->snapshot, saved->count, saved->room);
-	saved->snapshot[saved->count++] = *snapshot;
+	GROW(saved->copy, saved->count, saved->room);
+	saved->copy[saved->count] = (struct saved_copy){ *snapshot, saved->count };
+	saved->count++;
 }
 
-/* Those of one time stay in the order in which they were read. */
-static void sort_by_time(struct saved *saved)
+static int compare_times(const void *a, const void *b)
 {
-	for (size_t i = 1; i < saved->count; i++) {
-		struct snapshot moved = saved->snapshot[i];
-		size_t k = i;
+	const struct saved_copy *x = a, *y = b;
 
-		for (; k && saved->snapshot[k - 1].time > moved.time; k--)
-			saved->snapshot[k] = saved->snapshot[k - 1];
-		saved->snapshot[k] = moved;
-	}
+	if (x->snapshot.time != y->snapshot.time)
+		return x->snapshot.time < y->snapshot.time ? -1 : 1;
+	return x->number < y->number ? -1 : x->number > y->number;
 }
 
 static size_t number_of(struct strmap *names, const struct site *site)
@@ -86,7 +86,7 @@ static void keep_common(struct saved *saved)
 	size_t *seen = NULL, seen_room = 0, dropped = 0;
 
 	for (size_t c = 0; c < saved->count; c++) {
-		const struct allocinfo *info = &saved->snapshot[c].info;
+		const struct allocinfo *info = &saved->copy[c].snapshot.info;
 
 		for (size_t i = 0; i < info->count; i++) {
 			size_t known = names.count, n = number_of(&names, &info->site[i]);
@@ -99,7 +99,7 @@ static void keep_common(struct saved *saved)
 		}
 	}
 	for (size_t c = 0; c < saved->count; c++) {
-		struct allocinfo *info = &saved->snapshot[c].info;
+		struct allocinfo *info = &saved->copy[c].snapshot.info;
 		size_t kept = 0;
 
 		for (size_t i = 0; i < info->count; i++)
@@ -118,7 +118,7 @@ static void keep_common(struct saved *saved)
 static bool add_all(struct recording *rec, const struct saved *saved)
 {
 	for (size_t i = 0; i < saved->count; i++) {
-		const struct snapshot *s = &saved->snapshot[i];
+		const struct snapshot *s = &saved->copy[i].snapshot;
 		const struct moment moment = {
 			.time = s->time, .info = &s->info, .meminfo = &s->machine.meminfo,
 			.vmstat = &s->machine.vmstat, .slabinfo = &s->machine.slabinfo,
@@ -136,6 +136,7 @@ static struct recording *record(const struct saved *saved, const char *path)
 	const char *tmp = getenv("TMPDIR");
 	struct recording *rec;
 	char dir[PATH_MAX], file[PATH_MAX + 16];
+	const char *kernel;
 	bool good;
 
 	snprintf(dir, sizeof(dir), "%s/codetag-XXXXXX", tmp && *tmp ? tmp : "/tmp");
@@ -145,8 +146,9 @@ static struct recording *record(const struct saved *saved, const char *path)
 		return NULL;
 	}
 	snprintf(file, sizeof(file), "%s/recording", dir);
-	rec = recording_create(file, saved->snapshot[0].kernel ? saved->snapshot[0].kernel : "",
-			       false);
+	kernel = saved->copy[0].snapshot.kernel;
+	rec = recording_create(file, kernel ? kernel : "", false);
+	recording_do_not_sync(rec);
 	good = !recording_error(rec) && add_all(rec, saved);
 	if (!good)
 		warning("cannot keep the copies of %s: %s", path, recording_error(rec));
@@ -164,11 +166,11 @@ static struct recording *record(const struct saved *saved, const char *path)
 
 static bool check(struct saved *saved, const char *path)
 {
-	sort_by_time(saved);
 	if (!saved->count)
 		return false;
-	if (saved->count > 1 && (!saved->snapshot[0].time ||
-				 saved->snapshot[0].time == saved->snapshot[saved->count - 1].time)) {
+	qsort(saved->copy, saved->count, sizeof(*saved->copy), compare_times);
+	if (saved->count > 1 && (!saved->copy[0].snapshot.time ||
+				 saved->copy[0].snapshot.time == saved->copy[saved->count - 1].snapshot.time)) {
 		warning("%s: nothing tells when its copies were made", path);
 		hint("A time can be in the name of a file (allocinfo-2026-11-25T12:00:00), or on a "
 		     "line before each copy, as date prints it.");
@@ -192,8 +194,8 @@ struct recording *saved_copies_open(const char *path)
 	if (good && saved.complete && check(&saved, path))
 		rec = record(&saved, path);
 	for (size_t i = 0; i < saved.count; i++)
-		snapshot_free(&saved.snapshot[i]);
-	free(saved.snapshot);
+		snapshot_free(&saved.copy[i].snapshot);
+	free(saved.copy);
 	source_list_free(&list);
 	return rec;
 }
