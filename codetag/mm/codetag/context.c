@@ -156,6 +156,20 @@ static u64 current_age(void)
 	return age;
 }
 
+#ifdef CONFIG_MEMCG
+/**
+ * codetag_cgroup_value - the word of the key "cgroup"
+ * @cgrp: a memory control group
+ *
+ * Context: Any.
+ * Return: Its id, with the number of its hierarchy in front.
+ */
+u64 codetag_cgroup_value(const struct cgroup *cgrp)
+{
+	return cgroup_id(cgrp) ^ (u64)cgrp->root->hierarchy_id << CODETAG_HIERARCHY_SHIFT;
+}
+#endif
+
 /*
  * Accounted kernel memory is charged to the task's group, unless somebody says otherwise;
  * in the root group it is charged to none. Everything else is charged after it is
@@ -178,7 +192,7 @@ static u64 current_cgroup(bool accounted)
 	if (!memcg && in_task() && current->mm && !(current->flags & PF_KTHREAD))
 		memcg = mem_cgroup_from_task(current);
 	if (memcg && !mem_cgroup_is_root(memcg))
-		id = cgroup_id(memcg->css.cgroup);
+		id = codetag_cgroup_value(memcg->css.cgroup);
 	rcu_read_unlock();
 #endif
 	return id;
@@ -685,7 +699,7 @@ void __codetag_page_charged(struct page *page, unsigned int order)
 	words = words_of(ctx);
 	rcu_read_lock();
 	set_cgroup(&words, ctx->split_by,
-		   cgroup_id(folio_memcg(page_folio(page))->css.cgroup));
+		   codetag_cgroup_value(folio_memcg(page_folio(page))->css.cgroup));
 	rcu_read_unlock();
 	if (folio_memcg_kmem(page_folio(page)))
 		set_accounted(&words, ctx->split_by);

@@ -21,6 +21,7 @@
 #include <linux/static_key.h>
 #include "query.h"
 
+struct cgroup;
 struct folio;
 struct page;
 
@@ -159,6 +160,12 @@ struct codetag_context {
 #define CODETAG_CPU_SHIFT	16
 #define CODETAG_ACCOUNTED_SHIFT	30
 #define CODETAG_GFP_SHIFT	32
+
+/*
+ * The value of a control group: its id, which is unique in its hierarchy only, and above it
+ * the number of the hierarchy, 0 for version 2. Memory can move to another hierarchy.
+ */
+#define CODETAG_HIERARCHY_SHIFT	48
 
 /*
  * The site and the only value of a context as one word, so that a lookup is one compare:

@@ -118,14 +118,14 @@ static void show_name(struct seq_file *m, const char *name)
 
 #ifdef CONFIG_MEMCG
 /* The path of an online group of a v1 hierarchy, in which ids are not those of v2's. */
-static bool v1_path(u64 id, char *path)
+static bool v1_path(u64 value, char *path)
 {
 	struct mem_cgroup *memcg;
 	bool found = false;
 
 	for (memcg = mem_cgroup_iter(NULL, NULL, NULL); memcg;
 	     memcg = mem_cgroup_iter(NULL, memcg, NULL)) {
-		if (cgroup_id(memcg->css.cgroup) != id)
+		if (codetag_cgroup_value(memcg->css.cgroup) != value)
 			continue;
 		found = mem_cgroup_online(memcg) &&
 			cgroup_path(memcg->css.cgroup, path, PATH_MAX) > 0;
@@ -135,39 +135,39 @@ static bool v1_path(u64 id, char *path)
 	return found;
 }
 
-/* The path of the memory control group with an id, as long as it is there. */
-static bool memcg_path(u64 id, char *path)
+/* The path of a memory control group, as long as it is there. */
+static bool memcg_path(u64 value, char *path)
 {
 	struct cgroup *cgrp;
 	bool found;
 
 	if (!cgroup_subsys_on_dfl(memory_cgrp_subsys))
-		return v1_path(id, path);
-	cgrp = cgroup_get_from_id(id);
+		return v1_path(value, path);
+	cgrp = cgroup_get_from_id(value);
 	if (IS_ERR(cgrp))
 		return false;
-	found = cgroup_path(cgrp, path, PATH_MAX) > 0;
+	found = codetag_cgroup_value(cgrp) == value && cgroup_path(cgrp, path, PATH_MAX) > 0;
 	cgroup_put(cgrp);
 	return found;
 }
 #else
-static bool memcg_path(u64 id, char *path) { return false; }
+static bool memcg_path(u64 value, char *path) { return false; }
 #endif
 
-static void show_cgroup(struct seq_file *m, u64 id)
+static void show_cgroup(struct seq_file *m, u64 value)
 {
 	char *path;
 
 	seq_puts(m, " cgroup=");
-	if (!id) {
+	if (!value) {
 		seq_puts(m, "none");
 		return;
 	}
 	path = kmalloc(PATH_MAX, GFP_KERNEL);
-	if (path && memcg_path(id, path))
+	if (path && memcg_path(value, path))
 		show_name(m, path);
 	else
-		seq_printf(m, "%llu", id);
+		seq_printf(m, "%llu", value & (BIT_ULL(CODETAG_HIERARCHY_SHIFT) - 1));
 	kfree(path);
 }
 

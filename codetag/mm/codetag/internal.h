@@ -270,6 +270,7 @@ struct codetag_context *codetag_context_next(unsigned int id);
 u64 codetag_context_allocs(const struct codetag_context *ctx);
 unsigned long codetag_site_lost(const struct codetag_site *site);
 unsigned int codetag_uptime(void);
+u64 codetag_cgroup_value(const struct cgroup *cgrp);
 
 extern unsigned int codetag_max_contexts, codetag_age_interval;
 unsigned int codetag_default_contexts(u64 memory, unsigned int cpus);
