@@ -48,7 +48,7 @@ static const struct argp_option options[] = {
 	{ "attr", KEY_ATTR, "ATTR", 0,
 	  "current (bytes), calls, growth (from OLD to NEW, or from the first snapshot to "
 	  "the last), static (code and data of a build tree), or of a trace total_dynamic, "
-	  "current_dynamic, waste or remote_freed; default: current, of a trace static and "
+	  "current_dynamic, waste (now), total_waste (ever) or remote_freed; default: current, of a trace static and "
 	  "current_dynamic together", 0 },
 	{ "start-branch", KEY_START, "DIR", 0, "Only what is below DIR", 0 },
 #ifdef HAVE_SQLITE
@@ -154,6 +154,7 @@ static void finish_wish(struct options *o)
 	wish->top = o->selection.top;
 	wish->moments = o->page;
 	wish->trace = o->files.trace;
+	wish->pages = o->files.choice.pages;
 	wish->objects = wish->attribute == OF_TRACE && wish->key == REMOTE_FREED;
 }
 
@@ -162,10 +163,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	static const char *const kinds[] = { "ring", "treemap", "area", "bars", "flame" };
 	static const char *const attributes[] = {
 		"current", "calls", "growth", "static",
-		"total_dynamic", "current_dynamic", "waste", "remote_freed",
+		"total_dynamic", "current_dynamic", "waste", "total_waste", "remote_freed",
 	};
 	static const enum kmem_key keys[] = {
-		TOTAL_DYNAMIC, CURRENT_DYNAMIC, WASTE, REMOTE_FREED,
+		TOTAL_DYNAMIC, CURRENT_DYNAMIC, WASTE, TOTAL_WASTE, REMOTE_FREED,
 	};
 	size_t i;
 	struct options *o = state->input;
@@ -186,7 +187,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		o->wish.kind = RING + argument_word(arg, kinds, 5, "kind of chart", state);
 		return 0;
 	case KEY_ATTR:
-		i = argument_word(arg, attributes, 8, "attribute", state);
+		i = argument_word(arg, attributes, 9, "attribute", state);
 		o->wish.attribute = i < OF_TRACE ? i : OF_TRACE;
 		if (o->wish.attribute == OF_TRACE)
 			o->wish.key = keys[i - OF_TRACE];

@@ -65,7 +65,7 @@ static const struct argp_option options[] = {
 	  "Write FILE, which appears complete or not at all (default: standard output)", 0 },
 	{ "attr", KEY_ATTR, "ATTR", 0,
 	  "Weigh stacks by size or calls (default: size); of a trace by total_dynamic, "
-	  "current_dynamic (default), waste or calls", 0 },
+	  "current_dynamic (default), waste (now), total_waste (ever) or calls", 0 },
 	{ "label", KEY_LABEL, "NAME=VALUE", 0,
 	  "Prometheus: a label for all series, such as host=web1; with --group host it is the "
 	  "host of the next file", 0 },
@@ -184,10 +184,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 			if (!strcmp(arg, kmem_key_names[o->key]))
 				break;
 		o->of_trace = o->key == TOTAL_DYNAMIC || o->key == CURRENT_DYNAMIC ||
-			      o->key == WASTE;
+			      o->key == WASTE || o->key == TOTAL_WASTE;
 		if (!o->of_trace && !o->calls && strcmp(arg, "size"))
 			argp_error(state, "'%s' is none of size, calls, total_dynamic, "
-				   "current_dynamic and waste", arg);
+				   "current_dynamic, waste and total_waste", arg);
 		if (!o->of_trace)
 			o->key = CURRENT_DYNAMIC;
 		return 0;

@@ -6,11 +6,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "arguments.h"
 #include "command.h"
 #include "output.h"
+#include "trace_choice.h"
 #include "trace_read.h"
 #include "trace_view.h"
 #include "base/message.h"
@@ -26,19 +26,19 @@ struct trace {
 	bool buffer_given;
 	const char *callers, *build, *branch;
 	const char *save_db, *db_file;
+	struct trace_choice choice;
 	struct kmem kmem, groups;
-	struct kmem_filter filter;
 	struct arena strings;	/* names and files of callers */
 	struct output output;
 	struct kmem_order order;
 	struct trace_view view;
 	struct grouping by;	/* BY_ROW: each caller apart */
-	bool stack_given, page_size_given;
+	bool by_task, by_size;	/* instead */
 };
 
 enum {
-	KEY_MALLOC = 0x200, KEY_CACHE, KEY_CALLERS, KEY_SLAB, KEY_KERNEL, KEY_START,
-	KEY_SAVE_DB, KEY_DB_FILE, KEY_RECORD, KEY_BUFFER, KEY_STACK, KEY_PAGES, KEY_PAGE_SIZE,
+	KEY_CALLERS = 0x200, KEY_SLAB, KEY_KERNEL, KEY_START, KEY_SAVE_DB, KEY_DB_FILE, KEY_RECORD,
+	KEY_BUFFER,
 };
 
 static const struct argp_option options[] = {
@@ -51,21 +51,12 @@ static const struct argp_option options[] = {
 #endif
 	{ "order-by", 's', "KEY", 0,
 	  "total_dynamic (bytes ever allocated, default), current_dynamic (bytes now), "
-	  "alloc_count, free_count, waste or remote_freed (objects freed on another CPU)", 0 },
+	  "alloc_count, free_count, waste (bytes wasted now), total_waste (ever wasted) or "
+	  "remote_freed (objects freed on another CPU)", 0 },
 	{ "group", 'g', "BY", 0,
-	  "Sum by caller (default), func, module, process (that allocated), or, with --kernel, "
-	  "file, dir[:DEPTH] or subsystem", 0 },
-	{ "stack", KEY_STACK, "N", OPTION_ARG_OPTIONAL,
-	  "Callers are the N (default: 1) innermost functions of the stack behind an event in "
-	  "the log, without those that allocate for others such as kstrdup", 0 },
-	{ "pages", KEY_PAGES, NULL, 0,
-	  "Count pages (mm_page_alloc, mm_page_free) and not slab objects, which are in pages", 0 },
-	{ "page-size", KEY_PAGE_SIZE, "BYTES", 0,
-	  "Of the machine that the log is from (default: of this machine)", 0 },
+	  "Sum by caller (default), func, module, process (that allocated), size (asked for), or, "
+	  "with --kernel, file, dir[:DEPTH] or subsystem", 0 },
 	{ "top", 'n', "N", 0, "Only the first N callers", 0 },
-	{ "malloc", KEY_MALLOC, NULL, 0, "Only kmalloc and its like", 0 },
-	{ "cache", KEY_CACHE, "NAME", OPTION_ARG_OPTIONAL,
-	  "Only kmem_cache_alloc, of the cache NAME as far as the log tells caches", 0 },
 	{ "slab-account", KEY_SLAB, NULL, 0,
 	  "Columns total slack req alloc/free: frees count where they are called, and "
 	  "callers that only free are listed", 0 },
@@ -82,14 +73,23 @@ static const struct argp_option options[] = {
 	{ "db-file", KEY_DB_FILE, "FILE", 0, "Read the accounts from FILE, no log", 0 },
 #endif
 	{ "columns", 'o', "LIST", 0,
-	  "Columns: total_dynamic, waste, total_requested, current_dynamic, alloc/free, "
-	  "fragmentation, alloc_count, free_count, frees_called, remote_freed, "
-	  "current_requested, caller, file", 9 },
+	  "Columns: total_dynamic, waste, total_waste, total_requested, current_dynamic, "
+	  "alloc/free, fragmentation, alloc_count, free_count, frees_called, remote_freed, "
+	  "current_requested, mean_requested, mean, caller, file", 9 },
 	{ "callers", KEY_CALLERS, "FILE", 0, "Write all callers to FILE, one a line", 0 },
 	{ 0 }
 };
 
+/* What sorts is no table by itself: older tools have -o for the order. */
+static void hint_order(const char *columns)
+{
+	for (size_t i = 0; columns && i < KMEM_KEYS; i++)
+		if (!strcmp(columns, kmem_key_names[i]))
+			hint("-o chooses columns. To sort: -s %s", columns);
+}
+
 static const struct argp_child children[] = {
+	{ &trace_choice_argp, 0, NULL, 0 },
 	{ &output_argp, 0, NULL, 9 },
 	{ 0 }
 };
@@ -97,7 +97,7 @@ static const struct argp_child children[] = {
 /* Groups are of callers in several files. */
 static bool has_file(const struct trace *trace)
 {
-	return trace->build && trace->by.by == BY_ROW;
+	return trace->build && trace->by.by == BY_ROW && !trace->by_size;
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -106,7 +106,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 	switch (key) {
 	case ARGP_KEY_INIT:
-		state->child_inputs[0] = &trace->output;
+		state->child_inputs[0] = &trace->choice;
+		state->child_inputs[1] = &trace->output;
 		return 0;
 	case 's':
 		trace->order.key = argument_word(arg, kmem_key_names, KMEM_KEYS, "sort key",
@@ -119,30 +120,14 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		trace->output.columns = arg;
 		return 0;
 	case 'g':
-		trace->kmem.by_task = !strcmp(arg, "process");
+		trace->by_task = !strcmp(arg, "process");
+		trace->by_size = !strcmp(arg, "size");
 		trace->by.by = BY_ROW;
-		if (!trace->kmem.by_task && strcmp(arg, "caller") &&
+		if (!trace->by_task && !trace->by_size && strcmp(arg, "caller") &&
 		    (!grouping_parse(&trace->by, arg) || trace->by.by == BY_SITE || trace->by.by == BY_PLACE ||
 		     trace->by.by == BY_ROW))
 			argp_error(state, "cannot group by '%s', but by caller, func, module, "
-				   "process, file, dir, dir:DEPTH or subsystem", arg);
-		return 0;
-	case KEY_STACK:
-		trace->source.frames = arg ? argument_number(arg, 1, 64, state) : 1;
-		return 0;
-	case KEY_PAGES:
-		trace->kmem.pages = 1;
-		return 0;
-	case KEY_PAGE_SIZE:
-		trace->kmem.page_size = argument_size(arg, state);
-		trace->page_size_given = true;
-		return 0;
-	case KEY_MALLOC:
-		trace->filter.malloc_only = true;
-		return 0;
-	case KEY_CACHE:
-		trace->filter.cache_only = true;
-		trace->filter.cache = arg;
+				   "process, size, file, dir, dir:DEPTH or subsystem", arg);
 		return 0;
 	case KEY_SLAB:
 		trace->view.slab_account = trace->order.frees_too = true;
@@ -183,27 +168,18 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 			argp_error(state, "which log? '-' is standard input");
 		else if (trace->buffer_given && trace->source.seconds <= 0)
 			argp_error(state, "--buffer goes with --record");
-		else if (trace->filter.malloc_only && trace->filter.cache_only)
-			argp_error(state, "--malloc and --cache leave nothing");
 		else if (trace->branch && !trace->build)
 			argp_error(state, "--start-branch needs --kernel BUILD");
 		else if ((trace->by.by == BY_FILE || trace->by.by == BY_DIR ||
 			  trace->by.by == BY_SUBSYSTEM) && !trace->build)
 			argp_error(state, "--group %s needs --kernel BUILD",
 				   grouping_name(trace->by.by));
-		else if (trace->build && trace->kmem.by_task)
+		else if (trace->build && trace->by_task)
 			argp_error(state, "processes are in no file: --group process goes without "
 				   "--kernel");
-		else if ((trace->source.frames || trace->kmem.pages || trace->kmem.by_task) &&
+		else if ((trace->choice.frames || trace->choice.pages || trace->by_task) &&
 			 (trace->db_file || trace->source.seconds > 0))
 			argp_error(state, "stacks, pages and processes are read from a log");
-		else if (trace->page_size_given && !trace->kmem.pages)
-			argp_error(state, "--page-size goes with --pages");
-		else if (trace->page_size_given && (trace->kmem.page_size < 1024 ||
-			 trace->kmem.page_size & (trace->kmem.page_size - 1)))
-			argp_error(state, "%" PRId64 " is not a page size", trace->kmem.page_size);
-		else if (trace->kmem.pages && (trace->filter.malloc_only || trace->filter.cache_only))
-			argp_error(state, "pages are in no cache");
 		if (trace->source.seconds > 0)
 			trace->source.path = "this machine";
 		trace_check_columns(&trace->output, has_file(trace), state);
@@ -223,8 +199,9 @@ static const struct argp argp = {
 	"kmem_cache_free, of any kernel that has them: the file trace, trace_pipe (until "
 	"interrupted), what 'trace-cmd report' or 'perf script' prints, or a trace.dat. Tells who allocated how much, "
 	"holds how much now and wastes how much, and what looks wrong."
-	"\vThe columns are: bytes ever allocated, of them wasted by rounding up, bytes "
-	"that are alive, allocations / frees of them, the wasted per cent, caller.\n\n"
+	"\vThe columns are: bytes ever allocated, bytes that rounding up wastes now, bytes "
+	"that are alive, allocations / frees of them, wasted per cent of all that was ever "
+	"allocated, caller. --slab-account has the bytes ever wasted instead.\n\n"
 	"Examples:\n"
 	"  codetag trace /sys/kernel/tracing/trace\n"
 #ifdef HAVE_TRACECMD
@@ -232,9 +209,10 @@ static const struct argp argp = {
 #endif
 	"  trace-cmd report | codetag trace - --order-by waste -n 20\n"
 	"  perf script | codetag trace - --stack=2 --order-by current_dynamic\n"
-	"  codetag trace saved.trace --group process\n\n"
+	"  codetag trace saved.trace --group process\n"
+	"  codetag trace saved.trace --group size --from '*alloc_skb*'\n\n"
 	"Exit status: 0 success, 1 no allocation is known to be of the cache NAME or no "
-	"caller is below DIR, 2 trouble.",
+	"caller is below DIR or matches GLOB, 2 trouble, or events are missing.",
 	children, NULL, NULL
 };
 
@@ -266,6 +244,9 @@ static bool save_db(const struct trace *trace)
 
 static bool read_accounts(struct trace *trace)
 {
+	trace_choice_start(&trace->choice, &trace->kmem);
+	trace->kmem.by_task = trace->by_task;
+	trace->source.frames = trace->choice.frames;
 	if (!trace->db_file)
 		return trace_read(&trace->kmem, &trace->source);
 	trace->source.path = trace->db_file;
@@ -310,30 +291,34 @@ static bool write_callers(const struct trace *trace)
 static void hint_cache(const struct trace *trace)
 {
 	warning("no allocation in %s is known to be of the cache '%s'",
-		input_name(trace->source.path), trace->filter.cache);
+		input_name(trace->source.path), trace->choice.filter.cache);
 	if (!trace->kmem.caches.count)
 		hint("It tells no caches at all.");
 	else
 		hint("Linux 6.12 tells the cache only when an object is freed.");
 }
 
-/* What is shown. Groups are in no branch: only what is below it is in them. */
+/* What is shown: callers, or groups of them. */
 static void make_view(struct trace *trace)
 {
 	struct trace_view *view = &trace->view;
 
+	trace->choice.filter.branch = trace->branch;
 	view->output = &trace->output;
 	view->source = trace->source.path;
 	view->kmem = view->ranked = &trace->kmem;
 	view->order = &trace->order;
 	view->files = has_file(trace);
-	view->selected = kmem_sum(&trace->kmem, &trace->filter, &view->total);
-	if (trace->by.by == BY_ROW) {
-		trace->order.branch = trace->branch;
+	view->heading = trace->by_task ? "process" : NULL;
+	view->callers = kmem_sum(&trace->kmem, &trace->choice.filter, &view->total);
+	if (trace->by_size)
+		kmem_group_sizes(&trace->groups, &trace->kmem, &trace->choice.filter);
+	else if (trace->by.by != BY_ROW)
+		kmem_group(&trace->groups, &trace->kmem, trace->by);
+	else
 		return;
-	}
-	kmem_group(&trace->groups, &trace->kmem, trace->by, trace->branch);
 	view->ranked = &trace->groups;
+	view->heading = trace->by_size ? "size" : grouping_name(trace->by.by);
 }
 
 static void say_bad(const struct kmem *kmem, const char *source)
@@ -352,12 +337,16 @@ static int judge(const struct trace *trace)
 	const char *source = trace->source.path;
 	int status = STATUS_OK;
 
-	if (trace->filter.cache && !trace->view.total.allocs) {
+	if (trace->choice.filter.cache && !trace->view.total.allocs) {
 		hint_cache(trace);
 		status = STATUS_FOUND;
 	}
 	if (trace->branch && !kmem_any_in_branch(&trace->kmem, trace->branch)) {
 		warning("no caller is in a file below %s", trace->branch);
+		status = STATUS_FOUND;
+	}
+	if (trace->choice.filter.caller && !trace->view.total.allocs) {
+		warning("no caller that allocates matches '%s'", trace->choice.filter.caller);
 		status = STATUS_FOUND;
 	}
 	if (trace->callers && !write_callers(trace))
@@ -370,6 +359,13 @@ static int judge(const struct trace *trace)
 		say_bad(&trace->kmem, source);
 		status = STATUS_TROUBLE;
 	}
+	if (trace->kmem.lost || trace->kmem.overwritten) {
+		warning("%s: events are missing: %" PRId64 " lost, %" PRId64 " overwritten",
+			input_name(source), trace->kmem.lost, trace->kmem.overwritten);
+		hint(trace->source.seconds > 0 ? "A larger buffer holds more: see --buffer." :
+		     "A larger buffer holds more: buffer_size_kb of tracefs, trace_buf_size= at boot.");
+		status = STATUS_TROUBLE;
+	}
 	return status;
 }
 
@@ -377,11 +373,11 @@ int cmd_trace(int argc, char **argv)
 {
 	struct trace trace = {
 		.source.buffer = 64 << 20, .by.by = BY_ROW,
-		.kmem.page_size = sysconf(_SC_PAGESIZE),
 	};
 	int status = STATUS_TROUBLE;
 
 	argp_parse(&argp, argc, argv, 0, NULL, &trace);
+	hint_order(trace.output.columns);
 	if (read_accounts(&trace) && save_db(&trace) && resolve(&trace)) {
 		make_view(&trace);
 		trace_view(&trace.view);

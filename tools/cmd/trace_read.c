@@ -140,9 +140,6 @@ static bool record(struct kmem *kmem, double seconds, int64_t buffer)
 	why = trace_record_finish(record, kmem);
 	if (why)
 		warning("%s", why);
-	else if (kmem->overwritten)
-		warning("the buffer was too small, the first %" PRId64 " events are missing: "
-			"see --buffer", kmem->overwritten);
 	return !why;
 }
 #else

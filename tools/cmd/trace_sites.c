@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "trace_sites.h"
 
-#include <unistd.h>
-
 #include "command.h"
 #include "trace_read.h"
 #include "base/message.h"
@@ -31,6 +29,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	struct trace_files *files = state->input;
 
 	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &files->choice;
+		return 0;
 	case KEY_TRACE:
 		files->trace = arg;
 		return 0;
@@ -40,18 +41,31 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_END:
 		if (files->build && !files->trace)
 			argp_error(state, "--kernel goes with --trace");
+		else if (files->choice.given && !files->trace)
+			argp_error(state, "--malloc, --cache, --from, --stack and --pages go with --trace");
 		return 0;
 	}
 	return ARGP_ERR_UNKNOWN;
 }
 
-const struct argp trace_files_argp = { options, parse, NULL, NULL, NULL, NULL, NULL };
+static const struct argp_child children[] = {
+	{ &trace_choice_argp, 0, NULL, 3 },
+	{ 0 }
+};
 
-static bool read_trace(struct kmem *kmem, const char *path)
+const struct argp trace_files_argp = { options, parse, NULL, NULL, children, NULL, NULL };
+
+static bool read_trace(struct kmem *kmem, const struct trace_files *files)
 {
-	const struct trace_source source = { .path = path };
+	const struct trace_choice *choice = &files->choice;
+	const struct trace_source source = { .path = files->trace, .frames = choice->frames };
 
-	return source_is_recording(path) ? trace_load(kmem, path) : trace_read(kmem, &source);
+	if (!source_is_recording(files->trace))
+		return trace_read(kmem, &source);
+	if (!choice->frames && !choice->pages)
+		return trace_load(kmem, files->trace);
+	warning("%s: stacks and pages are read from a log", files->trace);
+	return false;
 }
 
 #ifdef HAVE_ELF
@@ -77,23 +91,26 @@ static bool add_static(struct allocinfo *info, const char *build)
 bool trace_sites(struct allocinfo *info, const struct trace_files *files,
 		 enum kmem_key key, bool with_static)
 {
-	struct kmem kmem = { .page_size = sysconf(_SC_PAGESIZE) };
-	const struct kmem_filter all = { 0 };
+	struct kmem kmem;
 	struct kmem_resolved resolved;
 	struct kmem_caller total;
 	bool good;
 
 	*info = (struct allocinfo){ 0 };
-	good = read_trace(&kmem, files->trace) &&
+	trace_choice_start(&files->choice, &kmem);
+	good = read_trace(&kmem, files) &&
 	       (!files->build ||
 		trace_resolve(&kmem, files->build, &info->strings, &resolved)) &&
 	       (!with_static || add_static(info, files->build));
 	if (good) {
-		kmem_sum(&kmem, &all, &total);
+		kmem_sum(&kmem, &files->choice.filter, &total);
 		kmem_sites(&kmem, key, info);
 		if (kmem.cut || kmem.bad || kmem.lost || kmem.overwritten)
 			warning("%s: events are missing or not understood: see 'codetag trace'",
 				input_name(files->trace));
+		good = total.allocs || !files->choice.given;
+		if (!good)
+			warning("%s: no allocation is as chosen", input_name(files->trace));
 	}
 	kmem_free(&kmem);
 	if (!good)

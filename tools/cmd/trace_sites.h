@@ -6,12 +6,14 @@
 #include <argp.h>
 #include <stdbool.h>
 
+#include "trace_choice.h"
 #include "read/allocinfo.h"
 #include "trace/kmem_rank.h"
 
 struct trace_files {
 	const char *trace;	/* a log, a trace.dat or what trace --save-db wrote */
 	const char *build;	/* the build tree of its kernel, NULL: not known */
+	struct trace_choice choice;
 };
 
 /* An argp child: its input is a struct trace_files. */

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/number.h"
 #include "write/json.h"
@@ -14,15 +15,18 @@
 	{ "allocs", true, "alloc_count", true }, { "freed", true, "free_count", true }, \
 	{ "frees called", true, "frees_called", true }, \
 	{ "freed remotely", true, "remote_freed", true }, \
-	{ "net req", true, "current_requested", true }
+	{ "net req", true, "current_requested", true }, \
+	{ "mean req", true, "mean_requested", true }, { "mean", true, "mean", true }
 
 static const struct table_column account[] = {
 	{ "total", true, "total_dynamic", false }, { "waste", true, "waste", false },
+	{ "ever wasted", true, "total_waste", true },
 	{ "req", true, "total_requested", true }, { "net", true, "current_dynamic", false },
 	{ "alloc/free", true, "alloc/free", false }, MORE_COLUMNS,
 	{ "caller", false, "caller", false }, { "file", false, "file", false },
 }, slab_account[] = {
-	{ "total", true, "total_dynamic", false }, { "slack", true, "waste", false },
+	{ "total", true, "total_dynamic", false }, { "wasted now", true, "waste", true },
+	{ "slack", true, "total_waste", false },
 	{ "req", true, "total_requested", false }, { "net", true, "current_dynamic", true },
 	{ "alloc/free", true, "alloc/free", false }, MORE_COLUMNS,
 	{ "caller", false, "caller", false }, { "file", false, "file", false },
@@ -30,7 +34,9 @@ static const struct table_column account[] = {
 
 #define COUNT (sizeof(account) / sizeof(*account))
 
-/* The file is the last one. */
+/* The file is the last one, the caller before it. */
+#define CALLER (COUNT - 2)
+
 static size_t columns_of(bool files)
 {
 	return files ? COUNT : COUNT - 1;
@@ -43,6 +49,7 @@ void trace_check_columns(const struct output *output, bool files, struct argp_st
 
 static void print_totals(const struct trace_view *view)
 {
+	int64_t callers = (int64_t)view->callers.allocate;
 	const struct kmem_caller *total = &view->total;
 	const struct {
 		const char *trace_name, *slab_name;
@@ -54,14 +61,15 @@ static void print_totals(const struct trace_view *view)
 		{ "current bytes requested", "total bytes requested",
 		  total->current_req, total->total_req, true },
 		{ "current wasted bytes", "slack bytes allocated",
-		  sub64(total->current_alloc, total->current_req), kmem_waste(total), true },
+		  kmem_waste(total), kmem_total_waste(total), true },
 		{ "total bytes allocated", NULL, total->total_alloc, 0, true },
 		{ "total bytes requested", NULL, total->total_req, 0, true },
-		{ "total wasted bytes", NULL, kmem_waste(total), 0, true },
+		{ "total wasted bytes", NULL, kmem_total_waste(total), 0, true },
 		{ "number of allocs", "number of allocs", total->allocs, total->allocs, false },
 		{ "number of frees", "number of frees", total->frees, total->frees, false },
-		{ "number of callers", "number of callers",
-		  (int64_t)view->selected, (int64_t)view->selected, false },
+		{ "number of callers", "number of callers", callers,
+		  callers + (int64_t)view->callers.only_free, false },
+		{ "callers that only free", NULL, (int64_t)view->callers.only_free, 0, false },
 	};
 	bool human = output_human(view->output);
 	char text[SIZE_TEXT];
@@ -78,21 +86,23 @@ static void print_totals(const struct trace_view *view)
 
 static void print_callers(const struct trace_view *view)
 {
-	struct table table = {
-		.column = view->slab_account ? slab_account : account,
-		.columns = columns_of(view->files),
-	};
+	struct table_column columns[COUNT];
+	struct table table = { .column = columns, .columns = columns_of(view->files) };
 	bool human = output_human(view->output);
 	const struct kmem_caller **ranked;
 	char text[2 * SIZE_TEXT];
 	size_t count;
 
+	memcpy(columns, view->slab_account ? slab_account : account, sizeof(columns));
+	if (view->heading)
+		columns[CALLER].heading = view->heading;
 	ranked = kmem_rank(view->ranked, view->order, &count);
 	for (size_t i = 0; i < count; i++) {
 		const struct kmem_caller *c = ranked[i];
 
 		table_cell(&table, size_format(text, c->total_alloc, human));
 		table_cell(&table, size_format(text, kmem_waste(c), human));
+		table_cell(&table, size_format(text, kmem_total_waste(c), human));
 		table_cell(&table, size_format(text, c->total_req, human));
 		table_cell(&table, size_format(text, c->current_alloc, human));
 		snprintf(text, sizeof(text), "%" PRId64 "/%" PRId64, c->allocs,
@@ -104,6 +114,8 @@ static void print_callers(const struct trace_view *view)
 		table_cell(&table, size_format(text, c->frees, false));
 		table_cell(&table, size_format(text, c->remote_freed, false));
 		table_cell(&table, size_format(text, c->current_req, human));
+		table_cell(&table, size_format(text, kmem_mean_requested(c), human));
+		table_cell(&table, size_format(text, kmem_mean(c), human));
 		table_cell(&table, c->name);
 		if (view->files)
 			table_cell(&table, !c->path ? "?" : *c->path ? c->path :
@@ -158,7 +170,12 @@ static void total_json(const struct trace_view *view, struct json *json)
 	json_int(json, "alloc_count", total->allocs);
 	json_int(json, "free_count", total->frees);
 	json_real(json, "fragmentation", kmem_fragmentation(total));
-	json_int(json, "callers", view->selected);
+	json_int(json, "waste", kmem_waste(total));
+	json_int(json, "total_waste", kmem_total_waste(total));
+	json_int(json, "mean_requested", kmem_mean_requested(total));
+	json_int(json, "mean", kmem_mean(total));
+	json_int(json, "callers", view->callers.allocate);
+	json_int(json, "callers_that_only_free", view->callers.only_free);
 	json_end_object(json);
 }
 
@@ -193,9 +210,12 @@ static void caller_json(const struct kmem_caller *c, bool files, struct json *js
 	json_int(json, "total_dynamic", c->total_alloc);
 	json_int(json, "total_requested", c->total_req);
 	json_int(json, "waste", kmem_waste(c));
+	json_int(json, "total_waste", kmem_total_waste(c));
 	json_real(json, "fragmentation", kmem_fragmentation(c));
 	json_int(json, "current_dynamic", c->current_alloc);
 	json_int(json, "current_requested", c->current_req);
+	json_int(json, "mean_requested", kmem_mean_requested(c));
+	json_int(json, "mean", kmem_mean(c));
 	json_int(json, "alloc_count", c->allocs);
 	json_int(json, "free_count", c->freed);
 	json_int(json, "frees_called", c->frees);
@@ -217,7 +237,8 @@ static void print_json(const struct trace_view *view)
 	json_int(&json, "lost", kmem->lost);
 	json_int(&json, "overwritten", kmem->overwritten);
 	json_int(&json, "failed", kmem->failed);
-	json_bool(&json, "complete", !kmem->cut && !kmem->bad);
+	json_bool(&json, "complete", !kmem->cut && !kmem->bad && !kmem->lost &&
+		  !kmem->overwritten);
 	json_int(&json, "most_objects", kmem->most_objects);
 	total_json(view, &json);
 	findings_json(kmem, &json);

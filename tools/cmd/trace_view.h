@@ -13,7 +13,8 @@ struct trace_view {
 	const struct kmem *ranked;	/* its callers, or groups of them */
 	const struct kmem_order *order;
 	struct kmem_caller total;
-	size_t selected;		/* callers that are in it */
+	struct kmem_callers callers;	/* that are in it */
+	const char *heading;		/* of what was summed; NULL: callers */
 	bool files;			/* a column for the file of a caller */
 	bool slab_account;		/* the columns of that tool */
 };

@@ -178,16 +178,26 @@ const char *material_title(const struct chart_wish *wish)
 		[CALLS] = "Kernel allocations by call site",
 		[GROWTH] = "Growth of kernel memory by call site",
 		[STATIC] = "Static size of the kernel by object file",
+	}, *const pages_titles[] = {
+		[TOTAL_DYNAMIC] = "Pages ever allocated, by caller",
+		[CURRENT_DYNAMIC] = "Pages by caller",
+		[WASTE] = "Pages wasted now, by caller",
+		[TOTAL_WASTE] = "Pages ever wasted, by caller",
+		[REMOTE_FREED] = "Pages freed on another CPU, by caller",
 	}, *const trace_titles[] = {
 		[TOTAL_DYNAMIC] = "Slab memory ever allocated, by caller",
 		[CURRENT_DYNAMIC] = "Slab memory by caller",
-		[WASTE] = "Slab memory wasted by rounding up, by caller",
+		[WASTE] = "Slab memory that rounding up wastes now, by caller",
+		[TOTAL_WASTE] = "Slab memory ever wasted by rounding up, by caller",
 		[REMOTE_FREED] = "Slab objects freed on another CPU, by caller",
 	};
 
 	if (wish->attribute == OF_TRACE)
-		return trace_titles[wish->key];
-	return wish->trace ? "Static and slab memory by caller" : titles[wish->attribute];
+		return (wish->pages ? pages_titles : trace_titles)[wish->key];
+	if (wish->trace)
+		return wish->pages ? "Static memory and pages by caller" :
+				     "Static and slab memory by caller";
+	return titles[wish->attribute];
 }
 
 void material_describe(struct text *text, const struct material *m,

@@ -20,6 +20,7 @@ struct chart_wish {
 	enum chart_kind kind;
 	enum attribute attribute;
 	bool trace;		/* callers instead of call sites … */
+	bool pages;		/* … of pages instead of slab objects … */
 	enum kmem_key key;	/* … by what, for OF_TRACE */
 	bool objects;		/* values are a number of objects, not bytes */
 	const struct query *query;

@@ -4,10 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/glob.h"
 #include "base/memory.h"
 #include "base/number.h"
 #include "base/text.h"
 
+#define LARGE_KMALLOC 8192	/* above it kmalloc() takes pages, in each configuration */
 #define ZERO_SIZE 16	/* the pointer that kmalloc(0) gives, without an event */
 
 struct kmem_object {
@@ -86,7 +88,7 @@ uint32_t kmem_cache_number(struct kmem *kmem, const char *name, size_t len)
 /* An allocation is of the same use whatever cache frees tell. */
 static bool is_same_use(const struct kmem_use *a, const struct kmem_use *b)
 {
-	return a->caller == b->caller && a->size == b->size &&
+	return a->caller == b->caller && a->size == b->size && a->asked == b->asked &&
 	       a->is_malloc == b->is_malloc && a->is_free == b->is_free &&
 	       a->told == b->told && (a->cache == b->cache || !(a->is_free || a->told));
 }
@@ -94,7 +96,8 @@ static bool is_same_use(const struct kmem_use *a, const struct kmem_use *b)
 /* Where the use is, or where it belongs. */
 static uint32_t *use_slot(const struct kmem *kmem, const struct kmem_use *use)
 {
-	uint64_t hash = use->caller * 0x9e3779b97f4a7c15 ^ (uint64_t)use->size * 0xff51afd7ed558ccd;
+	uint64_t hash = use->caller * 0x9e3779b97f4a7c15 ^ (uint64_t)use->size * 0xff51afd7ed558ccd ^
+			(uint64_t)use->asked * 0xd6e8feb86659fd93;
 	size_t i;
 
 	hash += (use->is_malloc << 2 | use->is_free << 1 | use->told) +
@@ -186,6 +189,7 @@ static struct kmem_use *find_use(struct kmem *kmem, const struct kmem_event *eve
 		.is_free = is_free,
 		.told = event->cache && !is_free,
 		.size = event->allocated,
+		.asked = is_free ? 0 : event->requested,
 	};
 	uint32_t i = kmem->use_slots ? *use_slot(kmem, &wanted) : 0;
 
@@ -221,9 +225,56 @@ static void give_back(struct kmem *kmem, const struct kmem_object *object)
 			use->freed++;
 }
 
-static void add_alloc(struct kmem *kmem, const struct kmem_event *event)
+/* Where the last large pointer of the CPU of @event is kept; logs without CPUs have one. */
+static uint64_t *large_of(struct kmem *kmem, const struct kmem_event *event)
 {
-	int64_t requested = event->requested;
+	size_t cpu = event->cpu > 0 ? (size_t)event->cpu : 0;
+
+	if (cpu >= kmem->cpus) {
+		kmem->large = xreallocarray(kmem->large, cpu + 1, sizeof(*kmem->large));
+		memset(kmem->large + kmem->cpus, 0, (cpu + 1 - kmem->cpus) * sizeof(*kmem->large));
+		kmem->cpus = cpu + 1;
+	}
+	return &kmem->large[cpu];
+}
+
+/*
+ * Linux 6.12 and others have two events for one large kmalloc(): the first is of the function
+ * that gets the pages, the second of its caller, which is meant. True if @event is such a second.
+ */
+static bool is_told_again(struct kmem *kmem, const struct kmem_event *event)
+{
+	struct kmem_object *object;
+	struct kmem_use *use;
+
+	if (event->kind != KMEM_MALLOC || !event->ptr || *large_of(kmem, event) != event->ptr)
+		return false;
+	object = find(kmem, event->ptr);
+	if (!object->ptr)
+		return false;
+	use = &kmem->use[object->use];
+	return use->is_malloc && use->size == event->allocated && use->asked == event->requested;
+}
+
+/* The event before @event was for the same allocation: this one has the caller. */
+static void replace_alloc(struct kmem *kmem, const struct kmem_event *event)
+{
+	struct kmem_use *to = find_use(kmem, event, false);
+	struct kmem_object *object = find(kmem, event->ptr);
+	struct kmem_use *from = &kmem->use[object->use];
+
+	from->calls--;
+	from->requested = sub64(from->requested, object->req);
+	from->requested_now = sub64(from->requested_now, object->req);
+	to->calls++;
+	to->requested = add64(to->requested, object->req);
+	to->requested_now = add64(to->requested_now, object->req);
+	object->use = to - kmem->use;
+}
+
+static void add_alloc(struct kmem *kmem, const struct kmem_event *told)
+{
+	struct kmem_event limited = *told, *event = &limited;
 	struct kmem_object *object;
 	struct kmem_use *use;
 
@@ -231,12 +282,16 @@ static void add_alloc(struct kmem *kmem, const struct kmem_event *event)
 		kmem->failed++;
 		return;
 	}
-	use = find_use(kmem, event, false);
 	/* The waste of others is not made less by it. */
-	if (requested > event->allocated) {
-		found(&kmem->too_small, use->caller, KMEM_NOBODY);
-		requested = event->allocated;
+	if (event->requested > event->allocated)
+		event->requested = event->allocated;
+	if (is_told_again(kmem, event)) {
+		replace_alloc(kmem, event);
+		return;
 	}
+	use = find_use(kmem, event, false);
+	if (told->requested > event->requested)
+		found(&kmem->too_small, use->caller, KMEM_NOBODY);
 	if ((kmem->objects + 1) * 2 > kmem->slots)
 		resize(kmem, kmem->slots ? kmem->slots * 2 : 1024);
 	object = find(kmem, event->ptr);
@@ -248,13 +303,13 @@ static void add_alloc(struct kmem *kmem, const struct kmem_event *event)
 	}
 	*object = (struct kmem_object){
 		.ptr = event->ptr,
-		.req = requested,
+		.req = event->requested,
 		.use = use - kmem->use,
 		.cpu = (int16_t)event->cpu,
 	};
 	use->calls++;
-	use->requested = add64(use->requested, requested);
-	use->requested_now = add64(use->requested_now, requested);
+	use->requested = add64(use->requested, event->requested);
+	use->requested_now = add64(use->requested_now, event->requested);
 }
 
 /* kmem_cache_free() tells the cache, with some kernels only that does. */
@@ -378,7 +433,7 @@ static void free_pages(struct kmem *kmem, const struct kmem_event *event)
 	uint64_t pfn = event->ptr, end = pfn + ((uint64_t)1 << event->order), base;
 	bool any = false;
 
-	page.allocated = 0;	/* as in other frees */
+	page.allocated = page.requested = 0;	/* as in other frees */
 	freer = find_use(kmem, &page, true);
 	freer->calls++;
 	object = find_pages(kmem, pfn, &base);
@@ -452,11 +507,14 @@ void kmem_add(struct kmem *kmem, const struct kmem_event *event)
 	case KMEM_CACHE_ALLOC:
 		kmem->events++;
 		add_alloc(kmem, event);
+		*large_of(kmem, event) = event->kind == KMEM_MALLOC &&
+			event->allocated > LARGE_KMALLOC ? event->ptr : 0;
 		break;
 	case KMEM_FREE:
 	case KMEM_CACHE_FREE:
 		kmem->events++;
 		add_free(kmem, event);
+		*large_of(kmem, event) = 0;
 		break;
 	case KMEM_LOST:
 		kmem->lost = add64(kmem->lost, (int64_t)event->lost);
@@ -484,11 +542,28 @@ const char *kmem_use_cache(const struct kmem *kmem, const struct kmem_use *use)
 	return kmem->caches.entry[use->cache].key;
 }
 
-static bool is_selected(const struct kmem *kmem, const struct kmem_use *use,
-			const struct kmem_filter *filter)
+bool kmem_in_branch(const char *branch, const char *path)
 {
+	size_t len;
+
+	if (!branch)
+		return true;
+	len = strlen(branch);
+	while (len && branch[len - 1] == '/')
+		len--;
+	return path && !strncmp(path, branch, len) &&
+	       (!path[len] || path[len] == '/' || path[len] == '.');
+}
+
+bool kmem_selects(const struct kmem *kmem, const struct kmem_use *use,
+		  const struct kmem_filter *filter)
+{
+	const struct kmem_caller *caller = &kmem->caller[use->caller];
 	const char *cache;
 
+	if (!kmem_in_branch(filter->branch, caller->path) ||
+	    (filter->caller && !glob_match(filter->caller, caller->name)))
+		return false;
 	if (use->is_malloc ? filter->cache_only : filter->malloc_only)
 		return false;
 	if (!filter->cache)
@@ -497,8 +572,8 @@ static bool is_selected(const struct kmem *kmem, const struct kmem_use *use,
 	return cache && !strcmp(cache, filter->cache);
 }
 
-static void add_use(const struct kmem *kmem, struct kmem_caller *caller,
-		    const struct kmem_use *use)
+void kmem_caller_add(const struct kmem *kmem, struct kmem_caller *caller,
+		     const struct kmem_use *use)
 {
 	if (use->is_free) {
 		caller->frees = add64(caller->frees, use->calls);
@@ -514,10 +589,10 @@ static void add_use(const struct kmem *kmem, struct kmem_caller *caller,
 				      mul64(use->size, kmem_use_alive(use)));
 }
 
-size_t kmem_sum(struct kmem *kmem, const struct kmem_filter *filter,
-		struct kmem_caller *total)
+struct kmem_callers kmem_sum(struct kmem *kmem, const struct kmem_filter *filter,
+			     struct kmem_caller *total)
 {
-	size_t callers = 0;
+	struct kmem_callers callers = { 0 };
 
 	*total = (struct kmem_caller){ 0 };
 	for (size_t i = 0; i < kmem->callers; i++) {
@@ -528,12 +603,13 @@ size_t kmem_sum(struct kmem *kmem, const struct kmem_filter *filter,
 			.name = caller->name, .path = caller->path, .first_use = u,
 		};
 		for (; u != KMEM_NOBODY; u = kmem->use[u].next) {
-			if (!is_selected(kmem, &kmem->use[u], filter))
+			if (!kmem_selects(kmem, &kmem->use[u], filter))
 				continue;
-			add_use(kmem, caller, &kmem->use[u]);
-			add_use(kmem, total, &kmem->use[u]);
+			kmem_caller_add(kmem, caller, &kmem->use[u]);
+			kmem_caller_add(kmem, total, &kmem->use[u]);
 		}
-		callers += caller->allocs || caller->frees;
+		callers.allocate += caller->allocs != 0;
+		callers.only_free += !caller->allocs && caller->frees;
 	}
 	return callers;
 }
@@ -544,6 +620,7 @@ void kmem_free(struct kmem *kmem)
 	free(kmem->use);
 	free(kmem->use_slot);
 	free(kmem->object);
+	free(kmem->large);
 	strmap_free(&kmem->names);
 	strmap_free(&kmem->caches);
 	*kmem = (struct kmem){ 0 };

@@ -18,7 +18,7 @@
 #define KMEM_NOBODY UINT32_MAX
 #define KMEM_NO_CACHE UINT32_MAX
 
-/* What is counted: one caller and one kind of object. */
+/* What is counted: objects of one caller, of one size, asked for with one size. */
 struct kmem_use {
 	uint32_t caller;
 	uint32_t next;		/* of the same caller, KMEM_NOBODY: none */
@@ -27,7 +27,7 @@ struct kmem_use {
 	bool is_free;		/* calls to free; else allocations */
 	bool told;		/* @cache is from allocations, else from frees, … */
 	bool several;		/* … which were into others, too */
-	int64_t size;		/* of each object, 0 if is_free */
+	int64_t size, asked;	/* of each object, and asked for; 0 if is_free */
 	int64_t calls;
 	int64_t requested, requested_now;	/* bytes, ever and of what is alive */
 	int64_t freed;		/* of its objects, wherever */
@@ -62,6 +62,8 @@ struct kmem {
 
 	struct kmem_object *object;	/* a hash table of what is alive */
 	size_t slots, objects;
+	uint64_t *large;		/* of each CPU: the pointer of its last event … */
+	size_t cpus;			/* … if that was a large kmalloc, else 0 */
 	int64_t most_objects;
 
 	int64_t pages;		/* 1: count pages and no slab objects: those are in pages */
@@ -87,7 +89,12 @@ struct kmem {
 struct kmem_filter {
 	bool malloc_only, cache_only;
 	const char *cache;		/* NULL: all */
+	const char *branch;		/* only callers in files below it; NULL: all */
+	const char *caller;		/* a glob of names of callers; NULL: all */
 };
+
+/* Whether @path (NULL: not known) is below @branch (NULL: all are). */
+bool kmem_in_branch(const char *branch, const char *path);
 
 void kmem_add(struct kmem *kmem, const struct kmem_event *event);
 void kmem_free(struct kmem *kmem);
@@ -105,11 +112,22 @@ const char *kmem_use_cache(const struct kmem *kmem, const struct kmem_use *use);
 /* Objects of a use that are alive. */
 int64_t kmem_use_alive(const struct kmem_use *use);
 
+bool kmem_selects(const struct kmem *kmem, const struct kmem_use *use,
+		  const struct kmem_filter *filter);
+
+/* Adds what @use has to the sums of @caller. */
+void kmem_caller_add(const struct kmem *kmem, struct kmem_caller *caller,
+		     const struct kmem_use *use);
+
+struct kmem_callers {
+	size_t allocate, only_free;
+};
+
 /*
  * Fills the sums of all callers, of the uses that @filter lets through, and
  * *@total, whose name is NULL. Returns how many callers have any.
  */
-size_t kmem_sum(struct kmem *kmem, const struct kmem_filter *filter,
-		struct kmem_caller *total);
+struct kmem_callers kmem_sum(struct kmem *kmem, const struct kmem_filter *filter,
+			     struct kmem_caller *total);
 
 #endif

@@ -208,6 +208,9 @@ static bool read_uses(sqlite3 *db, struct kmem *kmem, bool *whole)
 		for (size_t m = 0; m < USE_MEMBERS; m++)
 			*number_at(&use, use_members[m]) =
 				sqlite3_column_int64(s, (int)m + 5);
+		/* One size for all of them; a file of an earlier build tells the mean. */
+		if (!use.is_free && use.calls > 0)
+			use.asked = use.requested / use.calls;
 		*whole &= database_ascends(&last, sqlite3_column_int64(s, (int)USE_MEMBERS + 5)) &&
 			  use.caller != KMEM_NOBODY;
 		if (!*whole)

@@ -13,21 +13,9 @@ const char *const kmem_key_names[KMEM_KEYS] = {
 	[ALLOC_COUNT] = "alloc_count",
 	[FREE_COUNT] = "free_count",
 	[WASTE] = "waste",
+	[TOTAL_WASTE] = "total_waste",
 	[REMOTE_FREED] = "remote_freed",
 };
-
-bool kmem_in_branch(const char *branch, const char *path)
-{
-	size_t len;
-
-	if (!branch)
-		return true;
-	len = strlen(branch);
-	while (len && branch[len - 1] == '/')
-		len--;
-	return path && !strncmp(path, branch, len) &&
-	       (!path[len] || path[len] == '/' || path[len] == '.');
-}
 
 bool kmem_any_in_branch(const struct kmem *kmem, const char *branch)
 {
@@ -39,12 +27,27 @@ bool kmem_any_in_branch(const struct kmem *kmem, const char *branch)
 
 int64_t kmem_waste(const struct kmem_caller *caller)
 {
+	return sub64(caller->current_alloc, caller->current_req);
+}
+
+int64_t kmem_total_waste(const struct kmem_caller *caller)
+{
 	return sub64(caller->total_alloc, caller->total_req);
+}
+
+int64_t kmem_mean_requested(const struct kmem_caller *caller)
+{
+	return caller->allocs ? caller->total_req / caller->allocs : 0;
+}
+
+int64_t kmem_mean(const struct kmem_caller *caller)
+{
+	return caller->allocs ? caller->total_alloc / caller->allocs : 0;
 }
 
 double kmem_fragmentation(const struct kmem_caller *caller)
 {
-	return percent(kmem_waste(caller), caller->total_alloc);
+	return percent(kmem_total_waste(caller), caller->total_alloc);
 }
 
 int64_t kmem_weight(const struct kmem_caller *c, enum kmem_key key)
@@ -60,6 +63,8 @@ int64_t kmem_weight(const struct kmem_caller *c, enum kmem_key key)
 		return c->freed;
 	case WASTE:
 		return kmem_waste(c);
+	case TOTAL_WASTE:
+		return kmem_total_waste(c);
 	case REMOTE_FREED:
 		return c->remote_freed;
 	case KMEM_KEYS:
@@ -86,8 +91,7 @@ const struct kmem_caller **kmem_rank(const struct kmem *kmem,
 
 	*count = 0;
 	for (size_t i = 0; i < kmem->callers; i++)
-		if ((kmem->caller[i].allocs || (order->frees_too && kmem->caller[i].frees)) &&
-		    kmem_in_branch(order->branch, kmem->caller[i].path))
+		if (kmem->caller[i].allocs || (order->frees_too && kmem->caller[i].frees))
 			ranked[(*count)++] = &kmem->caller[i];
 	qsort_r(ranked, *count, sizeof(*ranked), compare, &key);
 	if (order->top && order->top < *count)

@@ -10,14 +10,14 @@
 #include "trace/kmem.h"
 
 enum kmem_key {
-	TOTAL_DYNAMIC, CURRENT_DYNAMIC, ALLOC_COUNT, FREE_COUNT, WASTE, REMOTE_FREED, KMEM_KEYS
+	TOTAL_DYNAMIC, CURRENT_DYNAMIC, ALLOC_COUNT, FREE_COUNT, WASTE, TOTAL_WASTE, REMOTE_FREED,
+	KMEM_KEYS
 };
 
 extern const char *const kmem_key_names[KMEM_KEYS];
 
 struct kmem_order {
 	enum kmem_key key;
-	const char *branch;	/* only callers in files below it; NULL: all */
 	bool frees_too;		/* those, too, that only free */
 	size_t top;		/* 0: all */
 };
@@ -26,18 +26,21 @@ struct kmem_order {
 const struct kmem_caller **kmem_rank(const struct kmem *kmem,
 				     const struct kmem_order *order, size_t *count);
 
-/* The same in per cent of what was allocated. */
+/* Bytes that nobody asked for: of what is alive, and of all that was ever allocated … */
+int64_t kmem_waste(const struct kmem_caller *caller);
+int64_t kmem_total_waste(const struct kmem_caller *caller);
+
+/* … and the latter in per cent. */
 double kmem_fragmentation(const struct kmem_caller *caller);
 
 /* What callers are ordered by. */
 int64_t kmem_weight(const struct kmem_caller *caller, enum kmem_key key);
 
-/* Whether @path (NULL: not known) is below @branch (NULL: all are). */
-bool kmem_in_branch(const char *branch, const char *path);
-bool kmem_any_in_branch(const struct kmem *kmem, const char *branch);
+/* Bytes of an allocation, as asked for and as given, on average. */
+int64_t kmem_mean_requested(const struct kmem_caller *caller);
+int64_t kmem_mean(const struct kmem_caller *caller);
 
-/* Bytes ever allocated that nobody asked for. */
-int64_t kmem_waste(const struct kmem_caller *caller);
+bool kmem_any_in_branch(const struct kmem *kmem, const char *branch);
 
 #define KMEM_FINDINGS 7
 

@@ -53,8 +53,7 @@ static void add_caller(struct kmem_caller *to, const struct kmem_caller *c)
 	to->remote_freed = add64(to->remote_freed, c->remote_freed);
 }
 
-void kmem_group(struct kmem *to, const struct kmem *kmem, struct grouping by,
-		const char *branch)
+void kmem_group(struct kmem *to, const struct kmem *kmem, struct grouping by)
 {
 	struct arena strings = { 0 };
 	struct text name = { 0 };
@@ -65,7 +64,7 @@ void kmem_group(struct kmem *to, const struct kmem *kmem, struct grouping by,
 		struct site site;
 		uint32_t group;
 
-		if ((!c->allocs && !c->frees) || !kmem_in_branch(branch, c->path))
+		if (!c->allocs && !c->frees)
 			continue;
 		site = site_of(c, &strings);
 		group_name(&name, by, &site);
@@ -74,4 +73,21 @@ void kmem_group(struct kmem *to, const struct kmem *kmem, struct grouping by,
 	}
 	text_free(&name);
 	arena_free(&strings);
+}
+
+void kmem_group_sizes(struct kmem *to, const struct kmem *kmem, const struct kmem_filter *filter)
+{
+	char size[SIZE_TEXT];
+
+	*to = (struct kmem){ 0 };
+	for (size_t i = 0; i < kmem->uses; i++) {
+		const struct kmem_use *use = &kmem->use[i];
+		uint32_t group;
+
+		if (use->is_free || !use->calls || !kmem_selects(kmem, use, filter))
+			continue;
+		size_format(size, use->asked, false);
+		group = kmem_caller_number(to, size, strlen(size));
+		kmem_caller_add(kmem, &to->caller[group], use);
+	}
 }

@@ -14,8 +14,10 @@
  */
 void kmem_sites(const struct kmem *kmem, enum kmem_key key, struct allocinfo *info);
 
-/* The callers below @branch (NULL: all), summed; @to is freed with kmem_free(). */
-void kmem_group(struct kmem *to, const struct kmem *kmem, struct grouping by,
-		const char *branch);
+/* The callers, summed; @to is freed with kmem_free(). */
+void kmem_group(struct kmem *to, const struct kmem *kmem, struct grouping by);
+
+/* The same by the bytes that were asked for, of all allocations that @filter lets through. */
+void kmem_group_sizes(struct kmem *to, const struct kmem *kmem, const struct kmem_filter *filter);
 
 #endif

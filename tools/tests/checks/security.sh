@@ -6,7 +6,7 @@ make_sound() {
 	[ -e "$scratch/sound-trace.db" ] && return
 	"$codetag" merge --sqlite "$scratch/sound-fleet.db" data/handmade-v1.allocinfo \
 		data/handmade-v2.allocinfo >/dev/null &&
-		"$codetag" trace data/handmade-modern.trace --save-db "$scratch/sound-trace.db" >/dev/null
+		"$codetag" trace data/handmade-large.trace --save-db "$scratch/sound-trace.db" >/dev/null
 }
 
 # hostile KIND SOUND [VICTIM]: makes $scratch/hostile/x.db
@@ -226,7 +226,7 @@ fi
 writers() {
 	local file=data/handmade-v1.allocinfo
 	printf '%s\n' "export --format csv -o $1 $file" "chart -o $1 $file"
-	echo "trace data/handmade-modern.trace --callers $1"
+	echo "trace data/handmade-large.trace --callers $1"
 }
 
 # creators OUT: what makes a file that must not be there
@@ -234,7 +234,7 @@ creators() {
 	local file=data/handmade-v1.allocinfo
 	printf '%s\n' "record -q -c 1 -o $1 --allocinfo $file" "merge --sqlite $1 $file" \
 		"report --sqlite $1 $file" \
-		"trace data/handmade-modern.trace --save-db $1"
+		"trace data/handmade-large.trace --save-db $1"
 }
 
 # Somebody else's link in a directory like /tmp leads nowhere, whatever the sysctl says.
@@ -277,8 +277,8 @@ long_names() {
 	name=$(printf 'n%.0s' {1..251})
 	mkdir -p "$dir" && "$codetag" export --format csv -o "$dir/$name.csv" "$file" &&
 		diff "$dir/$name.csv" <("$codetag" export --format csv "$file") || return 1
-	gzip -c data/handmade-modern.trace >"$dir/$name.gz" &&
-		diff <("$codetag" trace "$dir/$name.gz" 2>&1) <("$codetag" trace data/handmade-modern.trace 2>&1)
+	gzip -c data/handmade-large.trace >"$dir/$name.gz" &&
+		diff <("$codetag" trace "$dir/$name.gz" 2>&1) <("$codetag" trace data/handmade-large.trace 2>&1)
 }
 feature libarchive security/long-names && check security/long-names long_names
 

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Which events of a trace count and who their callers are: options of all commands that read one. */
+#ifndef CODETAG_TRACE_CHOICE_H
+#define CODETAG_TRACE_CHOICE_H
+
+#include <argp.h>
+#include <stdbool.h>
+
+#include "trace/kmem.h"
+
+struct trace_choice {
+	struct kmem_filter filter;
+	unsigned int frames;	/* of stacks that make a caller, 0: call sites are callers */
+	bool pages;		/* instead of slab objects */
+	int64_t page_size;	/* 0: of this machine */
+	bool given;		/* any of the options */
+};
+
+/* An argp child: its input is a struct trace_choice. */
+extern const struct argp trace_choice_argp;
+
+/* An empty account that counts what is chosen. */
+void trace_choice_start(const struct trace_choice *choice, struct kmem *kmem);
+
+#endif
