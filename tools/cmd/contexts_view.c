@@ -221,6 +221,18 @@ static void size_cell(struct table *table, int64_t value, bool human)
 	table_cell(table, size_format(text, value, human));
 }
 
+/* A sum of contexts that have no such key has a name, too. */
+static const char *key_cell(struct printer *p, const struct context_group *group, const char *key)
+{
+	const char *value;
+
+	if (!strcmp(key, BY_CONTEXT_STACK) && !p->view->output.columns)
+		value = short_stack(p, group);
+	else
+		value = word(p, group, key);
+	return *value || !contexts_view_by(p->view, key) ? value : "(none)";
+}
+
 static void add_row(struct printer *p, struct table *table, const struct context_group *group)
 {
 	const struct context_sum *sum = &group->sum;
@@ -239,9 +251,7 @@ static void add_row(struct printer *p, struct table *table, const struct context
 	}
 	size_cell(table, sum->contexts, false);
 	for (size_t i = 0; i < KEYS; i++)
-		table_cell(table, !strcmp(keys[i].key, BY_CONTEXT_STACK) &&
-				  !p->view->output.columns ?
-			   short_stack(p, group) : word(p, group, keys[i].key));
+		table_cell(table, key_cell(p, group, keys[i].key));
 }
 
 /* Columns that were asked to sum by, or that any context has. */

@@ -9,6 +9,7 @@
 #include "arguments.h"
 #include "command.h"
 #include "output.h"
+#include "base/glob.h"
 #include "base/message.h"
 #include "base/number.h"
 #include "image/objects.h"
@@ -17,16 +18,20 @@
 #include "write/json.h"
 #include "write/table.h"
 
-enum key { TOTAL, TEXT, RODATA, DATA, BSS, TAGS, NAME, KEYS };
+enum key { TOTAL, TEXT, RODATA, DATA, BSS, INIT, TAGS, NAME, KEYS };
+
+enum { KEY_START = 0x200 };
 
 static const char *const key_names[KEYS] = {
 	[TOTAL] = "total", [TEXT] = "text", [RODATA] = "rodata", [DATA] = "data",
-	[BSS] = "bss", [TAGS] = "tags", [NAME] = "name",
+	[BSS] = "bss", [INIT] = "init", [TAGS] = "tags", [NAME] = "name",
 };
 
 struct options {
 	const char *dir;
+	const char *branch;	/* only objects below it; NULL: all */
 	struct grouping by;
+	bool by_symbol;		/* instead */
 	enum key key;
 	size_t top;
 	struct output output;
@@ -34,18 +39,20 @@ struct options {
 
 static const struct argp_option options[] = {
 	{ "sort", 's', "KEY", 0,
-	  "Sort by total (default), text, rodata, data, bss, tags or name", 0 },
-	{ "group", 'g', "BY", 0, "Sum by file (default), dir[:DEPTH] or subsystem", 0 },
+	  "Sort by total (default), text, rodata, data, bss, init, tags or name", 0 },
+	{ "group", 'g', "BY", 0,
+	  "Sum by file (default), dir[:DEPTH], subsystem, module or symbol", 0 },
+	{ "start-branch", KEY_START, "DIR", 0, "Only what is below DIR", 0 },
 	{ "top", 'n', "N", 0, "Only the first N", 0 },
 	{ "columns", 'o', "LIST", 0,
-	  "Columns: total, text, rodata, data, bss, tags, objects, name", 9 },
+	  "Columns: total, text, rodata, data, bss, init, tags, objects, name", 9 },
 	{ 0 }
 };
 
 static const struct table_column columns[] = {
 	{ "TOTAL", true, "total", false }, { "TEXT", true, "text", false },
 	{ "RODATA", true, "rodata", false }, { "DATA", true, "data", false },
-	{ "BSS", true, "bss", false }, { "TAGS", true, "tags", false },
+	{ "BSS", true, "bss", false }, { "INIT", true, "init", false }, { "TAGS", true, "tags", false },
 	{ "OBJECTS", true, "objects", true }, { "NAME", false, "name", false },
 };
 
@@ -68,11 +75,15 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		o->key = argument_word(arg, key_names, KEYS, "sort key", state);
 		return 0;
 	case 'g':
-		if (!grouping_parse(&o->by, arg) ||
-		    (o->by.by != BY_FILE && o->by.by != BY_DIR &&
-		     o->by.by != BY_SUBSYSTEM))
-			argp_error(state, "cannot group by '%s', but by file, dir, dir:DEPTH "
-				   "or subsystem", arg);
+		o->by_symbol = !strcmp(arg, "symbol");
+		if (!o->by_symbol && (!grouping_parse(&o->by, arg) ||
+		    (o->by.by != BY_FILE && o->by.by != BY_DIR && o->by.by != BY_SUBSYSTEM &&
+		     o->by.by != BY_MODULE)))
+			argp_error(state, "cannot group by '%s', but by file, dir, dir:DEPTH, "
+				   "subsystem, module or symbol", arg);
+		return 0;
+	case KEY_START:
+		o->branch = arg;
 		return 0;
 	case 'n':
 		o->top = argument_number(arg, 1, INT32_MAX, state);
@@ -95,17 +106,20 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp argp = {
-	options, parse, "BUILD",
+	options, parse, "BUILD|FILE",
 	"Shows the static footprint of a built kernel tree, modules included, from its object "
-	"files: code, constants, data and zeroed data, and of the data what the "
-	"allocation tags take."
+	"files: code, constants, data and zeroed data, what is only for the start and the "
+	"end (sections .init and .exit, in none of the others), and of the data what the "
+	"allocation tags take. Or of one FILE: an object, a module, a vmlinux."
 	"\vObjects are counted as the compiler made them: the linker drops, merges and adds "
 	"some. Those linked from other objects are not counted again.\n\n"
 	"Examples:\n"
 	"  codetag static ~/linux-build --group subsystem\n"
 	"  codetag static ~/linux-build -s tags -n 20\n"
+	"  codetag static ~/linux-build --group symbol --start-branch fs/ext4 -n 20\n"
+	"  codetag static ~/linux-build/vmlinux\n"
 	"  codetag chart --attr static ~/linux-build -o static.svg\n\n"
-	"Exit status: 0 success, 2 trouble.",
+	"Exit status: 0 success, 1 nothing is below DIR, 2 trouble.",
 	children, NULL, NULL
 };
 
@@ -119,33 +133,73 @@ struct rows {
 	struct row *row;
 	size_t count, room;
 	struct strmap names;
-	struct footprint total;
+	struct footprint total, symbols;
+	const char *branch;
+	size_t objects;		/* that are below it */
 };
 
+static void add_to_row(struct rows *rows, const struct text *name, const struct footprint *size)
+{
+	size_t at = strmap_add(&rows->names, name->s, name->len);
+
+	if (at == rows->count) {
+		GROW(rows->row, rows->count, rows->room);
+		rows->row[rows->count++] = (struct row){ .name = rows->names.entry[at].key };
+	}
+	footprint_add(&rows->row[at].size, size);
+	rows->row[at].objects++;
+}
+
+/* While objects are read, if it is by symbol. */
+static void add_symbol(void *context, const char *symbol, const struct footprint *size,
+		       const char *path)
+{
+	struct rows *rows = context;
+	struct text name = { 0 };
+
+	if (!path_is_below(path, rows->branch))
+		return;
+	text_printf(&name, "%s:%s", path, symbol);
+	add_to_row(rows, &name, size);
+	footprint_add(&rows->symbols, size);
+	text_free(&name);
+}
+
+/* Strings, tables and the gaps between symbols have no symbol. */
+static void add_rest(struct rows *rows)
+{
+	static const struct text name = { .s = "(no symbol)", .len = sizeof("(no symbol)") - 1 };
+	const struct footprint *all = &rows->total, *symbols = &rows->symbols;
+	const struct footprint rest = {
+		sub64(all->text, symbols->text), sub64(all->rodata, symbols->rodata),
+		sub64(all->data, symbols->data), sub64(all->bss, symbols->bss),
+		sub64(all->init, symbols->init), sub64(all->tags, symbols->tags),
+	};
+
+	if (footprint_total(&rest))
+		add_to_row(rows, &name, &rest);
+}
+
 static void group_objects(struct rows *rows, const struct objects *objects,
-			  struct grouping by)
+			  const struct options *o)
 {
 	struct text name = { 0 };
 
 	for (size_t i = 0; i < objects->count; i++) {
 		const struct object_file *object = &objects->object[i];
-		const struct site site = { .file = object->path };
-		struct row *row;
-		size_t at;
+		const struct site site = { .file = object->path, .module = object->module };
 
-		group_name(&name, by, &site);
-		at = strmap_add(&rows->names, name.s, name.len);
-		if (at == rows->count) {
-			GROW(rows->row, rows->count, rows->room);
-			rows->row[rows->count++] = (struct row){
-				.name = rows->names.entry[at].key
-			};
-		}
-		row = &rows->row[at];
-		footprint_add(&row->size, &object->size);
+		if (!path_is_below(object->path, o->branch))
+			continue;
 		footprint_add(&rows->total, &object->size);
-		row->objects++;
+		rows->objects++;
+		if (o->by_symbol)
+			continue;
+		group_name(&name, o->by, &site);
+		add_to_row(rows, &name, &object->size);
 	}
+	if (o->by_symbol)
+		add_rest(rows);
 	text_free(&name);
 }
 
@@ -162,6 +216,8 @@ static int64_t weight(const struct row *row, enum key key)
 		return row->size.data;
 	case BSS:
 		return row->size.bss;
+	case INIT:
+		return row->size.init;
 	case TAGS:
 		return row->size.tags;
 	case NAME:
@@ -185,7 +241,7 @@ static void add_cells(struct table *table, const struct footprint *size, size_t 
 {
 	const int64_t values[] = {
 		footprint_total(size), size->text, size->rodata, size->data, size->bss,
-		size->tags,
+		size->init, size->tags,
 	};
 	char text[SIZE_TEXT];
 
@@ -195,8 +251,7 @@ static void add_cells(struct table *table, const struct footprint *size, size_t 
 	table_cell(table, name);
 }
 
-static void print_table(const struct rows *rows, size_t count,
-			const struct objects *objects, const struct output *output)
+static void print_table(const struct rows *rows, size_t count, const struct output *output)
 {
 	struct table table = { .column = columns, .columns = COUNT };
 	bool human = output_human(output);
@@ -205,10 +260,10 @@ static void print_table(const struct rows *rows, size_t count,
 		add_cells(&table, &rows->row[i].size, rows->row[i].objects, human,
 			  rows->row[i].name);
 	if (!output->no_headings)
-		add_cells(&table, &rows->total, objects->count, human, "all");
+		add_cells(&table, &rows->total, rows->objects, human, "all");
 	output_table(&table, output);
 	if (!output->no_headings)
-		printf("\n%zu objects\n", objects->count);
+		printf("\n%zu objects\n", rows->objects);
 }
 
 static void json_size(struct json *json, const struct footprint *size)
@@ -218,18 +273,18 @@ static void json_size(struct json *json, const struct footprint *size)
 	json_int(json, "rodata", size->rodata);
 	json_int(json, "data", size->data);
 	json_int(json, "bss", size->bss);
+	json_int(json, "init", size->init);
 	json_int(json, "tags", size->tags);
 }
 
-static void print_json(const struct rows *rows, size_t count,
-		       const struct objects *objects, const struct options *o)
+static void print_json(const struct rows *rows, size_t count, const struct options *o)
 {
 	struct json json = { .out = stdout };
 
 	json_object(&json, NULL);
 	json_string(&json, "source", o->dir);
-	json_string(&json, "group", grouping_name(o->by.by));
-	json_int(&json, "objects", objects->count);
+	json_string(&json, "group", o->by_symbol ? "symbol" : grouping_name(o->by.by));
+	json_int(&json, "objects", rows->objects);
 	json_object(&json, "total");
 	json_size(&json, &rows->total);
 	json_end_object(&json);
@@ -254,6 +309,10 @@ int cmd_static(int argc, char **argv)
 	size_t count;
 
 	argp_parse(&argp, argc, argv, 0, NULL, &o);
+	rows.branch = o.branch;
+	objects.context = &rows;
+	if (o.by_symbol)
+		objects.symbol = add_symbol;
 	if (!objects_read(&objects, o.dir)) {
 		warning("cannot read %s: %s", o.dir, strerror(errno));
 		hint("It has to be the directory that the kernel was built in (O=).");
@@ -268,13 +327,17 @@ int cmd_static(int argc, char **argv)
 		hint("It has to be the directory that the kernel was built in (O=).");
 		status = STATUS_TROUBLE;
 	} else {
-		group_objects(&rows, &objects, o.by);
+		group_objects(&rows, &objects, &o);
+		if (!rows.objects) {
+			warning("no object file of %s is below %s", o.dir, o.branch);
+			status = STATUS_FOUND;
+		}
 		qsort_r(rows.row, rows.count, sizeof(*rows.row), compare, &o.key);
 		count = o.top && o.top < rows.count ? o.top : rows.count;
 		if (o.output.json)
-			print_json(&rows, count, &objects, &o);
+			print_json(&rows, count, &o);
 		else
-			print_table(&rows, count, &objects, &o.output);
+			print_table(&rows, count, &o.output);
 	}
 	if (objects.bitcode && objects.count)
 		warning("%s was built with link time optimisation: all that is built in is "

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "base/glob.h"
 
+#include <string.h>
+
 #include <stddef.h>
 
 /* Iterative: its time is bounded by the product of the lengths. */
@@ -25,4 +27,17 @@ bool glob_match(const char *pattern, const char *s)
 	while (*pattern == '*')
 		pattern++;
 	return !*pattern;
+}
+
+bool path_is_below(const char *path, const char *dir)
+{
+	size_t len;
+
+	if (!dir)
+		return true;
+	len = strlen(dir);
+	while (len && dir[len - 1] == '/')
+		len--;
+	return path && !strncmp(path, dir, len) &&
+	       (!len || !path[len] || path[len] == '/' || path[len] == '.');
 }

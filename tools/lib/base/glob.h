@@ -7,4 +7,10 @@
 
 bool glob_match(const char *pattern, const char *s);
 
+/*
+ * Whether @path (NULL: not known) is in the directory @dir, or the file of that name without its
+ * suffix. Without @dir all are.
+ */
+bool path_is_below(const char *path, const char *dir);
+
 #endif

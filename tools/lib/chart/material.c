@@ -6,24 +6,16 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/glob.h"
 #include "base/message.h"
 #include "base/number.h"
 #include "model/container.h"
 
-static bool is_below(const char *path, const char *dir, size_t len)
-{
-	return !strncmp(path, dir, len) && (!path[len] || path[len] == '/');
-}
-
 bool material_wants(void *context, const struct site *site)
 {
 	const struct chart_wish *wish = context;
-	size_t len = wish->start ? strlen(wish->start) : 0;
 
-	while (len && wish->start[len - 1] == '/')
-		len--;
-	return query_match(wish->query, site) &&
-	       (!len || is_below(site->file, wish->start, len));
+	return query_match(wish->query, site) && path_is_below(site->file, wish->start);
 }
 
 bool material_counts(void *context, const struct site *site)

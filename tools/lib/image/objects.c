@@ -8,6 +8,7 @@
 #include <libelf.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/glob.h"
@@ -55,7 +56,8 @@ static bool is_composite(const char *path, const char *name)
 
 int64_t footprint_total(const struct footprint *size)
 {
-	return add64(add64(size->text, size->rodata), add64(size->data, size->bss));
+	return add64(add64(add64(size->text, size->rodata), add64(size->data, size->bss)),
+		     size->init);
 }
 
 void footprint_add(struct footprint *to, const struct footprint *more)
@@ -64,18 +66,30 @@ void footprint_add(struct footprint *to, const struct footprint *more)
 	to->rodata = add64(to->rodata, more->rodata);
 	to->data = add64(to->data, more->data);
 	to->bss = add64(to->bss, more->bss);
+	to->init = add64(to->init, more->init);
 	to->tags = add64(to->tags, more->tags);
 }
 
-static void add_section(struct footprint *size, const GElf_Shdr *section,
-			const char *name)
+/* ".init.text", ".exit.data", ".initcall6.init", ".con_initcall.init" */
+static bool is_init(const char *name)
 {
-	int64_t bytes = section->sh_size < INT64_MAX ? (int64_t)section->sh_size :
-						       INT64_MAX;
+	size_t len = strlen(name);
+
+	return !strncmp(name, ".init", 5) || !strncmp(name, ".exit", 5) ||
+	       (len > 5 && !strcmp(name + len - 5, ".init"));
+}
+
+/* Adds @bytes of a section to the kind that it is of. */
+static void add_bytes(struct footprint *size, const GElf_Shdr *section, const char *name,
+		      uint64_t count)
+{
+	int64_t bytes = count < INT64_MAX ? (int64_t)count : INT64_MAX;
 
 	if (!(section->sh_flags & SHF_ALLOC))
 		return;
-	if (section->sh_flags & SHF_EXECINSTR)
+	if (name && is_init(name))
+		size->init = add64(size->init, bytes);
+	else if (section->sh_flags & SHF_EXECINSTR)
 		size->text = add64(size->text, bytes);
 	else if (section->sh_type == SHT_NOBITS)
 		size->bss = add64(size->bss, bytes);
@@ -85,6 +99,69 @@ static void add_section(struct footprint *size, const GElf_Shdr *section,
 		size->rodata = add64(size->rodata, bytes);
 	if (name && !strcmp(name, "alloc_tags"))
 		size->tags = add64(size->tags, bytes);
+}
+
+/* What a symbol takes, by the section that it is in. */
+static bool symbol_size(struct footprint *size, Elf *elf, size_t names, const GElf_Sym *symbol)
+{
+	Elf_Scn *section = elf_getscn(elf, symbol->st_shndx);
+	GElf_Shdr header;
+
+	*size = (struct footprint){ 0 };
+	if (!section || !gelf_getshdr(section, &header) || !(header.sh_flags & SHF_ALLOC))
+		return false;
+	add_bytes(size, &header, elf_strptr(elf, names, header.sh_name), symbol->st_size);
+	return true;
+}
+
+/* By where they are; of several names of one place the one of the largest size. */
+static int by_place(const void *a, const void *b)
+{
+	const GElf_Sym *x = a, *y = b;
+
+	if (x->st_shndx != y->st_shndx)
+		return x->st_shndx < y->st_shndx ? -1 : 1;
+	if (x->st_value != y->st_value)
+		return x->st_value < y->st_value ? -1 : 1;
+	if (x->st_size != y->st_size)
+		return x->st_size > y->st_size ? -1 : 1;
+	return x->st_name < y->st_name ? -1 : x->st_name > y->st_name;
+}
+
+/* Aliases count once. */
+static void read_sizes(struct objects *objects, Elf *elf, Elf_Scn *section,
+		       const GElf_Shdr *header, size_t names, const char *below)
+{
+	Elf_Data *data = elf_getdata(section, NULL);
+	size_t count = header->sh_entsize ? header->sh_size / header->sh_entsize : 0, kept = 0;
+	GElf_Sym *symbols;
+
+	if (!data || count > INT32_MAX)
+		return;
+	symbols = xcalloc(count, sizeof(*symbols));
+	for (size_t i = 0; i < count; i++) {
+		GElf_Sym *symbol = &symbols[kept];
+		int type;
+
+		if (!gelf_getsym(data, (int)i, symbol))
+			break;
+		type = GELF_ST_TYPE(symbol->st_info);
+		kept += (type == STT_FUNC || type == STT_OBJECT) && symbol->st_size &&
+			symbol->st_shndx != SHN_UNDEF && symbol->st_shndx < SHN_LORESERVE;
+	}
+	if (kept)
+		qsort(symbols, kept, sizeof(*symbols), by_place);
+	for (size_t i = 0; i < kept; i++) {
+		const char *name = elf_strptr(elf, header->sh_link, symbols[i].st_name);
+		struct footprint size;
+
+		if (i && symbols[i].st_shndx == symbols[i - 1].st_shndx &&
+		    symbols[i].st_value == symbols[i - 1].st_value)
+			continue;
+		if (name && *name && symbol_size(&size, elf, names, &symbols[i]))
+			objects->symbol(objects->context, name, &size, below);
+	}
+	free(symbols);
 }
 
 static void read_symbols(struct objects *objects, Elf *elf, Elf_Scn *section,
@@ -142,8 +219,10 @@ static bool read_object(struct objects *objects, struct footprint *size,
 				good = false;
 				continue;
 			}
-			add_section(size, &header,
-				    elf_strptr(elf, names, header.sh_name));
+			add_bytes(size, &header, elf_strptr(elf, names, header.sh_name),
+				  header.sh_size);
+			if (header.sh_type == SHT_SYMTAB && objects->symbol)
+				read_sizes(objects, elf, section, &header, names, below);
 			if (header.sh_type == SHT_SYMTAB && objects->function)
 				read_symbols(objects, elf, section, &header, below);
 		}
@@ -153,15 +232,64 @@ static bool read_object(struct objects *objects, struct footprint *size,
 	return good;
 }
 
+/* "fs/ext4/ext4.mod" has the paths of the objects of the module ext4. */
+static void read_parts(struct objects *objects, const char *path, const char *name)
+{
+	char *text, *save = NULL, *module = xstrdup(name);
+	size_t len, number;
+
+	module[strlen(module) - 4] = '\0';
+	for (char *s = module; (s = strchr(s, '-')); )
+		*s = '_';
+	if (input_read(path, &text, &len)) {
+		number = strmap_add(&objects->module_names, module, strlen(module));
+		for (char *word = strtok_r(text, " \n", &save); word; word = strtok_r(NULL, " \n", &save)) {
+			size_t part = strmap_add(&objects->part, word, strlen(word));
+
+			GROW(objects->module_of, part, objects->parts_room);
+			objects->module_of[part] = number;
+		}
+		free(text);
+	}
+	free(module);
+}
+
+/* All files .mod have been read. */
+static void find_modules(struct objects *objects)
+{
+	for (size_t i = 0; i < objects->count; i++) {
+		const char *path = objects->object[i].path;
+		size_t part = strmap_find(&objects->part, path, strlen(path));
+
+		if (part != STRMAP_NONE)
+			objects->object[i].module =
+				objects->module_names.entry[objects->module_of[part]].key;
+	}
+}
+
+static void add_object(struct objects *objects, const char *path, const char *below)
+{
+	struct object_file object = { 0 };
+
+	if (!read_object(objects, &object.size, path, below)) {
+		objects->unreadable++;
+		return;
+	}
+	object.path = xstrdup(below);
+	GROW(objects->object, objects->count, objects->room);
+	objects->object[objects->count++] = object;
+}
+
 static void add_file(struct objects *objects, const char *path, const char *name,
 		     size_t prefix)
 {
 	const char *below = path + prefix + (path[prefix] == '/');
-	struct object_file object;
 	size_t len = strlen(name);
 
-	if (len > 3 && !strcmp(name + len - 3, ".ko") && objects->module)
-		objects->module(objects->context, path);
+	if (len > 4 && !strcmp(name + len - 4, ".mod"))
+		read_parts(objects, path, name);
+	if (len > 3 && !strcmp(name + len - 3, ".ko") && objects->module_file)
+		objects->module_file(objects->context, path);
 	if ((len > 3 && !strcmp(name + len - 3, ".ko")) || !strcmp(below, "vmlinux.o")) {
 		GROW(objects->linked, objects->links, objects->links_room);
 		objects->linked[objects->links++] = xstrdup(path);
@@ -172,13 +300,7 @@ static void add_file(struct objects *objects, const char *path, const char *name
 		objects->composites++;
 		return;
 	}
-	if (!read_object(objects, &object.size, path, below)) {
-		objects->unreadable++;
-		return;
-	}
-	object.path = xstrdup(below);
-	GROW(objects->object, objects->count, objects->room);
-	objects->object[objects->count++] = object;
+	add_object(objects, path, below);
 }
 
 /* After link time optimisation only what is linked has code: that is counted instead. */
@@ -190,15 +312,8 @@ static void take_linked(struct objects *objects, size_t prefix)
 	objects->function = NULL;	/* files are not told by it */
 	for (size_t i = 0; i < objects->links; i++) {
 		const char *path = objects->linked[i];
-		struct object_file object;
 
-		if (!read_object(objects, &object.size, path, path)) {
-			objects->unreadable++;
-			continue;
-		}
-		object.path = xstrdup(path + prefix + (path[prefix] == '/'));
-		GROW(objects->object, objects->count, objects->room);
-		objects->object[objects->count++] = object;
+		add_object(objects, path, path + prefix + (path[prefix] == '/'));
 	}
 }
 
@@ -210,6 +325,7 @@ static int by_name(const FTSENT **a, const FTSENT **b)
 bool objects_read(struct objects *objects, const char *dir)
 {
 	char *root = xstrdup(dir), *paths[] = { root, NULL };
+	struct stat st;
 	size_t prefix;
 	FTSENT *entry;
 	int error = 0;
@@ -220,6 +336,11 @@ bool objects_read(struct objects *objects, const char *dir)
 	if (prefix == 1 && root[0] == '/')
 		prefix = 0;
 	elf_version(EV_CURRENT);
+	if (!stat(root, &st) && S_ISREG(st.st_mode)) {
+		add_object(objects, root, root);
+		free(root);
+		return true;
+	}
 	tree = fts_open(paths, FTS_PHYSICAL | FTS_NOCHDIR, by_name);
 	if (!tree) {
 		free(root);
@@ -235,6 +356,7 @@ bool objects_read(struct objects *objects, const char *dir)
 	fts_close(tree);
 	if (objects->bitcode)
 		take_linked(objects, prefix);
+	find_modules(objects);
 	free(root);
 	errno = error;
 	return !error;
@@ -262,5 +384,8 @@ void objects_free(struct objects *objects)
 	for (size_t i = 0; i < objects->links; i++)
 		free(objects->linked[i]);
 	free(objects->linked);
+	free(objects->module_of);
+	strmap_free(&objects->part);
+	strmap_free(&objects->module_names);
 	*objects = (struct objects){ 0 };
 }

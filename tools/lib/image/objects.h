@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/strmap.h"
 #include "read/allocinfo.h"
 
 struct footprint {
@@ -14,11 +15,13 @@ struct footprint {
 	int64_t rodata;	/* read-only */
 	int64_t data;	/* writable, in the file */
 	int64_t bss;	/* writable, zero */
+	int64_t init;	/* sections .init and .exit, of any of these kinds; in none of them */
 	int64_t tags;	/* of data: the section of the allocation tags */
 };
 
 struct object_file {
 	char *path;	/* below the tree, such as "fs/namei.o" */
+	const char *module;	/* that it is linked into; NULL: built in, or not known */
 	struct footprint size;
 };
 
@@ -30,17 +33,24 @@ struct objects {
 	size_t bitcode;		/* of a build with LTO; then @object is what was linked */
 	char **linked;		/* vmlinux.o and modules */
 	size_t links, links_room;
+	struct strmap part;	/* paths of the objects of modules, from files .mod … */
+	struct strmap module_names;	/* … whose names are these … */
+	size_t *module_of;	/* … by the number of the part */
+	size_t parts_room;
 
 	/* Called for each function, if set before; @path is of the object. */
 	void (*function)(void *context, const char *name, const char *path);
+	/* Called for each function and variable, if set before. */
+	void (*symbol)(void *context, const char *name, const struct footprint *size,
+		       const char *path);
 	/* Called for each module, file.ko, if set before. */
-	void (*module)(void *context, const char *path);
+	void (*module_file)(void *context, const char *path);
 	void *context;
 };
 
 /*
  * Reads the object files below @dir that become part of the kernel or of a
- * module. Programs of the build and the boot wrapper are left out. @objects is
+ * module, or @dir itself if that is a file: an object, a module or a vmlinux. Programs of the build and the boot wrapper are left out. @objects is
  * empty but for the callback. False with errno if @dir cannot be read.
  */
 bool objects_read(struct objects *objects, const char *dir);

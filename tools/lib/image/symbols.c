@@ -86,7 +86,7 @@ bool symbols_read(struct symbols *symbols, const char *build)
 	strmap_add(&symbols->paths, "", 0);	/* number 0 */
 #ifdef HAVE_DW
 	debug = debug_info_open(&symbols->debug, build);
-	objects.module = add_module;
+	objects.module_file = add_module;
 #endif
 	good = objects_read(&objects, build);
 	if (good && !objects.count && !debug) {

@@ -542,26 +542,13 @@ const char *kmem_use_cache(const struct kmem *kmem, const struct kmem_use *use)
 	return kmem->caches.entry[use->cache].key;
 }
 
-bool kmem_in_branch(const char *branch, const char *path)
-{
-	size_t len;
-
-	if (!branch)
-		return true;
-	len = strlen(branch);
-	while (len && branch[len - 1] == '/')
-		len--;
-	return path && !strncmp(path, branch, len) &&
-	       (!path[len] || path[len] == '/' || path[len] == '.');
-}
-
 bool kmem_selects(const struct kmem *kmem, const struct kmem_use *use,
 		  const struct kmem_filter *filter)
 {
 	const struct kmem_caller *caller = &kmem->caller[use->caller];
 	const char *cache;
 
-	if (!kmem_in_branch(filter->branch, caller->path) ||
+	if (!path_is_below(caller->path, filter->branch) ||
 	    (filter->caller && !glob_match(filter->caller, caller->name)))
 		return false;
 	if (use->is_malloc ? filter->cache_only : filter->malloc_only)

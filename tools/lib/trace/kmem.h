@@ -93,9 +93,6 @@ struct kmem_filter {
 	const char *caller;		/* a glob of names of callers; NULL: all */
 };
 
-/* Whether @path (NULL: not known) is below @branch (NULL: all are). */
-bool kmem_in_branch(const char *branch, const char *path);
-
 void kmem_add(struct kmem *kmem, const struct kmem_event *event);
 void kmem_free(struct kmem *kmem);
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/glob.h"
 #include "base/memory.h"
 #include "base/number.h"
 
@@ -20,7 +21,7 @@ const char *const kmem_key_names[KMEM_KEYS] = {
 bool kmem_any_in_branch(const struct kmem *kmem, const char *branch)
 {
 	for (size_t i = 0; i < kmem->callers; i++)
-		if (kmem_in_branch(branch, kmem->caller[i].path))
+		if (path_is_below(kmem->caller[i].path, branch))
 			return true;
 	return false;
 }

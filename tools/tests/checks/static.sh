@@ -42,11 +42,11 @@ make_tree() {
 static_sizes() {
 	local text want
 	text=$(size -A "$tree/fs/ext4/inode.o" | awk '$1 == ".text" { print $2 }')
-	want="$((4000 + 2000 + 1200 + text)) $text 1200 2000 4000 0 fs/ext4/inode.o"
+	want="$((4000 + 2000 + 1200 + text)) $text 1200 2000 4000 0 0 fs/ext4/inode.o"
 	"$codetag" static "$tree" -b -N | tr -s ' ' | sed 's/^ //' >"$scratch/static"
 	grep -qxF "$want" "$scratch/static" &&
-		grep -qE "^[0-9]+ [0-9]+ 0 0 4096 0 mm/slub.o" "$scratch/static" &&
-		grep -qxF "64 0 0 64 0 64 fs/ext4/super.o" "$scratch/static" &&
+		grep -qE "^[0-9]+ [0-9]+ 0 0 4096 0 0 mm/slub.o" "$scratch/static" &&
+		grep -qxF "64 0 0 64 0 0 64 fs/ext4/super.o" "$scratch/static" &&
 		[ "$(wc -l <"$scratch/static")" -eq 4 ] && return 0
 	echo "want $want"
 	cat "$scratch/static"
@@ -73,6 +73,44 @@ static_groups() {
 	[ "$("$codetag" static "$tree" -b -N -g dir:1 -s name | awk '{ print $NF, ($1 > 0) }')" = \
 		"fs 1
 mm 1" ]
+}
+
+# Sections .init and .exit are a kind of their own; files .mod tell modules; one file is read, too.
+static_apart() {
+	local dir=$scratch/apart
+	mkdir -p "$dir/drivers" && gcc -O1 -c -o "$dir/drivers/foo-core.o" -x c - <<-'C' || return 1
+		char data[64] = { 1 };
+		__attribute__((section(".init.data"))) char start[100] = { 1 };
+		__attribute__((section(".exit.data"))) char end[50] = { 1 };
+		__attribute__((section(".initcall6.init"), used)) static void *call = 0;
+		extern __typeof__(data) other __attribute__((alias("data")));
+	C
+	cp "$dir/drivers/foo-core.o" "$dir/drivers/built.o"
+	echo drivers/foo-core.o >"$dir/drivers/foo-bar.mod"
+	ld -r -o "$dir/drivers/foo-bar.ko" "$dir/drivers/foo-core.o" || return 1
+	[ "$("$codetag" static "$dir" -b -N -g module -s name -o data,init,name | tr -s ' ' | sed 's/^ //')" = \
+		"64 158 foo_bar
+64 158 vmlinux" ] &&
+		[ "$("$codetag" static "$dir/drivers/foo-bar.ko" -b -N -o data,init,name)" = \
+			"64  158  $dir/drivers/foo-bar.ko" ] &&
+		[ "$("$codetag" static "$dir" -b -N --start-branch drivers/foo-core -o data,init,name)" = \
+			"64  158  drivers/foo-core.o" ] &&
+		[ -z "$("$codetag" static "$dir" -N --start-branch fs 2>"$scratch/err")" ] &&
+		grep -q 'no object file of .* is below fs' "$scratch/err"
+}
+
+# Each function and variable, as readelf tells; aliases once, and the rest makes up the sum.
+static_symbols() {
+	readelf -sW "$tree/fs/ext4/inode.o" |
+		awk '($4 == "FUNC" || $4 == "OBJECT") && $3 > 0 { print $3, "fs/ext4/inode.o:" $8 }' |
+		sort >"$scratch/want"
+	[ -s "$scratch/want" ] &&
+		"$codetag" static "$tree" -b -N -g symbol --start-branch fs/ext4/inode -o total,name |
+		tr -s ' ' | sed 's/^ //' | grep -v 'no symbol' | sort | diff "$scratch/want" - &&
+		[ "$("$codetag" static "$tree" -b -N -g symbol -o total | awk '{ n += $1 } END { print n }')" = \
+			"$("$codetag" static "$tree" -b -N -o total | awk '{ n += $1 } END { print n }')" ] &&
+		[ "$("$codetag" static "$scratch/apart/drivers/built.o" -N -b -g symbol -o data,name |
+			grep -c ':data\|:other')" -eq 1 ]
 }
 
 # Callers by name and by address; a name that two objects have is no place.
@@ -280,6 +318,8 @@ if "$codetag" --version | grep -q libelf; then
 	if make_tree; then
 		check static/sizes static_sizes
 		check static/groups static_groups
+		check static/apart static_apart
+		check static/symbols static_symbols
 		check static/damaged static_damaged
 		check static/columns static_columns
 		check trace/objects trace_objects
