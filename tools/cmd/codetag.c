@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "command.h"
+#include "older.h"
 #include "base/memory.h"
 #include "base/message.h"
 #include "base/terminal.h"
@@ -121,7 +122,7 @@ static int run(const struct command *command, int argc, char **argv)
 	snprintf(name, room, "codetag %s", command->name);
 	message_name = name;
 	argv[0] = name;
-	status = command->run(argc, argv);
+	status = older_option(command->name, argv) ? STATUS_TROUBLE : command->run(argc, argv);
 	message_name = "codetag";
 	free(name);
 	return status;
@@ -171,6 +172,8 @@ int main(int argc, char **argv)
 			return STATUS_TROUBLE;
 		}
 	}
+	if (older_tool(word))
+		return STATUS_TROUBLE;
 	if (*word)
 		warning("there is no command '%s'", word);
 	else

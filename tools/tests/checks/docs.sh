@@ -88,6 +88,30 @@ completes() {
 		echo "${COMPREPLY[*]}"' _ "$@" | grep -qw -- "$want"
 }
 
+# Hints about options of older tools are for those that the command does not have.
+older_options() {
+	local command option
+	while read -r command option; do
+		options_of "$command" | grep -qxe "$option" && { echo "$command has $option"; return 1; }
+		"$codetag" "$command" "$option" >/dev/null 2>"$scratch/err"
+		[ $? -eq 2 ] && grep -qe "$option is an option of another tool" "$scratch/err" &&
+			[ "$(wc -l <"$scratch/err")" -eq 2 ] || { echo "$command $option"; return 1; }
+	done < <(sed -n 's/^\t{ "\([a-z]*\)", "\(--[a-z-]*\)".*/\1 \2/p' ../cmd/older.c)
+	[ -n "$option$command" ] || [ -s "$scratch/err" ]
+}
+
+# Each tool that users come from has its row in both texts.
+older_tools() {
+	local tool
+	for tool in slab_account trace_analyze kmemtrace slabtop showslab MLT kmemleak page_owner memleak \
+		"perf kmem" drgn; do
+		sed -n '/^## Coming from/,/^## An example/p' ../../Documentation/usage.md | grep -q "$tool" &&
+			sed -n '/^.Sh COMING FROM/,/^.Sh SEE/p' ../man/codetag.1 | grep -q "$tool" ||
+			{ echo "no $tool"; return 1; }
+	done
+	"$codetag" slabtop 2>&1 | grep -q 'Instead: codetag slabs --live'
+}
+
 installs() {
 	local dest=$scratch/dest file
 	nice -n 5 make -s -C .. O="$build/clang" CC=clang install DESTDIR="$dest" PREFIX=/usr || return 1
@@ -98,6 +122,8 @@ installs() {
 	"$dest/usr/bin/codetag" top --once data/handmade-v1.allocinfo >/dev/null
 }
 
+check docs/older-options older_options
+check docs/older-tools older_tools
 for command in $commands; do
 	check "docs/man/$command" man_knows_options "$command"
 	check "docs/examples/$command" examples_work "$command"
@@ -121,7 +147,7 @@ check docs/json/tree json_is_documented "$codetag" report --json --tree $ours.al
 check docs/json/diff json_is_documented "$codetag" diff --json $ours.allocinfo \
 	data/handmade-v2.allocinfo
 check docs/json/merge json_is_documented "$codetag" merge --json $ours.allocinfo data/handmade-v2.allocinfo
-check docs/json/trace json_is_documented "$codetag" trace --json data/handmade-modern.trace
+check docs/json/trace json_is_documented "$codetag" trace --json data/recorded-ours-6.12.trace
 check docs/json/slabs json_is_documented "$codetag" slabs --json -f $ours.slabinfo \
 	--allocinfo $ours.allocinfo
 check docs/json/slabs-diff json_is_documented "$codetag" slabs --json -f $ours.slabinfo \
