@@ -532,6 +532,24 @@ series_differ() {
 }
 check security/series series_differ
 
+# Of a recording they may look the same: then they are one.
+recorded_series_differ() {
+	local by db=$scratch/series.db
+	cp "$recording" "$db" && python3 -c '
+import sqlite3, sys
+db = sqlite3.connect(sys.argv[1])
+for site, code in db.execute("SELECT id, id + 0 FROM site ORDER BY id LIMIT 4").fetchall():
+    db.execute("UPDATE site SET file = ?, line = 1, module = NULL, func = ? WHERE id = ?",
+               ("a.c", "f" + chr(1 + code % 8), site))
+db.commit()' "$db" || return 1
+	for by in site place func file module dir subsystem; do
+		"$codetag" export --format prometheus -g $by "$db" >"$scratch/out" || return 1
+		sed -n 's/^\(codetag_[^ ]*\) .*/\1/p' "$scratch/out" | sort | uniq -d | grep . && return 1
+	done
+	grep -q 'func="f?"' <("$codetag" export --format prometheus "$db")
+}
+feature sqlite3 security/recorded-series && check security/recorded-series recorded_series_differ
+
 # units: the services of the packages and of the examples; what each may do, by systemd's own measure
 units_are_confined() {
 	local unit dir=$scratch/units bad=0
