@@ -25,7 +25,7 @@ for value in 0 2; do
 		wait $! 2>/dev/null
 		echo 'file kernel/bpf/* keys=none' >$control
 		if [ $who = root ]; then
-			grep -q '^ bpf_prog_[0-9a-f]*_named+0x.*\[bpf\]$' "$WORK/contexts"
+			grep -q '^ bpf_prog_[0-9a-f]*_named+0x[0-9a-f]*/0x[0-9a-f]*$' "$WORK/contexts"
 		else
 			grep -q '^ \[unknown\]$' "$WORK/contexts"
 		fi
