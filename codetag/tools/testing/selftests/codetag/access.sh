@@ -12,7 +12,7 @@ prepare
 have_engine || { cleanup; skip_all "not this profiler"; }
 dir=$DEBUGFS/codetag
 all=$(cd "$dir" && echo *)
-plan $((3 * $(echo "$all" | wc -w) + 18))
+plan $((4 * $(echo "$all" | wc -w) + 19))
 
 # opens CAPABILITY FILE
 opens()
@@ -33,6 +33,11 @@ for file in $ALLOCINFO $(for f in $all; do echo "$dir/$f"; done); do
 	check "$file: read with CAP_PERFMON" $?
 	opens "$SYS_ADMIN" "$file"
 	check "$file: read with CAP_SYS_ADMIN" $?
+	case ${file##*/} in
+	control | queries | audit | charged) mode=600 ;;
+	*) mode=400 ;;
+	esac
+	equal "$file: owner and mode" "0:0 $mode" "$(stat -c '%u:%g %a' "$file")"
 done
 
 was=$(cat "$SWITCH")

@@ -12,7 +12,7 @@ lock=/sys/kernel/security/lockdown
 mounted /sys/kernel/security || mount -t securityfs securityfs /sys/kernel/security 2>/dev/null
 [ -w $lock ] || { cleanup; skip_all "no lockdown"; }
 dir=$DEBUGFS/codetag
-plan 34
+plan 38
 
 # says NAME COMMAND...: it fails, and names lockdown
 says()
@@ -43,7 +43,7 @@ for mode in integrity confidentiality; do
 		cat "$file" >/dev/null 2>&1
 		check "$mode: ${file##*/} is read" $?
 	done
-	for file in control queries audit; do
+	for file in control queries audit charged; do
 		! cat "$dir/$file" >/dev/null 2>&1
 		check "$mode: $file is not" $?
 	done
@@ -59,6 +59,8 @@ for mode in integrity confidentiality; do
 	fi
 	cat "$SWITCH" >"$WORK/switch" && cat "$WORK/switch" >"$SWITCH"
 	check "$mode: the switch is written" $?
+	cat $AUDIT_MAX >"$WORK/limit" && cat "$WORK/limit" >$AUDIT_MAX
+	check "$mode: a parameter is written" $?
 	equal "$mode: is on" "[$mode]" "$(grep -o '\[[a-z]*\]' $lock)"
 	grep -q 'keys=task' "$dir/contexts"
 	check "$mode: what was split before stays so" $?
