@@ -23,6 +23,7 @@
  */
 #include <linux/hashtable.h>
 #include <linux/init.h>
+#include <linux/kasan.h>
 #include <linux/kmemleak.h>
 #include <linux/kmsan-checks.h>
 #include <linux/log2.h>
@@ -618,8 +619,10 @@ void codetag_slab_init(struct kmem_cache *s, struct slab *slab, gfp_t gfp, bool 
 	}
 	if (tail) {
 		ids = slab_start(slab) + slab_size(slab) - tail;
+		/* This file is not instrumented, but memset() may be (UML), and SLUB's hooks are. */
+		kasan_disable_current();
 		memset(ids, 0, tail);
-		/* This file is not instrumented, SLUB's hooks are. */
+		kasan_enable_current();
 		kmsan_unpoison_memory(ids, tail);
 	}
 	slab_account(s, slab, 1);
