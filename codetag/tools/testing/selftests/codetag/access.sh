@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # User 0 without capabilities, as in a container, neither reads nor changes what
 # belongs to the machine.
+# store: any
 . "$(dirname "$0")/codetag.inc"
 
 # include/uapi/linux/capability.h

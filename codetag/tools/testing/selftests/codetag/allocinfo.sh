@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 # The text of /proc/allocinfo, version 2.0.
+# store: any
 . "$(dirname "$0")/codetag.inc"
 
 prepare

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 # The ioctls of /proc/allocinfo: the program that tests them prints the results.
+# store: any
 . "$(dirname "$0")/codetag.inc"
 
 driver

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # Programs of BPF in stacks: with bpf_jit_harden nothing tells where they are, and those of
 # users, which have no names, do not either.
+# store: any
 . "$(dirname "$0")/codetag.inc"
 
 prepare

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # A helper with three callers, of which one leaks: split by stack, what each of them
 # holds is exactly what the module says; nothing is left of it when it is unloaded.
+# guest: own
 # store: any
 # timeout: 240
 . "$(dirname "$0")/codetag.inc"

@@ -3,6 +3,7 @@
 # Call sites that are split: by each key and through every allocator what the
 # contexts hold is exactly what their sites hold; bounds; what is lost; modules
 # that go; switching all the time.
+# store: any
 # timeout: 300
 . "$(dirname "$0")/codetag.inc"
 

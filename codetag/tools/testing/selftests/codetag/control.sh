@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # Choosing call sites: what the queries select, that a write is done as a whole
 # or not at all, and that switching a site neither loses nor invents memory.
+# guest: own
 # store: any
 # timeout: 240
 . "$(dirname "$0")/codetag.inc"

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # Names that users choose: whatever a task or a control group is called, each line of
 # the contexts stays one line of printable ASCII, and nothing is missing from the sums.
+# store: any
 . "$(dirname "$0")/codetag.inc"
 
 CONTROL=$DEBUGFS/codetag/control

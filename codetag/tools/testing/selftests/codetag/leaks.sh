@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # The codetag command, where there is one, finds the caller that leaks a thousandth of
 # what it allocates, and leaves everything as it was.
+# guest: own
 # store: any
 # timeout: 240
 . "$(dirname "$0")/codetag.inc"

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # A large module that leaks an object each time it is loaded: the ids of all that holds
 # nothing are free again, so that it can be loaded for longer than there are ids.
+# guest: own
 # store: any
 # timeout: 240
 . "$(dirname "$0")/codetag.inc"

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # Who wants to see slab objects on their way sees each of them, and from where:
 # the tracepoints, and memory control groups.
+# store: any
 # timeout: 120
 . "$(dirname "$0")/codetag.inc"
 

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # Root of a user namespace has all capabilities in there: it reads and writes none of what
 # belongs to the machine, and the names of its tasks and hosts are escaped.
+# store: any
 . "$(dirname "$0")/codetag.inc"
 
 prepare

@@ -22,7 +22,7 @@ device_below() { set -- "$1" $(grown device) && [ "$2" -lt "$1" ]; }
 prepare
 [ -w $MEMORY/auto_online_blocks ] || { cleanup; skip_all "no memory hotplug"; }
 host info version || { cleanup; skip_all "no monitor of QEMU"; }
-rounds=4
+rounds=$(lasting 4)
 plan $((8 + rounds * 4))
 before=$(total)
 base device ' drivers/virtio/virtio_mem.c:'
