@@ -3,25 +3,15 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 
-#include "base/message.h"
+#include "base/secret.h"
 
-/*
- * The characters are the coefficients of a polynomial, and the hash is its value at a secret
- * point. Keys come out of files that others made, who so cannot choose many with one hash.
- */
+/* The characters are the coefficients of a polynomial: its value at a secret point. */
 static uint64_t hash_of(const char *key, size_t len)
 {
-	const uint64_t prime = 0x7fffffff;
-	static uint64_t point;
+	const uint64_t prime = 0x7fffffff, point = secrets()[0] % prime;
 	uint64_t hash = 0;
 
-	while (point < 256) {
-		if (getrandom(&point, sizeof(point), 0) != sizeof(point))
-			die("no random numbers");
-		point %= prime;
-	}
 	for (size_t i = 0; i < len; i++)
 		hash = (hash + (unsigned char)key[i] + 1) * point % prime;
 	return hash;

@@ -7,6 +7,7 @@
 #include "base/glob.h"
 #include "base/memory.h"
 #include "base/number.h"
+#include "base/secret.h"
 #include "base/text.h"
 
 #define LARGE_KMALLOC 8192	/* above it kmalloc() takes pages, in each configuration */
@@ -21,8 +22,7 @@ struct kmem_object {
 
 static size_t home(const struct kmem *kmem, uint64_t ptr)
 {
-	/* Pointers end in zeros and often share their head: mix. */
-	return (size_t)(ptr * 0x9e3779b97f4a7c15 >> 20) & (kmem->slots - 1);
+	return secret_slot(ptr * secrets()[0], kmem->slots);
 }
 
 static struct kmem_object *find(const struct kmem *kmem, uint64_t ptr)
@@ -96,14 +96,12 @@ static bool is_same_use(const struct kmem_use *a, const struct kmem_use *b)
 /* Where the use is, or where it belongs. */
 static uint32_t *use_slot(const struct kmem *kmem, const struct kmem_use *use)
 {
-	uint64_t hash = use->caller * 0x9e3779b97f4a7c15 ^ (uint64_t)use->size * 0xff51afd7ed558ccd ^
-			(uint64_t)use->asked * 0xd6e8feb86659fd93;
-	size_t i;
+	const uint64_t *factor = secrets();
+	uint64_t flags = use->is_malloc << 2 | use->is_free << 1 | use->told;
+	uint64_t cache = use->is_free || use->told ? use->cache : 0;
+	size_t i = secret_slot(use->caller * factor[0] + (uint64_t)use->size * factor[1] +
+			       cache * factor[2] + flags * factor[3], kmem->use_slots);
 
-	hash += (use->is_malloc << 2 | use->is_free << 1 | use->told) +
-		(use->is_free || use->told ? (uint64_t)use->cache * 8 : 0);
-	hash = (hash ^ hash >> 29) * 0xbf58476d1ce4e5b9;
-	i = (hash >> 20) & (kmem->use_slots - 1);
 	while (kmem->use_slot[i] && !is_same_use(&kmem->use[kmem->use_slot[i] - 1], use))
 		i = (i + 1) & (kmem->use_slots - 1);
 	return &kmem->use_slot[i];

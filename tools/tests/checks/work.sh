@@ -86,6 +86,17 @@ many_lines() {
 	work 20 diff "$scratch/even" "$scratch/odd" && work 20 merge "$scratch/even" "$scratch/odd"
 }
 
+# Pointers that share a slot of a table if everybody knows its hash
+many_pointers() {
+	awk 'BEGIN { for (i = 1; i <= 120000; i++)
+		printf("x-1 [000] 1.0: kmalloc: call_site=f ptr=%x00000000000 bytes_req=8 bytes_alloc=8\n", i) }' \
+		>"$scratch/pointers.trace"
+	work 20 trace "$scratch/pointers.trace" && grep -q 120000 "$scratch/out" && return
+	head -n 5 "$scratch/out"
+	return 1
+}
+check work/pointers many_pointers
+
 if feature libarchive work/archives; then
 	check work/machines many_machines
 	check work/files many_files
