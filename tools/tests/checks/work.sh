@@ -39,7 +39,7 @@ many_machines() {
 
 # An archive of so many files is none of a fleet.
 many_files() {
-	archive 30000 1 >"$scratch/files.tar" || return 1
+	archive 20001 1 >"$scratch/files.tar" || return 1
 	work 20 report "$scratch/files.tar" && grep -q 'too many' "$scratch/out" && return
 	head -n 5 "$scratch/out"
 	return 1
@@ -81,8 +81,8 @@ many_copies() {
 
 # Lines of one function, in the wrong order and none where the other list has it
 many_lines() {
-	seq 400000 -2 2 | sed 's/.*/1 1 a.c:& func:f/' >"$scratch/even"
-	seq 399999 -2 1 | sed 's/.*/1 1 a.c:& func:f/' >"$scratch/odd"
+	seq 200000 -2 2 | sed 's/.*/1 1 a.c:& func:f/' >"$scratch/even"
+	seq 199999 -2 1 | sed 's/.*/1 1 a.c:& func:f/' >"$scratch/odd"
 	work 20 diff "$scratch/even" "$scratch/odd" && work 20 merge "$scratch/even" "$scratch/odd"
 }
 
