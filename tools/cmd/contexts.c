@@ -194,7 +194,7 @@ static int show(const struct options *o)
 	else
 		contexts_view(&contexts, &o->choice.helpers, &o->view);
 	if (contexts_complete(&contexts, contexts_name(&o->choice)))
-		status = contexts.splits ? STATUS_OK : STATUS_FOUND;
+		status = contexts.splits || contexts.of_others ? STATUS_OK : STATUS_FOUND;
 	if (status == STATUS_FOUND) {
 		warning("no call site is split, or none that is chosen");
 		hint("To split one: codetag split QUERY stack");

@@ -72,14 +72,23 @@ static void read_more(struct machine *machine)
 	snapshot_free(&host);
 }
 
+/* False after a message if @path has more than one copy. */
+static bool one_copy(size_t copies, const char *path)
+{
+	if (copies > 1)
+		warning("%s has %zu copies: this is the last one", input_name(path), copies);
+	return copies <= 1;
+}
+
 bool machine_read(struct machine *machine, const struct machine_files *files,
-		  bool live, bool *any)
+		  bool live, bool *any, bool *one)
 {
 	size_t len;
 	char *text;
 
 	*machine = (struct machine){ 0 };
 	*any = false;
+	*one = true;
 	if (!read_text(files->meminfo, "/proc/meminfo", live, &text, &len))
 		return false;
 	if (!text)
@@ -88,12 +97,14 @@ bool machine_read(struct machine *machine, const struct machine_files *files,
 	*any = bad_lines_none(&machine->meminfo.bad, files->meminfo ? files->meminfo : "/proc/meminfo");
 	if (!*any)
 		return false;
+	*one = one_copy(fields_last_copy(&machine->meminfo), files->meminfo);
 	if (!read_text(files->slabinfo, "/proc/slabinfo", live, &text, &len))
 		return false;
 	if (text) {
 		slabinfo_parse(&machine->slabinfo, text, len);
 		*any = bad_lines_none(&machine->slabinfo.bad,
 				      files->slabinfo ? files->slabinfo : "/proc/slabinfo");
+		*one &= one_copy(machine->slabinfo.lists, files->slabinfo);
 	}
 	if (!*any)
 		return false;
@@ -103,6 +114,7 @@ bool machine_read(struct machine *machine, const struct machine_files *files,
 		zoneinfo_parse(&machine->pages, text, len);
 		*any = bad_lines_none(&machine->pages.bad,
 				      files->zoneinfo ? files->zoneinfo : "/proc/zoneinfo");
+		*one &= one_copy(machine->pages.copies, files->zoneinfo);
 	}
 	free(text);
 	if (live && *any)

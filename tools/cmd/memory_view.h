@@ -20,11 +20,12 @@ extern const struct argp machine_argp;
 
 /*
  * Reads the files; with @live those not given are the ones of this machine.
- * *@any tells whether there is a meminfo. False after a message if a file that
+ * *@any tells whether there is a meminfo, *@one that no file has several copies, of which the
+ * last is taken, after a message. False after a message if a file that
  * was given cannot be read.
  */
 bool machine_read(struct machine *machine, const struct machine_files *files,
-		  bool live, bool *any);
+		  bool live, bool *any, bool *one);
 
 void memory_view(const struct explanation *e, const struct output *output);
 void memory_json(const struct explanation *e, struct json *json);

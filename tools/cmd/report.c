@@ -147,11 +147,11 @@ static bool add_memory(const struct report *report, struct data *data)
 	const struct selection *selection = &report->selection;
 	bool live = !selection->path_given && !selection->query_text.len;
 	struct machine machine;
-	bool good;
+	bool good, one;
 
 	if (selection->by.by == BY_HOST)
 		return true;
-	good = machine_read(&machine, &report->files, live, &data->has_memory);
+	good = machine_read(&machine, &report->files, live, &data->has_memory, &one);
 
 	/* What came with the snapshot, if nothing else was named. */
 	if (good && !data->has_memory && !selection->query_text.len &&
@@ -175,7 +175,7 @@ static bool add_memory(const struct report *report, struct data *data)
 			warning("the meminfo has no MemTotal or no MemFree");
 	}
 	machine_free(&machine);
-	return good;
+	return good && one;
 }
 
 int cmd_report(int argc, char **argv)

@@ -9,16 +9,19 @@
 
 /* What only allocates for its caller. */
 static const char *const known[] = {
-	"__alloc_skb", "__build_skb", "__dev_alloc_skb", "__devm_alloc_percpu", "__kmemdup_nul",
-	"__kmalloc*", "__kvmalloc*", "__napi_alloc_skb", "__netdev_alloc_skb", "__pskb_copy_fclone",
-	"__vmalloc*", "alloc_inode", "alloc_pages*", "alloc_skb_with_frags", "build_skb",
-	"devm_kasprintf", "devm_kmalloc", "devm_kmemdup", "devm_krealloc", "devm_kstrdup*",
-	"devm_kvasprintf", "folio_alloc*", "get_free_pages*", "get_zeroed_page*", "kasprintf",
-	"kmalloc*", "kmem_cache_alloc*", "kmemdup*", "krealloc*", "kstrdup*", "kstrndup",
-	"kvasprintf*", "kvmalloc*", "kvmemdup", "kvrealloc*", "kzalloc*", "memdup_user*",
-	"mempool_alloc*", "mempool_kmalloc*", "napi_alloc_skb", "netdev_alloc_skb*",
-	"pskb_copy", "skb_clone", "skb_copy", "sock_alloc_send_pskb", "sock_alloc_send_skb",
-	"sock_kmalloc", "sock_wmalloc", "strndup_user", "vmalloc*", "vmemdup_user", "vzalloc*",
+	"__alloc_frozen_pages*", "__alloc_pages*", "__alloc_skb", "__build_skb",
+	"__dev_alloc_skb", "__devm_alloc_percpu", "__folio_alloc*", "__get_free_pages*",
+	"__kmalloc*", "__kmemdup_nul", "__kvmalloc*", "__napi_alloc_skb", "__netdev_alloc_skb",
+	"__pskb_copy_fclone", "__vmalloc*", "alloc_inode", "alloc_pages*",
+	"alloc_skb_with_frags", "build_skb", "devm_kasprintf", "devm_kmalloc", "devm_kmemdup",
+	"devm_krealloc", "devm_kstrdup*", "devm_kvasprintf", "folio_alloc*", "get_free_pages*",
+	"get_page_from_freelist", "get_zeroed_page*", "kasprintf", "kmalloc*",
+	"kmem_cache_alloc*", "kmemdup*", "krealloc*", "kstrdup*", "kstrndup", "kvasprintf*",
+	"kvmalloc*", "kvmemdup", "kvrealloc*", "kzalloc*", "memdup_user*", "mempool_alloc*",
+	"mempool_kmalloc*", "napi_alloc_skb", "netdev_alloc_skb*", "post_alloc_hook",
+	"prep_new_page", "pskb_copy", "skb_clone", "skb_copy", "sock_alloc_send_pskb",
+	"sock_alloc_send_skb", "sock_kmalloc", "sock_wmalloc", "strndup_user",
+	"vma_alloc_folio*", "vmalloc*", "vmemdup_user", "vzalloc*",
 };
 
 void helpers_add(struct helpers *helpers, char *list)

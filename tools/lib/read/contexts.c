@@ -9,6 +9,7 @@
 #include "base/number.h"
 #include "base/text.h"
 #include "read/input.h"
+#include "read/other_stacks.h"
 
 #define HEADER "# contexts - version: "
 #define SITE "# site: "
@@ -256,6 +257,10 @@ void contexts_parse(struct contexts *contexts, char *text, size_t len)
 
 bool contexts_take(struct contexts *contexts, char *text, size_t len, const char *path)
 {
+	if (len && strncmp(text, HEADER, strlen(HEADER)) && other_stacks_are(text)) {
+		other_stacks_parse(contexts, text, len);
+		return true;
+	}
 	contexts_parse(contexts, text, len);
 	if (contexts->major)
 		return true;
@@ -272,7 +277,10 @@ bool contexts_complete(const struct contexts *contexts, const char *path)
 	if (contexts->major > NEWEST_MAJOR)
 		warning("%s: its version %u.%u is newer than this build, which takes it for %u.x",
 			input_name(path), contexts->major, contexts->minor, NEWEST_MAJOR);
-	return bad_lines_none(&contexts->bad, path);
+	if (contexts->reports > 1)
+		warning("%s has %zu reports: this is the last one, from line %zu on",
+			input_name(path), contexts->reports, contexts->report_line);
+	return bad_lines_none(&contexts->bad, path) && contexts->reports <= 1;
 }
 
 const char *context_value(const struct contexts *contexts, const struct context *context,

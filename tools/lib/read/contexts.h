@@ -58,6 +58,8 @@ struct contexts {
 	size_t frames, frame_room;
 
 	struct bad_lines bad;
+	bool of_others;		/* stacks of another tool, see read/other_stacks.h … */
+	size_t reports, report_line;	/* … whose file has so many reports, the last from there */
 	char *text;
 };
 

@@ -80,6 +80,22 @@ void fields_parse(struct fields *fields, char *text, size_t len)
 	}
 }
 
+size_t fields_last_copy(struct fields *fields)
+{
+	size_t copies = 0, last = 0;
+
+	for (size_t i = 0; i < fields->count; i++) {
+		if (strcmp(fields->field[i].name, fields->field[0].name))
+			continue;
+		copies++;
+		last = i;
+	}
+	fields->count -= last;
+	if (last)
+		memmove(fields->field, fields->field + last, fields->count * sizeof(*fields->field));
+	return copies;
+}
+
 bool fields_read(struct fields *fields, const char *path)
 {
 	size_t len;

@@ -32,6 +32,9 @@ struct fields {
  */
 void fields_parse(struct fields *fields, char *text, size_t len);
 
+/* Leaves the last copy of several; returns how many there are. No name comes twice in one. */
+size_t fields_last_copy(struct fields *fields);
+
 /* False with errno if @path cannot be read. */
 bool fields_read(struct fields *fields, const char *path);
 

@@ -106,30 +106,13 @@ static bool is_whole(struct snapshot *s, const struct bad_lines *bad, const char
 	return false;
 }
 
-/* No name comes twice in one copy. */
-static size_t last_copy(struct fields *fields)
-{
-	size_t copies = 0, last = 0;
-
-	for (size_t i = 0; i < fields->count; i++) {
-		if (strcmp(fields->field[i].name, fields->field[0].name))
-			continue;
-		copies++;
-		last = i;
-	}
-	fields->count -= last;
-	if (last)
-		memmove(fields->field, fields->field + last, fields->count * sizeof(*fields->field));
-	return copies;
-}
-
 static void take_fields(struct snapshot *s, struct fields *fields, enum member m, char *text,
 			size_t len, const char *path)
 {
 	fields_free(fields);
 	fields_parse(fields, text, len);
 	if (is_whole(s, &fields->bad, path, m))
-		several(s, m, last_copy(fields), path);
+		several(s, m, fields_last_copy(fields), path);
 	else
 		fields_free(fields);
 }

@@ -356,11 +356,30 @@ static void parse_other(struct kmem_event *event, const char *line)
 	}
 }
 
+/* "… d..1. 12.345678: kmalloc: …": the word before @name. Clocks that count have no point. */
+static double find_time(const char *line, const char *name)
+{
+	const char *end = name, *start;
+	char *behind;
+	double time;
+
+	while (end > line && end[-1] == ' ')
+		end--;
+	if (end == line || *--end != ':')
+		return -1;
+	for (start = end; start > line && (isdigit((unsigned char)start[-1]) || start[-1] == '.'); )
+		start--;
+	if (!memchr(start, '.', end - start))
+		return -1;
+	time = strtod(start, &behind);
+	return behind == end ? time : -1;
+}
+
 void kmem_event_parse(struct kmem_event *event, const char *line)
 {
 	const char *fields, *name;
 
-	*event = (struct kmem_event){ .cpu = -1 };
+	*event = (struct kmem_event){ .cpu = -1, .time = -1 };
 	fields = line[0] == '#' ? NULL : find_event(event, line, &name);
 	if (!fields) {
 		if (!parse_frame(event, line) && !parse_stack(event, line))
@@ -368,6 +387,7 @@ void kmem_event_parse(struct kmem_event *event, const char *line)
 		return;
 	}
 	event->cpu = find_cpu(event, line, name);
+	event->time = find_time(line, name);
 	parse_fields(event, fields);
 	find_symbol(event, fields);
 }

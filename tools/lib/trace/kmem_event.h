@@ -45,6 +45,7 @@ struct kmem_event {
 	uint64_t lost;
 	const char *why;	/* it is bad */
 	int64_t line;		/* of the log, 0: not known */
+	double time;		/* in seconds, negative: not known */
 	const char *site;	/* into the line, not terminated; without "/0x80" */
 	size_t site_len;
 	const char *module;	/* of a site in one, "[ext4]", else NULL */

@@ -109,17 +109,37 @@ static void add_event(struct kmem_stack *stack, const struct kmem_event *event,
 	stack->reading = w;
 }
 
+/* The clocks of CPUs differ by much less. */
+#define TIME_BACK 1.0
+
+/* Its objects may be at the same addresses. Copies without heads betray themselves by the time. */
+static bool begins_another(struct kmem_stack *stack, const struct kmem_event *event,
+			   const char *line)
+{
+	bool another = false;
+
+	if (!strncmp(line, "# tracer:", 9)) {
+		another = stack->heads++;
+		stack->newest = 0;
+	} else if (event->time >= 0) {
+		another = event->time < stack->newest - TIME_BACK;
+		if (another || event->time > stack->newest)
+			stack->newest = event->time;
+	}
+	return another;
+}
+
 void kmem_stack_line(struct kmem_stack *stack, const char *line)
 {
 	struct kmem_event event;
 
 	kmem_event_parse(&event, line);
 	event.line = ++stack->lines;
-	/* Its objects may be at the same addresses. */
-	if (!strncmp(line, "# tracer:", 9) && stack->heads++) {
-		event.kind = KMEM_BAD;
-		event.why = "another trace begins";
-	}
+	if (begins_another(stack, &event, line))
+		kmem_add(stack->kmem, &(struct kmem_event){
+			.kind = KMEM_BAD, .line = event.line,
+			.why = "another trace begins: give one log at a time",
+		});
 	if (!stack->frames) {
 		kmem_add(stack->kmem, &event);
 		return;

@@ -28,6 +28,7 @@ struct kmem_stack {
 	size_t first, count;
 	int64_t lines;
 	size_t heads;	/* "# tracer:" */
+	double newest;	/* time of an event */
 	struct kmem_waiting *reading;	/* whose frames come now */
 };
 
