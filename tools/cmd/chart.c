@@ -29,6 +29,7 @@ struct options {
 	struct trace_files files;
 	enum chart_format format;
 	bool page;	/* HTML instead of a format */
+	bool usual;	/* no kind was asked for */
 	struct chart_wish wish;
 	double width, height;
 	struct chart_flame flame;
@@ -42,7 +43,7 @@ static const struct argp_option options[] = {
 	{ "kind", KEY_KIND, "KIND", 0,
 	  "ring (by directory), treemap, bars (the largest groups) or area (over time, "
 	  "of a recording); default: ring. A page has flame, treemap and ring, and begins "
-	  "with KIND (default: flame)", 0 },
+	  "with KIND (default: treemap, of a recording flame)", 0 },
 	{ "flame", KEY_FLAME, "FILE", OPTION_ARG_OPTIONAL,
 	  "A flame graph of the stacks of split call sites: see codetag contexts", 0 },
 	{ "attr", KEY_ATTR, "ATTR", 0,
@@ -220,7 +221,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		if (!o->output)
 			argp_error(state, "--output FILE is missing");
 		finish_flame(o, state);
-		if (o->wish.kind == USUAL)
+		o->usual = o->wish.kind == USUAL;
+		if (o->usual)
 			o->wish.kind = o->page ? FLAME : RING;
 		if (o->page && (o->wish.kind == AREA || o->wish.kind == BARS))
 			argp_error(state, "a page has flame, treemap and ring");
@@ -326,6 +328,9 @@ static bool load(struct material *m, struct options *o)
 {
 	bool recording;
 
+	/* A snapshot has no stacks: as flames it would be almost empty. */
+	if (o->usual && o->page && (o->files.trace || !is_recording(o->selection.path)))
+		o->wish.kind = TREEMAP;
 	if (o->files.trace)
 		return load_trace(m, o);
 	if (o->wish.attribute == STATIC)

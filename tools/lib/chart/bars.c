@@ -6,16 +6,23 @@
 #include "chart/canvas.h"
 
 #define LEAST_STEP 24
+#define NUMBER 90	/* the width of one */
 
 bool chart_bars(const struct chart_series *series, enum chart_format format, FILE *out)
 {
 	struct canvas canvas;
-	double max = 1, step, y, w = series->chart.width - 130;
+	double most = 0, least = 0, step, y, w = series->chart.width - 40, scale, zero;
 	size_t rows = series->rows, fit;
 	char text[SIZE_TEXT], more[48];
 
-	for (size_t r = 0; r < series->rows; r++)
-		max = fmax(max, fabs(series->value[r]));
+	for (size_t r = 0; r < series->rows; r++) {
+		most = fmax(most, series->value[r]);
+		least = fmin(least, series->value[r]);
+	}
+	/* What has shrunk goes to the left of zero. Each side has room for a number. */
+	w -= least < 0 ? 2 * NUMBER : NUMBER;
+	scale = w / fmax(most - least, 1);
+	zero = 20 + (least < 0 ? NUMBER : 0) - least * scale;
 	canvas_open(&canvas, &series->chart, format, out);
 	/* As many as can be read; the last line tells how many more there are. */
 	fit = (size_t)((series->chart.height - canvas.top - 10) / LEAST_STEP);
@@ -25,16 +32,18 @@ bool chart_bars(const struct chart_series *series, enum chart_format format, FIL
 	step = fmin(step, 60);
 	y = canvas.top;
 	for (size_t r = 0; r < rows; r++, y += step) {
-		double value = series->value[r], length = fabs(value) / max * w;
+		double value = series->value[r], length = fabs(value) * scale;
+		double left = value < 0 ? zero - length : zero;
 
 		cairo_set_source_rgb(canvas.cr, 0, 0, 0);
-		canvas_text(&canvas, 20, y + step * 0.25, w, ALIGN_LEFT,
+		canvas_text(&canvas, 20, y + step * 0.25, series->chart.width - 40, ALIGN_LEFT,
 			    fmin(12, step * 0.38), series->name[r]);
 		canvas_colour(&canvas, value < 0 ? 2 : 0, 0);
-		cairo_rectangle(canvas.cr, 20, y + step * 0.45, length, step * 0.42);
+		cairo_rectangle(canvas.cr, left, y + step * 0.45, length, step * 0.42);
 		cairo_fill(canvas.cr);
 		cairo_set_source_rgb(canvas.cr, 0, 0, 0);
-		canvas_text(&canvas, 26 + length, y + step * 0.66, 100, ALIGN_LEFT,
+		canvas_text(&canvas, value < 0 ? left - 6 : zero + length + 6, y + step * 0.66,
+			    NUMBER - 6, value < 0 ? ALIGN_RIGHT : ALIGN_LEFT,
 			    fmin(12, step * 0.38), canvas_value(&canvas, text, value));
 	}
 	snprintf(more, sizeof(more), "and %zu more", series->rows - rows);

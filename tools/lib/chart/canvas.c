@@ -30,14 +30,17 @@ void canvas_open(struct canvas *canvas, const struct chart *chart,
 	cairo_surface_t *surface;
 
 	*canvas = (struct canvas){ .chart = chart, .format = format, .out = out };
-	if (format == CHART_SVG)
+	if (format == CHART_SVG) {
 		surface = cairo_svg_surface_create_for_stream(write_out, open_shapes(canvas),
 							      chart->width,
 							      chart->height);
-	else
+		/* As large as a picture of that size; points are a third larger. */
+		cairo_svg_surface_set_document_unit(surface, CAIRO_SVG_UNIT_PX);
+	} else {
 		surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24,
 						     (int)chart->width,
 						     (int)chart->height);
+	}
 	canvas->surface = surface;
 	canvas->cr = cairo_create(surface);
 	cairo_select_font_face(canvas->cr, "sans-serif", CAIRO_FONT_SLANT_NORMAL,

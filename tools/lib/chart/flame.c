@@ -14,7 +14,7 @@
 struct flame {
 	struct canvas *canvas;
 	const struct tree *tree;
-	double bottom, row;
+	double top, row;
 };
 
 static size_t depth_of(const struct tree *tree, const struct tree_node *node)
@@ -38,7 +38,7 @@ static size_t colour_of(const char *name)
 static void draw_node(const struct flame *flame, const struct tree_node *node, double x,
 		      double width, size_t level)
 {
-	double y = flame->bottom - (double)(level + 1) * flame->row, total = 0;
+	double y = flame->top + (double)level * flame->row, total = 0;
 	struct canvas *canvas = flame->canvas;
 	size_t colour = colour_of(node->name);
 	char label[200], value[SIZE_TEXT];
@@ -63,7 +63,7 @@ static void draw_node(const struct flame *flame, const struct tree_node *node, d
 	}
 	for (size_t i = 0; i < node->children; i++)
 		total += fmax((double)flame->tree->node[node->child[i]].sum.bytes, 0);
-	/* Never wider than what they stand on. */
+	/* Never wider than what they hang from. */
 	total = fmax(total, (double)node->sum.bytes);
 	for (size_t i = 0; i < node->children && total > 0; i++) {
 		const struct tree_node *child = &flame->tree->node[node->child[i]];
@@ -80,8 +80,9 @@ bool chart_flame(const struct chart_tree *tree, enum chart_format format, FILE *
 	struct flame flame = { .canvas = &canvas, .tree = tree->tree };
 
 	canvas_open(&canvas, &tree->chart, format, out);
-	flame.bottom = tree->chart.height - 22;
-	flame.row = fmin((flame.bottom - canvas.top) /
+	/* The roots on top, as on pages. */
+	flame.top = canvas.top;
+	flame.row = fmin((tree->chart.height - 22 - flame.top) /
 			 (double)depth_of(tree->tree, tree->start), ROW);
 	draw_node(&flame, tree->start, 10, tree->chart.width - 20, 0);
 	return canvas_close(&canvas);

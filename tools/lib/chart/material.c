@@ -202,7 +202,8 @@ void material_describe(struct text *text, const struct material *m,
 	text_clear(text);
 	if (m->kernel[0])
 		text_printf(text, "Linux %s \xc2\xb7 ", m->kernel);
-	if (when > 0) {
+	/* A page with a slider tells the time and the sum beside it. */
+	if (when > 0 && !(wish->moments && m->count > 1)) {
 		time_t seconds = (time_t)when;
 		char date[32] = "";
 		struct tm tm;
@@ -212,8 +213,11 @@ void material_describe(struct text *text, const struct material *m,
 		text_printf(text, "%s \xc2\xb7 ", date);
 	}
 	material_groups(&groups, m, wish, (struct grouping){ BY_SITE, 0 });
-	text_printf(text, "%s in ", size_format(total, groups.now.bytes, !wish->objects));
-	if (wish->attribute == STATIC)
+	if (!wish->moments || m->count < 2)
+		text_printf(text, "%s in ", size_format(total, groups.now.bytes, !wish->objects));
+	if (wish->moments && m->count > 1)
+		text_printf(text, "%zu snapshots", m->count);
+	else if (wish->attribute == STATIC)
 		text_printf(text, "%zu objects", groups.now.rows);
 	else
 		text_printf(text, "%" PRId64 " allocations", groups.now.calls);

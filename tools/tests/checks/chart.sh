@@ -411,3 +411,57 @@ if "$codetag" --version | grep -q cairo; then
 		check chart/png/recording-growth png_is_drawn --attr growth "$recording"
 	fi
 fi
+
+# Boxes of an SVG: "X0 X1 Y0" of each closed shape that is filled
+svg_boxes() {
+	python3 -c '
+import re, sys
+for d in re.findall(r"<path[^>]* fill=.[^n][^>]* d=\"(M[^\"]*)\"|<path[^>]* d=\"(M[^\"]*)\"", open(sys.argv[1]).read()):
+    numbers = [float(n) for n in re.findall(r"-?\d+\.?\d*", "".join(d))]
+    x, y = numbers[0::2], numbers[1::2]
+    if len(x) >= 4:
+        print(min(x), max(x), min(y))' "$1"
+}
+
+# What shrank goes to the other side of zero; the size is in px, not in points.
+bars_have_directions() {
+	local header='allocinfo - version: 1.0
+#     <size>  <calls> <tag info>'
+	printf '%s\n' "$header" '4096 1 mm/a.c:1 func:up' '9192 1 mm/b.c:1 func:down' >"$scratch/bars.old"
+	printf '%s\n' "$header" '9192 1 mm/a.c:1 func:up' '4096 1 mm/b.c:1 func:down' >"$scratch/bars.new"
+	"$codetag" chart --attr growth --kind bars -o "$scratch/bars.svg" "$scratch/bars.old" "$scratch/bars.new" &&
+		head -c 400 "$scratch/bars.svg" | grep -q 'width="1200px" height="900px"' || return 1
+	svg_boxes "$scratch/bars.svg" | awk '$2 - $1 > 100 && $2 - $1 < 1000' | sort -n >"$scratch/boxes"
+	awk 'NR == 1 { end = $2 } NR == 2 { start = $1 } END { exit !(NR == 2 && start >= end - 0.1) }' \
+		"$scratch/boxes" || { cat "$scratch/boxes"; return 1; }
+}
+
+# Flames hang from their root in pictures as on pages.
+flames_hang() {
+	"$codetag" chart --flame=data/recorded-ours-6.12-split.debugfs/contexts -o "$scratch/hang.svg" || return 1
+	svg_boxes "$scratch/hang.svg" | awk '$2 - $1 < 1190' >"$scratch/boxes"
+	awk '{ w = $2 - $1; if (w > 1100) root = $3; else if (!n++ || $3 < top) top = $3 }
+	     END { exit !(n && root < top) }' "$scratch/boxes"
+}
+
+# A snapshot has no stacks: its page opens as treemap, with time and sum. A slider tells its own.
+page_opens() {
+	"$codetag" chart data/recorded-ours-6.12.allocinfo -o "$scratch/opens.html" &&
+		page_data "$scratch/opens.html" | python3 -c '
+import json, sys
+page = json.load(sys.stdin)
+assert page["view"] == "treemap" and " in " in page["subtitle"], (page["view"], page["subtitle"])' &&
+		{ [ ! -e "$recording" ] || { "$codetag" chart "$recording" -o "$scratch/opens.html" &&
+		page_data "$scratch/opens.html" | python3 -c '
+import json, sys
+page = json.load(sys.stdin)
+assert page["view"] == "flame" and " snapshots" in page["subtitle"] and "M in" not in page["subtitle"], page["subtitle"]'; }; }
+}
+
+if feature cairo chart/directions; then
+	check chart/directions bars_have_directions
+	check chart/flames-hang flames_hang
+fi
+if feature d3 chart/page-opens; then
+	check chart/page-opens page_opens
+fi
