@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # Work, and images of the memory afterwards: image.sh FILE OPTIONS… [FILE OPTIONS…]
 # For test-image, which is on the other side of QEMU's monitor. Prints "allocinfo: " and
-# what /proc/allocinfo says just before, and where codetag_known has what ("known: ").
+# what /proc/allocinfo says just before ("slabinfo: " alike), where codetag_known has what ("known: "), and what
+# codetag_lost has forgotten or keeps ("lost: ", "kept: ").
 CODETAG=/sys/kernel/debug/codetag
 
 # host COMMAND: have QEMU do something
@@ -18,7 +19,8 @@ host()
 
 mount -t debugfs none /sys/kernel/debug 2>/dev/null
 cd /selftests || exit
-insmod codetag_test.ko && insmod codetag_victim.ko && insmod codetag_known.ko || exit
+insmod codetag_test.ko && insmod codetag_victim.ko && insmod codetag_known.ko &&
+	insmod codetag_lost.ko || exit
 echo hold all >/sys/kernel/debug/codetag_test/run
 # An unloaded module with memory, and contexts of what is split.
 rmmod codetag_victim
@@ -26,10 +28,11 @@ echo 'file mm/* keys=stack,node; file fs/* keys=size' >$CODETAG/control || exit
 mkdir -p /tmp/work
 mount -t ext4 /dev/vda /tmp/work && cp -r /bin /selftests /tmp/work || exit
 ls -lR /sys /proc/self >/dev/null 2>&1
-dmesg | sed -n 's,.*\(known: [a-z]* [0-9a-f]* [0-9]*\)$,\1,p'
+dmesg | sed -n 's,.*\(\(known\|lost\|kept\): [a-z]* [0-9a-f]* [0-9]*\)$,\1,p'
 sync
 sleep 1
 sed 's/^/allocinfo: /' /proc/allocinfo
+sed 's/^/slabinfo: /' /proc/slabinfo
 for command; do
 	host "$command" || exit
 	# The guest stands still meanwhile.

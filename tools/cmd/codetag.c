@@ -50,6 +50,9 @@ static const struct command {
 	{ "audit", cmd_audit, "let the kernel recount every page and object" },
 	{ "whose", cmd_whose, "what is at an address in an image of memory" },
 	{ "census", cmd_census, "all memory in an image by node, zone, order, cache …" },
+	{ "graph", cmd_graph, "what holds the memory of an image, and what it would free" },
+	{ "holders", cmd_holders, "which memory of an image points to objects" },
+	{ "lost", cmd_lost, "objects in an image that no pointer leads to" },
 };
 
 /* What a build without a library has not. */

@@ -7,13 +7,14 @@
 
 #include "output.h"
 #include "base/text.h"
-#include "memory_image/recount.h"
+#include "memory_image/graph.h"
 
 struct image_input {
 	const char *path;
 	struct image *image;
 	struct image_sites *sites;
 	struct recount recount;
+	struct kernel_objects *objects;
 };
 
 #define KEY_IMAGE_FILE 0x401
@@ -24,6 +25,9 @@ struct image_input {
 /* False after a message. To be closed in any case. */
 bool image_input_open(struct image_input *in);
 void image_input_close(struct image_input *in);
+
+/* Who holds what in it, with the progress shown; to be freed with graph_free(). */
+struct graph *image_input_graph(struct image_input *in);
 
 /* STATUS_OK, or STATUS_TROUBLE after a message about what is missing or damaged. */
 int image_input_status(const struct image_input *in);

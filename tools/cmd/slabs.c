@@ -13,6 +13,7 @@
 #include "base/message.h"
 #include "base/number.h"
 #include "base/text.h"
+#include "memory_image/report.h"
 #include "read/alloc_traces.h"
 #include "read/input.h"
 #include "source/source.h"
@@ -36,11 +37,13 @@ struct options {
 };
 
 enum { KEY_PAGE_SIZE = 0x200, KEY_SITES, KEY_ALLOCINFO, KEY_TRACE_DB, KEY_LIVE, KEY_DIFF, KEY_CSV,
-       KEY_PROMETHEUS, KEY_FAIL_OVER, KEY_ALLOC_TRACES };
+       KEY_PROMETHEUS, KEY_FAIL_OVER, KEY_ALLOC_TRACES, KEY_IMAGE };
 
 static const struct argp_option options[] = {
 	{ "slabinfo", 'f', "FILE", 0,
 	  "Read FILE, '-' is standard input (default: /proc/slabinfo)", 1 },
+	{ "image", KEY_IMAGE, "FILE", 0,
+	  "Read FILE, an image of a machine's memory: a dump of kdump, makedumpfile or QEMU", 1 },
 	{ "diff", KEY_DIFF, "OLD", 0,
 	  "What changed since OLD, another such file or a recording; the sort keys are a, c, l, "
 	  "n, o and v", 1 },
@@ -94,6 +97,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_INIT:
 		state->child_inputs[0] = &o->output;
 		return 0;
+	case KEY_IMAGE:
+		argument_image(arg, state);
+		/* fallthrough */
 	case 'f':
 		o->path = arg;
 		o->given = true;
@@ -214,7 +220,7 @@ static const struct argp argp = {
 	"  codetag slabs --diff night.db@1 -f night.db -n 10\n"
 	"  codetag slabs --diff yesterday --fail-over 64M || mail root\n"
 	"  codetag slabs -f slabtop-of-the-bug-report.txt --csv\n\n"
-	"FILE can also be what slabtop -o has printed, or a kernel log with \"Unreclaimable slab "
+	"FILE can also be an image of memory, what slabtop -o has printed, or a kernel log with \"Unreclaimable slab "
 	"info\".\n\n"
 	"Exit status: 0 success, 1 no cache has such a name or one grew over the limit, 2 trouble.",
 	children, NULL, NULL
@@ -330,9 +336,19 @@ static void take_slabinfo(void *data, struct snapshot *snapshot)
 }
 
 /* False after a message. */
-static bool read_slabs(struct slabinfo *info, const char *path, bool given)
+static bool read_slabs(struct slabinfo *info, const char *path, bool given, bool *incomplete)
 {
+	struct text text = { 0 };
+
 	*info = (struct slabinfo){ 0 };
+	if (image_file(path)) {
+		if (image_slabs(path, &text, incomplete)) {
+			slabinfo_parse(info, text.s, text.len);
+			return true;
+		}
+		text_free(&text);
+		return false;
+	}
 	if (source_is_recording(path))
 		return source_read(path, NULL, take_slabinfo, info);
 	if (!slabinfo_read(info, path)) {
@@ -383,13 +399,15 @@ static int show_diff(const struct options *o, const struct slabs_view *view)
 	struct slabinfo old, now = { 0 };
 	struct slab_changes changes = { 0 };
 	int status = STATUS_TROUBLE;
+	bool incomplete = false;
 
-	if (read_slabs(&old, o->old, false) && read_slabs(&now, o->path, o->given)) {
+	if (read_slabs(&old, o->old, false, &incomplete) &&
+	    read_slabs(&now, o->path, o->given, &incomplete)) {
 		slab_diff(&changes, &old, &now, &o->choice);
 		slabs_show_changes(&changes, view);
 		if (complete(&old, o->old))
 			status = over_limit(o, &changes) ? STATUS_FOUND : STATUS_OK;
-		if (!complete(&now, o->path))
+		if (!complete(&now, o->path) || incomplete)
 			status = STATUS_TROUBLE;
 	}
 	slab_changes_free(&changes);
@@ -404,10 +422,11 @@ static int show(const struct options *o, const struct slabs_view *view)
 	struct known known = { 0 };
 	struct slabinfo info;
 	int status = STATUS_OK;
+	bool incomplete = false;
 
-	if (!read_slabs(&info, o->path, o->given))
+	if (!read_slabs(&info, o->path, o->given, &incomplete))
 		return STATUS_TROUBLE;
-	if (!complete(&info, o->path))
+	if (!complete(&info, o->path) || incomplete)
 		status = STATUS_TROUBLE;
 	if (!find_holders(&holders, &info, &known, o))
 		status = STATUS_TROUBLE;

@@ -30,6 +30,9 @@
 #include "../../kernel/module/internal.h"
 #endif
 #include "../internal.h"
+#ifdef CONFIG_KFENCE
+#include "../kfence/kfence.h"
+#endif
 #include "../percpu-internal.h"
 #include "../slab.h"
 #include "context.h"
@@ -87,6 +90,8 @@ static const struct codetag_layout_entry codetag_layout_entries[] = {
 	ADDRESS(__cpu_possible_mask),
 #ifdef CONFIG_SMP
 	ADDRESS(__per_cpu_offset),
+	ADDRESS(__per_cpu_start),
+	ADDRESS(__per_cpu_end),
 	ADDRESS(pcpu_reserved_chunk),
 	ADDRESS(pcpu_unit_offsets),
 #endif
@@ -118,6 +123,8 @@ static const struct codetag_layout_entry codetag_layout_entries[] = {
 	OFFSET(page, flags),
 	OFFSET(page, page_type),
 	OFFSET(page, private),
+	OFFSET(folio, mapping),
+	OFFSET(folio, _refcount),
 	OFFSET(folio, _flags_1),
 	NUMBER(PG_head),
 	NUMBER(PG_reserved),
@@ -172,7 +179,11 @@ static const struct codetag_layout_entry codetag_layout_entries[] = {
 	OFFSET(kmem_cache, flags),
 	OFFSET(kmem_cache, size),
 	OFFSET(kmem_cache, object_size),
+	OFFSET(kmem_cache, offset),
 	OFFSET(kmem_cache, red_left_pad),
+#ifdef CONFIG_SLAB_FREELIST_HARDENED
+	NUMBER(CONFIG_SLAB_FREELIST_HARDENED),
+#endif
 	OFFSET(kmem_cache, codetag_vector),
 #ifdef CONFIG_SLUB_DEBUG
 	{ "SLAB_RED_ZONE", (unsigned long __force)SLAB_RED_ZONE },
@@ -190,6 +201,20 @@ static const struct codetag_layout_entry codetag_layout_entries[] = {
 #ifdef CONFIG_KFENCE
 	ADDRESS(__kfence_pool),
 	NUMBER(KFENCE_POOL_SIZE),
+	ADDRESS(kfence_metadata),
+	NUMBER(KFENCE_METADATA_SIZE),
+#endif
+
+	/* Areas of vmalloc space, and page tables of processes */
+#ifdef CONFIG_MMU
+	OFFSET(vmap_area, va_start),
+	OFFSET(vmap_area, va_end),
+	OFFSET(vmap_area, vm),
+	SIZE(vmap_area),
+	OFFSET(vm_struct, addr),
+	OFFSET(vm_struct, size),
+	SIZE(vm_struct),
+	OFFSET(mm_struct, pgd),
 #endif
 
 	/* Tasks and code */
@@ -198,6 +223,12 @@ static const struct codetag_layout_entry codetag_layout_entries[] = {
 	OFFSET(task_struct, signal),
 	OFFSET(task_struct, thread_node),
 	OFFSET(task_struct, stack),
+#ifdef CONFIG_SMP
+	OFFSET(task_struct, on_cpu),
+#endif
+#ifdef CONFIG_X86
+	OFFSET(task_struct, thread.sp),
+#endif
 	OFFSET(task_struct, comm),
 	OFFSET(task_struct, pid),
 	OFFSET(signal_struct, thread_head),

@@ -35,6 +35,9 @@ struct dump {
 	bool mapped;
 	struct segment *segment;
 	size_t segments, last;
+	bool sparse;		/* the file has holes; the piece of it looked at last: */
+	uint64_t piece, piece_end;
+	bool piece_is_hole;
 	const char *info;	/* VMCOREINFO */
 	size_t info_len;
 
@@ -44,10 +47,17 @@ struct dump {
 	uint8_t *cache;
 	uint64_t *cached;	/* address + 1 of each, 0: none */
 
+	uint64_t (*registers)[DUMP_REGISTERS];	/* of each processor */
+	size_t processors, processors_room;
+
 	bool x86_64, cut;	/* cut: parts that it speaks of are not there */
 	uint64_t end, size;
 	uint8_t page[DUMP_PAGE];
 };
+
+/* Where a note with the state of a processor has its registers */
+#define PRSTATUS_REGISTERS 112
+#define MAX_PROCESSORS 8192
 
 #define FLAT_MAGIC "makedumpfile\0\0\0\0"
 
@@ -118,6 +128,13 @@ static void read_notes(struct dump *dump, uint64_t offset, uint64_t len)
 		if (note.n_namesz == sizeof("VMCOREINFO") && !memcmp(at, "VMCOREINFO", 11)) {
 			dump->info = (const char *)at + name;
 			dump->info_len = note.n_descsz;
+		}
+		if (note.n_type == NT_PRSTATUS && note.n_namesz == sizeof("CORE") &&
+		    !memcmp(at, "CORE", sizeof("CORE")) && dump->processors < MAX_PROCESSORS &&
+		    note.n_descsz >= PRSTATUS_REGISTERS + sizeof(*dump->registers)) {
+			GROW(dump->registers, dump->processors, dump->processors_room);
+			memcpy(dump->registers[dump->processors++],
+			       at + name + PRSTATUS_REGISTERS, sizeof(*dump->registers));
 		}
 		at += name + desc;
 		len -= name + desc;
@@ -218,8 +235,31 @@ static size_t find_segment(const struct dump *dump, uint64_t pa)
 	return low;
 }
 
+/*
+ * Whether DUMP_PAGE bytes of a sparse file are in a hole. To read one would fill memory with
+ * zeros, and an image can be larger than all memory there is.
+ */
+static bool in_hole(struct dump *dump, uint64_t offset)
+{
+	off_t data, end;
+
+	if (!dump->sparse)
+		return false;
+	if (offset < dump->piece || offset >= dump->piece_end) {
+		data = lseek(dump->fd, (off_t)offset, SEEK_DATA);
+		if (data < 0 && errno == ENXIO)
+			data = (off_t)dump->len;
+		dump->piece_is_hole = data > (off_t)offset;
+		end = dump->piece_is_hole ? data : lseek(dump->fd, (off_t)offset, SEEK_HOLE);
+		dump->piece = offset;
+		dump->piece_end = end > (off_t)offset ? (uint64_t)end : offset;
+	}
+	return dump->piece_is_hole && dump->piece_end - offset >= DUMP_PAGE;
+}
+
 static const void *elf_page(struct dump *dump, uint64_t pa)
 {
+	static const uint8_t zeros[DUMP_PAGE];
 	const struct segment *s = &dump->segment[dump->last];
 	bool any = false;
 
@@ -230,7 +270,7 @@ static const void *elf_page(struct dump *dump, uint64_t pa)
 		s = &dump->segment[dump->last];
 	}
 	if (pa >= s->pa && pa - s->pa < s->len && s->len - (pa - s->pa) >= DUMP_PAGE)
-		return dump->data + s->offset + (pa - s->pa);
+		return in_hole(dump, s->offset + (pa - s->pa)) ? zeros : dump->data + s->offset + (pa - s->pa);
 
 	/* Segments need not begin and end with pages. */
 	memset(dump->page, 0, DUMP_PAGE);
@@ -392,6 +432,34 @@ static const void *kdump_page(struct dump *dump, uint64_t pa)
 	return page;
 }
 
+/* In the order of user_regs_struct, as far as there are pointers in them */
+static const char *const register_names[DUMP_REGISTERS] = {
+	"r15", "r14", "r13", "r12", "rbp", "rbx", "r11", "r10", "r9", "r8", "rax", "rcx", "rdx",
+	"rsi", "rdi", [DUMP_SP] = "rsp",
+};
+
+static void kdump_registers(struct dump *dump)
+{
+	kdump_num_t cpus = 0, value;
+
+	if (kdump_get_number_attr(dump->kdump, KDUMP_ATTR_NUM_CPUS, &cpus) != KDUMP_OK)
+		cpus = 0;
+	for (; dump->processors < cpus && dump->processors < MAX_PROCESSORS; dump->processors++) {
+		GROW(dump->registers, dump->processors, dump->processors_room);
+		memset(dump->registers[dump->processors], 0, sizeof(*dump->registers));
+		for (size_t i = 0; i < DUMP_REGISTERS; i++) {
+			char name[64];
+
+			snprintf(name, sizeof(name), "cpu.%zu.reg.%s", dump->processors,
+				 register_names[i] ? register_names[i] : "");
+			if (register_names[i] &&
+			    kdump_get_number_attr(dump->kdump, name, &value) == KDUMP_OK)
+				dump->registers[dump->processors][i] = value;
+		}
+	}
+	kdump_clear_err(dump->kdump);
+}
+
 static void close_kdump(struct dump *dump)
 {
 	if (dump->kdump)
@@ -417,6 +485,11 @@ static const void *kdump_page(struct dump *dump, uint64_t pa)
 	(void)dump;
 	(void)pa;
 	return NULL;
+}
+
+static void kdump_registers(struct dump *dump)
+{
+	(void)dump;
 }
 
 static void close_kdump(struct dump *dump)
@@ -473,6 +546,7 @@ struct dump *dump_open(const char *path, const char **why)
 			dump->data = data;
 			dump->len = (size_t)st.st_size;
 			dump->mapped = true;
+			dump->sparse = (uint64_t)st.st_blocks * 512 < dump->len / 2;
 			*why = read_headers(dump);
 		}
 	}
@@ -496,6 +570,7 @@ void dump_close(struct dump *dump)
 	if (dump->fd >= 0)
 		close(dump->fd);
 	free(dump->segment);
+	free(dump->registers);
 	free(dump->cache);
 	free(dump->cached);
 	free(dump);
@@ -506,6 +581,14 @@ const void *dump_page(struct dump *dump, uint64_t pa)
 	if (pa >= dump->end)
 		return NULL;
 	return dump->kdump ? kdump_page(dump, pa) : elf_page(dump, pa);
+}
+
+size_t dump_registers(struct dump *dump, const uint64_t (**registers)[DUMP_REGISTERS])
+{
+	if (dump->kdump && !dump->registers)
+		kdump_registers(dump);
+	*registers = (const uint64_t (*)[DUMP_REGISTERS])dump->registers;
+	return dump->processors;
 }
 
 bool dump_is_x86_64(const struct dump *dump)

@@ -33,6 +33,14 @@ void dump_close(struct dump *dump);
  */
 const void *dump_page(struct dump *dump, uint64_t pa);
 
+/*
+ * The registers of the processors, as far as the dump has them: of each these of x86's
+ * user_regs_struct. Returns the number of processors.
+ */
+#define DUMP_REGISTERS 27
+#define DUMP_SP 19
+size_t dump_registers(struct dump *dump, const uint64_t (**registers)[DUMP_REGISTERS]);
+
 /* Whether the dump is of an x86_64 machine, and one above the highest physical address. */
 bool dump_is_x86_64(const struct dump *dump);
 uint64_t dump_end(const struct dump *dump);

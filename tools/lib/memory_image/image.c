@@ -75,6 +75,14 @@ static bool read_physical(struct image *image, uint64_t pa, void *buf, size_t le
 	return true;
 }
 
+const void *image_page(struct image *image, uint64_t pa, size_t len)
+{
+	const void *page = charge(image, len + 8) ? dump_page(image->dump, pa) : NULL;
+
+	image->missing += !page && image->budget;
+	return page;
+}
+
 static bool walk(struct image *image, uint64_t va, uint64_t *pa)
 {
 	uint64_t table = image->layout.tables, entry;
@@ -271,17 +279,22 @@ static const struct {
 	{ N_RANGE_FIRST, N_RANGE_SIZE, 2 }, { N_RANGE_COUNTERS, N_RANGE_SIZE, 8 },
 	{ N_RANGE_BLOCK, N_RANGE_SIZE, 8 },
 	{ N_PAGE_FLAGS, N_PAGE_SIZE_OF, 8 }, { N_PAGE_TYPE, N_PAGE_SIZE_OF, 4 },
-	{ N_SLAB_CACHE, N_PAGE_SIZE_OF, 8 },
+	{ N_SLAB_CACHE, N_PAGE_SIZE_OF, 8 }, { N_FOLIO_MAPPING, N_PAGE_SIZE_OF, 8 },
+	{ N_FOLIO_REFCOUNT, N_PAGE_SIZE_OF, 4 },
 	{ N_CACHE_NAME, N_CACHE_STRUCT_SIZE, 8 }, { N_CACHE_SIZE, N_CACHE_STRUCT_SIZE, 4 },
 	{ N_CACHE_OBJECT_SIZE, N_CACHE_STRUCT_SIZE, 4 },
 	{ N_CACHE_FLAGS, N_CACHE_STRUCT_SIZE, 4 }, { N_CACHE_RED, N_CACHE_STRUCT_SIZE, 4 },
-	{ N_CACHE_VECTOR, N_CACHE_STRUCT_SIZE, 1 },
+	{ N_CACHE_VECTOR, N_CACHE_STRUCT_SIZE, 1 }, { N_CACHE_OFFSET, N_CACHE_STRUCT_SIZE, 4 },
+	{ N_AREA_START, N_AREA_SIZE_OF, 8 }, { N_AREA_END, N_AREA_SIZE_OF, 8 },
+	{ N_AREA_VM, N_AREA_SIZE_OF, 8 },
+	{ N_VM_ADDRESS, N_VM_SIZE_OF, 8 }, { N_VM_SIZE, N_VM_SIZE_OF, 8 },
 };
 
 static bool members_sane(const struct image *image)
 {
 	for (size_t i = 0; i < sizeof(members) / sizeof(*members); i++)
-		if (image->n[members[i].member] + members[i].size > image->n[members[i].size_of])
+		if ((image->n[members[i].size_of] || !numbers[members[i].size_of].may) &&
+		    image->n[members[i].member] + members[i].size > image->n[members[i].size_of])
 			return false;
 	return true;
 }
@@ -306,16 +319,20 @@ static bool numbers_sane(const struct image *image)
 static const char *read_cpus(struct image *image)
 {
 	uint64_t words[MAX_CPUS / 64] = { 0 };
+	uint64_t units = image->n[N_UNIT_OFFSETS] ? image_u64(image, image->n[N_UNIT_OFFSETS]) : 0;
 	size_t nr = (size_t)image->layout.nr_cpus;
 
 	image_read(image, image->n[N_POSSIBLE], words, (nr + 63) / 64 * 8);
 	image->cpu_offset = xcalloc(nr ? nr : 1, sizeof(*image->cpu_offset));
+	image->unit_offset = xcalloc(nr ? nr : 1, sizeof(*image->unit_offset));
 	for (size_t cpu = 0; cpu < nr; cpu++) {
 		if (!(words[cpu / 64] >> cpu % 64 & 1))
 			continue;
 		if (image->n[N_CPU_OFFSETS])
 			image->cpu_offset[image->cpus] =
 				image_u64(image, image->n[N_CPU_OFFSETS] + 8 * cpu);
+		if (units)
+			image->unit_offset[image->cpus] = image_u64(image, units + 8 * cpu);
 		image->cpus++;
 	}
 	return image->cpus ? NULL : "says that the machine has no CPU";
@@ -373,6 +390,7 @@ void image_close(struct image *image)
 		return;
 	dump_close(image->dump);
 	free(image->cpu_offset);
+	free(image->unit_offset);
 	free(image->known);
 	free(image);
 }

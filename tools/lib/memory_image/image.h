@@ -31,6 +31,7 @@ struct image {
 	uint64_t max_pa;		/* of the direct map */
 
 	uint64_t *cpu_offset;		/* of each possible CPU */
+	uint64_t *unit_offset;		/* of its memory in a chunk of percpu memory */
 	size_t cpus;
 
 	uint64_t budget;		/* bytes that may still be read */
@@ -50,6 +51,12 @@ bool image_translate(struct image *image, uint64_t va, uint64_t *pa);
 
 /* Reads @len bytes at @va, and fills with zeros what it cannot read; then it is false. */
 bool image_read(struct image *image, uint64_t va, void *buf, size_t len);
+
+/*
+ * The DUMP_PAGE bytes at physical address @pa, a multiple of that, to read @len of them before
+ * the next call. NULL if there are none.
+ */
+const void *image_page(struct image *image, uint64_t pa, size_t len);
 
 /* One number, 0 if it cannot be read. */
 uint64_t image_u64(struct image *image, uint64_t va);

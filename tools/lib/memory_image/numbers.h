@@ -43,6 +43,8 @@
 	MAY(CONTEXT_SITE, "codetag_context.site")				\
 	X(POSSIBLE, "__cpu_possible_mask")					\
 	MAY(CPU_OFFSETS, "__per_cpu_offset")					\
+	MAY(PERCPU_START, "__per_cpu_start")					\
+	MAY(PERCPU_END, "__per_cpu_end")					\
 	MAY(CHUNK_RESERVED, "pcpu_reserved_chunk")				\
 	MAY(UNIT_OFFSETS, "pcpu_unit_offsets")					\
 	X(CHUNK_LISTS, "pcpu_chunk_lists")					\
@@ -69,6 +71,8 @@
 	X(PAGE_FLAGS, "page.flags")						\
 	X(PAGE_TYPE, "page.page_type")						\
 	X(PAGE_PRIVATE, "page.private")						\
+	X(FOLIO_MAPPING, "folio.mapping")					\
+	X(FOLIO_REFCOUNT, "folio._refcount")					\
 	X(FOLIO_FLAGS_1, "folio._flags_1")					\
 	X(PG_HEAD, "PG_head")							\
 	X(PG_RESERVED, "PG_reserved")						\
@@ -110,6 +114,8 @@
 	X(CACHE_FLAGS, "kmem_cache.flags")					\
 	X(CACHE_SIZE, "kmem_cache.size")					\
 	X(CACHE_OBJECT_SIZE, "kmem_cache.object_size")				\
+	X(CACHE_OFFSET, "kmem_cache.offset")					\
+	MAY(HARDENED, "CONFIG_SLAB_FREELIST_HARDENED")				\
 	X(CACHE_RED, "kmem_cache.red_left_pad")					\
 	X(CACHE_VECTOR, "kmem_cache.codetag_vector")				\
 	MAY(RED_ZONE, "SLAB_RED_ZONE")						\
@@ -124,11 +130,23 @@
 	X(FAR_IDS, "far_vector.ids")						\
 	MAY(KFENCE_POOL, "__kfence_pool")					\
 	MAY(KFENCE_SIZE, "KFENCE_POOL_SIZE")					\
+	MAY(KFENCE_METADATA, "kfence_metadata")					\
+	MAY(KFENCE_METADATA_SIZE, "KFENCE_METADATA_SIZE")			\
+	MAY(AREA_START, "vmap_area.va_start")					\
+	MAY(AREA_END, "vmap_area.va_end")					\
+	MAY(AREA_VM, "vmap_area.vm")						\
+	MAY(AREA_SIZE_OF, "sizeof vmap_area")					\
+	MAY(VM_ADDRESS, "vm_struct.addr")					\
+	MAY(VM_SIZE, "vm_struct.size")						\
+	MAY(VM_SIZE_OF, "sizeof vm_struct")					\
+	MAY(MM_TABLES, "mm_struct.pgd")						\
 	X(INIT_TASK, "init_task")						\
 	X(TASK_TASKS, "task_struct.tasks")					\
 	X(TASK_SIGNAL, "task_struct.signal")					\
 	X(TASK_THREAD, "task_struct.thread_node")				\
 	X(TASK_STACK, "task_struct.stack")					\
+	MAY(TASK_ON_CPU, "task_struct.on_cpu")					\
+	MAY(TASK_SP, "task_struct.thread.sp")					\
 	X(TASK_COMM, "task_struct.comm")					\
 	X(TASK_PID, "task_struct.pid")						\
 	X(SIGNAL_THREADS, "signal_struct.thread_head")				\

@@ -159,6 +159,20 @@ static void find_section(struct recount *recount, uint64_t pfn)
 		memory->ext = image_u64(image, at + n[N_SECTION_EXT]);
 }
 
+uint64_t image_page_ids(struct recount *recount, uint64_t pfn, uint64_t *size)
+{
+	const struct recount_memory *memory = recount->memory;
+
+	find_section(recount, pfn);
+	if (memory->store == recount->image->n[N_STORE_SLOT]) {
+		*size = 2;
+		return memory->slots + pfn * 2;
+	}
+	*size = memory->ext_size;
+	return memory->ext && !(memory->ext & EXT_INVALID) && memory->ext_size <= DUMP_PAGE ?
+	       memory->ext + memory->ext_size * pfn : 0;
+}
+
 static uint16_t page_id(struct recount *recount, uint64_t pfn, uint64_t flags)
 {
 	struct recount_memory *memory = recount->memory;
@@ -219,6 +233,8 @@ bool image_page_read(struct recount *recount, uint64_t pfn, struct image_page *p
 	}
 	page->flags = get64(raw, n[N_PAGE_FLAGS]);
 	page->type = get32(raw, n[N_PAGE_TYPE]);
+	page->mapping = get64(raw, n[N_FOLIO_MAPPING]);
+	page->references = get32(raw, n[N_FOLIO_REFCOUNT]);
 	info = get64(raw, n[N_SLAB_CACHE]);
 	page->head = page->va;
 	if (info & 1) {
@@ -287,6 +303,7 @@ static bool read_cache(struct image *image, struct image_cache *cache)
 		cache->object_size = get32(raw, n[N_CACHE_OBJECT_SIZE]);
 		cache->flags = get32(raw, n[N_CACHE_FLAGS]);
 		cache->vector = raw[n[N_CACHE_VECTOR]];
+		cache->free_pointer = get32(raw, n[N_CACHE_OFFSET]);
 		if (cache->flags & n[N_RED_ZONE])
 			cache->pad = get32(raw, n[N_CACHE_RED]);
 		image_string(image, get64(raw, n[N_CACHE_NAME]), cache->name, sizeof(cache->name));
@@ -437,6 +454,11 @@ static void recount_slab(struct recount *recount, const struct image_page *page)
 
 static uint64_t recount_page(struct recount *recount, const struct image_page *page)
 {
+	/* What the second page holds is counted already. */
+	uint64_t nr = page->mark ? 2 : page->is_head ? 1ULL << page->order : 1;
+
+	if (recount->visit_page)
+		recount->visit_page(recount->data, page, nr);
 	if (page->id && !is_mark(recount->image, page->id)) {
 		struct holding holding = {
 			.holder = HOLDER_PAGES, .id = page->id,
@@ -450,10 +472,25 @@ static uint64_t recount_page(struct recount *recount, const struct image_page *p
 	}
 	if (page->is_slab)
 		recount_slab(recount, page);
-	/* What the second page holds is counted already. */
-	if (page->mark)
-		return 2;
-	return page->is_head ? 1ULL << page->order : 1;
+	return nr;
+}
+
+/*
+ * How many struct pages from this one on have never been written: those in a page of zeros. It
+ * is not looked for where anything says that the page is in use.
+ */
+static uint64_t unwritten(struct recount *recount, const struct image_page *page)
+{
+	static const uint8_t zeros[DUMP_PAGE];
+	struct image *image = recount->image;
+	uint64_t size = image->n[N_PAGE_SIZE_OF], pa;
+	const void *map;
+
+	if (page->va % DUMP_PAGE || DUMP_PAGE % size || page->flags || page->type ||
+	    page->references || page->id || !image_translate(image, page->va, &pa))
+		return 0;
+	map = image_page(image, pa, DUMP_PAGE);
+	return map && !memcmp(map, zeros, DUMP_PAGE) ? DUMP_PAGE / size : 0;
 }
 
 static void recount_pages(struct recount *recount)
@@ -471,6 +508,12 @@ static void recount_pages(struct recount *recount)
 				     (pfn & ((1ULL << n[N_SECTION_SHIFT]) - 1));
 			continue;
 		}
+		nr = unwritten(recount, &page);
+		if (nr) {
+			recount->pages += nr;
+			continue;
+		}
+		nr = 1;
 		if (n[N_DEVICE_ZONE] && (page.flags >> n[N_ZONE_SHIFT] & n[N_ZONE_MASK]) == n[N_DEVICE_ZONE])
 			continue;
 		if (!page.is_tail)
@@ -561,6 +604,13 @@ static bool recount_chunk(struct recount *recount, uint64_t at, void *unused)
 	(void)unused;
 	if (!chunk_read(image, at, &c))
 		return false;
+	if (recount->visit_chunk) {
+		struct percpu_chunk chunk = {
+			c.base, c.pages * DUMP_PAGE, c.first * c.unit, c.last * c.unit, c.blocks,
+		};
+
+		recount->visit_chunk(recount->data, &chunk);
+	}
 	for (;;) {
 		struct holding holding = { .holder = HOLDER_PERCPU };
 		uint64_t i = chunk_next(image, &c, end, &end, &holding.id);

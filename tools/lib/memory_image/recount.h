@@ -5,12 +5,13 @@
 
 #include "memory_image/sites.h"
 
-enum holder { HOLDER_PAGES, HOLDER_OBJECT, HOLDER_PERCPU };
+enum holding_kind { HOLDER_PAGES, HOLDER_OBJECT, HOLDER_PERCPU };
 
 struct image_cache {
 	uint64_t address;
 	uint64_t flags;
 	uint32_t size, object_size, pad;	/* pad: a red zone before each object */
+	uint32_t free_pointer;			/* where a free object has that */
 	bool vector;
 	char name[64];
 };
@@ -26,7 +27,7 @@ struct image_slab {
 };
 
 struct holding {
-	enum holder holder;
+	enum holding_kind holder;
 	uint16_t id;
 	uint64_t bytes, address;	/* of the direct map, or of the chunk */
 	uint64_t pfn, flags;		/* of the page; flags 0: percpu */
@@ -34,9 +35,31 @@ struct holding {
 	const struct image_cache *cache;
 };
 
+/* One page as it is */
+struct image_page {
+	uint64_t pfn, va;		/* of the struct page */
+	uint64_t flags, head;		/* head: that of the first page, its own if it is one */
+	uint64_t mapping;
+	uint32_t type, references;
+	bool is_head, is_tail, is_slab;
+	unsigned int order;		/* of the compound page */
+	uint16_t id;			/* of the allocation that begins here */
+	uint16_t mark;			/* in its place, the second page has the id; 0: none */
+};
+
+/* A chunk of percpu memory: each CPU has as many bytes of it. */
+struct percpu_chunk {
+	uint64_t base, size;		/* of the first unit; of each */
+	uint64_t begin, end;		/* what of it is not of the kernel's image */
+	const uint64_t *ids;		/* where those of each of its pages are, or 0 */
+};
+
 struct recount {
 	struct image *image;
 	void (*visit)(void *data, const struct holding *holding);
+	/* May be NULL: @nr pages that @page begins, before what they hold; a chunk. */
+	void (*visit_page)(void *data, const struct image_page *page, uint64_t nr);
+	void (*visit_chunk)(void *data, const struct percpu_chunk *chunk);
 	void *data;
 	uint64_t pages, objects;	/* found */
 	uint64_t missing_pages;		/* of the struct pages that should be there */
@@ -59,20 +82,13 @@ struct percpu_place {
 
 bool recount_find_percpu(struct recount *recount, uint64_t address, struct percpu_place *place);
 
+/* Where pages @pfn and on have their ids, if that is beside them and not in page->flags; else 0. */
+uint64_t image_page_ids(struct recount *recount, uint64_t pfn, uint64_t *size);
+
 /* The migratetype of the block that a page is in. */
 unsigned int image_migratetype(struct recount *recount, uint64_t pfn);
 
-/* One page as it is: reads its struct page. False if there is none. */
-struct image_page {
-	uint64_t pfn, va;		/* of the struct page */
-	uint64_t flags, head;		/* head: that of the first page, its own if it is one */
-	uint32_t type;
-	bool is_head, is_tail, is_slab;
-	unsigned int order;		/* of the compound page */
-	uint16_t id;			/* of the allocation that begins here */
-	uint16_t mark;			/* in its place, the second page has the id; 0: none */
-};
-
+/* Reads the struct page of a page. False if there is none. */
 bool image_page_read(struct recount *recount, uint64_t pfn, struct image_page *page);
 
 /* The slab that begins with @page; false if it is none that makes sense. */

@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "base/message.h"
 #include "memory_image/recount.h"
+#include "memory_image/slabs.h"
 #include "read/input.h"
 
 bool image_file(const char *path)
@@ -42,6 +43,22 @@ bool image_report(const char *path, struct text *text, bool *incomplete)
 	image_allocinfo(sites, text);
 	good = image_complete(image, path, incomplete);
 	image_sites_free(sites);
+	image_close(image);
+	return good;
+}
+
+bool image_slabs(const char *path, struct text *text, bool *incomplete)
+{
+	struct image *image = image_open(path);
+	struct recount recount;
+	bool good;
+
+	if (!image)
+		return false;
+	recount_init(&recount, image);
+	image_slabinfo(&recount, text);
+	good = image_complete(image, path, incomplete);
+	recount_free(&recount);
 	image_close(image);
 	return good;
 }

@@ -18,10 +18,11 @@ bool image_file(const char *path);
 bool image_complete(const struct image *image, const char *path, bool *incomplete);
 
 /*
- * /proc/allocinfo, and the result of an audit. False after a message. Where parts of the
+ * /proc/allocinfo, /proc/slabinfo and the result of an audit. False after a message. Where parts of the
  * image are missing there is a message, too, and *@incomplete is set.
  */
 bool image_report(const char *path, struct text *text, bool *incomplete);
+bool image_slabs(const char *path, struct text *text, bool *incomplete);
 bool image_audit(const char *path, struct text *text, bool *incomplete);
 
 #endif

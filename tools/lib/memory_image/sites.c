@@ -132,8 +132,7 @@ static const struct image_range *range_of(const struct image_sites *sites, uint1
 	return i ? &sites->range[i - 1] : NULL;
 }
 
-/* The id itself, or that of its context's site. */
-static uint16_t site_id(const struct image_sites *sites, uint16_t id)
+uint16_t image_site_id(const struct image_sites *sites, uint16_t id)
 {
 	const struct image_range *range = range_of(sites, id);
 
@@ -145,7 +144,7 @@ uint64_t image_tag_of(const struct image_sites *sites, uint16_t id)
 	const uint64_t *n = sites->image->n;
 	const struct image_range *range;
 
-	id = site_id(sites, id);
+	id = image_site_id(sites, id);
 	if (id < n[N_ID_FIRST]) {
 		if (!id || id >= n[N_NR_RESERVED])
 			return 0;
@@ -192,7 +191,7 @@ bool image_site_text(const struct image_sites *sites, uint16_t id, struct text *
 {
 	uint64_t tag = image_tag_of(sites, id);
 
-	id = site_id(sites, id);
+	id = image_site_id(sites, id);
 	return tag && tag_text(sites, tag, range_of(sites, id), false, text);
 }
 
@@ -231,7 +230,7 @@ void image_allocinfo(const struct image_sites *sites, struct text *text)
 	struct text site = { 0 };
 
 	for (uint32_t id = 1; id < IMAGE_IDS; id++) {
-		uint16_t of = site_id(sites, (uint16_t)id);
+		uint16_t of = image_site_id(sites, (uint16_t)id);
 
 		sum[of].bytes += sites->counted[id].bytes;
 		sum[of].calls += sites->counted[id].calls;

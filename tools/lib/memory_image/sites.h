@@ -34,6 +34,9 @@ struct image_sites {
 struct image_sites *image_sites_read(struct image *image);
 void image_sites_free(struct image_sites *sites);
 
+/* The id itself, or that of its context's site */
+uint16_t image_site_id(const struct image_sites *sites, uint16_t id);
+
 /* The tag that has an id, or whose context has it; 0: none has. */
 uint64_t image_tag_of(const struct image_sites *sites, uint16_t id);
 

@@ -5,6 +5,9 @@
  * small image: each piece is where (3 bytes), how many bytes (1), and these.
  */
 #include "../small-image.h"
+#include "memory_image/holders.h"
+#include "memory_image/lost.h"
+#include "memory_image/paths.h"
 #include "memory_image/whose.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -14,6 +17,41 @@ static void found(void *data, const struct holding *h)
 	uint64_t *sum = data;
 
 	*sum += h->bytes + h->id + (h->cache ? strlen(h->cache->name) : 0);
+}
+
+/* Whatever it is, each object is on one path. */
+static void read_graph(struct image *image, const struct image_sites *sites,
+		       struct recount *recount)
+{
+	struct kernel_objects *objects = kobjects_read(image, sites, recount);
+	struct graph *graph = graph_read(objects, NULL, NULL);
+	struct dominators *dominators = dominators_find(graph);
+	struct paths *paths = paths_find(graph, dominators, NULL);
+	struct lost *lost = lost_find(graph, true);
+	uint8_t *chosen = calloc(graph->nodes, 1);
+	struct pointers *pointers;
+	struct retained *retained;
+	struct text name = { 0 };
+
+	if (paths->path[0].all_objects != objects->live)
+		abort();
+	for (size_t i = 1; i < paths->count; i++)
+		graph_group_name(graph, paths->path[i].group, &name);
+	for (uint32_t node = 1; node < objects->nodes; node += 2)
+		chosen[node] = !!objects->id[node];
+	pointers = pointers_find(graph, chosen, false);
+	retained = retained_find(graph, chosen, false);
+	if (retained->objects < pointers->chosen || lost->objects > objects->live)
+		abort();
+	retained_free(retained);
+	pointers_free(pointers);
+	free(chosen);
+	text_free(&name);
+	lost_free(lost);
+	paths_free(paths);
+	dominators_free(dominators);
+	graph_free(graph);
+	kobjects_free(objects);
 }
 
 static void read_all(const void *file, size_t size)
@@ -46,6 +84,7 @@ static void read_all(const void *file, size_t size)
 		text_free(&whose.what);
 		image_migratetype(&recount, page);
 	}
+	read_graph(image, sites, &recount);
 	recount_free(&recount);
 	image_sites_free(sites);
 	image_close(image);

@@ -21,6 +21,7 @@ void expect(bool good, const char *fmt, ...)
 int main(void)
 {
 	test_memory_image();
+	test_graph();
 	test_number();
 	test_query();
 	test_allocinfo();

@@ -14,6 +14,7 @@ void test_kmem(void);
 void test_match(void);
 void test_message(void);
 void test_memory_image(void);
+void test_graph(void);
 void test_number(void);
 void test_query(void);
 void test_stack_watch(void);

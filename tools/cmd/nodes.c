@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "nodes.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "arguments.h"
+#include "base/memory.h"
+#include "base/message.h"
+#include "read/allocinfo.h"
+
+/* "ffff888003a1c040" or "0xffff888003a1c040": no word of a query is like that. */
+static bool read_address(const char *s, uint64_t *value)
+{
+	char *end;
+
+	if (!strncmp(s, "0x", 2))
+		s += 2;
+	if (strlen(s) != 16 || strspn(s, "0123456789abcdefABCDEF") != 16)
+		return false;
+	errno = 0;
+	*value = strtoull(s, &end, 16);
+	return !errno && !*end;
+}
+
+void node_choice_add(struct node_choice *choice, const char *arg)
+{
+	uint64_t address;
+
+	if (read_address(arg, &address)) {
+		GROW(choice->address, choice->addresses, choice->room);
+		choice->address[choice->addresses++] = address;
+		return;
+	}
+	if (choice->query_text.len)
+		text_puts(&choice->query_text, " ");
+	text_puts(&choice->query_text, arg);
+}
+
+void node_choice_end(struct node_choice *choice, struct argp_state *state)
+{
+	if (choice->addresses && choice->query_text.len)
+		argp_error(state, "either addresses or a query");
+	choice->query = argument_query(choice->query_text.len ? choice->query_text.s : "", state);
+}
+
+bool node_choice_empty(const struct node_choice *choice)
+{
+	return !choice->addresses && query_is_empty(choice->query);
+}
+
+void node_choice_free(struct node_choice *choice)
+{
+	text_free(&choice->query_text);
+	query_free(choice->query);
+	free(choice->address);
+}
+
+bool node_choice_has(const struct node_choice *choice, const char *name)
+{
+	struct site site = { 0 };
+	char *copy = xstrdup(name);
+	bool has = !site_parse(&site, copy, strlen(copy)) ? query_match(choice->query, &site) :
+		   query_is_empty(choice->query);
+
+	free(copy);
+	return has;
+}
+
+static bool choose_addresses(const struct node_choice *choice, const struct graph *graph,
+			     uint8_t *chosen)
+{
+	for (size_t i = 0; i < choice->addresses; i++) {
+		uint64_t address = choice->address[i];
+		const struct vmalloc_area *area = kobjects_area(graph->objects, address);
+		uint32_t node = area ? area->node : kobjects_at(graph->objects, address);
+
+		if (!node) {
+			warning("%" PRIx64 " is in no object that a call site has allocated", address);
+			return false;
+		}
+		chosen[node] = 1;
+	}
+	return true;
+}
+
+static bool choose_sites(const struct node_choice *choice, const struct graph *graph,
+			 uint8_t *chosen)
+{
+	uint8_t *known = xcalloc(IMAGE_IDS, 1);	/* 1: is not selected, 2: is */
+	bool any = false;
+
+	for (uint32_t node = 1; node < graph->objects->nodes; node++) {
+		uint32_t group = graph_group(graph, node, false);
+
+		if (!graph->objects->id[node] || group >= GRAPH_LABELS)
+			continue;
+		if (!known[group]) {
+			struct text name = { 0 };
+
+			graph_group_name(graph, group, &name);
+			known[group] = 1 + node_choice_has(choice, name.s);
+			text_free(&name);
+		}
+		chosen[node] = known[group] == 2;
+		any |= chosen[node];
+	}
+	free(known);
+	if (!any)
+		warning("no call site that the query selects has an object in this image");
+	return any;
+}
+
+uint8_t *node_choice_make(const struct node_choice *choice, const struct graph *graph)
+{
+	uint8_t *chosen = xcalloc(graph->nodes, 1);
+
+	if (choice->addresses ? choose_addresses(choice, graph, chosen) :
+				choose_sites(choice, graph, chosen))
+		return chosen;
+	free(chosen);
+	return NULL;
+}

@@ -1,0 +1,807 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "memory_image/graph.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+
+#define MAX_MODULES 65536
+#define MAX_FOLLOWERS 1024
+
+/* Below this physical addresses and page frame numbers are more often small numbers. */
+#define LOWEST_ADDRESS (1ULL << 16)
+
+#define ENTRY_PRESENT 1ULL
+#define ENTRY_LARGE 0x80ULL
+#define ENTRY_ADDRESS 0x000ffffffffff000ULL
+
+struct task {
+	uint64_t stack, sp;
+	uint32_t label;
+};
+
+struct scan {
+	struct graph *graph;
+	struct kernel_objects *objects;
+	struct image *image;
+	uint64_t direct_map, max_pa, memory_map, memory_map_size, page_size;
+	uint64_t text, text_size, cpu0, area_low, area_high;
+	bool hardened;
+	uint32_t from;
+
+	struct task *task;
+	size_t tasks, task_room;
+	struct vmalloc_area *area;	/* by node */
+	size_t areas, next_area;
+	struct frames_list skip;	/* not to be looked at */
+
+	graph_progress *progress;
+	void *data;
+	uint64_t all;
+};
+
+/* ---- pointers ----------------------------------------------------------------------- */
+
+static void add_edge(struct scan *s, uint32_t to, uint32_t offset)
+{
+	struct graph *g = s->graph;
+
+	if (!to || to == s->from)
+		return;
+	GROW(g->edge, g->edges, g->edge_room);
+	g->edge[g->edges++] = (struct edge){ to, offset };
+}
+
+static uint32_t at_physical(struct scan *s, uint64_t pa)
+{
+	struct kernel_objects *o = s->objects;
+	struct extent *extent = kobjects_extent(o, pa / DUMP_PAGE);
+
+	if (!extent)
+		return kobjects_at_percpu(o, s->direct_map + pa);
+	extent->flags |= EXTENT_POINTED;
+	return kobjects_at_physical(o, pa);
+}
+
+/* A number that may be a physical address or a page frame number */
+static uint32_t at_number(struct scan *s, uint64_t w)
+{
+	struct kernel_objects *o = s->objects;
+	uint32_t node;
+
+	if (w >= LOWEST_ADDRESS && w < s->max_pa && w % DUMP_PAGE == 0) {
+		node = at_physical(s, w);
+		return node && kobjects_address(o, node) == s->direct_map + w ? node : 0;
+	}
+	return 0;
+}
+
+/* Pages that begin at a page frame, if it is one */
+static struct extent *at_frame(struct scan *s, uint64_t pfn)
+{
+	struct extent *extent;
+
+	if (pfn < LOWEST_ADDRESS / DUMP_PAGE || pfn >= s->max_pa / DUMP_PAGE)
+		return NULL;
+	extent = kobjects_extent(s->objects, pfn);
+	return extent && extent->pfn == pfn && !(extent->flags & EXTENT_USED) &&
+	       s->objects->id[extent->first] ? extent : NULL;
+}
+
+/* One small number alone is no page frame: there are too many of them. */
+static void look_frame(struct scan *s, uint64_t w, uint64_t before, uint64_t after, uint32_t offset)
+{
+	struct extent *extent = at_frame(s, w), *other;
+
+	if (!extent)
+		return;
+	for (unsigned int i = 0; i < 2; i++) {
+		other = at_frame(s, i ? after : before);
+		if (!other || other == extent ||
+		    s->objects->id[other->first] != s->objects->id[extent->first])
+			continue;
+		extent->flags |= EXTENT_POINTED;
+		add_edge(s, extent->first, offset);
+		return;
+	}
+}
+
+/* Where a word leads to that is no address of the direct map */
+static uint32_t at_other(struct scan *s, uint64_t w)
+{
+	struct kernel_objects *o = s->objects;
+	uint64_t pointer = (w & ~3ULL) + s->cpu0;
+	const struct vmalloc_area *area;
+	uint32_t node;
+
+	/* What alloc_percpu() returns */
+	if (pointer >= o->unit_low && pointer < o->unit_high) {
+		node = kobjects_at_percpu(o, pointer);
+		if (node && o->percpu[node - 1].address + s->image->unit_offset[0] == pointer)
+			return node;
+	}
+	if (w < 1ULL << 52)
+		return at_number(s, w);
+	if (w - s->text < s->text_size)
+		return 0;
+	node = kobjects_at_percpu(o, w);
+	if (node || w < s->area_low || w >= s->area_high)
+		return node;
+	area = kobjects_area(o, w);
+	return area ? area->node : 0;
+}
+
+/* The struct pages first: without vmemmap they are in the direct map. */
+static inline uint32_t at_word(struct scan *s, uint64_t w)
+{
+	struct extent *extent;
+
+	if (w - s->memory_map < s->memory_map_size) {
+		extent = kobjects_extent(s->objects, (w - s->memory_map) / s->page_size);
+		return extent && s->objects->id[extent->first] ? extent->first : 0;
+	}
+	return w - s->direct_map < s->max_pa ? at_physical(s, w - s->direct_map) : at_other(s, w);
+}
+
+static void look(struct scan *s, const uint8_t *words, size_t len, uint32_t offset)
+{
+	for (size_t i = 0; i + 8 <= len; i += 8) {
+		uint64_t w = get64(words, i);
+
+		/* No pointer, however it is written, is as small. */
+		if (w < 256)
+			continue;
+		if (w < s->max_pa / DUMP_PAGE)
+			look_frame(s, w, i ? get64(words, i - 8) : 0,
+				   i + 16 <= len ? get64(words, i + 8) : 0, offset + (uint32_t)i);
+		add_edge(s, at_word(s, w), offset + (uint32_t)i);
+	}
+}
+
+/* ---- memory ------------------------------------------------------------------------- */
+
+static void look_physical(struct scan *s, uint64_t pa, uint64_t len, uint32_t offset)
+{
+	struct graph *g = s->graph;
+
+	while (len && !image_exhausted(s->image)) {
+		size_t in = pa % DUMP_PAGE, part = DUMP_PAGE - in;
+		const uint8_t *page;
+
+		if (part > len)
+			part = (size_t)len;
+		page = image_page(s->image, pa - in, part);
+		if (page)
+			look(s, page + in, part, offset);
+		pa += part;
+		len -= part;
+		offset += (uint32_t)part;
+		g->scanned += part;
+		if (s->progress && g->scanned >> 26 != (g->scanned - part) >> 26)
+			s->progress(s->data, g->scanned, s->all);
+	}
+}
+
+static void look_virtual(struct scan *s, uint64_t va, uint64_t len, uint32_t offset)
+{
+	while (len && !image_exhausted(s->image)) {
+		uint64_t part = DUMP_PAGE - va % DUMP_PAGE, pa;
+
+		if (part > len)
+			part = len;
+		if (image_translate(s->image, va, &pa))
+			look_physical(s, pa, part, offset);
+		va += part;
+		len -= part;
+		offset += (uint32_t)part;
+	}
+}
+
+static bool in_frames(const struct frames_list *list, uint64_t pfn)
+{
+	size_t low = 0, high = list->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (list->at[middle].end <= pfn)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < list->count && list->at[low].first <= pfn;
+}
+
+static int by_frame(const void *a, const void *b)
+{
+	const struct frames *x = a, *y = b;
+
+	return (x->first > y->first) - (x->first < y->first);
+}
+
+static void sort_frames(struct frames_list *list)
+{
+	size_t kept = 0;
+
+	if (list->count)
+		qsort(list->at, list->count, sizeof(*list->at), by_frame);
+	for (size_t i = 0; i < list->count; i++) {
+		if (kept && list->at[i].first <= list->at[kept - 1].end) {
+			if (list->at[i].end > list->at[kept - 1].end)
+				list->at[kept - 1].end = list->at[i].end;
+		} else {
+			list->at[kept++] = list->at[i];
+		}
+	}
+	list->count = kept;
+}
+
+/* ---- what is not looked at ------------------------------------------------------------ */
+
+/* A page that is the kernel's own bookkeeping, and is never lost */
+static void set_aside(struct scan *s, uint64_t pa)
+{
+	struct extent *extent = kobjects_extent(s->objects, pa / DUMP_PAGE);
+
+	if (extent)
+		extent->flags |= EXTENT_QUIET | EXTENT_USED;
+	else
+		frames_add(&s->skip, pa / DUMP_PAGE, pa / DUMP_PAGE + 1);
+}
+
+static void set_aside_virtual(struct scan *s, uint64_t va, uint64_t len)
+{
+	uint64_t end = va + len, pa;
+
+	for (va &= ~(uint64_t)(DUMP_PAGE - 1); va < end && image_step(s->image); va += DUMP_PAGE)
+		if (image_translate(s->image, va, &pa))
+			set_aside(s, pa);
+}
+
+typedef void entry_function(struct scan *s, uint64_t pa, bool table);
+
+/* Calls @function for each table, and for each page that is mapped, below one. */
+static void walk_tables(struct scan *s, uint64_t table, unsigned int shift, unsigned int from,
+			unsigned int to, entry_function *function)
+{
+	uint64_t entries[DUMP_PAGE / 8], last = 0;
+	const void *page = image_page(s->image, table, DUMP_PAGE);
+
+	if (!page)
+		return;
+	memcpy(entries, page, sizeof(entries));
+	for (unsigned int i = from; i < to; i++) {
+		uint64_t entry = entries[i], pa = entry & ENTRY_ADDRESS;
+
+		/* KASAN's shadow has the same table many times. */
+		if (!(entry & ENTRY_PRESENT) || entry == last || image_exhausted(s->image))
+			continue;
+		last = entry;
+		if (shift == 12 || (shift <= 30 && entry & ENTRY_LARGE)) {
+			function(s, pa & ~((1ULL << shift) - 1), false);
+		} else {
+			function(s, pa, true);
+			walk_tables(s, pa, shift - 9, 0, DUMP_PAGE / 8, function);
+		}
+	}
+}
+
+static void kernel_entry(struct scan *s, uint64_t pa, bool table)
+{
+	if (table)
+		set_aside(s, pa);
+}
+
+static void user_entry(struct scan *s, uint64_t pa, bool table)
+{
+	struct extent *extent = kobjects_extent(s->objects, pa / DUMP_PAGE);
+
+	(void)table;
+	if (extent && s->objects->id[extent->first])
+		add_edge(s, extent->first, EDGE_MAPPED);
+}
+
+/* Slots and page_ext: four ids can look like an address, and what points to them is not aligned. */
+static void set_page_ids_aside(struct scan *s)
+{
+	uint64_t step = 1ULL << s->image->n[N_SECTION_SHIFT], size;
+
+	for (uint64_t pfn = 0; pfn < s->max_pa / DUMP_PAGE && image_step(s->image); pfn += step) {
+		uint64_t ids = image_page_ids(s->objects->recount, pfn, &size);
+
+		if (ids)
+			set_aside_virtual(s, ids, size * step);
+	}
+}
+
+static void set_bookkeeping_aside(struct scan *s)
+{
+	struct kernel_objects *o = s->objects;
+	struct image *image = s->image;
+	const uint64_t *n = image->n;
+	uint64_t metadata = n[N_KFENCE_METADATA] ? image_u64(image, n[N_KFENCE_METADATA]) : 0;
+
+	set_aside_virtual(s, s->memory_map, s->memory_map_size);
+	set_page_ids_aside(s);
+	for (size_t i = 0; i < o->units; i++)
+		set_aside_virtual(s, o->unit[i].start, o->unit[i].size);
+	/* It knows all its objects, and they would never be lost. */
+	if (metadata)
+		set_aside_virtual(s, metadata, n[N_KFENCE_METADATA_SIZE]);
+	if (image->layout.tables)
+		walk_tables(s, image->layout.tables, (unsigned int)image->layout.top_shift,
+			    DUMP_PAGE / 16, DUMP_PAGE / 8, kernel_entry);
+}
+
+/* ---- tasks and modules ---------------------------------------------------------------- */
+
+static uint32_t label_of(struct graph *g, const char *name)
+{
+	return (uint32_t)strmap_add(&g->labels, name, strlen(name)) + 1;
+}
+
+/* The saved stack pointer, or that of a processor; the whole stack if neither can be right. */
+static uint64_t stack_pointer(struct scan *s, uint64_t task, uint64_t stack)
+{
+	struct image *image = s->image;
+	const uint64_t *n = image->n;
+	const uint64_t (*registers)[DUMP_REGISTERS];
+	size_t count = dump_registers(image->dump, &registers);
+	uint64_t sp;
+
+	/* An int or a byte, 0 or 1 */
+	if (n[N_TASK_ON_CPU] && image_u16(image, task + n[N_TASK_ON_CPU]) & 0xff) {
+		for (size_t i = 0; i < count; i++) {
+			sp = registers[i][DUMP_SP];
+			if (sp - stack < n[N_STACK_SIZE] && sp % 8 == 0)
+				return sp;
+		}
+		return stack;
+	}
+	sp = n[N_TASK_SP] ? image_u64(image, task + n[N_TASK_SP]) : 0;
+	return sp - stack < n[N_STACK_SIZE] && sp % 8 == 0 ? sp : stack;
+}
+
+static void add_task(struct scan *s, uint64_t task)
+{
+	struct image *image = s->image;
+	const uint64_t *n = image->n;
+	uint64_t stack = image_u64(image, task + n[N_TASK_STACK]);
+	char comm[17], label[40];
+
+	if (!stack)
+		return;
+	image_string(image, task + n[N_TASK_COMM], comm, 16);
+	snprintf(label, sizeof(label), "stack of %s", comm[0] ? comm : "a task");
+	GROW(s->task, s->tasks, s->task_room);
+	s->task[s->tasks++] = (struct task){
+		stack, stack_pointer(s, task, stack), label_of(s->graph, label),
+	};
+}
+
+/* Quiet are the stacks of tasks, and those that wait to become the stack of one again. */
+static void find_tasks(struct scan *s)
+{
+	struct kernel_objects *o = s->objects;
+	uint64_t of_stacks = 0, pa;
+
+	add_task(s, s->image->n[N_INIT_TASK]);
+	for (size_t i = 0; i < o->extents; i++) {
+		const struct extent *extent = &o->extent[i];
+
+		if (!extent->cache || strcmp(extent->cache->name, "task_struct"))
+			continue;
+		for (uint32_t node = extent->first + 1; node < extent->first + extent->count; node++)
+			if (o->id[node] && image_step(s->image))
+				add_task(s, kobjects_address(o, node));
+	}
+	for (size_t i = 0; i < s->tasks; i++) {
+		for (uint64_t at = 0; at < s->image->n[N_STACK_SIZE] && image_step(s->image);
+		     at += DUMP_PAGE) {
+			struct extent *extent = image_translate(s->image, s->task[i].stack + at, &pa) ?
+						kobjects_extent(o, pa / DUMP_PAGE) : NULL;
+
+			if (!extent || extent->cache)
+				continue;
+			extent->flags |= EXTENT_QUIET;
+			of_stacks = image_tag_of(o->sites, o->id[extent->first]);
+		}
+	}
+	for (size_t i = 0; i < o->extents && of_stacks; i++)
+		if (!o->extent[i].cache &&
+		    image_tag_of(o->sites, o->id[o->extent[i].first]) == of_stacks)
+			o->extent[i].flags |= EXTENT_QUIET;
+}
+
+static void find_modules(struct scan *s)
+{
+	struct image *image = s->image;
+	const uint64_t *n = image->n;
+	uint64_t head = n[N_MODULES], at = head ? image_u64(image, head) : 0, pa;
+
+	for (size_t i = 0; at && at != head && i < MAX_MODULES && !image_exhausted(image); i++) {
+		uint64_t module = at - n[N_MODULE_LIST];
+		char name[64], label[80];
+		uint32_t number;
+
+		image_string(image, module + n[N_MODULE_NAME], name, sizeof(name));
+		snprintf(label, sizeof(label), "module %s", name);
+		number = label_of(s->graph, label);
+		for (uint64_t part = 0; part < n[N_MODULE_PARTS]; part++) {
+			uint64_t mem = module + n[N_MODULE_MEM] + part * n[N_MODULE_MEM_SIZE];
+			uint64_t base = image_u64(image, mem + n[N_MODULE_BASE]);
+			uint64_t size = base ? image_u32(image, mem + n[N_MODULE_LENGTH]) : 0;
+
+			for (uint64_t page = 0; page < size && image_step(image); page += DUMP_PAGE) {
+				struct extent *extent = image_translate(image, base + page, &pa) ?
+							kobjects_extent(s->objects, pa / DUMP_PAGE) : NULL;
+
+				if (extent)
+					extent->label = number;
+			}
+		}
+		at = image_u64(image, at);
+	}
+}
+
+/* ---- edges ---------------------------------------------------------------------------- */
+
+static void begin_node(struct scan *s, uint32_t node)
+{
+	s->from = node;
+	s->graph->first[node] = s->graph->edges;
+}
+
+static void look_percpu(struct scan *s, uint32_t node)
+{
+	const struct percpu_object *object = &s->objects->percpu[node - 1];
+
+	for (size_t cpu = 0; cpu < s->image->cpus && image_step(s->image); cpu++)
+		look_virtual(s, object->address + s->image->unit_offset[cpu], object->size, 0);
+}
+
+/* The struct pages of a compound page behind the fourth have nothing in them. */
+static void look_struct_pages(struct scan *s, const struct extent *extent)
+{
+	uint64_t pages = 1ULL << extent->order;
+
+	if (extent->flags & EXTENT_COMPOUND && pages > 4)
+		pages = 4;
+	look_virtual(s, s->memory_map + extent->pfn * s->page_size, pages * s->page_size, 0);
+}
+
+/* All but the words of a vmap_area that lead to what it is of */
+static void look_area(struct scan *s, uint64_t pa, uint32_t size)
+{
+	const uint64_t *n = s->image->n;
+
+	for (uint32_t at = 0; at < size; at += 8)
+		if (at != n[N_AREA_START] && at != n[N_AREA_END] && at != n[N_AREA_VM])
+			look_physical(s, pa + at, 8, at);
+}
+
+static bool is_next_free(const struct scan *s, const struct extent *extent, uint64_t w)
+{
+	uint64_t offset = w - s->direct_map - extent->pfn * DUMP_PAGE - extent->cache->pad;
+
+	return offset < (uint64_t)DUMP_PAGE << extent->order && offset % extent->cache->size == 0;
+}
+
+static void look_object(struct scan *s, const struct extent *extent, uint32_t node)
+{
+	const struct image_cache *cache = extent->cache;
+	uint64_t pa = extent->pfn * DUMP_PAGE, w;
+	uint32_t size = cache->object_size, next = cache->free_pointer;
+
+	if (extent->kfence) {
+		look_physical(s, pa, DUMP_PAGE, 0);
+		return;
+	}
+	pa += (uint64_t)(node - extent->first - 1) * cache->size + cache->pad;
+	if (kobjects_bit(s->objects->is_area, node)) {
+		look_area(s, pa, size);
+		return;
+	}
+	if (!s->hardened && next % 8 == 0 && next + 8ULL <= size) {
+		w = image_u64(s->image, s->direct_map + pa + next);
+		if (is_next_free(s, extent, w)) {
+			look_physical(s, pa, next, 0);
+			look_physical(s, pa + next + 8, size - next - 8, next + 8);
+			return;
+		}
+	}
+	look_physical(s, pa, size, 0);
+}
+
+static int by_area_node(const void *a, const void *b)
+{
+	const struct vmalloc_area *x = a, *y = b;
+
+	return (x->node > y->node) - (x->node < y->node);
+}
+
+/* The pages that an area maps: its vm_struct holds them. */
+static void look_mapped(struct scan *s, const struct vmalloc_area *area)
+{
+	uint32_t last = 0;
+	uint64_t pa;
+
+	for (uint64_t va = area->start; va < area->end && image_step(s->image); va += DUMP_PAGE) {
+		struct extent *extent = image_translate(s->image, va, &pa) ?
+					kobjects_extent(s->objects, pa / DUMP_PAGE) : NULL;
+
+		if (!extent || extent->first == last || !s->objects->id[extent->first])
+			continue;
+		last = extent->first;
+		add_edge(s, last, EDGE_MAPPED);
+	}
+}
+
+static void look_extent(struct scan *s, const struct extent *extent)
+{
+	struct kernel_objects *o = s->objects;
+
+	begin_node(s, extent->first);
+	if (o->id[extent->first] || extent->flags & EXTENT_USED) {
+		look_struct_pages(s, extent);
+		if (!(extent->flags & EXTENT_QUIET) && !kobjects_bit(o->is_ids, extent->first))
+			look_physical(s, extent->pfn * DUMP_PAGE, (uint64_t)DUMP_PAGE << extent->order, 0);
+	}
+	for (uint32_t node = extent->first + 1; node < extent->first + extent->count; node++) {
+		begin_node(s, node);
+		if (!o->id[node] || kobjects_bit(o->is_ids, node))
+			continue;
+		look_object(s, extent, node);
+		while (s->next_area < s->areas && s->area[s->next_area].node <= node)
+			look_mapped(s, &s->area[s->next_area++]);
+		if (s->image->n[N_MM_TABLES] && !strcmp(extent->cache->name, "mm_struct")) {
+			uint64_t tables, pgd = image_u64(s->image, kobjects_address(o, node) +
+							 s->image->n[N_MM_TABLES]);
+
+			if (image_translate(s->image, pgd, &tables))
+				walk_tables(s, tables & ENTRY_ADDRESS, (unsigned int)s->image->layout.top_shift,
+					    0, DUMP_PAGE / 16, user_entry);
+		}
+	}
+}
+
+static void look_objects(struct scan *s)
+{
+	struct kernel_objects *o = s->objects;
+
+	s->areas = o->areas;
+	s->area = xcalloc(s->areas + 1, sizeof(*s->area));
+	if (s->areas) {
+		memcpy(s->area, o->area, s->areas * sizeof(*s->area));
+		qsort(s->area, s->areas, sizeof(*s->area), by_area_node);
+	}
+	begin_node(s, 0);
+	for (uint32_t node = 1; node <= o->percpus; node++) {
+		begin_node(s, node);
+		look_percpu(s, node);
+	}
+	for (size_t i = 0; i < o->extents; i++)
+		look_extent(s, &o->extent[i]);
+}
+
+/* ---- roots ---------------------------------------------------------------------------- */
+
+static void begin_root(struct scan *s, uint32_t label)
+{
+	struct graph *g = s->graph;
+
+	GROW(g->root_label, g->roots, g->root_room);
+	g->root_label[g->roots++] = label;
+	g->first = xreallocarray(g->first, s->objects->nodes + g->roots + 1, sizeof(*g->first));
+	begin_node(s, s->objects->nodes + (uint32_t)g->roots - 1);
+}
+
+static void look_frames(struct scan *s, const struct frames_list *list)
+{
+	for (size_t i = 0; i < list->count; i++)
+		for (uint64_t pfn = list->at[i].first; pfn < list->at[i].end && image_step(s->image); pfn++)
+			if (!in_frames(&s->skip, pfn) && !kobjects_extent(s->objects, pfn))
+				look_physical(s, pfn * DUMP_PAGE, DUMP_PAGE, 0);
+}
+
+/* What of the kernel's image is still the kernel's, but for the stack of its first task */
+static void look_data(struct scan *s)
+{
+	const uint64_t *n = s->image->n;
+	uint64_t stack = s->tasks ? s->task[0].stack : 0, pa;
+
+	for (uint64_t va = n[N_TEXT] & ~(uint64_t)(DUMP_PAGE - 1);
+	     va < n[N_KERNEL_END] && image_step(s->image); va += DUMP_PAGE) {
+		if (!image_translate(s->image, va, &pa) || in_frames(&s->skip, pa / DUMP_PAGE))
+			continue;
+		if (va >= n[N_TEXT_END] && va - stack >= n[N_STACK_SIZE] &&
+		    in_frames(&s->objects->reserved, pa / DUMP_PAGE))
+			look_physical(s, pa, DUMP_PAGE, (uint32_t)(va - n[N_TEXT]));
+		if (in_frames(&s->objects->reserved, pa / DUMP_PAGE))
+			frames_add(&s->skip, pa / DUMP_PAGE, pa / DUMP_PAGE + 1);
+	}
+	sort_frames(&s->skip);
+}
+
+static void look_roots(struct scan *s)
+{
+	const uint64_t *n = s->image->n;
+	const uint64_t (*registers)[DUMP_REGISTERS];
+	size_t count = dump_registers(s->image->dump, &registers);
+
+	begin_root(s, label_of(s->graph, "kernel data"));
+	look_data(s);
+	begin_root(s, label_of(s->graph, "percpu variables"));
+	for (size_t cpu = 0; cpu < s->image->cpus && n[N_PERCPU_END] > n[N_PERCPU_START]; cpu++) {
+		look_virtual(s, n[N_PERCPU_START] + s->image->cpu_offset[cpu],
+			     n[N_PERCPU_END] - n[N_PERCPU_START], 0);
+		set_aside_virtual(s, n[N_PERCPU_START] + s->image->cpu_offset[cpu],
+				  n[N_PERCPU_END] - n[N_PERCPU_START]);
+	}
+	sort_frames(&s->skip);
+	begin_root(s, label_of(s->graph, "memory of the boot"));
+	look_frames(s, &s->objects->reserved);
+	begin_root(s, label_of(s->graph, "memory without a call site"));
+	look_frames(s, &s->objects->unknown);
+	begin_root(s, label_of(s->graph, "registers"));
+	for (size_t i = 0; i < count; i++)
+		look(s, (const uint8_t *)registers[i], sizeof(registers[i]), 0);
+	for (size_t i = 0; i < s->tasks && !image_exhausted(s->image); i++) {
+		begin_root(s, s->task[i].label);
+		look_virtual(s, s->task[i].sp, s->task[i].stack + n[N_STACK_SIZE] - s->task[i].sp, 0);
+	}
+}
+
+struct graph *graph_read(struct kernel_objects *objects, graph_progress *progress, void *data)
+{
+	struct graph *g = xcalloc(1, sizeof(*g));
+	struct image *image = objects->image;
+	const uint64_t *n = image->n;
+	struct scan s = {
+		.graph = g, .objects = objects, .image = image,
+		.direct_map = image->layout.direct_map, .max_pa = image->max_pa,
+		.memory_map = image->layout.memory_map, .page_size = n[N_PAGE_SIZE_OF],
+		.memory_map_size = image->max_pa / DUMP_PAGE * n[N_PAGE_SIZE_OF],
+		.text = n[N_TEXT], .text_size = n[N_KERNEL_END] - n[N_TEXT],
+		.cpu0 = image->cpu_offset[0], .hardened = n[N_HARDENED],
+		.progress = progress, .data = data, .all = dump_size(image->dump),
+	};
+
+	if (objects->areas) {
+		s.area_low = objects->area[0].start;
+		s.area_high = objects->area[objects->areas - 1].end;
+	}
+	g->objects = objects;
+	g->first = xcalloc(objects->nodes + 1UL, sizeof(*g->first));
+	set_bookkeeping_aside(&s);
+	sort_frames(&s.skip);
+	sort_frames(&objects->reserved);
+	sort_frames(&objects->unknown);
+	find_tasks(&s);
+	find_modules(&s);
+	look_objects(&s);
+	look_roots(&s);
+	g->nodes = objects->nodes + (uint32_t)g->roots;
+	g->first[g->nodes] = g->edges;
+	free(s.task);
+	free(s.area);
+	free(s.skip.at);
+	return g;
+}
+
+void graph_free(struct graph *graph)
+{
+	if (!graph)
+		return;
+	free(graph->root_label);
+	free(graph->first);
+	free(graph->edge);
+	strmap_free(&graph->labels);
+	free(graph);
+}
+
+/* ---- reaching ------------------------------------------------------------------------- */
+
+static bool is_single(const struct graph *g, const struct extent *extent)
+{
+	return !extent->order && extent->count == 1 && g->objects->id[extent->first] &&
+	       !(extent->flags & (EXTENT_QUIET | EXTENT_SLAB));
+}
+
+uint32_t graph_follower(const struct graph *graph, uint32_t node, unsigned int i)
+{
+	struct kernel_objects *o = graph->objects;
+	const struct extent *first = kobjects_extent_of(o, node), *next;
+	uint64_t block = 2;
+
+	if (!first || first->first != node || !(first->flags & EXTENT_POINTED) ||
+	    !is_single(graph, first) || i + 1 >= MAX_FOLLOWERS)
+		return 0;
+	while (block < i + 2)
+		block *= 2;
+	next = first->pfn % block ? NULL : kobjects_extent(o, first->pfn + i + 1);
+	if (!next || !is_single(graph, next) || o->id[next->first] != o->id[node])
+		return 0;
+	return next->first;
+}
+
+bool graph_is_root(const struct graph *graph, uint32_t node)
+{
+	const struct extent *extent;
+
+	if (node >= graph->objects->nodes || kobjects_bit(graph->objects->is_ids, node))
+		return true;
+	extent = kobjects_extent_of(graph->objects, node);
+	return extent && node == extent->first && (extent->flags & EXTENT_USED || extent->label);
+}
+
+static uint32_t push(uint32_t to, const uint8_t *without, uint8_t *reached, uint32_t *stack,
+		     uint32_t depth)
+{
+	if (reached[to] || (without && without[to]))
+		return depth;
+	reached[to] = 1;
+	stack[depth] = to;
+	return depth + 1;
+}
+
+void graph_reach_from(const struct graph *graph, uint32_t node, const uint8_t *without,
+		      uint8_t *reached, uint32_t *stack)
+{
+	uint32_t depth = push(node, without, reached, stack, 0), next;
+
+	while (depth) {
+		uint32_t at = stack[--depth];
+
+		for (uint64_t e = graph->first[at]; e < graph->first[at + 1]; e++)
+			depth = push(graph->edge[e].to, without, reached, stack, depth);
+		for (unsigned int i = 0; (next = graph_follower(graph, at, i)); i++)
+			depth = push(next, without, reached, stack, depth);
+	}
+}
+
+void graph_reach(const struct graph *graph, const uint8_t *without, uint8_t *reached)
+{
+	const struct kernel_objects *o = graph->objects;
+	uint32_t *stack = xcalloc(graph->nodes + 1UL, sizeof(*stack));
+
+	memset(reached, 0, graph->nodes);
+	for (uint32_t node = o->nodes; node < graph->nodes; node++)
+		graph_reach_from(graph, node, without, reached, stack);
+	for (uint32_t node = 1; node < o->nodes; node++)
+		if (kobjects_bit(o->is_ids, node))
+			graph_reach_from(graph, node, without, reached, stack);
+	for (size_t i = 0; i < o->extents; i++)
+		if (graph_is_root(graph, o->extent[i].first))
+			graph_reach_from(graph, o->extent[i].first, without, reached, stack);
+	free(stack);
+}
+
+/* ---- names ---------------------------------------------------------------------------- */
+
+uint32_t graph_group(const struct graph *graph, uint32_t node, bool contexts)
+{
+	const struct kernel_objects *o = graph->objects;
+	const struct extent *extent;
+
+	if (node >= o->nodes)
+		return GRAPH_LABELS + graph->root_label[node - o->nodes];
+	extent = kobjects_extent_of(o, node);
+	if (extent && node == extent->first && extent->label)
+		return GRAPH_LABELS + extent->label;
+	return contexts ? o->id[node] : image_site_id(o->sites, o->id[node]);
+}
+
+void graph_group_name(const struct graph *graph, uint32_t group, struct text *name)
+{
+	if (group == GRAPH_LABELS)
+		text_puts(name, "lost");
+	else if (group > GRAPH_LABELS)
+		text_puts(name, graph->labels.entry[group - GRAPH_LABELS - 1].key);
+	else if (!group)
+		text_puts(name, "memory of slabs without a call site");
+	else if (!image_site_text(graph->objects->sites, (uint16_t)group, name))
+		text_puts(name, "an id that no tag has");
+}

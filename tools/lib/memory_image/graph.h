@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What holds what in an image: each word of the kernel's memory that can be a pointer to an
+ * allocation is an edge. Which words those are, and how pointers are written:
+ *
+ * - Roots are the kernel's data, memory that is the kernel's since boot, percpu variables,
+ *   registers, stacks from where the stack pointer is, and modules.
+ * - An address anywhere in an object leads to it, so flags in low bits do not matter: list_nulls,
+ *   entries of xarrays and maple trees, rhashtable, bits of obj_cgroups.
+ * - The address of a struct page leads to the pages, and what is in a struct page belongs to them.
+ * - An address of vmalloc space leads to the vm_struct, and that to the pages. The tree of all
+ *   areas, page tables of the kernel and its direct map lead nowhere. The tables of a process do.
+ * - Percpu memory is found by the pointer that alloc_percpu() returns, with its two lowest bits
+ *   clear, and by addresses of any processor.
+ * - A physical address or page frame number has to be that of the first byte.
+ * - The pointer to the next free object, left in an object that was free, is none.
+ * - Pages that were split from one allocation follow the first of them, if an address leads there.
+ * - Ids of codetag, of which four look like an address, are none, and never lost.
+ * - What users' pages and page tables contain is not looked at.
+ */
+#ifndef CODETAG_IMAGE_GRAPH_H
+#define CODETAG_IMAGE_GRAPH_H
+
+#include "base/strmap.h"
+#include "memory_image/kernel_objects.h"
+
+struct edge {
+	uint32_t to, offset;	/* where in the holder; EDGE_MAPPED: in its page table */
+};
+
+#define EDGE_MAPPED UINT32_MAX
+
+struct graph {
+	struct kernel_objects *objects;
+	uint32_t nodes;		/* one above the last root, behind all objects */
+	uint32_t *root_label;	/* of nodes from objects->nodes on */
+	size_t roots, root_room;
+	struct strmap labels;
+	uint64_t *first;	/* edges of node i: first[i] to first[i + 1] */
+	struct edge *edge;
+	uint64_t edges, edge_room;
+	uint64_t scanned;	/* bytes */
+};
+
+/* What graph_read() says from time to time: how much of all is done. */
+typedef void graph_progress(void *data, uint64_t done, uint64_t all);
+
+struct graph *graph_read(struct kernel_objects *objects, graph_progress *progress, void *data);
+void graph_free(struct graph *graph);
+
+/* Pages that follow the page @node, one after the other from @i = 0 on; 0: no more. */
+uint32_t graph_follower(const struct graph *graph, uint32_t node, unsigned int i);
+
+/* Whether it is one of the roots, or memory that is never lost. */
+bool graph_is_root(const struct graph *graph, uint32_t node);
+
+/*
+ * Sets @reached[node] for all nodes that roots lead to without a node in @without (which may be
+ * NULL, or have a byte for each node).
+ */
+void graph_reach(const struct graph *graph, const uint8_t *without, uint8_t *reached);
+
+/* Sets @reached for all that @node leads to, and itself; calls @each, which may be NULL. */
+void graph_reach_from(const struct graph *graph, uint32_t node, const uint8_t *without,
+		      uint8_t *reached, uint32_t *stack);
+
+/* The group of a node: the id of its site, or of its context if @contexts; or a label. */
+#define GRAPH_LABELS IMAGE_IDS
+uint32_t graph_group(const struct graph *graph, uint32_t node, bool contexts);
+
+/* What a group is called. */
+void graph_group_name(const struct graph *graph, uint32_t group, struct text *name);
+
+#endif

@@ -1,0 +1,458 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "unit.h"
+
+#include <time.h>
+#include <unistd.h>
+
+#include "../small-image.h"
+#include "base/memory.h"
+#include "memory_image/holders.h"
+#include "memory_image/lost.h"
+#include "memory_image/paths.h"
+
+/* What the small image has, and a stack whose words are the roots */
+#define FIRST (small_at(SMALL_SLAB))		/* objects of site 33 */
+#define THIRD (small_at(SMALL_SLAB) + 2048)
+#define PAGES (small_at(SMALL_ALLOCATED))	/* four pages of site 32 */
+#define PERCPU (small_at(60) + 16)		/* of site 32, too */
+#define STACK (small_at(62))
+
+struct world {
+	uint8_t *file;
+	struct image *image;
+	struct image_sites *sites;
+	struct recount recount;
+	struct kernel_objects *objects;
+	struct graph *graph;
+	struct lost *lost;
+};
+
+static void put(struct world *w, uint64_t va, uint64_t value)
+{
+	memcpy(w->file + SMALL_HEAD + (va - SMALL_MAP), &value, sizeof(value));
+}
+
+static void set_number(struct world *w, enum number number, uint64_t value)
+{
+	put(w, small_at(SMALL_ENTRIES) + number * 16 + 8, value);
+}
+
+static struct world world(void)
+{
+	return (struct world){ .file = small_image() };
+}
+
+static void look(struct world *w)
+{
+	const char *why = NULL;
+	struct dump *dump = dump_open_memory(w->file, SMALL_SIZE, &why);
+
+	w->image = dump ? image_open_dump(dump, &why) : NULL;
+	if (!w->image) {
+		printf("the image is none: %s\n", why);
+		abort();
+	}
+	w->sites = image_sites_read(w->image);
+	recount_init(&w->recount, w->image);
+	w->objects = kobjects_read(w->image, w->sites, &w->recount);
+	w->graph = graph_read(w->objects, NULL, NULL);
+	w->lost = lost_find(w->graph, false);
+}
+
+static void end(struct world *w)
+{
+	lost_free(w->lost);
+	graph_free(w->graph);
+	kobjects_free(w->objects);
+	recount_free(&w->recount);
+	image_sites_free(w->sites);
+	image_close(w->image);
+	free(w->file);
+}
+
+static bool is_lost(const struct world *w, uint64_t address)
+{
+	for (size_t i = 0; i < w->lost->sites; i++)
+		for (uint32_t k = 0; k < w->lost->site[i].examples; k++)
+			if (kobjects_address(w->objects, w->lost->site[i].example[k]) == address)
+				return true;
+	return false;
+}
+
+/* Maps a page, with as many levels of tables as the machine has: they are the pages from 101 on. */
+static void map(struct world *w, uint64_t va, uint64_t page, unsigned int top_shift)
+{
+	struct layout *layout = (void *)(w->file + SMALL_HEAD + SMALL_LAYOUT * DUMP_PAGE);
+	unsigned int table = 101;
+
+	layout->tables = table * DUMP_PAGE;
+	layout->top_shift = top_shift;
+	for (unsigned int shift = top_shift; shift > 12; shift -= 9, table++)
+		put(w, small_at(table) + (va >> shift) % 512 * 8, (table + 1) * DUMP_PAGE | 1);
+	put(w, small_at(table) + (va >> 12) % 512 * 8, (page - SMALL_MAP) | 1);
+}
+
+/* Which of the first and third object, the pages and the percpu memory are lost: "op" */
+static void expect_lost(struct world *w, const char *what, const char *lost)
+{
+	static const struct {
+		char letter;
+		uint64_t address;
+	} all[] = { { '1', 0 }, { '3', 2048 } };
+	char is[8] = "";
+
+	look(w);
+	for (size_t i = 0; i < 2; i++)
+		if (is_lost(w, FIRST + all[i].address))
+			strncat(is, &all[i].letter, 1);
+	if (is_lost(w, PAGES))
+		strcat(is, "p");
+	if (is_lost(w, PERCPU))
+		strcat(is, "c");
+	expect(!strcmp(is, lost) && w->lost->objects == strlen(lost), "%s: lost is '%s', %d objects, not '%s'",
+	       what, is, (int)w->lost->objects, lost);
+}
+
+static void expect_with(const char *what, uint64_t word, const char *lost)
+{
+	struct world w = world();
+
+	put(&w, STACK + 512, word);
+	expect_lost(&w, what, lost);
+	end(&w);
+}
+
+static void test_pointers(void)
+{
+	uint64_t struct_page = small_at(SMALL_STRUCTS) + SMALL_ALLOCATED * 256;
+
+	expect_with("no pointer", 0, "13pc");
+	expect_with("to an object", FIRST, "3pc");
+	expect_with("into an object", FIRST + 999, "3pc");
+	expect_with("to a free object", FIRST + 1024, "13pc");
+	expect_with("with bits of xarrays and maple trees", THIRD | 2, "1pc");
+	expect_with("with all low bits", THIRD | 0x1f, "1pc");
+	expect_with("to pages", PAGES, "13c");
+	expect_with("into the last page", PAGES + 3 * DUMP_PAGE + 8, "13c");
+	expect_with("to a struct page", struct_page, "13c");
+	expect_with("to a struct page, with a bit", struct_page | 1, "13c");
+	expect_with("to the struct page of a slab", small_at(SMALL_STRUCTS) + SMALL_SLAB * 256, "13pc");
+	expect_with("to percpu memory", PERCPU, "13p");
+	expect_with("into percpu memory", PERCPU + 12, "13p");
+	expect_with("with a bit of a percpu_ref", PERCPU | 1, "13p");
+	expect_with("behind percpu memory", PERCPU + 16, "13pc");
+	expect_with("physical", PAGES - SMALL_MAP, "13c");
+	expect_with("physical, of the second page", PAGES - SMALL_MAP + DUMP_PAGE, "13pc");
+	expect_with("physical, not aligned", PAGES - SMALL_MAP + 8, "13pc");
+}
+
+/* What an object contains counts if something leads to the object. */
+static void test_chains(void)
+{
+	struct world w = world();
+
+	put(&w, FIRST + 64, THIRD);
+	put(&w, THIRD + 8, PAGES);
+	expect_lost(&w, "a chain that nothing leads to", "13pc");
+	for (size_t i = 0; i < w.lost->sites; i++)
+		expect(w.lost->site[i].heads == 1, "the first of a chain is its head: site %zu has %d", i,
+		       (int)w.lost->site[i].heads);
+	end(&w);
+
+	w = world();
+	put(&w, FIRST + 64, THIRD);
+	put(&w, THIRD + 64, FIRST);
+	expect_lost(&w, "a ring", "13pc");
+	end(&w);
+
+	w = world();
+	put(&w, STACK + 8, FIRST);
+	put(&w, FIRST + 64, THIRD);
+	put(&w, THIRD + 8, PAGES + DUMP_PAGE);
+	put(&w, PAGES + 2 * DUMP_PAGE, PERCPU);
+	expect_lost(&w, "a chain", "");
+	end(&w);
+
+	w = world();
+	put(&w, STACK + 8, PERCPU);
+	put(&w, PERCPU + 8, THIRD);
+	expect_lost(&w, "what percpu memory holds", "1p");
+	end(&w);
+}
+
+static void test_rules(void)
+{
+	uint64_t struct_page = small_at(SMALL_STRUCTS) + SMALL_ALLOCATED * 256, offset;
+	struct world w = world();
+
+	put(&w, STACK, PAGES);
+	put(&w, struct_page + 40, FIRST);
+	put(&w, struct_page + 256 + 40, THIRD);
+	expect_lost(&w, "words of struct pages belong to their pages", "c");
+	end(&w);
+
+	w = world();
+	put(&w, small_at(SMALL_STRUCTS) + 70 * 256 + 40, FIRST);
+	expect_lost(&w, "words of the struct page of a free page belong to nobody", "13pc");
+	end(&w);
+
+	w = world();
+	put(&w, STACK, PAGES);
+	put(&w, PAGES + 80, FIRST);
+	put(&w, struct_page + 96, 0x1234);
+	expect_lost(&w, "what pages of users contain leads nowhere", "13c");
+	end(&w);
+
+	w = world();
+	put(&w, small_at(70), FIRST);
+	put(&w, small_at(71), THIRD);
+	put(&w, small_at(72), PAGES);
+	put(&w, small_at(SMALL_STRUCTS) + 70 * 256, 1 << 9);
+	put(&w, small_at(SMALL_STRUCTS) + 71 * 256 + 104, 1);
+	expect_lost(&w, "reserved pages are roots, and used ones that no site has", "pc");
+	end(&w);
+
+	/* The saved stack pointer */
+	w = world();
+	look(&w);
+	offset = w.image->n[N_INIT_TASK] + w.image->n[N_TASK_SP];
+	end(&w);
+	w = world();
+	put(&w, STACK + 512, FIRST);
+	put(&w, STACK + 1024, THIRD);
+	put(&w, offset, STACK + 520);
+	expect_lost(&w, "of a stack only what is in use", "1pc");
+	end(&w);
+	w = world();
+	put(&w, STACK + 512, FIRST);
+	put(&w, offset, STACK + 521);
+	expect_lost(&w, "all of it if the stack pointer is none", "3pc");
+	end(&w);
+}
+
+/* The pointer to the next free object, which was free when it was written */
+static void test_free_pointer(void)
+{
+	struct world w = world();
+	uint64_t offset;
+
+	look(&w);
+	offset = small_at(SMALL_CACHE) + w.image->n[N_CACHE_OFFSET];
+	end(&w);
+	for (unsigned int hardened = 0; hardened < 2; hardened++) {
+		w = world();
+		put(&w, offset, 64);
+		put(&w, STACK, FIRST);
+		put(&w, FIRST + 64, THIRD);
+		set_number(&w, N_HARDENED, hardened);
+		expect_lost(&w, hardened ? "hardened, it is a pointer" : "a stale one is none",
+			    hardened ? "pc" : "3pc");
+		end(&w);
+	}
+	w = world();
+	put(&w, offset, 64);
+	put(&w, STACK, FIRST);
+	put(&w, FIRST + 64, THIRD + 8);
+	expect_lost(&w, "into an object it cannot be one", "pc");
+	end(&w);
+}
+
+/* The first object is a vmap_area, the third the vm_struct of the pages: a tree has the first. */
+static void test_area(void)
+{
+	uint64_t va = 0xffa0000012345000;
+
+	for (unsigned int top_shift = 39; top_shift <= 48; top_shift += 9) {
+		for (unsigned int known = 0; known < 2; known++) {
+			struct world w = world();
+
+			map(&w, va, PAGES, top_shift);
+			put(&w, STACK, FIRST);
+			put(&w, FIRST, va);
+			put(&w, FIRST + 8, va + DUMP_PAGE);
+			put(&w, FIRST + 16, THIRD);
+			put(&w, THIRD, va);
+			put(&w, THIRD + 8, 2 * DUMP_PAGE);
+			put(&w, STACK + 8, known ? va + 5 : 0);
+			expect_lost(&w, known ? "an address in an area leads to all of it" :
+				    "the tree of areas does not", known ? "c" : "3pc");
+			end(&w);
+		}
+	}
+}
+
+/* A stack in vmalloc space, with four and five levels of page tables */
+static void test_stack_in_vmalloc(void)
+{
+	uint64_t va = 0xffa0000012345000;
+	struct world w = world();
+	uint64_t stack;
+
+	look(&w);
+	stack = w.image->n[N_INIT_TASK] + w.image->n[N_TASK_STACK];
+	end(&w);
+	for (unsigned int top_shift = 39; top_shift <= 48; top_shift += 9) {
+		w = world();
+		map(&w, va, small_at(70), top_shift);
+		put(&w, stack, va);
+		put(&w, small_at(70) + 800, THIRD);
+		expect_lost(&w, top_shift == 39 ? "a stack, four levels" : "a stack, five levels", "1pc");
+		end(&w);
+	}
+}
+
+/* Pages 80 to 83, each allocated alone by site 32: only the address of the first is known. */
+static void test_split(void)
+{
+	struct world w = world();
+	uint64_t slots = small_at(SMALL_SLOTS) + 80 * 2;
+	uint64_t references = small_at(SMALL_STRUCTS) + 80 * 256 + 104;
+
+	put(&w, references, 1);
+	put(&w, slots, 0x0020002000200020);
+	put(&w, STACK, small_at(80) + 16);
+	put(&w, small_at(83), FIRST);
+	expect_lost(&w, "split pages follow the first", "3pc");
+	end(&w);
+
+	w = world();
+	put(&w, references, 1);
+	put(&w, slots, 0x0020002000200020);
+	put(&w, STACK, small_at(SMALL_STRUCTS) + 80 * 256);
+	look(&w);
+	expect(w.lost->objects == 4 + 3, "a struct page leads to its page alone: %d lost",
+	       (int)w.lost->objects);
+	end(&w);
+
+	w = world();
+	put(&w, references, 1);
+	put(&w, slots, 0x0020002000200020);
+	put(&w, STACK, small_at(81));
+	look(&w);
+	expect(w.lost->objects == 4 + 3, "an odd page begins nothing: %d lost", (int)w.lost->objects);
+	end(&w);
+}
+
+/* The stack holds the first object, that the third one, and both the pages. */
+static void test_retained(void)
+{
+	struct world w = world();
+	struct dominators *dominators;
+	struct pointers *pointers;
+	struct retained *retained;
+	struct paths *paths;
+	uint32_t first, pages;
+	uint8_t *chosen;
+
+	put(&w, STACK, FIRST);
+	put(&w, FIRST + 64, THIRD);
+	put(&w, FIRST + 72, PAGES);
+	put(&w, THIRD + 72, PAGES);
+	look(&w);
+	first = kobjects_at(w.objects, FIRST);
+	pages = kobjects_at(w.objects, PAGES);
+	dominators = dominators_find(w.graph);
+	expect(dominators->above[pages] == first, "what two ways lead to is below where they part");
+	paths = paths_find(w.graph, dominators, NULL);
+	expect(paths->path[0].all_bytes == 2 * 1024 + 4 * DUMP_PAGE + 16, "all paths have %d bytes",
+	       (int)paths->path[0].all_bytes);
+	chosen = xcalloc(w.graph->nodes, 1);
+	chosen[kobjects_at(w.objects, THIRD)] = 1;
+	retained = retained_find(w.graph, chosen, false);
+	expect(retained->objects == 1 && retained->bytes == 1024, "the third object retains itself");
+	retained_free(retained);
+	chosen[first] = 1;
+	retained = retained_find(w.graph, chosen, false);
+	expect(retained->objects == 3 && retained->bytes == 2048 + 4 * DUMP_PAGE && retained->rows == 2,
+	       "both retain all: %d objects", (int)retained->objects);
+	retained_free(retained);
+
+	memset(chosen, 0, w.graph->nodes);
+	chosen[pages] = 1;
+	pointers = pointers_find(w.graph, chosen, false);
+	expect(pointers->rows == 1 && pointers->row[0].group == 33 && pointers->row[0].pointers == 2 &&
+	       pointers->row[0].holders == 2 && pointers->row[0].objects == 1 && !pointers->unheld,
+	       "two objects of a site point to the pages");
+	pointers_free(pointers);
+	free(chosen);
+	paths_free(paths);
+	dominators_free(dominators);
+	end(&w);
+}
+
+/* 256 GiB, all but the first half a megabyte a hole, and a struct page for each page of it. */
+static void test_larger_than_memory(void)
+{
+	char path[] = "/tmp/codetag-unit-XXXXXX";
+	uint64_t size = 256ULL << 30, sections = small_at(100);
+	struct world w = world();
+	int fd = mkstemp(path);
+	const char *why = NULL;
+	struct timespec from, to;
+	struct image *image;
+	struct dump *dump;
+	Elf64_Phdr head;
+	struct layout *layout;
+	uint64_t max_pfn;
+	bool written;
+
+	look(&w);
+	max_pfn = w.image->n[N_MAX_PFN];
+	end(&w);
+	w = world();
+	/* Struct pages of 128 bytes from 4 GiB on, and 64 sections of 4 GiB each */
+	memcpy(&head, w.file + sizeof(Elf64_Ehdr), sizeof(head));
+	head.p_filesz = head.p_memsz = size;
+	memcpy(w.file + sizeof(Elf64_Ehdr), &head, sizeof(head));
+	layout = (void *)(w.file + SMALL_HEAD + SMALL_LAYOUT * DUMP_PAGE);
+	layout->memory_map = SMALL_MAP + (4ULL << 30);
+	layout->section_roots = 16;
+	set_number(&w, N_PAGE_SIZE_OF, 128);
+	set_number(&w, N_SECTION_SHIFT, 20);
+	set_number(&w, N_SECTIONS, sections);
+	for (unsigned int i = 0; i < 64; i++)
+		put(&w, sections + i * 64, 4);
+	put(&w, max_pfn, size / DUMP_PAGE);
+	written = write(fd, w.file, SMALL_SIZE) == SMALL_SIZE &&
+		  !ftruncate(fd, (off_t)(SMALL_HEAD + size));
+	close(fd);
+	dump = written ? dump_open(path, &why) : NULL;
+	image = dump ? image_open_dump(dump, &why) : NULL;
+	expect(image, "a sparse image of 256 GiB: %s", why ? why : "opened");
+	if (image) {
+		struct image_sites *sites = image_sites_read(image);
+		struct recount recount;
+		struct kernel_objects *objects;
+		struct graph *graph;
+
+		clock_gettime(CLOCK_MONOTONIC, &from);
+		recount_init(&recount, image);
+		objects = kobjects_read(image, sites, &recount);
+		graph = graph_read(objects, NULL, NULL);
+		clock_gettime(CLOCK_MONOTONIC, &to);
+		expect(recount.pages == size / DUMP_PAGE && !image_exhausted(image),
+		       "all %llu pages are looked at", (unsigned long long)recount.pages);
+		printf("# %.1f s\n", (double)(to.tv_sec - from.tv_sec) +
+		       (double)(to.tv_nsec - from.tv_nsec) / 1e9);
+		graph_free(graph);
+		kobjects_free(objects);
+		recount_free(&recount);
+		image_sites_free(sites);
+		image_close(image);
+	}
+	unlink(path);
+	free(w.file);
+}
+
+void test_graph(void)
+{
+	test_pointers();
+	test_chains();
+	test_rules();
+	test_free_pointer();
+	test_split();
+	test_area();
+	test_stack_in_vmalloc();
+	test_retained();
+	test_larger_than_memory();
+}
