@@ -153,6 +153,7 @@ static const struct argp argp = {
 	"  codetag merge fleet/ -n 20\n"
 	"  codetag merge --label host=web1 a.gz --label host=web2 b.gz module nf_tables\n"
 	"  codetag merge fleet/ --group subsystem --sort outliers\n"
+	"  codetag where fleet/            # by kind of memory: which hosts are unlike the others\n"
 	"  codetag merge fleet/*.tar.xz --sqlite fleet.db && codetag report fleet.db --tree\n\n"
 	"Exit status: 0 success, 2 trouble.",
 	children, NULL, NULL

@@ -100,7 +100,8 @@ static uint32_t *use_slot(const struct kmem *kmem, const struct kmem_use *use)
 	uint64_t flags = use->is_malloc << 2 | use->is_free << 1 | use->told;
 	uint64_t cache = use->is_free || use->told ? use->cache : 0;
 	size_t i = secret_slot(use->caller * factor[0] + (uint64_t)use->size * factor[1] +
-			       cache * factor[2] + flags * factor[3], kmem->use_slots);
+			       (uint64_t)use->asked * factor[2] + (cache << 3 | flags) * factor[3],
+			       kmem->use_slots);
 
 	while (kmem->use_slot[i] && !is_same_use(&kmem->use[kmem->use_slot[i] - 1], use))
 		i = (i + 1) & (kmem->use_slots - 1);

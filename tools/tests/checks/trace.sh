@@ -119,18 +119,18 @@ trace_too_small() {
 		grep -q '^given less than was asked for.*: 1; the first was allocated by f+0x1' "$scratch/small"
 }
 
-# One caller, SIZES sizes: see reads_linearly().
-trace_sizes() {
-	awk -v n="$1" 'BEGIN {
+# One caller, SIZES sizes, asked for and given, or only asked for: see reads_linearly().
+trace_sizes() { # SIZES [GIVEN]
+	awk -v n="$1" -v given="${2:-0}" 'BEGIN {
 		for (i = 0; i < n; i++)
-			printf " x-1 [000] d..1. 1.0: kmalloc: call_site=f+0x1/0x2 ptr=%016x bytes_req=%d bytes_alloc=%d gfp_flags=GFP_KERNEL\n", 4096 + 64 * i, i + 1, i + 1
+			printf " x-1 [000] d..1. 1.0: kmalloc: call_site=f+0x1/0x2 ptr=%016x bytes_req=%d bytes_alloc=%d gfp_flags=GFP_KERNEL\n", 4096 + 64 * i, i + 1, given ? given : i + 1
 	}'
 }
 
 trace_linear() {
 	local n spent=() TIMEFORMAT=%U
 	for n in 10000 40000; do
-		trace_sizes $n >"$scratch/sizes"
+		trace_sizes $n "$@" >"$scratch/sizes"
 		spent+=("$({ time "$codetag" trace "$scratch/sizes" >/dev/null; } 2>&1)")
 	done
 	echo "${spent[@]} s"
@@ -140,6 +140,7 @@ trace_linear() {
 check trace/cut trace_cut
 check trace/too-small trace_too_small
 check trace/linear trace_linear
+check trace/linear-asked trace_linear 65536
 check trace/like-awk trace_like_awk
 check trace/drawn trace_drawn
 check trace/interrupted trace_interrupted

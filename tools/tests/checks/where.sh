@@ -199,6 +199,30 @@ where_many() {
 		{ cat "$dir/out"; return 1; }
 }
 
+# A thousand, two of which are unlike the others, each in its own row.
+where_thousand() {
+	local dir=$scratch/where-thousand
+	make_host "$dir/one" && python3 - "$dir" <<-'PYTHON' || return 1
+		import os, random, re, sys
+		random.seed(1)
+		text = open(f"{sys.argv[1]}/one/proc/meminfo").read()
+		for host in range(1000):
+		    def vary(match):
+		        kb = int(int(match[2]) * random.uniform(.98, 1.02))
+		        if (host, match[1]) in ((77, "SUnreclaim"), (500, "PageTables")):
+		            kb += 100000
+		        return f"{match[1]}: {kb} kB"
+		    path = f"{sys.argv[1]}/fleet/h{host:03}"
+		    os.makedirs(path)
+		    open(f"{path}/meminfo", "w").write(
+		        re.sub(r"(?m)^(SUnreclaim|PageTables|KernelStack|Percpu): +(\d+) kB", vary, text))
+	PYTHON
+	"$codetag" where "$dir/fleet" >"$dir/out"
+	[ $? -eq 1 ] && grep -q '^1000 machines' "$dir/out" &&
+		grep -q 'h077 *slab, not reclaimable *h077$' "$dir/out" &&
+		grep -q 'h500 *page tables *h500$' "$dir/out" || { cat "$dir/out"; return 1; }
+}
+
 # What is recorded is enough: zoneinfo, too, and processes. Steady growth is said in words.
 where_recording() (
 	export dir=$scratch/where-recording
@@ -307,6 +331,7 @@ feature libarchive where/sources && check where/sources where_sources
 check where/damage where_damage
 check where/plain where_plain
 check where/pipes where_pipes
+check where/thousand where_thousand
 check where/many where_many
 if feature sqlite3 where/recording; then
 	check where/recording where_recording
