@@ -58,13 +58,22 @@ longest()
 	printf '%s\n' $((most + 60))
 }
 
+# runner FLAVOUR: the script that boots it
+runner()
+{
+	case $1 in
+	um*) printf '%s\n' "$SCRIPTS/run-uml" ;;
+	*) printf '%s\n' "$SCRIPTS/run-qemu" ;;
+	esac
+}
+
 # guest NAME FLAVOUR APPEND FIRST SLOWDOWN PROGRAM…: run these in one guest
 guest()
 {
 	local name=$1 flavour=$2 append=$3 first=$4 slowdown=$5 status=0
 
 	shift 5
-	"$SCRIPTS/run-qemu" --name "$name" --append "$append" \
+	"$(runner "$flavour")" --name "$name" --append "$append" \
 		--mem "$(largest "${GUEST_MEM:-512M}" mem "$@")" \
 		--vmem "$(largest 0 vmem "$@")" \
 		--disk "$(largest 256M disk "$@")" --tcg "${GUEST_TCG:-$(tcg "$1")}" \
