@@ -137,7 +137,7 @@ void where_headings(const struct where_view *view, struct text *line)
 		text_printf(line, "  %*s", COLUMN_WIDTH(view) + 1, change);
 	}
 	if (view->last)
-		text_printf(line, "  %*s", COLUMN_WIDTH(view) + 1, "CHANGE");
+		text_printf(line, "  %*s", COLUMN_WIDTH(view) + 1, "LAST");
 	text_printf(line, "  %-31s %s", "WHAT", "LARGEST OWNER");
 	where_cut(line, view->width);
 }

@@ -86,7 +86,21 @@ static void add_sites(struct owners *owners, const struct snapshot *host,
 	strmap_free(&names);
 }
 
-static void add_caches(struct owners *owners, const struct snapshot *host)
+/* A file does not tell whether a cache is reclaimable; one that is larger than all such is none. */
+static bool may_be_of(const struct slab_cache *cache, int64_t bytes, enum memory_kind_id id,
+		      const struct machine *machine)
+{
+	const char *all = id == MEMORY_SLAB ? "SUnreclaim" : "SReclaimable";
+
+	if (id == MEMORY_KINDS)
+		return true;
+	if (cache->reclaim != RECLAIM_UNKNOWN)
+		return (cache->reclaim == RECLAIM_YES) == (id == MEMORY_SLAB_RECLAIMABLE);
+	return !fields_find(&machine->meminfo, all) ||
+	       bytes <= fields_number(&machine->meminfo, all);
+}
+
+static void add_caches(struct owners *owners, const struct snapshot *host, enum memory_kind_id id)
 {
 	const struct slabinfo *slabs = &host->machine.slabinfo;
 	int64_t page = machine_page_size(&host->machine);
@@ -95,7 +109,7 @@ static void add_caches(struct owners *owners, const struct snapshot *host)
 		const struct slab_cache *cache = &slabs->cache[i];
 		int64_t bytes = mul64(mul64(cache->slabs, cache->pages_per_slab), page);
 
-		if (bytes > 0)
+		if (bytes > 0 && may_be_of(cache, bytes, id, &host->machine))
 			add(owners, cache->name, bytes, cache->objects);
 	}
 }
@@ -138,7 +152,7 @@ void owners_find(struct owners *owners, const struct snapshot *host, enum memory
 		break;
 	case OWNER_CACHES:
 		if (slabs)
-			add_caches(owners, host);
+			add_caches(owners, host, id);
 		break;
 	case OWNER_AREAS:
 		if (id == MEMORY_VMALLOC || id == MEMORY_STACKS || id == MEMORY_KINDS)

@@ -177,7 +177,8 @@ void missing_find(struct text *lines, const struct explanation *e, const struct 
 
 	text_clear(lines);
 	if (machine->profiling == PROFILING_NONE)
-		text_puts(lines, "This kernel has no memory allocation profiling, so no call sites are known.\n");
+		text_puts(lines, "This kernel has no memory allocation profiling, so no call sites are known.\n"
+			  "Who allocates from now on: codetag trace --record 10\n");
 	else if (machine->profiling == PROFILING_OFF)
 		text_puts(lines, "Profiling is off: what is allocated now is charged to no call site "
 			  "(sysctl vm.mem_profiling).\n");

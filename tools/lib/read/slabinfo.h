@@ -20,6 +20,7 @@ struct slab_cache {
 	int64_t objects_per_slab, pages_per_slab;
 	int64_t active_slabs, slabs;
 	int64_t kb_used, kb;		/* of the kernel's list, which has nothing else */
+	enum { RECLAIM_UNKNOWN, RECLAIM_YES, RECLAIM_NO } reclaim;	/* its flag, of this machine */
 };
 
 enum slabinfo_from { SLABINFO_PROC, SLABINFO_SLABTOP, SLABINFO_LOG };

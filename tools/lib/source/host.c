@@ -69,6 +69,24 @@ static bool read_in(const char *dir, const char *name, char **text, size_t *len)
 	return good;
 }
 
+/* Which caches are reclaimable, slabinfo does not tell. */
+static void read_reclaim(struct slabinfo *slabs)
+{
+	for (size_t i = 0; i < slabs->count; i++) {
+		struct slab_cache *cache = &slabs->cache[i];
+		struct text name = { 0 };
+		size_t len;
+		char *text;
+
+		text_printf(&name, "%s/reclaim_account", cache->name);
+		if (!strchr(cache->name, '/') && read_in("/sys/kernel/slab", name.s, &text, &len)) {
+			cache->reclaim = *text == '1' ? RECLAIM_YES : RECLAIM_NO;
+			free(text);
+		}
+		text_free(&name);
+	}
+}
+
 void host_read_processes(struct holders *processes, bool pss)
 {
 	DIR *proc = opendir("/proc");
@@ -166,6 +184,7 @@ void host_read_live(struct snapshot *host, const struct host_options *options)
 			free(text);
 	}
 	if (options->holders) {
+		read_reclaim(&host->machine.slabinfo);
 		host_read_processes(&host->machine.processes, options->pss);
 		read_cgroups(&host->machine, CGROUP_DIR, 2);
 	}

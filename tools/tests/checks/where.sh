@@ -223,6 +223,18 @@ where_thousand() {
 		grep -q 'h500 *page tables *h500$' "$dir/out" || { cat "$dir/out"; return 1; }
 }
 
+# A cache that is larger than all unreclaimable slabs owns none of these.
+where_owner() {
+	local dir=$scratch/where-owner
+	make_host "$dir" || return 1
+	printf '%s\n' 'slabinfo - version: 2.1' '# name' \
+		'foo_inode_cache 120000 120000 1024 32 8 : tunables 0 0 0 : slabdata 3750 3750 0' \
+		'bar 20000 20000 1024 32 8 : tunables 0 0 0 : slabdata 600 600 0' >"$dir/proc/slabinfo"
+	rm -f "$dir/proc/allocinfo"
+	"$codetag" where "$dir" >"$dir/out" 2>&1
+	grep -q 'slab, not reclaimable *bar' "$dir/out" || { cat "$dir/out"; return 1; }
+}
+
 # What is recorded is enough: zoneinfo, too, and processes. Steady growth is said in words.
 where_recording() (
 	export dir=$scratch/where-recording
@@ -331,6 +343,7 @@ feature libarchive where/sources && check where/sources where_sources
 check where/damage where_damage
 check where/plain where_plain
 check where/pipes where_pipes
+check where/owner where_owner
 check where/thousand where_thousand
 check where/many where_many
 if feature sqlite3 where/recording; then
