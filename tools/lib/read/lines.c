@@ -117,13 +117,39 @@ char *line_plain(char *line)
 	return skip_time(s);
 }
 
+/* @s is @len bytes. */
+static bool has(const char *s, size_t len, const char *what)
+{
+	return memmem(s, len, what, strlen(what));
+}
+
+static bool begins_with_number(const char *s, size_t len)
+{
+	while (len && (*s == ' ' || *s == '-')) {
+		s++;
+		len--;
+	}
+	return len && *s >= '0' && *s <= '9';
+}
+
+/*
+ * Mail programs wrap long lines. A row of allocinfo begins with numbers and has a function: what
+ * begins without and has one is the rest of a row that has none.
+ */
+static bool is_wrapped(const char *before, size_t before_len, const char *line, size_t len)
+{
+	return before_len && before[before_len - 1] == '\n' && begins_with_number(before, before_len) &&
+	       !has(before, before_len, "func:") && !begins_with_number(line, len) &&
+	       has(line, len, "func:");
+}
+
 bool lines_plain(char **text, size_t *len)
 {
-	char *from, *to, *end;
+	char *from, *to, *end, *before;
 
 	if (lines_is_utf16(*text, *len) && !from_utf16(text, len))
 		return false;
-	from = to = *text;
+	from = to = before = *text;
 	end = from + *len;
 	if (*len >= 3 && !memcmp(from, "\xef\xbb\xbf", 3))
 		from += 3;
@@ -134,6 +160,10 @@ bool lines_plain(char **text, size_t *len)
 		char *line = line_plain(from), *newline = memchr(line, '\n', end - line);
 		size_t bytes = (newline ? newline + 1 : end) - line;
 
+		if (is_wrapped(before, to - before, line, bytes))
+			to[-1] = ' ';
+		else
+			before = to;
 		if (to != line)
 			memmove(to, line, bytes);
 		to += bytes;
