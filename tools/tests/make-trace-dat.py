@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0
 """Makes a trace.dat with stacks and pages out of one (version 6) that has neither.
 
-Usage: make-trace-dat.py PLAIN.dat OUT.dat
+Usage: make-trace-dat.py PLAIN.dat OUT.dat [big]
+
+With "big" it is of a big-endian machine.
 
 Two CPUs, whose events come between each other's events and their stacks.
 """
@@ -45,16 +47,19 @@ class Reader:
 
 
 def sized(kind, data):
-    return struct.pack("=" + kind, len(data)) + data
+    return struct.pack(ORDER + kind, len(data)) + data
 
 
 def offset(text, field):
     return int(re.search(rf"\b{field}(\[\d*\])?;\s*offset:(\d+);", text)[2])
 
 
-plain, out = sys.argv[1:]
+plain, out = sys.argv[1:3]
+ORDER = ">" if sys.argv[3:] == ["big"] else "="
 r = Reader(open(plain, "rb").read())
-head = r.take(10) + r.string() + r.take(2 + 4)
+head = r.take(10) + r.string()
+order, long_size, page_size = r.take(1), r.take(1), r.number("I")
+head += (b"\1" if ORDER == ">" else order) + long_size + struct.pack(ORDER + "I", page_size)
 for _ in range(2):
     head += r.string() + sized("Q", r.sized("Q"))
 own = [r.sized("Q").decode() for _ in range(r.number("I"))]
@@ -78,10 +83,10 @@ functions = sorted(address)[:6]
 def event(name, pid, fields, tail=b""):
     text = formats[name]
     data = bytearray(max(int(o) + int(s) for o, s in re.findall(r"offset:(\d+);\s*size:(\d+)", text)))
-    struct.pack_into("=H", data, 0, int(re.search(r"ID: (\d+)", text)[1]))
-    struct.pack_into("=i", data, 4, pid)
+    struct.pack_into(ORDER + "H", data, 0, int(re.search(r"ID: (\d+)", text)[1]))
+    struct.pack_into(ORDER + "i", data, 4, pid)
     for field, (kind, value) in fields.items():
-        struct.pack_into("=" + kind, data, offset(text, field), value)
+        struct.pack_into(ORDER + kind, data, offset(text, field), value)
     if tail:
         data[offset(text, "caller"):] = tail
     data += bytes(-len(data) % 4)
@@ -106,7 +111,7 @@ def stack(pid, *names):
     fields = {"size": ("i", len(frames))} if " size;" in formats["kernel_stack"] else {}
     if not fields:
         frames.append(2 ** 64 - 1)
-    return event("kernel_stack", pid, fields, struct.pack(f"={len(frames)}Q", *frames))
+    return event("kernel_stack", pid, fields, struct.pack(f"{ORDER}{len(frames)}Q", *frames))
 
 
 # (time, CPU, event): 20 pairs in step, the stack of each after the other's event; then
@@ -127,19 +132,20 @@ for cpu in 0, 1:
     records, last = b"", mine[0][0]
     for t, data in mine:
         words = len(data) // 4
-        records += struct.pack("=I", (t - last) << 5 | (words if words <= 28 else 0))
+        kind, delta = words if words <= 28 else 0, t - last
+        records += struct.pack(ORDER + "I", kind << 27 | delta if ORDER == ">" else delta << 5 | kind)
         if words > 28:
-            records += struct.pack("=I", len(data) + 4)
+            records += struct.pack(ORDER + "I", len(data) + 4)
         records += data
         last = t
     assert len(records) <= 4080, len(records)
-    pages.append(struct.pack("=QQ", mine[0][0], len(records)) + records.ljust(4080, b"\0"))
+    pages.append(struct.pack(ORDER + "QQ", mine[0][0], len(records)) + records.ljust(4080, b"\0"))
 
-head += struct.pack("=I", len(own)) + b"".join(sized("Q", text.encode()) for text in own)
-head += struct.pack("=I", 1) + b"kmem\0" + struct.pack("=I", len(kmem))
+head += struct.pack(ORDER + "I", len(own)) + b"".join(sized("Q", text.encode()) for text in own)
+head += struct.pack(ORDER + "I", 1) + b"kmem\0" + struct.pack(ORDER + "I", len(kmem))
 head += b"".join(sized("Q", text.encode()) for text in kmem)
 head += sized("I", symbols) + sized("I", strings) + sized("Q", b"100 one\n200 two\n")
-head += struct.pack("=I", 2) + b"flyrecord\0"
+head += struct.pack(ORDER + "I", 2) + b"flyrecord\0"
 data = (len(head) + 32 + 4095) // 4096 * 4096
-head += struct.pack("=QQQQ", data, 4096, data + 4096, 4096)
+head += struct.pack(ORDER + "QQQQ", data, 4096, data + 4096, 4096)
 open(out, "wb").write(head.ljust(data, b"\0") + b"".join(pages))

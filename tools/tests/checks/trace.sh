@@ -278,6 +278,20 @@ trace_dat_stacks() {
 		"$(cat expected/trace-dat-stacks)" ]
 }
 
+# … and of a big-endian machine, with the same numbers.
+trace_dat_big_endian() {
+	local little=$scratch/little.dat big=$scratch/big.dat how
+	trace-cmd convert -i data/recorded-ours-6.12.trace.dat -o "$scratch/plain.dat" --file-version 6 &&
+		python3 make-trace-dat.py "$scratch/plain.dat" "$little" &&
+		python3 make-trace-dat.py "$scratch/plain.dat" "$big" big &&
+		[ "$(od -An -tx1 -j12 -N1 "$big")" = " 01" ] || return 1
+	for how in --json --stack=2 --pages "--group process"; do
+		# shellcheck disable=SC2086
+		"$codetag" trace $how "$little" >"$scratch/little" && "$codetag" trace $how "$big" |
+			sed 's|big.dat|little.dat|' | diff "$scratch/little" - || { echo "with $how"; return 1; }
+	done
+}
+
 trace_dat_damaged() {
 	survives 40 data/recorded-ours-6.12.trace.dat "$scratch/bad.dat" 5 0 "$codetag" trace "$scratch/bad.dat"
 }
@@ -393,6 +407,7 @@ if feature libtracecmd trace/dat; then
 	check trace/dat-cut trace_dat_cut
 	check trace/dat-damaged trace_dat_damaged
 	program trace-cmd trace/dat-stacks && check trace/dat-stacks trace_dat_stacks
+	program trace-cmd trace/dat-big-endian && check trace/dat-big-endian trace_dat_big_endian
 	program trace-cmd trace/dat-again && check trace/dat-again trace_dat_again
 	if program trace-cmd trace/dat-circle; then
 		check trace/dat-circle-records trace_dat_circle 0
