@@ -14,6 +14,9 @@ die()
 	exit 1
 }
 
+# kernels: the versions of the kernels that have a series, the oldest first
+kernels() { (cd "$ROOT/kernel-patches" && printf '%s\n' */series) | sed 's,/.*,,' | sort -V; }
+
 # Which kernel; each has a series. Without a choice it is the one whose sources are in
 # the Debian of this machine.
 HOME_KVER=$(sed -n 's/^linux-source-//p' "$SCRIPTS/packages.txt")
@@ -21,7 +24,7 @@ KVER=${KVER:-$HOME_KVER}
 PATCHES=$ROOT/kernel-patches/$KVER
 OVERLAY=$ROOT/codetag
 [[ $KVER != */* && -f $PATCHES/series ]] || die "KVER=$KVER: there is no series for such a kernel" \
-	"known: $(cd "$ROOT/kernel-patches" && echo */series | sed 's,/series,,g')"
+	"known: $(kernels | paste -sd' ')"
 TARBALL=/usr/src/linux-source-$KVER.tar.xz
 DEBIAN_CONFIGS=/usr/src/linux-config-$KVER
 
@@ -39,12 +42,17 @@ if [ "$KVER" != "$HOME_KVER" ]; then
 	LOGS=$LOGS/$KVER
 fi
 
+# tree_version DIR: "6.12" of the sources of a kernel
+tree_version() { sed -n 's/^\(VERSION\|PATCHLEVEL\) = //p' "$1/Makefile" 2>/dev/null | paste -sd.; }
+# tree_key DIR: what the directories of a tree of the user's own are called
+tree_key() { printf 'ksrc-%s\n' "$(printf %s "$1" | cksum | cut -d' ' -f1)"; }
+
 # A tree of the user's own gets a patched copy and object directories of its own.
 KSRC=${KSRC:-}
 if [ -n "$KSRC" ]; then
 	[ -d "$KSRC" ] || die "KSRC=$KSRC is not a directory" "give a directory with the sources of Linux $KVER"
 	KSRC=$(cd "$KSRC" && pwd -P)
-	KEY=ksrc-$(printf %s "$KSRC" | cksum | cut -d' ' -f1)
+	KEY=$(tree_key "$KSRC")
 	PRISTINE=$KSRC
 	TREE=$CACHE/tree/$KEY
 	OBJ=$OBJ/$KEY
