@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # Entry points. Each is a script in scripts/ that explains itself with --help.
 
+KERNELS := $(patsubst kernel-patches/%/series,%,$(sort $(wildcard kernel-patches/*/series)))
+
 help:
 	@echo 'Targets:'
 	@echo '  make run            build a kernel with the profiler, boot it, show what holds its memory'
@@ -15,14 +17,14 @@ help:
 	@echo '  make distclean      remove the whole cache'
 	@echo
 	@echo 'Variables:'
-	@echo '  KVER=VERSION        another kernel than Linux 6.12 that kernel-patches/ has a series for'
+	@echo '  KVER=VERSION        one of the kernels that kernel-patches/ has a series for: $(KERNELS)'
 	@echo '  ARCH=um             run and shell: user-mode Linux instead of QEMU'
 	@echo '  ARCH=arm64          run, shell and test: that architecture, in QEMU'
 	@echo '  FLAVOUR=NAME        run and shell: a configuration of scripts/configs/ (default base)'
 	@echo '                      deb: cloud-amd64 (default), amd64 or rt-amd64'
 	@echo '  LSMOD=FILE          deb: only modules that are in FILE, which lsmod has made, for one machine'
 	@echo '  MODSIGN_KEY=FILE    deb: sign the modules with this key, and not with one made for this build'
-	@echo '  KSRC=DIR            a Linux 6.12 (or KVER) tree of your own, which is never written to'
+	@echo '  KSRC=DIR            a tree of your own, of the version KVER, which is never written to'
 	@echo '  FAST_PATHS=n        leave out the fast-path series, in a tree of its own'
 	@echo '  ACCEL=kvm|tcg       accelerator of QEMU (default: KVM where it works)'
 	@echo '  APPEND=WORDS        run and shell: more kernel command line'

@@ -13,6 +13,16 @@ with open(os.path.join(HERE, "../scripts/packages.txt"), encoding="utf-8") as pa
 # The kernel that is patched, and compared with itself as it comes.
 KVER = os.environ.get("KVER") or HOME_KVER
 
+
+def version_key(version):
+    """6.12 comes after 6.6"""
+    return [int(part) for part in version.split(".")]
+
+
+# The profiler of mainline's newest kernel is measured, too.
+NEWEST_KVER = max((n for n in os.listdir(os.path.join(HERE, "../kernel-patches"))
+                   if re.fullmatch(r"[0-9.]+", n)), key=version_key)
+
 # The fast paths: the rows of the short table.
 FAST = ["page-0", "page-3", "page-9", "page-0-batch", "kmalloc-8", "kmalloc-64",
         "kmalloc-1024", "kmalloc-8192", "kmalloc-64-acct", "kmalloc-64-batch",
@@ -35,14 +45,16 @@ def variants():
     with open(os.path.join(HERE, "variants"), encoding="utf-8") as file:
         for line in file:
             if "|" in line and not line.startswith("#"):
+                line = line.replace("KVER-", KVER + "-").replace("NEWEST-", NEWEST_KVER + "-")
                 fields = [f.strip() for f in line.split("|")]
                 found.append((fields[0], fields[1]))
-    return found
+    return list(dict.fromkeys(found))
 
 
 def base_of(variant):
     """What a variant is compared with: the same kernel without a profiler."""
-    return "7.3-none" if variant.startswith("7.3-") else f"{KVER}-none"
+    source = source_of(variant)
+    return f"{source if source[0].isdigit() else KVER}-none"
 
 
 def source_of(variant):

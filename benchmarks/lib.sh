@@ -16,10 +16,13 @@ if [ "$GUEST_ARCH" = arm64 ]; then
 	DATA=$DATA/arm64
 fi
 
+# Its profiler is measured beside that of KVER.
+NEWEST_KVER=$(kernels | tail -n 1)
+
 # A measured kernel is called SOURCE-PROFILER[-um|-arm64]:
-#   SOURCE	KVER (6.12) or 7.3 as they come; ours, which is the patched KVER; roomy,
-#		the same with as many page flags left as an id needs; or alone, which
-#		is KVER with the profiler's series and not that of the fast paths
+#   SOURCE	KVER or the newest kernel as they come; ours, which is the patched KVER;
+#		roomy, the same with as many page flags left as an id needs; or alone,
+#		which is KVER with the profiler's series and not that of the fast paths
 #   PROFILER	none or prof
 #   -um	user-mode Linux, otherwise with the options of Debian that matter
 #   -arm64	with these, too, as far as that architecture has them
@@ -31,7 +34,7 @@ source_tree()
 {
 	case $1 in
 	"$KVER") printf '%s\n' "$PRISTINE" ;;
-	7.3) printf '%s\n' "${KSRC73:-$CACHE/src/linux-source-7.3}" ;;
+	"$NEWEST_KVER") printf '%s\n' "${KSRC_NEWEST:-$CACHE/src/linux-source-$NEWEST_KVER}" ;;
 	ours|roomy|owner) printf '%s\n' "${OURS_TREE:-$TREE}" ;;
 	alone) tree_without_fast_paths ;;
 	step) printf '%s\n' "$CACHE/tree/step-$KVER" ;;
@@ -47,7 +50,7 @@ flavour_tree()
 
 	source=$(kernel_source "$1" | sed 's/^roomy$\|^owner$/ours/')
 	case $KVER-$source in
-	6.12-*|*-[0-9]*) ;;
+	"$HOME_KVER"-*|*-[0-9]*) ;;
 	*) source=$KVER-$source ;;
 	esac
 	printf '%s\n' "$CACHE/tree/bench-$source"
@@ -79,20 +82,23 @@ flavour_fragments()
 say() { printf '%s %s\n' "$(date +%H:%M:%S)" "$*" >&2; }
 
 # variants [PREFIX…]: "name|kernel|command line|before" of those whose name begins
-# with one of these, and of those that they are compared with; no others than KVER
-# are compared with 6.12
+# with one of these, and of those that they are compared with
 variants()
 {
-	awk -F '|' -v want="$*" -v kver="$KVER" '
+	awk -F '|' -v want="$*" -v kver="$KVER" -v newest="$NEWEST_KVER" '
 	function trim(s) { gsub(/^[ \t]+|[ \t]+$/, "", s); return s }
-	/^#/ || NF < 4 || /^6\.12-/ && kver != "6.12" { next }
+	/^#/ || NF < 4 { next }
 	{
+		gsub(/KVER-/, kver "-")
+		gsub(/NEWEST-/, newest "-")
 		name = trim($1)
+		if (seen[name]++)
+			next
 		n = split(want, prefix, " ")
 		use = n == 0
 		for (i = 1; i <= n; i++) {
 			use = use || index(name, prefix[i]) == 1
-			use = use || name == (prefix[i] ~ /^7/ ? "7.3-none" : kver "-none")
+			use = use || name == (index(prefix[i], newest "-") == 1 ? newest : kver) "-none"
 			source = prefix[i]
 			sub(/-.*/, "", source)
 			use = use || name == source "-none"

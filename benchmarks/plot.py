@@ -9,8 +9,10 @@ import sys
 import benchlib as lib
 
 CASES = ["page-0", "page-0-batch", "kmalloc-64", "kmalloc-64-batch", "cache-200"]
-SHOWN = ["6.12-on", "6.12-off", "7.3-on", "7.3-compressed", "7.3-off",
-         "ours-slot", "ours-page_ext", "ours-off", "ours-site-off"]
+SHOWN = list(dict.fromkeys([
+    f"{lib.KVER}-on", f"{lib.KVER}-off",
+    f"{lib.NEWEST_KVER}-on", f"{lib.NEWEST_KVER}-compressed", f"{lib.NEWEST_KVER}-off",
+    "ours-slot", "ours-page_ext", "ours-off", "ours-site-off"]))
 
 
 def bars(data, value):

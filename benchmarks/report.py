@@ -77,9 +77,9 @@ def cycle_cell(data, variant, place, case):
 
 def groups(chosen):
     """A narrow table for each source of kernels, ours beside what it is compared with"""
-    for source in ("6.12-", "7.3-", "ours-", "roomy-", "alone-", "owner-"):
-        names = [v for v in chosen if v.startswith(source)]
-        if source in ("ours-", "roomy-", "alone-") and names and f"{lib.KVER}-none" in chosen:
+    for source in dict.fromkeys((lib.KVER, lib.NEWEST_KVER, "ours", "roomy", "alone", "owner")):
+        names = [v for v in chosen if lib.source_of(v) == source]
+        if source in ("ours", "roomy", "alone") and names and f"{lib.KVER}-none" in chosen:
             names.insert(0, f"{lib.KVER}-none")
         if names:
             yield names
