@@ -134,6 +134,7 @@ struct codetag_block_counters {
  * @first:	id of the first
  * @nr_used:	contexts that are not free
  * @unlisted:	for codetag_contexts_check(): those not seen in the list of their site
+ * @rcu:	to free it
  * @counters:	what they count
  * @contexts:	the contexts
  */
@@ -142,6 +143,7 @@ struct codetag_block {
 	u16 first;
 	unsigned int nr_used;
 	u32 unlisted;
+	struct rcu_head rcu;
 	struct codetag_block_counters __percpu *counters;
 	struct codetag_context contexts[CODETAG_BLOCK_SIZE];
 };
@@ -158,6 +160,7 @@ struct codetag_block {
  * @counters:	counters of the tags
  * @block:	it is not of a module, but these contexts have the ids
  * @nr_lines:	once it is unloaded: tags that were listed when that was looked at last
+ * @rcu:	to free it: reports find it under RCU
  * @modname:	name of the module
  *
  * Everything but the counters is protected by codetag_sem, and @nr_lines by
@@ -172,6 +175,7 @@ struct codetag_range {
 	struct alloc_tag_counters __percpu *counters;
 	struct codetag_block *block;
 	unsigned int nr_lines;
+	struct rcu_head rcu;
 	char modname[MODULE_NAME_LEN];
 };
 
@@ -350,6 +354,8 @@ struct far_vector {
 extern struct hlist_head codetag_few_far_vectors[CODETAG_FEW_FAR_VECTORS];
 extern struct hlist_head *codetag_many_far_vectors;
 extern unsigned int codetag_many_far_vectors_bits;
+unsigned long codetag_far_lock(void);
+void codetag_far_unlock(unsigned long flags);
 void codetag_slab_show_stats(struct seq_file *m);
 void pcpu_codetag_init(void);
 void pcpu_codetag_show_stats(struct seq_file *m);

@@ -199,8 +199,49 @@ unsigned int codetag_slab_objects(const struct kmem_cache *s, unsigned int order
 
 /* ---- far vectors ---------------------------------------------------------- */
 
-/* Objects are freed in NMI too: far_lock is for changing far vectors, RCU for looking. */
+/*
+ * For changing the lists of far vectors; looking needs RCU only. A tracer of the lock's
+ * contention can allocate and free objects while its CPU has the lock, a BPF program for
+ * example. Then it adds no vector, see codetag_far_locked(). Frees never take the lock:
+ * they give the vector up, and a grace period later it is unlinked.
+ */
 static DEFINE_RAW_SPINLOCK(far_lock);
+static DEFINE_PER_CPU(bool, has_far_lock);
+
+/**
+ * codetag_far_lock - lock the lists of far vectors
+ *
+ * Context: Any but NMI, unless codetag_far_locked().
+ * Return: The flags for codetag_far_unlock().
+ */
+unsigned long codetag_far_lock(void)
+	__acquires(&far_lock)
+{
+	unsigned long flags;
+
+	local_irq_save(flags);
+	__this_cpu_write(has_far_lock, true);
+	raw_spin_lock(&far_lock);
+	return flags;
+}
+
+/**
+ * codetag_far_unlock - the end of codetag_far_lock()
+ * @flags: what that returned
+ */
+void codetag_far_unlock(unsigned long flags)
+	__releases(&far_lock)
+{
+	raw_spin_unlock(&far_lock);
+	__this_cpu_write(has_far_lock, false);
+	local_irq_restore(flags);
+}
+
+/* Is this CPU in codetag_far_lock() already? No task leaves the CPU before the end of that. */
+static bool codetag_far_locked(void)
+{
+	return this_cpu_read(has_far_lock);
+}
 
 /* Those of the time when memory is short, or of the first slabs of a boot. */
 struct hlist_head codetag_few_far_vectors[CODETAG_FEW_FAR_VECTORS];
@@ -229,7 +270,7 @@ static struct far_vector *find_far_vector_in(struct hlist_head *head, const stru
 	struct far_vector *far;
 
 	hlist_for_each_entry_rcu_notrace(far, head, node)
-		if (far->slab == slab)
+		if (READ_ONCE(far->slab) == slab)
 			return far;
 	return NULL;
 }
@@ -492,15 +533,18 @@ static void *alloc_ids(const struct slab *slab, size_t bytes, gfp_t gfp)
 
 static void add_far_vector(const struct slab *slab, size_t bytes, gfp_t gfp)
 {
-	struct far_vector *far = alloc_ids(slab, sizeof(*far) + bytes, gfp);
+	struct far_vector *far;
 	unsigned long flags;
 
+	if (codetag_far_locked())
+		return;
+	far = alloc_ids(slab, sizeof(*far) + bytes, gfp);
 	if (!far)
 		return;
 	far->slab = slab;
-	raw_spin_lock_irqsave(&far_lock, flags);
+	flags = codetag_far_lock();
 	hlist_add_head_rcu(&far->node, far_vectors_of(slab));
-	raw_spin_unlock_irqrestore(&far_lock, flags);
+	codetag_far_unlock(flags);
 }
 
 static void slab_add_vector(const struct kmem_cache *s, struct slab *slab, gfp_t gfp,
@@ -527,11 +571,21 @@ static void free_far_vector(struct rcu_head *rcu)
 	kfree(container_of(rcu, struct far_vector, rcu));
 }
 
+static void unlink_far_vector(struct rcu_head *rcu)
+{
+	struct far_vector *far = container_of(rcu, struct far_vector, rcu);
+	unsigned long flags;
+
+	flags = codetag_far_lock();
+	hlist_del_rcu(&far->node);
+	codetag_far_unlock(flags);
+	call_rcu(rcu, free_far_vector);
+}
+
 /* The vector is nobody's before it is freed: the audit may come in between. */
 static void slab_remove_vector(struct slab *slab)
 {
 	struct far_vector *far;
-	unsigned long flags;
 	u16 *ids;
 
 	if (slab_order(slab)) {
@@ -545,10 +599,8 @@ static void slab_remove_vector(struct slab *slab)
 	rcu_read_unlock();
 	if (!far)
 		return;
-	raw_spin_lock_irqsave(&far_lock, flags);
-	hlist_del_rcu(&far->node);
-	raw_spin_unlock_irqrestore(&far_lock, flags);
-	call_rcu(&far->rcu, free_far_vector);
+	WRITE_ONCE(far->slab, NULL);
+	call_rcu(&far->rcu, unlink_far_vector);
 }
 
 /*

@@ -547,6 +547,45 @@ static void lowest_order(struct kunit *test)
 	kmem_cache_destroy(s);
 }
 
+/*
+ * A tracer allocates and frees while its CPU has the lock of far vectors: it does not take
+ * the lock again.
+ */
+static void far_locked(struct kunit *test)
+{
+	struct kmem_cache *s = kmem_cache_create("codetag_kunit", PAGE_SIZE / 2, 0,
+						 SLAB_NO_MERGE, NULL);
+	void *object[8];
+	unsigned int locked = 0, i;
+	unsigned long flags;
+
+	KUNIT_ASSERT_NOT_NULL(test, s);
+	if (!s->codetag_vector || s->oo.x == s->min.x) {
+		kmem_cache_destroy(s);
+		kunit_skip(test, "no slab of this cache has a far vector");
+	}
+	cache_random_seq_destroy(s);
+	s->oo = s->min;
+	s->min_partial = 0;
+	for (i = 0; i < 3; i++)
+		object[i] = tagged_object(s);
+	KUNIT_EXPECT_EQ(test, (unsigned int)virt_to_slab(object[0])->objects, 2);
+	flags = codetag_far_lock();
+	for (; i < ARRAY_SIZE(object); i++) {
+		object[i] = alloc_hooks_tag(own_tag(), kmem_cache_alloc_noprof(s, GFP_NOWAIT));
+		if (object[i])
+			locked += virt_to_slab(object[i])->objects == 1;
+	}
+	for (i = 0; i < ARRAY_SIZE(object); i++)
+		if (object[i])
+			kmem_cache_free(s, object[i]);
+	codetag_far_unlock(flags);
+	/* One was left of the last slab with a vector. */
+	KUNIT_EXPECT_EQ(test, locked, ARRAY_SIZE(object) - 4);
+	expect_objects(test, s, 0);
+	kmem_cache_destroy(s);
+}
+
 /* How many objects of own_tag() the audit finds in a slab. */
 static s64 recounted(struct kunit *test, struct slab *slab)
 {
@@ -753,6 +792,7 @@ static struct kunit_case slab_ref_cases[] = {
 	KUNIT_CASE_PARAM(zeroed, shape_gen_params),
 	KUNIT_CASE_PARAM(bulk, shape_gen_params),
 	KUNIT_CASE_PARAM(lowest_order, shape_gen_params),
+	KUNIT_CASE(far_locked),
 	KUNIT_CASE_PARAM(destroyed_in_use, few_shapes_gen_params),
 	KUNIT_CASE_PARAM(invalid_free, few_shapes_gen_params),
 	KUNIT_CASE_PARAM(damaged, shape_gen_params),
