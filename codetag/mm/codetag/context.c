@@ -842,7 +842,8 @@ static bool remove_block(struct codetag_block *block)
 
 	list_del(&block->list);
 	codetag_block_remove(block);
-	free_block(block);
+	free_percpu(block->counters);
+	kvfree_rcu(block, rcu);
 	return true;
 }
 

@@ -98,7 +98,7 @@ u16 module_alloc_tag_sizes[CODETAG_NR_BLOCKS];
 
 static struct codetag_range *range_of(unsigned int id)
 {
-	struct codetag_range *range = codetag_blocks[id >> CODETAG_BLOCK_SHIFT];
+	struct codetag_range *range = READ_ONCE(codetag_blocks[id >> CODETAG_BLOCK_SHIFT]);
 
 	return range && id - range->first < range->nr ? range : NULL;
 }
@@ -580,7 +580,8 @@ static struct codetag *tag_of_context(const struct codetag_context *ctx)
  * codetag_from_id - the tag that has an id, or whose context has it
  * @id: any id
  *
- * Context: Any. For an id that is not built in, with codetag_lock() held.
+ * Context: Any. For an id that is not built in, with codetag_lock() held or under RCU. Under
+ *	    RCU the module can go, and the tag with it, as soon as that ends.
  * Return: The tag, NULL if no tag has this id.
  */
 struct codetag *codetag_from_id(u16 id)
@@ -592,6 +593,8 @@ struct codetag *codetag_from_id(u16 id)
 	if (id < codetag_builtin_end)
 		return &__start_alloc_tags[id - CODETAG_ID_FIRST].ct;
 
+	RCU_LOCKDEP_WARN(!lockdep_is_held(&codetag_sem) && !rcu_read_lock_held(),
+			 "the tags of a module can go");
 	range = range_of(id);
 	if (!range)
 		return NULL;
@@ -955,23 +958,30 @@ static void free_copied_tags(struct codetag_range *range)
 	kvfree(range->tags);
 }
 
+static void free_range_rcu(struct rcu_head *rcu)
+{
+	struct codetag_range *range = container_of(rcu, struct codetag_range, rcu);
+
+	if (!range->mod)
+		free_copied_tags(range);
+	kfree(range);
+}
+
 static void free_range(struct codetag_range *range)
 {
 	unsigned int block = range->first >> CODETAG_BLOCK_SHIFT;
 
-	if (!range->mod)
-		free_copied_tags(range);
 	if (range->nr_lines)
 		codetag_content_id++;
 	if (range->first) {
 		module_alloc_tag_sizes[block] = 0;
 		module_alloc_tag_counters[block] = NULL;
-		codetag_blocks[block] = NULL;
+		WRITE_ONCE(codetag_blocks[block], NULL);
 		__clear_bit(block, codetag_blocks_used);
 	}
 	free_percpu(range->counters);
 	list_del(&range->list);
-	kfree(range);
+	call_rcu(&range->rcu, free_range_rcu);
 }
 
 /**
@@ -1101,7 +1111,8 @@ static void publish_range(struct codetag_range *range)
 	unsigned int block = range->first >> CODETAG_BLOCK_SHIFT;
 
 	__set_bit(block, codetag_blocks_used);
-	codetag_blocks[block] = range;
+	/* Reports find the range without a lock. */
+	smp_store_release(&codetag_blocks[block], range);
 	module_alloc_tag_counters[block] = range->counters - range->first;
 	module_alloc_tag_sizes[block] = range->nr * sizeof(*range->counters);
 }

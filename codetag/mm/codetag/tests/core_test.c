@@ -16,6 +16,17 @@
 #include <linux/wait.h>
 #include "../internal.h"
 
+/* Nothing of it goes while a test looks at it. */
+static struct codetag *tag_of(u16 id)
+{
+	struct codetag *ct;
+
+	codetag_lock();
+	ct = codetag_from_id(id);
+	codetag_unlock();
+	return ct;
+}
+
 static void reserved_ids(struct kunit *test)
 {
 	static const char * const names[] = {
@@ -27,9 +38,9 @@ static void reserved_ids(struct kunit *test)
 	struct codetag *ct;
 	unsigned int id;
 
-	KUNIT_EXPECT_NULL(test, codetag_from_id(CODETAG_ID_NONE));
+	KUNIT_EXPECT_NULL(test, tag_of(CODETAG_ID_NONE));
 	for (id = 1; id < CODETAG_ID_NR_RESERVED; id++) {
-		ct = codetag_from_id(id);
+		ct = tag_of(id);
 		KUNIT_ASSERT_NOT_NULL(test, ct);
 		KUNIT_EXPECT_EQ(test, ct->id, id);
 		KUNIT_EXPECT_EQ(test, ct->lineno, id);
@@ -39,7 +50,7 @@ static void reserved_ids(struct kunit *test)
 				  builtin_alloc_tag_counters + id);
 	}
 	for (; id < CODETAG_ID_FIRST; id++)
-		KUNIT_EXPECT_NULL(test, codetag_from_id(id));
+		KUNIT_EXPECT_NULL(test, tag_of(id));
 }
 
 static void builtin_ids(struct kunit *test)
@@ -54,7 +65,7 @@ static void builtin_ids(struct kunit *test)
 
 		/* One failure is enough. */
 		KUNIT_ASSERT_EQ(test, ct->id, CODETAG_ID_FIRST + i);
-		KUNIT_ASSERT_PTR_EQ(test, codetag_from_id(ct->id), ct);
+		KUNIT_ASSERT_PTR_EQ(test, tag_of(ct->id), ct);
 		KUNIT_ASSERT_NOT_NULL(test, ct->function);
 		KUNIT_ASSERT_NOT_NULL(test, ct->filename);
 		KUNIT_ASSERT_EQ(test, ct->filename[-1], ':');
@@ -416,10 +427,10 @@ static void module_load(struct kunit *test)
 
 		KUNIT_EXPECT_EQ(test, id, mod->alloc_tags[0].ct.id + i);
 		KUNIT_EXPECT_GE(test, id, codetag_builtin_end);
-		KUNIT_EXPECT_PTR_EQ(test, codetag_from_id(id), &mod->alloc_tags[i].ct);
+		KUNIT_EXPECT_PTR_EQ(test, tag_of(id), &mod->alloc_tags[i].ct);
 		expect_counts(test, id, 0, 0);
 	}
-	KUNIT_EXPECT_NULL(test, codetag_from_id(mod->alloc_tags[69].ct.id + 1));
+	KUNIT_EXPECT_NULL(test, tag_of(mod->alloc_tags[69].ct.id + 1));
 	KUNIT_EXPECT_TRUE(test, alloc_tag_id_counted(mod->alloc_tags[69].ct.id));
 	KUNIT_EXPECT_FALSE(test, alloc_tag_id_counted(mod->alloc_tags[69].ct.id + 1));
 	KUNIT_EXPECT_EQ(test, listed("fake_load", &info, func, sizeof(func)), 70);
@@ -431,7 +442,7 @@ static void module_load(struct kunit *test)
 	/* Nothing is held: everything goes at once. */
 	codetag_unload_module(mod);
 	KUNIT_EXPECT_EQ(test, listed("fake_load", &info, func, sizeof(func)), 0);
-	KUNIT_EXPECT_NULL(test, codetag_from_id(mod->alloc_tags[0].ct.id));
+	KUNIT_EXPECT_NULL(test, tag_of(mod->alloc_tags[0].ct.id));
 	KUNIT_EXPECT_FALSE(test, alloc_tag_id_counted(mod->alloc_tags[0].ct.id));
 	now = id_use();
 	KUNIT_EXPECT_EQ(test, now.modules, before.modules);
@@ -477,7 +488,7 @@ static void module_unload(struct kunit *test)
 	now = id_use();
 	KUNIT_EXPECT_EQ(test, now.unloaded, before.unloaded);
 	KUNIT_EXPECT_EQ(test, now.free, before.free);
-	KUNIT_EXPECT_NULL(test, codetag_from_id(id));
+	KUNIT_EXPECT_NULL(test, tag_of(id));
 }
 
 /* The index of lines has their number right. */
@@ -543,7 +554,7 @@ static void content_ids(struct kunit *test)
 	/* Nobody has asked between the last byte and the end of the range. */
 	uncharge(test, second, 64, 1);
 	codetag_reap();
-	KUNIT_EXPECT_NULL(test, codetag_from_id(second));
+	KUNIT_EXPECT_NULL(test, tag_of(second));
 	expect_content(test, &last, true);
 }
 
@@ -608,8 +619,8 @@ static void module_again(struct kunit *test)
 
 	/* The old ids are free, and may be given out, but not those in use. */
 	codetag_reap();
-	KUNIT_EXPECT_NULL(test, codetag_from_id(old));
-	KUNIT_EXPECT_PTR_EQ(test, codetag_from_id(new), &second->alloc_tags[0].ct);
+	KUNIT_EXPECT_NULL(test, tag_of(old));
+	KUNIT_EXPECT_PTR_EQ(test, tag_of(new), &second->alloc_tags[0].ct);
 	uncharge(test, new, 30, 1);
 	codetag_unload_module(second);
 	fake_module_gone(second);
@@ -629,11 +640,11 @@ static void module_half(struct kunit *test)
 	codetag_unload_module(mod);
 	fake_module_gone(mod);
 	codetag_reap();
-	KUNIT_EXPECT_NOT_NULL(test, codetag_from_id(id));
+	KUNIT_EXPECT_NOT_NULL(test, tag_of(id));
 	alloc_tag_charge(id, 8, 0);
 	uncharge(test, id, 0, 1);
 	codetag_reap();
-	KUNIT_EXPECT_NOT_NULL(test, codetag_from_id(id));
+	KUNIT_EXPECT_NOT_NULL(test, tag_of(id));
 	uncharge(test, id, 8, 0);
 	KUNIT_EXPECT_EQ(test, id_use().free, before.free);
 }
@@ -652,7 +663,7 @@ static void module_large(struct kunit *test)
 	for (i = 0; i < nr; i++) {
 		const struct codetag *ct = &mod->alloc_tags[i].ct;
 
-		KUNIT_ASSERT_PTR_EQ(test, codetag_from_id(ct->id), ct);
+		KUNIT_ASSERT_PTR_EQ(test, tag_of(ct->id), ct);
 		alloc_tag_charge(ct->id, i + 1, 1);
 	}
 	for (i = 0; i < nr; i++)
@@ -730,7 +741,7 @@ static void module_exhaustion(struct kunit *test)
 
 			if (ct->id == CODETAG_ID_UNREPRESENTABLE)
 				without++;
-			else if (codetag_from_id(ct->id) != ct)
+			else if (tag_of(ct->id) != ct)
 				KUNIT_FAIL_AND_ABORT(test, "id %u has another tag", ct->id);
 		}
 	}
