@@ -96,7 +96,10 @@ static size_t append(char *name, size_t at, const char *s, size_t len)
  * codetag_subsystem - name the part of the kernel that a source file belongs to
  * @name:	room for CODETAG_SUBSYSTEM_MAX bytes and a NUL byte
  * @path:	the path, as the compiler was given it, without "./" in front
- * @modname:	the module of a file outside the tree, NULL: not known
+ * @modname:	the module of the file, NULL: not known
+ *
+ * The compiler has the path of a module outside the tree from the root of the file system
+ * or, on newer kernels, from the directory of the module.
  *
  * Context: Any.
  */
@@ -106,17 +109,17 @@ void codetag_subsystem(char *name, const char *path, const char *modname)
 	const char *found = NULL;
 	unsigned int i;
 
-	if (path[0] == '/' && modname) {
-		at = append(name, at, "module ", strlen("module "));
-		append(name, at, modname, strlen(modname));
-		return;
-	}
 	for (i = 0; i < ARRAY_SIZE(rules); i++) {
 		len = strlen(rules[i].prefix);
 		if (len > prefix && !strncmp(path, rules[i].prefix, len)) {
 			found = rules[i].name;
 			prefix = len;
 		}
+	}
+	if (!found && modname) {
+		at = append(name, at, "module ", strlen("module "));
+		append(name, at, modname, strlen(modname));
+		return;
 	}
 	if (!found)
 		found = "other";

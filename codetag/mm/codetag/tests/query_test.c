@@ -692,6 +692,30 @@ static void globs(struct kunit *test)
 	}
 }
 
+/* A module outside the tree has one name, whatever path the compiler was given. */
+static void subsystems(struct kunit *test)
+{
+	static const struct {
+		const char *path, *modname, *name;
+	} files[] = {
+		{ "fs/ext4/super.c", "ext4", "fs/ext4" },
+		{ "arch/x86/kernel/fpu/xstate.c", NULL, "arch/x86" },
+		{ "mm/slub.c", "slub", "slab allocator" },
+		{ "/usr/src/hda/main.c", "snd_hda", "module snd_hda" },
+		{ "main.c", "snd_hda", "module snd_hda" },
+		{ "src/main.c", "snd_hda", "module snd_hda" },
+		{ "/usr/src/hda/main.c", NULL, "other" },
+		{ "main.c", NULL, "other" },
+	};
+	char name[CODETAG_SUBSYSTEM_MAX + 1];
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(files); i++) {
+		codetag_subsystem(name, files[i].path, files[i].modname);
+		KUNIT_EXPECT_STREQ(test, name, files[i].name);
+	}
+}
+
 static void names_module(struct kunit *test)
 {
 	static const struct {
@@ -805,6 +829,7 @@ static struct kunit_case query_cases[] = {
 	KUNIT_CASE(long_text),
 	KUNIT_CASE_PARAM(matching, match_gen_params),
 	KUNIT_CASE(globs),
+	KUNIT_CASE(subsystems),
 	KUNIT_CASE(names_module),
 	KUNIT_CASE(prefixes),
 	KUNIT_CASE(garbage),
