@@ -660,17 +660,50 @@ static void page_values(struct page *page, unsigned int order, struct codetag_co
 		page_tag_set(pgalloc_tag_holder(page), now);
 }
 
+struct codetag_asked codetag_asked_table[1 << CODETAG_ASKED_BITS];
+
 /**
- * __codetag_page_asked - see codetag_page_asked()
- * @page:	first page
- * @order:	order of the allocation
- * @size:	bytes that were asked for
+ * codetag_page_ask - say which size is requested of the page allocator
+ * @order:	order of the pages that the current task is about to allocate
+ * @size:	requested bytes
+ *
+ * Without it, the pages would be charged to a context of their own size first, and that
+ * context would stay for some seconds. Two tasks can want the same element of the table, and
+ * an interrupt that of its task: then they are.
+ *
+ * Context: Any but NMI; codetag_page_asked() is to follow.
+ * Return: An argument for codetag_page_asked().
  */
-void __codetag_page_asked(struct page *page, unsigned int order, size_t size)
+struct codetag_asked *codetag_page_ask(unsigned int order, size_t size)
 {
-	struct codetag_context *ctx = context_of_page(page);
+	struct codetag_asked *asked = codetag_asked_of(current);
+
+	if (!in_task() || cmpxchg(&asked->task, NULL, current))
+		return NULL;
+	asked->tag = alloc_tag_current();
+	asked->order = order;
+	asked->size = size;
+	return asked;
+}
+
+/**
+ * codetag_page_asked - the end of codetag_page_ask()
+ * @asked:	what that returned
+ * @page:	first page of the allocation, NULL if that failed
+ * @order:	order of the allocation
+ * @size:	requested bytes
+ *
+ * Context: Any but NMI; nobody else may know the pages yet.
+ */
+void codetag_page_asked(struct codetag_asked *asked, struct page *page, unsigned int order,
+			size_t size)
+{
+	struct codetag_context *ctx;
 	struct words words;
 
+	if (asked)
+		WRITE_ONCE(asked->task, NULL);
+	ctx = page ? context_of_page(page) : NULL;
 	if (!ctx)
 		return;
 	preempt_disable();

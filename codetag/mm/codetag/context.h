@@ -375,22 +375,54 @@ u16 codetag_context_accounted(u16 id, size_t bytes);
 DECLARE_STATIC_KEY_FALSE(codetag_by_size_key);
 DECLARE_STATIC_KEY_FALSE(codetag_by_cgroup_key);
 
-void __codetag_page_asked(struct page *page, unsigned int order, size_t size);
+/**
+ * struct codetag_asked - the size that a task requests of the page allocator
+ * @task:	the task, NULL: nobody uses this
+ * @tag:	its call site
+ * @order:	order of the pages
+ * @size:	requested bytes
+ *
+ * Only @task writes and reads the others, so they need no lock.
+ */
+struct codetag_asked {
+	const struct task_struct *task;
+	const struct alloc_tag *tag;
+	unsigned int order;
+	size_t size;
+};
+
+#define CODETAG_ASKED_BITS	6
+extern struct codetag_asked codetag_asked_table[1 << CODETAG_ASKED_BITS];
+
+static __always_inline struct codetag_asked *codetag_asked_of(const struct task_struct *task)
+{
+	return &codetag_asked_table[hash_ptr(task, CODETAG_ASKED_BITS)];
+}
+
+struct codetag_asked *codetag_page_ask(unsigned int order, size_t size);
+void codetag_page_asked(struct codetag_asked *asked, struct page *page, unsigned int order,
+			size_t size);
 void __codetag_page_charged(struct page *page, unsigned int order);
 void __codetag_folio_charged(struct folio *folio);
 
-/**
- * codetag_page_asked - tell the requested size of a page allocation
- * @page:	first page
- * @order:	order of the allocation
- * @size:	requested bytes
- *
- * Context: Any but NMI; nobody else may know the pages yet.
- */
-static __always_inline void codetag_page_asked(struct page *page, unsigned int order, size_t size)
+/* Is codetag_page_ask() to be called before pages are allocated for a smaller size? */
+static __always_inline bool codetag_by_size(void)
 {
-	if (static_branch_unlikely(&codetag_by_size_key))
-		__codetag_page_asked(page, order, size);
+	return static_branch_unlikely(&codetag_by_size_key);
+}
+
+/* The requested size of the pages that the current task allocates now */
+static __always_inline size_t codetag_page_size_asked(unsigned int order)
+{
+	const struct codetag_asked *asked;
+
+	if (codetag_by_size()) {
+		asked = codetag_asked_of(current);
+		if (READ_ONCE(asked->task) == current && asked->tag == alloc_tag_current() &&
+		    asked->order == order)
+			return asked->size;
+	}
+	return PAGE_SIZE << order;
 }
 
 /**
@@ -438,7 +470,6 @@ static inline u16 codetag_context_moved(u16 id, size_t bytes, int nid)
 	return id;
 }
 
-static inline void codetag_page_asked(struct page *page, unsigned int order, size_t size) {}
 static inline void codetag_page_charged(struct page *page, unsigned int order) {}
 static inline void codetag_folio_charged(struct folio *folio) {}
 
@@ -470,10 +501,28 @@ static inline unsigned int codetag_charged_id(int nid, gfp_t gfp, bool accounted
 
 #else /* CONFIG_MEM_ALLOC_PROFILING */
 
-static inline void codetag_page_asked(struct page *page, unsigned int order, size_t size) {}
 static inline void codetag_page_charged(struct page *page, unsigned int order) {}
 static inline void codetag_folio_charged(struct folio *folio) {}
 
 #endif /* CONFIG_MEM_ALLOC_PROFILING */
+
+#if !defined(CONFIG_MEM_ALLOC_PROFILING) || !defined(CONFIG_CODETAG_CONTEXTS)
+
+struct codetag_asked;
+
+static inline bool codetag_by_size(void)
+{
+	return false;
+}
+
+static inline struct codetag_asked *codetag_page_ask(unsigned int order, size_t size)
+{
+	return NULL;
+}
+
+static inline void codetag_page_asked(struct codetag_asked *asked, struct page *page,
+				      unsigned int order, size_t size) {}
+
+#endif
 
 #endif /* _MM_CODETAG_CONTEXT_H */

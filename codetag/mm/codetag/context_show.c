@@ -232,7 +232,7 @@ static void show_context(struct seq_file *m, const struct codetag_context *ctx)
 	s64 calls = max_t(s64, sum.calls, 0);
 	u64 allocs = codetag_context_allocs(ctx);
 
-	/* All that it ever had has moved to other contexts, see codetag_page_asked(). */
+	/* All that it ever had has moved to other contexts, see codetag_page_charged(). */
 	if (!allocs && !calls)
 		return;
 	seq_printf(m, "%12lld %8lld", max_t(s64, sum.bytes, 0), calls);

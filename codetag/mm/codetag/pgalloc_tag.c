@@ -76,7 +76,7 @@ static noinline void add_split_any(struct page *page, unsigned int order, gfp_t 
 
 	preempt_disable();
 	id = codetag_context_id(page_to_nid(page), gfp, gfp & __GFP_ACCOUNT,
-				PAGE_SIZE << order, page_tag_max_id);
+				codetag_page_size_asked(order), page_tag_max_id);
 	if (id)
 		pgalloc_tag_add_slow(page, order, gfp, id);
 	preempt_enable();
@@ -102,7 +102,7 @@ void pgalloc_tag_add_split(struct page *page, unsigned int order, gfp_t gfp)
 	preempt_disable();
 	split_by = codetag_split_now(&alloc_tag_current()->ct, &site);
 	ctx = codetag_context_lookup_fast(site, split_by, page_to_nid(page), gfp & __GFP_ACCOUNT,
-					  PAGE_SIZE << order);
+					  codetag_page_size_asked(order));
 	done = ctx && pgalloc_tag_try_set(page, order, !order || (gfp & __GFP_COMP), ctx->id);
 	if (likely(done))
 		codetag_context_charge(ctx, PAGE_SIZE << order);
