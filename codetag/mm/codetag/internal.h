@@ -335,12 +335,27 @@ static inline bool page_tag_has_place(const struct page *page)
 /* pgalloc_tag.c: charging pages */
 void pgalloc_tag_show_stats(struct seq_file *m);
 
+/* owner.c: the call site in reports */
+/**
+ * struct codetag_owner - what memory at an address was allocated
+ * @what:	the slab cache, or the number of pages
+ * @offset:	distance of the address from the begin of the object or pages
+ * @id:		what it is charged to
+ */
+struct codetag_owner {
+	char what[32];
+	long offset;
+	u16 id;
+};
+
+bool codetag_owner_of(unsigned long addr, struct codetag_owner *owner);
+
 /* slab_ref.c, ../percpu.c: the references of slab and percpu objects */
 /**
  * struct far_vector - the ids of a slab that has one page and needs a vector
  * @node:	in a hash table of these
- * @slab:	the slab
- * @rcu:	frees it after those who look for another one have passed
+ * @slab:	the slab, NULL once that is gone
+ * @rcu:	unlinks it, and frees it after those who look for another one have passed
  * @ids:	the ids
  */
 struct far_vector {

@@ -19,9 +19,8 @@ named() { sed -n "s/.*codetag: $1 allocated at codetag_known.c:\([0-9]*\) func:k
 [ "$(lines object | wc -l)" -eq 2 ]
 check "there are two objects" $? "$(cat "$WORK/owner")"
 equal "mem_dump_obj() names both lines, and none of what is free" "$(lines object)" "$(named object)"
-# Of a page in the middle of an allocation that is not compound nobody knows the first one.
-first=$(lines pages | head -n 1)
-equal "dump_page() names the line of a compound page" "$first" "$(named page)"
+equal "dump_page() and mem_dump_obj() name the lines of pages, compound or not" \
+	"$(lines pages; lines vmalloc)" "$(named page)"
 grep -q 'known: freed' "$WORK/owner"
 check "there was a free object" $?
 grep -q 'that is not known' "$WORK/owner"

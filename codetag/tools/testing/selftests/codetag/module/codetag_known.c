@@ -39,9 +39,9 @@ static int known_thread(void *unused)
 static void say(const char *kind, const void *address, unsigned int line)
 {
 	pr_info("known: %s %px %u\n", kind, address, line);
-	if (!dump || !virt_addr_valid(address))
+	if (!dump || !(virt_addr_valid(address) || is_vmalloc_addr(address)))
 		return;
-	if (!strcmp(kind, "object") || !strcmp(kind, "freed"))
+	if (!strcmp(kind, "object") || !strcmp(kind, "freed") || !strcmp(kind, "vmalloc"))
 		mem_dump_obj((void *)address);
 	else if (!strcmp(kind, "pages"))
 		dump_page(virt_to_page(address), "codetag_known");
