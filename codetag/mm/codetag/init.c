@@ -2,10 +2,11 @@
 /*
  * Boot, and modules that go: in which order the files here learn of it.
  *
- * This file alone calls all the others, so that core.c need not.
+ * This file alone calls all the others, so that tags.c need not.
  */
 #include <linux/init.h>
 #include <linux/module.h>
+#include <linux/slab.h>
 #include "internal.h"
 
 /**
@@ -41,7 +42,13 @@ void codetag_unload_module(struct module *mod)
 		return;
 
 	if (mod->num_alloc_tags) {
-		codetag_let_go(mod);
+		/* Wait for kfree_rcu() of the module, so that this does not look like a leak. */
+		kvfree_rcu_barrier();
+		codetag_lock_all();
+		codetag_sites_going(mod);
+		codetag_tags_going(mod);
+		codetag_count_lines();
+		codetag_unlock_all();
 		codetag_fault_module_gone(mod);
 	}
 	/* Stacks of other modules' sites may have its code. */

@@ -34,7 +34,7 @@ int codetag_may_change(void);
 int codetag_may_open(const struct file *file);
 extern const struct kernel_param_ops codetag_param_ops;
 
-/* core.c: the registry of tags */
+/* ids.c, tags.c, totals.c: the registry of tags */
 
 /**
  * struct codetag_info - a tag as reports see it
@@ -148,9 +148,23 @@ struct codetag_block {
 	struct codetag_context contexts[CODETAG_BLOCK_SIZE];
 };
 
+/* Owners of the ids of a range */
+enum codetag_range_kind {
+	CODETAG_NO_IDS,		/* tags of a loaded module, for which there were no ids */
+	CODETAG_LOADED,		/* tags of a loaded module */
+	CODETAG_UNLOADED,	/* copies of the tags of an unloaded module */
+	CODETAG_NAMELESS,	/* an unloaded module, without memory for the copies */
+	CODETAG_CONTEXTS,	/* contexts */
+};
+
+/* In nr_lines of a range: nobody has counted them */
+#define CODETAG_UNCOUNTED	UINT_MAX
+
 /**
  * struct codetag_range - tags of one module: a block of ids, or all that have none
  * @list:	in codetag_ranges, those without ids first, the others in the order of loading
+ * @kind:	what it is
+ * @pinned:	tags that have contexts
  * @mod:	the module, NULL once it is unloaded
  * @tags:	the module's tags; when it is unloaded the copies, in which a tag
  *		without a function holds nothing; NULL if there is no memory for
@@ -163,11 +177,13 @@ struct codetag_block {
  * @rcu:	to free it: reports find it under RCU
  * @modname:	name of the module
  *
- * Everything but the counters is protected by codetag_sem, and @nr_lines by
- * codetag_content_lock as well.
+ * Everything but the counters is protected by codetag_sem, and @nr_lines by the lock of
+ * codetag_content() as well.
  */
 struct codetag_range {
 	struct list_head list;
+	enum codetag_range_kind kind;
+	u32 pinned;
 	struct module *mod;
 	struct alloc_tag *tags;
 	unsigned int nr;
@@ -179,9 +195,25 @@ struct codetag_range {
 	char modname[MODULE_NAME_LEN];
 };
 
+static_assert(BITS_PER_TYPE(u32) >= CODETAG_BLOCK_SIZE);
+
 extern struct list_head codetag_ranges;
 extern struct codetag_range *codetag_blocks[];
 extern struct alloc_tag codetag_reserved_tags[];
+extern u64 codetag_content_id;
+
+/* ids.c: ids and their counters */
+#ifdef CONFIG_MODULES
+struct codetag_range *codetag_range_of(unsigned int id);
+struct codetag_range *codetag_range_from(unsigned int *id);
+#else
+static inline struct codetag_range *codetag_range_of(unsigned int id) { return NULL; }
+static inline struct codetag_range *codetag_range_from(unsigned int *id) { return NULL; }
+#endif
+u16 codetag_ids_find(void);
+void codetag_ids_publish(struct codetag_range *range);
+void codetag_ids_withdraw(struct codetag_range *range);
+struct alloc_tag_counters __percpu *codetag_counters_of(u16 id);
 
 #endif /* CONFIG_MEM_ALLOC_PROFILING */
 
@@ -218,7 +250,11 @@ void alloc_tag_read_block(unsigned int first, struct alloc_tag_counters *sums);
 void codetag_reap(void);
 void codetag_id_use(struct codetag_id_use *use);
 void codetag_give_ids(void);
-void codetag_let_go(struct module *mod);
+void codetag_tags_going(struct module *mod);
+void codetag_count_lines(void);
+void codetag_ids_use(struct codetag_id_use *use);
+unsigned int codetag_ids_builtin(unsigned int nr);
+struct alloc_tag_counters codetag_read_ahead(u16 id, struct codetag_sums *sums);
 
 void codetag_set_state(struct codetag *ct, u8 bits);
 bool codetag_profiled(const struct codetag_info *info);
@@ -234,6 +270,8 @@ bool codetag_site_split(struct codetag_site *new);
 void codetag_site_unsplit(u16 id);
 void codetag_site_free(struct codetag_site *site);
 void codetag_site_release(u16 id, bool tag_gone);
+void codetag_sites_going(const struct module *mod);
+void codetag_pin(u16 id, bool pin);
 bool codetag_block_add(struct codetag_block *block);
 void codetag_block_remove(struct codetag_block *block);
 struct codetag_block *codetag_block_next(unsigned int id);
@@ -286,7 +324,7 @@ void codetag_keys_show(struct seq_file *m, const struct codetag_info *info);
 #else /* CONFIG_CODETAG_CONTEXTS */
 
 static inline void codetag_site_free(struct codetag_site *site) {}
-static inline void codetag_site_release(u16 id, bool tag_gone) {}
+static inline void codetag_sites_going(const struct module *mod) {}
 static inline struct codetag_site *codetag_split_new(const struct codetag_info *info,
 						     const struct codetag_keys *keys)
 {

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What a call site and its contexts hold together, for reports.
+ */
+#include <linux/list.h>
+#include <linux/mutex.h>
+#include <linux/percpu.h>
+#include <linux/rculist.h>
+#include "internal.h"
+
+/* For counting lines of unloaded modules, with codetag_lock() held. */
+static DEFINE_MUTEX(codetag_content_lock);
+
+#ifdef CONFIG_CODETAG_CONTEXTS
+
+/*
+ * Add what the contexts of a site hold; they can be many, and so can the CPUs. Neither
+ * the site nor a context in its list can go while codetag_sem is held.
+ */
+static void add_contexts(u16 id, struct alloc_tag_counters *sum, bool may_sleep)
+{
+	const struct codetag_context *ctx;
+	const struct codetag_site *site;
+	int cpu;
+
+	site = codetag_site_by_id(id);
+	if (!site)
+		return;
+	list_for_each_entry_rcu(ctx, &site->contexts, list, true) {
+		for_each_possible_cpu(cpu) {
+			sum->bytes += READ_ONCE(per_cpu_ptr(ctx->counters, cpu)->bytes);
+			sum->calls += READ_ONCE(per_cpu_ptr(ctx->counters, cpu)->calls);
+		}
+		if (may_sleep)
+			codetag_rest(num_possible_cpus());
+	}
+}
+
+#else
+
+static void add_contexts(u16 id, struct alloc_tag_counters *sum, bool may_sleep) {}
+
+#endif /* CONFIG_CODETAG_CONTEXTS */
+
+/**
+ * codetag_read - read the counters of a tag that codetag_next_tag() has found
+ * @info:	the tag; on return with what the counters say
+ * @sums:	like that of codetag_next()
+ *
+ * Context: Process, with codetag_lock() still held.
+ * Return: false if reports have no line for it: its module is unloaded, and it
+ *	   holds nothing any more.
+ */
+bool codetag_read(struct codetag_info *info, struct codetag_sums *sums)
+{
+	struct alloc_tag_counters sum;
+
+	if (info->without_id)
+		return true;
+
+	sum = codetag_read_ahead(info->id, sums);
+	add_contexts(info->id, &sum, !sums || sums->may_sleep);
+	/* Changes on several CPUs can be missed meanwhile: show nothing below 0. */
+	info->bytes = max_t(s64, sum.bytes, 0);
+	info->calls = max_t(s64, sum.calls, 0);
+	return !info->unloaded || sum.bytes || sum.calls;
+}
+
+/**
+ * codetag_next - go through all tags and their counters
+ * @pos:	where to look; on return where the tag was found. Begin with 0,
+ *		go on with the last position plus 1. Positions stay valid while
+ *		no codetag_lock() is held: what is there the whole time is found
+ *		exactly once, but for tags without an id when a module that has
+ *		such tags comes or goes.
+ * @info:	on return what is there
+ * @sums:	for who goes through many, or may not sleep: counters that are read
+ *		ahead, nr is 0 whenever codetag_lock() was taken; or NULL
+ *
+ * Of unloaded modules it finds just the tags that still hold memory.
+ *
+ * Context: Process, with codetag_lock() held.
+ * Return: false if there is no tag at or after @pos.
+ */
+bool codetag_next(unsigned long *pos, struct codetag_info *info, struct codetag_sums *sums)
+{
+	for (; codetag_next_tag(pos, info); (*pos)++)
+		if (codetag_read(info, sums))
+			return true;
+	return false;
+}
+
+/* How many lines codetag_next() finds in a range of an unloaded module. */
+static unsigned int range_lines(const struct codetag_range *range)
+{
+	struct codetag_info info;
+	unsigned int i, nr = 0;
+
+	for (i = 0; i < range->nr; i++)
+		if (codetag_info_of(range->first + i, &info) && info.ct->function &&
+		    codetag_read(&info, NULL))
+			nr++;
+	return nr;
+}
+
+/**
+ * codetag_count_lines - count the lines of modules that have just gone
+ *
+ * Context: Process, with codetag_lock_all() held.
+ */
+void codetag_count_lines(void)
+{
+	struct codetag_range *range;
+
+	list_for_each_entry(range, &codetag_ranges, list)
+		if (range->nr_lines == CODETAG_UNCOUNTED)
+			range->nr_lines = range_lines(range);
+}
+
+/**
+ * codetag_content - which lines codetag_next() finds
+ * @content: filled in
+ *
+ * Nobody says when an unloaded module's last byte at a site is freed. Such lines
+ * only go: when there are fewer than the last time somebody asked, some have.
+ *
+ * Context: Process, with codetag_lock() held.
+ */
+void codetag_content(struct codetag_content *content)
+{
+	struct codetag_range *range;
+	unsigned int nr;
+
+	content->nr = CODETAG_ID_NR_RESERVED - 1 + (__stop_alloc_tags - __start_alloc_tags);
+
+	mutex_lock(&codetag_content_lock);
+	list_for_each_entry(range, &codetag_ranges, list) {
+		if (range->kind == CODETAG_CONTEXTS)
+			continue;
+		nr = range->mod ? range->nr : range_lines(range);
+		if (nr < range->nr_lines) {
+			range->nr_lines = nr;
+			codetag_content_id++;
+		}
+		content->nr += nr;
+		codetag_rest(range->mod ? 1 : range->nr * num_possible_cpus());
+	}
+	content->id = codetag_content_id;
+	mutex_unlock(&codetag_content_lock);
+}
