@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What a call site and its contexts hold together, for reports.
+ * Sums of a call site and its contexts, for reports.
  */
 #include <linux/list.h>
 #include <linux/mutex.h>
