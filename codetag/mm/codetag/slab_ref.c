@@ -671,7 +671,7 @@ void codetag_slab_init(struct kmem_cache *s, struct slab *slab, gfp_t gfp, bool 
 	}
 	if (tail) {
 		ids = slab_start(slab) + slab_size(slab) - tail;
-		/* This file is not instrumented, but memset() may be (UML), and SLUB's hooks are. */
+		/* This file is not instrumented; UML's memset() and SLUB's hooks are. */
 		kasan_disable_current();
 		memset(ids, 0, tail);
 		kasan_enable_current();
