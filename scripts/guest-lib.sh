@@ -10,7 +10,10 @@ guest_options="  -c COMMAND       run this shell command in the guest
   --mem SIZE       memory (default 512M)
   --cpus N         processors (default 2; always 1 on UML)
   --disk SIZE      size of the ext4 disk (default 256M, 0 for none)
+  --image FILE     the disk is this file, which stays
+  --file FILE      a file for the guest, which finds it in /guest/files
   --vmem SIZE      memory that can be plugged in, see run-qemu (default 0: none)
+  --kaslr          boot the compressed kernel, which chooses its addresses itself
   --monitor        the guest can talk to QEMU's monitor, see run-qemu
   --tcg THREADS    multi (default) or single: how TCG runs the processors
   --timeout SEC    end the guest when nothing new comes from it, neither results
@@ -28,9 +31,9 @@ not say how it ended are failures (status 125, 124 for the time-out)."
 
 guest_parse()
 {
-	append='' name='' mem=512M cpus=2 disk_size=256M vmem=0 monitor='' limit=120 allow='' shell='' verbose='' threads=multi
+	append='' name='' mem=512M cpus=2 disk_size=256M vmem=0 monitor='' kaslr='' limit=120 allow='' shell='' verbose='' threads=multi
 	flavour='' script='' command=''
-	script_args=()
+	script_args=() image='' files=()
 	while [ $# -gt 0 ]; do
 		case $1 in
 		-c) command=${2?"-c needs a command"}; shift ;;
@@ -39,7 +42,10 @@ guest_parse()
 		--mem) mem=${2?}; shift ;;
 		--cpus) cpus=${2?}; shift ;;
 		--disk) disk_size=${2?}; shift ;;
+		--image) image=${2?}; shift ;;
+		--file) files+=("${2?}"); shift ;;
 		--vmem) vmem=${2?}; shift ;;
+		--kaslr) kaslr=1 ;;
 		--monitor) monitor=1 ;;
 		--tcg) threads=${2?}; shift ;;
 		--timeout) limit=${2?}; shift ;;
@@ -100,6 +106,8 @@ guest_initramfs()
 			echo
 		} >"$work/root/guest/run"
 	fi
+	mkdir "$work/root/guest/files"
+	[ ${#files[@]} -eq 0 ] || cp "${files[@]}" "$work/root/guest/files/"
 	{
 		cat "$initramfs"
 		(cd "$work/root" && find . | sort |
@@ -111,7 +119,7 @@ guest_disk()
 {
 	disk=
 	[ "$disk_size" != 0 ] || return 0
-	disk=$work/disk
+	disk=${image:-$work/disk}
 	rm -f "$disk"
 	truncate -s "$disk_size" "$disk"
 	mkfs.ext4 -q -F -E lazy_itable_init=1,lazy_journal_init=1 "$disk" 2>/dev/null ||
