@@ -10,18 +10,45 @@
  *	thin			give back every second page
  *	move NODE		move all pages to a node
  *	touch			write to all pages
+ *	poison PAGE		say that a page is broken; prints its frame number
+ *	offline PAGE		have a page replaced that is about to break; likewise
+ *	device			move all pages to the memory of the device of test_hmm
+ *	system			have the device move them back
+ *	fork			a child reads all pages and writes to every second one
  *	exit
  */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <fcntl.h>
+#include <linux/ioctl.h>
+#include <linux/types.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define HUGE	(2UL << 20)
+
+#ifndef MADV_SOFT_OFFLINE
+#define MADV_SOFT_OFFLINE	101
+#endif
+
+/* lib/test_hmm_uapi.h, which is not installed */
+struct hmm_dmirror_cmd {
+	__u64 addr;
+	__u64 ptr;
+	__u64 npages;
+	__u64 cpages;
+	__u64 faults;
+};
+
+#define HMM_DMIRROR_MIGRATE_TO_DEV	_IOWR('H', 0x02, struct hmm_dmirror_cmd)
+#define HMM_DMIRROR_MIGRATE_TO_SYS	_IOWR('H', 0x03, struct hmm_dmirror_cmd)
 
 static char *area;
 static unsigned long size;
@@ -71,6 +98,73 @@ static long move(int node)
 	free(nodes);
 	free(status);
 	return there;
+}
+
+/* Whoever breaks a page of its own is told by a signal, which would end it. */
+static void survive(int number)
+{
+	(void)number;
+}
+
+/* The frame number of a page, and what the kernel says when it is to do that to it. */
+static void broken(const char *what, unsigned long page, int advice)
+{
+	char *addr = area + page * page_size;
+	int fd = open("/proc/self/pagemap", O_RDONLY);
+	__u64 entry = 0;
+	int ret;
+
+	if (fd < 0 || pread(fd, &entry, sizeof(entry), (unsigned long)addr / page_size *
+			    sizeof(entry)) != sizeof(entry))
+		entry = 0;
+	close(fd);
+	signal(SIGBUS, survive);
+	ret = madvise(addr, page_size, advice) ? -errno : 0;
+	printf("%s %llu %d\n", what, (unsigned long long)(entry & ((1ULL << 55) - 1)), ret);
+}
+
+/* How many pages have moved. */
+static long device(unsigned long request)
+{
+	static int fd = -1;
+	struct hmm_dmirror_cmd cmd = { .addr = (unsigned long)area, .npages = size / page_size };
+	void *copy;
+	int ret;
+
+	if (fd < 0)
+		fd = open("/dev/hmm_dmirror0", O_RDWR);
+	if (fd < 0)
+		return -errno;
+	/* The device hands over what it has got. */
+	copy = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (copy == MAP_FAILED)
+		return -errno;
+	cmd.ptr = (unsigned long)copy;
+	ret = ioctl(fd, request, &cmd) ? -errno : 0;
+	munmap(copy, size);
+	return ret ? ret : (long)cmd.cpages;
+}
+
+static int child(void)
+{
+	int status = -1;
+	unsigned long i;
+	pid_t pid = fork();
+
+	if (!pid) {
+		for (i = 0; i < size; i += page_size)
+			if (area[i] != 1)
+				_exit(1);
+		for (i = 0; i < size; i += 2 * page_size)
+			area[i] = 2;
+		_exit(0);
+	}
+	if (pid < 0 || waitpid(pid, &status, 0) != pid)
+		return -1;
+	for (i = 0; i < size; i += page_size)
+		if (area[i] != 1)
+			return 2;
+	return status;
 }
 
 static void *map(const char *kind, unsigned long length)
@@ -127,6 +221,16 @@ int main(int argc, char **argv)
 		} else if (!strncmp(line, "touch", 5)) {
 			touch();
 			printf("touch 0\n");
+		} else if (sscanf(line, "poison %lu", &first) == 1) {
+			broken("poison", first, MADV_HWPOISON);
+		} else if (sscanf(line, "offline %lu", &first) == 1) {
+			broken("offline", first, MADV_SOFT_OFFLINE);
+		} else if (!strncmp(line, "device", 6)) {
+			printf("device %ld\n", device(HMM_DMIRROR_MIGRATE_TO_DEV));
+		} else if (!strncmp(line, "system", 6)) {
+			printf("system %ld\n", device(HMM_DMIRROR_MIGRATE_TO_SYS));
+		} else if (!strncmp(line, "fork", 4)) {
+			printf("fork %d\n", child());
 		} else {
 			printf("unknown\n");
 		}

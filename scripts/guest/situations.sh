@@ -1,0 +1,192 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# The guest's part of scripts/test-situations: one situation, and the audit after it, as
+# one document of KTAP. Usage: situations.sh NAME [TAG], where TAG is what is looked up
+# when the live patch is loaded.
+# shellcheck disable=SC1091,SC2016,SC2034,SC2317	# codetag.inc has the rest; the situations are called by name
+export SELFTESTS=/selftests
+. /selftests/codetag.inc
+
+# again: does this run in the kernel that the first one has started?
+again() { cmdline_has situations.again; }
+
+# resume N: results go on after the N-th of the kernel before
+resume()
+{
+	tests=$1
+	planned=$2
+}
+
+# another [-p]: load the kernel of /guest/files with all that is here
+another()
+{
+	find / -xdev ! -path '/guest/files/*' | cpio -o -H newc 2>/dev/null >/tmp/next.cpio
+	"$BIN/kexec" "$@" /guest/files/bzImage /tmp/next.cpio "$(cat /proc/cmdline) situations.again"
+}
+
+# The same ledger of the driver in each situation, with all that it can hold
+held()
+{
+	snapshot
+	hold_all
+	run churn start
+	sleep 1
+	run churn stop
+	compared "$1"
+}
+
+bpf()
+{
+	plan 6
+	lines='kernel/bpf/|kernel/trace/bpf_trace'
+	"$BIN/bpf" vfs_read </dev/null >/dev/null
+	sleep 1
+	base bpf "$lines"
+	# Functions that allocators run through as well
+	mkfifo "$WORK/bpf"
+	"$BIN/bpf" vfs_read __kmalloc_noprof kmem_cache_free __alloc_pages_noprof \
+		<"$WORK/bpf" >"$WORK/ready" 2>"$WORK/error" &
+	pid=$!
+	exec 5>"$WORK/bpf"
+	until_true 20 grep -q ready "$WORK/ready"
+	check "programs run in allocators" $? "$(cat "$WORK/error")"
+	held "with programs"
+	# shellcheck disable=SC2046
+	set -- $(grown bpf)
+	[ "$1" -gt 100000 ]
+	check "their maps are charged" $? "$*"
+	audited "audit with programs"
+	run drop all
+	exec 5>&-
+	wait $pid
+	# Maps go after grace periods, in a worker.
+	until_true 20 eval '[ "$(grown bpf)" = "0 0" ]'
+	equal "nothing is left of them" "0 0" "$(grown bpf)"
+	audited "audit"
+}
+
+# live_patch MODULE LINE: the patch is loaded and works, what it allocates is charged to
+# LINE, and it goes while some of that is there.
+live_patch()
+{
+	base live "$2"
+	load "$1" 2>/dev/null
+	check "$1 is loaded" $? "$(dmesg | tail -n 3)"
+	until_true 20 grep -q -x 0 /sys/kernel/livepatch/"$1"/transition
+	check "$1 works" $?
+	exec 6</proc/version 7</proc/uptime
+	# shellcheck disable=SC2046
+	set -- "$1" "$2" $(grown live)
+	[ "$3" -ge 64 ] && [ "$4" -ge 2 ]
+	check "$1: charged to $2" $? "$3 $4"
+	echo 0 2>/dev/null >/sys/kernel/livepatch/"$1"/enabled
+	until_true 20 eval '[ ! -e /sys/kernel/livepatch/'"$1"' ] && rmmod '"$1"' 2>/dev/null'
+	check "$1 is unloaded" $?
+	exec 6<&- 7<&-
+	equal "$1: nothing is left" "0 0" "$(grown live)"
+}
+
+live()
+{
+	plan 11
+	live_patch codetag_live 'func:live_single_open'
+	diag "the tag: $1"
+	KO=/guest/files
+	live_patch codetag_live_tag 'fs/seq_file.c:[0-9]* func:single_open'
+	KO=/selftests
+	audited "audit"
+}
+
+hibernate()
+{
+	plan 6
+	held "before"
+	audited "audit before"
+	mkswap /dev/vda >/dev/null && swapon /dev/vda
+	check "there is a swap device" $?
+	# It is written, and read again, by one kernel.
+	echo test_resume >/sys/power/disk
+	if echo disk >/sys/power/state; then
+		pass "to disk and back"
+	else
+		fail "to disk and back" "$(dmesg | tail -n 5)"
+	fi
+	swapoff /dev/vda
+	# Whatever comes back with the processors has names of its own.
+	equal "the same after it" "" "$(compare | grep -v '^kstrdup: ')"
+	run drop all
+	audited "audit after it"
+}
+
+kexec()
+{
+	if again; then
+		resume 2 6
+		[ ! -e /proc/vmcore ]
+		check "another kernel" $?
+		held "in the other kernel"
+		run drop all
+		audited "audit in the other kernel"
+		witnessed "page_owner in the other kernel"
+		return
+	fi
+	plan 6
+	held "before"
+	audited "audit before"
+	unload codetag_test 2>/dev/null
+	sync
+	another
+	bail "kexec does not work"
+}
+
+MB=$((1024 * 1024))
+
+# The memory of the first kernel is left on the disk.
+crash()
+{
+	if again; then
+		resume 3 7
+		[ -e /proc/vmcore ]
+		check "a crash kernel" $?
+		size=$(stat -c %s /proc/vmcore)
+		diag "vmcore: $size"
+		# Whoever says nothing for long is taken for dead.
+		saved=0
+		status=0
+		while [ $saved -lt "$size" ] && [ $status = 0 ]; do
+			dd if=/proc/vmcore of=/dev/vda bs=1M skip=$((saved / MB)) seek=$((saved / MB)) count=16 2>/dev/null
+			status=$?
+			saved=$((saved + 16 * MB))
+			diag "saved: $saved"
+		done
+		check "the memory is on the disk" $status
+		sync
+		# What makedumpfile compares a page type with, but for the bits that are set
+		value=$(head -c 65536 /proc/vmcore | grep -a -o 'PAGE_SLAB_MAPCOUNT_VALUE)=-*[0-9]*')
+		equal "programs that read dumps ignore the low bits of a slab's type" $((0xffffff)) \
+			$((${value#*=} & 0xffffff))
+		audited "audit in the crash kernel"
+		return
+	fi
+	plan 7
+	held "before"
+	audited "audit before"
+	# What of each cache is in use, for whoever looks at the dump
+	awk 'NR > 2 { print "# slab: " $1, $2, $3, $4 }' /proc/slabinfo
+	another -p
+	check "a kernel for the crash is loaded" $?
+	dmesg -n 8
+	# What is held stays, to be seen in the dump.
+	echo c >/proc/sysrq-trigger
+}
+
+situation=$1
+shift
+if [ "$situation" = live ]; then
+	prepare
+else
+	driver
+fi
+"$situation" "$@"
+! have_module codetag_test || { run drop all; unload codetag_test; }
+finish
