@@ -41,7 +41,10 @@ static void say(const char *kind, const void *address, unsigned int line)
 	pr_info("known: %s %px %u\n", kind, address, line);
 	if (!dump || !(virt_addr_valid(address) || is_vmalloc_addr(address)))
 		return;
-	if (!strcmp(kind, "object") || !strcmp(kind, "freed") || !strcmp(kind, "vmalloc"))
+	/* By its start: by an address in it, the kernel does not find each area. */
+	if (!strcmp(kind, "vmalloc"))
+		mem_dump_obj(area);
+	else if (!strcmp(kind, "object") || !strcmp(kind, "freed"))
 		mem_dump_obj((void *)address);
 	else if (!strcmp(kind, "pages"))
 		dump_page(virt_to_page(address), "codetag_known");
