@@ -90,6 +90,11 @@ static void map(struct world *w, uint64_t va, uint64_t page, unsigned int top_sh
 	for (unsigned int shift = top_shift; shift > 12; shift -= 9, table++)
 		put(w, small_at(table) + (va >> shift) % 512 * 8, (table + 1) * DUMP_PAGE | 1);
 	put(w, small_at(table) + (va >> 12) % 512 * 8, (page - SMALL_MAP) | 1);
+	/* The layout table is read through them, too. */
+	if (top_shift > 39)
+		put(w, small_at(101) + (SMALL_MAP >> top_shift) % 512 * 8, 110 * DUMP_PAGE | 1);
+	put(w, small_at(top_shift > 39 ? 110 : 101) + (SMALL_MAP >> 39) % 512 * 8,
+	    SMALL_NEXT * DUMP_PAGE | 1);
 }
 
 /* Which of the first and third object, the pages and the percpu memory are lost: "op" */
