@@ -232,8 +232,13 @@ void alloc_tag_show_mem(void)
 	char bytes[16];
 	int i, nr;
 
-	if (mem_alloc_profiling_permanently_disabled() || !may_show_mem() ||
-	    test_and_set_bit_lock(0, &printing))
+	if (mem_alloc_profiling_permanently_disabled())
+		return;
+	if (!may_show_mem()) {
+		pr_notice("Memory allocations: not listed, this context may try no lock\n");
+		return;
+	}
+	if (test_and_set_bit_lock(0, &printing))
 		return;
 	if (!codetag_trylock()) {
 		pr_notice("Memory allocations: not listed, modules come or go\n");

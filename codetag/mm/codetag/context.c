@@ -668,8 +668,8 @@ struct codetag_asked codetag_asked_table[1 << CODETAG_ASKED_BITS];
  * @size:	requested bytes
  *
  * Without it, the pages would be charged to a context of their own size first, and that
- * context would stay for some seconds. Two tasks can want the same element of the table, and
- * an interrupt that of its task: then they are.
+ * context would stay for some seconds. That is what happens in an interrupt, and when another
+ * task has the same element of the table.
  *
  * Context: Any but NMI; codetag_page_asked() is to follow.
  * Return: An argument for codetag_page_asked().
@@ -677,10 +677,13 @@ struct codetag_asked codetag_asked_table[1 << CODETAG_ASKED_BITS];
 struct codetag_asked *codetag_page_ask(unsigned int order, size_t size)
 {
 	struct codetag_asked *asked = codetag_asked_of(current);
+	struct alloc_tag *tag = alloc_tag_current();
 
+	if (!tag || alloc_tag_id(tag) || !alloc_tag_split(tag))
+		return NULL;
 	if (!in_task() || cmpxchg(&asked->task, NULL, current))
 		return NULL;
-	asked->tag = alloc_tag_current();
+	asked->tag = tag;
 	asked->order = order;
 	asked->size = size;
 	return asked;

@@ -389,7 +389,7 @@ struct codetag_asked {
 	const struct alloc_tag *tag;
 	unsigned int order;
 	size_t size;
-};
+} ____cacheline_aligned_in_smp;
 
 #define CODETAG_ASKED_BITS	6
 extern struct codetag_asked codetag_asked_table[1 << CODETAG_ASKED_BITS];

@@ -16,6 +16,16 @@
 #include "context.h"
 #include "query.h"
 
+/* Where to go on from a page that is not there: a section that is not can be skipped. */
+static inline unsigned long codetag_next_pfn(unsigned long pfn)
+{
+#ifdef CONFIG_SPARSEMEM
+	if (!pfn_in_present_section(pfn))
+		return SECTION_ALIGN_UP(pfn + 1);
+#endif
+	return pfn + 1;
+}
+
 struct codetag_fault;
 struct codetag_fault_settings;
 struct dentry;

@@ -246,7 +246,7 @@ void codetag_show_object(const void *addr)
 
 /**
  * codetag_show_page - print the line that allocated a page
- * @page: the page, or one of an allocation of several pages
+ * @page: the page, or one of an allocation of several pages, or NULL
  *
  * Prints nothing if the page is not charged to any.
  *
@@ -256,7 +256,7 @@ void codetag_show_page(const struct page *page)
 {
 	u16 id;
 
-	if (!alloc_tag_refs_exist() || pfn_to_online_page(page_to_pfn(page)) != page)
+	if (!page || !alloc_tag_refs_exist() || pfn_to_online_page(page_to_pfn(page)) != page)
 		return;
 	id = id_of(first_of(page));
 	if (id)
@@ -285,6 +285,7 @@ void codetag_show_register(const char *name, unsigned long value)
 
 /* Objects of one call site that are left in a cache */
 struct remaining {
+	const struct codetag *tag;	/* to compare only: its module can go */
 	unsigned int nr;
 	u16 id;
 };
@@ -292,62 +293,74 @@ struct remaining {
 /* Count an object in a table; the last element counts what has no room. */
 static void count_remaining(struct remaining *table, unsigned int size, u16 id)
 {
+	const struct codetag *tag;
 	unsigned int i;
 
-	for (i = 0; i < size - 1 && table[i].nr && table[i].id != id; i++)
+	rcu_read_lock();
+	tag = codetag_from_id(id);
+	rcu_read_unlock();
+	for (i = 0; i < size - 1 && table[i].nr && table[i].tag != tag; i++)
 		;
-	table[i].id = id;
-	table[i].nr++;
+	table[i] = (struct remaining){ tag, table[i].nr + 1, id };
+}
+
+/* Count the objects of a slab that are allocated. */
+static void count_slab(struct remaining *table, unsigned int size, struct kmem_cache *s,
+		       struct slab *slab)
+{
+	void *object = kasan_reset_tag(slab_address(slab));
+	unsigned int i;
+	u16 id;
+
+	for (i = 0; i < slab->objects; i++, object += s->size) {
+		id = read_id(is_kfence_address(object) ?
+			     codetag_slab_ref_any(s, object) :
+			     codetag_slab_ref_in(s, slab, fixup_red_left(s, object)));
+		if (id)
+			count_remaining(table, size, id);
+	}
 }
 
 /**
  * codetag_show_remaining - print which lines allocated the objects of a cache
- * @s: the cache, which is being destroyed and has objects
+ * @s: the cache, which is destroyed but for its objects, and stays
  *
  * SLUB keeps no list of its full slabs: look at all pages.
  *
- * Context: Process, with slab_mutex held.
+ * Context: Process, without locks.
  */
 void codetag_show_remaining(struct kmem_cache *s)
 {
-	static struct remaining table[33];
+	struct remaining table[17] = {};
 	unsigned long pfn, end = 0;
-	struct page *page;
-	struct slab *slab;
 	struct names names;
+	struct page *page;
 	unsigned int i;
-	void *object;
-	u16 id;
 	int nid;
 
-	lockdep_assert_held(&slab_mutex);
 	if (mem_alloc_profiling_permanently_disabled())
 		return;
-	memset(table, 0, sizeof(table));
+	get_online_mems();
 	for_each_online_node(nid)
 		end = max(end, node_end_pfn(nid));
-	for (pfn = 0; pfn < end; pfn++) {
-		if (!(pfn % 4096))
-			cond_resched();
+	for (pfn = 0; pfn < end; cond_resched()) {
 		page = pfn_to_online_page(pfn);
-		if (!page || PagePoisoned(page) || head_of(page) != page || !PageSlab(page))
+		if (!page || PagePoisoned(page)) {
+			pfn = codetag_next_pfn(pfn);
 			continue;
-		slab = page_slab(page);
-		if (READ_ONCE(slab->slab_cache) != s)
-			continue;
-		for (i = 0; i < slab->objects; i++) {
-			object = kasan_reset_tag(slab_address(slab)) + i * s->size;
-			id = read_id(is_kfence_address(object) ?
-				     codetag_slab_ref_any(s, object) :
-				     codetag_slab_ref_in(s, slab, fixup_red_left(s, object)));
-			if (id)
-				count_remaining(table, ARRAY_SIZE(table), id);
 		}
+		if (PageSlab(page) && READ_ONCE(page_slab(page)->slab_cache) == s)
+			count_slab(table, ARRAY_SIZE(table), s, page_slab(page));
+		pfn += PageHead(page) ? 1UL << compound_order(page) : 1;
 	}
+	put_online_mems();
 	for (i = 0; i < ARRAY_SIZE(table) - 1 && table[i].nr; i++)
 		if (get_names(table[i].id, &names))
 			pr_err("%s: %u objects allocated at %s:%u func:%s\n", s->name, table[i].nr,
 			       names.file, names.lineno, names.function);
+		else
+			pr_err("%s: %u objects of a call site that is not known\n", s->name,
+			       table[i].nr);
 	if (table[i].nr)
 		pr_err("%s: %u objects of other lines\n", s->name, table[i].nr);
 }

@@ -181,16 +181,6 @@ static unsigned long recount_page(struct codetag_recount *rc, struct page *page)
 	return PageHead(page) ? 1UL << order : 1;
 }
 
-/* Where to go on from a page that is not there: a section that is not can be skipped. */
-static unsigned long next_pfn(unsigned long pfn)
-{
-#ifdef CONFIG_SPARSEMEM
-	if (!pfn_in_present_section(pfn))
-		return SECTION_ALIGN_UP(pfn + 1);
-#endif
-	return pfn + 1;
-}
-
 /**
  * codetag_recount_any - is there any page to recount?
  * @pfn:	the first page frame
@@ -201,7 +191,7 @@ static unsigned long next_pfn(unsigned long pfn)
  */
 bool codetag_recount_any(unsigned long pfn, unsigned long end)
 {
-	for (; pfn < end; pfn = next_pfn(pfn))
+	for (; pfn < end; pfn = codetag_next_pfn(pfn))
 		if (pfn_to_online_page(pfn))
 			return true;
 	return false;
@@ -223,7 +213,7 @@ void codetag_recount_pages(struct codetag_recount *rc, unsigned long pfn, unsign
 		struct page *page = pfn_to_online_page(pfn);
 
 		if (!page) {
-			pfn = next_pfn(pfn);
+			pfn = codetag_next_pfn(pfn);
 			continue;
 		}
 		/* A huge page can be larger than a piece. */

@@ -130,8 +130,9 @@ static struct codetag *tag_of_context(const struct codetag_context *ctx)
  * codetag_from_id - the tag that has an id, or whose context has it
  * @id: any id
  *
- * Context: Any. For an id that is not built in, with codetag_lock() held or under RCU. Under
- *	    RCU the module can go, and the tag with it, as soon as that ends.
+ * Context: Any. For an id that is not built in, with codetag_lock() held or under RCU. RCU
+ *	    protects the range, not the tag: the module can go at any moment, and its tag is
+ *	    to be read only by functions that survive a bad address.
  * Return: The tag, NULL if no tag has this id.
  */
 struct codetag *codetag_from_id(u16 id)

@@ -16,8 +16,8 @@ unload codetag_known
 lines() { sed -n "s/.*known: $1 [0-9a-f]* //p" "$WORK/owner"; }
 named() { sed -n "s/.*codetag: $1 allocated at codetag_known.c:\([0-9]*\) func:know$/\1/p" "$WORK/owner"; }
 
-[ "$(lines object | wc -l)" -eq 2 ]
-check "there are two objects" $? "$(cat "$WORK/owner")"
+[ "$(lines object | wc -l)" -eq 2 ] && [ "$( (lines pages; lines vmalloc) | wc -l)" -eq 3 ]
+check "there are two objects and three pages" $? "$(cat "$WORK/owner")"
 equal "mem_dump_obj() names both lines, and none of what is free" "$(lines object)" "$(named object)"
 equal "dump_page() and mem_dump_obj() name the lines of pages, compound or not" \
 	"$(lines pages; lines vmalloc)" "$(named page)"
