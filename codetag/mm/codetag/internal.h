@@ -205,7 +205,7 @@ struct codetag_range {
 	char modname[MODULE_NAME_LEN];
 };
 
-static_assert(BITS_PER_TYPE(u32) >= CODETAG_BLOCK_SIZE);
+static_assert(CODETAG_BLOCK_SIZE <= 32); /* a bit of a u32 each */
 
 extern struct list_head codetag_ranges;
 extern struct codetag_range *codetag_blocks[];

@@ -109,7 +109,7 @@ static void expect_none(struct kunit *test, const void *addr)
 {
 	struct codetag_owner owner = {};
 
-	KUNIT_EXPECT_FALSE_MSG(test, codetag_owner_of((unsigned long)addr, &owner), "%px", addr);
+	KUNIT_EXPECT_FALSE(test, codetag_owner_of((unsigned long)addr, &owner));
 }
 
 static void objects(struct kunit *test)
