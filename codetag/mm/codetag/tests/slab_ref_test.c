@@ -555,7 +555,7 @@ static void far_locked(struct kunit *test)
 {
 	struct kmem_cache *s = kmem_cache_create("codetag_kunit", PAGE_SIZE / 2, 0,
 						 SLAB_NO_MERGE, NULL);
-	void *object[8];
+	void *object[32];
 	unsigned int locked = 0, i;
 	unsigned long flags;
 
@@ -584,8 +584,8 @@ static void far_locked(struct kunit *test)
 		if (object[i])
 			kmem_cache_free(s, object[i]);
 	codetag_far_unlock(flags);
-	/* One was left of the last slab with a vector. */
-	KUNIT_EXPECT_EQ(test, locked, ARRAY_SIZE(object) - 4);
+	/* The others were there before: in a slab with a vector, or in the CPU's sheaf of 12. */
+	KUNIT_EXPECT_GE(test, locked, ARRAY_SIZE(object) / 2);
 	expect_objects(test, s, 0);
 	kmem_cache_destroy(s);
 }
