@@ -10,17 +10,16 @@
 #include "base/text.h"
 #include "memory_image/report.h"
 
-int64_t argument_number(const char *arg, int64_t min, int64_t max,
+int64_t argument_number(const char *option, const char *arg, int64_t min, int64_t max,
 			struct argp_state *state)
 {
 	const char *end = arg;
 	int64_t number = 0;
 
 	if (!number_read(&end, &number) || *end || number < min)
-		argp_error(state, "'%s' is not a number, or less than %lld", arg,
-			   (long long)min);
+		argp_error(state, "%s must be %lld or more, not '%s'", option, (long long)min, arg);
 	else if (number > max)
-		argp_error(state, "'%s' is more than %lld", arg, (long long)max);
+		argp_error(state, "%s must be %lld or less, not '%s'", option, (long long)max, arg);
 	return number;
 }
 

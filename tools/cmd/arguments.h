@@ -9,8 +9,8 @@
 
 #include "read/query.h"
 
-/* A number from @min to @max. */
-int64_t argument_number(const char *arg, int64_t min, int64_t max,
+/* A number from @min to @max; @option is "--top" or the like. */
+int64_t argument_number(const char *option, const char *arg, int64_t min, int64_t max,
 			struct argp_state *state);
 
 /* "4k", "1.5M" … */

@@ -131,14 +131,14 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		o->view.sorted = true;
 		return 0;
 	case 'n':
-		o->view.top = argument_number(arg, 1, INT32_MAX, state);
+		o->view.top = argument_number("--top", arg, 1, INT32_MAX, state);
 		return 0;
 	case 'a':
 		o->view.all = true;
 		return 0;
 	case KEY_TREE:
 		o->tree = true;
-		o->depth = arg ? argument_number(arg, 1, INT32_MAX, state) : 0;
+		o->depth = arg ? argument_number("--tree", arg, 1, INT32_MAX, state) : 0;
 		return 0;
 	case KEY_INVERT:
 		o->invert = true;

@@ -26,7 +26,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 	switch (key) {
 	case KEY_MIN_AGE:
-		choice->min_age = argument_number(arg, 0, INT32_MAX, state);
+		choice->min_age = argument_number("--min-age", arg, 0, INT32_MAX, state);
 		break;
 	case KEY_SKIP:
 		choice->helpers.fold = true;

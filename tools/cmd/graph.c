@@ -79,7 +79,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		o->folded = true;
 		return 0;
 	case KEY_TOP:
-		o->top = argument_number(arg, 1, INT32_MAX, state);
+		o->top = argument_number("--top", arg, 1, INT32_MAX, state);
 		return 0;
 	case KEY_CSV:
 		o->output.csv = true;

@@ -136,7 +136,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		leaks->by_stack_given = true;
 		return 0;
 	case KEY_SITES:
-		leaks->by_stack.sites = argument_number(arg, 1, 1000, state);
+		leaks->by_stack.sites = argument_number("--sites", arg, 1, 1000, state);
 		leaks->by_stack_given = true;
 		return 0;
 	case KEY_DROP:
@@ -151,7 +151,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		leaks->paced = true;
 		return 0;
 	case 'c':
-		leaks->pace.count = argument_number(arg, TREND_MIN, TREND_MAX, state);
+		leaks->pace.count = argument_number("--count", arg, TREND_MIN, TREND_MAX, state);
 		leaks->paced = true;
 		return 0;
 	case ARGP_KEY_ARG:

@@ -56,7 +56,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		o->contexts = true;
 		return 0;
 	case KEY_EXAMPLES:
-		o->examples = (uint32_t)argument_number(arg, 0, LOST_EXAMPLES, state);
+		o->examples = (uint32_t)argument_number("--examples", arg, 0, LOST_EXAMPLES, state);
 		return 0;
 	case KEY_CSV:
 		o->output.csv = true;

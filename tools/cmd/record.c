@@ -59,7 +59,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		record->interval = argument_seconds(arg, state);
 		return 0;
 	case 'c':
-		record->count = argument_number(arg, 1, INT64_MAX, state);
+		record->count = argument_number("--count", arg, 1, INT64_MAX, state);
 		return 0;
 	case KEY_APPEND:
 		record->append = true;

@@ -47,7 +47,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case KEY_FORGET:
 		if (strcmp(arg, "all"))
-			argument_number(arg, 0, UINT32_MAX, state);
+			argument_number("--forget", arg, 0, UINT32_MAX, state);
 		o->forget = arg;
 		return 0;
 	case ARGP_KEY_ARG:

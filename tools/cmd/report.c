@@ -56,7 +56,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case KEY_TREE:
 		report->tree = true;
 		if (arg)
-			report->depth = argument_number(arg, 1, 99, state);
+			report->depth = argument_number("--tree", arg, 1, 99, state);
 		return 0;
 	case ARGP_KEY_ARG:
 		if (!selection_argument(&report->selection, arg))

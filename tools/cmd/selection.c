@@ -108,7 +108,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 				   "or growth", arg);
 		return 0;
 	case 'n':
-		selection->top = argument_number(arg, 1, INT32_MAX, state);
+		selection->top = argument_number("--top", arg, 1, INT32_MAX, state);
 		return 0;
 	case 'g':
 		selection->by_given = true;

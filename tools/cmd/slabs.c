@@ -111,7 +111,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		o->choice.key = *arg;
 		return 0;
 	case 'n':
-		o->top = argument_number(arg, 1, INT32_MAX, state);
+		o->top = argument_number("--top", arg, 1, INT32_MAX, state);
 		return 0;
 	case 'a':
 		o->choice.all = true;
@@ -125,7 +125,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 			argp_error(state, "'%s' is not a page size", arg);
 		return 0;
 	case KEY_SITES:
-		o->sites = arg ? argument_number(arg, 1, INT32_MAX, state) : 3;
+		o->sites = arg ? argument_number("--sites", arg, 1, INT32_MAX, state) : 3;
 		return 0;
 	case KEY_ALLOCINFO:
 		o->allocinfo = arg;

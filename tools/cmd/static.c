@@ -86,7 +86,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		o->branch = arg;
 		return 0;
 	case 'n':
-		o->top = argument_number(arg, 1, INT32_MAX, state);
+		o->top = argument_number("--top", arg, 1, INT32_MAX, state);
 		return 0;
 	case 'o':
 		o->output.columns = arg;

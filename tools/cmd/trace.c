@@ -114,7 +114,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 						 state);
 		return 0;
 	case 'n':
-		trace->order.top = argument_number(arg, 1, INT32_MAX, state);
+		trace->order.top = argument_number("--top", arg, 1, INT32_MAX, state);
 		return 0;
 	case 'o':
 		trace->output.columns = arg;

@@ -52,7 +52,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		choice->filter.caller = arg;
 		break;
 	case KEY_STACK:
-		choice->frames = arg ? argument_number(arg, 1, 64, state) : 1;
+		choice->frames = arg ? argument_number("--stack", arg, 1, 64, state) : 1;
 		break;
 	case KEY_PAGES:
 		choice->pages = true;

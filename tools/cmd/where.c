@@ -88,7 +88,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		where->pss = true;
 		return 0;
 	case 'n':
-		where->owners = argument_number(arg, 0, 1000000, state);
+		where->owners = argument_number("--owners", arg, 0, 1000000, state);
 		return 0;
 	case ARGP_KEY_ARG:
 		GROW(where->path, where->paths, where->room);
