@@ -107,7 +107,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_END:
 		if (!c->input.path)
-			argp_error(state, "which image? --image FILE says");
+			argp_error(state, "--image FILE is missing");
 		c->query = argument_query(c->query_text.len ? c->query_text.s : "", state);
 		return 0;
 	}

@@ -23,7 +23,6 @@
 
 #define KEY_CSV 0x502
 #define KEY_FOLDED 0x503
-#define KEY_TOP 0x504
 
 #define WIDTH 1200
 #define HEIGHT 900
@@ -34,7 +33,7 @@ struct options {
 	struct node_choice choice;
 	const char *file;
 	bool folded;
-	int64_t top;
+	size_t top;
 };
 
 static const struct argp_option options[] = {
@@ -42,7 +41,7 @@ static const struct argp_option options[] = {
 	{ "output", 'o', "FILE", 0, "Draw a flame graph: FILE is .html, a page to explore, .svg or "
 	  ".png", 2 },
 	{ "folded", KEY_FOLDED, NULL, 0, "Write the paths as folded stacks, for flamegraph.pl", 2 },
-	{ "top", KEY_TOP, "N", 0, "Only the N first rows", 2 },
+	{ "top", 'n', "N", 0, "Only the first N", 2 },
 	{ "csv", KEY_CSV, NULL, 0, "Write CSV", 10 },
 	{ 0 }
 };
@@ -78,8 +77,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case KEY_FOLDED:
 		o->folded = true;
 		return 0;
-	case KEY_TOP:
-		o->top = argument_number("--top", arg, 1, INT32_MAX, state);
+	case 'n':
+		o->top = (size_t)argument_number("--top", arg, 1, INT32_MAX, state);
 		return 0;
 	case KEY_CSV:
 		o->output.csv = true;
@@ -89,9 +88,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_END:
 		if (!o->input.path)
-			argp_error(state, "which image? --image FILE says");
+			argp_error(state, "--image FILE is missing");
 		if (o->output.csv + o->output.json + o->folded + (o->file != NULL) > 1)
 			argp_error(state, "one of --json, --csv, --folded and --output");
+		if (o->top && (o->folded || o->file))
+			argp_error(state, "--top goes with neither --folded nor --output");
 		node_choice_end(&o->choice, state);
 		return 0;
 	}
@@ -253,6 +254,7 @@ struct row {
 struct rows {
 	struct row *row;
 	size_t count, room;
+	uint64_t dropped, freed;	/* objects that are chosen; bytes, without these */
 };
 
 static int by_retained(const void *a, const void *b)
@@ -305,14 +307,19 @@ static void rows_of_chosen(struct rows *rows, const struct graph *graph, const u
 	retained_free(retained);
 }
 
-static void print_json(const struct options *o, const struct graph *graph, const struct rows *rows)
+static void print_json(const struct options *o, const struct graph *graph, const struct rows *rows,
+		       const uint8_t *chosen)
 {
 	struct json json = { .out = stdout };
 
 	json_object(&json, NULL);
 	json_int(&json, "edges", (int64_t)graph->edges);
+	if (chosen) {
+		json_int(&json, "objects", (int64_t)rows->dropped);
+		json_int(&json, "freed", (int64_t)rows->freed);
+	}
 	json_rows(&json, "rows", o->output.columns);
-	for (size_t i = 0; i < rows->count; i++) {
+	for (size_t i = 0; i < rows_shown(rows->count, o->top); i++) {
 		const struct row *row = &rows->row[i];
 		struct text name = { 0 };
 
@@ -341,10 +348,9 @@ static void print_table(const struct options *o, const struct graph *graph, cons
 		.columns = sizeof(columns) / sizeof(*columns) - !!chosen,
 	};
 	bool human = output_human(&o->output);
-	uint64_t bytes = 0, dropped = 0;
 	char number[SIZE_TEXT];
 
-	for (size_t i = 0; i < rows->count; i++) {
+	for (size_t i = 0; i < rows_shown(rows->count, o->top); i++) {
 		const struct row *row = &rows->row[i];
 		struct text name = { 0 };
 
@@ -359,12 +365,13 @@ static void print_table(const struct options *o, const struct graph *graph, cons
 	output_table(&table, &o->output);
 	if (!chosen || o->output.no_headings || o->output.csv)
 		return;
-	for (uint32_t node = 1; node < graph->objects->nodes; node++)
-		dropped += chosen[node];
-	for (size_t i = 0; i < rows->count; i++)
-		bytes += rows->row[i].bytes;
-	printf("\nDropping these %" PRIu64 " objects would free %s of %zu call sites.\n", dropped,
-	       size_format(number, (int64_t)bytes, human), rows->count);
+	if (rows->dropped == 1)
+		printf("\nDropping this object");
+	else
+		printf("\nDropping these %" PRIu64 " objects", rows->dropped);
+	printf(" would free %s of %zu call site%s.\n",
+	       size_format(number, (int64_t)rows->freed, human), rows->count,
+	       rows->count == 1 ? "" : "s");
 }
 
 static void write_rows(const struct options *o, const struct graph *graph, const uint8_t *chosen)
@@ -377,10 +384,14 @@ static void write_rows(const struct options *o, const struct graph *graph, const
 		rows_of_paths(&rows, graph);
 	if (rows.count)
 		qsort(rows.row, rows.count, sizeof(*rows.row), by_retained);
-	if (o->top && !chosen && (size_t)o->top < rows.count)
-		rows.count = (size_t)o->top;
+	while (rows.count && !rows.row[rows.count - 1].retained)
+		rows.count--;
+	for (size_t i = 0; i < rows.count; i++)
+		rows.freed += rows.row[i].bytes;
+	for (uint32_t node = 1; chosen && node < graph->objects->nodes; node++)
+		rows.dropped += chosen[node];
 	if (o->output.json)
-		print_json(o, graph, &rows);
+		print_json(o, graph, &rows, chosen);
 	else
 		print_table(o, graph, &rows, chosen);
 	free(rows.row);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "arguments.h"
 #include "command.h"
 #include "image.h"
 #include "nodes.h"
@@ -19,10 +20,12 @@ struct options {
 	struct image_input input;
 	struct output output;
 	struct node_choice choice;
+	size_t top;
 };
 
 static const struct argp_option options[] = {
 	IMAGE_FILE_OPTION,
+	{ "top", 'n', "N", 0, "Only the first N", 2 },
 	{ "csv", KEY_CSV, NULL, 0, "Write CSV", 10 },
 	{ 0 }
 };
@@ -43,6 +46,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case KEY_IMAGE_FILE:
 		o->input.path = arg;
 		return 0;
+	case 'n':
+		o->top = (size_t)argument_number("--top", arg, 1, INT32_MAX, state);
+		return 0;
 	case KEY_CSV:
 		o->output.csv = true;
 		return 0;
@@ -51,12 +57,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_END:
 		if (!o->input.path)
-			argp_error(state, "which image? --image FILE says");
+			argp_error(state, "--image FILE is missing");
 		if (o->output.csv && o->output.json)
 			argp_error(state, "either --json or --csv");
 		node_choice_end(&o->choice, state);
 		if (node_choice_empty(&o->choice))
-			argp_error(state, "holders of what? A query or an address says");
+			argp_error(state, "QUERY or ADDRESS is missing");
 		return 0;
 	}
 	return ARGP_ERR_UNKNOWN;
@@ -68,7 +74,7 @@ static const struct argp argp = {
 	"selects, or to the object at ADDRESS (16 hexadecimal digits): memory of call sites, and "
 	"the kernel's data, percpu variables, stacks, registers and modules. OBJECTS counts the "
 	"objects that a row points to, HOLDERS those that do. EXAMPLE is the address of one "
-	"holder and where in it the pointer is."
+	"holder and where in it the pointer is; data, stacks and other roots have '-' there."
 	"\vExamples:\n"
 	"  codetag holders --image vmcore file fs/inode.c func alloc_inode\n"
 	"  codetag holders --image vmcore ffff888003a1c040\n\n"
@@ -97,7 +103,7 @@ static void print_json(const struct options *o, const struct graph *graph,
 	json_int(&json, "size", (int64_t)holders->bytes);
 	json_int(&json, "unheld", (int64_t)holders->unheld);
 	json_rows(&json, "rows", o->output.columns);
-	for (size_t i = 0; i < holders->rows; i++) {
+	for (size_t i = 0; i < rows_shown(holders->rows, o->top); i++) {
 		const struct pointers_row *row = &holders->row[i];
 		struct text name = { 0 };
 
@@ -107,7 +113,10 @@ static void print_json(const struct options *o, const struct graph *graph,
 		json_int(&json, "objects", (int64_t)row->objects);
 		json_int(&json, "pointers", (int64_t)row->pointers);
 		json_int(&json, "holders", (int64_t)row->holders);
-		json_string(&json, "example", example);
+		if (row->example)
+			json_string(&json, "example", example);
+		else
+			json_null(&json, "example");
 		json_string(&json, "name", name.s);
 		json_end_object(&json);
 		text_free(&name);
@@ -127,7 +136,7 @@ static void print_table(const struct options *o, const struct graph *graph,
 	struct table table = { .column = columns, .columns = sizeof(columns) / sizeof(*columns) };
 	char number[SIZE_TEXT], example[40];
 
-	for (size_t i = 0; i < holders->rows; i++) {
+	for (size_t i = 0; i < rows_shown(holders->rows, o->top); i++) {
 		const struct pointers_row *row = &holders->row[i];
 		struct text name = { 0 };
 

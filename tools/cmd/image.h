@@ -29,6 +29,12 @@ void image_input_close(struct image_input *in);
 /* Who holds what in it, with the progress shown; to be freed with graph_free(). */
 struct graph *image_input_graph(struct image_input *in);
 
+/* How many of @count rows are shown with --top @top, which is 0 if it is not given. */
+static inline size_t rows_shown(size_t count, size_t top)
+{
+	return top && top < count ? top : count;
+}
+
 /* STATUS_OK, or STATUS_TROUBLE after a message about what is missing or damaged. */
 int image_input_status(const struct image_input *in);
 

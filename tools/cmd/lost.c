@@ -25,6 +25,7 @@ struct options {
 	struct node_choice choice;
 	bool contexts;
 	uint32_t examples;
+	size_t top;
 };
 
 static const struct argp_option options[] = {
@@ -32,6 +33,7 @@ static const struct argp_option options[] = {
 	{ "contexts", KEY_CONTEXTS, NULL, 0, "A row for each context of a call site that is split", 2 },
 	{ "examples", KEY_EXAMPLES, "N", 0, "Name up to N of the objects of each row, 16 at most "
 	  "(default: 1)", 2 },
+	{ "top", 'n', "N", 0, "Only the first N", 2 },
 	{ "csv", KEY_CSV, NULL, 0, "Write CSV", 10 },
 	{ 0 }
 };
@@ -58,6 +60,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case KEY_EXAMPLES:
 		o->examples = (uint32_t)argument_number("--examples", arg, 0, LOST_EXAMPLES, state);
 		return 0;
+	case 'n':
+		o->top = (size_t)argument_number("--top", arg, 1, INT32_MAX, state);
+		return 0;
 	case KEY_CSV:
 		o->output.csv = true;
 		return 0;
@@ -66,7 +71,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_END:
 		if (!o->input.path)
-			argp_error(state, "which image? --image FILE says");
+			argp_error(state, "--image FILE is missing");
 		if (o->output.csv && o->output.json)
 			argp_error(state, "either --json or --csv");
 		node_choice_end(&o->choice, state);
@@ -88,9 +93,26 @@ static const struct argp argp = {
 	"  codetag lost --image vmcore\n"
 	"  codetag lost --image vmcore --examples 5 module nf_conntrack\n"
 	"  codetag whose --image vmcore ffff888003a1c040\n\n"
-	"Exit status: 0 nothing is lost, 1 something is, 2 trouble.",
+	"Exit status: 0 nothing of these call sites is lost, 1 something is, 2 trouble: also if "
+	"no call site that QUERY selects has an object.",
 	children, NULL, NULL
 };
+
+/* The call sites that the query selects. */
+static void keep_chosen(struct lost *lost, const struct graph *graph, const struct node_choice *choice)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < lost->sites; i++) {
+		struct text name = { 0 };
+
+		graph_group_name(graph, lost->site[i].group, &name);
+		if (node_choice_has(choice, name.s))
+			lost->site[kept++] = lost->site[i];
+		text_free(&name);
+	}
+	lost->sites = kept;
+}
 
 static void print_json(const struct options *o, const struct graph *graph, const struct lost *lost)
 {
@@ -99,30 +121,28 @@ static void print_json(const struct options *o, const struct graph *graph, const
 	json_object(&json, NULL);
 	json_int(&json, "objects", (int64_t)lost->live);
 	json_rows(&json, "rows", o->output.columns);
-	for (size_t i = 0; i < lost->sites; i++) {
+	for (size_t i = 0; i < rows_shown(lost->sites, o->top); i++) {
 		const struct lost_site *site = &lost->site[i];
 		struct text name = { 0 };
 
 		graph_group_name(graph, site->group, &name);
-		if (node_choice_has(&o->choice, name.s)) {
-			json_object(&json, NULL);
-			json_int(&json, "size", (int64_t)site->bytes);
-			json_int(&json, "calls", (int64_t)site->objects);
-			json_int(&json, "heads", (int64_t)site->heads);
-			if (o->contexts)
-				json_int(&json, "id", site->group);
-			json_array(&json, "examples");
-			for (uint32_t k = 0; k < site->examples && k < o->examples; k++) {
-				char address[24];
+		json_object(&json, NULL);
+		json_int(&json, "size", (int64_t)site->bytes);
+		json_int(&json, "calls", (int64_t)site->objects);
+		json_int(&json, "heads", (int64_t)site->heads);
+		if (o->contexts)
+			json_int(&json, "id", site->group);
+		json_array(&json, "examples");
+		for (uint32_t k = 0; k < site->examples && k < o->examples; k++) {
+			char address[24];
 
-				snprintf(address, sizeof(address), "%" PRIx64,
-					 kobjects_address(graph->objects, site->example[k]));
-				json_string(&json, NULL, address);
-			}
-			json_end_array(&json);
-			json_string(&json, "name", name.s);
-			json_end_object(&json);
+			snprintf(address, sizeof(address), "%" PRIx64,
+				 kobjects_address(graph->objects, site->example[k]));
+			json_string(&json, NULL, address);
 		}
+		json_end_array(&json);
+		json_string(&json, "name", name.s);
+		json_end_object(&json);
 		text_free(&name);
 	}
 	json_end_array(&json);
@@ -142,25 +162,25 @@ static void print_table(const struct options *o, const struct graph *graph, cons
 	char number[SIZE_TEXT];
 
 	for (size_t i = 0; i < lost->sites; i++) {
+		bytes += lost->site[i].bytes;
+		objects += lost->site[i].objects;
+	}
+	for (size_t i = 0; i < rows_shown(lost->sites, o->top); i++) {
 		const struct lost_site *site = &lost->site[i];
 		struct text name = { 0 }, examples = { 0 };
 
 		graph_group_name(graph, site->group, &name);
-		if (node_choice_has(&o->choice, name.s)) {
-			if (o->contexts)
-				text_printf(&name, " (id %u)", site->group);
-			bytes += site->bytes;
-			objects += site->objects;
-			table_cell(&table, size_format(number, (int64_t)site->bytes, human));
-			table_cell(&table, size_format(number, (int64_t)site->objects, false));
-			table_cell(&table, size_format(number, (int64_t)site->heads, false));
-			for (uint32_t k = 0; k < site->examples && k < o->examples; k++)
-				text_printf(&examples, "%s%" PRIx64, k ? "," : "",
-					    kobjects_address(graph->objects, site->example[k]));
-			table_cell(&table, examples.len ? examples.s : "-");
-			table_cell(&table, name.s);
-			text_free(&examples);
-		}
+		if (o->contexts)
+			text_printf(&name, " (id %u)", site->group);
+		table_cell(&table, size_format(number, (int64_t)site->bytes, human));
+		table_cell(&table, size_format(number, (int64_t)site->objects, false));
+		table_cell(&table, size_format(number, (int64_t)site->heads, false));
+		for (uint32_t k = 0; k < site->examples && k < o->examples; k++)
+			text_printf(&examples, "%s%" PRIx64, k ? "," : "",
+				    kobjects_address(graph->objects, site->example[k]));
+		table_cell(&table, examples.len ? examples.s : "-");
+		table_cell(&table, name.s);
+		text_free(&examples);
 		text_free(&name);
 	}
 	output_table(&table, &o->output);
@@ -177,16 +197,23 @@ int cmd_lost(int argc, char **argv)
 	argp_parse(&argp, argc, argv, 0, NULL, &o);
 	if (image_input_open(&o.input)) {
 		struct graph *graph = image_input_graph(&o.input);
-		struct lost *lost = lost_find(graph, o.contexts);
+		bool all = node_choice_empty(&o.choice);
+		uint8_t *chosen = all ? NULL : node_choice_make(&o.choice, graph);
 
-		if (o.output.json)
-			print_json(&o, graph, lost);
-		else
-			print_table(&o, graph, lost);
-		status = image_input_status(&o.input);
-		if (status == STATUS_OK && lost->sites)
-			status = STATUS_FOUND;
-		lost_free(lost);
+		if (all || chosen) {
+			struct lost *lost = lost_find(graph, o.contexts);
+
+			keep_chosen(lost, graph, &o.choice);
+			if (o.output.json)
+				print_json(&o, graph, lost);
+			else
+				print_table(&o, graph, lost);
+			status = image_input_status(&o.input);
+			if (status == STATUS_OK && lost->sites)
+				status = STATUS_FOUND;
+			lost_free(lost);
+		}
+		free(chosen);
 		graph_free(graph);
 	}
 	image_input_close(&o.input);

@@ -62,9 +62,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_END:
 		if (!o->count)
-			argp_error(state, "which address?");
+			argp_error(state, "ADDRESS is missing");
 		if (!o->input.path)
-			argp_error(state, "which image? --image FILE says");
+			argp_error(state, "--image FILE is missing");
 		return 0;
 	}
 	return ARGP_ERR_UNKNOWN;

@@ -30,10 +30,11 @@ struct translation {
 
 static const struct {
 	const char *name;
-	bool may;
+	const char *missing;	/* what to say; NULL: a kernel may lack it */
 } numbers[] = {
-#define NUMBER_ALWAYS(id, name) [N_##id] = { name, false },
-#define NUMBER_MAY(id, name) [N_##id] = { name, true },
+#define NUMBER_ALWAYS(id, name) \
+	[N_##id] = { name, "has no entry '" name "' in its layout table: the image is damaged or cut" },
+#define NUMBER_MAY(id, name) [N_##id] = { name, NULL },
 	NUMBERS(NUMBER_ALWAYS, NUMBER_MAY)
 };
 
@@ -263,8 +264,8 @@ static const char *read_numbers(struct image *image)
 		}
 	}
 	for (size_t k = 0; k < N_COUNT; k++)
-		if (!seen[k] && !numbers[k].may)
-			return "has an incomplete layout table: memory is missing in it";
+		if (!seen[k] && numbers[k].missing)
+			return numbers[k].missing;
 	return NULL;
 }
 
@@ -293,7 +294,7 @@ static const struct {
 static bool members_sane(const struct image *image)
 {
 	for (size_t i = 0; i < sizeof(members) / sizeof(*members); i++)
-		if ((image->n[members[i].size_of] || !numbers[members[i].size_of].may) &&
+		if ((image->n[members[i].size_of] || numbers[members[i].size_of].missing) &&
 		    image->n[members[i].member] + members[i].size > image->n[members[i].size_of])
 			return false;
 	return true;

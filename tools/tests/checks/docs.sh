@@ -52,7 +52,8 @@ man_lint() {
 # Every field of the JSON that a command prints is in the man page.
 json_is_documented() {
 	"$@" >"$scratch/documented.json" || [ $? -eq 1 ] || return 1
-	sed -n '/^.Sh COLUMNS/,/^.Sh MEMORY/p' ../man/codetag.1 | python3 -c '
+	sed -n -e '/^.Sh COLUMNS/,/^.Sh MEMORY/p' -e '/^.Sh IMAGES OF MEMORY/,/^.Sh SOURCES/p' \
+		../man/codetag.1 | python3 -c '
 import json, re, sys
 man = sys.stdin.read()
 def fields(value):

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: GPL-2.0
+# Commands that read an image of memory, on the smallest ones.
+
+small=$scratch/small linked=$scratch/linked
+
+make_images() {
+	gcc -std=gnu17 -I../lib -o "$scratch/make-image" make-image.c &&
+		"$scratch/make-image" >"$small" && "$scratch/make-image" linked >"$linked" &&
+		"$scratch/make-image" cut >"$scratch/cut"
+}
+
+# exits STATUS TEXT COMMAND...: it exits so, and what it prints has TEXT
+exits() {
+	local want=$1 text=$2 status
+	shift 2
+	"$codetag" "$@" >"$scratch/image.out" 2>&1
+	status=$?
+	[ $status -eq "$want" ] && grep -qF -- "$text" "$scratch/image.out" && return 0
+	echo "codetag $*: exit $status, not $want with '$text':"
+	cat "$scratch/image.out"
+	return 1
+}
+
+rows() { # COMMAND...
+	"$codetag" "$@" | python3 -c 'import json, sys; print(len(json.load(sys.stdin)["rows"]))'
+}
+
+# 0: nothing is lost, 1: something is, 2: no object is of these call sites.
+image_lost() {
+	exits 1 'in 2 of 4 objects' lost --image "$small" func objects &&
+		exits 0 'in 0 of 4 objects' lost --image "$linked" func pages &&
+		exits 2 'no call site that the query selects has an object' lost --image "$small" func nosuch &&
+		exits 2 'no call site' lost --json --image "$small" func nosuch &&
+		exits 1 'in 4 of 4 objects' lost -n 1 --image "$small" &&
+		[ "$(rows lost --json -n 1 --image "$small")" -eq 1 ]
+}
+
+image_graph() {
+	exits 0 'Dropping these 2 objects would free 17424 of 2 call sites.' \
+		graph -b --image "$linked" func pages &&
+		exits 0 'Dropping this object would free 1024 of 1 call site.' \
+			graph -b --image "$small" ffff888000028000 &&
+		exits 0 'would free 17424 of 2 call sites.' graph -b -n 1 --image "$linked" func pages &&
+		[ "$(rows graph --json --top 1 --image "$linked" func pages)" -eq 1 ] || return 1
+	"$codetag" graph --json --image "$linked" func pages | python3 -c '
+import json, sys
+graph = json.load(sys.stdin)
+assert graph["objects"] == 2 and graph["freed"] == 17424 == sum(r["size"] for r in graph["rows"]), graph' ||
+		return 1
+	"$codetag" graph --json --image "$linked" | python3 -c '
+import json, sys
+graph = json.load(sys.stdin)
+assert "freed" not in graph and graph["rows"] and all(r["retained"] for r in graph["rows"]), graph' ||
+		return 1
+	exits 2 '--top goes with neither' graph --image "$linked" -n 1 --folded &&
+		exits 2 '--top goes with neither' graph --image "$linked" -n 1 -o "$scratch/x.svg"
+}
+
+image_holders() {
+	exits 0 ' -  ' holders --image "$linked" func pages &&
+		"$codetag" holders --json --image "$linked" func pages | python3 -c '
+import json, sys; assert [r["example"] for r in json.load(sys.stdin)["rows"]] == [None]' &&
+		[ "$(rows holders -n 1 --json --image "$linked" file mm/small.c)" -eq 1 ]
+}
+
+image_cut() {
+	exits 2 "has no entry '" lost --image "$scratch/cut"
+}
+
+if make_images; then
+	check image/lost image_lost
+	check image/graph image_graph
+	check image/holders image_holders
+	check image/cut image_cut
+	check docs/json/lost json_is_documented "$codetag" lost --json --contexts --image "$small"
+	check docs/json/graph json_is_documented "$codetag" graph --json --image "$linked" func pages
+	check docs/json/holders json_is_documented "$codetag" holders --json --image "$linked" func pages
+else
+	check image/make false
+fi

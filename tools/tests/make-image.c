@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Writes the small image to standard output, for the tests of commands. With "linked" the
+ * stack of a task leads to the pages and the percpu memory, and the pages to the first
+ * object. With "cut" the layout table lacks an entry.
+ */
+#include "small-image.h"
+
+int main(int argc, char **argv)
+{
+	const char *what = argc > 1 ? argv[1] : "";
+	struct small s = { .file = small_image() };
+
+	s.memory = s.file + SMALL_HEAD;
+	if (!strcmp(what, "linked")) {
+		small64(&s, small_at(62) + 512, small_at(SMALL_ALLOCATED));
+		small64(&s, small_at(62) + 520, small_at(60) + 16);
+		small64(&s, small_at(SMALL_ALLOCATED) + 512, small_at(SMALL_SLAB));
+	} else if (!strcmp(what, "cut")) {
+		memset(small_pointer(&s, small_at(SMALL_ENTRIES)), 0, 16);
+	}
+	return fwrite(s.file, 1, SMALL_SIZE, stdout) != SMALL_SIZE;
+}
