@@ -70,6 +70,8 @@ static void take_label(struct selection *selection)
 
 static bool take_file(struct selection *selection, const char *word)
 {
+	if (selection->allocinfo && !selection->compare)
+		return false;
 	take_label(selection);
 	if (selection->many) {
 		GROW(selection->paths, selection->paths_count, selection->paths_room);
@@ -94,7 +96,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 	switch (key) {
 	case KEY_ALLOCINFO:
+		if (selection->path_given && !selection->compare)
+			argp_error(state, "'%s' is one file too many: a file was given before", arg);
 		selection->path = arg;
+		selection->allocinfo = true;
 		selection->path_given = true;
 		return 0;
 	case KEY_IMAGE:

@@ -16,6 +16,7 @@ struct selection {
 	const char *path;	/* of the allocinfo */
 	const char *newer;	/* of the one to compare it with */
 	bool path_given;
+	bool allocinfo;		/* by --allocinfo, which goes with no other file */
 	bool many;		/* files may be given one after the other: all of them are */
 	const char **paths;	/* … here */
 	size_t paths_count, paths_room;

@@ -101,6 +101,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		argument_image(arg, state);
 		/* fallthrough */
 	case 'f':
+		if (o->given)
+			argp_error(state, "one file at a time, '%s' is a second one", arg);
 		o->path = arg;
 		o->given = true;
 		return 0;
@@ -187,6 +189,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 			argp_error(state, "a change cannot be sorted by '%c'", o->choice.key);
 		else if (!!o->allocinfo + !!o->trace_db + !!o->alloc_traces > 1)
 			argp_error(state, "one of --allocinfo, --alloc-traces and --trace-db");
+		else if (o->sites && o->given && image_file(o->path) && !o->allocinfo &&
+			 !o->trace_db && !o->alloc_traces)
+			argp_error(state, "an image knows the call sites itself: codetag census "
+				   "--image FILE --by cache,site");
 		else if (o->sites && o->given && !o->allocinfo && !o->trace_db && !o->alloc_traces)
 			argp_error(state, "--sites of a saved slabinfo needs --allocinfo, "
 				   "--alloc-traces or --trace-db of that machine");
@@ -207,7 +213,7 @@ static const struct argp argp = {
 #endif
 	"Shows the slab caches: how many objects and slabs each has and how well they are "
 	"used. GLOB selects them by name."
-	"\vThe kernel does not record which call site an object in a cache is from. What "
+	"\v/proc/slabinfo does not tell which call site an object in a cache is from. What "
 	"--sites shows with a ~ is concluded from sizes: each allocation of the call site "
 	"has the size of the cache's objects, and it holds no more of them than there are. "
 	"A trace knows the cache of what was allocated while it ran, and a kernel with "

@@ -63,6 +63,15 @@ import json, sys; assert [r["example"] for r in json.load(sys.stdin)["rows"]] ==
 		[ "$(rows holders -n 1 --json --image "$linked" file mm/small.c)" -eq 1 ]
 }
 
+image_slabs() {
+	exits 2 "one file at a time, '$small' is a second one" \
+		slabs -f data/recorded-ours-6.12.slabinfo --image "$small" &&
+		exits 2 'one file at a time' slabs --image "$small" -f data/recorded-ours-6.12.slabinfo &&
+		exits 2 'codetag census --image FILE --by cache,site' slabs --image "$small" --sites &&
+		exits 2 'one file too many' report --allocinfo data/handmade-v2.allocinfo --image "$small" &&
+		exits 2 'one file too many' report --image "$small" --allocinfo data/handmade-v2.allocinfo
+}
+
 image_cut() {
 	exits 2 "has no entry '" lost --image "$scratch/cut"
 }
@@ -71,6 +80,7 @@ if make_images; then
 	check image/lost image_lost
 	check image/graph image_graph
 	check image/holders image_holders
+	check image/slabs image_slabs
 	check image/cut image_cut
 	check docs/json/lost json_is_documented "$codetag" lost --json --contexts --image "$small"
 	check docs/json/graph json_is_documented "$codetag" graph --json --image "$linked" func pages
