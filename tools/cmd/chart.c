@@ -100,7 +100,7 @@ static void finish_static(struct options *o, struct argp_state *state)
 	struct grouping *by = &o->wish.by;
 
 	if (!o->selection.path_given)
-		argp_error(state, "which build tree?");
+		argp_error(state, "BUILD is missing");
 	else if (o->wish.kind == AREA)
 		argp_error(state, "a build tree has no history: ring, treemap or bars");
 	if (by->by == BY_SITE)

@@ -98,7 +98,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_END:
 		if (!o->dir)
-			argp_error(state, "which build tree?");
+			argp_error(state, "BUILD or FILE is missing");
 		output_check_columns(&o->output, columns, COUNT, state);
 		return 0;
 	}
@@ -110,7 +110,8 @@ static const struct argp argp = {
 	"Shows the static footprint of a built kernel tree, modules included, from its object "
 	"files: code, constants, data and zeroed data, what is only for the start and the "
 	"end (sections .init and .exit, in none of the others), and of the data what the "
-	"allocation tags take. Or of one FILE: an object, a module, a vmlinux."
+	"allocation tags take. Or of one FILE: an object, a module, a vmlinux, whose tags are "
+	"only known (else '-') if it has symbols."
 	"\vObjects are counted as the compiler made them: the linker drops, merges and adds "
 	"some. Those linked from other objects are not counted again.\n\n"
 	"Examples:\n"
@@ -246,7 +247,8 @@ static void add_cells(struct table *table, const struct footprint *size, size_t 
 	char text[SIZE_TEXT];
 
 	for (size_t i = 0; i < sizeof(values) / sizeof(*values); i++)
-		table_cell(table, size_format(text, values[i], human));
+		table_cell(table, i == TAGS && size->tags < 0 ? "-" :
+			   size_format(text, values[i], human));
 	table_cell(table, size_format(text, objects, false));
 	table_cell(table, name);
 }
@@ -263,7 +265,7 @@ static void print_table(const struct rows *rows, size_t count, const struct outp
 		add_cells(&table, &rows->total, rows->objects, human, "all");
 	output_table(&table, output);
 	if (!output->no_headings)
-		printf("\n%zu objects\n", rows->objects);
+		printf("\n%zu object%s\n", rows->objects, rows->objects == 1 ? "" : "s");
 }
 
 static void json_size(struct json *json, const struct footprint *size)
@@ -274,7 +276,10 @@ static void json_size(struct json *json, const struct footprint *size)
 	json_int(json, "data", size->data);
 	json_int(json, "bss", size->bss);
 	json_int(json, "init", size->init);
-	json_int(json, "tags", size->tags);
+	if (size->tags < 0)
+		json_null(json, "tags");
+	else
+		json_int(json, "tags", size->tags);
 }
 
 static void print_json(const struct rows *rows, size_t count, const struct options *o)
@@ -315,12 +320,20 @@ int cmd_static(int argc, char **argv)
 		objects.symbol = add_symbol;
 	if (!objects_read(&objects, o.dir)) {
 		warning("cannot read %s: %s", o.dir, strerror(errno));
-		hint("It has to be the directory that the kernel was built in (O=).");
+		if (!objects.single)
+			hint("It has to be the directory that the kernel was built in (O=).");
 		status = STATUS_TROUBLE;
 	} else if (!objects.count && objects.bitcode) {
-		warning("the %zu object files in %s are LLVM bitcode, and there is no vmlinux.o",
-			objects.bitcode, o.dir);
+		if (objects.single)
+			warning("%s is LLVM bitcode", o.dir);
+		else
+			warning("%zu object file%s in %s %s LLVM bitcode, and there is no vmlinux.o",
+				objects.bitcode, objects.bitcode == 1 ? "" : "s", o.dir,
+				objects.bitcode == 1 ? "is" : "are");
 		hint("Build it to its end: with link time optimisation only vmlinux.o has code.");
+		status = STATUS_TROUBLE;
+	} else if (!objects.count && objects.single) {
+		warning("%s is no object file, module or vmlinux", o.dir);
 		status = STATUS_TROUBLE;
 	} else if (!objects.count) {
 		warning("there are no object files in %s", o.dir);
@@ -342,9 +355,10 @@ int cmd_static(int argc, char **argv)
 	if (objects.bitcode && objects.count)
 		warning("%s was built with link time optimisation: all that is built in is "
 			"one row, vmlinux.o", o.dir);
-	if (objects.unreadable) {
-		warning("%s: %zu files are named .o and are no object files", o.dir,
-			objects.unreadable);
+	if (objects.unreadable && !objects.single) {
+		warning("%s: %zu file%s named .o %s no object file%s", o.dir, objects.unreadable,
+			objects.unreadable == 1 ? "" : "s", objects.unreadable == 1 ? "is" : "are",
+			objects.unreadable == 1 ? "" : "s");
 		status = STATUS_TROUBLE;
 	}
 	free(rows.row);

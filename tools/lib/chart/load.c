@@ -128,13 +128,15 @@ bool material_load_objects(struct material *m, const char *dir)
 	m->count = 1;
 	if (!good)
 		warning("cannot read %s: %s", dir, strerror(errno));
+	else if (!objects.count && objects.single)
+		warning("%s is no object file, module or vmlinux", dir);
 	else if (!objects.count)
 		warning("there are no object files in %s", dir);
 	good = good && objects.count;
 	if (good) {
 		objects_sites(&objects, "", m->info);
 		read_release(m, dir);
-	} else {
+	} else if (!objects.single) {
 		hint("It has to be the directory that the kernel was built in (O=).");
 	}
 	objects_free(&objects);

@@ -164,6 +164,36 @@ static void read_sizes(struct objects *objects, Elf *elf, Elf_Scn *section,
 	free(symbols);
 }
 
+/* The linker puts the tags of a vmlinux into .data, between two symbols. */
+static int64_t linked_tags(Elf *elf)
+{
+	uint64_t start = 0, stop = 0;
+	Elf_Scn *section = NULL;
+	bool any = false;
+	GElf_Shdr header;
+	GElf_Sym symbol;
+
+	while ((section = elf_nextscn(elf, section))) {
+		Elf_Data *data;
+
+		if (!gelf_getshdr(section, &header) || header.sh_type != SHT_SYMTAB)
+			continue;
+		data = elf_getdata(section, NULL);
+		for (int i = 0; data && gelf_getsym(data, i, &symbol); i++) {
+			const char *name = elf_strptr(elf, header.sh_link, symbol.st_name);
+
+			any = true;
+			if (name && !strcmp(name, "__start_alloc_tags"))
+				start = symbol.st_value;
+			else if (name && !strcmp(name, "__stop_alloc_tags"))
+				stop = symbol.st_value;
+		}
+	}
+	if (!any || stop < start || stop - start > INT64_MAX)
+		return TAGS_UNKNOWN;
+	return (int64_t)(stop - start);
+}
+
 static void read_symbols(struct objects *objects, Elf *elf, Elf_Scn *section,
 			 const GElf_Shdr *header, const char *below)
 {
@@ -199,6 +229,7 @@ static bool read_object(struct objects *objects, struct footprint *size,
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	Elf_Scn *section = NULL;
 	GElf_Shdr header;
+	GElf_Ehdr head;
 	size_t names;
 	bool good = false;
 	Elf *elf;
@@ -212,7 +243,8 @@ static bool read_object(struct objects *objects, struct footprint *size,
 		return true;
 	}
 	elf = elf_begin(fd, ELF_C_READ, NULL);
-	if (elf && elf_kind(elf) == ELF_K_ELF && !elf_getshdrstrndx(elf, &names)) {
+	if (elf && elf_kind(elf) == ELF_K_ELF && gelf_getehdr(elf, &head) &&
+	    head.e_type != ET_CORE && !elf_getshdrstrndx(elf, &names)) {
 		good = true;
 		while ((section = elf_nextscn(elf, section))) {
 			if (!gelf_getshdr(section, &header)) {
@@ -226,6 +258,8 @@ static bool read_object(struct objects *objects, struct footprint *size,
 			if (header.sh_type == SHT_SYMTAB && objects->function)
 				read_symbols(objects, elf, section, &header, below);
 		}
+		if (head.e_type != ET_REL && !size->tags)
+			size->tags = linked_tags(elf);
 	}
 	elf_end(elf);
 	close(fd);
@@ -337,6 +371,13 @@ bool objects_read(struct objects *objects, const char *dir)
 		prefix = 0;
 	elf_version(EV_CURRENT);
 	if (!stat(root, &st) && S_ISREG(st.st_mode)) {
+		objects->single = true;
+		if (access(root, R_OK)) {
+			error = errno;
+			free(root);
+			errno = error;
+			return false;
+		}
 		add_object(objects, root, root);
 		free(root);
 		return true;

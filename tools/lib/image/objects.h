@@ -16,8 +16,10 @@ struct footprint {
 	int64_t data;	/* writable, in the file */
 	int64_t bss;	/* writable, zero */
 	int64_t init;	/* sections .init and .exit, of any of these kinds; in none of them */
-	int64_t tags;	/* of data: the section of the allocation tags */
+	int64_t tags;	/* of data: the allocation tags; TAGS_UNKNOWN in a vmlinux without symbols */
 };
+
+#define TAGS_UNKNOWN (-1)
 
 struct object_file {
 	char *path;	/* below the tree, such as "fs/namei.o" */
@@ -28,6 +30,7 @@ struct object_file {
 struct objects {
 	struct object_file *object;
 	size_t count, room;
+	bool single;		/* it is one file, not a tree */
 	size_t composites;	/* left out: made of objects that are counted */
 	size_t unreadable;	/* not ELF, or broken */
 	size_t bitcode;		/* of a build with LTO; then @object is what was linked */
@@ -50,8 +53,8 @@ struct objects {
 
 /*
  * Reads the object files below @dir that become part of the kernel or of a
- * module, or @dir itself if that is a file: an object, a module or a vmlinux. Programs of the build and the boot wrapper are left out. @objects is
- * empty but for the callback. False with errno if @dir cannot be read.
+ * module, or @dir itself if that is a file: an object, a module or a vmlinux. Programs
+ * of the build and the boot wrapper are left out. @objects is empty but for the callback. False with errno if @dir cannot be read.
  */
 bool objects_read(struct objects *objects, const char *dir);
 void objects_free(struct objects *objects);

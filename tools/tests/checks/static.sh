@@ -60,7 +60,7 @@ static_lto() {
 		clang -flto=thin -c -o "$dir/fs/x.o" "$dir/fs/x.c" &&
 		printf 'savedcmd := x\n\nsource_fs/x.o := x.c\n' >"$dir/fs/.x.o.cmd" || return 1
 	"$codetag" static "$dir" 2>"$scratch/err"
-	[ $? -eq 2 ] && grep -q '1 object files in .* are LLVM bitcode' "$scratch/err" || return 1
+	[ $? -eq 2 ] && grep -q '1 object file in .* is LLVM bitcode' "$scratch/err" || return 1
 	clang -c -o "$dir/vmlinux.o" "$dir/fs/x.c" &&
 		clang -c -o "$dir/fs/m.ko" "$dir/fs/x.c" || return 1
 	want=$("$codetag" static -b -N -o data,name "$dir" 2>"$scratch/err" | tr -s ' ') || return 1
@@ -311,7 +311,28 @@ static_refuses() {
 	[ $? -eq 2 ] || return 1
 	echo 'not an object' >"$scratch/empty/x.o"
 	"$codetag" static "$scratch/empty"
-	[ $? -eq 2 ]
+	[ $? -eq 2 ] || return 1
+	# One file: no object, or a core.
+	"$codetag" static "$scratch/empty/x.o" 2>"$scratch/err"
+	[ $? -eq 2 ] && grep -q 'x.o is no object file, module or vmlinux' "$scratch/err" &&
+		[ "$(wc -l <"$scratch/err")" -eq 1 ] || return 1
+	"$codetag" static "$small" 2>"$scratch/err"
+	[ $? -eq 2 ] && grep -q 'is no object file, module or vmlinux' "$scratch/err"
+}
+
+# The linker puts the tags of a vmlinux into .data, between two symbols.
+static_linked() {
+	local dir=$scratch/linked-tags
+	mkdir -p "$dir" && gcc -c -o "$dir/x.o" -x c - <<-'C' || return 1
+		__attribute__((section("alloc_tags"))) long tags[8] = { 1 };
+	C
+	echo 'SECTIONS { .data : { __start_alloc_tags = .; *(alloc_tags) __stop_alloc_tags = .; } }' \
+		>"$dir/x.lds"
+	ld -T "$dir/x.lds" -e 0 -o "$dir/vmlinux" "$dir/x.o" &&
+		strip -o "$dir/stripped" "$dir/vmlinux" || return 1
+	[ "$("$codetag" static -b -N -o tags "$dir/vmlinux")" = 64 ] &&
+		[ "$("$codetag" static -b -N -o tags "$dir/stripped")" = - ] &&
+		"$codetag" static --json "$dir/stripped" | grep -q '"tags": null'
 }
 
 if "$codetag" --version | grep -q libelf; then
@@ -352,4 +373,5 @@ if "$codetag" --version | grep -q libelf; then
 	fi
 	check static/lto static_lto
 	check static/refuses static_refuses
+	check static/linked static_linked
 fi
