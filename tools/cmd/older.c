@@ -1,48 +1,54 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "older.h"
 
+#include <ctype.h>
 #include <stddef.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/message.h"
 
-/* None of the options is one of the command: the tests compare both. */
+/* None of the options is one of the command, except as @alone says: the tests compare both. */
 static const struct {
 	const char *command, *option, *now;
+	bool alone;	/* the command has it, with a value */
 } options[] = {
 	/* trace_analyze.py */
-	{ "trace", "--file", "The log is an argument: codetag trace LOG" },
-	{ "trace", "--rings-file", "codetag chart --trace LOG --kernel BUILD -o rings.svg" },
-	{ "trace", "--rings-attr", "codetag chart --trace LOG --attr ATTR -o rings.svg" },
-	{ "trace", "--rings-show", "codetag chart --trace LOG -o rings.html" },
-	{ "trace", "--account-file", "The accounts are the output: codetag trace LOG >accounts" },
-	{ "trace", "--callers-file", "codetag trace LOG --callers FILE" },
-	{ "chart", "--file", "codetag chart --trace LOG" },
-	{ "chart", "--rings-file", "codetag chart -o FILE.svg" },
-	{ "chart", "--rings-attr", "codetag chart --attr ATTR" },
-	{ "chart", "--rings-show", "codetag chart -o FILE.html" },
-	{ "static", "--kernel", "The build tree is an argument: codetag static BUILD" },
-	{ "static", "--rings-file", "codetag chart --attr static BUILD -o rings.svg" },
+	{ "trace", "--file", "The log is an argument: codetag trace LOG", false },
+	{ "trace", "--rings-file", "codetag chart --trace LOG --kernel BUILD -o rings.svg", false },
+	{ "trace", "--rings-attr", "codetag chart --trace LOG --attr ATTR -o rings.svg", false },
+	{ "trace", "--rings-show", "codetag chart --trace LOG -o rings.html", false },
+	{ "trace", "--account-file", "The accounts are the output: codetag trace LOG >accounts", false },
+	{ "trace", "--callers-file", "codetag trace LOG --callers FILE", false },
+	{ "chart", "--file", "codetag chart --trace LOG", false },
+	{ "chart", "--rings-file", "codetag chart -o FILE.svg", false },
+	{ "chart", "--rings-attr", "codetag chart --attr ATTR", false },
+	{ "chart", "--rings-show", "codetag chart -o FILE.html", false },
+	{ "static", "--kernel", "The build tree is an argument: codetag static BUILD", false },
+	{ "static", "--rings-file", "codetag chart --attr static BUILD -o rings.svg", false },
 	/* perf kmem */
-	{ "trace", "--caller", "Callers are the rows; codetag trace --callers FILE lists them" },
-	{ "trace", "--slab", "Slab objects are counted unless --pages is given" },
-	{ "trace", "--page", "codetag trace LOG --pages" },
-	{ "trace", "--live", "codetag trace LOG -s current_dynamic" },
-	{ "trace", "--sort", "codetag trace LOG -s KEY, such as total_dynamic, alloc_count, total_waste" },
-	{ "trace", "--line", "codetag trace LOG -n N" },
-	{ "trace", "--raw-ip", "Addresses stay as they are without --kernel BUILD" },
-	{ "trace", "--alloc", "Callers are the rows; objects are counted, and not listed" },
+	{ "trace", "--caller", "Callers are the rows; codetag trace --callers FILE lists them", false },
+	{ "trace", "--slab", "Slab objects are counted unless --pages is given", false },
+	{ "trace", "--page", "codetag trace LOG --pages", false },
+	{ "trace", "--live", "codetag trace LOG -s current_dynamic", false },
+	{ "trace", "--sort", "codetag trace LOG -s KEY, such as total_dynamic, alloc_count, total_waste", false },
+	{ "trace", "--line", "codetag trace LOG -n N", false },
+	{ "trace", "-l", "codetag trace LOG -n N", false },
+	{ "trace", "--raw-ip", "Addresses stay as they are without --kernel BUILD", false },
+	{ "trace", "--alloc", "Callers are the rows; objects are counted, and not listed", false },
 	/* bcc memleak */
-	{ "leaks", "--older", "codetag split QUERY stack age, then codetag contexts --min-age SEC" },
-	{ "leaks", "--combined-only", "codetag leaks --stacks" },
-	{ "leaks", "--sample-rate", "Nothing is sampled: each allocation counts" },
-	{ "leaks", "--pid", "codetag split QUERY task stack, then codetag contexts --group task" },
-	{ "contexts", "--older", "codetag contexts --min-age SEC" },
-	{ "contexts", "--min-size", "codetag split QUERY size, then codetag contexts --group size" },
+	{ "leaks", "--older", "codetag split QUERY stack age, then codetag contexts --min-age SEC", false },
+	{ "leaks", "-o", "codetag split QUERY stack age, then codetag contexts --min-age SEC", false },
+	{ "leaks", "--combined-only", "codetag leaks --stacks", false },
+	{ "leaks", "--sample-rate", "Nothing is sampled: each allocation counts", false },
+	{ "leaks", "--pid", "codetag split QUERY task stack, then codetag contexts --group task", false },
+	{ "contexts", "--older", "codetag contexts --min-age SEC", false },
+	{ "contexts", "--min-size", "codetag split QUERY size, then codetag contexts --group size", false },
 	/* slabtop, showslab */
-	{ "slabs", "--once", "Without --live the table is printed once" },
+	{ "slabs", "--once", "Without --live the table is printed once", false },
+	{ "slabs", "-o", "Without --live the table is printed once", true },
 	/* page_owner_sort */
-	{ "contexts", "--cull", "codetag contexts --group stack" },
+	{ "contexts", "--cull", "codetag contexts --group stack", false },
 };
 
 static const struct {
@@ -53,29 +59,45 @@ static const struct {
 	{ "slabinfo", "codetag slabs" },
 	{ "slab_account", "codetag trace LOG --slab-account, or codetag contexts --account" },
 	{ "trace_analyze", "codetag trace, codetag static and codetag chart" },
+	{ "trace_analyze.py", "codetag trace, codetag static and codetag chart" },
+	{ "perf", "codetag trace, of what perf script prints" },
 	{ "kmemtrace", "codetag trace" },
 	{ "kmem", "codetag trace" },
 	{ "mlt", "codetag contexts --stacks" },
 	{ "memleak", "codetag leaks --stacks" },
 	{ "kmemleak", "codetag leaks --stacks" },
-	{ "page_owner", "codetag contexts --stacks" },
+	{ "page_owner", "codetag contexts --group stack" },
+	{ "page_owner_sort", "codetag contexts --group stack" },
+	{ "drgn", "codetag whose, codetag census and codetag report --image" },
+	{ "crash", "codetag whose, codetag census and codetag report --image" },
 	{ "alloctop", "codetag top" },
 	{ "memstrack", "codetag top and codetag contexts --tree" },
 	{ "free", "codetag where" },
 	{ "meminfo", "codetag where" },
 };
 
+/* "--line", "--line=5", "-l", "-l5"; one that the command has, too, is meant without a value. */
+static bool is_option(char *const *argv, const char *option, bool alone)
+{
+	size_t len = strlen(option);
+	const char *rest = *argv + len;
+
+	if (strncmp(*argv, option, len))
+		return false;
+	if (alone)
+		return !*rest && (!argv[1] || *argv[1] == '-');
+	return !*rest || (option[1] == '-' ? *rest == '=' : isdigit((unsigned char)*rest));
+}
+
 bool older_option(const char *command, char *const *argv)
 {
 	for (; *argv && strcmp(*argv, "--"); argv++) {
 		for (size_t i = 0; i < sizeof(options) / sizeof(*options); i++) {
-			size_t len = strlen(options[i].option);
-
 			if (strcmp(options[i].command, command) ||
-			    strncmp(*argv, options[i].option, len) ||
-			    ((*argv)[len] && (*argv)[len] != '='))
+			    !is_option(argv, options[i].option, options[i].alone))
 				continue;
-			warning("%s is an option of another tool", options[i].option);
+			warning("%s%s is an option of another tool", options[i].option,
+				options[i].alone ? " alone" : "");
 			hint("%s", options[i].now);
 			return true;
 		}
@@ -86,7 +108,7 @@ bool older_option(const char *command, char *const *argv)
 bool older_tool(const char *name)
 {
 	for (size_t i = 0; i < sizeof(tools) / sizeof(*tools); i++) {
-		if (strcmp(tools[i].tool, name))
+		if (strcasecmp(tools[i].tool, name))
 			continue;
 		warning("there is no command '%s'", name);
 		hint("Instead: %s", tools[i].now);

@@ -110,7 +110,18 @@ older_tools() {
 			sed -n '/^.Sh COMING FROM/,/^.Sh SEE/p' ../man/codetag.1 | grep -q "$tool" ||
 			{ echo "no $tool"; return 1; }
 	done
+	for tool in slab_account trace_analyze.py kmemtrace slabtop showslab MLT mlt kmemleak page_owner \
+		page_owner_sort memleak perf drgn crash; do
+		"$codetag" $tool 2>&1 | grep -q 'Instead: codetag' || { echo "no answer to $tool"; return 1; }
+	done
 	"$codetag" slabtop 2>&1 | grep -q 'Instead: codetag slabs --live'
+}
+
+# The version that is built is the newest one of the changes, with "~dev" before its release.
+version_is_that_of_changes() {
+	local want
+	want=$(sed -nE 's/^## ([0-9.]+)$/\1/p; s/^## ([0-9.]+) \(not released yet\)$/\1~dev/p' ../../CHANGELOG.md | head -n 1)
+	[ -n "$want" ] && [ "$("$codetag" --version | head -n 1)" = "codetag $want" ]
 }
 
 installs() {
@@ -125,6 +136,7 @@ installs() {
 
 check docs/older-options older_options
 check docs/older-tools older_tools
+check docs/version version_is_that_of_changes
 for command in $commands; do
 	check "docs/man/$command" man_knows_options "$command"
 	check "docs/examples/$command" examples_work "$command"
