@@ -162,6 +162,11 @@ bool source_list_add(struct source_list *list, const char *path, const char *lab
 		add_path(list, xstrdup(path), label);
 		return true;
 	}
+	if (input_leads_into_kernel(path)) {
+		warning("%s is left out: it leads to files of the kernel", path);
+		hint("Name the file: " ALLOCINFO_PATH);
+		return false;
+	}
 	seen_before(&search.seen, &st);
 	good = add_directory(&search, path, DEPTH);
 	strmap_free(&search.seen);

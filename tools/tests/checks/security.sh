@@ -382,6 +382,9 @@ no_kernel_files() {
 			sh "$codetag" "$dir" 2>&1 | grep -q 'fleet/d is left out: it leads to files of the kernel' ||
 			{ echo 'a mount'; return 1; }
 	fi
+	ln -s /proc/self "$dir/link"
+	timeout 20 "$codetag" merge "$dir/link" 2>&1 | grep -q 'link is left out: it leads to files of the kernel' ||
+		{ echo 'a link that was named'; return 1; }
 	"$codetag" report "$dir/fleet" >"$scratch/out" 2>&1
 	[ $? -eq 0 ] && [ "$(grep -c 'left out: it leads to files of the kernel' "$scratch/out")" -eq 2 ] &&
 		"$codetag" where "$dir/host" 2>&1 | tee "$scratch/out" | grep 'meminfo is left out' && return
