@@ -208,7 +208,10 @@ bool trace_read(struct kmem *kmem, const struct trace_source *source)
 	else
 		good = read_text(kmem, path, source->frames);
 	show_progress(kmem, 0, true);
-	if (good && !kmem->events && kmem->cut) {
+	if (good && !kmem->events && kmem->cut && !kmem->other_events && !is_binary(path)) {
+		warning("%s is no trace: no line of it is an event", input_name(path));
+		good = false;
+	} else if (good && !kmem->events && kmem->cut) {
 		trace_say_cut(path);
 		good = false;
 	} else if (good && !kmem->events) {

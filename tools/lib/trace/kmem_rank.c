@@ -113,7 +113,7 @@ size_t kmem_findings(const struct kmem *kmem,
 		{ &kmem->unknown, "unknown_frees",
 		  "freed, but not seen to be allocated (before the log began?)" },
 		{ &kmem->reused, "missed_frees",
-		  "allocated again, but not seen to be freed (events missing)" },
+		  "allocated again, but not seen to be freed (not every free has an event)" },
 		{ &kmem->in_parts, "part_frees",
 		  "a part of the allocated pages freed by itself (split pages)" },
 	};
