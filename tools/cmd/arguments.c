@@ -32,6 +32,15 @@ int64_t argument_size(const char *arg, struct argp_state *state)
 	return size;
 }
 
+int64_t argument_page_size(const char *arg, struct argp_state *state)
+{
+	int64_t size = argument_size(arg, state);
+
+	if (size < 1024 || size & (size - 1))
+		argp_error(state, "'%s' is not a page size", arg);
+	return size;
+}
+
 const char *argument_database(const char *arg, struct argp_state *state)
 {
 	if (!*arg || *arg == ':')

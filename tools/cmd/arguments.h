@@ -15,6 +15,7 @@ int64_t argument_number(const char *option, const char *arg, int64_t min, int64_
 
 /* "4k", "1.5M" … */
 int64_t argument_size(const char *arg, struct argp_state *state);
+int64_t argument_page_size(const char *arg, struct argp_state *state);
 struct query *argument_query(const char *arg, struct argp_state *state);
 
 /* The name of a database that is to be made; SQLite takes "" and ":memory:" for none. */

@@ -120,8 +120,7 @@ static void finish_trace(struct options *o, struct argp_state *state)
 	else if (o->wish.attribute == STATIC)
 		argp_error(state, "static goes with a build tree instead of a trace");
 	else if (o->wish.attribute == CURRENT && !o->files.build)
-		argp_error(state, "current is static and dynamic: add --kernel BUILD, or try "
-			   "--attr current_dynamic");
+		argp_error(state, "--kernel BUILD is missing; or give --attr current_dynamic");
 	if (o->wish.attribute == CURRENT)
 		o->wish.key = CURRENT_DYNAMIC;
 	o->selection.path = o->files.trace;
@@ -177,6 +176,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		state->child_inputs[0] = &o->selection;
 		state->child_inputs[1] = &o->selection;
 		state->child_inputs[2] = &o->files;
+		o->files.choice.stacks = &o->flame.contexts.used;
 		state->child_inputs[3] = &o->flame.contexts;
 		return 0;
 	case 'o':
@@ -218,6 +218,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_END:
 		selection_finish(&o->selection, state);
 		finish_wish(o);
+		o->flame.contexts.page_size = o->files.choice.page_size;
 		if (!o->output)
 			argp_error(state, "--output FILE is missing");
 		finish_flame(o, state);

@@ -18,7 +18,7 @@ static const char *title_of(const struct chart_flame *flame)
 	return flame->calls ? "Kernel allocations by stack" : "Kernel memory by stack";
 }
 
-static bool draw(const struct chart_flame *flame, const struct groups *groups)
+static bool draw(const struct chart_flame *flame, const struct groups *groups, bool of_others)
 {
 	struct chart chart = {
 		.title = title_of(flame), .width = flame->width, .height = flame->height,
@@ -33,8 +33,9 @@ static bool draw(const struct chart_flame *flame, const struct groups *groups)
 		warning("cannot create %s: %s", flame->output, strerror(errno));
 		return false;
 	}
-	text_printf(&subtitle, "%s in %lld allocations of call sites that are split",
-		    size_format(total, groups->now.bytes, true), (long long)groups->now.calls);
+	text_printf(&subtitle, "%s in %lld allocations%s",
+		    size_format(total, groups->now.bytes, true), (long long)groups->now.calls,
+		    of_others ? "" : " of call sites that are split");
 	if (flame->contexts.min_age)
 		text_printf(&subtitle, ", %lld s old or older", (long long)flame->contexts.min_age);
 	chart.subtitle = subtitle.s;
@@ -51,13 +52,12 @@ int chart_flame_contexts(const struct chart_flame *flame)
 	struct contexts contexts;
 	int status = STATUS_TROUBLE;
 
-	if (!contexts_read(&contexts, &flame->contexts))
+	if (!contexts_read_chosen(&contexts, &flame->contexts, flame->query))
 		return status;
-	contexts_select(&contexts, flame->query, flame->contexts.min_age);
 	context_stacks_make(&stacks, &contexts, &flame->contexts.helpers, !flame->contexts.min_age);
 	if ((flame->calls ? stacks.groups.now.calls : stacks.groups.now.bytes) <= 0)
 		warning("there is nothing to draw");
-	else if (draw(flame, &stacks.groups) &&
+	else if (draw(flame, &stacks.groups, contexts.of_others) &&
 		 contexts_complete(&contexts, contexts_name(&flame->contexts)))
 		status = STATUS_OK;
 	context_stacks_free(&stacks);

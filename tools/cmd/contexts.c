@@ -12,6 +12,7 @@
 #include "contexts_read.h"
 #include "contexts_view.h"
 #include "base/message.h"
+#include "read/input.h"
 
 struct options {
 	struct contexts_choice choice;
@@ -24,7 +25,7 @@ struct options {
 	char *group;		/* the words of view.groups.by */
 };
 
-enum { KEY_TREE = 0x200, KEY_INVERT, KEY_STACKS, KEY_ACCOUNT };
+enum { KEY_TREE = 0x200, KEY_INVERT, KEY_STACKS, KEY_ACCOUNT, KEY_PAGE_SIZE };
 
 static const struct argp_option options[] = {
 	{ "contexts", 'f', "FILE", 0,
@@ -43,6 +44,8 @@ static const struct argp_option options[] = {
 	{ "account", KEY_ACCOUNT, NULL, 0,
 	  "The table of slab_account, of what is split by size: total, slack, req, alloc/free, "
 	  "caller", 3 },
+	{ "page-size", KEY_PAGE_SIZE, "BYTES", 0,
+	  "Of the machine that a file of page_owner is from (default: of this machine)", 4 },
 	{ "delay", 'd', "SEC", 0, "Account: wait, and tell also rates of that time", 3 },
 	{ "columns", 'o', "LIST", 0, "Columns: " CONTEXT_COLUMN_NAMES, 9 },
 	{ 0 }
@@ -149,6 +152,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case KEY_ACCOUNT:
 		o->account = true;
 		return 0;
+	case KEY_PAGE_SIZE:
+		o->choice.page_size = argument_page_size(arg, state);
+		return 0;
 	case 'd':
 		o->delay = argument_seconds(arg, state);
 		return 0;
@@ -177,7 +183,7 @@ static const struct argp argp = {
 	"  codetag contexts --tree --skip --min-age 60\n"
 	"  codetag contexts --group caller,age --json\n"
 	"  codetag contexts --account --delay 10\n\n"
-	"Exit status: 0 success, 1 no call site is split, 2 trouble.",
+	"Exit status: 0 success, 1 no call site is split or the file has no stacks, 2 trouble.",
 	children, NULL, NULL
 };
 
@@ -186,16 +192,18 @@ static int show(const struct options *o)
 	struct contexts contexts;
 	int status = STATUS_TROUBLE;
 
-	if (!contexts_read(&contexts, &o->choice))
+	if (!contexts_read_chosen(&contexts, &o->choice, o->query))
 		return status;
-	contexts_select(&contexts, o->query, o->choice.min_age);
 	if (o->tree)
 		calltree_view(&contexts, &o->choice.helpers, o->invert, o->depth, &o->view);
 	else
 		contexts_view(&contexts, &o->choice.helpers, &o->view);
 	if (contexts_complete(&contexts, contexts_name(&o->choice)))
-		status = contexts.splits || contexts.of_others ? STATUS_OK : STATUS_FOUND;
-	if (status == STATUS_FOUND) {
+		status = contexts.splits || (contexts.of_others && contexts.count) ?
+			 STATUS_OK : STATUS_FOUND;
+	if (status == STATUS_FOUND && contexts.of_others) {
+		warning("%s has no stacks", input_name(contexts_name(&o->choice)));
+	} else if (status == STATUS_FOUND) {
 		warning("no call site is split, or none that is chosen");
 		hint("To split one: codetag split QUERY stack");
 	}

@@ -27,10 +27,9 @@ static bool take_reading(struct reading *reading, const struct contexts_account 
 	const struct helpers *helpers = &account->choice->helpers;
 
 	*reading = (struct reading){ .groups = { .by = by, .by_count = 2 } };
-	if (!contexts_read(&reading->contexts, account->choice))
+	if (!contexts_read_chosen(&reading->contexts, account->choice, account->query))
 		return false;
 	reading->time = (double)wall_clock() / 1000;
-	contexts_select(&reading->contexts, account->query, account->choice->min_age);
 	for (size_t i = 0; i < reading->contexts.count; i++) {
 		const struct context *context = &reading->contexts.context[i];
 

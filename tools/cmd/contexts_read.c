@@ -3,9 +3,13 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "arguments.h"
+#include "base/message.h"
+#include "model/context_group.h"
 #include "read/input.h"
+#include "read/query.h"
 #include "source/source.h"
 
 enum { KEY_MIN_AGE = 0x500, KEY_SKIP, KEY_CONTEXTS };
@@ -101,7 +105,38 @@ bool contexts_read(struct contexts *contexts, const struct contexts_choice *choi
 		debugfs_complain(&(struct debugfs_file){ choice->path, true }, errno);
 		return false;
 	}
-	return contexts_take(contexts, text, len, contexts_name(choice));
+	return contexts_take(contexts, text, len, contexts_name(choice), choice->page_size);
+}
+
+static bool any_age(const struct contexts *contexts)
+{
+	for (size_t i = 0; i < contexts->values; i++)
+		if (!strcmp(contexts->value[i].key, "age"))
+			return true;
+	return false;
+}
+
+bool contexts_read_chosen(struct contexts *contexts, const struct contexts_choice *choice,
+			  const struct query *query)
+{
+	const char *name = contexts_name(choice);
+
+	if (!contexts_read(contexts, choice))
+		return false;
+	if (contexts->of_others && !query_is_empty(query)) {
+		warning("%s has stacks and no call sites: a query chooses nothing there",
+			input_name(name));
+		hint("By who called: codetag contexts --group function %s", name);
+	} else if (choice->min_age && contexts->count && !any_age(contexts)) {
+		warning("%s has no ages", input_name(name));
+		if (!contexts->of_others)
+			hint("To have them: codetag split QUERY stack age");
+	} else {
+		contexts_select(contexts, query, choice->min_age);
+		return true;
+	}
+	contexts_free(contexts);
+	return false;
 }
 
 void contexts_choice_free(struct contexts_choice *choice)

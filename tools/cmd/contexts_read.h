@@ -16,6 +16,7 @@ struct contexts_choice {
 	struct debugfs_dir dir;
 	const char *path;	/* of the file, NULL: the one in the directory */
 	int64_t min_age;	/* seconds */
+	int64_t page_size;	/* 0: of this machine */
 	bool used;		/* contexts are wanted at all */
 	bool given;		/* one of the options about them was */
 	struct helpers helpers;
@@ -31,6 +32,11 @@ extern const struct argp contexts_instead_argp;
 
 /* False after a message. The caller asks contexts_complete() in the end. */
 bool contexts_read(struct contexts *contexts, const struct contexts_choice *choice);
+
+/* The same, and leaves what was chosen; that of another tool there may be nothing to choose by. */
+struct query;
+bool contexts_read_chosen(struct contexts *contexts, const struct contexts_choice *choice,
+			  const struct query *query);
 
 /* As messages call it. */
 const char *contexts_name(const struct contexts_choice *choice);

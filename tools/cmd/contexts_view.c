@@ -25,8 +25,9 @@ static const struct {
 	{ BY_CONTEXT_SITE, "name", "NAME", false },
 };
 
+#define RECORDED 8	/* the first of them; the others are derived */
 #define KEYS (sizeof(keys) / sizeof(*keys))
-enum { SUMS = 7, COLUMNS = SUMS + KEYS };
+enum { ALLOCS = 2, SUMS = 7, COLUMNS = SUMS + KEYS };
 
 void contexts_view_check_word(const char *word, struct argp_state *state)
 {
@@ -44,7 +45,7 @@ void contexts_view_check_word(const char *word, struct argp_state *state)
 }
 
 /* Which columns there are, and which of them are shown if nothing else is asked for. */
-static void columns_of(struct table_column column[COLUMNS], const bool usual[KEYS])
+static void columns_of(struct table_column column[COLUMNS], const bool usual[KEYS], bool allocs)
 {
 	static const struct table_column sums[SUMS] = {
 		{ "SIZE", true, "size", false }, { "CALLS", true, "calls", false },
@@ -54,6 +55,7 @@ static void columns_of(struct table_column column[COLUMNS], const bool usual[KEY
 	};
 
 	memcpy(column, sums, sizeof(sums));
+	column[ALLOCS].more = !allocs;
 	for (size_t i = 0; i < KEYS; i++)
 		column[SUMS + i] = (struct table_column){
 			keys[i].heading, keys[i].right, keys[i].column, !usual[i],
@@ -65,7 +67,7 @@ void contexts_view_check_columns(const struct contexts_view *view, struct argp_s
 	struct table_column column[COLUMNS];
 	const bool usual[KEYS] = { false };
 
-	columns_of(column, usual);
+	columns_of(column, usual, true);
 	output_check_columns(&view->output, column, COLUMNS, state);
 }
 
@@ -135,8 +137,13 @@ void context_sum_json(const struct context_sum *sum, struct json *json)
 {
 	json_int(json, "size", sum->bytes);
 	json_int(json, "calls", sum->calls);
-	json_int(json, "allocs", sum->allocs);
-	json_int(json, "frees", sub64(sum->allocs, sum->calls));
+	if (sum->counted == sum->contexts) {
+		json_int(json, "allocs", sum->allocs);
+		json_int(json, "frees", sub64(sum->allocs, sum->calls));
+	} else {
+		json_null(json, "allocs");
+		json_null(json, "frees");
+	}
 	/* Only where it is known of all of them. */
 	if (sum->sized && sum->sized == sum->contexts) {
 		json_int(json, "requested", sum->requested);
@@ -222,15 +229,17 @@ static void size_cell(struct table *table, int64_t value, bool human)
 }
 
 /* A sum of contexts that have no such key has a name, too. */
-static const char *key_cell(struct printer *p, const struct context_group *group, const char *key)
+static const char *key_cell(struct printer *p, const struct context_group *group, size_t k)
 {
-	const char *value;
+	const char *key = keys[k].key, *value;
 
 	if (!strcmp(key, BY_CONTEXT_STACK) && !p->view->output.columns)
 		value = short_stack(p, group);
 	else
 		value = word(p, group, key);
-	return *value || !contexts_view_by(p->view, key) ? value : "(none)";
+	if (*value || !contexts_view_by(p->view, key))
+		return value;
+	return p->contexts->of_others && k < RECORDED ? "(not recorded)" : "(none)";
 }
 
 static void add_row(struct printer *p, struct table *table, const struct context_group *group)
@@ -240,8 +249,13 @@ static void add_row(struct printer *p, struct table *table, const struct context
 
 	size_cell(table, sum->bytes, human);
 	size_cell(table, sum->calls, false);
-	size_cell(table, sum->allocs, false);
-	size_cell(table, sub64(sum->allocs, sum->calls), false);
+	if (sum->counted == sum->contexts) {
+		size_cell(table, sum->allocs, false);
+		size_cell(table, sub64(sum->allocs, sum->calls), false);
+	} else {
+		table_cell(table, "");
+		table_cell(table, "");
+	}
 	if (sum->sized && sum->sized == sum->contexts) {
 		size_cell(table, sum->requested, human);
 		size_cell(table, sub64(sum->bytes, sum->requested), human);
@@ -251,7 +265,7 @@ static void add_row(struct printer *p, struct table *table, const struct context
 	}
 	size_cell(table, sum->contexts, false);
 	for (size_t i = 0; i < KEYS; i++)
-		table_cell(table, key_cell(p, group, keys[i].key));
+		table_cell(table, key_cell(p, group, i));
 }
 
 /* Columns that were asked to sum by, or that any context has. */
@@ -310,7 +324,7 @@ static void print_table(struct printer *p)
 	bool usual[KEYS];
 
 	find_usual(p, usual);
-	columns_of(column, usual);
+	columns_of(column, usual, !p->contexts->of_others);
 	contexts_summary(p->contexts, &p->groups.sum, &p->view->output);
 	if (!p->shown)
 		return;

@@ -147,7 +147,7 @@ static void check_contexts(const struct options *o, struct argp_state *state)
 	if (!o->format->weighs)
 		argp_error(state, "--contexts has stacks: for folded, pprof and speedscope");
 	else if (o->files.trace || o->selection.path_given)
-		argp_error(state, "--contexts goes with no other file");
+		argp_error(state, "--contexts goes with no other file: --contexts=FILE reads one");
 	else if (o->selection.by_given || o->selection.raw || o->labels)
 		argp_error(state, "--group, --raw and --label are for call sites, not for --contexts");
 }
@@ -168,6 +168,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		state->child_inputs[0] = &o->selection;
 		state->child_inputs[1] = &o->selection;
 		state->child_inputs[2] = &o->files;
+		o->files.choice.stacks = &o->contexts.used;
 		return 0;
 	case KEY_FORMAT:
 		o->format = find_format(arg);
@@ -334,9 +335,9 @@ static int export_contexts(struct options *o)
 	struct contexts contexts;
 	int status = STATUS_TROUBLE;
 
-	if (!contexts_read(&contexts, &o->contexts))
+	o->contexts.page_size = o->files.choice.page_size;
+	if (!contexts_read_chosen(&contexts, &o->contexts, o->selection.query))
 		return status;
-	contexts_select(&contexts, o->selection.query, o->contexts.min_age);
 	context_stacks_make(&stacks, &contexts, &o->contexts.helpers, !o->contexts.min_age);
 	if (write_file(o, &snapshot, &stacks.groups) &&
 	    contexts_complete(&contexts, contexts_name(&o->contexts)))

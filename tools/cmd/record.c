@@ -197,7 +197,7 @@ static bool read_contexts(const struct record *record, char **text)
 		return true;
 	}
 	*text = xstrdup(copy);
-	if (!contexts_take(&contexts, copy, len, path)) {
+	if (!contexts_take(&contexts, copy, len, path, 0)) {
 		free(*text);
 		*text = NULL;
 		return false;

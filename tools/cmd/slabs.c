@@ -122,9 +122,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		o->output.columns = arg;
 		return 0;
 	case KEY_PAGE_SIZE:
-		o->choice.page_size = argument_size(arg, state);
-		if (o->choice.page_size < 1024 || o->choice.page_size & (o->choice.page_size - 1))
-			argp_error(state, "'%s' is not a page size", arg);
+		o->choice.page_size = argument_page_size(arg, state);
 		return 0;
 	case KEY_SITES:
 		o->sites = arg ? argument_number("--sites", arg, 1, INT32_MAX, state) : 3;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "trace_choice.h"
 
-#include <inttypes.h>
 #include <unistd.h>
 
 #include "arguments.h"
@@ -19,7 +18,7 @@ static const struct argp_option options[] = {
 	{ "pages", KEY_PAGES, NULL, 0,
 	  "Count pages (mm_page_alloc, mm_page_free) and not slab objects, which are in pages", 0 },
 	{ "page-size", KEY_PAGE_SIZE, "BYTES", 0,
-	  "Of the machine that the log is from (default: of this machine)", 0 },
+	  "Of the machine that the file is from (default: of this machine)", 0 },
 	{ 0 }
 };
 
@@ -27,11 +26,8 @@ static void finish(const struct trace_choice *choice, struct argp_state *state)
 {
 	if (choice->filter.malloc_only && choice->filter.cache_only)
 		argp_error(state, "--malloc and --cache leave nothing");
-	else if (choice->page_size && !choice->pages)
+	else if (choice->page_size && !choice->pages && !(choice->stacks && *choice->stacks))
 		argp_error(state, "--page-size goes with --pages");
-	else if (choice->page_size && (choice->page_size < 1024 ||
-				       choice->page_size & (choice->page_size - 1)))
-		argp_error(state, "%" PRId64 " is not a page size", choice->page_size);
 	else if (choice->pages && (choice->filter.malloc_only || choice->filter.cache_only))
 		argp_error(state, "pages are in no cache");
 }
@@ -58,8 +54,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		choice->pages = true;
 		break;
 	case KEY_PAGE_SIZE:
-		choice->page_size = argument_size(arg, state);
-		break;
+		choice->page_size = argument_page_size(arg, state);
+		return 0;
 	case ARGP_KEY_END:
 		finish(choice, state);
 		return 0;

@@ -13,6 +13,7 @@ struct trace_choice {
 	unsigned int frames;	/* of stacks that make a caller, 0: call sites are callers */
 	bool pages;		/* instead of slab objects */
 	int64_t page_size;	/* 0: of this machine */
+	const bool *stacks;	/* if that is set, the size is for contexts; may be NULL */
 	bool given;		/* any of the options */
 };
 

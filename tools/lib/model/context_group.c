@@ -16,6 +16,7 @@ void context_sum_add(struct context_sum *sum, const struct context_sum *more)
 	sum->allocs = add64(sum->allocs, more->allocs);
 	sum->requested = add64(sum->requested, more->requested);
 	sum->sized += more->sized;
+	sum->counted += more->counted;
 	sum->contexts += more->contexts;
 }
 
@@ -27,6 +28,7 @@ struct context_sum context_sum_of(const struct contexts *contexts,
 		.bytes = context->site.bytes,
 		.calls = context->site.calls,
 		.allocs = context->allocs,
+		.counted = !contexts->of_others,
 		.contexts = 1,
 	};
 	int64_t each;

@@ -20,6 +20,7 @@ struct context_sum {
 	int64_t bytes, calls, allocs;
 	int64_t requested;	/* bytes, of those contexts that know … */
 	size_t sized;		/* … which are so many */
+	size_t counted;		/* contexts whose allocs are known */
 	size_t contexts;
 };
 

@@ -24,7 +24,7 @@ static struct stack frames_of_context(struct context_stacks *stacks,
 				      const struct contexts *contexts,
 				      const struct context *context, const struct callers *callers)
 {
-	struct stack stack = { 0 };
+	struct stack stack = { .whole = contexts->of_others };
 	struct text name = { 0 };
 	size_t room = 0;
 

@@ -62,7 +62,8 @@ void frames_of(struct frames *frames, const struct groups *groups,
 		take(frames, group->stack);
 	else
 		cut(frames, text->s);
-	frames->name[frames->count++] = text->s + leaf;
+	if (!group->stack || !group->stack->whole || !frames->count)
+		frames->name[frames->count++] = text->s + leaf;
 }
 
 void frames_free(struct frames *frames)

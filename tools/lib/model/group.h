@@ -41,6 +41,7 @@ struct sum {
 struct stack {
 	const char **name;
 	size_t count;
+	bool whole;		/* the call site is no frame below */
 };
 
 struct group {

@@ -11,6 +11,7 @@
 #include "base/number.h"
 #include "read/copies.h"
 #include "read/input.h"
+#include "read/other_stacks.h"
 #include "read/profiling.h"
 
 static const struct {
@@ -391,6 +392,8 @@ static bool is_allocinfo(struct allocinfo *info, size_t len, size_t lines, const
 		warning("%s is not in the format of " ALLOCINFO_PATH ", line %zu: %s",
 			input_name(path), info->bad.count ? info->bad.first : lines + 1,
 			info->bad.count ? info->bad.why : "no size");
+		if (other_stacks_are(info->text, len))
+			hint("It has stacks: codetag contexts %s", path);
 	} else {
 		warning("%s is empty", input_name(path));
 		hint("A copy of " ALLOCINFO_PATH " is empty if it was not made as root.");

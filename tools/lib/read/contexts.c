@@ -255,10 +255,11 @@ void contexts_parse(struct contexts *contexts, char *text, size_t len)
 	}
 }
 
-bool contexts_take(struct contexts *contexts, char *text, size_t len, const char *path)
+bool contexts_take(struct contexts *contexts, char *text, size_t len, const char *path,
+		   int64_t page_size)
 {
-	if (len && strncmp(text, HEADER, strlen(HEADER)) && other_stacks_are(text)) {
-		other_stacks_parse(contexts, text, len);
+	if (len && strncmp(text, HEADER, strlen(HEADER)) && other_stacks_are(text, len)) {
+		other_stacks_parse(contexts, text, len, page_size);
 		return true;
 	}
 	contexts_parse(contexts, text, len);
@@ -280,7 +281,7 @@ bool contexts_complete(const struct contexts *contexts, const char *path)
 	if (contexts->reports > 1)
 		warning("%s has %zu reports: this is the last one, from line %zu on",
 			input_name(path), contexts->reports, contexts->report_line);
-	return bad_lines_none(&contexts->bad, path) && contexts->reports <= 1;
+	return bad_lines_none(&contexts->bad, path);
 }
 
 const char *context_value(const struct contexts *contexts, const struct context *context,

@@ -41,7 +41,7 @@ struct frame {
 
 struct context {
 	struct site site;
-	int64_t allocs;
+	int64_t allocs;		/* not known of the stacks of others */
 	size_t value, values;	/* the first one in contexts.value, and how many */
 	size_t frame, frames;
 };
@@ -69,8 +69,12 @@ bool contexts_is_frame(const char *line);
 /* Takes over @text; @contexts then always has to be freed. */
 void contexts_parse(struct contexts *contexts, char *text, size_t len);
 
-/* Tells the user of a file that is none, and frees it then. */
-bool contexts_take(struct contexts *contexts, char *text, size_t len, const char *path);
+/*
+ * Tells the user of a file that is none, and frees it then. @page_size is of the machine of a
+ * file that counts pages, 0: of this one.
+ */
+bool contexts_take(struct contexts *contexts, char *text, size_t len, const char *path,
+		   int64_t page_size);
 
 /* Tells the user what was not understood; whether that is nothing. */
 bool contexts_complete(const struct contexts *contexts, const char *path);

@@ -15,15 +15,22 @@
 #define REPORT " stacks with outstanding allocations"
 #define MOST_FRAMES 256
 
-bool other_stacks_are(const char *text)
+bool other_stacks_are(const char *text, size_t len)
 {
-	return strstr(text, PAGE) || strstr(text, LEAK) || strstr(text, "\nnr_base_pages:") ||
-	       strstr(text, "\nstack_count:");
+	static const char *const words[] = { PAGE, LEAK, "nr_base_pages:", "stack_count:" };
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+		if (memmem(text, len, words[i], strlen(words[i])))
+			return true;
+	return false;
 }
 
 /* What is being read. */
 struct record {
 	bool open;
+	bool bad;		/* that was said */
+	bool counted;		/* bytes and calls are known */
+	size_t line;		/* the first one */
 	int64_t bytes, calls;
 	const char *task, *gfp;
 	struct frame frame[MOST_FRAMES];
@@ -35,6 +42,7 @@ struct reading {
 	struct strmap seen;	/* stacks with task and flags, by the number of their context */
 	struct record record;
 	int64_t times;		/* page_owner_sort: of the next record */
+	int64_t page_size;
 };
 
 static void add_value(struct contexts *contexts, struct context *context, const char *key,
@@ -71,9 +79,14 @@ static void end_record(struct reading *r, const char *file)
 {
 	struct record *record = &r->record;
 	struct text name = { 0 };
+	const char *why = !record->frames ? "no stack" : !record->counted ? "no number of pages" :
+								   NULL;
 	size_t i;
 
-	if (record->open && record->frames && record->calls) {
+	/* The end of a file that is cut is no error of its own. */
+	if (record->open && !record->bad && why && !r->contexts->bad.cut) {
+		bad_lines_add(&r->contexts->bad, record->line, why);
+	} else if (record->open && record->frames && record->calls) {
 		text_printf(&name, "%s\n%s", record->task ? record->task : "",
 			    record->gfp ? record->gfp : "");
 		for (i = 0; i < record->frames; i++)
@@ -87,7 +100,6 @@ static void end_record(struct reading *r, const char *file)
 			add64(r->contexts->context[i].site.bytes, record->bytes);
 		r->contexts->context[i].site.calls =
 			add64(r->contexts->context[i].site.calls, record->calls);
-		r->contexts->context[i].allocs = r->contexts->context[i].site.calls;
 		text_free(&name);
 	}
 	*record = (struct record){ 0 };
@@ -102,10 +114,9 @@ static const char *start_page(struct reading *r, char *line)
 
 	if (!number_read(&number, &order) || order < 0 || order > 20)
 		return "no order";
-	r->record = (struct record){
-		.open = true, .calls = r->times,
-		.bytes = mul64(mul64(sysconf(_SC_PAGESIZE), (int64_t)1 << order), r->times),
-	};
+	r->record.counted = true;
+	r->record.calls = r->times;
+	r->record.bytes = mul64(mul64(r->page_size, (int64_t)1 << order), r->times);
 	r->times = 1;
 	at = strstr(line, "tgid ");
 	at = at ? strchr(at, '(') : NULL;
@@ -127,14 +138,15 @@ static const char *start_page(struct reading *r, char *line)
 /* "45 bytes in 3 allocations from stack" */
 static const char *start_leak(struct reading *r, const char *line)
 {
-	struct record record = { .open = true };
+	struct record *record = &r->record;
 
-	if (!number_read(&line, &record.bytes) || strncmp(line, " bytes in ", 10))
+	if (!number_read(&line, &record->bytes) || record->bytes < 0 ||
+	    strncmp(line, " bytes in ", 10))
 		return "no number of bytes";
 	line += 10;
-	if (!number_read(&line, &record.calls))
+	if (!number_read(&line, &record->calls) || record->calls < 0)
 		return "no number of allocations";
-	r->record = record;
+	record->counted = true;
 	return NULL;
 }
 
@@ -178,49 +190,62 @@ static bool add_frame(struct record *record, char *s)
 }
 
 /* show_stacks: "nr_base_pages: 12", before 6.11 "stack_count: 12" */
-static bool count_behind(struct record *record, const char *line)
+static const char *count_of(const char *line)
 {
-	const char *number = !strncmp(line, "nr_base_pages:", 14) ? line + 14 :
-			     !strncmp(line, "stack_count:", 12) ? line + 12 : NULL;
-	int64_t pages;
+	return !strncmp(line, "nr_base_pages:", 14) ? line + 14 :
+	       !strncmp(line, "stack_count:", 12) ? line + 12 : NULL;
+}
 
-	if (!number)
-		return false;
-	number += strspn(number, " ");
-	if (!number_read(&number, &pages) || pages < 0)
-		return false;
-	record->calls = pages;
-	record->bytes = mul64(sysconf(_SC_PAGESIZE), pages);
-	return true;
+static const char *count_behind(struct reading *r, const char *count)
+{
+	struct record *record = &r->record;
+
+	count += strspn(count, " ");
+	if (!number_read(&count, &record->calls) || record->calls < 0)
+		return "no number of pages";
+	record->counted = true;
+	record->bytes = mul64(r->page_size, record->calls);
+	return NULL;
+}
+
+static void start_record(struct reading *r, size_t number)
+{
+	r->record = (struct record){ .open = true, .line = number };
 }
 
 static void parse_line(struct reading *r, char *line, size_t number, const char **file)
 {
 	char *s = line + strspn(line, " \t"), *page = strstr(s, PAGE);
-	const char *why = NULL, *times = s;
+	const char *why = NULL, *times = s, *pages = count_of(s);
 	int64_t count;
 
 	if (page) {
 		end_record(r, *file);
+		start_record(r, number);
 		*file = "page_owner";
 		why = start_page(r, page + strlen(PAGE));
 	} else if (strstr(s, LEAK)) {
 		end_record(r, *file);
+		start_record(r, number);
 		*file = "memleak";
 		why = start_leak(r, s);
 	} else if (strstr(s, " times, ") && number_read(&times, &count) && count > 0) {
 		r->times = count;
-	} else if (count_behind(&r->record, s)) {
+	} else if (pages) {
 		*file = "page_owner";
+		why = count_behind(r, pages);
+		r->record.bad |= why != NULL;
 		end_record(r, *file);
 	} else if (!*s) {
 		end_record(r, *file);
-	} else if (s > line) {
+	} else if (s > line && add_frame(&r->record, s) && !r->record.open) {
 		r->record.open = true;
-		add_frame(&r->record, s);
+		r->record.line = number;
 	}
-	if (why)
+	if (why) {
+		r->record.bad = true;
 		bad_lines_add(&r->contexts->bad, number, why);
+	}
 }
 
 static void restart(struct reading *r)
@@ -233,9 +258,12 @@ static void restart(struct reading *r)
 	r->record = (struct record){ 0 };
 }
 
-void other_stacks_parse(struct contexts *contexts, char *text, size_t len)
+void other_stacks_parse(struct contexts *contexts, char *text, size_t len, int64_t page_size)
 {
-	struct reading r = { .contexts = contexts, .times = 1 };
+	struct reading r = {
+		.contexts = contexts, .times = 1,
+		.page_size = page_size ? page_size : sysconf(_SC_PAGESIZE),
+	};
 	const char *file = "page_owner";
 	char *at = text, *line;
 	size_t line_len, number = 0;

@@ -18,13 +18,13 @@
 
 #include "read/contexts.h"
 
-/* Whether @text has such stacks. */
-bool other_stacks_are(const char *text);
+/* Whether @text has such stacks; its lines may have been cut apart. */
+bool other_stacks_are(const char *text, size_t len);
 
 /*
  * Fills @contexts, which then owns @text. Equal stacks are one context. Of several reports of
- * memleak the last one counts.
+ * memleak the last one counts. A page has @page_size bytes, 0: as on this machine.
  */
-void other_stacks_parse(struct contexts *contexts, char *text, size_t len);
+void other_stacks_parse(struct contexts *contexts, char *text, size_t len, int64_t page_size);
 
 #endif

@@ -465,3 +465,13 @@ fi
 if feature d3 chart/page-opens; then
 	check chart/page-opens page_opens
 fi
+
+# Stacks of another tool are of no call sites, and end where they end.
+flame_of_others() {
+	"$codetag" chart --flame=data/inputs/page_owner -o "$scratch/others.html" &&
+		grep -q 'in 3 allocations' "$scratch/others.html" &&
+		! grep -q 'sites that are split\|"alloc"' "$scratch/others.html"
+}
+if feature d3 chart/flame-others; then
+	check chart/flame-others flame_of_others
+fi
