@@ -2,11 +2,6 @@
 # Charts to explore: the numbers in the page are those of report --json, and what
 # is clicked, searched and slid shows them. In a real browser: browser.py, by hand.
 
-# page_data HTML: what is drawn, as JSON
-page_data() {
-	sed -n '/^<script type="application\/json"/,/^<\/script>/p' "$1" | sed '1d;$d'
-}
-
 # Every site, and nothing else, with the very numbers of the report.
 page_equals_report() { # FILE QUERY...
 	local html=$scratch/page.html
