@@ -167,7 +167,7 @@ enum codetag_range_kind {
 	CODETAG_CONTEXTS,	/* contexts */
 };
 
-/* In nr_lines of a range: nobody has counted them */
+/* In nr_lines of a range: not counted yet */
 #define CODETAG_UNCOUNTED	UINT_MAX
 
 /**
