@@ -104,6 +104,10 @@ export PYTHONDONTWRITEBYTECODE=1 LC_ALL=C
 # The makes below are not part of a make that called us.
 unset MAKEFLAGS MFLAGS MAKELEVEL
 
+# compile_once: from here on compilers are ccache. A new clone has new dates, so that make
+# compiles all of the command again.
+compile_once() { [ ! -d /usr/lib/ccache ] || PATH=/usr/lib/ccache:$PATH; }
+
 # usage TEXT STATUS: help to stdout, or to stderr when it was asked for wrongly
 usage_exit()
 {
