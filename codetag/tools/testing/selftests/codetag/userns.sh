@@ -13,13 +13,16 @@ control=$dir/control
 files="$ALLOCINFO $SWITCH $(for f in "$dir"/* /sys/module/codetag/parameters/*; do echo "$f"; done)"
 written="$SWITCH $control $dir/queries $AUDIT $(for f in /sys/module/codetag/parameters/*; do [ ! -w "$f" ] || echo "$f"; done)"
 # shellcheck disable=SC2086
-plan $((3 * $(echo $files | wc -w) + 2 * $(echo $written | wc -w) + 8))
+plan $((3 * $(echo $files | wc -w) + 2 * $(echo $written | wc -w) + 10))
 
 # A user's own namespace, and one whose root is user 0 outside, too, as it is in a container
 user() { "$BIN/caps" user=65534 unshare -r -m sh -c "$1" 2>/dev/null; }
-container() { "$BIN/caps" none unshare -r -m sh -c "$1" 2>/dev/null; }
+container() { unshare -r -m sh -c "$1" 2>/dev/null; }
 
 equal "it is root in there" 0 "$(user 'id -u')"
+# Only who is user 0 outside finds a name for the owner of the machine's files.
+equal "a user's root owns no file of the machine" 65534 "$(user "stat -c %u $ALLOCINFO")"
+equal "a container's root does" 0 "$(container "stat -c %u $ALLOCINFO")"
 equal "with capabilities" "$(sed -n 's/^CapBnd:.//p' /proc/self/status)" \
 	"$(user "sed -n 's/^CapEff:.//p' /proc/self/status")"
 was=$(cat "$SWITCH")
