@@ -45,6 +45,7 @@ static const struct command {
 	{ "split", cmd_split, "count chosen call sites by stack, age, size, task …" },
 	{ "contexts", cmd_contexts, "what split call sites hold, by stack, age, size, task …" },
 	{ "fault", cmd_fault, "make allocations of chosen call sites fail" },
+	{ "sweep", cmd_sweep, "let each allocation of a command fail, and see what comes of it" },
 	{ "remembered", cmd_remembered, "the queries that wait for modules" },
 	{ "stats", cmd_stats, "the profiler's own state, limits and cost" },
 	{ "audit", cmd_audit, "let the kernel recount every page and object" },

@@ -26,6 +26,7 @@ int cmd_split(int argc, char **argv);
 int cmd_static(int argc, char **argv);
 int cmd_stats(int argc, char **argv);
 int cmd_status(int argc, char **argv);
+int cmd_sweep(int argc, char **argv);
 int cmd_top(int argc, char **argv);
 int cmd_trace(int argc, char **argv);
 int cmd_where(int argc, char **argv);

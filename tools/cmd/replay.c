@@ -354,6 +354,7 @@ static bool print_text(struct recording *recording, int64_t number,
 	int64_t count = recording_count(recording);
 	int64_t i = number > 0 ? number - 1 : count + number;
 	struct allocinfo info;
+	struct text name = { 0 };
 
 	if (i < 0 || i >= count) {
 		warning("there is no snapshot %" PRId64 ", there are %" PRId64,
@@ -369,12 +370,12 @@ static bool print_text(struct recording *recording, int64_t number,
 
 		if (!query_match(query, site))
 			continue;
-		printf("%12" PRId64 " %8" PRId64 " %s:%u%s%s%s func:%s %s%s\n",
-		       site->bytes, site->calls, site->file, site->line,
-		       site->module ? " [" : "", site->module ? site->module : "",
-		       site->module ? "]" : "", site->func,
+		text_clear(&name);
+		site_name(site, &name);
+		printf("%12" PRId64 " %8" PRId64 " %s %s%s\n", site->bytes, site->calls, name.s,
 		       site->notes ? site->notes : "", site->notes ? " " : "");
 	}
+	text_free(&name);
 	allocinfo_free(&info);
 	return true;
 }

@@ -8,6 +8,7 @@
 
 #include "base/message.h"
 #include "base/number.h"
+#include "write/xml.h"
 
 static cairo_status_t write_out(void *closure, const unsigned char *data,
 				unsigned int len)
@@ -228,23 +229,6 @@ static bool fit(cairo_t *cr, char *s, size_t size, double room)
 	return false;
 }
 
-/* What XML cannot hold becomes a '?'. */
-static void add_xml(struct text *to, const char *s)
-{
-	for (; *s; s++) {
-		switch (*s) {
-		case '&':
-			text_puts(to, "&amp;");
-			break;
-		case '<':
-			text_puts(to, "&lt;");
-			break;
-		default:
-			text_add(to, (unsigned char)*s < ' ' ? "?" : s, 1);
-		}
-	}
-}
-
 /* As a text that can be searched and copied, as wide as it was measured. */
 static void add_label(struct canvas *canvas, double x, double y, double size,
 		      double width, const char *s)
@@ -264,7 +248,7 @@ static void add_label(struct canvas *canvas, double x, double y, double size,
 	else
 		cairo_user_to_device(canvas->cr, &x, &y);
 	text_printf(to, "x=\"%.2f\" y=\"%.2f\">", x, y);
-	add_xml(to, s);
+	xml_add(to, s);
 	text_puts(to, "</text>\n");
 }
 

@@ -463,6 +463,12 @@ static bool same_module(const char *a, const char *b)
 	return a && b ? !strcmp(a, b) : a == b;
 }
 
+void site_name(const struct site *site, struct text *text)
+{
+	text_printf(text, "%s:%u%s%s%s func:%s", site->file, site->line, site->module ? " [" : "",
+		    site->module ? site->module : "", site->module ? "]" : "", site->func);
+}
+
 bool site_same(const struct site *a, const struct site *b)
 {
 	return a->line == b->line && !strcmp(a->file, b->file) &&

@@ -21,6 +21,7 @@
 
 #include "read/lines.h"
 #include "base/memory.h"
+#include "base/text.h"
 
 enum site_flag {
 	SITE_INACCURATE = 1 << 0,	/* some of its memory was not counted */
@@ -113,6 +114,9 @@ const char *site_module(const char *module);
 /* The flags that are in @notes, and notes for them; NULL for none. */
 unsigned int site_flags(const char *notes);
 const char *site_notes(unsigned int flags);
+
+/* Appends "fs/ext4/super.c:1384 [ext4] func:ext4_alloc_inode". */
+void site_name(const struct site *site, struct text *text);
 
 /* Whether they are one call site: file, line, function and module. */
 bool site_same(const struct site *a, const struct site *b);

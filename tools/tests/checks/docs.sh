@@ -37,8 +37,10 @@ examples_work() {
 		sed -n "s/.*codetag \($1 [^|>&]*\).*/\1/p" >"$scratch/examples"
 	[ -s "$scratch/examples" ] || return 1
 	while read -r example; do
-		# An image is looked at where it is named, and there is none here.
-		eval "'$codetag' ${example/--image /--usage --image } --usage" >/dev/null 2>"$scratch/err" ||
+		# An image is looked at where it is named, and there is none here. What is behind
+		# -- is a command to run.
+		example=${example/--image /--usage --image }
+		eval "'$codetag' ${example/ -- / --usage -- } --usage" >/dev/null 2>"$scratch/err" ||
 			{ echo "$example"; cat "$scratch/err"; return 1; }
 	done <"$scratch/examples"
 }

@@ -1,0 +1,425 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "sweep_results.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "sites_view.h"
+#include "base/message.h"
+#include "base/number.h"
+#include "base/outfile.h"
+#include "read/input.h"
+#include "write/json.h"
+#include "write/table.h"
+#include "write/xml.h"
+
+static const struct {
+	const char *word;	/* in the journal, tables and JSON */
+	const char *text;	/* in the sum */
+} outcomes[OUTCOMES] = {
+	[OUTCOME_OK] = { "ok", "ok" },
+	[OUTCOME_UNREACHED] = { "unreached", "not reached" },
+	[OUTCOME_STATUS] = { "status", "with a bad exit status" },
+	[OUTCOME_SIGNAL] = { "signal", "ended by a signal" },
+	[OUTCOME_LEAK] = { "leak", "leaks" },
+	[OUTCOME_LOG] = { "log", "complaints of the kernel" },
+	[OUTCOME_HANG] = { "hang", "hangs" },
+	[OUTCOME_CRASH] = { "crash", "crashes of the machine" },
+};
+
+bool sweep_is_finding(const struct sweep_result *result)
+{
+	return result->outcome > OUTCOME_UNREACHED;
+}
+
+static void add(struct sweep_results *results, enum outcome outcome, unsigned int nth,
+		const char *site, const char *details)
+{
+	struct sweep_result *result;
+	struct text key = { 0 };
+
+	GROW(results->result, results->count, results->room);
+	result = &results->result[results->count++];
+	*result = (struct sweep_result){
+		outcome, nth, arena_copy(&results->strings, site, strlen(site)),
+		arena_copy(&results->strings, details, strlen(details)), false,
+	};
+	text_printf(&key, "%u\t%s", nth, site);
+	strmap_add(&results->done, key.s, key.len);
+	text_clear(&key);
+	text_printf(&key, "%s\t%u\t%s", outcomes[outcome].word, nth, site);
+	result->known = strmap_find(&results->known, key.s, key.len) != STRMAP_NONE;
+	text_free(&key);
+}
+
+/* ---- the journal ---------------------------------------------------------------- */
+
+/* What an entry is that has no outcome. */
+enum { BEGUN = OUTCOMES, CANCELLED };
+
+struct entry {
+	int outcome;
+	unsigned int nth;
+	const char *site, *details;
+};
+
+static bool parse_entry(char *line, struct entry *entry)
+{
+	char *word[4] = { line, NULL, NULL, NULL };
+	const char *number;
+	int64_t nth;
+
+	for (int i = 1; i < 4 && (word[i] = strchr(word[i - 1], '\t')); i++)
+		*word[i]++ = '\0';
+	number = word[1];
+	if (!word[2] || !*word[2] || !number_read(&number, &nth) || *number || nth < 1 ||
+	    nth > UINT32_MAX)
+		return false;
+	text_clean(word[2]);
+	if (word[3])
+		text_clean(word[3]);
+	*entry = (struct entry){ OUTCOME_OK, (unsigned int)nth, word[2], word[3] ? word[3] : "" };
+	while (entry->outcome < OUTCOMES && strcmp(outcomes[entry->outcome].word, word[0]))
+		entry->outcome++;
+	if (!strcmp(word[0], "cancel"))
+		entry->outcome = CANCELLED;
+	return entry->outcome != BEGUN || !strcmp(word[0], "begin");
+}
+
+/* Calls @take with each entry; a last line without an end was not written to its end. */
+static bool parse_journal(struct sweep_results *results, char *text, size_t len, const char *path,
+			  void (*take)(struct sweep_results *results, const struct entry *entry))
+{
+	char *at = text, *end = text + len, *line;
+	struct bad_lines bad = { 0 };
+	size_t number = 0, length;
+	struct entry entry;
+	bool complete;
+
+	while ((line = input_line(&at, end, &length, &complete))) {
+		number++;
+		if (!complete || *line == '#' || !*line)
+			continue;
+		if (parse_entry(line, &entry))
+			take(results, &entry);
+		else
+			bad_lines_add(&bad, number, "no result of a sweep");
+	}
+	return bad_lines_none(&bad, path);
+}
+
+static void take_known(struct sweep_results *results, const struct entry *entry)
+{
+	struct text key = { 0 };
+
+	if (entry->outcome >= OUTCOMES)
+		return;
+	text_printf(&key, "%s\t%u\t%s", outcomes[entry->outcome].word, entry->nth, entry->site);
+	strmap_add(&results->known, key.s, key.len);
+	text_free(&key);
+}
+
+bool sweep_known(struct sweep_results *results, const char *path)
+{
+	size_t len;
+	char *text;
+	bool good;
+
+	if (!input_read(path, &text, &len)) {
+		input_complain(path, errno);
+		return false;
+	}
+	good = parse_journal(results, text, len, path, take_known);
+	free(text);
+	return good;
+}
+
+static bool append(struct sweep_results *results, const char *line)
+{
+	size_t len = strlen(line);
+
+	if (results->journal < 0 || (write(results->journal, line, len) == (ssize_t)len &&
+				     !fdatasync(results->journal)))
+		return true;
+	warning("cannot write %s: %s", results->journal_path, strerror(errno));
+	return false;
+}
+
+static void take_result(struct sweep_results *results, const struct entry *entry)
+{
+	if (entry->outcome < OUTCOMES)
+		add(results, entry->outcome, entry->nth, entry->site, entry->details);
+}
+
+/* The last that began, if nothing came of it. */
+static bool add_crash(struct sweep_results *results, char *text, size_t len)
+{
+	char *at = text, *end = text + len, *line;
+	struct entry entry = { 0 }, last = { 0 };
+	size_t length;
+	bool complete;
+
+	while ((line = input_line(&at, end, &length, &complete)))
+		if (complete && *line != '#' && parse_entry(line, &entry))
+			last = entry;
+	if (!last.site || last.outcome != BEGUN)
+		return true;
+	return sweep_end(results, OUTCOME_CRASH, last.nth, last.site, "");
+}
+
+/* What is in it was written by an earlier run of the same sweep. */
+static bool resume(struct sweep_results *results, const char *head)
+{
+	size_t len, length = strlen(head);
+	char *text, *copy;
+	bool good;
+
+	if (!input_read_raw(results->journal_path, &text, &len)) {
+		input_complain(results->journal_path, errno);
+		return false;
+	}
+	if (len < length || memcmp(text, head, length) || text[length] != '\n') {
+		warning("%s is not the journal of this sweep", results->journal_path);
+		hint("It begins with the query and the command. Name another file, or remove it.");
+		free(text);
+		return false;
+	}
+	/* The machine may have gone down in the middle of a line. */
+	if (text[len - 1] != '\n' && !append(results, "\n")) {
+		free(text);
+		return false;
+	}
+	copy = xmalloc(len + 1);
+	memcpy(copy, text, len + 1);
+	good = parse_journal(results, text, len, results->journal_path, take_result) &&
+	       add_crash(results, copy, len);
+	free(copy);
+	free(text);
+	return good;
+}
+
+bool sweep_journal(struct sweep_results *results, const char *path, const char *head)
+{
+	struct text line = { 0 };
+	bool good;
+	off_t len;
+
+	results->journal_path = path;
+	results->journal = open(path, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	len = results->journal < 0 ? -1 : lseek(results->journal, 0, SEEK_END);
+	if (len < 0) {
+		warning("cannot open %s: %s", path, strerror(errno));
+		return false;
+	}
+	if (len)
+		return resume(results, head);
+	text_printf(&line, "%s\n", head);
+	good = append(results, line.s);
+	text_free(&line);
+	return good;
+}
+
+bool sweep_is_done(const struct sweep_results *results, unsigned int nth, const char *site)
+{
+	struct text key = { 0 };
+	bool done;
+
+	text_printf(&key, "%u\t%s", nth, site);
+	done = strmap_find(&results->done, key.s, key.len) != STRMAP_NONE;
+	text_free(&key);
+	return done;
+}
+
+static bool append_word(struct sweep_results *results, const char *word, unsigned int nth,
+			const char *site)
+{
+	struct text line = { 0 };
+	bool good;
+
+	text_printf(&line, "%s\t%u\t%s\n", word, nth, site);
+	good = append(results, line.s);
+	text_free(&line);
+	return good;
+}
+
+bool sweep_begin(struct sweep_results *results, unsigned int nth, const char *site)
+{
+	return append_word(results, "begin", nth, site);
+}
+
+bool sweep_cancel(struct sweep_results *results, unsigned int nth, const char *site)
+{
+	return append_word(results, "cancel", nth, site);
+}
+
+bool sweep_end(struct sweep_results *results, enum outcome outcome, unsigned int nth,
+	       const char *site, const char *details)
+{
+	struct text line = { 0 };
+	bool good;
+
+	add(results, outcome, nth, site, details);
+	text_printf(&line, "%s\t%u\t%s\t%s\n", outcomes[outcome].word, nth, site, details);
+	good = append(results, line.s);
+	text_free(&line);
+	return good;
+}
+
+/* ---- reports -------------------------------------------------------------------- */
+
+size_t sweep_count(const struct sweep_results *results, enum outcome outcome)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < results->count; i++)
+		n += results->result[i].outcome == outcome;
+	return n;
+}
+
+size_t sweep_news(const struct sweep_results *results)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < results->count; i++)
+		n += sweep_is_finding(&results->result[i]) && !results->result[i].known;
+	return n;
+}
+
+void sweep_ktap(const struct sweep_results *results, size_t i)
+{
+	const struct sweep_result *result = &results->result[i];
+	bool bad = sweep_is_finding(result);
+
+	printf("%sok %zu %s, allocation %u", bad ? "not " : "", i + 1, result->site, result->nth);
+	if (result->outcome == OUTCOME_UNREACHED)
+		fputs(" # SKIP not reached", stdout);
+	else if (bad && result->known)
+		printf(" # TODO known: %s", outcomes[result->outcome].word);
+	putchar('\n');
+	if (bad)
+		printf("# %s: %s\n", outcomes[result->outcome].word, result->details);
+	fflush(stdout);
+}
+
+const struct table_column sweep_columns[SWEEP_COLUMNS] = {
+	{ "RESULT", false, "result", false }, { "NTH", true, "nth", false },
+	{ "NAME", false, "name", false }, { "DETAILS", false, "details", false },
+	{ "KNOWN", false, "known", true },
+};
+
+void sweep_table(const struct sweep_results *results, bool all, const struct output *output)
+{
+	struct table table = { .column = sweep_columns, .columns = SWEEP_COLUMNS };
+	const char *separator = ": ";
+	char number[SIZE_TEXT];
+
+	for (size_t i = 0; i < results->count; i++) {
+		const struct sweep_result *result = &results->result[i];
+
+		if (!all && !sweep_is_finding(result))
+			continue;
+		table_cell(&table, outcomes[result->outcome].word);
+		table_cell(&table, size_format(number, result->nth, false));
+		table_cell(&table, result->site);
+		table_cell(&table, result->details);
+		table_cell(&table, result->known ? "known" : "");
+	}
+	output_table(&table, output);
+	if (output->no_headings)
+		return;
+	printf("%zu allocations made to fail", results->count);
+	for (enum outcome o = 0; o < OUTCOMES; o++) {
+		size_t n = sweep_count(results, o);
+
+		if (!n)
+			continue;
+		printf("%s%zu %s", separator, n, outcomes[o].text);
+		separator = ", ";
+	}
+	putchar('\n');
+}
+
+void sweep_json(const struct sweep_results *results, const struct output *output)
+{
+	struct json json = { .out = stdout };
+
+	json_object(&json, NULL);
+	for (enum outcome o = 0; o < OUTCOMES; o++)
+		json_int(&json, outcomes[o].word, (int64_t)sweep_count(results, o));
+	json_rows(&json, "rows", output->columns);
+	for (size_t i = 0; i < results->count; i++) {
+		const struct sweep_result *result = &results->result[i];
+
+		json_object(&json, NULL);
+		json_string(&json, "result", outcomes[result->outcome].word);
+		json_int(&json, "nth", result->nth);
+		json_string(&json, "name", result->site);
+		json_string(&json, "details", result->details);
+		json_bool(&json, "known", result->known);
+		json_end_object(&json);
+	}
+	json_end_array(&json);
+	json_end_object(&json);
+}
+
+static void add_case(struct text *xml, const struct sweep_result *result)
+{
+	text_puts(xml, "    <testcase classname=\"codetag sweep\" name=\"");
+	xml_add(xml, result->site);
+	text_printf(xml, ", allocation %u\"", result->nth);
+	if (result->outcome == OUTCOME_OK) {
+		text_puts(xml, "/>\n");
+		return;
+	}
+	text_puts(xml, ">\n      ");
+	if (!sweep_is_finding(result) || result->known)
+		text_printf(xml, "<skipped message=\"%s", result->known ? "known: " : "");
+	else
+		text_puts(xml, "<failure message=\"");
+	xml_add(xml, outcomes[result->outcome].text);
+	if (*result->details) {
+		text_puts(xml, ": ");
+		xml_add(xml, result->details);
+	}
+	text_puts(xml, "\"/>\n    </testcase>\n");
+}
+
+bool sweep_junit(const struct sweep_results *results, const char *path)
+{
+	size_t skipped = sweep_count(results, OUTCOME_UNREACHED);
+	struct text xml = { 0 };
+	struct outfile file;
+	bool good;
+
+	for (size_t i = 0; i < results->count; i++)
+		skipped += sweep_is_finding(&results->result[i]) && results->result[i].known;
+	text_printf(&xml, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n"
+		    "  <testsuite name=\"codetag sweep\" tests=\"%zu\" failures=\"%zu\" skipped=\"%zu\">\n",
+		    results->count, sweep_news(results), skipped);
+	for (size_t i = 0; i < results->count; i++)
+		add_case(&xml, &results->result[i]);
+	text_puts(&xml, "  </testsuite>\n</testsuites>\n");
+	good = outfile_open(&file, path);
+	if (good) {
+		fputs(xml.s, file.stream);
+		good = outfile_end(&file, path, true);
+	} else {
+		warning("cannot write %s: %s", path, strerror(errno));
+	}
+	text_free(&xml);
+	return good;
+}
+
+void sweep_results_free(struct sweep_results *results)
+{
+	if (results->journal >= 0)
+		close(results->journal);
+	strmap_free(&results->done);
+	strmap_free(&results->known);
+	arena_free(&results->strings);
+	free(results->result);
+}
