@@ -47,6 +47,7 @@ static const struct command {
 	{ "fault", cmd_fault, "make allocations of chosen call sites fail" },
 	{ "sweep", cmd_sweep, "let each allocation of a command fail, and see what comes of it" },
 	{ "remembered", cmd_remembered, "the queries that wait for modules" },
+	{ "reset", cmd_reset, "put back all that enable, disable, split and fault have changed" },
 	{ "stats", cmd_stats, "the profiler's own state, limits and cost" },
 	{ "audit", cmd_audit, "let the kernel recount every page and object" },
 	{ "whose", cmd_whose, "what is at an address in an image of memory" },

@@ -21,6 +21,7 @@ int cmd_record(int argc, char **argv);
 int cmd_remembered(int argc, char **argv);
 int cmd_replay(int argc, char **argv);
 int cmd_report(int argc, char **argv);
+int cmd_reset(int argc, char **argv);
 int cmd_slabs(int argc, char **argv);
 int cmd_split(int argc, char **argv);
 int cmd_static(int argc, char **argv);

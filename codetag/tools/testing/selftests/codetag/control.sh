@@ -55,7 +55,7 @@ site()
 
 driver
 [ -e $CONTROL ] || { unload codetag_test; skip_all "no $CONTROL"; }
-plan 86
+plan 90
 
 equal "modes" "-rw------- -rw-------" \
 	"$(ls -l $CONTROL $QUERIES | awk '{ print $1 }' | xargs)"
@@ -443,6 +443,22 @@ for i in 1 2 3 4 5; do
 	sleep 1
 done
 compared "nothing is left after the load"
+# Back to the state without any query
+if command -v codetag >/dev/null; then
+	ask 'file fs/pipe.c -p'
+	ask 'module nothing_like_that =p' 2>/dev/null
+	[ ! -e $CONTEXTS ] || ask 'file fs/namei.c keys=size'
+	[ ! -e $DEBUGFS/codetag/faults ] || ask 'file fs/xattr.c fault nth=1000000'
+	out=$(codetag reset --dry-run)
+	echo "$out" | grep -q 'would be counted again' && [ "$(off_sites .)" -gt 0 ]
+	check "reset: a dry run changes nothing" $? "$out"
+	out=$(codetag reset 2>&1)
+	check "reset: all at once" $? "$out"
+	equal "reset: nothing is left" "" "$(grep -v ' =p id [0-9]*$' $CONTROL; cat $DEBUGFS/codetag/queries)"
+	equal "reset: and it says so" "everything is as usual" "$(codetag reset 2>&1)"
+else
+	skip_rest 4 "no codetag command" "reset"
+fi
 equal "no negative numbers" "" "$(awk 'NR > 2 && ($1 < 0 || $2 < 0)' $ALLOCINFO)"
 audited "audit"
 unload codetag_test
