@@ -1,0 +1,391 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "recording/store.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "model/group.h"
+#include "read/contexts.h"
+
+const struct store_column slab_columns[SLAB_COLUMNS] = {
+	{ "active", offsetof(struct slab_cache, active), true },
+	{ "objects", offsetof(struct slab_cache, objects), true },
+	{ "object_size", offsetof(struct slab_cache, object_size), false },
+	{ "objects_per_slab", offsetof(struct slab_cache, objects_per_slab), false },
+	{ "pages_per_slab", offsetof(struct slab_cache, pages_per_slab), false },
+	{ "active_slabs", offsetof(struct slab_cache, active_slabs), true },
+	{ "slabs", offsetof(struct slab_cache, slabs), true },
+};
+
+int64_t *slab_column(const struct slab_cache *cache, size_t column)
+{
+	return (int64_t *)((char *)cache + slab_columns[column].offset);
+}
+
+size_t recording_pick(const struct recording *rec, size_t k, size_t take)
+{
+	size_t last = rec->count - 1;
+
+	return take > 1 ? k * last / (take - 1) : last;
+}
+
+/* Rows come in the order of their key: site after site, and in that by time. */
+struct pass {
+	struct recording *rec;
+	sqlite3_stmt *rows;
+	int result;		/* of the last step */
+	const size_t *at;
+	size_t columns;
+};
+
+/* Adds the rows of @site to @sums, which may be NULL: each holds until the next one. */
+static void add_site_rows(struct pass *pass, int64_t site, struct sum *sums)
+{
+	struct sum state = { 0 };
+	size_t column = 0;
+
+	for (;;) {
+		bool row = pass->result == SQLITE_ROW &&
+			   sqlite3_column_int64(pass->rows, 0) == site;
+		int64_t until = row ? sqlite3_column_int64(pass->rows, 1) : INT64_MAX;
+
+		for (; sums && column < pass->columns &&
+		       pass->rec->snapshot[pass->at[column]].id < until; column++)
+			sum_add(&sums[column], &state);
+		if (!row)
+			return;
+		state = (struct sum){ 0 };
+		if (sqlite3_column_type(pass->rows, 2) != SQLITE_NULL)
+			state = (struct sum){
+				sqlite3_column_int64(pass->rows, 2),
+				sqlite3_column_int64(pass->rows, 3), 1,
+			};
+		pass->result = sqlite3_step(pass->rows);
+	}
+}
+
+bool recording_series(struct recording *rec, struct series *series, const size_t *at,
+		      const struct recording_choice *choice)
+{
+	sqlite3_stmt *sites = store_query(rec, "SELECT id, name, file, line, module, func"
+					 " FROM site ORDER BY id");
+	struct pass pass = {
+		.rec = rec, .at = at, .columns = series->columns,
+		.rows = store_query(rec, "SELECT site, snapshot, bytes, calls FROM row"
+				   " ORDER BY site, snapshot"),
+	};
+	struct text name = { 0 };
+	int64_t last = INT64_MIN;
+	int result = SQLITE_ERROR;
+
+	if (!sites || !pass.rows)
+		goto out;
+	pass.result = sqlite3_step(pass.rows);
+	while ((result = sqlite3_step(sites)) == SQLITE_ROW) {
+		int64_t id = sqlite3_column_int64(sites, 0);
+		struct arena names = { 0 };
+		const char *row = database_text(&names, sites, 1);
+		struct site site = {
+			.file = database_text(&names, sites, 2),
+			.line = (uint32_t)sqlite3_column_int64(sites, 3),
+			.module = site_module(database_text(&names, sites, 4)),
+			.func = database_text(&names, sites, 5),
+		};
+		struct sum *sums = NULL;
+
+		if (!database_ascends(&last, id)) {
+			store_fail_with(rec, store_damaged);
+			arena_free(&names);
+			break;
+		}
+		/* In a damaged file there may be rows of no site. */
+		while (pass.result == SQLITE_ROW &&
+		       sqlite3_column_int64(pass.rows, 0) < id)
+			pass.result = sqlite3_step(pass.rows);
+		if (site.file && site.func &&
+		    (!choice->keep || choice->keep(choice->context, &site))) {
+			text_clear(&name);
+			if (choice->together)
+				text_puts(&name, "all");
+			else if (choice->by.by == BY_ROW && row)
+				text_puts(&name, row);
+			else
+				group_name(&name, choice->by, &site);
+			sums = series_group(choice->into ? choice->into(choice->context, &site) :
+					    series, name.s, name.len);
+		}
+		add_site_rows(&pass, id, sums);
+		arena_free(&names);
+	}
+	/* Rows behind the last site are left unread. */
+	if (pass.result == SQLITE_ROW)
+		pass.result = SQLITE_DONE;
+out:
+	text_free(&name);
+	if (pass.rows && sites) {
+		bool good = store_query_end(rec, pass.rows, pass.result);
+
+		return store_query_end(rec, sites, result) && good;
+	}
+	sqlite3_finalize(sites);
+	sqlite3_finalize(pass.rows);
+	return false;
+}
+
+static const char *copy_column(struct allocinfo *info, sqlite3_stmt *s, int i)
+{
+	return database_text(&info->strings, s, i);
+}
+
+bool recording_load(struct recording *rec, size_t i, struct allocinfo *info)
+{
+	sqlite3_stmt *s = rec->statement[LOAD];
+	int64_t last = INT64_MIN;
+	int result;
+
+	*info = (struct allocinfo){
+		.major = rec->snapshot[i].major,
+		.minor = rec->snapshot[i].minor,
+	};
+	sqlite3_bind_int64(s, 1, rec->snapshot[i].id);
+	while ((result = sqlite3_step(s)) == SQLITE_ROW) {
+		struct site site = {
+			.file = copy_column(info, s, 0),
+			.line = (uint32_t)sqlite3_column_int64(s, 1),
+			.module = site_module(copy_column(info, s, 2)),
+			.func = copy_column(info, s, 3),
+			.bytes = sqlite3_column_int64(s, 4),
+			.calls = sqlite3_column_int64(s, 5),
+			.notes = copy_column(info, s, 6),
+		};
+
+		if (!database_ascends(&last, sqlite3_column_int64(s, 7))) {
+			store_fail_with(rec, store_damaged);
+			break;
+		}
+		if (!site.file || !site.func)
+			continue;
+		site.flags = site.notes ? site_flags(site.notes) : 0;
+		GROW(info->site, info->count, info->room);
+		info->site[info->count++] = site;
+	}
+	if (result != SQLITE_DONE)
+		store_fail(rec);
+	sqlite3_reset(s);
+	if (result != SQLITE_DONE)
+		allocinfo_free(info);
+	return result == SQLITE_DONE;
+}
+
+bool recording_unprofiled(struct recording *rec, const struct recording_choice *choice,
+			  struct allocinfo *info, size_t *all)
+{
+	sqlite3_stmt *s = store_query(rec, "SELECT file, line, module, func, EXISTS (SELECT 1 FROM row"
+				     " WHERE site = id AND notes LIKE '%disabled:yes%') FROM site"
+				     " ORDER BY id");
+	int result;
+
+	*info = (struct allocinfo){ 0 };
+	*all = 0;
+	if (!s)
+		return false;
+	while ((result = sqlite3_step(s)) == SQLITE_ROW) {
+		struct site site = {
+			.file = copy_column(info, s, 0),
+			.line = (uint32_t)sqlite3_column_int64(s, 1),
+			.module = copy_column(info, s, 2),
+			.func = copy_column(info, s, 3),
+			.flags = SITE_DISABLED,
+		};
+
+		if (!site.file || !site.func || site_reserved(&site) ||
+		    (choice->keep && !choice->keep(choice->context, &site)))
+			continue;
+		++*all;
+		if (!sqlite3_column_int(s, 4))
+			continue;
+		GROW(info->site, info->count, info->room);
+		info->site[info->count++] = site;
+	}
+	return store_query_end(rec, s, result);
+}
+
+/* The last values up to snapshot @i of what is from @source, each by @add. */
+static bool load_samples(struct recording *rec, size_t i, const char *source,
+			 void (*add)(void *data, const char *name, int64_t value),
+			 void *data)
+{
+	sqlite3_stmt *s = store_query(rec,
+		"SELECT name, value, id FROM gauge JOIN"
+		" (SELECT gauge, max(snapshot), value FROM sample WHERE snapshot <= ?"
+		"  GROUP BY gauge) ON gauge = id WHERE source = ? ORDER BY id");
+	int64_t last = INT64_MIN;
+	int result;
+
+	if (!s)
+		return false;
+	sqlite3_bind_int64(s, 1, rec->snapshot[i].id);
+	store_bind_text(s, 2, source);
+	while ((result = sqlite3_step(s)) == SQLITE_ROW) {
+		const char *name = database_column(s, 0);
+
+		if (!database_ascends(&last, sqlite3_column_int64(s, 2))) {
+			store_fail_with(rec, store_damaged);
+			break;
+		}
+		if (name)
+			add(data, name, sqlite3_column_int64(s, 1));
+	}
+	return store_query_end(rec, s, result);
+}
+
+static void add_field(void *data, const char *name, int64_t value)
+{
+	struct text *text = data;
+	size_t at = text->len;
+
+	text_puts(text, name);
+	text_clean(text->s + at);
+	text->len = strlen(text->s);
+	text_printf(text, ": %lld\n", (long long)value);
+}
+
+static bool load_fields(struct recording *rec, size_t i, const char *source,
+			struct fields *fields)
+{
+	struct text text = { 0 };
+
+	text_clear(&text);
+	if (!load_samples(rec, i, source, add_field, &text)) {
+		text_free(&text);
+		return false;
+	}
+	fields_parse(fields, text.s, text.len);
+	return true;
+}
+
+/* "cache/column": those of a cache are stored one after the other. */
+static void add_cache(void *data, const char *name, int64_t value)
+{
+	struct slabinfo *slabs = data;
+	const char *slash = strrchr(name, '/');
+	struct slab_cache *cache = slabs->count ? &slabs->cache[slabs->count - 1] : NULL;
+	size_t len;
+
+	if (!slash)
+		return;
+	len = (size_t)(slash - name);
+	if (!cache || strncmp(cache->name, name, len) || cache->name[len]) {
+		GROW(slabs->cache, slabs->count, slabs->room);
+		cache = &slabs->cache[slabs->count++];
+		*cache = (struct slab_cache){
+			.name = arena_copy(&slabs->strings, name, len)
+		};
+	}
+	for (size_t c = 0; c < SLAB_COLUMNS; c++)
+		if (!strcmp(slash + 1, slab_columns[c].name))
+			*slab_column(cache, c) = value;
+}
+
+static void leave_out_gone(struct slabinfo *slabs)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < slabs->count; i++) {
+		const struct slab_cache *cache = &slabs->cache[i];
+		bool there = false;
+
+		for (size_t k = 0; k < SLAB_COLUMNS; k++)
+			there = there || *slab_column(cache, k);
+		if (there)
+			slabs->cache[kept++] = *cache;
+	}
+	slabs->count = kept;
+}
+
+static void add_holder(void *data, const char *name, int64_t value)
+{
+	if (value > 0)
+		holders_add(data, name, strlen(name), value, 1);
+}
+
+bool recording_load_machine(struct recording *rec, size_t i, struct machine *machine)
+{
+	struct fields pages = { 0 };
+
+	*machine = (struct machine){ 0 };
+	if (load_fields(rec, i, "meminfo", &machine->meminfo) &&
+	    load_fields(rec, i, "vmstat", &machine->vmstat) &&
+	    load_samples(rec, i, SLABS, add_cache, &machine->slabinfo) &&
+	    load_fields(rec, i, PAGES, &pages) &&
+	    load_samples(rec, i, PROCESSES, add_holder, &machine->processes)) {
+		leave_out_gone(&machine->slabinfo);
+		holders_sort(&machine->processes);
+		zoneinfo_from_fields(&machine->pages, &pages);
+		fields_free(&pages);
+		return true;
+	}
+	fields_free(&pages);
+	machine_free(machine);
+	return false;
+}
+
+/*
+ * A short text can name a long stack again and again. So much longer than it is stored, or than
+ * this, no kernel's contexts are.
+ */
+#define MOST_LONGER 1024
+#define MOST_CONTEXTS (256 << 20)
+
+/* One that is not there, in a damaged file, has no frames. */
+static bool put_stack(struct recording *rec, struct text *text, int64_t number, size_t most)
+{
+	sqlite3_stmt *s = store_query(rec, "SELECT frames FROM stack WHERE id = ?");
+	int result;
+
+	if (!s)
+		return false;
+	sqlite3_bind_int64(s, 1, number);
+	while ((result = sqlite3_step(s)) == SQLITE_ROW) {
+		const char *frames = database_column(s, 0);
+
+		if (frames && text->len + strlen(frames) > most) {
+			store_fail_with(rec, "damaged: contexts that are longer than any kernel's");
+			break;
+		}
+		text_puts(text, frames ? frames : "");
+	}
+	return store_query_end(rec, s, result);
+}
+
+bool recording_load_contexts(struct recording *rec, size_t i, struct text *text)
+{
+	sqlite3_stmt *s;
+	int result;
+
+	text_clear(text);
+	if (!store_has_contexts(rec))
+		return !rec->error;
+	s = store_query(rec, "SELECT text FROM contexts WHERE snapshot = ?");
+	if (!s)
+		return false;
+	sqlite3_bind_int64(s, 1, rec->snapshot[i].id);
+	while ((result = sqlite3_step(s)) == SQLITE_ROW) {
+		const char *line = database_column(s, 0);
+		size_t len = line ? strlen(line) : 0;
+		size_t most = len < MOST_CONTEXTS / MOST_LONGER ? len * MOST_LONGER : MOST_CONTEXTS;
+
+		while (line && *line) {
+			const char *end = strchrnul(line, '\n');
+
+			end += *end == '\n';
+			if (*line != STACK_MARK)
+				text_add(text, line, (size_t)(end - line));
+			else if (!put_stack(rec, text, atoll(line + 1), most))
+				break;
+			line = end;
+		}
+	}
+	return store_query_end(rec, s, result) && !rec->error;
+}

@@ -1,0 +1,511 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "recording/store.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/memory.h"
+#include "base/number.h"
+#include "base/outfile.h"
+#include "model/group.h"
+#include "read/contexts.h"
+
+static struct state *state_of(struct recording *rec, size_t i)
+{
+	while (rec->state_room <= i) {
+		size_t old = rec->state_room;
+
+		GROW(rec->state, old, rec->state_room);
+		memset(rec->state + old, 0,
+		       (rec->state_room - old) * sizeof(*rec->state));
+	}
+	return &rec->state[i];
+}
+
+static struct sample *sample_of(struct recording *rec, size_t i)
+{
+	while (rec->sample_room <= i)
+		GROW(rec->sample, rec->sample_room, rec->sample_room);
+	return &rec->sample[i];
+}
+
+static void set_state(struct state *state, int64_t bytes, int64_t calls,
+		      const char *notes)
+{
+	state->bytes = bytes;
+	state->calls = calls;
+	state->present = true;
+	free(state->notes);
+	state->notes = notes ? xstrdup(notes) : NULL;
+}
+
+/* What an earlier run wrote last, so that only changes are appended. */
+static bool load_states(struct recording *rec)
+{
+	sqlite3_stmt *s = store_query(rec,
+		"SELECT name, bytes, calls, notes, id FROM site LEFT JOIN"
+		" (SELECT site, max(snapshot), bytes, calls, notes FROM row"
+		"  GROUP BY site) ON site = id ORDER BY id");
+	int64_t last = INT64_MIN;
+	int result;
+
+	if (!s)
+		return false;
+	while ((result = sqlite3_step(s)) == SQLITE_ROW) {
+		const char *name = database_column(s, 0);
+		size_t i = strmap_add(&rec->sites, name ? name : "",
+				      name ? strlen(name) : 0);
+
+		if (!database_ascends(&last, sqlite3_column_int64(s, 4))) {
+			store_fail_with(rec, store_damaged);
+			break;
+		}
+		if (sqlite3_column_type(s, 1) == SQLITE_NULL)
+			state_of(rec, i);
+		else
+			set_state(state_of(rec, i), sqlite3_column_int64(s, 1),
+				  sqlite3_column_int64(s, 2),
+				  database_column(s, 3));
+	}
+	if (!store_query_end(rec, s, result))
+		return false;
+	s = store_query(rec,
+		"SELECT source || '.' || name, value FROM gauge JOIN"
+		" (SELECT gauge, max(snapshot), value FROM sample GROUP BY gauge)"
+		" ON gauge = id ORDER BY id");
+	if (!s)
+		return false;
+	while ((result = sqlite3_step(s)) == SQLITE_ROW) {
+		const char *name = database_column(s, 0);
+		size_t i = strmap_add(&rec->gauges, name ? name : "",
+				      name ? strlen(name) : 0);
+
+		*sample_of(rec, i) = (struct sample){ sqlite3_column_int64(s, 1), 0 };
+	}
+	return store_query_end(rec, s, result);
+}
+
+/* Behind the bytes from 1 GiB on that SQLite locks in its files. */
+#define LOCK_BYTE 0x40000200
+
+/*
+ * Who writes knows what was written last, so there may be one only. The lock is one of an
+ * open file, which those that SQLite has for the process do not disturb.
+ */
+static bool lock_file(struct recording *rec, const char *path, bool create)
+{
+	struct flock lock = {
+		.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = LOCK_BYTE, .l_len = 1
+	};
+	struct stat st;
+
+	rec->lock = create ? outfile_create_now(path) :
+			     open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (rec->lock < 0)
+		return store_fail_with(rec, strerror(errno));
+	if (!fstat(rec->lock, &st) && !S_ISREG(st.st_mode))
+		return store_fail_with(rec, "it is no ordinary file");
+	if (!fcntl(rec->lock, F_OFD_SETLK, &lock))
+		return true;
+	if (errno != EAGAIN && errno != EACCES)
+		return store_fail_with(rec, strerror(errno));
+	rec->hint = "Wait for it, end it, or take another name.";
+	return store_fail_with(rec, "being written by another codetag record");
+}
+
+/* Of another kernel the same places are other call sites. */
+static bool same_kernel(struct recording *rec, const char *kernel)
+{
+	struct text why = { 0 };
+
+	if (!*kernel || !*recording_kernel(rec) || !strcmp(kernel, recording_kernel(rec)))
+		return true;
+	text_printf(&why, "recorded on Linux %s, and this is %s", recording_kernel(rec), kernel);
+	store_fail_with(rec, why.s);
+	text_free(&why);
+	rec->hint = "Begin a new recording: take another name.";
+	return false;
+}
+
+static int64_t pragma(struct recording *rec, const char *text)
+{
+	sqlite3_stmt *s = store_query(rec, text);
+	int64_t value = s && sqlite3_step(s) == SQLITE_ROW ? sqlite3_column_int64(s, 0) : 0;
+
+	sqlite3_finalize(s);
+	return value;
+}
+
+/*
+ * Puts what was committed from the file -wal into the recording itself: who copies that alone
+ * gets all snapshots. Room is made first, as on a full disk the file would be left half old and
+ * half new; that is why SQLite does not do it by itself. What a reader keeps back goes with the next
+ * snapshot.
+ */
+static bool settle(struct recording *rec)
+{
+	off_t size = pragma(rec, "PRAGMA page_count") * pragma(rec, "PRAGMA page_size");
+	struct stat st;
+	int result;
+
+	if (fstat(rec->lock, &st))
+		return store_fail_with(rec, strerror(errno));
+	sqlite3_db_config(rec->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+	result = st.st_size < size ? posix_fallocate(rec->lock, 0, size) : 0;
+	if (result)
+		return store_fail_with(rec, strerror(result));
+	result = sqlite3_wal_checkpoint_v2(rec->db, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
+	if (result != SQLITE_OK && result != SQLITE_BUSY)
+		return store_fail(rec);
+	sqlite3_db_config(rec->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0, NULL);
+	return true;
+}
+
+struct recording *recording_create(const char *path, const char *kernel, bool append)
+{
+	struct recording *rec = store_new();
+	sqlite3_stmt *s;
+
+	if (append) {
+		if (lock_file(rec, path, false) && store_open_existing(rec, path, DATABASE_APPEND) &&
+		    same_kernel(rec, kernel) &&
+		    store_run(rec, "PRAGMA wal_autocheckpoint = 0") && store_run(rec, store_contexts_schema))
+			load_states(rec);
+		return rec;
+	}
+	/* Never a file that another has made meanwhile: one without a snapshot is removed. */
+	if (!lock_file(rec, path, true))
+		return rec;
+	rec->created = xstrdup(path);
+	if (!store_open(rec, path, DATABASE_NEW))
+		return rec;
+	if (!store_run(rec, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;"
+			"PRAGMA wal_autocheckpoint = 0;"
+			"BEGIN;") ||
+	    !store_run(rec, store_meta_schema) || !store_run(rec, store_schema) ||
+	    !store_run(rec, store_contexts_schema) ||
+	    !store_run(rec, "INSERT INTO meta VALUES ('format', '" STORE_FORMAT "')"))
+		return rec;
+	s = store_query(rec, "INSERT INTO meta VALUES ('kernel', ?)");
+	if (!s)
+		return rec;
+	store_bind_text(s, 1, kernel);
+	if (store_query_end(rec, s, sqlite3_step(s)) && store_run(rec, "COMMIT") && settle(rec)) {
+		rec->kernel = xstrdup(kernel);
+		store_prepare(rec);
+	}
+	return rec;
+}
+
+void recording_do_not_sync(struct recording *rec)
+{
+	if (!rec->error)
+		store_run(rec, "PRAGMA synchronous = OFF");
+}
+
+static bool same_text(const char *a, const char *b)
+{
+	return a == b || (a && b && !strcmp(a, b));
+}
+
+static bool add_site(struct recording *rec, size_t i, const struct group *group)
+{
+	sqlite3_stmt *s = rec->statement[ADD_SITE];
+
+	sqlite3_bind_int64(s, 1, (int64_t)i + 1);
+	store_bind_text(s, 2, group->name);
+	store_bind_text(s, 3, group->site->file);
+	sqlite3_bind_int64(s, 4, group->site->line);
+	store_bind_text(s, 5, group->site->module);
+	store_bind_text(s, 6, group->site->func);
+	return store_step(rec, ADD_SITE);
+}
+
+/* @site NULL: the row has vanished. */
+static bool add_row(struct recording *rec, size_t i, int64_t snapshot,
+		    const struct site *site)
+{
+	sqlite3_stmt *s = rec->statement[ADD_ROW];
+
+	sqlite3_bind_int64(s, 1, (int64_t)i + 1);
+	sqlite3_bind_int64(s, 2, snapshot);
+	if (site) {
+		sqlite3_bind_int64(s, 3, site->bytes);
+		sqlite3_bind_int64(s, 4, site->calls);
+		store_bind_text(s, 5, site->notes);
+	}
+	return store_step(rec, ADD_ROW);
+}
+
+static bool add_rows(struct recording *rec, int64_t snapshot,
+		     const struct allocinfo *info)
+{
+	struct groups groups = { .by = { BY_ROW, 0 } };
+	size_t known = rec->sites.count;
+	bool good = true;
+
+	groups_add(&groups, info, NULL);
+	for (size_t g = 0; g < groups.count && good; g++) {
+		const struct group *group = &groups.group[g];
+		const struct site *site = group->site;
+		size_t i = strmap_add(&rec->sites, group->name,
+				      strlen(group->name));
+		struct state *state = state_of(rec, i);
+
+		state->seen = snapshot;
+		if (i >= known) {
+			good = add_site(rec, i, group);
+			known = rec->sites.count;
+		} else if (state->present && state->bytes == site->bytes &&
+			   state->calls == site->calls &&
+			   same_text(state->notes, site->notes)) {
+			continue;
+		}
+		good = good && add_row(rec, i, snapshot, site);
+		set_state(state, site->bytes, site->calls, site->notes);
+	}
+	for (size_t i = 0; i < rec->sites.count && good; i++) {
+		struct state *state = &rec->state[i];
+
+		if (state->present && state->seen != (size_t)snapshot) {
+			good = add_row(rec, i, snapshot, NULL);
+			state->present = false;
+		}
+	}
+	groups_free(&groups);
+	return good;
+}
+
+static bool put_sample(struct recording *rec, size_t i, int64_t snapshot, int64_t value)
+{
+	sqlite3_stmt *s = rec->statement[ADD_SAMPLE];
+
+	*sample_of(rec, i) = (struct sample){ value, snapshot };
+	sqlite3_bind_int64(s, 1, (int64_t)i + 1);
+	sqlite3_bind_int64(s, 2, snapshot);
+	sqlite3_bind_int64(s, 3, value);
+	return store_step(rec, ADD_SAMPLE);
+}
+
+static bool add_sample(struct recording *rec, int64_t snapshot, const char *source,
+		       const char *name, int64_t value)
+{
+	size_t known = rec->gauges.count, i;
+	struct text key = { 0 };
+	struct sample *last;
+	sqlite3_stmt *s;
+
+	text_printf(&key, "%s.%s", source, name);
+	i = strmap_add(&rec->gauges, key.s, key.len);
+	text_free(&key);
+	last = sample_of(rec, i);
+	if (i == known) {
+		s = rec->statement[ADD_GAUGE];
+		sqlite3_bind_int64(s, 1, (int64_t)i + 1);
+		store_bind_text(s, 2, source);
+		store_bind_text(s, 3, name);
+		if (!store_step(rec, ADD_GAUGE))
+			return false;
+	} else if (last->seen == snapshot || last->value == value) {
+		/* Twice in one file: the first counts, as for who reads the file. */
+		last->seen = snapshot;
+		return true;
+	}
+	return put_sample(rec, i, snapshot, value);
+}
+
+static bool add_fields(struct recording *rec, int64_t snapshot, const char *source,
+		       const struct fields *fields)
+{
+	for (size_t i = 0; fields && i < fields->count; i++) {
+		const struct field *field = &fields->field[i];
+
+		if (field->is_number && !add_sample(rec, snapshot, source,
+						    field->name, field->number))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Rows of one name are one cache, as for 'slabs --diff': counts are summed, and sizes,
+ * which are the same where a driver has a cache for each device, are those of the last.
+ */
+static void sum_slabs(struct slabinfo *sums, const struct slabinfo *slabs)
+{
+	struct strmap names = { 0 };
+
+	for (size_t i = 0; i < slabs->count; i++) {
+		struct slab_cache cache = slabs->cache[i];
+		size_t at = strmap_add(&names, cache.name, strlen(cache.name));
+
+		if (at == sums->count) {
+			GROW(sums->cache, sums->count, sums->room);
+			sums->cache[sums->count++] = cache;
+			continue;
+		}
+		for (size_t k = 0; k < SLAB_COLUMNS; k++)
+			if (slab_columns[k].counts)
+				*slab_column(&cache, k) =
+					add64(*slab_column(&cache, k),
+					      *slab_column(&sums->cache[at], k));
+		sums->cache[at] = cache;
+	}
+	strmap_free(&names);
+}
+
+/* What is not in the snapshot is gone, and has 0 from now on. */
+static bool end_gone(struct recording *rec, int64_t snapshot, const char *source)
+{
+	size_t len = strlen(source);
+	bool good = true;
+
+	for (size_t i = 0; i < rec->gauges.count && good; i++) {
+		const struct sample *last = sample_of(rec, i);
+
+		if (last->seen != snapshot && last->value &&
+		    !strncmp(rec->gauges.entry[i].key, source, len) &&
+		    rec->gauges.entry[i].key[len] == '.')
+			good = put_sample(rec, i, snapshot, 0);
+	}
+	return good;
+}
+
+static bool add_slabs(struct recording *rec, int64_t snapshot,
+		      const struct slabinfo *slabs)
+{
+	struct slabinfo sums = { 0 };
+	struct text name = { 0 };
+	bool good = true;
+
+	if (slabs)
+		sum_slabs(&sums, slabs);
+	for (size_t i = 0; i < sums.count && good; i++) {
+		const struct slab_cache *c = &sums.cache[i];
+
+		for (size_t k = 0; k < SLAB_COLUMNS && good; k++) {
+			text_clear(&name);
+			text_printf(&name, "%s/%s", c->name, slab_columns[k].name);
+			good = add_sample(rec, snapshot, SLABS, name.s,
+					  *slab_column(c, k));
+		}
+	}
+	/* A cache that is there has a size. */
+	if (good && sums.count && !slabs->bad.count)
+		good = end_gone(rec, snapshot, SLABS);
+	text_free(&name);
+	slabinfo_free(&sums);
+	return good;
+}
+
+static bool add_pages(struct recording *rec, int64_t snapshot, const struct zone_pages *pages)
+{
+	return !pages || !pages->free ||
+	       (add_sample(rec, snapshot, PAGES, "free", pages->free) &&
+		add_sample(rec, snapshot, PAGES, "percpu", pages->percpu) &&
+		add_sample(rec, snapshot, PAGES, "present", pages->present) &&
+		add_sample(rec, snapshot, PAGES, "managed", pages->managed));
+}
+
+/* More would only make the file large: these are the largest. */
+#define MOST_PROCESSES 30
+
+static bool add_processes(struct recording *rec, int64_t snapshot,
+			  const struct holders *processes)
+{
+	if (!processes || !processes->count)
+		return true;
+	for (size_t i = 0; i < processes->count && i < MOST_PROCESSES; i++)
+		if (!add_sample(rec, snapshot, PROCESSES, processes->holder[i].name,
+				processes->holder[i].bytes))
+			return false;
+	return end_gone(rec, snapshot, PROCESSES);
+}
+
+/* The number of a stack, which is added if it is a new one; 0: failed. */
+static int64_t stack_number(struct recording *rec, const char *frames, size_t len)
+{
+	sqlite3_stmt *add = store_query(rec, "INSERT OR IGNORE INTO stack (frames) VALUES (?)"), *find;
+	int64_t number = 0;
+
+	if (!add)
+		return 0;
+	sqlite3_bind_text(add, 1, frames, (int)len, SQLITE_TRANSIENT);
+	if (!store_query_end(rec, add, sqlite3_step(add)))
+		return 0;
+	find = store_query(rec, "SELECT id FROM stack WHERE frames = ?");
+	if (!find)
+		return 0;
+	sqlite3_bind_text(find, 1, frames, (int)len, SQLITE_TRANSIENT);
+	if (sqlite3_step(find) == SQLITE_ROW)
+		number = sqlite3_column_int64(find, 0);
+	else
+		store_fail(rec);
+	sqlite3_finalize(find);
+	return number;
+}
+
+/* Stacks come again in each snapshot and for each age: only their numbers are in the text. */
+static bool add_contexts(struct recording *rec, int64_t snapshot, const char *contexts)
+{
+	struct text text = { 0 };
+	sqlite3_stmt *s;
+	bool good = true;
+
+	if (!contexts)
+		return true;
+	for (const char *end, *line = contexts; *line && good; line = end) {
+		end = strchrnul(line, '\n');
+		end += *end == '\n';
+		if (!contexts_is_frame(line)) {
+			text_add(&text, line, (size_t)(end - line));
+			continue;
+		}
+		while (contexts_is_frame(end)) {
+			end = strchrnul(end, '\n');
+			end += *end == '\n';
+		}
+		text_printf(&text, "%c%lld\n", STACK_MARK,
+			    (long long)stack_number(rec, line, (size_t)(end - line)));
+		good = !rec->error;
+	}
+	s = good ? store_query(rec, "INSERT INTO contexts VALUES (?, ?)") : NULL;
+	if (s) {
+		sqlite3_bind_int64(s, 1, snapshot);
+		sqlite3_bind_text(s, 2, text.s, (int)text.len, SQLITE_TRANSIENT);
+		good = store_query_end(rec, s, sqlite3_step(s));
+	}
+	text_free(&text);
+	return good && s;
+}
+
+bool recording_add(struct recording *rec, const struct moment *moment)
+{
+	int64_t id = rec->count ? rec->snapshot[rec->count - 1].id + 1 : 1;
+	sqlite3_stmt *s = rec->statement[ADD_SNAPSHOT];
+
+	if (!store_run(rec, "BEGIN"))
+		return false;
+	sqlite3_bind_int64(s, 1, id);
+	sqlite3_bind_int64(s, 2, moment->time);
+	sqlite3_bind_int64(s, 3, moment->info->major);
+	sqlite3_bind_int64(s, 4, moment->info->minor);
+	if (!store_step(rec, ADD_SNAPSHOT) || !add_rows(rec, id, moment->info) ||
+	    !add_fields(rec, id, "meminfo", moment->meminfo) ||
+	    !add_fields(rec, id, "vmstat", moment->vmstat) ||
+	    !add_slabs(rec, id, moment->slabinfo) ||
+	    !add_pages(rec, id, moment->pages) ||
+	    !add_processes(rec, id, moment->processes) ||
+	    !add_contexts(rec, id, moment->contexts) || !store_run(rec, "COMMIT") || !settle(rec))
+		return false;
+	GROW(rec->snapshot, rec->count, rec->room);
+	rec->snapshot[rec->count++] = (struct snapshot_head){
+		id, moment->time, moment->info->major, moment->info->minor
+	};
+	free(rec->created);
+	rec->created = NULL;
+	return true;
+}
