@@ -2,13 +2,12 @@
 /*
  * The page id store: where a page keeps the id of the code tag it is charged to.
  *
- * The first page of an allocation holds the id, all other pages hold none. One
- * of several pages that is not compound has nowhere else to note its order: its
- * first page holds a mark, and the second one the id. Before such an allocation is
- * freed the two are exchanged, see pgalloc_tag_first().
+ * The first page of an allocation holds the id, all other pages hold none. An allocation
+ * of several pages that is not compound does not know its order: there the first page
+ * holds a mark of the order, and the second page the id. The free of such an allocation
+ * exchanges the two first, see pgalloc_tag_first().
  *
- * There are three places for it, of which one is chosen at boot, see
- * mm/codetag/page_tag.c:
+ * Boot chooses one of three places for the id, see mm/codetag/page_tag.c:
  *
  * flags	bits of page->flags that this configuration leaves unused
  * slot		an array of u16 with an element for each page
@@ -29,8 +28,8 @@
 
 /*
  * In the flags store the id has the bits below those of the multi-gen LRU.
- * A whole aligned u16 is used if it is free, because it can be read and
- * written without its neighbours.
+ * The id has a whole aligned u16 if there is a free one: reading and writing it does not
+ * touch the neighbouring flags.
  */
 #define PAGE_TAG_FREE_BITS	(LRU_REFS_PGOFF - NR_PAGEFLAGS)
 #define PAGE_TAG_BITS		(PAGE_TAG_FREE_BITS < 16 ? PAGE_TAG_FREE_BITS : 16)
@@ -42,7 +41,7 @@
 #define PAGE_TAG_ID_MASK	((1UL << PAGE_TAG_BITS) - 1)
 #define PAGE_TAG_FLAGS_MASK	(PAGE_TAG_ID_MASK << PAGE_TAG_SHIFT)
 
-/* Fewer bits than this do not hold even a small kernel's tags. */
+/* Fewer bits than this are too few even for the tags of a small kernel. */
 #define PAGE_TAG_FLAGS_POSSIBLE	(PAGE_TAG_BITS >= 10)
 
 DECLARE_STATIC_KEY_TRUE(page_tag_flags_key);
@@ -65,13 +64,13 @@ static __always_inline bool page_tag_in_slots(void)
 	return static_branch_likely(&page_tag_slot_key);
 }
 
-/* Flags that hold every id, so that it need not be looked at first. */
+/* The flags have 16 bits: every id fits without a test. */
 static __always_inline bool page_tag_in_wide_flags(void)
 {
 	return PAGE_TAG_BITS == 16 && page_tag_in_flags();
 }
 
-/* A word, whatever type it has. */
+/* The word of the flags, which has another type in newer kernels. */
 static __always_inline unsigned long *page_tag_flags(const struct page *page)
 {
 	static_assert(sizeof(page->flags) == sizeof(unsigned long));
@@ -158,8 +157,8 @@ static __always_inline u16 page_tag_get(const struct page *page)
 
 /**
  * page_tag_set - make a page hold an id
- * @page: the page, to which the caller has the only claim as far as ids go;
- *	  its other flags may change at the same time
+ * @page: the page; no other task may set its id, but its flags may change at the same
+ *	  time
  * @id:	  an id that the store can hold
  *
  * Context: Any.
@@ -174,7 +173,7 @@ static __always_inline void page_tag_set(struct page *page, u16 id)
 		page_tag_ext_set(page, id);
 }
 
-/* Is it not an id but what the first page notes the order of an allocation by? */
+/* Is it a mark of the order, and no id? */
 static inline bool page_tag_is_mark(u16 id)
 {
 	return id >= CODETAG_ID_TAIL && id < CODETAG_ID_FIRST;

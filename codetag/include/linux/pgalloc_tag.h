@@ -21,10 +21,9 @@ struct page;
 /*
  * Store an id that is not 0 in an allocation, or uncharge the allocation, if the store is
  * wide flags or slots. False: the store is another one, or pgalloc_tag_sub_slow() has to
- * handle the id. @first_only: the second page, whose slot is the next one, holds nothing,
- * because it is not part of the allocation or is part of a compound page.
- * Otherwise it has the id while the pages are allocated, and the mark once
- * pgalloc_tag_first() was called to free them.
+ * handle the id. @first_only: the second page holds nothing, because it is not part of the
+ * allocation or is part of a compound page. Otherwise the second page holds the id while
+ * the pages are allocated, and the mark after pgalloc_tag_first().
  */
 static __always_inline bool pgalloc_tag_try_set(struct page *page, unsigned int order,
 						bool first_only, unsigned long id)
@@ -46,7 +45,7 @@ static __always_inline bool pgalloc_tag_try_set(struct page *page, unsigned int 
 	return true;
 }
 
-/* Left are reserved ids, some of which are marks, and those that no tag has. */
+/* The rest: reserved ids, some of which are marks, and ids that no tag has. */
 static __always_inline bool pgalloc_tag_try_sub(struct page *page, unsigned int order,
 						bool first_only)
 {
@@ -83,10 +82,10 @@ void pgalloc_tag_sub_slow(struct page *page, unsigned int order);
  * pgalloc_tag_add - charge an allocation to the current call site
  * @page:	first page
  * @order:	order of the allocation
- * @gfp:	how it was allocated; __GFP_COMP says that the pages are a compound
- *		page, which knows its order
+ * @gfp:	flags of the allocation; with __GFP_COMP the pages are a compound page,
+ *		which has its order
  *
- * Context: Any; nobody else may know the pages yet.
+ * Context: Any; before the pages have another user.
  */
 static __always_inline void pgalloc_tag_add(struct page *page, unsigned int order, gfp_t gfp)
 {
@@ -108,7 +107,7 @@ static __always_inline void pgalloc_tag_add(struct page *page, unsigned int orde
 		return;
 	}
 
-	/* No calls but at the very end: this goes into the page allocator. */
+	/* Only tail calls: this is inlined into the page allocator. */
 	if (unlikely(order) || !pgalloc_tag_try_set(page, 0, true, id))
 		pgalloc_tag_add_slow(page, order, gfp, id);
 	else
@@ -116,12 +115,12 @@ static __always_inline void pgalloc_tag_add(struct page *page, unsigned int orde
 }
 
 /**
- * pgalloc_tag_sub - take back what pgalloc_tag_add() did
+ * pgalloc_tag_sub - uncharge an allocation
  * @page:	first page
  * @order:	order of the pages to be freed
  *
- * Ids in page->flags are left for the caller to clear together with all the
- * other flags that a free page does not have.
+ * An id in page->flags stays there. The caller clears it together with all other flags
+ * that a free page does not have.
  *
  * Context: Any; the last reference to the pages is gone.
  */
@@ -135,8 +134,8 @@ static __always_inline void pgalloc_tag_sub(struct page *page, unsigned int orde
 }
 
 /**
- * pgalloc_tag_clear - leave no id behind in a page that is not freed after all
- * @page:	the page, already taken back by pgalloc_tag_sub()
+ * pgalloc_tag_clear - remove the id of a page that is not freed after all
+ * @page:	the page, which pgalloc_tag_sub() has uncharged
  */
 static inline void pgalloc_tag_clear(struct page *page)
 {
@@ -158,12 +157,12 @@ static inline u16 pgalloc_tag_id(const struct page *page)
 u16 __pgalloc_tag_first(struct page *page);
 
 /**
- * pgalloc_tag_first - have the first page hold the id, so that it can be freed
+ * pgalloc_tag_first - move the id to the first page, before a free
  * @page: first page of an allocation of several pages, not compound
  *
- * To be called before the caller gives up its reference: somebody else's can be the
- * last one, and then frees the first page alone. If a page is freed alone that still
- * holds a mark, its allocator has lost the other pages.
+ * Call it before dropping a reference: another reference can be the last one, and its
+ * owner then frees the first page alone. If a page that still holds a mark is freed alone,
+ * its allocator has lost the other pages.
  *
  * Context: Any.
  * Return: The id, CODETAG_ID_NONE if the pages are not charged to any.
@@ -196,10 +195,9 @@ void __pgalloc_tag_swap(struct folio *new, struct folio *old);
 
 /**
  * pgalloc_tag_sub_tail - uncharge all but the first page of an allocation
- * @page:	first page, not compound; it may be freed at any moment, so it
- *		is not looked at
+ * @page:	first page, not compound; never read, as it may be freed at any moment
  * @order:	order of the allocation
- * @id:		what pgalloc_tag_first(@page) returned while it could not be freed
+ * @id:		the result of pgalloc_tag_first(@page), before @page could be freed
  */
 static inline void pgalloc_tag_sub_tail(struct page *page, unsigned int order, u16 id)
 {
@@ -208,12 +206,11 @@ static inline void pgalloc_tag_sub_tail(struct page *page, unsigned int order, u
 }
 
 /**
- * pgalloc_tag_offline - take back what is charged for memory that goes away
+ * pgalloc_tag_offline - uncharge a page that goes offline
  * @page: a page that is not free, of memory that goes offline
  *
- * Memory can go while somebody has it: what virtio-mem took from the page
- * allocator to give it back to the host, and pages that are broken. Nothing is
- * ever going to free these.
+ * Allocated memory can go offline: pages that virtio-mem takes from the page allocator and
+ * gives to the host, and broken pages. They are never freed.
  *
  * Context: Any.
  */
@@ -224,7 +221,7 @@ static inline void pgalloc_tag_offline(struct page *page)
 }
 
 /**
- * pgalloc_tag_split - an allocation becomes several
+ * pgalloc_tag_split - split the charge of an allocation into parts
  * @page:	first page
  * @old_order:	order of the allocation
  * @new_order:	order of each of the allocations it is split into
@@ -239,12 +236,12 @@ static inline void pgalloc_tag_split(struct page *page, unsigned int old_order,
 }
 
 /**
- * pgalloc_tag_swap - a folio's content moves to another folio of that size
- * @new:	folio that takes over
- * @old:	folio that goes away
+ * pgalloc_tag_swap - move a folio's charge along with its content
+ * @new:	folio that gets the content, of the same size
+ * @old:	folio that is about to be freed
  *
- * The call site that allocated the content keeps it; what allocated @new is
- * left with @old, which is about to be freed.
+ * The call site of the content stays charged for it. The call site that allocated @new is
+ * charged for @old until that is freed.
  */
 static inline void pgalloc_tag_swap(struct folio *new, struct folio *old)
 {

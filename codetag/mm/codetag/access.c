@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Who may read what the profiler knows, and who may change what it does.
+ * Access rights to the files and parameters of the profiler.
  *
- * The mode of a file only asks for the user. User 0 of a container has the same
- * number as the machine's, but not its capabilities.
+ * The mode of a file only tests the user id. User 0 of a container has the id of the
+ * machine's root, but not its capabilities.
  */
 #include <linux/capability.h>
 #include <linux/fs.h>
@@ -11,9 +11,9 @@
 #include "internal.h"
 
 /**
- * codetag_may_change - may the current task change what the profiler does?
+ * codetag_may_change - may the current task change the state of the profiler?
  *
- * To be asked again at each write: a file may have been opened by somebody else.
+ * Call it at each write, too: another task may have opened the file.
  *
  * Context: Process.
  * Return: 0, or -EPERM without CAP_SYS_ADMIN.
@@ -27,8 +27,8 @@ int codetag_may_change(void)
  * codetag_may_open - may the current task open a file of the profiler?
  * @file: the file, which is being opened
  *
- * Whoever it is: user 0 of a container owns /proc/allocinfo, so it can change the
- * file's mode, and read as somebody else then.
+ * The mode is not enough: user 0 of a container owns /proc/allocinfo. It can change the mode
+ * of the file and then read it as another user.
  *
  * Context: Process.
  * Return: 0, or -EPERM: to write takes CAP_SYS_ADMIN, to read CAP_PERFMON or
@@ -46,7 +46,7 @@ static int set_param(const char *value, const struct kernel_param *kp)
 	return codetag_may_change() ?: param_set_uint(value, kp);
 }
 
-/* Parameters of the profiler: numbers, that only codetag_may_change() may write. */
+/* Numeric parameters of the profiler. A write needs codetag_may_change(). */
 const struct kernel_param_ops codetag_param_ops = {
 	.set = set_param,
 	.get = param_get_uint,

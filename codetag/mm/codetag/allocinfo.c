@@ -14,6 +14,7 @@
 #include <linux/string_choices.h>
 #include <linux/string_helpers.h>
 #include "allocinfo.h"
+#include "internal.h"
 
 /* ---- /proc/allocinfo ------------------------------------------------------ */
 
@@ -79,7 +80,7 @@ static int allocinfo_show(struct seq_file *m, void *v)
 	else
 		seq_printf(m, "%12lli %8llu %s:%u func:%s", info->bytes, info->calls,
 			   ct->filename, ct->lineno, ct->function);
-	/* Some or all of what the site holds is charged to a reserved id. */
+	/* Some or all memory of the site is charged to a reserved id. */
 	if (!allocinfo_accurate(info))
 		seq_puts(m, " accurate:no");
 	if (info->unloaded)

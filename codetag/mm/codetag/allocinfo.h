@@ -7,7 +7,7 @@
 
 #include <linux/mutex.h>
 #include <uapi/linux/alloc_tag.h>
-#include "internal.h"
+#include "totals.h"
 
 /**
  * struct allocinfo_cursor - where the ioctls on an open file are

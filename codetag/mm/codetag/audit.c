@@ -3,9 +3,9 @@
  * /sys/kernel/debug/codetag/audit: are the counters right?
  *
  * Writing 1 to the file recounts the ids of all pages, slab and percpu objects, and
- * compares the result with the counters. Nothing may allocate or free meanwhile: all
- * CPUs stop their work and count, one piece after another, until nothing is left. The
- * result tells how long that took. It ends after codetag.audit_max_ms in any case.
+ * compares the result with the counters. Meanwhile no task may allocate or free memory: all
+ * CPUs stop their work and count, piece by piece, until all memory is counted. The result
+ * has the time that this took. An audit ends after codetag.audit_max_ms at the latest.
  * Reading shows the result of the last audit and stops no CPU.
  *
  * A task can be stopped between storing an id and counting it. So a mismatch is
@@ -30,6 +30,7 @@
 #include "internal.h"
 #include "recount.h"
 #include "result.h"
+#include "split.h"
 
 #undef MODULE_PARAM_PREFIX
 #define MODULE_PARAM_PREFIX "codetag."

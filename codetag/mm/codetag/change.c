@@ -15,7 +15,10 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 #include "change.h"
+#include "faults.h"
 #include "internal.h"
+#include "site.h"
+#include "split.h"
 
 /* The aspects of a site that queries change independently */
 enum aspect {
@@ -116,7 +119,7 @@ static void set_profiled(const struct codetag_info *info, const struct codetag_q
 		codetag_set_charging(info, CODETAG_CHARGE_SITE);
 }
 
-/* Whatever this leaves has to be freed by clean() in any case. */
+/* The caller has to call clean(), also after an error. */
 static int prepare(struct plan *plan)
 {
 	const struct codetag_query *fault = plan->last[ASPECT_FAULT];
@@ -286,7 +289,7 @@ static void change_site(const struct codetag_info *info, void *queries)
 	if (!decide(queries, &plan))
 		return;
 	if (prepare(&plan))
-		pr_warn_ratelimited("no memory for what queries ask for at %s:%u of module %s\n",
+		pr_warn_ratelimited("out of memory: not all queries are applied to %s:%u of module %s\n",
 				    info->ct->filename, info->ct->lineno, info->modname);
 	make(&plan);
 	clean(&plan);

@@ -16,9 +16,9 @@
 #include <linux/sizes.h>
 #include <linux/stop_machine.h>
 #include <linux/vmalloc.h>
-#include "internal.h"
 #include "recount.h"
 #include "result.h"
+#include "tags.h"
 
 /* Pages for which all CPUs are stopped at once: a millisecond, or a few. */
 #define PIECE_PAGES	(SZ_64M / PAGE_SIZE)

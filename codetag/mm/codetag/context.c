@@ -8,8 +8,8 @@
  * are prepared beforehand, in blocks of ids like those of modules. A context
  * that is not used for a while and holds nothing becomes free again.
  *
- * Finding a context takes no lock: from then on until it is charged preemption is
- * disabled, and a context is not free before all who may have found it are done.
+ * Finding a context takes no lock. The allocator disables preemption from finding a context
+ * until charging it, and a context becomes free only after a grace period.
  */
 #define pr_fmt(fmt) "codetag: " fmt
 
@@ -41,6 +41,9 @@
 #include "context.h"
 #include "context_stack.h"
 #include "internal.h"
+#include "page_store.h"
+#include "site.h"
+#include "split.h"
 
 #undef MODULE_PARAM_PREFIX
 #define MODULE_PARAM_PREFIX "codetag."
@@ -63,9 +66,9 @@ module_param_cb(age_interval, &codetag_param_ops, &codetag_age_interval, 0644);
 struct hlist_head codetag_context_table[1 << CODETAG_CONTEXT_BITS];
 
 /*
- * Users choose names and sizes, so they could choose many with one hash, and chains
- * are walked with codetag_context_lock held. Nobody outside of the kernel knows these,
- * which choose_hash() sets before the first site is split.
+ * Secret seeds, which choose_hash() sets before the first site is split. Users choose names
+ * and sizes: without the seeds they could choose many with one hash, and chains are walked
+ * with codetag_context_lock held.
  */
 u32 codetag_hash_factor __read_mostly;
 static hsiphash_key_t hash_key __read_mostly;
@@ -85,8 +88,8 @@ static DEFINE_MUTEX(blocks_mutex);
 static LIST_HEAD(blocks);
 
 /*
- * One at a time gives contexts back, and blocks: with it held no block goes, and nothing
- * else makes a context free. blocks_mutex nests inside.
+ * Taken to release contexts and blocks: while it is held, no block goes and no other task
+ * makes a context free. blocks_mutex nests inside.
  */
 static DEFINE_MUTEX(reap_mutex);
 
@@ -142,7 +145,7 @@ static noinline u64 look_at_age(void)
 
 	if ((u64)age >> 32 == length && now < (u64)(u32)age + length)
 		return age;
-	/* No lock: its contention could be traced by what allocates. Another CPU may be faster. */
+	/* No lock: a tracer of its contention could allocate. Another CPU may be faster. */
 	return atomic64_try_cmpxchg(&age_now, &age, new) ? new : age;
 }
 
@@ -171,9 +174,9 @@ u64 codetag_cgroup_value(const struct cgroup *cgrp)
 #endif
 
 /*
- * Accounted kernel memory is charged to the task's group, unless somebody says otherwise;
- * in the root group it is charged to none. Everything else is charged after it is
- * allocated, if at all, see codetag_page_charged().
+ * Accounted kernel memory is charged to the active group of the task, and in the root group
+ * to none. All other memory is charged after it is allocated, if at all: see
+ * codetag_page_charged().
  */
 static u64 current_cgroup(bool accounted)
 {
@@ -325,8 +328,8 @@ static bool may_refill(void)
 }
 
 /*
- * Is there a chance of a new context? Once a bound is reached every allocation may
- * get here, on all CPUs: it is not to wait for the lock in vain.
+ * Is there a chance of a new context? Once a limit is reached, every allocation on all CPUs
+ * may come here, and must not wait for the lock in vain.
  */
 static bool may_take(const struct codetag_site *site)
 {
@@ -343,9 +346,9 @@ static unsigned int charge_site_as_lost(struct codetag_site *site, unsigned long
 }
 
 /*
- * May a context with these values be new? Not for an allocation if its site is just being
- * split by something else, or not at all. And not to replace @like if that will not be
- * found again: addresses in its stack may belong to another module by now.
+ * May a new context with these values be made? Not if the site was just split by other keys
+ * or is not split any more. And not in place of @like if that is stale: addresses in its
+ * stack may belong to another module by now.
  */
 static bool values_valid(const struct codetag_site *site, unsigned int split_by,
 			 const struct values *values, const struct codetag_context *like)
@@ -421,7 +424,7 @@ static noinline struct codetag_context *make_context(struct codetag_site *site,
 }
 
 /**
- * codetag_context_id - the id that an allocation of a site that is split is charged to
+ * codetag_context_id - find or make the context of an allocation at a split site
  * @nid:	node of the memory, NUMA_NO_NODE for several
  * @gfp:	how it was allocated
  * @accounted:	whether it is accounted to a memory control group
@@ -566,7 +569,7 @@ static u16 move_charge(struct codetag_context *ctx, const struct words *words,
 }
 
 /**
- * codetag_context_split - an allocation becomes several
+ * codetag_context_split - an allocation is split into parts
  * @id:		the id that it is charged to
  * @bytes:	its size
  * @parts:	how many it becomes, of the same size each
@@ -594,7 +597,7 @@ u16 codetag_context_split(u16 id, size_t bytes, unsigned long parts)
 }
 
 /**
- * codetag_context_moved - the memory of an allocation is on another node now
+ * codetag_context_moved - the memory of an allocation has moved to another node
  * @id:		the id that it is charged to
  * @bytes:	its size
  * @nid:	the node
@@ -667,9 +670,9 @@ struct codetag_asked codetag_asked_table[1 << CODETAG_ASKED_BITS];
  * @order:	order of the pages that the current task is about to allocate
  * @size:	requested bytes
  *
- * Without it, the pages would be charged to a context of their own size first, and that
- * context would stay for some seconds. That is what happens in an interrupt, and when another
- * task has the same element of the table.
+ * Without it, the pages would first be charged to a context of their own size, which would
+ * stay for some seconds. This still happens in an interrupt, and if another task uses the
+ * same element of the table.
  *
  * Context: Any but NMI; codetag_page_asked() is to follow.
  * Return: An argument for codetag_page_asked().
@@ -690,7 +693,7 @@ struct codetag_asked *codetag_page_ask(unsigned int order, size_t size)
 }
 
 /**
- * codetag_page_asked - the end of codetag_page_ask()
+ * codetag_page_asked - undo codetag_page_ask()
  * @asked:	what that returned
  * @page:	first page of the allocation, NULL if that failed
  * @order:	order of the allocation
@@ -765,7 +768,7 @@ static void set_key(struct static_key_false *key, bool on)
 /* Ask for values that become known later while a site has contexts with these keys. */
 static void switch_keys(void)
 {
-	/* Nobody switches by what has changed meanwhile. */
+	/* One task at a time, so that the last one sees all changes. */
 	static DEFINE_MUTEX(keys_mutex);
 	struct codetag_site *site;
 	unsigned int keys = 0;
@@ -901,7 +904,7 @@ static void give_back(void)
 /* ---- giving back -------------------------------------------------------------- */
 
 /**
- * codetag_context_allocs - how many allocations a context has had
+ * codetag_context_allocs - count all allocations of a context
  * @ctx: the context
  *
  * Context: Any, while the context cannot become free.
@@ -918,7 +921,7 @@ u64 codetag_context_allocs(const struct codetag_context *ctx)
 }
 
 /**
- * codetag_site_lost - how many allocations of a site got no context
+ * codetag_site_lost - count the allocations of a site that got no context
  * @site: the site
  *
  * Context: Any, while the site stays.
@@ -1041,8 +1044,8 @@ static bool reap_unhash(struct codetag_block *block)
 }
 
 /*
- * Nobody can find those that were leaving before the grace period, and all who did are
- * done: what they hold only falls. Those that became old meanwhile wait for the next time.
+ * After the grace period no allocation can find the contexts that were leaving before it,
+ * so their counters only fall. Contexts that became old meanwhile wait for the next run.
  */
 static bool reap_detach(struct codetag_block *block)
 {
@@ -1112,9 +1115,9 @@ static void reap_sites(void)
 }
 
 /**
- * codetag_contexts_reap - give back the ids of contexts that are not used
+ * codetag_contexts_reap - release the ids of unused contexts
  *
- * Of those that hold nothing and had no allocation since the last time.
+ * Unused are those that hold nothing and had no allocation since the last call.
  *
  * Context: Process.
  */
@@ -1202,11 +1205,11 @@ static void keep_stacks(const struct module *mod, bool init)
 }
 
 /**
- * codetag_contexts_module_gone - let no stack have addresses of a module
+ * codetag_contexts_module_gone - remove addresses of a module from all stacks
  * @mod: the module, none of whose code will run any more
  *
- * Most were found when the module began to go, and have its names. Code of its that
- * still ran then may have allocated meanwhile: these stacks keep the bare addresses.
+ * Most of these stacks became text when the module began to go. Code of the module that
+ * still ran then may have allocated meanwhile: such stacks keep the bare addresses.
  *
  * Context: Process.
  */
@@ -1227,7 +1230,7 @@ static struct notifier_block module_nb = {
 };
 
 /**
- * codetag_default_contexts - how many contexts there may be if nobody says so
+ * codetag_default_contexts - compute the default limit of contexts
  * @memory:	bytes that the machine has
  * @cpus:	CPUs that there may be
  *
@@ -1246,7 +1249,7 @@ unsigned int codetag_default_contexts(u64 memory, unsigned int cpus)
 }
 
 /**
- * codetag_contexts_init - find out how many contexts there may be
+ * codetag_contexts_init - set the limit of contexts
  *
  * Context: Boot, after the parameters were read.
  */
@@ -1283,7 +1286,7 @@ static void choose_hash(void)
 /**
  * codetag_split_new - prepare to split a site
  * @info:	the site, which has an id
- * @keys:	by what
+ * @keys:	the keys, and their limits
  *
  * Context: Process, one at a time, with codetag_lock() held.
  * Return: An argument for codetag_split() or codetag_site_free(); NULL without
@@ -1313,7 +1316,7 @@ struct codetag_site *codetag_split_new(const struct codetag_info *info,
 }
 
 /**
- * codetag_split - split a site, or by something else than before
+ * codetag_split - split a site, or change its keys
  * @site: what codetag_split_new() returned for it, which is used up
  *
  * Context: Process, one at a time, with codetag_lock() held since codetag_split_new();
@@ -1326,7 +1329,7 @@ void codetag_split(struct codetag_site *site)
 }
 
 /**
- * codetag_unsplit - split a site no more
+ * codetag_unsplit - end the split of a site
  * @info: the site
  *
  * Its contexts stay until they hold nothing.
@@ -1364,7 +1367,7 @@ bool codetag_split_wanted(const struct codetag_info *info)
 /**
  * codetag_split_switch - make allocations look for contexts, or not
  *
- * To be called after sites were split or not any more.
+ * Call it after codetag_split() and codetag_unsplit().
  *
  * Context: Process, one at a time, without codetag_lock().
  */
@@ -1398,7 +1401,7 @@ void codetag_split_switch(void)
 /* ---- reports ------------------------------------------------------------------ */
 
 /**
- * codetag_contexts_lock - keep the contexts as they are, but for new ones
+ * codetag_contexts_lock - keep all contexts; new ones can still be made
  *
  * Context: Process. Includes codetag_lock(), until codetag_contexts_unlock().
  */
@@ -1409,7 +1412,7 @@ void codetag_contexts_lock(void)
 }
 
 /**
- * codetag_contexts_unlock - the end of codetag_contexts_lock()
+ * codetag_contexts_unlock - undo codetag_contexts_lock()
  */
 void codetag_contexts_unlock(void)
 {
@@ -1418,7 +1421,7 @@ void codetag_contexts_unlock(void)
 }
 
 /**
- * codetag_context_next - the next context that is not free
+ * codetag_context_next - find the next context that is not free
  * @id: the id to begin with
  *
  * Context: With codetag_contexts_lock() held.
@@ -1439,7 +1442,7 @@ struct codetag_context *codetag_context_next(unsigned int id)
 }
 
 /**
- * codetag_context_use - how many contexts there are
+ * codetag_context_use - report how many contexts there are
  * @use: filled in
  *
  * Context: Process.

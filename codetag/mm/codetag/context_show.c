@@ -16,6 +16,8 @@
 #include "context.h"
 #include "context_stack.h"
 #include "internal.h"
+#include "site.h"
+#include "split.h"
 
 /* ---- keys ------------------------------------------------------------------------- */
 

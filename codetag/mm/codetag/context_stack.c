@@ -15,7 +15,7 @@
 #include <linux/string_helpers.h>
 #include <linux/stringhash.h>
 #include "context_stack.h"
-#include "internal.h"
+#include "site.h"
 
 /* ---- where the call site is -------------------------------------------------- */
 
@@ -183,9 +183,9 @@ static size_t text_bytes;
  * @s:		where to write it: CODETAG_FRAME_TEXT bytes and one for the end
  * @address:	the return address
  *
- * Nothing that a symbol of a module may contain makes a line or gets to a terminal. Code without
- * a symbol, such as what users load into BPF, shows no address: whoever reads this need not know
- * where the kernel is.
+ * Characters in the symbol of a module can neither begin a line nor command a terminal. Code
+ * without a symbol, such as a BPF program that a user has loaded, shows no address: the text
+ * must not reveal where the kernel is.
  *
  * Context: Process.
  * Return: The length.

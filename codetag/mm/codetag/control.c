@@ -20,8 +20,11 @@
 #include <linux/string.h>
 #include <linux/uaccess.h>
 #include "change.h"
+#include "faults.h"
 #include "internal.h"
 #include "remembered.h"
+#include "site.h"
+#include "split.h"
 
 /* Limit of one write() to a file */
 #define CONTROL_TEXT_MAX	SZ_64K

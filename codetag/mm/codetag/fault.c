@@ -7,8 +7,8 @@
  * allocation fails is decided by the kernel's own struct fault_attr, or by a
  * count ("nth=N").
  *
- * A fault that has fired as often as it should is spent: it is disarmed, and
- * stays to be looked at. So does the fault of a module that is unloaded.
+ * A fault that has fired as often as it should is spent: it is disarmed, but stays in the
+ * list. So does the fault of a module that is unloaded.
  */
 #define pr_fmt(fmt) "codetag: " fmt
 
@@ -25,6 +25,7 @@
 #include <linux/slab.h>
 #include <linux/workqueue.h>
 #include "fault.h"
+#include "faults.h"
 #include "internal.h"
 #include "query.h"
 
@@ -45,7 +46,7 @@
  * @spent:	it has failed as often as it should
  *
  * Allocators find it under RCU. @node, @list, codetag.fault and nr_armed are
- * changed under fault_mutex; what counts is atomic; the rest stays as it is.
+ * changed under fault_mutex. The counts are atomic. The other members do not change.
  */
 struct codetag_fault {
 	struct hlist_node node;
@@ -220,7 +221,7 @@ void codetag_fault_free(struct codetag_fault *fault)
 }
 
 /**
- * codetag_fault_arm - let a call site fail
+ * codetag_fault_arm - make allocations of a call site fail
  * @fault: what codetag_fault_new() returned; it replaces what the site had
  *
  * Context: Process, with codetag_lock() held since codetag_fault_new();
@@ -250,7 +251,7 @@ void codetag_fault_arm(struct codetag_fault *fault)
 }
 
 /**
- * codetag_fault_disarm - let a call site's allocations be, and forget its fault
+ * codetag_fault_disarm - remove the fault of a call site
  * @info: the site
  *
  * Context: Process, with codetag_lock() held; codetag_fault_switch() is to
@@ -270,7 +271,7 @@ void codetag_fault_disarm(const struct codetag_info *info)
 }
 
 /**
- * codetag_fault_forget_gone - forget the faults of sites that are gone
+ * codetag_fault_forget_gone - remove the faults of sites of unloaded modules
  *
  * Context: Process.
  */
@@ -285,7 +286,7 @@ void codetag_fault_forget_gone(void)
 }
 
 /**
- * codetag_fault_module_gone - let the faults of a module's sites go with it
+ * codetag_fault_module_gone - disarm the faults of an unloaded module
  * @mod: the module, whose sites nobody finds any more
  *
  * Context: Process, without a lock that is taken under cpus_read_lock() too.
@@ -367,7 +368,7 @@ bool __codetag_should_fail(gfp_t gfp, size_t size)
 /* ---- reports --------------------------------------------------------------------- */
 
 /**
- * codetag_fault_show - what is left of the fault of a call site
+ * codetag_fault_show - show the fault of a call site
  * @m:		where to print to
  * @info:	the site
  *

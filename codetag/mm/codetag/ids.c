@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Ids and their counters. The ids of built-in tags are one array. All others come in blocks,
- * and a block belongs to a range: this file knows ranges, but not the tags in them.
+ * Ids and their counters. Built-in tags have neighbouring ids. All others are given out in
+ * blocks, and each block belongs to a range. This file handles ranges, not the tags in them.
  */
 #define pr_fmt(fmt) "codetag: " fmt
 
@@ -10,31 +10,32 @@
 #include <linux/init.h>
 #include <linux/percpu.h>
 #include <linux/printk.h>
-#include "internal.h"
+#include "ids.h"
 
 unsigned long codetag_builtin_end __ro_after_init = CODETAG_ID_FIRST;
 unsigned long builtin_alloc_tag_counters_size __ro_after_init =
 	CODETAG_ID_FIRST * sizeof(struct alloc_tag_counters);
 
-/* One above the highest id that may be given out, codetag.max_ids= lowers it. */
+/* One above the highest id; codetag.max_ids= lowers it. */
 static u32 codetag_id_end __ro_after_init = CODETAG_ID_MAX + 1;
 
 /*
- * The counters of the reserved ids come first in builtin_alloc_tag_counters[],
- * or rather as many elements as there are reserved ids: all are the same.
+ * Room for the counters of the reserved ids, which are the first elements of
+ * builtin_alloc_tag_counters[]. The linker may place it anywhere in that array, since all
+ * elements are alike.
  */
 static struct alloc_tag_counters reserved_counters[CODETAG_ID_FIRST] __used
 	__section(PER_CPU_BASE_SECTION "..alloc_tags");
 
-/* Ids found in pages and objects that no tag has. */
+/* How often a page or an object had an id that no tag has. */
 static atomic_long_t codetag_ids_damaged;
 
 /* ---- long walks --------------------------------------------------------------- */
 
 /**
- * codetag_rest - a chance for others to run, in the middle of a long walk
- * @steps: what was looked at since the last one: ids times CPUs, or sites times queries;
- *	   for the tests, which see to it that there is a bound
+ * codetag_rest - let other tasks run in the middle of a long walk
+ * @steps: work since the last call: ids times CPUs, or sites times queries. Only the tests
+ *	   read it; they check that it has a bound.
  *
  * Context: Process, with nothing held but mutexes and codetag_sem.
  */
@@ -48,19 +49,19 @@ void codetag_rest(unsigned long steps)
 
 #ifdef CONFIG_MODULES
 
-/* The range that a block of ids belongs to. Written under codetag_sem. */
+/* The range of each block of ids. Written under codetag_sem. */
 struct codetag_range *codetag_blocks[CODETAG_NR_BLOCKS];
 static DECLARE_BITMAP(codetag_blocks_used, CODETAG_NR_BLOCKS);
 
 /*
- * Read without a lock: an id that is looked up is that of charged memory, and the block
- * does not change while memory is charged to it.
+ * Read without a lock: callers look up the id of charged memory, and a block does not
+ * change while memory is charged to it.
  */
 struct alloc_tag_counters __percpu *module_alloc_tag_counters[CODETAG_NR_BLOCKS];
 u16 module_alloc_tag_sizes[CODETAG_NR_BLOCKS];
 
 /**
- * codetag_range_of - the range that an id belongs to
+ * codetag_range_of - find the range of an id
  * @id: an id that is not built in
  *
  * Context: As codetag_from_id().
@@ -74,7 +75,7 @@ struct codetag_range *codetag_range_of(unsigned int id)
 }
 
 /**
- * codetag_range_from - the next range
+ * codetag_range_from - find the next range
  * @id: where to look; on return the first id from there on that belongs to the range
  *
  * Context: With codetag_lock() held.
@@ -126,8 +127,8 @@ void codetag_ids_publish(struct codetag_range *range)
 }
 
 /**
- * codetag_ids_withdraw - the reverse of codetag_ids_publish()
- * @range: the range, none of whose ids holds memory
+ * codetag_ids_withdraw - undo codetag_ids_publish()
+ * @range: the range; no memory is charged to its ids
  *
  * Context: With codetag_lock_all() held.
  */
@@ -146,7 +147,7 @@ void codetag_ids_withdraw(struct codetag_range *range)
 /* ---- counters ----------------------------------------------------------------- */
 
 /**
- * codetag_counters_of - the counters of an id
+ * codetag_counters_of - find the counters of an id
  * @id: an id that has counters
  *
  * Context: As alloc_tag_read().
@@ -160,7 +161,7 @@ struct alloc_tag_counters __percpu *codetag_counters_of(u16 id)
 	return alloc_tag_module_counters(alloc_tag_offset(id));
 }
 
-/* Sum up the counters of @nr ids from @id on, which are next to each other. */
+/* Sum up the counters of @nr neighbouring ids from @id on. */
 static void sum_up(u16 id, unsigned int nr, struct alloc_tag_counters *sums)
 {
 	struct alloc_tag_counters __percpu *counters = codetag_counters_of(id);
@@ -179,7 +180,7 @@ static void sum_up(u16 id, unsigned int nr, struct alloc_tag_counters *sums)
 
 /**
  * alloc_tag_read - sum up the counters of an id
- * @id: an id with counters: a reserved, a built-in or a module's id
+ * @id: an id that has counters: reserved, built in, or of a module
  *
  * Context: Any. For a module's id, with codetag_lock() held.
  * Return: The sum over all possible CPUs, each read once, one after another.
@@ -193,8 +194,8 @@ struct alloc_tag_counters alloc_tag_read(u16 id)
 }
 
 /*
- * Where the counters end that begin with @id's and are next to each other: no
- * higher than @id if it has none.
+ * Return the id behind the run of neighbouring counters that @id is in, or @id itself if
+ * it has no counters.
  */
 static unsigned int counters_end(unsigned int id)
 {
@@ -210,13 +211,13 @@ static unsigned int counters_end(unsigned int id)
 /**
  * alloc_tag_read_block - sum up the counters of a block of ids
  * @first:	first id of the block, a multiple of CODETAG_BLOCK_SIZE
- * @sums:	filled in for all ids of the block, with 0 for those that no tag has
+ * @sums:	filled in for all ids of the block; 0 for ids that no tag has
  *
  * Context: Any. For modules' ids, with codetag_lock() held.
  */
 void alloc_tag_read_block(unsigned int first, struct alloc_tag_counters *sums)
 {
-	/* No block has built-in ids and a module's. */
+	/* A block never mixes built-in ids with those of a module. */
 	unsigned int end = min(counters_end(first), first + CODETAG_BLOCK_SIZE);
 
 	memset(sums, 0, CODETAG_BLOCK_SIZE * sizeof(*sums));
@@ -225,8 +226,8 @@ void alloc_tag_read_block(unsigned int first, struct alloc_tag_counters *sums)
 }
 
 /**
- * codetag_read_ahead - alloc_tag_read() by way of counters that are read together
- * @id:		like that of alloc_tag_read()
+ * codetag_read_ahead - like alloc_tag_read(), but sum up many ids at a time
+ * @id:		an id that has counters
  * @sums:	see codetag_next()
  *
  * Context: Process, with codetag_lock() held.
@@ -248,16 +249,15 @@ struct alloc_tag_counters codetag_read_ahead(u16 id, struct codetag_sums *sums)
 }
 
 /**
- * codetag_id_holds_memory - is anything charged to an id that is not in use any more?
- * @id: an id with counters
+ * codetag_id_holds_memory - is memory still charged to a retired id?
+ * @id: an id that has counters and gets no new charges
  *
- * Nothing can be charged to an unloaded module's ids any more, so bytes only
- * become fewer. Each CPU's counter is then at least what it was when the last
- * one was read, and no bytes in all is the truth, whatever is freed meanwhile.
- * An uncharge that is half done still has its call.
+ * Without new charges the bytes only fall. While the loop runs, the true sum can therefore
+ * only become smaller than the result, so a result of 0 is reliable. An uncharge takes the
+ * bytes first and the call last: one that is half done still shows as a call.
  *
- * Context: With the id's counters known to stay.
- * Return: false if nothing is and nobody is about to take anything back.
+ * Context: The caller keeps the counters of the id.
+ * Return: false if no memory is charged and no uncharge is in progress.
  */
 bool codetag_id_holds_memory(u16 id)
 {
@@ -267,20 +267,20 @@ bool codetag_id_holds_memory(u16 id)
 
 	for_each_possible_cpu(cpu)
 		bytes += READ_ONCE(per_cpu_ptr(counters, cpu)->bytes);
-	smp_rmb(); /* pairs with the order of the two in alloc_tag_uncharge() */
+	smp_rmb(); /* pairs with alloc_tag_uncharge(), which writes bytes before calls */
 	for_each_possible_cpu(cpu)
 		calls += READ_ONCE(per_cpu_ptr(counters, cpu)->calls);
 	return bytes || calls;
 }
 
 /**
- * alloc_tag_damaged - an id was found that no tag has
+ * alloc_tag_damaged - report an id that no tag has
  * @id:		the id
- * @what:	what held it: "page" or "object of"
- * @name:	which one
+ * @what:	its place: "page" or "object of"
+ * @name:	the page or the cache
  *
- * A write beyond the last object of a slab hits the ids first. The memory can then not be
- * uncharged: it stays with its site.
+ * A write beyond the last object of a slab hits the ids first. Such memory cannot be
+ * uncharged, so it stays charged to its site.
  *
  * Context: Any.
  */
@@ -295,8 +295,8 @@ void alloc_tag_damaged(u16 id, const char *what, const char *name)
 /* ---- reports, boot ------------------------------------------------------------ */
 
 /**
- * codetag_ids_use - how many ids there are
- * @use: filled in but for what is known of tags
+ * codetag_ids_use - report how many ids there are
+ * @use: filled in, except for the members about tags
  *
  * Context: Process, with codetag_lock() held.
  */
@@ -329,10 +329,10 @@ early_param("codetag.max_ids", codetag_max_ids_param);
 
 /**
  * codetag_ids_builtin - set ids aside for built-in tags
- * @nr: how many are wanted
+ * @nr: the number of tags
  *
  * Context: Boot, before the first page or slab object is allocated.
- * Return: How many there are.
+ * Return: The number of tags that get an id.
  */
 unsigned int __init codetag_ids_builtin(unsigned int nr)
 {

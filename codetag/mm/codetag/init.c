@@ -7,7 +7,12 @@
 #include <linux/init.h>
 #include <linux/module.h>
 #include <linux/slab.h>
+#include "faults.h"
 #include "internal.h"
+#include "page_store.h"
+#include "site.h"
+#include "split.h"
+#include "totals.h"
 
 /**
  * codetag_init - start the profiler

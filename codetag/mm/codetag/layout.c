@@ -28,6 +28,9 @@
 #include <asm/sections.h>
 #ifdef CONFIG_MODULES
 #include "../../kernel/module/internal.h"
+#include "page_store.h"
+#include "slab_far.h"
+#include "tags.h"
 #endif
 #include "../internal.h"
 #ifdef CONFIG_KFENCE

@@ -18,7 +18,10 @@
 #include <linux/rcupdate.h>
 #include <linux/uaccess.h>
 #include "internal.h"
+#include "owner.h"
+#include "page_store.h"
 #include "slab_ref.h"
+#include "tags.h"
 
 #undef MODULE_PARAM_PREFIX
 #define MODULE_PARAM_PREFIX "codetag."
@@ -75,7 +78,7 @@ static struct page *page_of(const void *addr)
 	return page && !PagePoisoned(page) ? page : NULL;
 }
 
-/* The first page of a compound page. That it is one can be what is wrong with @page. */
+/* The first page of a compound page. @page may be damaged, and be a compound page only by that. */
 static struct page *head_of(const struct page *page)
 {
 	const struct page *head = compound_head(page);
@@ -209,9 +212,9 @@ static bool object_owner_of(const void *addr, struct codetag_owner *owner)
 /* ---- reports --------------------------------------------------------------- */
 
 /**
- * codetag_owner_of - find out who allocated the memory at an address
+ * codetag_owner_of - find the call site of the memory at an address
  * @addr:	any address
- * @owner:	filled in if it is found out
+ * @owner:	filled in if there is one
  *
  * Context: Any.
  * Return: false if there is no slab object or page at @addr that is charged to a call site.

@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The page stores: what they are and how one is chosen at boot.
+ * The page id stores, and the choice of one at boot.
  *
  * flags costs no memory, but holds only as many ids as page->flags has unused
  * bits. slot costs two bytes for each page and holds every id. It needs a memory
  * map that is one array, so that the slot follows from the page's address.
  * page_ext works with every memory model.
  *
- * The slots of a sparse memory map lie in a piece of vmalloc space with room
- * for all memory that can be there, now or by hotplug. Only what belongs to
- * memory sections that have been online is populated. Where that piece would be
- * too large a part of vmalloc space, or cannot be populated by the generic code,
- * page_ext it is.
+ * The slots of a sparse memory map lie in a piece of vmalloc space with room for all
+ * memory that can be there, now or by hotplug. Only the parts for memory sections that have
+ * been online are populated. The store is page_ext where that piece would take too much of
+ * vmalloc space, or where the generic code cannot populate it.
  */
 #define pr_fmt(fmt) "codetag: " fmt
 
@@ -27,7 +26,7 @@
 #include <linux/seq_file.h>
 #include <linux/stop_machine.h>
 #include <linux/vmalloc.h>
-#include "internal.h"
+#include "page_store.h"
 
 static const char * const page_tag_store_names[] = {
 	[PAGE_TAG_AUTO]		= "auto",
@@ -45,7 +44,7 @@ u16 page_tag_max_id __ro_after_init = CODETAG_ID_MAX;
 unsigned long page_tag_slot_offset __ro_after_init;
 u16 *page_tag_slots __ro_after_init;
 
-/* What codetag.page_ref= asks for. */
+/* The value of codetag.page_ref=. */
 static enum page_tag_store page_tag_wanted __initdata;
 
 /* The store in use; PAGE_TAG_AUTO until it is chosen. */
@@ -104,8 +103,8 @@ static int __init page_tag_ext_move(void *unused)
 }
 
 /*
- * Called when all page_ext is there, which can be late: moves the ids that early
- * pages got until then. Whoever uses page_tag_boot_slots cannot be preempted.
+ * Called when all page_ext is there, which can be late: moves the ids of early pages.
+ * stop_machine() waits for all users of page_tag_boot_slots, as they disable preemption.
  */
 static void __init page_tag_ext_init(void)
 {
@@ -126,8 +125,8 @@ struct page_ext_operations page_tag_ext_ops = {
 
 /*
  * The early slot of a page, NULL if it has none. Preemption is disabled as long as
- * it is used. False means that the page has its page_ext by now. Not __init: who
- * comes here as the last one may do so slowly.
+ * it is used. False means that the page has its page_ext by now. Not __init: a slow
+ * caller may come here after the init sections are freed.
  */
 static bool __ref page_tag_boot_slot(const struct page *page, u16 **ref)
 {
@@ -229,7 +228,7 @@ static bool __init page_tag_ext_setup(void)
 /* ---- slots ------------------------------------------------------------- */
 
 /**
- * page_tag_slots_fit - can vmalloc space do without the place of so many slots?
+ * page_tag_slots_fit - does vmalloc space have room for so many slots?
  * @nr: number of slots
  *
  * Context: Any.
@@ -397,7 +396,7 @@ static bool __init page_tag_slots_setup(void)
 
 /*
  * sparc64 keeps a CPU in flags that have no name, and on parisc a flag is set by writing
- * all of them, under a lock that we do not have.
+ * all of them, under a lock that is not available.
  */
 #define PAGE_TAG_FLAGS_USABLE	(PAGE_TAG_FLAGS_POSSIBLE && !IS_ENABLED(CONFIG_SPARC64) && \
 				 !IS_ENABLED(CONFIG_PARISC))
@@ -510,8 +509,8 @@ void page_tag_show_stats(struct seq_file *m)
  * page_tag_slot_read - the id in a slot
  * @slot: the slot
  *
- * Sanitizers know nothing of the slots, so that only code that they do not
- * instrument may touch them.
+ * Sanitizers have no shadow for the slots, so only code that is not instrumented may access
+ * them.
  *
  * Context: Any.
  * Return: The id, CODETAG_ID_NONE if there is none.

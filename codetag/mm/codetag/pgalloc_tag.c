@@ -9,7 +9,8 @@
 #include <linux/pgalloc_tag.h>
 #include <linux/seq_file.h>
 #include "context.h"
-#include "internal.h"
+#include "page_store.h"
+#include "tags.h"
 
 /* Pages whose id did not fit the store, and pages freed alone that are a part of more. */
 static atomic_long_t nr_not_representable;
@@ -184,7 +185,7 @@ static u16 first_alone(struct page *page, u16 mark)
 	return id;
 }
 
-/* pgalloc_tag_sub() of what is not inlined, and of all that is rare. */
+/* The part of pgalloc_tag_sub() that is not inlined, with all rare cases. */
 static noinline void sub_any(struct page *page, unsigned int order)
 {
 	unsigned int id = page_tag_get(page);

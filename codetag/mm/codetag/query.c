@@ -254,13 +254,13 @@ static int parse_term(struct parser *p, const struct word *word, struct codetag_
 		if (ret < 0)
 			return ret;
 		if (!ret)
-			return bad_word(p, word, "what not to choose is missing");
+			return bad_word(p, word, "a term is missing after not");
 	}
 
 	term = match_string(term_names, ARRAY_SIZE(term_names), key.s);
 	if (term < 0)
 		return bad_word(p, &key, negated ?
-				"only file, func, module, subsystem, line and id go behind not" :
+				"only file, func, module, subsystem, line and id can follow not" :
 				"neither a keyword (file, func, module, subsystem, line, id, not) nor an action (=p, +p, -p, =_, fault, keys=)");
 	if (negated && p->nots[term] == CODETAG_QUERY_NOTS)
 		return bad_word(p, &key, "given more than 8 times with not");
@@ -329,7 +329,7 @@ enum setting {
 	SETTING_NTH,
 };
 
-/* What "nth" can be given with */
+/* Settings that can stand beside "nth" */
 #define SETTINGS_OF_NTH	(BIT(SETTING_NTH) | BIT(SETTING_VERBOSE) | BIT(SETTING_TASK_FILTER))
 
 /* The longest list of callers that the kernel's fault injection looks at */
@@ -433,17 +433,10 @@ static int parse_setting(struct parser *p, const struct word *word,
 	return 0;
 }
 
-const char * const codetag_key_names[CODETAG_NR_KEYS] = {
-	[CODETAG_KEY_NODE]	= "node",
-	[CODETAG_KEY_CPU]	= "cpu",
-	[CODETAG_KEY_ACCOUNTED]	= "accounted",
-	[CODETAG_KEY_GFP]	= "gfp",
-	[CODETAG_KEY_SIZE]	= "size",
-	[CODETAG_KEY_AGE]	= "age",
-	[CODETAG_KEY_CGROUP]	= "cgroup",
-	[CODETAG_KEY_TASK]	= "task",
-	[CODETAG_KEY_STACK]	= "stack",
-};
+#define KEY_NAME(id, word, ...) word,
+#define KEY_IN_LIST(id, word, ...) word ", "
+
+const char * const codetag_key_names[CODETAG_NR_KEYS] = { CODETAG_KEY_LIST(KEY_NAME) };
 
 static int parse_keys(struct parser *p, const struct word *word, struct codetag_query *q)
 {
@@ -462,7 +455,8 @@ static int parse_keys(struct parser *p, const struct word *word, struct codetag_
 				break;
 		if (i == CODETAG_NR_KEYS)
 			return bad_word(p, word,
-					"an unknown key, there are: stack, node, cpu, task, cgroup, accounted, size, gfp, age, and keys=none for none");
+					"an unknown key, there are: " CODETAG_KEY_LIST(KEY_IN_LIST)
+					"and keys=none for none");
 		if (q->keys.mask & BIT(i))
 			return bad_word(p, word, "a key is given twice");
 		q->keys.mask |= BIT(i);
@@ -634,8 +628,8 @@ static bool excludes(const struct codetag_terms *none, const struct codetag *ct,
  * @q:		the query
  * @ct:		the site
  * @id:		the site's own id, CODETAG_ID_NONE if it has none
- * @modname:	the site's module; of what is in the kernel proper what it could be a
- *		module of, or NULL if that is not known
+ * @modname:	the site's module; for built-in code the module that it could be built as,
+ *		or NULL if that is not known
  * @builtin:	the site is in the kernel proper: "vmlinux" is its module, too
  *
  * Context: Any.

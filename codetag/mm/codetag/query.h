@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The language that chooses call sites and says what to do with them:
+ * The query language: terms select call sites, an action changes them.
  *
  *	file GLOB		the whole path, or its end after a '/'
  *	func GLOB
@@ -14,17 +14,17 @@
  *	fault=off		disarm it
  *	keys=KEY[,KEY...] [depth=N] [max=N]
  *				split the site: by stack, node, size, ...
- *	keys=none		split it no more
+ *	keys=none		end the split
  *
  * A query is any of these terms, joined by "and", and at most one action at its
- * end. Each kind of term can be in it once without and eight times with "not":
- * what any of these chooses is left out. Queries are separated by ';' or a new
+ * end. Each kind of term can be in it once without and eight times with "not",
+ * which leaves out the sites that the term matches. Queries are separated by ';' or a new
  * line. In a GLOB '*' stands for any characters, '/' too, and '?' for one. A word
  * that has blanks or separators in it is written "like this". A '#' at the start
  * of a word begins a comment, which ends with the line.
  *
- * This room is pure: no locks, no allocations, no state. The codetag command
- * is built with the same file.
+ * This file has no locks, no allocations and no state: the codetag command is
+ * built with it, too.
  */
 #ifndef _MM_CODETAG_QUERY_H
 #define _MM_CODETAG_QUERY_H
@@ -55,17 +55,29 @@ enum codetag_action {
 	CODETAG_ACTION_KEYS,
 };
 
-/* The keys that a site can be split by, in the order in which they are listed */
+/*
+ * The keys that a site can be split by, in the order in which they are listed. X gets the name
+ * in enum codetag_key, the word of the language, and for the codetag command the name of the
+ * column, whether it holds a number, and the meaning. A stack is no value, but frames.
+ */
+#define CODETAG_VALUE_KEYS(X)								\
+	X(NODE,		"node",		"node",		true,	"memory node")		\
+	X(CPU,		"cpu",		"cpu",		true,	"processor")		\
+	X(ACCOUNTED,	"accounted",	"accounted",	false,	"to a control group")	\
+	X(GFP,		"gfp",		"gfp",		false,	"allocation flags")	\
+	X(SIZE,		"size",		"asked",	true,	"bytes asked for")	\
+	X(AGE,		"age",		"age",		true,	"interval of time")	\
+	X(CGROUP,	"cgroup",	"cgroup",	false,	"memory control group")	\
+	X(TASK,		"task",		"task",		false,	"thread")
+
+#define CODETAG_STACK_KEY(X)								\
+	X(STACK,	"stack",	"stack",	false,	"callers")
+
+#define CODETAG_KEY_LIST(X) CODETAG_VALUE_KEYS(X) CODETAG_STACK_KEY(X)
+
 enum codetag_key {
-	CODETAG_KEY_NODE,
-	CODETAG_KEY_CPU,
-	CODETAG_KEY_ACCOUNTED,
-	CODETAG_KEY_GFP,
-	CODETAG_KEY_SIZE,
-	CODETAG_KEY_AGE,
-	CODETAG_KEY_CGROUP,
-	CODETAG_KEY_TASK,
-	CODETAG_KEY_STACK,
+#define CODETAG_KEY_ENUM(id, ...) CODETAG_KEY_##id,
+	CODETAG_KEY_LIST(CODETAG_KEY_ENUM)
 	CODETAG_NR_KEYS,
 };
 
@@ -91,20 +103,20 @@ struct codetag_keys {
 /**
  * struct codetag_fault_settings - what a fault is asked to do
  * @probability:	per cent of the allocations that fail
- * @interval:		only each such one of them
- * @times:		how many fail at most, -1: no limit
- * @space:		bytes that are allocated before the first one fails
- * @verbose:		what is logged: 0 nothing, 1 a line, 2 a stack, too
+ * @interval:		of these, only every Nth one
+ * @times:		limit of failures, -1: none
+ * @space:		bytes to allocate before the first failure
+ * @verbose:		messages: 0 none, 1 a line, 2 a stack, too
  * @task_filter:	only tasks that have make-it-fail set
- * @stacktrace_depth:	how many callers the next four look at
+ * @stacktrace_depth:	number of callers to compare with the next four
  * @require_start:	one of the callers has to be at this address or above
  * @require_end:	... and below this one
  * @reject_start:	none of the callers may be at this address or above
  * @reject_end:		... and below this one
  * @nth:		the allocation that fails, counted from 1; 0: not asked for
  *
- * But for @nth they are those of struct fault_attr. Of @nth, @verbose and
- * @task_filter are all that is given with it.
+ * All but @nth are settings of struct fault_attr. Only @verbose and @task_filter can be
+ * given together with @nth.
  */
 struct codetag_fault_settings {
 	unsigned long probability;
@@ -174,7 +186,7 @@ struct codetag_query {
 
 /**
  * struct codetag_query_error - what is wrong with a text
- * @why:	in words
+ * @why:	the reason
  * @token:	the word that is wrong, cut if it is long, '?' for what is not
  *		printable ASCII
  * @position:	where that word begins, in bytes from the start of the text

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The recount of what pages, slab and percpu objects hold.
+ * Count again, from their ids, all pages, slab objects and percpu objects.
  */
 #include <linux/bsearch.h>
 #include <linux/list.h>
@@ -11,15 +11,15 @@
 #include <linux/sort.h>
 #include "../internal.h"
 #include "../percpu-internal.h"
-#include "internal.h"
+#include "page_store.h"
 #include "recount.h"
 #include "slab_ref.h"
 
 /* ---- slabs ------------------------------------------------------------------- */
 
 /*
- * The caches there are while the audit runs, sorted: a slab that is being made
- * may not have its cache yet. With slab_mutex held.
+ * All caches during the recount, sorted: the cache pointer of a slab that is being made may
+ * not be valid yet. Written with slab_mutex held.
  */
 static const struct kmem_cache **known_caches;
 static size_t nr_known_caches;
@@ -75,7 +75,7 @@ bool codetag_recount_prepare(void)
 }
 
 /**
- * codetag_recount_done - the end of codetag_recount_prepare()
+ * codetag_recount_done - undo codetag_recount_prepare()
  */
 void codetag_recount_done(void)
 {
@@ -85,7 +85,7 @@ void codetag_recount_done(void)
 }
 
 /**
- * codetag_recount_nr_caches - how many caches are recounted
+ * codetag_recount_nr_caches - get the number of caches
  *
  * Context: After codetag_recount_prepare().
  * Return: The number.
@@ -96,7 +96,7 @@ size_t codetag_recount_nr_caches(void)
 }
 
 /**
- * codetag_recount_cache - the name of a cache
+ * codetag_recount_cache - get the name of a cache
  * @i: its index in the caches of a recount
  *
  * Context: After codetag_recount_prepare().

@@ -20,6 +20,7 @@
 #include "change.h"
 #include "internal.h"
 #include "remembered.h"
+#include "tags.h"
 
 /**
  * struct remembered_query - a query for modules to come
@@ -36,8 +37,8 @@ struct remembered_query {
 };
 
 /*
- * Protects what is below, and keeps one write from getting between the
- * queries of another. codetag_lock() nests inside.
+ * Protects the variables below, and keeps the queries of a write together.
+ * codetag_lock() nests inside.
  */
 DEFINE_MUTEX(codetag_query_mutex);
 
@@ -107,7 +108,7 @@ static void forget(struct remembered_query *r)
 }
 
 /**
- * codetag_remembered_nr - how many queries are remembered
+ * codetag_remembered_nr - get the number of remembered queries
  *
  * Context: Process, with codetag_query_mutex held.
  * Return: The number.

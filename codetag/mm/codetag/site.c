@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Call sites: what their allocations are charged to, and by which keys they are split.
+ * Call sites: the ids that their allocations are charged to, and the keys of split sites.
  */
 #include <linux/list.h>
 #include <linux/percpu.h>
 #include <linux/preempt.h>
 #include <linux/rculist.h>
 #include <linux/slab.h>
-#include "internal.h"
+#include "site.h"
 
 #ifdef CONFIG_CODETAG_CONTEXTS
 
 /* ---- sites that are split --------------------------------------------------- */
 
 /*
- * Protects the sites, the contexts and the blocks of contexts, but for the
- * existence of blocks. Taken by allocators: nothing is called with it held, but for
- * tracers of its contention, which can allocate, see codetag_context_locked().
+ * Protects the sites, the contexts and the content of the blocks of contexts. Allocators
+ * take it. No code outside runs with it held, except for tracers of its contention, which
+ * can allocate: see codetag_context_locked().
  */
 static DEFINE_RAW_SPINLOCK(context_lock);
 static DEFINE_PER_CPU(bool, has_context_lock);
@@ -39,7 +39,7 @@ unsigned long codetag_context_lock(void)
 }
 
 /**
- * codetag_context_unlock - the end of codetag_context_lock()
+ * codetag_context_unlock - undo codetag_context_lock()
  * @flags: what that returned
  */
 void codetag_context_unlock(unsigned long flags)
@@ -51,9 +51,9 @@ void codetag_context_unlock(unsigned long flags)
 }
 
 /**
- * codetag_context_locked - is this CPU in codetag_context_lock() already?
+ * codetag_context_locked - does this CPU hold, or wait for, codetag_context_lock()?
  *
- * Then a tracer interrupts what took the lock, a BPF program for example.
+ * If so, the caller is a tracer of the lock, such as a BPF program.
  *
  * Context: Any, with preemption disabled.
  * Return: Whether it is.
@@ -74,7 +74,7 @@ static struct hlist_head *bucket_by_id(u16 id)
 }
 
 /**
- * codetag_site_by_id - the site with an id, if it is or was split
+ * codetag_site_by_id - find the site with an id, if it is or was split
  * @id: own id of the site
  *
  * Context: Any, with preemption disabled or under RCU for as long as the site is
@@ -93,7 +93,7 @@ struct codetag_site *codetag_site_by_id(u16 id)
 
 /**
  * codetag_site_split - set the keys that a site is split by
- * @new:	the site: its tag and id, by what it is to be split, and how far
+ * @new:	the site, with its tag, id, keys and limit
  *
  * Context: With codetag_lock() held, one at a time.
  * Return: false if the site has been there, so that @new is not needed.
@@ -126,7 +126,7 @@ bool codetag_site_split(struct codetag_site *new)
 }
 
 /**
- * codetag_site_unsplit - a site is to be split no more
+ * codetag_site_unsplit - end the split of a site
  * @id: own id of the site
  *
  * Context: With codetag_lock() held.
@@ -146,7 +146,7 @@ void codetag_site_unsplit(u16 id)
 }
 
 /**
- * codetag_site_free - free a site that nobody can find
+ * codetag_site_free - free a site that no list and no table has
  * @site: the site, or NULL
  *
  * Context: Any but NMI.
@@ -164,7 +164,7 @@ static void free_site_rcu(struct rcu_head *rcu)
 }
 
 /**
- * codetag_site_release - let go of a site that is not split and has no contexts
+ * codetag_site_release - remove a site that is not split and has no contexts
  * @id:		own id of the site
  * @tag_gone:	its tag is going, so that it is not split any more
  *
@@ -215,7 +215,7 @@ void codetag_sites_going(const struct module *mod)
 }
 
 /**
- * codetag_context_of - the context that has an id
+ * codetag_context_of - find the context that has an id
  * @id: an id that a page or object holds, so that it stays as it is
  *
  * Context: Any.
@@ -265,7 +265,7 @@ static bool site_is_split(u16 id) { return false; }
 /* ---- switching -------------------------------------------------------------- */
 
 /**
- * codetag_profiled - is what a call site allocates charged?
+ * codetag_profiled - are the allocations of a call site charged?
  * @info: the site
  *
  * Context: With codetag_lock() held.
@@ -278,12 +278,12 @@ bool codetag_profiled(const struct codetag_info *info)
 }
 
 /**
- * codetag_set_charging - say what a call site's allocations are charged to
+ * codetag_set_charging - choose the id that the allocations of a call site are charged to
  * @info:	the site
  * @charging:	nothing, the site, or its contexts
  *
- * An allocation that sees no id goes on to look how the site is split, and if it is
- * not, at the id again.
+ * An allocation that reads id 0 then reads how the site is split. If the site is not
+ * split, it reads the id again.
  *
  * Context: With codetag_lock() held, one at a time; or early during boot.
  */

@@ -10,16 +10,15 @@
  * far vector	the same for a slab that has one page only, found by its address
  * single	for a slab with one object: a part of page->page_type
  *
- * A cache is laid out for inline unless that takes notably more memory than a
- * vector would; then its slabs have at least two pages, where slabs may have that.
- * Where they may not (slab_max_order=0), and when memory is short, such a cache has
- * single pages, and as many objects in them as without codetag: that is what far
- * vectors are for. Nothing can go wrong with inline and single, and they stand in when
- * a vector cannot be had: a slab is then a little smaller, and no tag is lost.
+ * A cache is laid out for inline unless that takes notably more memory than a vector. In
+ * that case its slabs have at least two pages, if slabs may have that. If they may not
+ * (slab_max_order=0), or when memory is short, the cache gets single pages with as many
+ * objects as without codetag, and far vectors. Inline and single cannot fail. They replace a
+ * vector that could not be allocated: the slab then has fewer objects, and no tag is lost.
  *
- * Both inline and vectors are found from the object's address and its slab, in
- * slab_ref.h, in slabs that are like the cache prefers them. Other slabs are marked,
- * and their objects go through codetag_slab_ref_any().
+ * slab_ref.h finds inline ids and vectors from the address of the object and its slab, for
+ * slabs of the preferred kind. All other slabs are marked, and their objects go through
+ * codetag_slab_ref_any().
  */
 #include <linux/hashtable.h>
 #include <linux/init.h>
@@ -33,13 +32,13 @@
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 #include "../internal.h"
-#include "internal.h"
+#include "slab_far.h"
 #include "slab_ref.h"
 
 /*
- * Objects smaller than this are always inline, and vectors are smaller than
- * this: so that no vector needs another one. The same goes for far vectors, which
- * have a head; kmalloc() may have no cache between 128 and 256.
+ * Ids of objects smaller than this are always inline, and vectors are smaller than this,
+ * so that no vector needs another one. The same holds for far vectors, which have a head;
+ * kmalloc() may have no cache between 128 and 256.
  */
 #define VECTOR_MIN_OBJECT	256
 #define VECTOR_MAX_BYTES	192
@@ -139,7 +138,7 @@ static void set_layout(struct kmem_cache *s, const struct slab_layout *layout)
 }
 
 /**
- * codetag_slab_layout - decide where a cache has its ids
+ * codetag_slab_layout - choose the place of the ids of a cache
  * @s:		cache, its size known and its slabs not
  * @order:	order that its slabs would have without ids
  * @max_order:	highest order that may be chosen for it
@@ -182,7 +181,7 @@ out:
 }
 
 /**
- * codetag_slab_objects - how many objects a slab of a cache has
+ * codetag_slab_objects - compute how many objects fit into a slab
  * @s:		cache
  * @order:	order of the slab
  *
@@ -226,7 +225,7 @@ unsigned long codetag_far_lock(void)
 }
 
 /**
- * codetag_far_unlock - the end of codetag_far_lock()
+ * codetag_far_unlock - undo codetag_far_lock()
  * @flags: what that returned
  */
 void codetag_far_unlock(unsigned long flags)
@@ -322,12 +321,12 @@ static bool slab_is_usual(const struct kmem_cache *s, const struct slab *slab)
 }
 
 /**
- * codetag_slab_objects_in - how many objects a slab must have
+ * codetag_slab_objects_in - compute how many objects a slab must have
  * @s:		cache
  * @slab:	slab, from codetag_slab_init() to codetag_slab_exit()
  *
  * Context: Any.
- * Return: The number, whatever the slab itself says.
+ * Return: The number that follows from the cache; the slab itself may be damaged.
  */
 unsigned int codetag_slab_objects_in(const struct kmem_cache *s, const struct slab *slab)
 {
@@ -681,7 +680,7 @@ void codetag_slab_init(struct kmem_cache *s, struct slab *slab, gfp_t gfp, bool 
 }
 
 /**
- * codetag_slab_exit - the end of what codetag_slab_init() did
+ * codetag_slab_exit - undo codetag_slab_init()
  * @s:		cache
  * @slab:	slab, no object of which is allocated
  *

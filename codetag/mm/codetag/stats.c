@@ -6,6 +6,9 @@
 #include <linux/init.h>
 #include <linux/seq_file.h>
 #include "internal.h"
+#include "page_store.h"
+#include "slab_far.h"
+#include "split.h"
 
 #ifdef CONFIG_CODETAG_CONTEXTS
 static void show_contexts(struct seq_file *m)

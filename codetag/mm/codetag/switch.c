@@ -9,7 +9,6 @@
 #include <linux/mutex.h>
 #include <linux/string.h>
 #include <linux/sysctl.h>
-#include "internal.h"
 
 DEFINE_STATIC_KEY_MAYBE(CONFIG_MEM_ALLOC_PROFILING_ENABLED_BY_DEFAULT,
 			mem_alloc_profiling_key);
@@ -32,8 +31,7 @@ bool mem_alloc_profiling_permanently_disabled(void)
 }
 
 /*
- * References must be looked for on frees before there can be any, and as long
- * as there can be any: forever.
+ * Frees must look for ids before the first id exists, and ever after.
  */
 static void mem_profiling_switch(bool on)
 {
@@ -46,8 +44,8 @@ static void mem_profiling_switch(bool on)
 }
 
 /*
- * The words that all ways of switching accept. 7.x kernels ask for small references with
- * "1,compressed"; this one has no others.
+ * The words that all ways of switching accept. 7.x kernels choose small references with
+ * "1,compressed"; here all references are small.
  */
 static int mem_profiling_parse(const char *value, bool *on)
 {

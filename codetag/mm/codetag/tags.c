@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The registry of code tags: which tag has which id, or had it.
+ * The registry of code tags: the tags of all ids, including those of unloaded modules.
  *
  * The tags of built-in code are one array, so are their ids and counters. A
  * module gets blocks of ids and counters of its own. Its tags are in the module's
@@ -20,7 +20,7 @@
 #include <linux/rcupdate.h>
 #include <linux/rwsem.h>
 #include <linux/slab.h>
-#include "internal.h"
+#include "tags.h"
 
 #define RESERVED_TAG(_id, _name) {			\
 	.ct = {						\
@@ -85,7 +85,7 @@ bool codetag_trylock(void)
 }
 
 /**
- * codetag_unlock - the end of codetag_lock()
+ * codetag_unlock - undo codetag_lock()
  */
 void codetag_unlock(void)
 {
@@ -93,7 +93,7 @@ void codetag_unlock(void)
 }
 
 /**
- * codetag_lock_all - keep all others out, and let sites and contexts go
+ * codetag_lock_all - lock out all others, so that sites and contexts can be removed
  *
  * Context: Process. Holds codetag_sem for writing until codetag_unlock_all().
  */
@@ -103,7 +103,7 @@ void codetag_lock_all(void)
 }
 
 /**
- * codetag_unlock_all - the end of codetag_lock_all()
+ * codetag_unlock_all - undo codetag_lock_all()
  */
 void codetag_unlock_all(void)
 {
@@ -127,7 +127,7 @@ static struct codetag *tag_of_context(const struct codetag_context *ctx)
 }
 
 /**
- * codetag_from_id - the tag that has an id, or whose context has it
+ * codetag_from_id - find the tag of an id, or of the context that has the id
  * @id: any id
  *
  * Context: Any. For an id that is not built in, with codetag_lock() held or under RCU. RCU
@@ -191,7 +191,7 @@ static bool tag_without_id(unsigned long n, struct codetag_info *info)
 }
 
 /**
- * codetag_info_of - what reports see of the tag with an id
+ * codetag_info_of - describe the tag of an id for reports
  * @id:		an id, not that of a context
  * @info:	filled in, without what the counters say
  *
@@ -250,7 +250,7 @@ bool codetag_next_tag(unsigned long *pos, struct codetag_info *info)
 }
 
 /**
- * codetag_next_site - go through the call sites that there are
+ * codetag_next_site - go through the existing call sites
  * @pos:	like that of codetag_next()
  * @info:	on return what is there, without what the counters say
  *
@@ -384,7 +384,7 @@ static void reap_ranges(void)
 			free_range(range);
 }
 
-/* Take over the names of what still holds memory. */
+/* Copy the names of sites that still hold memory. */
 static void keep_names(struct codetag_range *range)
 {
 	struct alloc_tag *copies = kvcalloc(range->nr, sizeof(*copies), GFP_KERNEL);
@@ -419,8 +419,8 @@ static void keep_names(struct codetag_range *range)
 }
 
 /*
- * Find a free block of ids. Returns its first one, 0 if there is none. To reap takes
- * long, and finds no more the second time: @reaped says that it was done.
+ * Find a free block of ids. Returns its first one, 0 if there is none. Reaping takes long,
+ * and a second time finds nothing more: @reaped notes that it was done.
  */
 static u16 find_ids(bool *reaped)
 {
@@ -489,8 +489,8 @@ static void register_without_ids(struct module *mod, unsigned int done)
  * codetag_load_module - give the tags of a module their ids
  * @mod: the module, relocated, none of whose code has run yet
  *
- * Whatever is short (ids, memory), the module works: what its sites allocate
- * is then charged to CODETAG_ID_UNREPRESENTABLE.
+ * The module works also without ids or without memory for them. The allocations of its
+ * sites are then charged to CODETAG_ID_UNREPRESENTABLE.
  *
  * Context: Process.
  */
@@ -526,7 +526,7 @@ void codetag_load_module(struct module *mod)
 }
 
 /**
- * codetag_tags_going - let the tags of a module go, but not what they still hold
+ * codetag_tags_going - remove the tags of a module, but keep those that hold memory
  * @mod: the module, none of whose code will run any more
  *
  * Context: Process, with codetag_lock_all() held.
@@ -602,7 +602,7 @@ bool codetag_block_add(struct codetag_block *block)
 }
 
 /**
- * codetag_block_remove - the reverse of codetag_block_add()
+ * codetag_block_remove - undo codetag_block_add()
  * @block: the block, all of it free
  *
  * Context: Process, with none of the locks here held.
@@ -639,7 +639,7 @@ struct codetag_block *codetag_block_next(unsigned int id)
 #endif /* CONFIG_MODULES */
 
 /**
- * codetag_reap - free the ids of unloaded modules that hold nothing any more
+ * codetag_reap - free the ids of unloaded modules to which nothing is charged
  *
  * Context: Process.
  */
@@ -655,7 +655,7 @@ void codetag_reap(void)
 /* ---- reports, boot ------------------------------------------------------------ */
 
 /**
- * codetag_id_use - how the ids are used
+ * codetag_id_use - report how the ids are used
  * @use: filled in
  *
  * Context: Process, with codetag_lock() held.

@@ -6,7 +6,8 @@
 #include <linux/mutex.h>
 #include <linux/percpu.h>
 #include <linux/rculist.h>
-#include "internal.h"
+#include "site.h"
+#include "totals.h"
 
 /* For counting lines of unloaded modules, with codetag_lock() held. */
 static DEFINE_MUTEX(codetag_content_lock);
@@ -14,8 +15,8 @@ static DEFINE_MUTEX(codetag_content_lock);
 #ifdef CONFIG_CODETAG_CONTEXTS
 
 /*
- * Add what the contexts of a site hold; they can be many, and so can the CPUs. Neither
- * the site nor a context in its list can go while codetag_sem is held.
+ * Add the memory of the contexts of a site; there can be many of them, and many CPUs.
+ * While codetag_sem is held, the site and the contexts in its list stay.
  */
 static void add_contexts(u16 id, struct alloc_tag_counters *sum, bool may_sleep)
 {
@@ -70,14 +71,14 @@ bool codetag_read(struct codetag_info *info, struct codetag_sums *sums)
  * codetag_next - go through all tags and their counters
  * @pos:	where to look; on return where the tag was found. Begin with 0,
  *		go on with the last position plus 1. Positions stay valid while
- *		no codetag_lock() is held: what is there the whole time is found
- *		exactly once, but for tags without an id when a module that has
- *		such tags comes or goes.
- * @info:	on return what is there
- * @sums:	for who goes through many, or may not sleep: counters that are read
- *		ahead, nr is 0 whenever codetag_lock() was taken; or NULL
+ *		no codetag_lock() is held. A tag that is there the whole time is
+ *		found exactly once, except for tags without an id while a module
+ *		with such tags comes or goes.
+ * @info:	on return the tag
+ * @sums:	for long walks, and for callers that may not sleep: counters that are
+ *		read ahead. Set nr to 0 after each codetag_lock(). May be NULL.
  *
- * Of unloaded modules it finds just the tags that still hold memory.
+ * Of unloaded modules it finds only the tags that still hold memory.
  *
  * Context: Process, with codetag_lock() held.
  * Return: false if there is no tag at or after @pos.
@@ -118,11 +119,11 @@ void codetag_count_lines(void)
 }
 
 /**
- * codetag_content - which lines codetag_next() finds
+ * codetag_content - describe the set of lines that codetag_next() finds
  * @content: filled in
  *
- * Nobody says when an unloaded module's last byte at a site is freed. Such lines
- * only go: when there are fewer than the last time somebody asked, some have.
+ * No event tells when the last byte of a site of an unloaded module is freed. Such lines
+ * only vanish: the set has changed if there are fewer than at the last call.
  *
  * Context: Process, with codetag_lock() held.
  */

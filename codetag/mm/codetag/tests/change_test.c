@@ -10,7 +10,8 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 #include "../change.h"
-#include "../internal.h"
+#include "../site.h"
+#include "../split.h"
 
 /* Two tags, through which nothing allocates. */
 static struct alloc_tag *own_tag(void)

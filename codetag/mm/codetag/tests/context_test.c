@@ -26,8 +26,10 @@
 #include <linux/vmalloc.h>
 #include "../context.h"
 #include "../context_stack.h"
-#include "../internal.h"
+#include "../site.h"
 #include "../slab_ref.h"
+#include "../split.h"
+#include "../totals.h"
 
 #define MAX_FOUND	64
 

@@ -14,7 +14,7 @@
 #include <linux/string.h>
 #include <linux/vmalloc.h>
 #include <linux/wait.h>
-#include "../internal.h"
+#include "../totals.h"
 
 /* Nothing of it goes while a test looks at it. */
 static struct codetag *tag_of(u16 id)

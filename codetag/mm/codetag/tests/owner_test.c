@@ -17,7 +17,8 @@
 #include <linux/static_key.h>
 #include <linux/string.h>
 #include <linux/vmalloc.h>
-#include "../internal.h"
+#include "../ids.h"
+#include "../owner.h"
 #include "../slab_ref.h"
 
 /* In which header of mm/ it is depends on the version. */

@@ -8,7 +8,8 @@
 #include <linux/module.h>
 #include <linux/pgalloc_tag.h>
 #include <linux/preempt.h>
-#include "../internal.h"
+#include "../page_store.h"
+#include "../tags.h"
 
 /* The highest id that a page can hold. */
 static unsigned int max_id(void)

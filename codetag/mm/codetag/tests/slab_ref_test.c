@@ -11,9 +11,10 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/vmalloc.h>
-#include "../internal.h"
 #include "../recount.h"
+#include "../slab_far.h"
 #include "../slab_ref.h"
+#include "../tags.h"
 
 /* A tag of this file, through which nothing else allocates. */
 static struct alloc_tag *own_tag(void)

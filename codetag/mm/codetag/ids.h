@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * ids.c: ids, the blocks of them that modules and contexts have, and their counters.
+ */
+#ifndef _MM_CODETAG_IDS_H
+#define _MM_CODETAG_IDS_H
+
+#include <linux/alloc_tag.h>
+#include <linux/list.h>
+#include <linux/module.h>
+#include <linux/rcupdate.h>
+#include "context.h"
+
+/**
+ * struct codetag_sums - counters of neighbouring ids, read together
+ * @first:	id of the first
+ * @nr:		how many there are, 0 for none
+ * @may_sleep:	the reader may sleep
+ * @of:		their sums over all possible CPUs
+ *
+ * Reaching the memory of another CPU costs more than adding. On a machine with many CPUs
+ * this is done once for all of these ids.
+ */
+struct codetag_sums {
+	unsigned int first;
+	unsigned int nr;
+	bool may_sleep;
+	struct alloc_tag_counters of[32];
+};
+
+/**
+ * struct codetag_id_use - how the ids are used
+ * @builtin:	tags of built-in code with an id
+ * @modules:	tags of loaded modules with an id
+ * @unloaded:	tags of unloaded modules whose ids are not free yet
+ * @free:	ids that modules can still get
+ * @without_id:	tags of built-in code and loaded modules that have no id
+ * @contexts:	ids set aside for contexts
+ * @modules_without_id: number of loaded modules that got too few ids
+ * @names_lost:	sites of unloaded modules whose names could not be kept
+ * @damaged:	ids that were found in pages and objects and that no tag has
+ * @tag_bytes:	memory for tags and for finding them by id
+ * @counter_bytes: memory for counters on all possible CPUs
+ */
+struct codetag_id_use {
+	unsigned int builtin;
+	unsigned int modules;
+	unsigned int unloaded;
+	unsigned int free;
+	unsigned int without_id;
+	unsigned int contexts;
+	unsigned long modules_without_id;
+	unsigned long names_lost;
+	unsigned long damaged;
+	size_t tag_bytes;
+	size_t counter_bytes;
+};
+
+#ifdef CONFIG_MEM_ALLOC_PROFILING
+
+/* The counters of a block of contexts, on one CPU */
+struct codetag_block_counters {
+	struct alloc_tag_counters held[CODETAG_BLOCK_SIZE];
+	u64 allocs[CODETAG_BLOCK_SIZE];
+};
+
+/**
+ * struct codetag_block - contexts with neighbouring ids
+ * @list:	in the blocks, in the order of ids
+ * @first:	id of the first
+ * @nr_used:	contexts that are not free
+ * @unlisted:	for codetag_contexts_check(): those not seen in the list of their site
+ * @rcu:	to free it
+ * @counters:	what they count
+ * @contexts:	the contexts
+ */
+struct codetag_block {
+	struct list_head list;
+	u16 first;
+	unsigned int nr_used;
+	u32 unlisted;
+	struct rcu_head rcu;
+	struct codetag_block_counters __percpu *counters;
+	struct codetag_context contexts[CODETAG_BLOCK_SIZE];
+};
+
+/* Owners of the ids of a range */
+enum codetag_range_kind {
+	CODETAG_NO_IDS,		/* tags of a loaded module that got no ids */
+	CODETAG_LOADED,		/* tags of a loaded module */
+	CODETAG_UNLOADED,	/* copies of the tags of an unloaded module */
+	CODETAG_NAMELESS,	/* an unloaded module, without memory for the copies */
+	CODETAG_CONTEXTS,	/* contexts */
+};
+
+/* In nr_lines of a range: not counted yet */
+#define CODETAG_UNCOUNTED	UINT_MAX
+
+/**
+ * struct codetag_range - tags of one module: a block of ids, or all that have none
+ * @list:	in codetag_ranges, those without ids first, the others in the order of loading
+ * @kind:	the owner
+ * @pinned:	tags that have contexts
+ * @mod:	the module, NULL once it is unloaded
+ * @tags:	the module's tags; when it is unloaded the copies, in which a tag
+ *		without a function holds nothing; NULL if there is no memory for
+ *		the copies
+ * @nr:		number of tags
+ * @first:	id of the first tag, 0 if the range has no ids
+ * @counters:	counters of the tags
+ * @block:	the contexts that have the ids, NULL for a module
+ * @nr_lines:	of an unloaded module: tags that the last count found in the list
+ * @rcu:	to free it; reports find it under RCU
+ * @modname:	name of the module
+ *
+ * codetag_sem protects everything but the counters. The lock of codetag_content() protects
+ * @nr_lines, too.
+ */
+struct codetag_range {
+	struct list_head list;
+	enum codetag_range_kind kind;
+	u32 pinned;
+	struct module *mod;
+	struct alloc_tag *tags;
+	unsigned int nr;
+	u16 first;
+	struct alloc_tag_counters __percpu *counters;
+	struct codetag_block *block;
+	unsigned int nr_lines;
+	struct rcu_head rcu;
+	char modname[MODULE_NAME_LEN];
+};
+
+static_assert(CODETAG_BLOCK_SIZE <= 32); /* a bit of a u32 each */
+
+extern struct list_head codetag_ranges;
+extern struct codetag_range *codetag_blocks[];
+extern struct alloc_tag codetag_reserved_tags[];
+
+#ifdef CONFIG_MODULES
+struct codetag_range *codetag_range_of(unsigned int id);
+struct codetag_range *codetag_range_from(unsigned int *id);
+#else
+static inline struct codetag_range *codetag_range_of(unsigned int id) { return NULL; }
+static inline struct codetag_range *codetag_range_from(unsigned int *id) { return NULL; }
+#endif
+u16 codetag_ids_find(void);
+void codetag_ids_publish(struct codetag_range *range);
+void codetag_ids_withdraw(struct codetag_range *range);
+struct alloc_tag_counters __percpu *codetag_counters_of(u16 id);
+#endif /* CONFIG_MEM_ALLOC_PROFILING */
+
+void codetag_rest(unsigned long steps);
+struct alloc_tag_counters alloc_tag_read(u16 id);
+void alloc_tag_read_block(unsigned int first, struct alloc_tag_counters *sums);
+struct alloc_tag_counters codetag_read_ahead(u16 id, struct codetag_sums *sums);
+void codetag_ids_use(struct codetag_id_use *use);
+unsigned int codetag_ids_builtin(unsigned int nr);
+bool codetag_id_holds_memory(u16 id);
+
+#endif /* _MM_CODETAG_IDS_H */

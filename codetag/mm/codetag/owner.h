@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * owner.c: the call site of the memory at an address, for reports.
+ */
+#ifndef _MM_CODETAG_OWNER_H
+#define _MM_CODETAG_OWNER_H
+
+#include <linux/types.h>
+
+/**
+ * struct codetag_owner - the allocation at an address
+ * @what:	name of the slab cache, or the number of pages
+ * @offset:	distance of the address from the begin of the object or pages
+ * @id:		the id that it is charged to
+ */
+struct codetag_owner {
+	char what[32];
+	long offset;
+	u16 id;
+};
+
+bool codetag_owner_of(unsigned long addr, struct codetag_owner *owner);
+
+#endif /* _MM_CODETAG_OWNER_H */
