@@ -7,7 +7,6 @@
 
 #include "base/message.h"
 #include "base/number.h"
-#include "base/text.h"
 #include "memory_image/report.h"
 
 int64_t argument_number(const char *option, const char *arg, int64_t min, int64_t max,
@@ -69,21 +68,13 @@ double argument_seconds(const char *arg, struct argp_state *state)
 	return seconds;
 }
 
-size_t argument_word(const char *arg, const char *const *words, size_t count,
-		     const char *what, struct argp_state *state)
+void argument_conflicts(const struct conflict *conflicts, size_t count,
+			struct argp_state *state)
 {
-	struct text all = { 0 };
-
-	for (size_t i = 0; i < count; i++) {
-		if (!strcmp(arg, words[i])) {
-			text_free(&all);
-			return i;
-		}
-		text_printf(&all, "%s%s", i ? ", " : "", words[i]);
-	}
-	argp_error(state, "'%s' is no %s, there are: %s", arg, what, all.s);
-	text_free(&all);
-	return 0;
+	for (size_t i = 0; i < count; i++)
+		if (conflicts[i].holds)
+			argp_error(state, "%s%s", conflicts[i].about ? conflicts[i].about : "",
+				   conflicts[i].why);
 }
 
 void argument_image(const char *arg, struct argp_state *state)

@@ -4,6 +4,7 @@
 #define CODETAG_ARGUMENTS_H
 
 #include <argp.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -24,8 +25,17 @@ const char *argument_database(const char *arg, struct argp_state *state);
 void argument_image(const char *arg, struct argp_state *state);
 double argument_seconds(const char *arg, struct argp_state *state);
 
-/* The index of @arg among @words; @what is "sort key" or the like. */
-size_t argument_word(const char *arg, const char *const *words, size_t count,
-		     const char *what, struct argp_state *state);
+/*
+ * A row of a table of options that do not go together, or that need others: if @holds, the
+ * program ends with @why. @about, which may be NULL, is printed before it.
+ */
+struct conflict {
+	bool holds;
+	const char *why, *about;
+};
+
+/* Takes the first row that holds. */
+void argument_conflicts(const struct conflict *conflicts, size_t count,
+			struct argp_state *state);
 
 #endif

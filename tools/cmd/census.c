@@ -9,6 +9,7 @@
 #include "arguments.h"
 #include "command.h"
 #include "image.h"
+#include "words.h"
 #include "base/message.h"
 #include "base/number.h"
 #include "base/strmap.h"
@@ -54,8 +55,7 @@ struct census {
 
 static const struct argp_option options[] = {
 	IMAGE_FILE_OPTION,
-	{ "by", KEY_BY, "LIST", 0, "Break it down by these: kind, node, zone, migratetype, order, "
-	  "cache, site (default: kind)", 2 },
+	{ "by", KEY_BY, "LIST", 0, "Break it down by %s (default: kind)", 2 },
 	{ 0 }
 };
 
@@ -64,18 +64,22 @@ static const struct argp_child children[] = {
 	{ 0 }
 };
 
+static char *help(int key, const char *text, void *input)
+{
+	(void)input;
+	return key == KEY_BY ? words_help(text, WORDS(by_columns, .name), ", ") : (char *)text;
+}
+
 static void read_by(struct census *c, const char *list, struct argp_state *state)
 {
+	const struct words words = WORDS(by_columns, .name);
+
 	c->columns = 0;
 	while (*list) {
-		size_t len = strcspn(list, ","), i = 0;
+		size_t len = strcspn(list, ","), i = words_find(words, list, len);
 
-		while (i < BY_COUNT && (strlen(by_columns[i].name) != len ||
-					strncmp(by_columns[i].name, list, len)))
-			i++;
 		if (i == BY_COUNT)
-			argp_error(state, "--by knows kind, node, zone, migratetype, order, cache "
-				   "and site, not '%.*s'", (int)len, list);
+			words_refuse(words, list, len, "word to break down by", state);
 		for (size_t k = 0; k < c->columns; k++)
 			if (c->by[k] == i)
 				argp_error(state, "--by has '%s' twice", by_columns[i].name);
@@ -125,7 +129,7 @@ static const struct argp argp = {
 	"  codetag census --image vmcore --by cache module nf_conntrack\n"
 	"  codetag census --image vmcore --by migratetype,order,site file 'fs/*'\n\n"
 	"Exit status: 0 success, 2 trouble.",
-	children, NULL, NULL
+	children, help, NULL
 };
 
 /* Does the query select what has this id? */

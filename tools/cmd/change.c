@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "arguments.h"
 #include "sites_view.h"
 #include "base/message.h"
 
@@ -27,21 +28,22 @@ static const struct argp_child children[] = {
 /* The query has been parsed by now. */
 static void finish(const struct change *change, struct argp_state *state)
 {
+	const struct choice *choice = &change->choice;
+	const struct conflict conflicts[] = {
+		{ change->every && choice->words.len, "--all takes no query", NULL },
+		{ !change->every && query_is_empty(choice->query),
+		  "which call sites? --all is all of them", NULL },
+		{ change->allocinfo && !change->dry_run, "--allocinfo goes with --dry-run", NULL },
+		{ change->allocinfo && query_has_id(choice->query),
+		  "this data has no ids: choose by file, func, module or line", NULL },
+		{ choice->output.json && !change->dry_run, "--json goes with --dry-run", NULL },
+		{ choice->output.columns && !change->dry_run, "--columns goes with --dry-run", NULL },
+	};
+
 	if (change->none)
 		return;
-	if (change->every && change->choice.words.len)
-		argp_error(state, "--all takes no query");
-	else if (!change->every && query_is_empty(change->choice.query))
-		argp_error(state, "which call sites? --all is all of them");
-	else if (change->allocinfo && !change->dry_run)
-		argp_error(state, "--allocinfo goes with --dry-run");
-	else if (change->allocinfo && query_has_id(change->choice.query))
-		argp_error(state, "this data has no ids: choose by file, func, module or line");
-	else if (change->choice.output.json && !change->dry_run)
-		argp_error(state, "--json goes with --dry-run");
-	else if (change->choice.output.columns && !change->dry_run)
-		argp_error(state, "--columns goes with --dry-run");
-	sites_check_columns(&change->choice.output, state);
+	sites_check_columns(&choice->output, state);
+	argument_conflicts(conflicts, sizeof(conflicts) / sizeof(*conflicts), state);
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)

@@ -11,6 +11,7 @@
 #include "chart_flame.h"
 #include "command.h"
 #include "selection.h"
+#include "words.h"
 #include "trace_sites.h"
 #include "base/message.h"
 #include "base/number.h"
@@ -41,20 +42,19 @@ static const struct argp_option options[] = {
 	{ "output", 'o', "FILE", 0, "Write FILE, .svg, .png or .html: a page to explore, with search and zoom, of a "
 	  "recording with a slider over time", 0 },
 	{ "kind", KEY_KIND, "KIND", 0,
-	  "ring (by directory), treemap, bars (the largest groups) or area (over time, "
-	  "of a recording); default: ring. A page has flame, treemap and ring, and begins "
+	  "%s (default: ring). Rings and treemaps are by directory, bars of the largest groups, "
+	  "areas over the time of a recording. A page has flame, treemap and ring, and begins "
 	  "with KIND (default: treemap, of a recording flame)", 0 },
 	{ "flame", KEY_FLAME, "FILE", OPTION_ARG_OPTIONAL,
 	  "A flame graph of the stacks of split call sites: see codetag contexts", 0 },
 	{ "attr", KEY_ATTR, "ATTR", 0,
-	  "current (bytes), calls, growth (from OLD to NEW, or from the first snapshot to "
-	  "the last), static (code and data of a build tree), or of a trace total_dynamic, "
-	  "current_dynamic, waste (now), total_waste (ever) or remote_freed; default: current, of a trace static and "
-	  "current_dynamic together", 0 },
-	{ "start-branch", KEY_START, "DIR", 0, "Only what is below DIR", 0 },
+	  "%s. Growth is from OLD to NEW, or from the first snapshot to the last; static is code "
+	  "and data of a build tree; those after it are of a trace. Default: current, of a trace "
+	  "static and current_dynamic together", 0 },
+	{ "start-branch", KEY_START, "DIR", 0, "Only files below DIR", 0 },
 #ifdef HAVE_SQLITE
 	{ "gauge", KEY_GAUGE, "GLOB", 0,
-	  "For areas: lines of what else was recorded, such as meminfo.Slab or "
+	  "For areas: a line of each recorded value whose name matches, such as meminfo.Slab or "
 	  "slabinfo.dentry/active; may be given several times", 0 },
 #endif
 	{ "title", KEY_TITLE, "TEXT", 0, "Instead of the usual title", 0 },
@@ -94,33 +94,64 @@ static bool parse_format(struct options *o)
 	return o->format == CHART_PNG || !strcmp(dot, ".svg");
 }
 
+static const char *const kinds[] = { "ring", "treemap", "area", "bars", "flame" };
+
+static const struct {
+	const char *word;
+	enum attribute attribute;
+	enum kmem_key key;	/* OF_TRACE */
+} attributes[] = {
+	{ "current", CURRENT, 0 },
+	{ "calls", CALLS, 0 },
+	{ "growth", GROWTH, 0 },
+	{ "static", STATIC, 0 },
+	{ "total_dynamic", OF_TRACE, TOTAL_DYNAMIC },
+	{ "current_dynamic", OF_TRACE, CURRENT_DYNAMIC },
+	{ "waste", OF_TRACE, WASTE },
+	{ "total_waste", OF_TRACE, TOTAL_WASTE },
+	{ "remote_freed", OF_TRACE, REMOTE_FREED },
+};
+
+static char *help(int key, const char *text, void *input)
+{
+	(void)input;
+	return key == KEY_KIND ? words_help(text, WORDS(kinds, ), ", ") :
+	       key == KEY_ATTR ? words_help(text, WORDS(attributes, .word), ", ") : (char *)text;
+}
+
+#define CHECK(conflicts, state) \
+	argument_conflicts(conflicts, sizeof(conflicts) / sizeof(*(conflicts)), state)
+
 /* Object files have neither functions nor a history. */
 static void finish_static(struct options *o, struct argp_state *state)
 {
 	struct grouping *by = &o->wish.by;
+	const struct conflict conflicts[] = {
+		{ !o->selection.path_given, "BUILD is missing", NULL },
+		{ o->wish.kind == AREA, "a build tree has no history: ring, treemap or bars", NULL },
+		{ by->by != BY_SITE && by->by != BY_FILE && by->by != BY_DIR &&
+		  by->by != BY_SUBSYSTEM,
+		  "a build tree is grouped by file, dir, dir:DEPTH or subsystem", NULL },
+	};
 
-	if (!o->selection.path_given)
-		argp_error(state, "BUILD is missing");
-	else if (o->wish.kind == AREA)
-		argp_error(state, "a build tree has no history: ring, treemap or bars");
+	CHECK(conflicts, state);
 	if (by->by == BY_SITE)
 		by->by = BY_FILE;
-	else if (by->by != BY_FILE && by->by != BY_DIR && by->by != BY_SUBSYSTEM)
-		argp_error(state, "a build tree is grouped by file, dir, dir:DEPTH or subsystem");
 }
 
 static void finish_trace(struct options *o, struct argp_state *state)
 {
-	if (!o->files.trace)
-		argp_error(state, "this attribute is of a trace: see --trace");
-	else if (o->selection.path_given)
-		argp_error(state, "a trace goes with no other file");
-	else if (o->wish.kind == AREA || o->wish.attribute == GROWTH)
-		argp_error(state, "a trace has no history: ring, treemap or bars");
-	else if (o->wish.attribute == STATIC)
-		argp_error(state, "static goes with a build tree instead of a trace");
-	else if (o->wish.attribute == CURRENT && !o->files.build)
-		argp_error(state, "--kernel BUILD is missing; or give --attr current_dynamic");
+	const struct conflict conflicts[] = {
+		{ !o->files.trace, "this attribute is of a trace: see --trace", NULL },
+		{ o->selection.path_given, "a trace goes with no other file", NULL },
+		{ o->wish.kind == AREA || o->wish.attribute == GROWTH,
+		  "a trace has no history: ring, treemap or bars", NULL },
+		{ o->wish.attribute == STATIC, "static goes with a build tree instead of a trace", NULL },
+		{ o->wish.attribute == CURRENT && !o->files.build,
+		  "--kernel BUILD is missing; or give --attr current_dynamic", NULL },
+	};
+
+	CHECK(conflicts, state);
 	if (o->wish.attribute == CURRENT)
 		o->wish.key = CURRENT_DYNAMIC;
 	o->selection.path = o->files.trace;
@@ -128,19 +159,45 @@ static void finish_trace(struct options *o, struct argp_state *state)
 
 static void finish_flame(const struct options *o, struct argp_state *state)
 {
-	if (!o->flame.contexts.used) {
-		if (o->flame.contexts.given)
-			argp_error(state, "--min-age, --skip and --debugfs go with --flame");
-		return;
-	}
-	if (o->wish.kind != USUAL || o->wish.start || o->wish.gauges || o->selection.raw ||
-		 o->files.trace || o->selection.by_given || o->selection.top)
-		argp_error(state, "--flame has stacks: --kind, --start-branch, --group, --top, --raw, "
-			   "--gauge and --trace are for call sites");
-	else if (o->wish.attribute != CURRENT && o->wish.attribute != CALLS)
-		argp_error(state, "--flame is of the attributes current and calls");
-	else if (o->selection.path_given)
-		argp_error(state, "'%s' is one argument too many: --flame=FILE", o->selection.path);
+	const struct chart_wish *wish = &o->wish;
+	bool flame = o->flame.contexts.used;
+	const struct conflict conflicts[] = {
+		{ !flame && o->flame.contexts.given,
+		  "--min-age, --skip and --debugfs go with --flame", NULL },
+		{ flame && (wish->kind != USUAL || wish->start || wish->gauges ||
+			    o->selection.raw || o->files.trace || o->selection.by_given ||
+			    o->selection.top),
+		  "--flame has stacks: --kind, --start-branch, --group, --top, --raw, --gauge and "
+		  "--trace are for call sites", NULL },
+		{ flame && wish->attribute != CURRENT && wish->attribute != CALLS,
+		  "--flame is of the attributes current and calls", NULL },
+		{ flame && o->selection.path_given,
+		  " is one argument too many: --flame=FILE", o->selection.path },
+	};
+
+	CHECK(conflicts, state);
+}
+
+static void check_kind(const struct options *o, struct argp_state *state)
+{
+	enum chart_kind kind = o->wish.kind;
+	enum attribute attribute = o->wish.attribute;
+	const struct conflict conflicts[] = {
+		{ o->page && (kind == AREA || kind == BARS), "a page has flame, treemap and ring", NULL },
+		{ !o->page && kind == FLAME,
+		  "call sites have flame graphs on pages (.html) only, and contexts with --flame", NULL },
+		{ o->selection.newer && attribute != GROWTH, "two files are for --attr growth", NULL },
+		{ kind == AREA && attribute == GROWTH, "areas show the growth anyway", NULL },
+		{ (kind == RING || kind == TREEMAP || kind == FLAME) &&
+		  (o->selection.by.by != BY_SITE || o->selection.top),
+		  "rings, treemaps and pages are by directory: --group and --top are for bars and "
+		  "areas", NULL },
+		{ o->wish.gauges && kind != AREA, "--gauge goes with --kind area", NULL },
+		{ o->selection.raw && (o->files.trace || attribute == STATIC),
+		  "--raw is for call sites", NULL },
+	};
+
+	CHECK(conflicts, state);
 }
 
 /* After selection_finish(). */
@@ -160,14 +217,6 @@ static void finish_wish(struct options *o)
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
-	static const char *const kinds[] = { "ring", "treemap", "area", "bars", "flame" };
-	static const char *const attributes[] = {
-		"current", "calls", "growth", "static",
-		"total_dynamic", "current_dynamic", "waste", "total_waste", "remote_freed",
-	};
-	static const enum kmem_key keys[] = {
-		TOTAL_DYNAMIC, CURRENT_DYNAMIC, WASTE, TOTAL_WASTE, REMOTE_FREED,
-	};
 	size_t i;
 	struct options *o = state->input;
 
@@ -185,13 +234,13 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 			argp_error(state, "'%s' ends in none of .svg, .png and .html", arg);
 		return 0;
 	case KEY_KIND:
-		o->wish.kind = RING + argument_word(arg, kinds, 5, "kind of chart", state);
+		o->wish.kind = RING + argument_word(arg, WORDS(kinds, ), "kind of chart", state);
 		return 0;
 	case KEY_ATTR:
-		i = argument_word(arg, attributes, 9, "attribute", state);
-		o->wish.attribute = i < OF_TRACE ? i : OF_TRACE;
+		i = argument_word(arg, WORDS(attributes, .word), "attribute", state);
+		o->wish.attribute = attributes[i].attribute;
 		if (o->wish.attribute == OF_TRACE)
-			o->wish.key = keys[i - OF_TRACE];
+			o->wish.key = attributes[i].key;
 		return 0;
 	case KEY_FLAME:
 		o->flame.contexts.used = true;
@@ -225,23 +274,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		o->usual = o->wish.kind == USUAL;
 		if (o->usual)
 			o->wish.kind = o->page ? FLAME : RING;
-		if (o->page && (o->wish.kind == AREA || o->wish.kind == BARS))
-			argp_error(state, "a page has flame, treemap and ring");
-		else if (!o->page && o->wish.kind == FLAME)
-			argp_error(state, "call sites have flame graphs on pages (.html) only, and "
-				   "contexts here, too: --flame");
-		else if (o->selection.newer && o->wish.attribute != GROWTH)
-			argp_error(state, "two files are for --attr growth");
-		else if (o->wish.kind == AREA && o->wish.attribute == GROWTH)
-			argp_error(state, "areas show the growth anyway");
-		else if ((o->wish.kind == RING || o->wish.kind == TREEMAP || o->wish.kind == FLAME) &&
-			 (o->selection.by.by != BY_SITE || o->selection.top))
-			argp_error(state, "rings, treemaps and pages are by directory: --group and --top "
-				   "are for bars and areas");
-		if (o->wish.gauges && o->wish.kind != AREA)
-			argp_error(state, "--gauge goes with --kind area");
-		if (o->selection.raw && (o->files.trace || o->wish.attribute == STATIC))
-			argp_error(state, "--raw is for call sites");
+		check_kind(o, state);
 		o->wish.raw = o->selection.raw || o->files.trace || o->wish.attribute == STATIC;
 		if (o->files.trace || o->wish.attribute == OF_TRACE)
 			finish_trace(o, state);
@@ -266,7 +299,7 @@ static const struct argp argp = {
 	"  codetag chart --flame --skip -o callers.html\n"
 	"  codetag chart --attr static ~/linux-build --kind treemap -o static.png\n\n"
 	"Exit status: 0 success, 2 trouble.",
-	children, NULL, NULL
+	children, help, NULL
 };
 
 /* A whole one: FILE@N is a snapshot of it, unlike for source_is_recording(). */

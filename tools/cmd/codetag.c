@@ -20,10 +20,10 @@ static const struct command {
 	int (*run)(int argc, char **argv);
 	const char *summary;
 } commands[] = {
-	{ "where", cmd_where, "what all memory is used for, and what is unusual" },
+	{ "where", cmd_where, "the use of all memory, and unusual growth" },
 	{ "top", cmd_top, "the call sites that hold the most memory" },
 	{ "report", cmd_report, "one snapshot: filtered, grouped, sorted" },
-	{ "diff", cmd_diff, "what grew and shrank between two snapshots" },
+	{ "diff", cmd_diff, "growth between two snapshots" },
 	{ "export", cmd_export, "for flame graphs, pprof, speedscope, Prometheus, CSV, JSON" },
 	{ "merge", cmd_merge, "many hosts: sums, medians, the largest and the outliers" },
 	{ "leaks", cmd_leaks, "call sites that grow steadily, and why that is suspicious" },
@@ -43,16 +43,16 @@ static const struct command {
 	{ "enable", cmd_enable, "count the allocations of chosen call sites" },
 	{ "disable", cmd_disable, "stop counting chosen call sites" },
 	{ "split", cmd_split, "count chosen call sites by stack, age, size, task …" },
-	{ "contexts", cmd_contexts, "what split call sites hold, by stack, age, size, task …" },
+	{ "contexts", cmd_contexts, "memory of split call sites, by stack, age, size, task …" },
 	{ "fault", cmd_fault, "make allocations of chosen call sites fail" },
 	{ "sweep", cmd_sweep, "let each allocation of a command fail, and see what comes of it" },
 	{ "remembered", cmd_remembered, "the queries that wait for modules" },
 	{ "reset", cmd_reset, "put back all that enable, disable, split and fault have changed" },
 	{ "stats", cmd_stats, "the profiler's own state, limits and cost" },
 	{ "audit", cmd_audit, "let the kernel recount every page and object" },
-	{ "whose", cmd_whose, "what is at an address in an image of memory" },
+	{ "whose", cmd_whose, "the object at an address in an image of memory" },
 	{ "census", cmd_census, "all memory in an image by node, zone, order, cache …" },
-	{ "graph", cmd_graph, "what holds the memory of an image, and what it would free" },
+	{ "graph", cmd_graph, "the memory that each object of an image keeps" },
 	{ "holders", cmd_holders, "which memory of an image points to objects" },
 	{ "lost", cmd_lost, "objects in an image that no pointer leads to" },
 };

@@ -42,15 +42,17 @@ static const struct {
 
 static_assert(COLUMNS <= TABLE_COLUMNS, "all of them can be shown");
 
+struct words columns_words(void)
+{
+	return WORDS(properties, .name);
+}
+
 bool columns_parse(struct columns *columns, const char *list, const char **bad)
 {
 	columns->count = 0;
 	for (;;) {
-		size_t len = strcspn(list, ","), c = 0;
+		size_t len = strcspn(list, ","), c = words_find(columns_words(), list, len);
 
-		while (c < COLUMNS && (strlen(properties[c].name) != len ||
-				       memcmp(properties[c].name, list, len)))
-			c++;
 		*bad = list;
 		if (c == COLUMNS || columns->count == COLUMNS)
 			return false;

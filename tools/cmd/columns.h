@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "output.h"
+#include "words.h"
 #include "model/group.h"
 
 enum column {
@@ -42,9 +43,7 @@ void columns_csv(const struct columns *columns, const struct groups *groups, siz
 bool columns_database(const struct columns *columns, const struct groups *groups,
 		      size_t count, const char *path, bool must_be_new);
 
-/* All names, as a help text. */
-#define COLUMN_NAMES \
-	"size, calls, avg, share, rows, flags, name, file, line, module, func; of " \
-	"two snapshots also before, growth, calls_before, calls_growth, state, line_before"
+/* The names of all columns. */
+struct words columns_words(void);
 
 #endif

@@ -31,25 +31,37 @@ static const struct argp_option options[] = {
 	{ "contexts", 'f', "FILE", 0,
 	  "Read FILE, '-' is standard input (default: " CONTEXTS_PATH ")", 1 },
 	{ "group", 'g', "LIST", 0,
-	  "Sum by site, stack, function (the caller), caller (its module), or a key by its "
-	  "name: age, task, size …", 2 },
-	{ "sort", 's', "KEY", 0, "size (default), calls, allocs or name", 2 },
+	  "Sum by %s (function is the caller, caller its module)", 2 },
+	{ "sort", 's', "KEY", 0, "Sort by %s (default: size)", 2 },
 	{ "top", 'n', "N", 0, "Only the first N, in a tree of each level", 2 },
 	{ "all", 'a', NULL, 0, "Also contexts that hold nothing", 2 },
 	{ "tree", KEY_TREE, "DEPTH", OPTION_ARG_OPTIONAL,
-	  "A tree from the call site outwards to who called, of DEPTH levels", 3 },
+	  "A tree from the call site outwards to its callers, of DEPTH levels", 3 },
 	{ "invert", KEY_INVERT, NULL, 0,
 	  "The tree from the roots of the stacks inwards to the call site", 3 },
 	{ "stacks", KEY_STACKS, NULL, 0, "Below each row its stack, frame by frame", 3 },
 	{ "account", KEY_ACCOUNT, NULL, 0,
-	  "The table of slab_account, of what is split by size: total, slack, req, alloc/free, "
+	  "The table of slab_account, for call sites split by size: total, slack, req, alloc/free, "
 	  "caller", 3 },
 	{ "page-size", KEY_PAGE_SIZE, "BYTES", 0,
 	  "Of the machine that a file of page_owner is from (default: of this machine)", 4 },
 	{ "delay", 'd', "SEC", 0, "Account: wait, and tell also rates of that time", 3 },
-	{ "columns", 'o', "LIST", 0, "Columns: " CONTEXT_COLUMN_NAMES, 9 },
+	{ "columns", 'o', "LIST", 0, "Columns: %s", 9 },
 	{ 0 }
 };
+
+static const char *const orders[] = {
+	[CONTEXTS_BY_SIZE] = "size", [CONTEXTS_BY_CALLS] = "calls", [CONTEXTS_BY_ALLOCS] = "allocs",
+	[CONTEXTS_BY_NAME] = "name",
+};
+
+static char *help(int key, const char *text, void *input)
+{
+	(void)input;
+	return key == 'g' ? words_help(text, contexts_view_words(), ", ") :
+	       key == 's' ? words_help(text, WORDS(orders, ), ", ") :
+	       key == 'o' ? words_help(text, contexts_view_columns(), ", ") : (char *)text;
+}
 
 static const struct argp_child children[] = {
 	{ &contexts_choice_argp, 0, NULL, 4 },
@@ -67,7 +79,7 @@ static void set_group(struct options *o, const char *arg, struct argp_state *sta
 	for (char *word = strtok(o->group, ","); word; word = strtok(NULL, ",")) {
 		if (view->by_count == CONTEXTS_BY_MAX)
 			argp_error(state, "too many words: '%s'", arg);
-		contexts_view_check_word(word, state);
+		argument_word(word, contexts_view_words(), "word to sum by", state);
 		view->by[view->by_count++] = word;
 	}
 	if (!view->by_count)
@@ -89,6 +101,27 @@ static void add_word(struct options *o, char *arg, struct argp_state *state)
 	text_puts(&o->words, arg);
 }
 
+static void check(const struct options *o, struct argp_state *state)
+{
+	const struct contexts_view *view = &o->view;
+	bool rows = view->by_count || view->stacks || view->output.columns;
+	const struct conflict conflicts[] = {
+		{ o->invert && !o->tree, "--invert goes with --tree", NULL },
+		{ o->tree && (rows || view->sorted),
+		  "--tree has no rows to group, to sort or to choose columns of", NULL },
+		{ view->stacks && view->by_count && !contexts_view_by(view, BY_CONTEXT_STACK),
+		  "--stacks needs rows that have one: --group stack,…", NULL },
+		{ o->account && (o->tree || rows), "--account has its own rows and columns", NULL },
+		{ o->delay > 0 && !o->account, "--delay goes with --account", NULL },
+		{ o->choice.path && o->choice.dir.given,
+		  "--debugfs is for the file that is not named", NULL },
+		{ query_has_id(o->query),
+		  "contexts have no ids: choose by file, func, module or line", NULL },
+	};
+
+	argument_conflicts(conflicts, sizeof(conflicts) / sizeof(*conflicts), state);
+}
+
 static void finish(struct options *o, struct argp_state *state)
 {
 	const struct contexts_view *view = &o->view;
@@ -96,26 +129,12 @@ static void finish(struct options *o, struct argp_state *state)
 	if (!o->words.len)
 		text_clear(&o->words);
 	o->query = argument_query(o->words.s, state);
-	if (o->invert && !o->tree)
-		argp_error(state, "--invert goes with --tree");
-	if (o->tree && (view->by_count || view->stacks || view->output.columns || view->sorted))
-		argp_error(state, "--tree has no rows to group, to sort or to choose columns of");
-	if (view->stacks && view->by_count && !contexts_view_by(view, BY_CONTEXT_STACK))
-		argp_error(state, "--stacks needs rows that have one: --group stack,…");
-	if (o->account && (o->tree || view->by_count || view->stacks || view->output.columns))
-		argp_error(state, "--account has its own rows and columns");
-	if (o->delay && !o->account)
-		argp_error(state, "--delay goes with --account");
-	if (o->choice.path && o->choice.dir.given)
-		argp_error(state, "--debugfs is for the file that is not named");
-	if (query_has_id(o->query))
-		argp_error(state, "contexts have no ids: choose by file, func, module or line");
 	contexts_view_check_columns(view, state);
+	check(o, state);
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
-	static const char *const orders[] = { "size", "calls", "allocs", "name" };
 	struct options *o = state->input;
 
 	switch (key) {
@@ -130,7 +149,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		set_group(o, arg, state);
 		return 0;
 	case 's':
-		o->view.order = argument_word(arg, orders, 4, "sort key", state);
+		o->view.order = argument_word(arg, WORDS(orders, ), "sort key", state);
 		o->view.sorted = true;
 		return 0;
 	case 'n':
@@ -173,7 +192,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 static const struct argp argp = {
 	options, parse, "[FILE] [QUERY…]",
-	"Shows the contexts of split call sites (see codetag split): what each of them holds, "
+	"Shows the contexts of split call sites (see codetag split) and the memory of each, "
 	"by stack, age, size, task …"
 	"\vThe caller is the innermost function of the stack that is neither that of the call "
 	"site nor a helper that allocates for others. Its module is the one nearest to the "
@@ -184,7 +203,7 @@ static const struct argp argp = {
 	"  codetag contexts --group caller,age --json\n"
 	"  codetag contexts --account --delay 10\n\n"
 	"Exit status: 0 success, 1 no call site is split or the file has no stacks, 2 trouble.",
-	children, NULL, NULL
+	children, help, NULL
 };
 
 static int show(const struct options *o)

@@ -16,7 +16,7 @@ enum { KEY_MIN_AGE = 0x500, KEY_SKIP, KEY_CONTEXTS };
 
 static const struct argp_option options[] = {
 	{ "min-age", KEY_MIN_AGE, "SEC", 0,
-	  "Only what was allocated SEC seconds ago or before (needs the key age)", 4 },
+	  "Only memory that is SEC seconds old or older (needs the key age)", 4 },
 	{ "skip", KEY_SKIP, "LIST", OPTION_ARG_OPTIONAL,
 	  "Leave frames of helpers that allocate for their callers (kstrdup, kmemdup, "
 	  "__alloc_skb …) out of stacks, and those that match LIST (foo,bar_*)", 4 },
@@ -126,7 +126,7 @@ bool contexts_read_chosen(struct contexts *contexts, const struct contexts_choic
 	if (contexts->of_others && !query_is_empty(query)) {
 		warning("%s has stacks and no call sites: a query chooses nothing there",
 			input_name(name));
-		hint("By who called: codetag contexts --group function %s", name);
+		hint("By caller: codetag contexts --group function %s", name);
 	} else if (choice->min_age && contexts->count && !any_age(contexts)) {
 		warning("%s has no ages", input_name(name));
 		if (!contexts->of_others)

@@ -1,65 +1,62 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "contexts_view.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "sites_view.h"
 #include "base/number.h"
+#include "codetag/query.h"
 #include "read/input.h"
 #include "write/table.h"
 
-/* The keys of contexts in the order of the kernel; "size" as a column is what they hold. */
+#define KEY_ROW(id, word, name, number, meaning) \
+	{ word, { CODETAG_KEY_##id == CODETAG_KEY_SIZE ? "ASKED" : #id, number, name, true } },
+
+/* The columns of sums, and those of what is summed by. "size" as a column is what they hold. */
 static const struct {
-	const char *key, *column, *heading;
-	bool right;
-} keys[] = {
-	{ "node", "node", "NODE", true }, { "cpu", "cpu", "CPU", true },
-	{ "accounted", "accounted", "ACCOUNTED", false }, { "gfp", "gfp", "GFP", false },
-	{ "size", "asked", "ASKED", true }, { "age", "age", "AGE", true },
-	{ "cgroup", "cgroup", "CGROUP", false }, { "task", "task", "TASK", false },
-	{ BY_CONTEXT_CALLER, "caller", "CALLER", false },
-	{ BY_CONTEXT_FUNCTION, "function", "FUNCTION", false },
-	{ BY_CONTEXT_STACK, "stack", "STACK", false },
-	{ BY_CONTEXT_SITE, "name", "NAME", false },
+	const char *key;		/* NULL: a sum */
+	struct table_column column;
+} columns[] = {
+	{ NULL, { "SIZE", true, "size", false } }, { NULL, { "CALLS", true, "calls", false } },
+	{ NULL, { "ALLOCS", true, "allocs", false } }, { NULL, { "FREES", true, "frees", true } },
+	{ NULL, { "REQUESTED", true, "requested", true } },
+	{ NULL, { "WASTE", true, "waste", true } },
+	{ NULL, { "CONTEXTS", true, "contexts", true } },
+	CODETAG_VALUE_KEYS(KEY_ROW)
+	{ BY_CONTEXT_CALLER, { "CALLER", false, "caller", true } },
+	{ BY_CONTEXT_FUNCTION, { "FUNCTION", false, "function", true } },
+	CODETAG_STACK_KEY(KEY_ROW)
+	{ BY_CONTEXT_SITE, { "NAME", false, "name", true } },
 };
 
-#define RECORDED 8	/* the first of them; the others are derived */
-#define KEYS (sizeof(keys) / sizeof(*keys))
-enum { ALLOCS = 2, SUMS = 7, COLUMNS = SUMS + KEYS };
+#define COLUMNS (sizeof(columns) / sizeof(*columns))
+#define RECORDED (CODETAG_NR_KEYS - 1)	/* the first keys; those after them are derived */
+enum { ALLOCS = 2, SUMS = 7, KEYS = COLUMNS - SUMS };
 
-void contexts_view_check_word(const char *word, struct argp_state *state)
+static_assert(COLUMNS <= TABLE_COLUMNS, "all of them can be shown");
+
+struct words contexts_view_words(void)
 {
-	struct text all = { 0 };
+	return (struct words){ &columns[SUMS].key, sizeof(*columns), KEYS };
+}
 
-	for (size_t i = 0; i < KEYS; i++) {
-		if (!strcmp(word, keys[i].key)) {
-			text_free(&all);
-			return;
-		}
-		text_printf(&all, "%s%s", i ? ", " : "", keys[i].key);
-	}
-	argp_error(state, "'%s' is nothing to sum by, there are: %s", word, all.s);
-	text_free(&all);
+struct words contexts_view_columns(void)
+{
+	return WORDS(columns, .column.name);
 }
 
 /* Which columns there are, and which of them are shown if nothing else is asked for. */
 static void columns_of(struct table_column column[COLUMNS], const bool usual[KEYS], bool allocs)
 {
-	static const struct table_column sums[SUMS] = {
-		{ "SIZE", true, "size", false }, { "CALLS", true, "calls", false },
-		{ "ALLOCS", true, "allocs", false }, { "FREES", true, "frees", true },
-		{ "REQUESTED", true, "requested", true }, { "WASTE", true, "waste", true },
-		{ "CONTEXTS", true, "contexts", true },
-	};
-
-	memcpy(column, sums, sizeof(sums));
+	for (size_t i = 0; i < COLUMNS; i++) {
+		column[i] = columns[i].column;
+		if (i >= SUMS)
+			column[i].more = !usual[i - SUMS];
+	}
 	column[ALLOCS].more = !allocs;
-	for (size_t i = 0; i < KEYS; i++)
-		column[SUMS + i] = (struct table_column){
-			keys[i].heading, keys[i].right, keys[i].column, !usual[i],
-		};
 }
 
 void contexts_view_check_columns(const struct contexts_view *view, struct argp_state *state)
@@ -231,7 +228,7 @@ static void size_cell(struct table *table, int64_t value, bool human)
 /* A sum of contexts that have no such key has a name, too. */
 static const char *key_cell(struct printer *p, const struct context_group *group, size_t k)
 {
-	const char *key = keys[k].key, *value;
+	const char *key = columns[SUMS + k].key, *value;
 
 	if (!strcmp(key, BY_CONTEXT_STACK) && !p->view->output.columns)
 		value = short_stack(p, group);
@@ -272,7 +269,7 @@ static void add_row(struct printer *p, struct table *table, const struct context
 static void find_usual(struct printer *p, bool usual[KEYS])
 {
 	for (size_t i = 0; i < KEYS; i++) {
-		const char *key = keys[i].key;
+		const char *key = columns[SUMS + i].key;
 		bool derived = !strcmp(key, BY_CONTEXT_CALLER) ||
 			       !strcmp(key, BY_CONTEXT_FUNCTION);
 

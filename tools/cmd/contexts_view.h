@@ -6,14 +6,11 @@
 #include <argp.h>
 
 #include "output.h"
+#include "words.h"
 #include "model/context_group.h"
 #include "write/json.h"
 
 #define CONTEXTS_BY_MAX 8
-
-#define CONTEXT_COLUMN_NAMES \
-	"size, calls, allocs, frees, requested, waste, contexts, node, cpu, accounted, gfp, " \
-	"asked, age, cgroup, task, caller, function, stack, name"
 
 struct contexts_view {
 	const char *by[CONTEXTS_BY_MAX];
@@ -25,8 +22,11 @@ struct contexts_view {
 	struct output output;
 };
 
-/* End the program if @word is nothing to sum by, or a column is none. */
-void contexts_view_check_word(const char *word, struct argp_state *state);
+/* What there is to sum by, and the names of the columns. */
+struct words contexts_view_words(void);
+struct words contexts_view_columns(void);
+
+/* Ends the program if a column is none. */
 void contexts_view_check_columns(const struct contexts_view *view, struct argp_state *state);
 
 /* Whether --group has @word. */

@@ -97,7 +97,7 @@ static bool hint_lockdown(void)
 		return false;
 	*end = '\0';
 	hint("This kernel is locked down (%s, as with Secure Boot): not even root may switch, split or\n"
-	     "fail call sites, or start an audit. What is counted can still be read.", begin + 1);
+	     "fail call sites, or start an audit. The counters can still be read.", begin + 1);
 	return true;
 }
 

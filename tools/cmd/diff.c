@@ -98,7 +98,7 @@ static const struct argp argp = {
 	"Compares two snapshots of /proc/allocinfo, matched by tag, not by row. A call site "
 	"whose line is another one in another kernel is known by its function and its place "
 	"in it."
-	"\vShown is what changed, the largest change first; --min and --max are about the "
+	"\vLists the changes, the largest first; --min and --max are about the "
 	"change. QUERY is like \"file fs/* module ext4\", see codetag(1).\n\n"
 	"Examples:\n"
 	"  codetag diff monday.txt friday.txt --group subsystem\n"
@@ -350,7 +350,8 @@ int cmd_diff(int argc, char **argv)
 	struct snapshot old, new;
 	int status = STATUS_TROUBLE;
 
-	selection->compare = selection->hosts = true;
+	selection->compare = true;
+	selection->groups |= BIT_OF(BY_HOST);
 	selection->order = ORDER_GROWTH;
 	argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &diff);
 	if (diff.live > 0)

@@ -9,11 +9,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "arguments.h"
 #include "command.h"
 #include "contexts_read.h"
 #include "selection.h"
 #include "show.h"
 #include "trace_sites.h"
+#include "words.h"
 #include "base/message.h"
 #include "base/number.h"
 #include "model/context_stacks.h"
@@ -56,16 +58,12 @@ enum { KEY_FORMAT = 0x200, KEY_ATTR, KEY_LABEL };
 
 static const struct argp_option options[] = {
 	{ "format", KEY_FORMAT, "FORMAT", 0,
-	  "folded, pprof, speedscope, prometheus, csv, json"
-#ifdef HAVE_SQLITE
-	  ", sqlite"
-#endif
-	  , 0 },
+	  "%s", 0 },
 	{ "output", 'o', "FILE", 0,
 	  "Write FILE, which appears complete or not at all (default: standard output)", 0 },
 	{ "attr", KEY_ATTR, "ATTR", 0,
-	  "Weigh stacks by size or calls (default: size); of a trace by total_dynamic, "
-	  "current_dynamic (default), waste (now), total_waste (ever) or calls", 0 },
+	  "Weigh stacks by %s. Those before calls are of a trace (default: current_dynamic, "
+	  "without a trace size)", 0 },
 	{ "label", KEY_LABEL, "NAME=VALUE", 0,
 	  "Prometheus: a label for all series, such as host=web1; with --group host it is the "
 	  "host of the next file", 0 },
@@ -87,12 +85,24 @@ static bool is_database(const struct format *format)
 	return !format->write && format->binary;
 }
 
-static const struct format *find_format(const char *name)
+static const struct {
+	const char *word;
+	bool of_trace, calls;
+	enum kmem_key key;
+} attributes[] = {
+	{ "total_dynamic", true, false, TOTAL_DYNAMIC },
+	{ "current_dynamic", true, false, CURRENT_DYNAMIC },
+	{ "waste", true, false, WASTE },
+	{ "total_waste", true, false, TOTAL_WASTE },
+	{ "calls", false, true, CURRENT_DYNAMIC },
+	{ "size", false, false, CURRENT_DYNAMIC },
+};
+
+static char *help(int key, const char *text, void *input)
 {
-	for (size_t i = 0; i < sizeof(formats) / sizeof(*formats); i++)
-		if (!strcmp(formats[i].name, name))
-			return &formats[i];
-	return NULL;
+	(void)input;
+	return key == KEY_FORMAT ? words_help(text, WORDS(formats, .name), ", ") :
+	       key == KEY_ATTR ? words_help(text, WORDS(attributes, .word), ", ") : (char *)text;
 }
 
 /* "host=web1"; names that the series have themselves are taken. */
@@ -141,26 +151,51 @@ static void sort_labels(struct options *o, struct argp_state *state)
 		selection_forget_labels(&o->selection);
 }
 
-/* The stacks of contexts are what they are. */
-static void check_contexts(const struct options *o, struct argp_state *state)
-{
-	if (!o->format->weighs)
-		argp_error(state, "--contexts has stacks: for folded, pprof and speedscope");
-	else if (o->files.trace || o->selection.path_given)
-		argp_error(state, "--contexts goes with no other file: --contexts=FILE reads one");
-	else if (o->selection.by_given || o->selection.raw || o->labels)
-		argp_error(state, "--group, --raw and --label are for call sites, not for --contexts");
-}
-
 /* Data are as the kernel tells them; pictures, and who reads series, add them up. */
 static bool sums(const struct format *format)
 {
 	return format->weighs || format->write == export_prometheus;
 }
 
+static void check(const struct options *o, struct argp_state *state)
+{
+	const struct selection *selection = &o->selection;
+	const struct format *format = o->format;
+	const char *name = format->name;
+	bool prometheus = format->write == export_prometheus;
+	bool contexts = o->contexts.used, trace = o->files.trace;
+	enum group_by by = selection->by.by;
+	const struct conflict conflicts[] = {
+		{ trace && selection->path_given, "a trace goes with no other file", NULL },
+		{ o->of_trace && !trace, " is of a trace: see --trace", kmem_key_names[o->key] },
+		{ is_database(format) && !o->output, "a database is written by --output FILE", NULL },
+		{ format->binary && !o->output && isatty(STDOUT_FILENO),
+		  " is not for terminals: give --output FILE", name },
+		{ o->attr_given && !o->of_trace && !format->weighs,
+		  " tells both size and calls: --attr is for folded, pprof and speedscope", name },
+		{ selection->raw && (trace || contexts || !sums(format)),
+		  "--raw is for formats that add up call sites: folded, pprof, speedscope and prometheus", NULL },
+		{ by == BY_HOST && (trace || format->weighs),
+		  "a host has no stack: --group host is for prometheus, csv and json", NULL },
+		{ contexts && !format->weighs,
+		  "--contexts has stacks: for folded, pprof and speedscope", NULL },
+		{ contexts && (trace || selection->path_given),
+		  "--contexts goes with no other file: --contexts=FILE reads one", NULL },
+		{ contexts && (selection->by_given || selection->raw || o->labels),
+		  "--group, --raw and --label are for call sites, not for --contexts", NULL },
+		{ o->labels && !prometheus,
+		  "--label is for prometheus, or is host=NAME with --group host", NULL },
+		{ by == BY_ROW && prometheus,
+		  "prometheus takes no repeated rows: use --group place or site", NULL },
+	};
+
+	argument_conflicts(conflicts, sizeof(conflicts) / sizeof(*conflicts), state);
+}
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct options *o = state->input;
+	size_t i;
 
 	switch (key) {
 	case ARGP_KEY_INIT:
@@ -171,26 +206,17 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		o->files.choice.stacks = &o->contexts.used;
 		return 0;
 	case KEY_FORMAT:
-		o->format = find_format(arg);
-		if (!o->format)
-			argp_error(state, "there is no format '%s'", arg);
+		o->format = &formats[argument_word(arg, WORDS(formats, .name), "format", state)];
 		return 0;
 	case 'o':
 		o->output = arg;
 		return 0;
 	case KEY_ATTR:
-		o->calls = !strcmp(arg, "calls");
+		i = argument_word(arg, WORDS(attributes, .word), "attribute", state);
 		o->attr_given = true;
-		for (o->key = 0; o->key < KMEM_KEYS; o->key++)
-			if (!strcmp(arg, kmem_key_names[o->key]))
-				break;
-		o->of_trace = o->key == TOTAL_DYNAMIC || o->key == CURRENT_DYNAMIC ||
-			      o->key == WASTE || o->key == TOTAL_WASTE;
-		if (!o->of_trace && !o->calls && strcmp(arg, "size"))
-			argp_error(state, "'%s' is none of size, calls, total_dynamic, "
-				   "current_dynamic, waste and total_waste", arg);
-		if (!o->of_trace)
-			o->key = CURRENT_DYNAMIC;
+		o->of_trace = attributes[i].of_trace;
+		o->calls = attributes[i].calls;
+		o->key = attributes[i].key;
 		return 0;
 	case KEY_LABEL:
 		add_label(o, arg, state);
@@ -204,32 +230,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		selection_finish(&o->selection, state);
 		if (!o->format)
 			argp_error(state, "--format is missing");
-		else if (o->files.trace && o->selection.path_given)
-			argp_error(state, "a trace goes with no other file");
-		else if (o->of_trace && !o->files.trace)
-			argp_error(state, "%s is of a trace: see --trace", kmem_key_names[o->key]);
-		else if (is_database(o->format) && !o->output)
-			argp_error(state, "a database is written by --output FILE");
-		else if (o->format->binary && !o->output && isatty(STDOUT_FILENO))
-			argp_error(state, "%s is not for terminals: give --output FILE",
-				   o->format->name);
-		else if (o->attr_given && !o->of_trace && !o->format->weighs)
-			argp_error(state, "%s tells both size and calls: --attr is for folded, pprof and "
-				   "speedscope", o->format->name);
-		else if (o->selection.raw && (o->files.trace || o->contexts.used ||
-					       !sums(o->format)))
-			argp_error(state, "--raw is for what adds up call sites: folded, pprof, "
-				   "speedscope and prometheus");
-		else if (o->selection.by.by == BY_HOST && (o->files.trace || o->format->weighs))
-			argp_error(state, "a host has no stack: --group host is for prometheus, csv "
-				   "and json");
-		else if (o->contexts.used)
-			check_contexts(o, state);
-		else if (o->labels && o->format->write != export_prometheus)
-			argp_error(state, "--label is for prometheus, or is host=NAME with --group host");
-		else if (o->selection.by.by == BY_ROW &&
-			 o->format->write == export_prometheus)
-			argp_error(state, "prometheus takes no repeated rows: use --group place or site");
+		check(o, state);
 		o->selection.raw = o->selection.raw || !sums(o->format);
 		return 0;
 	}
@@ -251,7 +252,7 @@ static const struct argp argp = {
 	"  codetag export --format prometheus \\\n"
 	"    -o /var/lib/prometheus/node-exporter/codetag.prom\n\n"
 	"Exit status: 0 success, 2 trouble.",
-	children, NULL, NULL
+	children, help, NULL
 };
 
 static bool write_file(struct options *o, const struct snapshot *snapshot,
@@ -287,7 +288,7 @@ static bool write_file(struct options *o, const struct snapshot *snapshot,
 	if (!outfile_end(&file, o->output, true))
 		return false;
 	if (export.left_out)
-		warning("left out, because %s cannot hold what is negative: %zu",
+		warning("left out, because %s has no negative numbers: %zu",
 			o->format->name, export.left_out);
 	return true;
 }
@@ -371,7 +372,8 @@ int cmd_export(int argc, char **argv)
 	};
 	int status;
 
-	o.selection.many = o.selection.hosts = true;
+	o.selection.many = true;
+	o.selection.groups |= BIT_OF(BY_HOST);
 	argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &o);
 	if (!o.selection.top && o.format->write == export_prometheus)
 		o.selection.top = 200;

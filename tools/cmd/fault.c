@@ -3,6 +3,7 @@
 #include <argp.h>
 #include <stdio.h>
 
+#include "arguments.h"
 #include "change.h"
 #include "command.h"
 #include "sites_view.h"
@@ -37,7 +38,7 @@ static const struct argp_option options[] = {
 	  "Fail the Nth allocation from now on, once; goes with --verbose and "
 	  "--task-filter only", 2 },
 	{ "verbose", KEY_SETTING + 5, "LEVEL", 0,
-	  "What the kernel logs: 0 nothing, 1 a line, 2 the stack, too (default: 1)", 2 },
+	  "Messages of the kernel: 0 none, 1 a line, 2 the stack, too (default: 1)", 2 },
 	{ "task-filter", KEY_SETTING + 6, "0|1", 0,
 	  "Only in tasks with 1 in /proc/PID/make-it-fail (default: 0)", 2 },
 	{ 0 }
@@ -71,21 +72,23 @@ static const struct argp_option *find_option(int key)
 
 static void finish(struct fault *fault, struct argp_state *state)
 {
+	const struct change *change = &fault->change;
+	const struct conflict conflicts[] = {
+		{ fault->off && fault->settings, "settings make no sense with --off", NULL },
+		{ fault->list && fault->settings, "settings make no sense with --list", NULL },
+		{ fault->off && fault->list, "either --off or --list", NULL },
+		{ fault->list && (change->dry_run || change->every),
+		  "--list changes nothing, and lists all without a query", NULL },
+	};
 	struct query_error error;
 
-	if ((fault->off || fault->list) && fault->settings)
-		argp_error(state, "settings make no sense with --%s",
-			   fault->off ? "off" : "list");
-	else if (fault->off && fault->list)
-		argp_error(state, "either --off or --list");
-	else if (fault->list && (fault->change.dry_run || fault->change.every))
-		argp_error(state, "--list changes nothing, and lists all without a query");
-	else if (!control_action_check(fault->action.s, &error))
-		argp_error(state, "'%s': %s", error.token, error.why);
-	else if (fault->off)
-		text_puts(&fault->action, "=off");
 	if (fault->list)
-		output_check_columns(&fault->change.choice.output, columns, COUNT, state);
+		output_check_columns(&change->choice.output, columns, COUNT, state);
+	argument_conflicts(conflicts, sizeof(conflicts) / sizeof(*conflicts), state);
+	if (!control_action_check(fault->action.s, &error))
+		argp_error(state, "'%s': %s", error.token, error.why);
+	if (fault->off)
+		text_puts(&fault->action, "=off");
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)

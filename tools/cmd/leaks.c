@@ -35,7 +35,7 @@ static const struct argp_option options[] = {
 	{ "interval", 'i', "SEC", 0, "Live: time between snapshots (default: 2)", 0 },
 	{ "count", 'c', "COUNT", 0, "Live: snapshots, 6 to 128 (default: 15)", 0 },
 	{ "min-rate", KEY_MIN_RATE, "SIZE", 0,
-	  "Suspect only what grows by SIZE a minute or more", 0 },
+	  "Suspect only growth by SIZE a minute or more", 0 },
 	{ "stacks", KEY_STACKS, NULL, 0,
 	  "Split the call sites of this machine that grow by stack and age for a while, and "
 	  "say which callers hold memory that is old and grows", 0 },
@@ -44,7 +44,7 @@ static const struct argp_option options[] = {
 	{ "sites", KEY_SITES, "N", 0,
 	  "Stacks: split the N sites that grow most at most (default: 32)", 0 },
 	{ "drop", KEY_DROP, NULL, 0,
-	  "Live, stacks: in the end have the kernel drop its caches, and see what stays", 0 },
+	  "Live, stacks: in the end let the kernel drop its caches, and test the rest", 0 },
 	DEBUGFS_DIR_OPTION,
 	{ 0 }
 };
@@ -89,28 +89,38 @@ static bool of_recording(const struct leaks *leaks)
 	return leaks->selection.path_given && source_is_recording(leaks->selection.path);
 }
 
-static void finish_stacks(const struct leaks *leaks, struct argp_state *state)
+static void check(const struct leaks *leaks, struct argp_state *state)
 {
 	const struct selection *selection = &leaks->selection;
+	bool recording = of_recording(leaks), stacks = leaks->stacks;
+	const struct conflict conflicts[] = {
+		{ leaks->by_stack_given && !stacks,
+		  "--for, --sites and --debugfs go with --stacks", NULL },
+		{ stacks && (leaks->live || leaks->paced),
+		  "--stacks has a time of its own: --for", NULL },
+		{ stacks && (selection->by_given || leaks->min_rate),
+		  "--stacks tells callers apart: --group and --min-rate are for sites", NULL },
+		{ stacks && recording && leaks->by_stack_given,
+		  "--for, --sites and --debugfs are for this machine, not for a recording", NULL },
+		/* A saved allocinfo does not go on; copies of all files are for tests. */
+		{ stacks && !recording && selection->path_given && !leaks->by_stack.dir.given,
+		  " is no recording: --stacks is of this machine or of a recording",
+		  selection->path },
+		{ leaks->pace.drop && !leaks->live && (!stacks || recording),
+		  "--drop is for this machine: --live or --stacks", NULL },
+		{ leaks->pace.drop && leaks->live && strcmp(selection->path, ALLOCINFO_PATH),
+		  " is a file: --drop is for this machine", selection->path },
+		{ leaks->paced && !leaks->live,
+		  "--interval and --count go with --live: all of a recording is used", NULL },
+#ifdef HAVE_SQLITE
+		{ !leaks->live && !stacks && !selection->path_given,
+		  "give a recording, --live or --stacks", NULL },
+#else
+		{ !leaks->live && !stacks, "this build has only --live and --stacks", NULL },
+#endif
+	};
 
-	if (leaks->by_stack_given && !leaks->stacks)
-		argp_error(state, "--for, --sites and --debugfs go with --stacks");
-	if (!leaks->stacks)
-		return;
-	if (leaks->live || leaks->paced)
-		argp_error(state, "--stacks has a time of its own: --for");
-	if (selection->by_given || leaks->min_rate)
-		argp_error(state, "--stacks tells callers apart: --group and --min-rate are for sites");
-	if (of_recording(leaks)) {
-		if (leaks->by_stack_given)
-			argp_error(state, "--for, --sites and --debugfs are for this machine, not for a "
-				   "recording");
-		return;
-	}
-	/* A saved allocinfo does not go on; copies of all files are for tests. */
-	if (selection->path_given && !leaks->by_stack.dir.given)
-		argp_error(state, "--stacks is of this machine or of a recording, and '%s' is none",
-			   selection->path);
+	argument_conflicts(conflicts, sizeof(conflicts) / sizeof(*conflicts), state);
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -160,23 +170,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_END:
 		selection_finish(&leaks->selection, state);
-		finish_stacks(leaks, state);
-		if (leaks->pace.drop && !leaks->live &&
-		    (!leaks->stacks || of_recording(leaks)))
-			argp_error(state, "--drop is for this machine: --live or --stacks");
-		if (leaks->pace.drop && leaks->live && strcmp(leaks->selection.path, ALLOCINFO_PATH))
-			argp_error(state, "--drop is for this machine, and '%s' is a file",
-				   leaks->selection.path);
-		if (leaks->paced && !leaks->live)
-			argp_error(state, "--interval and --count go with --live: all of a "
-				   "recording is used");
-#ifdef HAVE_SQLITE
-		if (!leaks->live && !leaks->stacks && !leaks->selection.path_given)
-			argp_error(state, "give a recording, --live or --stacks");
-#else
-		if (!leaks->live && !leaks->stacks)
-			argp_error(state, "this build has only --live and --stacks");
-#endif
+		check(leaks, state);
 		return 0;
 	}
 	return ARGP_ERR_UNKNOWN;

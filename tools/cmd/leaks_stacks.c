@@ -200,7 +200,7 @@ static bool choose_sites(struct control *control, const struct leaks_stacks *how
 	*chosen = (struct chosen){ 0 };
 	switch (splitting_restore(&how->dir)) {
 	case LEFT_PUT_BACK:
-		warning("an earlier run was killed: what it had split is as it was before");
+		warning("an earlier run was killed: its call sites are as they were before");
 		break;
 	case LEFT_RUNNING:
 	case LEFT_FAILED:
@@ -278,7 +278,7 @@ static bool watch_stacks(struct watched *watched, const struct leaks_stacks *how
 		struct contexts contexts;
 
 		watched->seconds = (double)wall_clock() / 1000 - start;
-		say("watching what callers hold,", fmax(seconds - watched->seconds, 0));
+		say("watching the memory of callers,", fmax(seconds - watched->seconds, 0));
 		if (!contexts_read(&contexts, &choice))
 			return false;
 		contexts_free(&watched->last);
@@ -505,7 +505,7 @@ static void print_limits(const struct report *r)
 		printf("%zu call sites of caches, process memory, slabs and the profiler were left out%s\n",
 		       chosen->apart, r->how->drop ? "" : " (--drop watches and tests caches, too)");
 	if (!r->leaks)
-		printf("what leaks less often than every %.0f s is not seen in this time: watch for longer (--for 30m)\n",
+		printf("a leak less often than every %.0f s does not show in this time: watch longer (--for 30m)\n",
 		       fmax((double)w->watch.old / 2, 1));
 }
 

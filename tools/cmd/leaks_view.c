@@ -27,7 +27,7 @@ static void print_reason(const struct finding *f, bool human)
 			fputs("It", stdout);
 		printf(" grew in %zu of %zu steps", t->ups, t->steps);
 		if (t->downs)
-			printf(" and gave back %.0f %% of what it took.",
+			printf(" and gave back %.0f %% of it.",
 			       100 * t->fallen / t->risen);
 		else
 			fputs(" and never shrank.", stdout);

@@ -15,7 +15,7 @@ static const struct {
 	{ "s c a n g", "sort by size, calls, average, name, growth" },
 	{ "/", "filter by a query, such as file fs/* module ext4" },
 	{ "b", "group by site, func, file, dir, module, subsystem" },
-	{ "z", "show also what holds nothing" },
+	{ "z", "also show rows that hold nothing" },
 	{ "t", "tree of directories and files, and back" },
 	{ "p", "profile the call site or no longer: asks (codetag kernels)" },
 	{ "Enter", "the contexts of a call site that is split, and back" },

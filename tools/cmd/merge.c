@@ -12,6 +12,7 @@
 #include "progress.h"
 #include "selection.h"
 #include "model/spread.h"
+#include "words.h"
 #include "base/message.h"
 #include "base/number.h"
 #include "base/outfile.h"
@@ -29,8 +30,6 @@ static const char *const sort_names[] = {
 	"size", "calls", "hosts", "median", "p99", "largest", "outliers", "name",
 };
 
-#define SORTS (sizeof(sort_names) / sizeof(*sort_names))
-
 struct merge {
 	struct selection selection;
 	struct output output;
@@ -47,13 +46,11 @@ enum { KEY_OUTLIER = 0x200, KEY_CSV, KEY_SQLITE };
 
 static const struct argp_option options[] = {
 	{ "sort", 's', "KEY", 0,
-	  "Sort by size, calls, hosts, median, p99, largest, outliers or name (default: size)",
-	  2 },
+	  "Sort by %s (default: size)", 2 },
 	{ "outlier", KEY_OUTLIER, "SIZE", 0,
 	  "An outlier has to be SIZE above the median (default: 1M)", 2 },
 	{ "columns", 'o', "LIST", 0,
-	  "Columns: size, calls, hosts, median, p99, largest, largest_host, outliers, name, "
-	  "file, line, module, func", 9 },
+	  "Columns: %s", 9 },
 	{ "csv", KEY_CSV, NULL, 0, "Write CSV", 10 },
 #ifdef HAVE_SQLITE
 	{ "sqlite", KEY_SQLITE, "FILE", 0,
@@ -74,6 +71,13 @@ static const struct table_column columns[] = {
 
 #define COLUMN_COUNT (sizeof(columns) / sizeof(*columns))
 
+static char *help(int key, const char *text, void *input)
+{
+	(void)input;
+	return key == 's' ? words_help(text, WORDS(sort_names, ), ", ") :
+	       key == 'o' ? words_help(text, WORDS(columns, .name), ", ") : (char *)text;
+}
+
 static const struct argp_child children[] = {
 	{ &selection_merge_argp, 0, NULL, 1 },
 	{ &hosts_argp, 0, NULL, 1 },
@@ -84,22 +88,22 @@ static const struct argp_child children[] = {
 
 static void check(struct merge *merge, struct argp_state *state)
 {
+	const struct selection *selection = &merge->selection;
+	const struct conflict conflicts[] = {
+		{ !selection->paths_count, "which files?", NULL },
+		{ merge->csv + merge->output.json + (merge->sqlite != NULL) > 1,
+		  "one of --csv, --json and --sqlite", NULL },
+		{ merge->sqlite && selection->by.by != BY_SITE,
+		  "a database is of call sites: --group goes without --sqlite", NULL },
+		{ merge->sqlite && (selection->top || selection->has_min || merge->output.columns),
+		  "a database has everything: --top, --min and --columns go without --sqlite", NULL },
+		{ merge->csv && merge->output.columns,
+		  "CSV has all columns: --columns goes without --csv", NULL },
+	};
+
 	selection_finish(&merge->selection, state);
-	if (!merge->selection.paths_count)
-		argp_error(state, "which files?");
-	else if (merge->selection.by.by == BY_ROW)
-		argp_error(state, "rows of different hosts are not the same: use --group site");
-	else if (merge->csv + merge->output.json + (merge->sqlite != NULL) > 1)
-		argp_error(state, "one of --csv, --json and --sqlite");
-	else if (merge->sqlite && merge->selection.by.by != BY_SITE)
-		argp_error(state, "a database is of call sites: --group goes without --sqlite");
-	else if (merge->sqlite && (merge->selection.top || merge->selection.has_min ||
-				   merge->output.columns))
-		argp_error(state, "a database has everything: --top, --min and --columns go "
-			   "without --sqlite");
-	else if (merge->csv && merge->output.columns)
-		argp_error(state, "CSV has all columns: --columns goes without --csv");
 	output_check_columns(&merge->output, columns, COLUMN_COUNT, state);
+	argument_conflicts(conflicts, sizeof(conflicts) / sizeof(*conflicts), state);
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -114,7 +118,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		state->child_inputs[3] = &merge->output;
 		return 0;
 	case 's':
-		merge->sort = argument_word(arg, sort_names, SORTS, "sort key", state);
+		merge->sort = argument_word(arg, WORDS(sort_names, ), "sort key", state);
 		return 0;
 	case KEY_OUTLIER:
 		merge->least = argument_size(arg, state);
@@ -141,12 +145,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 static const struct argp argp = {
 	options, parse, "FILE… [QUERY…]",
-	"Sums up the snapshots of many hosts and tells how what they hold is spread: the "
-	"median, what 99 of 100 hosts do not exceed, the largest and on which host it is, and "
+	"Sums up the snapshots of many hosts and shows the spread of their memory: the median, the "
+	"value that 99 of 100 hosts do not exceed, the largest one with its host, and "
 	"the outliers. A FILE is a copy of /proc/allocinfo, compressed or not, an archive such "
 	"as a sosreport, a recording, or a directory with such files. Call sites are matched "
 	"where kernels differ."
-	"\vAn outlier is beyond the upper quartile by more than three times what is between "
+	"\vAn outlier is beyond the upper quartile by more than three times the distance between "
 	"the quartiles, and 1M or more above the median. A host without a call site holds 0 "
 	"of it.\n\n"
 	"Examples:\n"
@@ -156,7 +160,7 @@ static const struct argp argp = {
 	"  codetag where fleet/            # by kind of memory: which hosts are unlike the others\n"
 	"  codetag merge fleet/*.tar.xz --sqlite fleet.db && codetag report fleet.db --tree\n\n"
 	"Exit status: 0 success, 2 trouble.",
-	children, NULL, NULL
+	children, help, NULL
 };
 
 static void add_host(void *data, struct snapshot *snapshot)
@@ -543,6 +547,8 @@ int cmd_merge(int argc, char **argv)
 	bool good = true;
 
 	merge.selection.many = true;
+	/* Rows of different hosts are not the same. */
+	merge.selection.groups &= ~BIT_OF(BY_ROW);
 	argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &merge);
 	read_hosts(&merge);
 	if (!merge.fleet.count)

@@ -60,7 +60,7 @@ static const struct {
 	{ "slab_account", "codetag trace LOG --slab-account, or codetag contexts --account" },
 	{ "trace_analyze", "codetag trace, codetag static and codetag chart" },
 	{ "trace_analyze.py", "codetag trace, codetag static and codetag chart" },
-	{ "perf", "codetag trace, of what perf script prints" },
+	{ "perf", "codetag trace, which reads the output of perf script" },
 	{ "kmemtrace", "codetag trace" },
 	{ "kmem", "codetag trace" },
 	{ "mlt", "codetag contexts --stacks" },

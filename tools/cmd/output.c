@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/text.h"
+#include "words.h"
 
 static const struct argp_option options[] = {
 	{ "json", 'j', NULL, 0, "Write JSON", 10 },
@@ -54,16 +54,12 @@ void output_check_columns(const struct output *output, const struct table_column
 			  size_t count, struct argp_state *state)
 {
 	struct table table = { .column = column, .columns = count };
-	struct text names = { 0 };
 	const char *bad;
 
 	if (!output->columns || table_choose(&table, output->columns, &bad))
 		return;
-	for (size_t c = 0; c < count; c++)
-		text_printf(&names, "%s%s", c ? ", " : "", column[c].name);
-	argp_error(state, "'%.*s' is not a column or one too many (there are: %s)",
-		   (int)strcspn(bad, ","), bad, names.s);
-	text_free(&names);
+	words_refuse((struct words){ &column->name, sizeof(*column), count }, bad,
+		     strcspn(bad, ","), "column or one too many", state);
 }
 
 void output_table(struct table *table, const struct output *output)

@@ -102,7 +102,7 @@ static const struct argp argp = {
 	options, parse, "-o FILE",
 	"Writes snapshots of allocinfo, meminfo, vmstat, slabinfo and zoneinfo, of the contexts "
 	"of call sites that are split, and of the largest processes, into one SQLite "
-	"file, for replay, leaks and chart. Only changes are stored. Whatever ends it, "
+	"file, for replay, leaks and chart. Only changes are stored. However it ends, "
 	"at most the last snapshot is missing."
 	"\vThe tables are described in codetag-record(5).\n\n"
 	"Examples:\n"

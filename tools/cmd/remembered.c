@@ -26,7 +26,7 @@ enum { KEY_FORGET = 0x200 };
 
 static const struct argp_option options[] = {
 	{ "forget", KEY_FORGET, "N", 0,
-	  "Forget query N, or all of them; what they did stays", 1 },
+	  "Forget query N, or all of them; their effect stays", 1 },
 	{ 0 }
 };
 

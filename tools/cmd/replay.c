@@ -39,9 +39,9 @@ static const struct argp_option options[] = {
 	{ "contexts", KEY_CONTEXTS, "N", 0,
 	  "Likewise the contexts of call sites that were split, in the format of the kernel", 0 },
 	{ "gauge", KEY_GAUGE, "GLOB", 0,
-	  "List beside it what else was recorded: meminfo.Slab, 'slabinfo.dentry/*' …", 0 },
+	  "List other recorded values beside it: meminfo.Slab, 'slabinfo.dentry/*' …", 0 },
 	{ "gauges", KEY_GAUGES, NULL, 0,
-	  "List what else was recorded, with its first and its last value", 0 },
+	  "List all other recorded values, each with its first and its last value", 0 },
 	{ "columns", 'o', "LIST", 0,
 	  "Columns of --list: number, time, size, calls, rows", 9 },
 #ifdef HAVE_NCURSES
@@ -74,27 +74,24 @@ static bool is_for_table(const struct selection *selection)
 static void check(const struct replay *replay, struct argp_state *state)
 {
 	int prints = replay->list + replay->all_gauges + !!replay->text + !!replay->contexts;
-
-	if (!replay->selection.path_given)
-		argp_error(state, "which recording?");
-	else if (prints > 1)
-		argp_error(state, "one of --list, --gauges, --text and --contexts");
-	else if (replay->gauges && !replay->list)
-		argp_error(state, "--gauge goes with --list");
-	else if ((replay->output.columns || replay->output.json) && !replay->list)
-		argp_error(state, "--columns and --json go with --list");
-	else if (prints && replay->delay > 0)
-		argp_error(state, "--delay is for the table, not for what is printed");
-	else if (prints && is_for_table(&replay->selection))
-		argp_error(state, "what is printed is of whole snapshots: --sort, --top, --group, "
-			   "--min, --max and --all are for the table");
-	else if ((replay->contexts || replay->all_gauges) && replay->selection.query_text.len)
-		argp_error(state, "a query chooses call sites; of their contexts: "
-			   "codetag contexts FILE@N QUERY");
+	const struct conflict conflicts[] = {
+		{ !replay->selection.path_given, "which recording?", NULL },
+		{ prints > 1, "one of --list, --gauges, --text and --contexts", NULL },
+		{ replay->gauges && !replay->list, "--gauge goes with --list", NULL },
+		{ (replay->output.columns || replay->output.json) && !replay->list,
+		  "--columns and --json go with --list", NULL },
+		{ prints && replay->delay > 0, "--delay is for the table: it goes without --list, --gauges, --text and --contexts", NULL },
+		{ prints && is_for_table(&replay->selection),
+		  "--list and its like print whole snapshots: --sort, --top, --group, --min, --max and "
+		  "--all are for the table", NULL },
+		{ (replay->contexts || replay->all_gauges) && replay->selection.query_text.len,
+		  "a query chooses call sites; of their contexts: codetag contexts FILE@N QUERY", NULL },
 #ifndef HAVE_NCURSES
-	else if (!prints)
-		argp_error(state, "this build has no table: --list, --gauges, --text or --contexts");
+		{ !prints, "this build has no table: --list, --gauges, --text or --contexts", NULL },
 #endif
+	};
+
+	argument_conflicts(conflicts, sizeof(conflicts) / sizeof(*conflicts), state);
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -137,8 +134,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_END:
 		selection_finish(&replay->selection, state);
-		check(replay, state);
 		output_check_columns(&replay->output, columns, COUNT, state);
+		check(replay, state);
 		return 0;
 	}
 	return ARGP_ERR_UNKNOWN;
@@ -170,7 +167,7 @@ static bool load_gauges(struct recording *recording, const struct replay *replay
 		}
 		if (gauges->count == before) {
 			warning("nothing like '%s' was recorded", replay->gauge[i]);
-			hint("What was: codetag replay %s --gauges", replay->selection.path);
+			hint("All recorded values: codetag replay %s --gauges", replay->selection.path);
 			return false;
 		}
 	}

@@ -39,6 +39,24 @@ static const struct argp_child children[] = {
 	{ 0 }
 };
 
+static void check(const struct report *report, struct argp_state *state)
+{
+	const struct selection *selection = &report->selection;
+	const struct conflict conflicts[] = {
+		{ report->tree && selection->columns.count,
+		  "a tree has columns of its own: --columns goes without --tree", NULL },
+		{ report->tree && (selection->csv || selection->sqlite),
+		  "a tree is no table: --csv and --sqlite go without --tree", NULL },
+		{ report->tree && selection->by.by != BY_SITE,
+		  "a tree is by directory: --group goes without --tree", NULL },
+		{ selection->by.by == BY_HOST && report->files.meminfo,
+		  "the memory of one machine is compared: --meminfo goes without --group host",
+		  NULL },
+	};
+
+	argument_conflicts(conflicts, sizeof(conflicts) / sizeof(*conflicts), state);
+}
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct report *report = state->input;
@@ -65,15 +83,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_END:
 		selection_finish(&report->selection, state);
 		selection_check_rows(&report->selection, &report->output, state);
-		if (report->tree && report->selection.columns.count)
-			argp_error(state, "a tree has columns of its own: --columns goes without --tree");
-		else if (report->tree && (report->selection.csv || report->selection.sqlite))
-			argp_error(state, "a tree is no table: --csv and --sqlite go without --tree");
-		else if (report->tree && report->selection.by.by != BY_SITE)
-			argp_error(state, "a tree is by directory: --group goes without --tree");
-		else if (report->selection.by.by == BY_HOST && report->files.meminfo)
-			argp_error(state, "the memory of one machine is compared: --meminfo goes "
-				   "without --group host");
+		check(report, state);
 		return 0;
 	}
 	return ARGP_ERR_UNKNOWN;
@@ -185,7 +195,8 @@ int cmd_report(int argc, char **argv)
 	struct data data = { 0 };
 	int status = STATUS_TROUBLE;
 
-	report.selection.many = report.selection.hosts = true;
+	report.selection.many = true;
+	report.selection.groups |= BIT_OF(BY_HOST);
 	argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &report);
 	if (selection_snapshot(&data.snapshot, selection)) {
 		bool good = add_memory(&report, &data);

@@ -34,7 +34,7 @@ void screen_start(void)
 	/* initscr() would end the program as it likes. */
 	if (!newterm(NULL, stdout, stdin)) {
 		warning("the terminal '%s' is not known here", getenv("TERM"));
-		hint("It is what TERM says. Others are: xterm, vt100, linux.");
+		hint("The variable TERM names it. Others are: xterm, vt100, linux.");
 		exit(STATUS_TROUBLE);
 	}
 	set_escdelay(50);	/* ms in which a key with an escape sequence comes */

@@ -20,46 +20,52 @@ enum {
 	  "Read FILE, '-' is standard input (default: " ALLOCINFO_PATH ")", 1 }
 #define OPTION_TOP \
 	{ "top", 'n', "N", 0, "Only the first N", 2 }
-#define OPTION_GROUP(more) \
+#define OPTION_GROUP \
 	{ "group", 'g', "BY", 0, \
-	  "Sum by site, row, place, func, file, dir[:DEPTH], module or subsystem " \
-	  "(default: site; row shows each row of the input apart, a place is a function " \
-	  "of a file)" more, 2 }
+	  "Sum by %s (default: site; row shows each row of the input apart, a place is a " \
+	  "function of a file)", 2 }
 
 static const struct argp_option options[] = {
 	OPTION_ALLOCINFO,
 	{ "image", KEY_IMAGE, "FILE", 0,
 	  "Read FILE, an image of a machine's memory: a dump of kdump, makedumpfile or QEMU", 1 },
 	{ "sort", 's', "KEY", 0,
-	  "Sort by size, calls, avg, name or growth (default: size, of two "
-	  "snapshots growth)", 2 },
+	  "Sort by %s (default: size, of two snapshots growth)", 2 },
 	OPTION_TOP,
-	OPTION_GROUP("; report, diff and export also by host"),
-	{ "min", KEY_MIN, "SIZE", 0, "Only what holds at least SIZE (4k, 1.5M …)", 2 },
-	{ "max", KEY_MAX, "SIZE", 0, "Only what holds at most SIZE", 2 },
-	{ "all", 'a', NULL, 0, "Also what holds nothing", 2 },
-	{ "nonzero", 'z', NULL, 0, "Only what holds something (default)", 2 },
+	OPTION_GROUP,
+	{ "min", KEY_MIN, "SIZE", 0, "Only rows that hold at least SIZE (4k, 1.5M …)", 2 },
+	{ "max", KEY_MAX, "SIZE", 0, "Only rows that hold at most SIZE", 2 },
+	{ "all", 'a', NULL, 0, "Also rows that hold nothing", 2 },
+	{ "nonzero", 'z', NULL, 0, "Only rows that hold something (default)", 2 },
 	{ 0 }
 }, trend_options[] = {
 	OPTION_ALLOCINFO,
 	OPTION_TOP,
-	OPTION_GROUP(""),
-	{ "min", KEY_MIN, "SIZE", 0, "Only what grew by at least SIZE (default: 4K)", 2 },
-	{ "all", 'a', NULL, 0, "Also what is not suspected", 2 },
+	OPTION_GROUP,
+	{ "min", KEY_MIN, "SIZE", 0, "Only rows that grew by at least SIZE (default: 4K)", 2 },
+	{ "all", 'a', NULL, 0, "Also rows that are not suspected", 2 },
 	{ 0 }
 }, merge_options[] = {
 	OPTION_TOP,
-	{ "group", 'g', "BY", 0,
-	  "Sum by site, place, func, file, dir[:DEPTH], module or subsystem (default: site)", 2 },
-	{ "min", KEY_MIN, "SIZE", 0, "Only what all hosts hold at least SIZE of", 2 },
-	{ "all", 'a', NULL, 0, "Also what holds nothing", 2 },
+	OPTION_GROUP,
+	{ "min", KEY_MIN, "SIZE", 0, "Only rows of which all hosts together hold at least SIZE", 2 },
+	{ "all", 'a', NULL, 0, "Also rows that hold nothing", 2 },
 	{ 0 }
 }, chart_options[] = {
 	OPTION_ALLOCINFO,
 	OPTION_TOP,
-	OPTION_GROUP(""),
+	OPTION_GROUP,
 	{ 0 }
 };
+
+static char *help(int key, const char *text, void *input)
+{
+	const struct selection *selection = input;
+
+	return key == 's' ? words_help(text, WORDS(order_names, ), ", ") :
+	       key == 'g' ? group_help(text, (struct group_words){ .mask = selection->groups }) :
+	       (char *)text;
+}
 
 static void take_label(struct selection *selection)
 {
@@ -108,21 +114,14 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 			argp_error(state, "'%s' is one file too many", arg);
 		return 0;
 	case 's':
-		if (!order_parse(&selection->order, arg))
-			argp_error(state, "cannot sort by '%s', but by size, calls, avg, name "
-				   "or growth", arg);
+		selection->order = argument_word(arg, WORDS(order_names, ), "sort key", state);
 		return 0;
 	case 'n':
 		selection->top = argument_number("--top", arg, 1, INT32_MAX, state);
 		return 0;
 	case 'g':
 		selection->by_given = true;
-		if (selection->hosts && !strcmp(arg, "host"))
-			selection->by = (struct grouping){ .by = BY_HOST };
-		else if (!grouping_parse(&selection->by, arg))
-			argp_error(state, "cannot group by '%s', but by site, row, "
-				   "place, func, file, dir, dir:DEPTH, module%s", arg,
-				   selection->hosts ? ", subsystem or host" : " or subsystem");
+		argument_group(&selection->by, arg, (struct group_words){ .mask = selection->groups }, state);
 		return 0;
 	case KEY_MIN:
 	case KEY_MAX:
@@ -152,20 +151,20 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	return ARGP_ERR_UNKNOWN;
 }
 
-const struct argp selection_argp = { options, parse, NULL, NULL, NULL, NULL, NULL };
+const struct argp selection_argp = { options, parse, NULL, NULL, NULL, help, NULL };
 const struct argp selection_trend_argp = {
-	trend_options, parse, NULL, NULL, NULL, NULL, NULL
+	trend_options, parse, NULL, NULL, NULL, help, NULL
 };
 const struct argp selection_merge_argp = {
-	merge_options, parse, NULL, NULL, NULL, NULL, NULL
+	merge_options, parse, NULL, NULL, NULL, help, NULL
 };
 const struct argp selection_chart_argp = {
-	chart_options, parse, NULL, NULL, NULL, NULL, NULL
+	chart_options, parse, NULL, NULL, NULL, help, NULL
 };
 
 static const struct argp_option raw_options[] = {
 	{ "raw", KEY_RAW, NULL, 0,
-	  "Count slab pages and percpu chunks, too: what is in them is then counted twice", 2 },
+	  "Count slab pages and percpu chunks, too: their content is then counted twice", 2 },
 	{ 0 }
 };
 
@@ -173,7 +172,7 @@ const struct argp selection_raw_argp = { raw_options, parse, NULL, NULL, NULL, N
 
 static const struct argp_option hosts_options[] = {
 	{ "label", KEY_LABEL, "host=NAME", 0,
-	  "The host of the next file (default: what an archive says, or the name of the "
+	  "The host of the next file (default: the one in an archive, or the name of the "
 	  "file or its directory)", 1 },
 	{ 0 }
 };
@@ -191,7 +190,7 @@ static const struct argp_option rows_options[] = {
 const struct argp rows_argp = { rows_options, parse, NULL, NULL, NULL, NULL, NULL };
 
 static const struct argp_option columns_options[] = {
-	{ "columns", 'o', "LIST", 0, "Columns: " COLUMN_NAMES, 9 },
+	{ "columns", 'o', "LIST", 0, "Columns: %s (those from before to line_before: of two snapshots)", 9 },
 	{ 0 }
 };
 
@@ -203,13 +202,18 @@ static error_t parse_columns(int key, char *arg, struct argp_state *state)
 	if (key != 'o')
 		return ARGP_ERR_UNKNOWN;
 	if (!columns_parse(&selection->columns, arg, &bad))
-		argp_error(state, "'%.*s' is not a column or one too many (there are: %s)",
-			   (int)strcspn(bad, ","), bad, COLUMN_NAMES);
+		words_refuse(columns_words(), bad, strcspn(bad, ","), "column or one too many", state);
 	return 0;
 }
 
+static char *help_columns(int key, const char *text, void *input)
+{
+	(void)input;
+	return key == 'o' ? words_help(text, columns_words(), ", ") : (char *)text;
+}
+
 const struct argp columns_argp = {
-	columns_options, parse_columns, NULL, NULL, NULL, NULL, NULL
+	columns_options, parse_columns, NULL, NULL, NULL, help_columns, NULL
 };
 
 static bool is_selected(void *query, const struct site *site)
@@ -341,7 +345,7 @@ static void check_labels(const struct selection *selection, struct argp_state *s
 		labels |= selection->labels[i] != NULL;
 	if (selection->label)
 		argp_error(state, "--label host=%s is followed by no file", selection->label);
-	else if (labels && selection->hosts && selection->by.by != BY_HOST)
+	else if (labels && selection->groups & BIT_OF(BY_HOST) && selection->by.by != BY_HOST)
 		argp_error(state, "--label tells hosts apart: it goes with --group host");
 }
 

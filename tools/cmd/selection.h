@@ -7,6 +7,7 @@
 #include <stdbool.h>
 
 #include "columns.h"
+#include "words.h"
 #include "base/text.h"
 #include "model/group.h"
 #include "read/query.h"
@@ -31,7 +32,7 @@ struct selection {
 	enum order order;
 	size_t top;		/* 0: all */
 	bool all;		/* groups that hold nothing, too */
-	bool hosts;		/* --group host makes sense */
+	unsigned int groups;	/* what --group takes, see struct group_words */
 	bool raw;		/* what contains others is counted, too: see model/container.h */
 	bool has_min, has_max;
 	int64_t min, max;
@@ -50,7 +51,7 @@ extern const struct argp columns_argp;	/* for commands that print tables */
 extern const struct argp rows_argp;	/* … and also write them as CSV and SQLite */
 extern const struct argp hosts_argp;	/* --label; arguments in the order as given */
 
-#define SELECTION_INIT { .path = ALLOCINFO_PATH }
+#define SELECTION_INIT { .path = ALLOCINFO_PATH, .groups = GROUPS_OF_SITES }
 
 /*
  * A positional argument: from the first query keyword on the words are a

@@ -51,7 +51,7 @@ static void show_limits(const struct allocinfo *info, const struct query *query,
 		puts("a part of a list, without header and without a row that holds nothing: what "
 		     "is not in it is not counted");
 	if (info->was_off)
-		puts("profiling was off then: this is what was left of before");
+		puts("profiling was off then: this memory is of the time before");
 	if (info->rounded)
 		printf("call sites with a rounded size: %zu; the sum can be wrong by %s%s\n",
 		       info->rounded, size_format(size, info->rounding, human),

@@ -10,6 +10,7 @@
 #include "command.h"
 #include "slabs_live.h"
 #include "slabs_view.h"
+#include "words.h"
 #include "base/message.h"
 #include "base/number.h"
 #include "base/text.h"
@@ -45,7 +46,7 @@ static const struct argp_option options[] = {
 	{ "image", KEY_IMAGE, "FILE", 0,
 	  "Read FILE, an image of a machine's memory: a dump of kdump, makedumpfile or QEMU", 1 },
 	{ "diff", KEY_DIFF, "OLD", 0,
-	  "What changed since OLD, another such file or a recording; the sort keys are a, c, l, "
+	  "Changes since OLD, another such file or a recording; the sort keys are a, c, l, "
 	  "n, o and v", 1 },
 #ifdef HAVE_NCURSES
 	{ "live", KEY_LIVE, NULL, 0,
@@ -53,9 +54,7 @@ static const struct argp_option options[] = {
 	{ "delay", 'd', "SEC", 0, "For --live: time between refreshes (default: 3)", 1 },
 #endif
 	{ "sort", 's', "KEY", 0,
-	  "As in slabtop: a active objects, b objects per slab, c cache size (default), "
-	  "l slabs, n name, o objects, p pages per slab, s object size, u use, "
-	  "v active slabs", 2 },
+	  "As in slabtop: %s (default: c)", 2 },
 	{ "top", 'n', "N", 0, "Only the first N", 2 },
 	{ "all", 'a', NULL, 0, "Also caches without a slab, or that did not change", 2 },
 	{ "columns", 'o', "LIST", 0,
@@ -89,6 +88,48 @@ static const struct argp_child children[] = {
 	{ 0 }
 };
 
+static char *help(int key, const char *text, void *input)
+{
+	(void)input;
+	return key == 's' ? words_help(text, WORDS(slab_keys, .meaning), ", ") : (char *)text;
+}
+
+static void check(const struct options *o, struct argp_state *state)
+{
+	const struct output *output = &o->output;
+	const char letter[] = { '\'', o->choice.key, '\'', '\0' };
+	bool from = o->allocinfo || o->trace_db || o->alloc_traces;
+	bool saved = o->sites && o->given && !from;
+	const struct conflict conflicts[] = {
+		{ output->json + output->csv + o->prometheus > 1,
+		  "one of --json, --csv and --prometheus", NULL },
+		{ o->prometheus && (o->live || o->old || o->sites || output->columns ||
+				    o->choice.pattern || o->top),
+		  "--prometheus has all caches as they are: --live, --diff, --sites, --columns, "
+		  "--top and GLOB go without it", NULL },
+		{ output->csv && (o->live || o->sites || from),
+		  "--csv goes with neither --live nor --sites", NULL },
+		{ o->has_limit && !o->old, "--fail-over goes with --diff", NULL },
+		{ (o->live || o->old) && (o->sites || from),
+		  "--sites goes with neither --live nor --diff", NULL },
+		{ o->live && o->old, "either --live or --diff", NULL },
+		{ o->live && (output->json || output->columns || output->no_headings || o->top),
+		  "--live has a table of its own: --json, --columns, --noheadings and --top go "
+		  "without it", NULL },
+		{ o->delay > 0 && !o->live, "--delay goes with --live", NULL },
+		{ o->old && !slab_key(o->choice.key)->of_changes,
+		  " does not sort changes", letter },
+		{ !!o->allocinfo + !!o->trace_db + !!o->alloc_traces > 1,
+		  "one of --allocinfo, --alloc-traces and --trace-db", NULL },
+		{ saved && image_file(o->path),
+		  "an image knows the call sites itself: codetag census --image FILE --by cache,site", NULL },
+		{ saved, "--sites of a saved slabinfo needs --allocinfo, --alloc-traces or "
+		  "--trace-db of that machine", NULL },
+	};
+
+	argument_conflicts(conflicts, sizeof(conflicts) / sizeof(*conflicts), state);
+}
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct options *o = state->input;
@@ -107,10 +148,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		o->given = true;
 		return 0;
 	case 's':
-		if (strlen(arg) != 1 || !strchr(SLAB_KEYS, *arg))
-			argp_error(state, "cannot sort by '%s', but by a, b, c, l, n, o, p, s, u "
-				   "or v", arg);
-		o->choice.key = *arg;
+		o->choice.key = *slab_keys[argument_word(arg, WORDS(slab_keys, .key), "sort key",
+							 state)].key;
 		return 0;
 	case 'n':
 		o->top = argument_number("--top", arg, 1, INT32_MAX, state);
@@ -161,42 +200,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		o->choice.pattern = arg;
 		return 0;
 	case ARGP_KEY_END:
-		if (o->output.json + o->output.csv + o->prometheus > 1)
-			argp_error(state, "one of --json, --csv and --prometheus");
-		else if (o->prometheus && (o->live || o->old || o->sites || o->output.columns ||
-					   o->choice.pattern || o->top))
-			argp_error(state, "--prometheus has all caches as they are: --live, --diff, "
-				   "--sites, --columns, --top and GLOB go without it");
-		else if (o->output.csv && (o->live || o->sites || o->allocinfo || o->trace_db ||
-					   o->alloc_traces))
-			argp_error(state, "--csv goes with neither --live nor --sites");
-		else if (o->has_limit && !o->old)
-			argp_error(state, "--fail-over goes with --diff");
-		else if ((o->live || o->old) && (o->sites || o->allocinfo || o->trace_db ||
-						 o->alloc_traces))
-			argp_error(state, "--sites goes with neither --live nor --diff");
-		else if (o->live && o->old)
-			argp_error(state, "either --live or --diff");
-		else if (o->live && (o->output.json || o->output.columns || o->output.no_headings ||
-				     o->top))
-			argp_error(state, "--live has a table of its own: --json, --columns, "
-				   "--noheadings and --top go without it");
-		else if (o->delay > 0 && !o->live)
-			argp_error(state, "--delay goes with --live");
-		else if (o->old && !strchr(SLAB_CHANGE_KEYS, o->choice.key))
-			argp_error(state, "a change cannot be sorted by '%c'", o->choice.key);
-		else if (!!o->allocinfo + !!o->trace_db + !!o->alloc_traces > 1)
-			argp_error(state, "one of --allocinfo, --alloc-traces and --trace-db");
-		else if (o->sites && o->given && image_file(o->path) && !o->allocinfo &&
-			 !o->trace_db && !o->alloc_traces)
-			argp_error(state, "an image knows the call sites itself: codetag census "
-				   "--image FILE --by cache,site");
-		else if (o->sites && o->given && !o->allocinfo && !o->trace_db && !o->alloc_traces)
-			argp_error(state, "--sites of a saved slabinfo needs --allocinfo, "
-				   "--alloc-traces or --trace-db of that machine");
-		else if (!o->sites && (o->allocinfo || o->trace_db || o->alloc_traces))
-			o->sites = 3;
 		slabs_check_columns(&o->output, o->old, state);
+		check(o, state);
+		if (!o->sites && (o->allocinfo || o->trace_db || o->alloc_traces))
+			o->sites = 3;
 		return 0;
 	}
 	return ARGP_ERR_UNKNOWN;
@@ -224,10 +231,10 @@ static const struct argp argp = {
 	"  codetag slabs --diff night.db@1 -f night.db -n 10\n"
 	"  codetag slabs --diff yesterday --fail-over 64M || mail root\n"
 	"  codetag slabs -f slabtop-of-the-bug-report.txt --csv\n\n"
-	"FILE can also be an image of memory, what slabtop -o has printed, or a kernel log with \"Unreclaimable slab "
+	"FILE can also be an image of memory, the output of slabtop -o, or a kernel log with \"Unreclaimable slab "
 	"info\".\n\n"
 	"Exit status: 0 success, 1 no cache has such a name or one grew over the limit, 2 trouble.",
-	children, NULL, NULL
+	children, help, NULL
 };
 
 /* What the names of the holders are in. */

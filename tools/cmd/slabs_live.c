@@ -212,7 +212,7 @@ static bool handle_key(struct slabs_screen *s, int key)
 		return false;
 	if (key == 'h' || key == '?') {
 		s->help = !s->help;
-	} else if (key && strchr(SLAB_KEYS, key)) {
+	} else if (slab_key(key)) {
 		s->choice->key = (char)key;
 		s->first = 0;
 		slab_rank(&s->now, s->choice);

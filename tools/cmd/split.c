@@ -7,6 +7,7 @@
 #include "change.h"
 #include "command.h"
 #include "splitting.h"
+#include "words.h"
 #include "base/message.h"
 #include "codetag/query.h"
 #include "read/control.h"
@@ -21,13 +22,9 @@ struct options {
 
 static bool is_key(const char *word)
 {
-	size_t len = strcspn(word, ",");
+	const struct words keys = { codetag_key_names, sizeof(*codetag_key_names), CODETAG_NR_KEYS };
 
-	for (unsigned int i = 0; i < CODETAG_NR_KEYS; i++)
-		if (strlen(codetag_key_names[i]) == len &&
-		    !strncmp(word, codetag_key_names[i], len))
-			return true;
-	return !strcmp(word, "none");
+	return words_find(keys, word, strcspn(word, ",")) < keys.count || !strcmp(word, "none");
 }
 
 /* The words of a query come first; then it is keys and their settings. */
@@ -62,7 +59,7 @@ static void finish(struct options *o, struct argp_state *state)
 	if (o->restore)
 		return;
 	if (!o->keys.len)
-		argp_error(state, "by what? For example: stack age, or none");
+		argp_error(state, "the keys are missing, for example: stack age, or none");
 	text_printf(&o->keys, "%s", o->settings.len ? o->settings.s : "");
 	text_clear(&o->settings);
 	text_printf(&o->settings, "keys=%s", o->keys.s);
@@ -74,7 +71,7 @@ enum { KEY_RESTORE = 0x300 };
 
 static const struct argp_option options[] = {
 	{ "restore", KEY_RESTORE, NULL, 0,
-	  "Put back what 'leaks --stacks' had split when it was killed", 0 },
+	  "Undo the splits of a run of 'leaks --stacks' that was killed", 0 },
 	{ 0 }
 };
 
@@ -103,16 +100,16 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	return ARGP_ERR_UNKNOWN;
 }
 
+#define KEY_HELP(id, word, column, number, meaning) word " (" meaning "), "
+
 static const struct argp argp = {
 	options, parse, "QUERY… KEY… [depth=N] [max=N]\nQUERY… none\n--all none\n--restore",
 	"Counts later allocations of the chosen call sites separately for each "
 	"value of the keys, or stops doing so."
-	"\vKeys: stack (depth=N frames, 16), node, cpu, task, cgroup (memory control group), "
-	"accounted, size (asked for), gfp, age (the interval in which it was allocated). A site "
-	"has at most max=N contexts (1024). codetag contexts shows them; their memory stays "
-	"theirs until it is freed, also after none. Other sites do not become slower. A "
-	"query with a module is remembered for when it is loaded again, see codetag "
-	"remembered.\n\n"
+	"\vKeys: " CODETAG_KEY_LIST(KEY_HELP) "or none. A stack has depth=N frames (16), a site at "
+	"most max=N contexts (1024). codetag contexts shows them. A context keeps its memory until "
+	"that is freed, also after none. Other sites do not become slower. The kernel remembers a "
+	"query with a module for when it loads the module again, see codetag remembered.\n\n"
 	"Examples:\n"
 	"  codetag split func __alloc_skb stack age\n"
 	"  codetag split file 'fs/*' func alloc_inode stack depth=8\n"
@@ -130,7 +127,7 @@ static int restore(const struct debugfs_dir *dir)
 		puts("nothing to put back: no run of 'leaks --stacks' was killed");
 		return STATUS_OK;
 	case LEFT_PUT_BACK:
-		puts("what was split is as it was before");
+		puts("the call sites are split as they were before");
 		return STATUS_OK;
 	case LEFT_RUNNING:
 	case LEFT_FAILED:

@@ -9,6 +9,7 @@
 #include "arguments.h"
 #include "command.h"
 #include "output.h"
+#include "words.h"
 #include "base/glob.h"
 #include "base/message.h"
 #include "base/number.h"
@@ -39,13 +40,13 @@ struct options {
 
 static const struct argp_option options[] = {
 	{ "sort", 's', "KEY", 0,
-	  "Sort by total (default), text, rodata, data, bss, init, tags or name", 0 },
+	  "Sort by %s (default: total)", 0 },
 	{ "group", 'g', "BY", 0,
-	  "Sum by file (default), dir[:DEPTH], subsystem, module or symbol", 0 },
-	{ "start-branch", KEY_START, "DIR", 0, "Only what is below DIR", 0 },
+	  "Sum by %s (default: file)", 0 },
+	{ "start-branch", KEY_START, "DIR", 0, "Only files below DIR", 0 },
 	{ "top", 'n', "N", 0, "Only the first N", 0 },
 	{ "columns", 'o', "LIST", 0,
-	  "Columns: total, text, rodata, data, bss, init, tags, objects, name", 9 },
+	  "Columns: %s", 9 },
 	{ 0 }
 };
 
@@ -57,6 +58,21 @@ static const struct table_column columns[] = {
 };
 
 #define COUNT (sizeof(columns) / sizeof(*columns))
+
+static const char *const own_groups[] = { "symbol" };
+
+static const struct group_words groups = {
+	BIT_OF(BY_FILE) | BIT_OF(BY_DIR) | BIT_OF(BY_SUBSYSTEM) | BIT_OF(BY_MODULE),
+	WORDS(own_groups, ),
+};
+
+static char *help(int key, const char *text, void *input)
+{
+	(void)input;
+	return key == 's' ? words_help(text, WORDS(key_names, ), ", ") :
+	       key == 'g' ? group_help(text, groups) :
+	       key == 'o' ? words_help(text, WORDS(columns, .name), ", ") : (char *)text;
+}
 
 static const struct argp_child children[] = {
 	{ &output_argp, 0, NULL, 9 },
@@ -72,15 +88,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		state->child_inputs[0] = &o->output;
 		return 0;
 	case 's':
-		o->key = argument_word(arg, key_names, KEYS, "sort key", state);
+		o->key = argument_word(arg, WORDS(key_names, ), "sort key", state);
 		return 0;
 	case 'g':
-		o->by_symbol = !strcmp(arg, "symbol");
-		if (!o->by_symbol && (!grouping_parse(&o->by, arg) ||
-		    (o->by.by != BY_FILE && o->by.by != BY_DIR && o->by.by != BY_SUBSYSTEM &&
-		     o->by.by != BY_MODULE)))
-			argp_error(state, "cannot group by '%s', but by file, dir, dir:DEPTH, "
-				   "subsystem, module or symbol", arg);
+		o->by_symbol = argument_group(&o->by, arg, groups, state) == 0;
 		return 0;
 	case KEY_START:
 		o->branch = arg;
@@ -97,9 +108,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		o->dir = arg;
 		return 0;
 	case ARGP_KEY_END:
+		output_check_columns(&o->output, columns, COUNT, state);
 		if (!o->dir)
 			argp_error(state, "BUILD or FILE is missing");
-		output_check_columns(&o->output, columns, COUNT, state);
 		return 0;
 	}
 	return ARGP_ERR_UNKNOWN;
@@ -108,8 +119,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 static const struct argp argp = {
 	options, parse, "BUILD|FILE",
 	"Shows the static footprint of a built kernel tree, modules included, from its object "
-	"files: code, constants, data and zeroed data, what is only for the start and the "
-	"end (sections .init and .exit, in none of the others), and of the data what the "
+	"files: code, constants, data and zeroed data, the part for the start and the "
+	"end only (sections .init and .exit, in none of the others), and of the data the part of the "
 	"allocation tags take. Or of one FILE: an object, a module, a vmlinux, whose tags are "
 	"only known (else '-') if it has symbols."
 	"\vObjects are counted as the compiler made them: the linker drops, merges and adds "
@@ -121,7 +132,7 @@ static const struct argp argp = {
 	"  codetag static ~/linux-build/vmlinux\n"
 	"  codetag chart --attr static ~/linux-build -o static.svg\n\n"
 	"Exit status: 0 success, 1 nothing is below DIR, 2 trouble.",
-	children, NULL, NULL
+	children, help, NULL
 };
 
 struct row {

@@ -24,7 +24,7 @@ static const struct argp_option options[] = {
 
 static const struct argp argp = {
 	options, debugfs_parse, "[FILE]",
-	"Shows what the profiler does and costs: the page id store in use, "
+	"Shows the state and the cost of the profiler: the page id store in use, "
 	"ids used and free, memory by kind, everything it had to drop."
 	"\vExamples:\n"
 	"  codetag stats\n"

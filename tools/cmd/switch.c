@@ -32,7 +32,7 @@ static int run(const struct argp *argp, int argc, char **argv, const char *actio
 
 static const struct argp enable_argp = {
 	NULL, parse, "QUERY…\n--all",
-	"Starts to count what the chosen call sites allocate."
+	"Starts to count the allocations of the chosen call sites."
 	"\vMemory that they allocate while they are disabled is never counted. A query with a "
 	"module is remembered for when it is loaded again, see codetag remembered.\n\n"
 	"Examples:\n"
@@ -50,7 +50,7 @@ int cmd_enable(int argc, char **argv)
 
 static const struct argp disable_argp = {
 	NULL, parse, "QUERY…\n--all",
-	"Stops counting what the chosen call sites allocate."
+	"Stops counting the allocations of the chosen call sites."
 	"\vMemory that they hold already stays counted until it is freed. A query with a module is "
 	"remembered for when it is loaded again, see codetag remembered.\n\n"
 	"Examples:\n"

@@ -13,6 +13,7 @@
 #include "trace_choice.h"
 #include "trace_read.h"
 #include "trace_view.h"
+#include "words.h"
 #include "base/message.h"
 #include "read/input.h"
 #include "trace/kmem_sites.h"
@@ -50,12 +51,11 @@ static const struct argp_option options[] = {
 	  "For --record: memory for the events, of all CPUs together (default: 64M)", -1 },
 #endif
 	{ "order-by", 's', "KEY", 0,
-	  "total_dynamic (bytes ever allocated, default), current_dynamic (bytes now), "
-	  "alloc_count, free_count, waste (bytes wasted now), total_waste (ever wasted) or "
-	  "remote_freed (objects freed on another CPU)", 0 },
+	  "Sort by %s (default: total_dynamic). Current means now, total ever; waste is lost "
+	  "by rounding up, remote_freed counts objects freed on another CPU", 0 },
 	{ "group", 'g', "BY", 0,
-	  "Sum by caller (default), func, module, process (that allocated), size (asked for), or, "
-	  "with --kernel, file, dir[:DEPTH] or subsystem", 0 },
+	  "Sum by %s (default: caller; the process allocated, the size was asked for; file, dir "
+	  "and subsystem need --kernel)", 0 },
 	{ "top", 'n', "N", 0, "Only the first N callers", 0 },
 	{ "slab-account", KEY_SLAB, NULL, 0,
 	  "Columns total slack req alloc/free: frees count where they are called, and "
@@ -80,6 +80,22 @@ static const struct argp_option options[] = {
 	{ 0 }
 };
 
+enum { GROUP_CALLER, GROUP_PROCESS, GROUP_SIZE };
+
+static const char *const own_groups[] = { "caller", "process", "size" };
+
+static const struct group_words groups = {
+	BIT_OF(BY_FUNC) | BIT_OF(BY_MODULE) | BIT_OF(BY_FILE) | BIT_OF(BY_DIR) |
+	BIT_OF(BY_SUBSYSTEM), WORDS(own_groups, ),
+};
+
+static char *help(int key, const char *text, void *input)
+{
+	(void)input;
+	return key == 's' ? words_help(text, WORDS(kmem_key_names, ), ", ") :
+	       key == 'g' ? group_help(text, groups) : (char *)text;
+}
+
 /* What sorts is no table by itself: older tools have -o for the order. */
 static void hint_order(const char *columns)
 {
@@ -100,9 +116,35 @@ static bool has_file(const struct trace *trace)
 	return trace->build && trace->by.by == BY_ROW && !trace->by_size;
 }
 
+static void check(const struct trace *trace, struct argp_state *state)
+{
+	const struct trace_source *source = &trace->source;
+	enum group_by by = trace->by.by;
+	bool records = source->seconds > 0;
+	bool by_file = by == BY_FILE || by == BY_DIR || by == BY_SUBSYSTEM;
+	const struct conflict conflicts[] = {
+		{ trace->db_file && (source->path || trace->save_db),
+		  "--db-file goes with no log and no --save-db", NULL },
+		{ records && (source->path || trace->db_file), "--record reads no file", NULL },
+		{ !source->path && !trace->db_file && !records,
+		  "which log? '-' is standard input", NULL },
+		{ trace->buffer_given && !records, "--buffer goes with --record", NULL },
+		{ trace->branch && !trace->build, "--start-branch needs --kernel BUILD", NULL },
+		{ by_file && !trace->build,
+		  "--group file, dir and subsystem need --kernel BUILD", NULL },
+		{ trace->build && trace->by_task,
+		  "processes are in no file: --group process goes without --kernel", NULL },
+		{ (trace->choice.frames || trace->choice.pages || trace->by_task) &&
+		  (trace->db_file || records), "stacks, pages and processes are read from a log", NULL },
+	};
+
+	argument_conflicts(conflicts, sizeof(conflicts) / sizeof(*conflicts), state);
+}
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct trace *trace = state->input;
+	int own;
 
 	switch (key) {
 	case ARGP_KEY_INIT:
@@ -110,8 +152,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		state->child_inputs[1] = &trace->output;
 		return 0;
 	case 's':
-		trace->order.key = argument_word(arg, kmem_key_names, KMEM_KEYS, "sort key",
-						 state);
+		trace->order.key = argument_word(arg, WORDS(kmem_key_names, ), "sort key", state);
 		return 0;
 	case 'n':
 		trace->order.top = argument_number("--top", arg, 1, INT32_MAX, state);
@@ -120,14 +161,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		trace->output.columns = arg;
 		return 0;
 	case 'g':
-		trace->by_task = !strcmp(arg, "process");
-		trace->by_size = !strcmp(arg, "size");
 		trace->by.by = BY_ROW;
-		if (!trace->by_task && !trace->by_size && strcmp(arg, "caller") &&
-		    (!grouping_parse(&trace->by, arg) || trace->by.by == BY_SITE || trace->by.by == BY_PLACE ||
-		     trace->by.by == BY_ROW))
-			argp_error(state, "cannot group by '%s', but by caller, func, module, "
-				   "process, size, file, dir, dir:DEPTH or subsystem", arg);
+		own = argument_group(&trace->by, arg, groups, state);
+		trace->by_task = own == GROUP_PROCESS;
+		trace->by_size = own == GROUP_SIZE;
 		return 0;
 	case KEY_SLAB:
 		trace->view.slab_account = trace->order.frees_too = true;
@@ -160,29 +197,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		trace->source.path = arg;
 		return 0;
 	case ARGP_KEY_END:
-		if (trace->db_file && (trace->source.path || trace->save_db))
-			argp_error(state, "--db-file goes with no log and no --save-db");
-		else if (trace->source.seconds > 0 && (trace->source.path || trace->db_file))
-			argp_error(state, "--record reads no file");
-		else if (!trace->source.path && !trace->db_file && trace->source.seconds <= 0)
-			argp_error(state, "which log? '-' is standard input");
-		else if (trace->buffer_given && trace->source.seconds <= 0)
-			argp_error(state, "--buffer goes with --record");
-		else if (trace->branch && !trace->build)
-			argp_error(state, "--start-branch needs --kernel BUILD");
-		else if ((trace->by.by == BY_FILE || trace->by.by == BY_DIR ||
-			  trace->by.by == BY_SUBSYSTEM) && !trace->build)
-			argp_error(state, "--group %s needs --kernel BUILD",
-				   grouping_name(trace->by.by));
-		else if (trace->build && trace->by_task)
-			argp_error(state, "processes are in no file: --group process goes without "
-				   "--kernel");
-		else if ((trace->choice.frames || trace->choice.pages || trace->by_task) &&
-			 (trace->db_file || trace->source.seconds > 0))
-			argp_error(state, "stacks, pages and processes are read from a log");
+		trace_check_columns(&trace->output, has_file(trace), state);
+		check(trace, state);
 		if (trace->source.seconds > 0)
 			trace->source.path = "this machine";
-		trace_check_columns(&trace->output, has_file(trace), state);
 		return 0;
 	}
 	return ARGP_ERR_UNKNOWN;
@@ -197,8 +215,8 @@ static const struct argp argp = {
 #endif
 	"Reads an ftrace log with the kmem events kmalloc, kfree, kmem_cache_alloc and "
 	"kmem_cache_free, of any kernel that has them: the file trace, trace_pipe (until "
-	"interrupted), what 'trace-cmd report' or 'perf script' prints, or a trace.dat. Tells who allocated how much, "
-	"holds how much now and wastes how much, and what looks wrong."
+	"interrupted), the output of 'trace-cmd report' or 'perf script', or a trace.dat. Shows for each "
+	"caller how much it allocated, holds now and wastes, and lists suspicious events."
 	"\vThe columns are: bytes ever allocated, bytes that rounding up wastes now, bytes "
 	"that are alive, allocations / frees of them, wasted per cent of all that was ever "
 	"allocated, caller. --slab-account has the bytes ever wasted instead.\n\n"
@@ -213,7 +231,7 @@ static const struct argp argp = {
 	"  codetag trace saved.trace --group size --from '*alloc_skb*'\n\n"
 	"Exit status: 0 success, 1 no allocation is known to be of the cache NAME or no "
 	"caller is below DIR or matches GLOB, 2 trouble, or events are missing.",
-	children, NULL, NULL
+	children, help, NULL
 };
 
 #ifdef HAVE_SQLITE

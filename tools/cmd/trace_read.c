@@ -182,7 +182,7 @@ static bool read_text(struct kmem *kmem, const char *path, unsigned int frames)
 	read_lines(kmem, in, frames);
 	good = !ferror(in) || interrupt_caught();
 	if (interrupt_caught())
-		warning("interrupted: this is what %s had until then", input_name(path));
+		warning("interrupted: this is the part of %s until then", input_name(path));
 	else if (!good)
 		input_complain(path, errno);
 	if (!is_stdin)

@@ -15,8 +15,8 @@ enum { KEY_TRACE = 0x400, KEY_KERNEL };
 
 static const struct argp_option options[] = {
 	{ "trace", KEY_TRACE, "FILE", 0,
-	  "Instead of call sites the callers of a kmem trace: what 'codetag trace' reads, or "
-	  "what its --save-db wrote", 3 },
+	  "Instead of call sites the callers of a kmem trace: a log that 'codetag trace' reads, or "
+	  "a file of its --save-db", 3 },
 #ifdef HAVE_ELF
 	{ "kernel", KEY_KERNEL, "BUILD", 0,
 	  "For --trace: the build tree of the kernel tells which file a caller is in", 3 },

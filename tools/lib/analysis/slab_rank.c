@@ -8,6 +8,27 @@
 #include "base/number.h"
 #include "base/strmap.h"
 
+const struct slab_key slab_keys[SLAB_KEYS] = {
+	{ "a", "a active objects", true },
+	{ "b", "b objects per slab", false },
+	{ "c", "c cache size", true },
+	{ "l", "l slabs", true },
+	{ "n", "n name", true },
+	{ "o", "o objects", true },
+	{ "p", "p pages per slab", false },
+	{ "s", "s object size", false },
+	{ "u", "u use", false },
+	{ "v", "v active slabs", true },
+};
+
+const struct slab_key *slab_key(int letter)
+{
+	for (size_t i = 0; i < SLAB_KEYS; i++)
+		if (*slab_keys[i].key == letter)
+			return &slab_keys[i];
+	return NULL;
+}
+
 int64_t slab_size(const struct slab_cache *cache, int64_t page_size)
 {
 	/* Of a list that has it rounded to that. */

@@ -9,11 +9,22 @@
 
 #include "read/slabinfo.h"
 
-#define SLAB_KEYS "abclnopsuv"		/* of slabtop … */
-#define SLAB_CHANGE_KEYS "aclnov"	/* … and those that have a meaning for changes */
+/* The sort keys of slabtop. */
+struct slab_key {
+	const char *key;	/* a letter */
+	const char *meaning;	/* the letter, and what it sorts by */
+	bool of_changes;	/* it has a meaning for changes, too */
+};
+
+#define SLAB_KEYS 10
+
+extern const struct slab_key slab_keys[SLAB_KEYS];
+
+/* NULL: it is no key. */
+const struct slab_key *slab_key(int letter);
 
 struct slab_choice {
-	char key;		/* to sort by, one of the above */
+	char key;		/* the letter of the key to sort by */
 	int64_t page_size;
 	const char *pattern;	/* a glob, NULL: any name */
 	bool all;		/* also those without a slab */

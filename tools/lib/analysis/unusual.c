@@ -146,10 +146,10 @@ static void find_unaccounted(struct remarks *remarks, const struct explanation *
 	size_format(size, bytes, true);
 	if (!e->has_sites)
 		text_printf(&text, "%s are in no counter of this kernel, such as pages that drivers "
-			    "allocate. A kernel with a profiler, or 'codetag trace --record', tells who does.",
+			    "allocate. A kernel with a profiler, or 'codetag trace --record', names the callers.",
 			    size);
 	else
-		text_printf(&text, "%s%s are accounted for by nobody.",
+		text_printf(&text, "%s%s are in no account.",
 			    e->exact ? "" : "At most ", size);
 	add(remarks, UNUSUAL_UNACCOUNTED, MEMORY_UNACCOUNTED, &text);
 }
@@ -178,9 +178,9 @@ void missing_find(struct text *lines, const struct explanation *e, const struct 
 	text_clear(lines);
 	if (machine->profiling == PROFILING_NONE)
 		text_puts(lines, "This kernel has no memory allocation profiling, so no call sites are known.\n"
-			  "Who allocates from now on: codetag trace --record 10\n");
+			  "To see later allocations: codetag trace --record 10\n");
 	else if (machine->profiling == PROFILING_OFF)
-		text_puts(lines, "Profiling is off: what is allocated now is charged to no call site "
+		text_puts(lines, "Profiling is off: allocations are charged to no call site now "
 			  "(sysctl vm.mem_profiling).\n");
 	else if (!e->has_sites)
 		text_puts(lines, "Call sites are not known: there is no allocinfo, or only root may read it.\n");

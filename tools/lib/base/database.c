@@ -375,7 +375,7 @@ static sqlite3 *open_to_read(const char *real, int fd, const struct stat *st, ch
 	shared = beside(real, "-shm", &shm);
 	if (!trusted(st) || !trusted(&wal) || (shared && !trusted(&shm)))
 		return refuse(why, "it is being written, or its writer was killed, and it or ", real,
-			      "-wal or -shm belongs to somebody else");
+			      "-wal or -shm belongs to another user");
 	return open_written(real, st->st_size + wal.st_size, shared && shm.st_size);
 }
 
@@ -396,7 +396,7 @@ static sqlite3 *open_to_write(const char *real, const struct stat *st, bool appe
 		else if (trusted(&other))
 			size += other.st_size;
 		else
-			return refuse(why, "", real, "-wal or -shm belongs to somebody else: "
+			return refuse(why, "", real, "-wal or -shm belongs to another user: "
 				      "take another name");
 	db = open_as(real, "", SQLITE_OPEN_READWRITE);
 	if (append)

@@ -203,24 +203,13 @@ void groups_free(struct groups *groups)
 	*groups = (struct groups){ 0 };
 }
 
-bool order_parse(enum order *order, const char *text)
-{
-	static const char *const names[] = {
-		[ORDER_SIZE] = "size",
-		[ORDER_CALLS] = "calls",
-		[ORDER_AVERAGE] = "avg",
-		[ORDER_NAME] = "name",
-		[ORDER_GROWTH] = "growth",
-	};
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
-		if (!strcmp(text, names[i])) {
-			*order = i;
-			return true;
-		}
-	}
-	return false;
-}
+const char *const order_names[ORDERS] = {
+	[ORDER_SIZE] = "size",
+	[ORDER_CALLS] = "calls",
+	[ORDER_AVERAGE] = "avg",
+	[ORDER_NAME] = "name",
+	[ORDER_GROWTH] = "growth",
+};
 
 static int64_t weight(const struct group *group, enum order order)
 {

@@ -84,8 +84,9 @@ void groups_add_before(struct groups *groups, const struct allocinfo *info,
 void groups_free(struct groups *groups);
 
 enum order { ORDER_SIZE, ORDER_CALLS, ORDER_AVERAGE, ORDER_NAME, ORDER_GROWTH };
+#define ORDERS (ORDER_GROWTH + 1)
 
-bool order_parse(enum order *order, const char *text);
+extern const char *const order_names[ORDERS];
 
 /* Largest first, names from A to Z. Breaks the link from names to groups. */
 void groups_sort(struct groups *groups, enum order order);

@@ -120,14 +120,14 @@ static void write_memory(FILE *out, const struct export *export)
 	const struct explanation *e = export->memory;
 
 	write_kinds(out, export, "codetag_memory_bytes",
-		    "Used memory by what it is for, each byte once", e->kind);
+		    "Used memory by its use, each byte once", e->kind);
 	write_kinds(out, export, "codetag_memory_droppable_bytes",
-		    "What of it the kernel can drop", e->droppable);
+		    "The part of it that the kernel can drop", e->droppable);
 	write_one(out, export, "codetag_memory_installed_bytes", "Memory that is installed",
 		  e->installed);
-	write_one(out, export, "codetag_memory_boot_bytes", "What of it was kept at boot", e->boot);
+	write_one(out, export, "codetag_memory_boot_bytes", "The part of it that was kept at boot", e->boot);
 	write_one(out, export, "codetag_memory_free_bytes",
-		  "What of it is free, on the lists of CPUs, too", e->free + e->cpu_lists);
+		  "The part of it that is free, on the lists of CPUs, too", e->free + e->cpu_lists);
 }
 
 void export_prometheus(struct export *export, FILE *out)
@@ -150,11 +150,11 @@ void export_prometheus(struct export *export, FILE *out)
 		write_series(out, export, "codetag_allocations", &groups->group[i], NULL,
 			     groups->group[i].now.calls);
 	write_one(out, export, "codetag_other_allocated_bytes",
-		  "Memory of what is not listed one by one", others.bytes);
+		  "Memory of all series that are not listed", others.bytes);
 	write_one(out, export, "codetag_other_allocations",
-		  "Allocations of what is not listed one by one", others.calls);
+		  "Allocations of all series that are not listed", others.calls);
 	write_one(out, export, "codetag_total_allocated_bytes",
-		  "Memory of all call sites, what is in slab pages once", groups->now.bytes);
+		  "Memory of all call sites, the content of slab pages once", groups->now.bytes);
 	write_one(out, export, "codetag_total_allocations",
 		  "Allocations of all call sites", groups->now.calls);
 	if (export->memory)

@@ -76,7 +76,7 @@ help_knows_columns() {
 	shift
 	"$codetag" "$@" -o no-such >"$scratch/columns" 2>&1
 	[ $? -eq 2 ] && grep -q 'there are: ' "$scratch/columns" || return 1
-	for column in $(sed -n 's/.*(there are: \(.*\))$/\1/p' "$scratch/columns" | tr -d ,); do
+	for column in $(sed -n 's/.*there are: \(.*\)$/\1/p' "$scratch/columns" | tr -d ,); do
 		grep -qE "[ :]$column([ ,.]|\$)" <<<"$help" || { echo "no $column in --help"; return 1; }
 	done
 }
@@ -154,6 +154,86 @@ for command in "slabs" "slabs --diff x" "contexts" "trace x" "static x" "status"
 	# shellcheck disable=SC2086
 	check "docs/columns/${command// /-}" help_knows_columns "${command%% *}" $command
 done
+# words_of COMMAND OPTION: the words of the message about one that there is not.
+words_of() {
+	"$codetag" "$1" "$2" '?' 2>&1 | sed -n 's/.*there are: \(.*\)$/\1/p' | tr -d ,
+}
+
+# The options of COMMAND that take a word of a list.
+word_options() {
+	ARGP_HELP_FMT=rmargin=2000 "$codetag" "$1" --help |
+		sed -nE 's/^ *(-., )?(--[a-z-]+)=(KEY|BY|LIST|FORMAT|KIND|ATTR)( .*)?$/\2/p'
+}
+
+# What the manual page says of the options of COMMAND, with "columns" of its columns, too.
+man_of() {
+	awk -v command="$1" -v columns="$2" '
+		/^\.S[sh]/ {
+			here = /^\.Ss Common options/ || ($1 == ".Ss" && $0 ~ "[ ,]" command "(,|$)") ||
+				(columns && /^\.Sh COLUMNS/)
+			json = /^\.Sh JSON/
+		}
+		json && columns && /^\.It/ { here = $0 ~ "[ ,]" command "([ ,]|$)" }
+		here' ../man/codetag.1
+}
+
+# knows WORD PLACE TEXT: the text has it as a word of its own.
+knows() {
+	[[ $3 =~ (^|[^a-z_/])$1([^a-z_/]|$) ]] || { echo "no $1 in $2"; return 1; }
+}
+
+# A word that the command takes is in its help, in the manual page and is completed; a word that
+# is completed is taken.
+words_agree() {
+	local option word words help man completed missing=0
+	for option in $(word_options "$1"); do
+		words=$(words_of "$1" "$option")
+		words=${words//dir:DEPTH/dir:2}
+		[ "$(wc -w <<<"$words")" -gt 2 ] || { echo "no message lists the words of $option"; missing=1; }
+		# shellcheck disable=SC2046,SC2059,SC2086
+		"$codetag" "$1" $(printf -- "$option=%s " $words) --usage >/dev/null || missing=1
+		help=$(ARGP_HELP_FMT=rmargin=2000 "$codetag" "$1" --help | grep -e "$option=")
+		man=$(man_of "$1" "$(grep -o columns <<<"$option")")
+		completed=$(PATH=$asan:$PATH bash -c '. ../completion/codetag; _codetag_values "$2" "$1"' _ "$1" "$option")
+		for word in $words; do
+			knows "${word%:2}" "the help of $1 $option" "$help" || missing=1
+			knows "${word%:2}" "codetag.1, $1 $option" "$man" || missing=1
+			knows "${word%:2}" "the completion of $1 $option" "$completed" || missing=1
+		done
+		for word in $completed; do
+			[[ $'\n'"${words// /$'\n'}"$'\n' == *$'\n'"${word%:1}"$'\n'* ]] ||
+				[ "$1 $option" = "slabs --columns" ] ||
+				{ echo "$1 $option: $word is completed, and not taken"; missing=1; }
+		done
+	done
+	return $missing
+}
+
+# The keys of the kernel's language: in its documentation, in the help, in the manual page.
+keys_agree() {
+	local keys key missing=0
+	keys=$("$codetag" split --dry-run --all '?' 2>&1 | sed -n 's/.*there are: \(.*\), and .*/\1/p' | tr -d ,)
+	[ "$(wc -w <<<"$keys")" -gt 8 ] || { echo "no message lists the keys"; return 1; }
+	for key in $keys; do
+		"$codetag" split --dry-run --all "$key" --usage >/dev/null || missing=1
+		grep -qE "^\`\`$key\`\` " ../../codetag/Documentation/admin-guide/mm/codetag.rst ||
+			{ echo "no row of $key in codetag.rst"; missing=1; }
+		[ "$key" = stack ] || grep -qP "^\t\t$key " ../../codetag/Documentation/ABI/testing/debugfs-codetag ||
+			{ echo "no $key in debugfs-codetag"; missing=1; }
+		knows "$key" usage.md "$(sed -n '/^The keys are/,/\./p' ../../Documentation/usage.md)" || missing=1
+		knows "$key" "codetag.1, split" "$(sed -n '/^\.Ss split/,/^\.Ss contexts/p' ../man/codetag.1)" || missing=1
+		knows "$key" "the help of split" "$("$codetag" split --help | sed -n '/^Keys:/,$p')" || missing=1
+		completes "$key" split "$key" || { echo "split $key is not completed"; missing=1; }
+		[[ " $(words_of contexts --group) " == *" $key "* ]] || { echo "contexts does not sum by $key"; missing=1; }
+	done
+	return $missing
+}
+
+for command in $commands; do
+	[ -z "$(word_options "$command")" ] || check "docs/words/$command" words_agree "$command"
+done
+check docs/words/keys keys_agree
+
 ours=data/recorded-ours-6.12
 check docs/json/report json_is_documented "$codetag" report --json $ours.allocinfo \
 	--meminfo $ours.meminfo --slabinfo $ours.slabinfo --zoneinfo $ours.zoneinfo
@@ -254,7 +334,7 @@ for option in --live --diff=data/recorded-mainline-6.12.slabinfo; do
 	check "docs/refuses/slabs-sites${option%=*}" refuses --sites slabs $option --sites -f $ours.slabinfo \
 		--allocinfo $ours.allocinfo
 done
-check docs/refuses/slabs-sort refuses "sorted by 'u'" slabs --diff x -s u
+check docs/refuses/slabs-sort refuses "'u' does not sort changes" slabs --diff x -s u
 check docs/refuses/slabs-delay refuses --delay slabs -d 3
 for format in csv json prometheus; do
 	check docs/refuses/attr-$format refuses --attr export --format $format --attr calls $ours.allocinfo

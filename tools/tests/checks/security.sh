@@ -80,7 +80,7 @@ foreign_wal() {
 			chown 65534 "$scratch/hostile/x.db$places" || return 1
 			# shellcheck disable=SC2086
 			"$codetag" $command >"$scratch/out" 2>&1
-			[ $? -eq 2 ] && grep -q 'belongs to somebody else' "$scratch/out" && continue
+			[ $? -eq 2 ] && grep -q 'belongs to another user' "$scratch/out" && continue
 			bad=1
 			echo "$places: $command: $(cat "$scratch/out")"
 		done < <(readers "$recording")
@@ -94,7 +94,7 @@ foreign_waits() {
 	for suffix in -wal -shm; do
 		rm -rf "$scratch/waits" && mkdir "$scratch/waits" && : >"$db$suffix" && chown 65534 "$db$suffix" || return 1
 		"$codetag" record -q -c 1 -o "$db" --allocinfo data/handmade-v1.allocinfo 2>"$scratch/out"
-		[ $? -eq 2 ] && grep -q 'belongs to somebody else' "$scratch/out" && [ ! -e "$db" ] &&
+		[ $? -eq 2 ] && grep -q 'belongs to another user' "$scratch/out" && [ ! -e "$db" ] &&
 			[ -e "$db$suffix" ] || { echo "$suffix"; ls -l "$scratch/waits"; cat "$scratch/out"; return 1; }
 	done
 }

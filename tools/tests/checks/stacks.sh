@@ -222,7 +222,7 @@ id 41 keys=stack,age,task max=4096' || return 1
 	cp "$stacks/split-before" "$stacks/again"
 	: >"$stacks/written"
 	WRITTEN=$stacks/written LD_PRELOAD='' in_world "$codetag" split --restore --debugfs "$stacks" >"$stacks/out" 2>"$stacks/err"
-	stacks_exits 0 $? && stacks_says 'as it was before' out && stacks_wrote 'id 40 keys=none
+	stacks_exits 0 $? && stacks_says 'as they were before' out && stacks_wrote 'id 40 keys=none
 id 41 keys=size,node max=9
 60' && [ ! -e "$stacks/split-before" ] || return 1
 	"$codetag" split --restore --debugfs "$stacks" | grep -q 'nothing to put back' || return 1
