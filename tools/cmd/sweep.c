@@ -110,14 +110,18 @@ static bool status_allowed(const char *allowed, int status)
 
 static void finish(struct sweep *sweep, struct argp_state *state)
 {
-	if (!sweep->command || !*sweep->command)
-		argp_error(state, "which command? It comes after the query and --");
-	else if (sweep->ktap && (sweep->output.json || sweep->output.columns))
-		argp_error(state, "--ktap replaces the table: it goes with neither --json nor --columns");
+	const struct conflict conflicts[] = {
+		{ !sweep->command || !*sweep->command,
+		  "the command is missing. It comes after the query and --", NULL },
+		{ sweep->ktap && (sweep->output.json || sweep->output.columns),
+		  "--ktap replaces the table: it goes with neither --json nor --columns", NULL },
+	};
+
+	output_check_columns(&sweep->output, sweep_columns, SWEEP_COLUMNS, state);
+	argument_conflicts(conflicts, sizeof(conflicts) / sizeof(*conflicts), state);
 	if (!sweep->words.len)
 		text_clear(&sweep->words);
 	sweep->query = argument_query(sweep->words.s, state);
-	output_check_columns(&sweep->output, sweep_columns, SWEEP_COLUMNS, state);
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
