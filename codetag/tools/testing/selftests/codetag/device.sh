@@ -17,9 +17,12 @@ if ! modprobe test_hmm 2>/dev/null; then
 fi
 [ -c /dev/hmm_dmirror0 ] || { cleanup; skip_all "no /dev/hmm_dmirror0"; }
 plan 18
-[ ! -e $thp/enabled ] || echo madvise >$thp/enabled
-# Nobody makes huge pages of what came back.
-[ ! -e $thp/khugepaged ] || echo 3600000 >$thp/khugepaged/scan_sleep_millisecs
+
+# huge always|madvise|never: who may have huge pages. With never there is no khugepaged.
+huge()
+{
+	[ ! -e $thp/enabled ] || echo "$1" >$thp/enabled
+}
 
 # Other pages at the same lines: those of the programs themselves
 SOME=64
@@ -33,7 +36,10 @@ rounds()
 	pages=$(($2 * MB / PAGE))
 	base user "$3"
 	base driver ' lib/test_hmm\.c:'
+	huge madvise
 	helper "$1" "$2"
+	# As soon as it has time, khugepaged would make huge pages of what came back.
+	huge never
 	held=$(grown user)
 	few $((${held% *} - $2 * MB))
 	check "$1: pages held" $? "$held"
