@@ -4,6 +4,7 @@
  */
 #define pr_fmt(fmt) "codetag: " fmt
 
+#include <linux/alloc_tag.h>
 #include <linux/capability.h>
 #include <linux/init.h>
 #include <linux/mutex.h>
