@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* contexts --tree: who called, indented, with the sums of all below. */
+/* contexts --tree: the callers, indented, with the sums of all below. */
 #ifndef CODETAG_CALLTREE_VIEW_H
 #define CODETAG_CALLTREE_VIEW_H
 

@@ -96,7 +96,7 @@ static void usage(FILE *out)
 	      out);
 }
 
-/* Has who reads the output seen enough? A write may have failed long before, unnoticed. */
+/* Has the reader of the output seen enough? A write may have failed long before, unnoticed. */
 static bool reader_gone(void)
 {
 	struct pollfd output = { .fd = STDOUT_FILENO, .events = POLLOUT };

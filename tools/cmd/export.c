@@ -151,7 +151,7 @@ static void sort_labels(struct options *o, struct argp_state *state)
 		selection_forget_labels(&o->selection);
 }
 
-/* Data are as the kernel tells them; pictures, and who reads series, add them up. */
+/* Data formats keep the numbers of the kernel; pictures, and readers of series, add them up. */
 static bool sums(const struct format *format)
 {
 	return format->weighs || format->write == export_prometheus;

@@ -288,7 +288,7 @@ bool selection_snapshot(struct snapshot *snapshot, const struct selection *selec
 {
 	const char *func, *module;
 
-	/* Who asks for some of thousands of call sites need not get them all. */
+	/* A query for some of thousands of call sites need not read them all. */
 	if (!selection->paths_count && !strcmp(selection->path, ALLOCINFO_PATH) &&
 	    selection->by.by != BY_HOST && query_names(selection->query, &func, &module) &&
 	    source_running(snapshot, func, module))

@@ -94,7 +94,7 @@ static bool is_split_already(const struct control_site *site)
 	return site->keys && has_key(site->keys, "stack") && has_key(site->keys, "age");
 }
 
-/* Noted before anything is done: whatever comes between, it is undone. */
+/* Noted before anything is done, so that it can be undone after any failure. */
 static void note_sites(struct splitting *splitting, const struct control *control)
 {
 	for (size_t i = 0; i < control->count; i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Which events of a trace count and who their callers are: options of all commands that read one. */
+/* The events of a trace that count, and their callers: options of all commands that read one. */
 #ifndef CODETAG_TRACE_CHOICE_H
 #define CODETAG_TRACE_CHOICE_H
 

@@ -87,7 +87,7 @@ static void decode(const char *path, int out)
 	int nothing = open("/dev/null", O_WRONLY);
 	bool good;
 
-	/* Whoever ends the command means this, too. */
+	/* This process ends together with the command. */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	dup2(nothing, STDERR_FILENO);
 	good = stream && trace_dat_read(path, kmem_event_print, stream) && !fclose(stream);

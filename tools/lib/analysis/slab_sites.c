@@ -32,7 +32,7 @@ static void sort(struct slab_holders *holders)
 		qsort(holders->holder, holders->count, sizeof(*holders->holder), compare);
 }
 
-/* Adds @holder to all caches that @fits; who is alone in doing so has no others. */
+/* Adds @holder to all caches that @fits. A holder that fits one cache only is its owner. */
 static void add_to_caches(struct slab_holders *holders, struct slab_holder holder,
 			  const struct slabinfo *slabs, int64_t object_size,
 			  bool (*fits)(const struct slab_cache *, const struct slab_holder *))

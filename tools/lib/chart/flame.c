@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Flames: a function stands on who called it, as wide as what was allocated below it.
+ * Flames: a function stands on its caller, as wide as the memory that was allocated below it.
  * The same function has the same colour wherever it is.
  */
 #include <math.h>

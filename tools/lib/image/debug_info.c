@@ -277,7 +277,7 @@ static bool has_call(Dwarf_Die *die, Dwarf_Addr pc, int depth)
 
 /*
  * The file of the function that returns to @address, STRMAP_NONE if there is
- * none. A function in a header is the one of who included it.
+ * none. A function in a header belongs to the file that includes it.
  */
 static size_t file_at(struct debug_info *info, struct debug_image *image,
 		      GElf_Addr address, bool *is_call)

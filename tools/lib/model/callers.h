@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Who called for what a context holds. Helpers (kstrdup, kmemdup, __alloc_skb …) allocate
- * for somebody else: who called them is the caller.
+ * The caller of a context. Helpers (kstrdup, kmemdup, __alloc_skb …) allocate for other
+ * functions: the function that called the helper is the caller.
  */
 #ifndef CODETAG_CALLERS_H
 #define CODETAG_CALLERS_H

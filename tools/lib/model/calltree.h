@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Contexts as a tree: from the call site outwards to who called, or from the roots inwards. */
+/* Contexts as a tree: from the call site outwards to its callers, or from the roots inwards. */
 #ifndef CODETAG_CALLTREE_H
 #define CODETAG_CALLTREE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Contexts summed: by site, by any of their keys, by who called. */
+/* Contexts summed: by site, by any of their keys, by caller. */
 #ifndef CODETAG_CONTEXT_GROUP_H
 #define CODETAG_CONTEXT_GROUP_H
 

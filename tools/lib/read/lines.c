@@ -73,7 +73,7 @@ static char *skip_system(char *line)
 	return found + strlen(key);
 }
 
-/* "[   12.345678] ", "[Wed Nov 25 12:00:00 2026] ", and "[   T12] " of who printed it. */
+/* "[   12.345678] ", "[Wed Nov 25 12:00:00 2026] ", and "[   T12] " for the task that printed it. */
 static char *skip_time(char *line)
 {
 	size_t len = strcspn(line, "]\n");

@@ -6,7 +6,7 @@
  * site S in snapshot N is the row of S with the largest snapshot <= N; bytes is
  * NULL once the row has vanished. The same goes for the samples of gauges, which
  * are 0 for a slab cache that has vanished. Each snapshot is one transaction:
- * whatever happens, at most the last is missing.
+ * after a crash at most the last is missing.
  */
 #ifndef CODETAG_RECORDING_H
 #define CODETAG_RECORDING_H

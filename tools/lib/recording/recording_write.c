@@ -92,7 +92,7 @@ static bool load_states(struct recording *rec)
 #define LOCK_BYTE 0x40000200
 
 /*
- * Who writes knows what was written last, so there may be one only. The lock is one of an
+ * A writer relies on the state that it wrote last, so there may be one only. The lock is one of an
  * open file, which those that SQLite has for the process do not disturb.
  */
 static bool lock_file(struct recording *rec, const char *path, bool create)
@@ -140,8 +140,8 @@ static int64_t pragma(struct recording *rec, const char *text)
 }
 
 /*
- * Puts what was committed from the file -wal into the recording itself: who copies that alone
- * gets all snapshots. Room is made first, as on a full disk the file would be left half old and
+ * Moves committed data from the file -wal to the recording itself: a copy of that file alone
+ * has all snapshots. Room is made first, as on a full disk the file would be left half old and
  * half new; that is why SQLite does not do it by itself. What a reader keeps back goes with the next
  * snapshot.
  */

@@ -40,7 +40,7 @@ struct sample {
 
 struct recording {
 	sqlite3 *db;
-	int lock;	/* of who writes it, else -1 */
+	int lock;	/* of the writer, else -1 */
 	char *created;	/* the file, if it was made now and is empty as yet */
 	sqlite3_stmt *statement[STATEMENTS];
 	char *error;
