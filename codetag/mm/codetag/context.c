@@ -44,6 +44,7 @@
 #include "page_store.h"
 #include "site.h"
 #include "split.h"
+#include "stats.h"
 
 #undef MODULE_PARAM_PREFIX
 #define MODULE_PARAM_PREFIX "codetag."
@@ -78,7 +79,7 @@ static struct hlist_head free_contexts[2];
 
 static unsigned int nr_used, nr_free, nr_split;
 
-static DEFINE_PER_CPU(unsigned long, nr_lost);
+DEFINE_PER_CPU(unsigned long, codetag_contexts_nr_lost);
 
 /*
  * Protects the blocks, and keeps contexts from being freed. Modules that load wait for it,
@@ -341,7 +342,7 @@ static bool may_take(const struct codetag_site *site)
 static unsigned int charge_site_as_lost(struct codetag_site *site, unsigned long nr)
 {
 	this_cpu_add(*site->lost, nr);
-	this_cpu_add(nr_lost, nr);
+	this_cpu_add(codetag_contexts_nr_lost, nr);
 	return site->id;
 }
 
@@ -1457,7 +1458,7 @@ void codetag_context_use(struct codetag_context_use *use)
 		.max = READ_ONCE(codetag_max_contexts),
 	};
 	for_each_possible_cpu(cpu)
-		use->lost += per_cpu(nr_lost, cpu);
+		use->lost += per_cpu(codetag_contexts_nr_lost, cpu);
 	codetag_contexts_lock();
 	use->used = nr_used;
 	use->free = nr_free;

@@ -11,13 +11,14 @@
 #include <linux/percpu.h>
 #include <linux/printk.h>
 #include "ids.h"
+#include "stats.h"
 
 unsigned long codetag_builtin_end __ro_after_init = CODETAG_ID_FIRST;
 unsigned long builtin_alloc_tag_counters_size __ro_after_init =
 	CODETAG_ID_FIRST * sizeof(struct alloc_tag_counters);
 
 /* One above the highest id; codetag.max_ids= lowers it. */
-static u32 codetag_id_end __ro_after_init = CODETAG_ID_MAX + 1;
+u32 codetag_id_end __ro_after_init = CODETAG_ID_MAX + 1;
 
 /*
  * Room for the counters of the reserved ids, which are the first elements of
@@ -28,7 +29,7 @@ static struct alloc_tag_counters reserved_counters[CODETAG_ID_FIRST] __used
 	__section(PER_CPU_BASE_SECTION "..alloc_tags");
 
 /* How often a page or an object had an id that no tag has. */
-static atomic_long_t codetag_ids_damaged;
+atomic_long_t codetag_ids_damaged;
 
 /* ---- long walks --------------------------------------------------------------- */
 
@@ -51,7 +52,7 @@ void codetag_rest(unsigned long steps)
 
 /* The range of each block of ids. Written under codetag_sem. */
 struct codetag_range *codetag_blocks[CODETAG_NR_BLOCKS];
-static DECLARE_BITMAP(codetag_blocks_used, CODETAG_NR_BLOCKS);
+DECLARE_BITMAP(codetag_blocks_used, CODETAG_NR_BLOCKS);
 
 /*
  * Read without a lock: callers look up the id of charged memory, and a block does not

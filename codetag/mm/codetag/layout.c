@@ -9,8 +9,13 @@
  *
  * A program finds it by a line of VMCOREINFO or, in an image without that, by its magic.
  */
+#include <linux/alloc_tag.h>
 #include <linux/codetag_layout.h>
+#include <linux/hugetlb.h>
 #include <linux/init.h>
+#include <linux/ioport.h>
+#include <linux/jiffies.h>
+#include <linux/jump_label.h>
 #include <linux/kfence.h>
 #include <linux/kmemleak.h>
 #include <linux/memblock.h>
@@ -20,17 +25,21 @@
 #include <linux/page_ext.h>
 #include <linux/page_tag.h>
 #include <linux/percpu.h>
+#include <linux/percpu_counter.h>
 #include <linux/pgtable.h>
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
 #include <linux/sched/task.h>
+#include <linux/trace_events.h>
+#include <linux/utsname.h>
 #include <linux/vmalloc.h>
+#include <linux/vmstat.h>
 #include <asm/sections.h>
+#ifdef CONFIG_KALLSYMS
+#include "../../kernel/kallsyms_internal.h"
+#endif
 #ifdef CONFIG_MODULES
 #include "../../kernel/module/internal.h"
-#include "page_store.h"
-#include "slab_far.h"
-#include "tags.h"
 #endif
 #include "../internal.h"
 #ifdef CONFIG_KFENCE
@@ -39,14 +48,25 @@
 #include "../percpu-internal.h"
 #include "../slab.h"
 #include "context.h"
-#include "internal.h"
+#include "context_stack.h"
+#include "page_store.h"
+#include "site.h"
+#include "slab_far.h"
+#include "split.h"
+#include "stats.h"
+#include "tags.h"
 
 #define ADDRESS(_symbol)		{ #_symbol, (unsigned long)&(_symbol) }
 #define OFFSET(_struct, _member)	{ #_struct "." #_member, \
 					  offsetof(struct _struct, _member) }
+#define MEMBER_SIZE(_struct, _member)	{ "sizeof " #_struct "." #_member, \
+					  sizeof_field(struct _struct, _member) }
 #define SIZE(_struct)			{ "sizeof " #_struct, sizeof(struct _struct) }
 #define LENGTH(_array)			{ "length " #_array, ARRAY_SIZE(_array) }
 #define NUMBER(_name)			{ #_name, _name }
+
+/* PAGE_TAG_FREE_BITS, which is no constant to all compilers */
+static int page_tag_free_bits __ro_after_init;
 
 static const struct codetag_layout_entry codetag_layout_entries[] = {
 	/* Call sites and their counters */
@@ -81,12 +101,69 @@ static const struct codetag_layout_entry codetag_layout_entries[] = {
 	OFFSET(codetag_range, modname),
 	SIZE(codetag_range),
 
+	/* Numbers of the file stats */
+	ADDRESS(mem_alloc_profiling_key),
+	OFFSET(static_key, enabled),
+	ADDRESS(page_tag_free_bits),
+	ADDRESS(page_tag_slot_bytes),
+	ADDRESS(page_tag_nr_lost),
+	ADDRESS(pgalloc_tag_nr_not_representable),
+	ADDRESS(pgalloc_tag_nr_freed_in_parts),
+	ADDRESS(codetag_slab_vector_bytes),
+	ADDRESS(codetag_slab_inline_bytes),
+	ADDRESS(codetag_slab_vectors_failed),
+	ADDRESS(codetag_ids_damaged),
+	ADDRESS(codetag_modules_without_id),
+	ADDRESS(codetag_names_lost),
+	ADDRESS(codetag_id_end),
+#ifdef CONFIG_MODULES
+	NUMBER(CODETAG_BLOCK_SIZE),
+	ADDRESS(codetag_blocks_used),
+	NUMBER(CODETAG_NR_BLOCKS),
+#endif
+
 	/* Contexts */
 #ifdef CONFIG_CODETAG_CONTEXTS
+	ADDRESS(codetag_sites),
+	SIZE(codetag_site),
+	OFFSET(codetag_site, list),
 	OFFSET(codetag_site, id),
+	OFFSET(codetag_site, split_wanted),
+	OFFSET(codetag_site, max),
+	OFFSET(codetag_site, nr),
+	OFFSET(codetag_site, lost),
+	SIZE(codetag_block),
+	SIZE(codetag_block_counters),
 	OFFSET(codetag_block, contexts),
 	SIZE(codetag_context),
 	OFFSET(codetag_context, site),
+	OFFSET(codetag_context, split_by),
+	OFFSET(codetag_context, nr_frames),
+	OFFSET(codetag_context, allocs),
+	OFFSET(codetag_context, text),
+	OFFSET(codetag_context, words),
+	OFFSET(codetag_context, stack),
+	OFFSET(codetag_stack_text, text),
+	OFFSET(codetag_stack_text, bytes),
+	ADDRESS(codetag_max_contexts),
+	ADDRESS(codetag_contexts_nr_lost),
+	ADDRESS(codetag_key_names),
+	LENGTH(codetag_key_names),
+	NUMBER(CODETAG_SPLIT_DEPTH),
+	NUMBER(CODETAG_VALUE_WORDS),
+	NUMBER(CODETAG_DEPTH_MAX),
+	NUMBER(CODETAG_CPU_SHIFT),
+	NUMBER(CODETAG_ACCOUNTED_SHIFT),
+	NUMBER(CODETAG_GFP_SHIFT),
+	NUMBER(CODETAG_HIERARCHY_SHIFT),
+	NUMBER(TASK_COMM_LEN),
+	ADDRESS(gfpflag_names),
+	SIZE(trace_print_flags),
+	OFFSET(trace_print_flags, mask),
+	OFFSET(trace_print_flags, name),
+	ADDRESS(jiffies_64),
+	NUMBER(INITIAL_JIFFIES),
+	NUMBER(HZ),
 #endif
 
 	/* CPUs and per-CPU memory */
@@ -110,6 +187,7 @@ static const struct codetag_layout_entry codetag_layout_entries[] = {
 	OFFSET(pcpu_chunk, codetag_ids),
 	OFFSET(pcpu_chunk, nr_pages),
 	OFFSET(pcpu_chunk, populated),
+	OFFSET(pcpu_chunk, nr_populated),
 
 	/* Pages and where they have their ids */
 	ADDRESS(page_tag_store),
@@ -157,6 +235,57 @@ static const struct codetag_layout_entry codetag_layout_entries[] = {
 	OFFSET(pglist_data, node_zones),
 	SIZE(zone),
 	OFFSET(zone, name),
+
+	/* Counters of the machine, as in /proc/meminfo */
+	ADDRESS(_totalram_pages),
+	OFFSET(zone, managed_pages),
+	OFFSET(zone, present_pages),
+	OFFSET(zone, vm_stat),
+	OFFSET(zone, per_cpu_pageset),
+	OFFSET(per_cpu_pages, count),
+	NUMBER(NR_FREE_PAGES),
+	ADDRESS(vm_node_stat),
+	NUMBER(NR_ACTIVE_ANON),
+	NUMBER(NR_INACTIVE_ANON),
+	NUMBER(NR_ACTIVE_FILE),
+	NUMBER(NR_INACTIVE_FILE),
+	NUMBER(NR_UNEVICTABLE),
+	NUMBER(NR_ANON_MAPPED),
+	NUMBER(NR_FILE_PAGES),
+	NUMBER(NR_SHMEM),
+	NUMBER(NR_SLAB_RECLAIMABLE_B),
+	NUMBER(NR_SLAB_UNRECLAIMABLE_B),
+	NUMBER(NR_KERNEL_MISC_RECLAIMABLE),
+	NUMBER(NR_KERNEL_STACK_KB),
+	NUMBER(NR_PAGETABLE),
+	NUMBER(NR_SECONDARY_PAGETABLE),
+#ifdef CONFIG_SWAP
+	NUMBER(NR_SWAPCACHE),
+#endif
+#ifdef CONFIG_ZSMALLOC
+	ADDRESS(vm_zone_stat),
+	NUMBER(NR_ZSPAGES),
+#endif
+#ifdef CONFIG_MEMORY_FAILURE
+	ADDRESS(num_poisoned_pages),
+#endif
+#ifdef CONFIG_HUGETLB_PAGE
+	ADDRESS(hstates),
+	ADDRESS(hugetlb_max_hstate),
+	SIZE(hstate),
+	OFFSET(hstate, order),
+	OFFSET(hstate, nr_huge_pages),
+#endif
+	ADDRESS(iomem_resource),
+	OFFSET(resource, start),
+	OFFSET(resource, end),
+	OFFSET(resource, name),
+	OFFSET(resource, sibling),
+	OFFSET(resource, child),
+	ADDRESS(init_uts_ns),
+	OFFSET(uts_namespace, name.nodename),
+	OFFSET(uts_namespace, name.release),
+
 #ifdef CONFIG_SPARSEMEM
 	ADDRESS(mem_section),
 	SIZE(mem_section),
@@ -216,8 +345,21 @@ static const struct codetag_layout_entry codetag_layout_entries[] = {
 	SIZE(vmap_area),
 	OFFSET(vm_struct, addr),
 	OFFSET(vm_struct, size),
+	OFFSET(vm_struct, flags),
+	NUMBER(VM_ALLOC),
+	OFFSET(vm_struct, caller),
+	OFFSET(vm_struct, nr_pages),
+	MEMBER_SIZE(vm_struct, nr_pages),
 	SIZE(vm_struct),
 	OFFSET(mm_struct, pgd),
+	OFFSET(mm_struct, rss_stat),
+	SIZE(percpu_counter),
+	OFFSET(percpu_counter, count),
+#ifdef CONFIG_SMP
+	OFFSET(percpu_counter, counters),
+#endif
+	NUMBER(MM_ANONPAGES),
+	OFFSET(task_struct, mm),
 #endif
 
 	/* Tasks and code */
@@ -248,6 +390,25 @@ static const struct codetag_layout_entry codetag_layout_entries[] = {
 	OFFSET(module_memory, base),
 	OFFSET(module_memory, size),
 	NUMBER(MOD_MEM_NUM_TYPES),
+#endif
+
+	/* Names of functions */
+#ifdef CONFIG_KALLSYMS
+	ADDRESS(kallsyms_num_syms),
+	ADDRESS(kallsyms_offsets),
+	ADDRESS(kallsyms_names),
+	ADDRESS(kallsyms_token_table),
+	ADDRESS(kallsyms_token_index),
+#ifdef CONFIG_MODULES
+	OFFSET(module, kallsyms),
+	OFFSET(mod_kallsyms, symtab),
+	OFFSET(mod_kallsyms, num_symtab),
+	OFFSET(mod_kallsyms, strtab),
+	{ "sizeof Elf_Sym", sizeof(Elf_Sym) },
+	{ "Elf_Sym.st_name", offsetof(Elf_Sym, st_name) },
+	{ "Elf_Sym.st_value", offsetof(Elf_Sym, st_value) },
+	{ "Elf_Sym.st_shndx", offsetof(Elf_Sym, st_shndx) },
+#endif
 #endif
 };
 
@@ -287,6 +448,7 @@ static int __init codetag_layout_init(void)
 	codetag_layout.vmalloc = VMALLOC_START;
 	codetag_layout.vmalloc_end = VMALLOC_END;
 #endif
+	page_tag_free_bits = PAGE_TAG_FREE_BITS;
 	codetag_layout.self = __pa_symbol(&codetag_layout);
 	return 0;
 }

@@ -27,6 +27,7 @@
 #include <linux/stop_machine.h>
 #include <linux/vmalloc.h>
 #include "page_store.h"
+#include "stats.h"
 
 static const char * const page_tag_store_names[] = {
 	[PAGE_TAG_AUTO]		= "auto",
@@ -51,7 +52,7 @@ static enum page_tag_store page_tag_wanted __initdata;
 enum page_tag_store page_tag_store __ro_after_init;
 
 /* Memory that the slots take. Changed under mem_hotplug_lock. */
-static size_t page_tag_slot_bytes;
+size_t page_tag_slot_bytes;
 
 /*
  * page_ext comes up later than the first allocations where memory is sparse.
@@ -64,7 +65,7 @@ static unsigned long page_tag_boot_nr __initdata;
 static bool page_tag_ext_ready __ro_after_init;
 
 /* Pages that had no store at all. */
-static atomic_long_t page_tag_nr_lost;
+atomic_long_t page_tag_nr_lost;
 
 static int __init page_tag_param(char *arg)
 {

@@ -11,10 +11,11 @@
 #include "context.h"
 #include "page_store.h"
 #include "tags.h"
+#include "stats.h"
 
 /* Pages whose id did not fit the store, and pages freed alone that are a part of more. */
-static atomic_long_t nr_not_representable;
-static atomic_long_t nr_freed_in_parts;
+atomic_long_t pgalloc_tag_nr_not_representable;
+atomic_long_t pgalloc_tag_nr_freed_in_parts;
 
 /**
  * pgalloc_tag_show_stats - the page allocator's part of the stats file
@@ -22,8 +23,10 @@ static atomic_long_t nr_freed_in_parts;
  */
 void pgalloc_tag_show_stats(struct seq_file *m)
 {
-	seq_printf(m, "pages_not_representable: %ld\n", atomic_long_read(&nr_not_representable));
-	seq_printf(m, "pages_freed_in_parts: %ld\n", atomic_long_read(&nr_freed_in_parts));
+	seq_printf(m, "pages_not_representable: %ld\n",
+		   atomic_long_read(&pgalloc_tag_nr_not_representable));
+	seq_printf(m, "pages_freed_in_parts: %ld\n",
+		   atomic_long_read(&pgalloc_tag_nr_freed_in_parts));
 }
 
 /* ---- allocation ------------------------------------------------------------ */
@@ -33,7 +36,7 @@ static u16 not_representable(struct codetag *ct)
 {
 	if (!(READ_ONCE(ct->state) & CODETAG_INACCURATE))
 		codetag_set_state(ct, CODETAG_INACCURATE);
-	atomic_long_inc(&nr_not_representable);
+	atomic_long_inc(&pgalloc_tag_nr_not_representable);
 	return CODETAG_ID_UNREPRESENTABLE;
 }
 
@@ -126,7 +129,7 @@ static noinline void damaged(const struct page *page, u16 id)
 
 static void freed_alone(const struct page *page, u16 mark)
 {
-	atomic_long_inc(&nr_freed_in_parts);
+	atomic_long_inc(&pgalloc_tag_nr_freed_in_parts);
 	printk_deferred_once(KERN_WARNING pr_fmt("page 0x%lx is freed alone, one of %u\n"),
 			     page_to_pfn(page), 1 << (mark - CODETAG_ID_TAIL));
 }

@@ -34,6 +34,7 @@
 #include "../internal.h"
 #include "slab_far.h"
 #include "slab_ref.h"
+#include "stats.h"
 
 /*
  * Ids of objects smaller than this are always inline, and vectors are smaller than this,
@@ -45,11 +46,11 @@
 #define FAR_VECTOR_MAX_BYTES	128
 
 /* Bytes that vectors take, and that ids take from objects in the slabs. */
-static DEFINE_PER_CPU(long, slab_vector_bytes);
-static DEFINE_PER_CPU(long, slab_inline_bytes);
+DEFINE_PER_CPU(long, codetag_slab_vector_bytes);
+DEFINE_PER_CPU(long, codetag_slab_inline_bytes);
 
 /* Slabs that had to do without a vector. */
-static atomic_long_t slab_vectors_failed;
+atomic_long_t codetag_slab_vectors_failed;
 
 /* Some caches have single pages and far vectors at all times, the first ones too. */
 static bool far_vectors_are_usual;
@@ -505,20 +506,20 @@ static void slab_account(const struct kmem_cache *s, const struct slab *slab, in
 	if (likely(slab_is_usual(s, slab))) {
 		bytes = sign * (long)s->codetag_bytes;
 		if (s->codetag_vector)
-			this_cpu_add(slab_vector_bytes, bytes);
+			this_cpu_add(codetag_slab_vector_bytes, bytes);
 		else
-			this_cpu_add(slab_inline_bytes, bytes);
+			this_cpu_add(codetag_slab_inline_bytes, bytes);
 		return;
 	}
 	vector = slab_vector(s, slab);
 	if (vector) {
 		if (!slab_order(slab))
 			vector -= offsetof(struct far_vector, ids);
-		this_cpu_add(slab_vector_bytes, sign * (long)ksize(vector));
+		this_cpu_add(codetag_slab_vector_bytes, sign * (long)ksize(vector));
 		return;
 	}
 	bytes = (plain_objects(s, slab_order(slab)) - slab->objects) * s->size;
-	this_cpu_add(slab_inline_bytes, sign * bytes);
+	this_cpu_add(codetag_slab_inline_bytes, sign * bytes);
 }
 
 /* Memory for ids. Only struct pages point to it, which kmemleak need not scan. */
@@ -561,7 +562,7 @@ static void slab_add_vector(const struct kmem_cache *s, struct slab *slab, gfp_t
 	if (!slab_vector(s, slab)) {
 		slab->objects = inline_objects(s, slab_order(slab));
 		if (slab_is_available())
-			atomic_long_inc(&slab_vectors_failed);
+			atomic_long_inc(&codetag_slab_vectors_failed);
 	}
 }
 
@@ -710,11 +711,11 @@ void codetag_slab_show_stats(struct seq_file *m)
 	int cpu;
 
 	for_each_possible_cpu(cpu) {
-		vectors += per_cpu(slab_vector_bytes, cpu);
-		inlined += per_cpu(slab_inline_bytes, cpu);
+		vectors += per_cpu(codetag_slab_vector_bytes, cpu);
+		inlined += per_cpu(codetag_slab_inline_bytes, cpu);
 	}
 	seq_printf(m, "mem_slab_refs: %ld\n", vectors + inlined);
 	seq_printf(m, "mem_slab_refs_inline: %ld\n", inlined);
 	seq_printf(m, "mem_slab_refs_vectors: %ld\n", vectors);
-	seq_printf(m, "slab_vectors_failed: %ld\n", atomic_long_read(&slab_vectors_failed));
+	seq_printf(m, "slab_vectors_failed: %ld\n", atomic_long_read(&codetag_slab_vectors_failed));
 }

@@ -21,6 +21,7 @@
 #include <linux/rwsem.h>
 #include <linux/slab.h>
 #include "tags.h"
+#include "stats.h"
 
 #define RESERVED_TAG(_id, _name) {			\
 	.ct = {						\
@@ -58,8 +59,8 @@ LIST_HEAD(codetag_ranges);
 u64 codetag_content_id = 1;
 
 /* Events that cost names or ids. Written under codetag_sem. */
-static unsigned long codetag_modules_without_id;
-static unsigned long codetag_names_lost;
+unsigned long codetag_modules_without_id;
+unsigned long codetag_names_lost;
 
 /* ---- the lock ----------------------------------------------------------------- */
 
