@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 # Work, and images of the memory afterwards: image.sh FILE OPTIONS… [FILE OPTIONS…]
-# For test-image, which is on the other side of QEMU's monitor. Prints "allocinfo: " and
-# what /proc/allocinfo says just before ("slabinfo: " alike), where codetag_known has what ("known: "), and what
-# codetag_lost has forgotten or keeps ("lost: ", "kept: ").
+# For test-image, which is on the other side of QEMU's monitor. Prints what the kernel's files
+# say just before, each line behind the name of its file ("allocinfo: "), where codetag_known
+# has what ("known: "), and what codetag_lost has forgotten or keeps ("lost: ", "kept: ").
 CODETAG=/sys/kernel/debug/codetag
 
 # host COMMAND: have QEMU do something
@@ -31,8 +31,11 @@ ls -lR /sys /proc/self >/dev/null 2>&1
 dmesg | sed -n 's,.*\(\(known\|lost\|kept\): [a-z]* [0-9a-f]* [0-9]*\)$,\1,p'
 sync
 sleep 1
-sed 's/^/allocinfo: /' /proc/allocinfo
-sed 's/^/slabinfo: /' /proc/slabinfo
+echo 1 >$CODETAG/charged
+for file in $CODETAG/charged $CODETAG/stats $CODETAG/contexts /proc/iomem /proc/vmallocinfo \
+	/proc/allocinfo /proc/slabinfo /proc/meminfo /proc/zoneinfo /proc/vmstat; do
+	sed "s/^/${file##*/}: /" "$file"
+done
 for command; do
 	host "$command" || exit
 	# The guest stands still meanwhile.

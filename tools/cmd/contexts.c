@@ -30,6 +30,7 @@ enum { KEY_TREE = 0x200, KEY_INVERT, KEY_STACKS, KEY_ACCOUNT, KEY_PAGE_SIZE };
 static const struct argp_option options[] = {
 	{ "contexts", 'f', "FILE", 0,
 	  "Read FILE, '-' is standard input (default: " CONTEXTS_PATH ")", 1 },
+	IMAGE_OPTION,
 	{ "group", 'g', "LIST", 0,
 	  "Sum by %s (function is the caller, caller its module)", 2 },
 	{ "sort", 's', "KEY", 0, "Sort by %s (default: size)", 2 },
@@ -142,7 +143,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		state->child_inputs[0] = &o->choice;
 		state->child_inputs[1] = &o->view.output;
 		return 0;
+	case KEY_IMAGE:
+		argument_image(arg, state);
+		/* fall through */
 	case 'f':
+		if (o->choice.path)
+			argp_error(state, "one file at a time, '%s' is a second one", arg);
 		o->choice.path = arg;
 		return 0;
 	case 'g':
@@ -193,7 +199,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 static const struct argp argp = {
 	options, parse, "[FILE] [QUERY…]",
 	"Shows the contexts of split call sites (see codetag split) and the memory of each, "
-	"by stack, age, size, task …"
+	"by stack, age, size, task … FILE can also be an image of a machine's memory, such as a "
+	"dump of kdump: stacks then have the names that the kernel in it has itself."
 	"\vThe caller is the innermost function of the stack that is neither that of the call "
 	"site nor a helper that allocates for others. Its module is the one nearest to the "
 	"allocation in the stack, or vmlinux. Ages are in seconds.\n\n"
@@ -201,7 +208,8 @@ static const struct argp argp = {
 	"  codetag contexts func __alloc_skb\n"
 	"  codetag contexts --tree --skip --min-age 60\n"
 	"  codetag contexts --group caller,age --json\n"
-	"  codetag contexts --account --delay 10\n\n"
+	"  codetag contexts --account --delay 10\n"
+	"  codetag contexts --image vmcore --stacks\n\n"
 	"Exit status: 0 success, 1 no call site is split or the file has no stacks, 2 trouble.",
 	children, help, NULL
 };

@@ -7,6 +7,7 @@
 
 #include "arguments.h"
 #include "base/message.h"
+#include "memory_image/report.h"
 #include "model/context_group.h"
 #include "read/input.h"
 #include "read/query.h"
@@ -92,9 +93,21 @@ const char *contexts_name(const struct contexts_choice *choice)
 
 bool contexts_read(struct contexts *contexts, const struct contexts_choice *choice)
 {
+	struct text report = { 0 };
+	bool incomplete = false;
 	size_t len;
 	char *text;
 
+	if (choice->path && image_file(choice->path)) {
+		if (!image_contexts_text(choice->path, &report, &incomplete)) {
+			text_free(&report);
+			return false;
+		}
+		if (!contexts_take(contexts, report.s, report.len, choice->path, 0))
+			return false;
+		contexts->incomplete = incomplete;
+		return true;
+	}
 	if (!choice->path) {
 		if (!debugfs_read(&choice->dir, "contexts", &text, &len))
 			return false;

@@ -10,6 +10,7 @@
 #include "output.h"
 #include "base/message.h"
 #include "base/number.h"
+#include "memory_image/report.h"
 #include "read/fields.h"
 #include "read/input.h"
 #include "write/json.h"
@@ -19,16 +20,19 @@ static const struct argp_option options[] = {
 	{ "stats", 'f', "FILE", 0,
 	  "Read FILE, '-' is standard input (default: " DEBUGFS_DIR "/stats)", 1 },
 	DEBUGFS_DIR_OPTION,
+	IMAGE_OPTION,
 	{ 0 }
 };
 
 static const struct argp argp = {
 	options, debugfs_parse, "[FILE]",
 	"Shows the state and the cost of the profiler: the page id store in use, "
-	"ids used and free, memory by kind, everything it had to drop."
+	"ids used and free, memory by kind, everything it had to drop. If FILE is an image of a "
+	"machine's memory, such as a dump of kdump, it shows those of the kernel in it."
 	"\vExamples:\n"
 	"  codetag stats\n"
-	"  codetag stats --json | jq .store\n\n"
+	"  codetag stats --json | jq .store\n"
+	"  codetag stats --image vmcore\n\n"
 	"Exit status: 0 success, 2 trouble.",
 	debugfs_children, NULL, NULL
 };
@@ -102,18 +106,36 @@ static void print_table(const struct fields *fields, const struct output *output
 	table_free(&table);
 }
 
+/* False after a message. */
+static bool read_stats(struct fields *fields, const struct debugfs_file *file, bool *incomplete)
+{
+	struct text text = { 0 };
+
+	if (file->given && image_file(file->path)) {
+		if (!image_stats_text(file->path, &text, incomplete)) {
+			text_free(&text);
+			return false;
+		}
+		*fields = (struct fields){ 0 };
+		fields_parse(fields, text.s, text.len);
+	} else if (!fields_read(fields, file->path)) {
+		debugfs_complain(file, errno);
+		return false;
+	}
+	return true;
+}
+
 int cmd_stats(int argc, char **argv)
 {
 	struct debugfs_options o = { .file = DEBUGFS_FILE("stats") };
+	bool known, incomplete = false;
 	struct fields fields;
-	int status = STATUS_OK;
-	bool known;
+	int status;
 
 	argp_parse(&argp, argc, argv, 0, NULL, &o);
-	if (!fields_read(&fields, o.file.path)) {
-		debugfs_complain(&o.file, errno);
+	if (!read_stats(&fields, &o.file, &incomplete))
 		return STATUS_TROUBLE;
-	}
+	status = incomplete ? STATUS_TROUBLE : STATUS_OK;
 	known = fields_find(&fields, "store");	/* all versions have it */
 	if (known && o.output.json)
 		print_json(&fields);

@@ -9,6 +9,7 @@
 
 #include "arguments.h"
 #include "command.h"
+#include "debugfs.h"
 #include "memory_view.h"
 #include "where_live.h"
 #include "where_view.h"
@@ -55,6 +56,7 @@ static const struct argp_option options[] = {
 	  "unaccounted memory is then an upper limit", 1 },
 	{ "pss", KEY_PSS, NULL, 0, "Processes with their share of all they have mapped (PSS), not with "
 	  "their anonymous memory; takes longer", 1 },
+	IMAGE_OPTION,
 	{ "owners", 'n', "N", 0, "In JSON the N largest owners of each kind (default: 10)", 2 },
 	{ 0 }
 };
@@ -90,6 +92,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case 'n':
 		where->owners = argument_number("--owners", arg, 0, 1000000, state);
 		return 0;
+	case KEY_IMAGE:
+		argument_image(arg, state);
+		/* fall through */
 	case ARGP_KEY_ARG:
 		GROW(where->path, where->paths, where->room);
 		where->path[where->paths++] = arg;
@@ -112,15 +117,16 @@ static const struct argp argp = {
 	"Explains all installed memory, each byte once: kept at boot, free, and the kinds of the "
 	"rest, with the largest owner of each. The last lines say what is unusual. FILE is a "
 	"recording, a directory with copies of /proc/meminfo, zoneinfo, vmstat, slabinfo and "
-	"allocinfo, an archive of them, or a copy of meminfo. Two are compared; of more, or of a "
-	"directory of machines, each kind is shown with the machines that are unlike the others."
+	"allocinfo, an archive of them, a copy of meminfo, or an image of a machine's memory. Two "
+	"are compared; of more, or of a directory of machines, each kind is shown with the machines that are unlike the others."
 	"\vExamples:\n"
 	"  codetag where\n"
 	"  codetag where --once --json | jq '.kinds[] | select(.size > 1e9)'\n"
 	"  codetag where night.db\n"
 	"  codetag where sosreport-web7.tar.xz\n"
 	"  codetag where night.db@1 night.db\n"
-	"  codetag where fleet/\n\n"
+	"  codetag where fleet/\n"
+	"  codetag where --image vmcore\n\n"
 	"Exit status: 0 nothing is unusual, 1 something is, 2 trouble.",
 	children, NULL, NULL
 };

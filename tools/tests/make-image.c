@@ -2,7 +2,8 @@
 /*
  * Writes the small image to standard output, for the tests of commands. With "linked" the
  * stack of a task leads to the pages and the percpu memory, and the pages to the first
- * object. With "cut" the layout table lacks an entry.
+ * object. With "cut" the layout table lacks an entry. With "sparse" it says that there are 256 GiB,
+ * for the caller to make the file as long.
  */
 #include "small-image.h"
 
@@ -18,6 +19,11 @@ int main(int argc, char **argv)
 		small64(&s, small_at(SMALL_ALLOCATED) + 512, small_at(SMALL_SLAB));
 	} else if (!strcmp(what, "cut")) {
 		memset(small_pointer(&s, small_at(SMALL_ENTRIES)), 0, 16);
+	}
+	if (!strcmp(what, "sparse")) {
+		Elf64_Phdr *head = (Elf64_Phdr *)(s.file + sizeof(Elf64_Ehdr));
+
+		head->p_filesz = head->p_memsz = 256ULL << 30;
 	}
 	return fwrite(s.file, 1, SMALL_SIZE, stdout) != SMALL_SIZE;
 }

@@ -37,10 +37,63 @@
 	X(RANGE_COUNTERS, "codetag_range.counters")				\
 	X(RANGE_BLOCK, "codetag_range.block")					\
 	X(RANGE_NAME, "codetag_range.modname")					\
+	MAY(PROFILING, "mem_alloc_profiling_key")				\
+	MAY(KEY_ENABLED, "static_key.enabled")					\
+	MAY(FREE_FLAG_BITS, "page_tag_free_bits")				\
+	MAY(SLOT_BYTES, "page_tag_slot_bytes")					\
+	MAY(PAGES_LOST, "page_tag_nr_lost")					\
+	MAY(NOT_REPRESENTABLE, "pgalloc_tag_nr_not_representable")		\
+	MAY(FREED_IN_PARTS, "pgalloc_tag_nr_freed_in_parts")			\
+	MAY(VECTOR_BYTES, "codetag_slab_vector_bytes")				\
+	MAY(INLINE_BYTES, "codetag_slab_inline_bytes")				\
+	MAY(VECTORS_FAILED, "codetag_slab_vectors_failed")			\
+	MAY(IDS_DAMAGED, "codetag_ids_damaged")					\
+	MAY(MODULES_WITHOUT_ID, "codetag_modules_without_id")			\
+	MAY(NAMES_LOST, "codetag_names_lost")					\
+	MAY(ID_END, "codetag_id_end")						\
+	MAY(BLOCK_SIZE, "CODETAG_BLOCK_SIZE")					\
+	MAY(BLOCKS_USED, "codetag_blocks_used")					\
+	MAY(NR_BLOCKS, "CODETAG_NR_BLOCKS")					\
+	MAY(SITES, "codetag_sites")						\
+	MAY(SITE_SIZE, "sizeof codetag_site")					\
+	MAY(SITE_LIST, "codetag_site.list")					\
 	MAY(SITE_ID, "codetag_site.id")						\
+	MAY(SITE_SPLIT, "codetag_site.split_wanted")				\
+	MAY(SITE_MAX, "codetag_site.max")					\
+	MAY(SITE_NR, "codetag_site.nr")						\
+	MAY(SITE_LOST, "codetag_site.lost")					\
+	MAY(BLOCK_SIZE_OF, "sizeof codetag_block")				\
+	MAY(BLOCK_COUNTERS_SIZE, "sizeof codetag_block_counters")		\
 	MAY(BLOCK_CONTEXTS, "codetag_block.contexts")				\
 	MAY(CONTEXT_SIZE, "sizeof codetag_context")				\
 	MAY(CONTEXT_SITE, "codetag_context.site")				\
+	MAY(CONTEXT_SPLIT, "codetag_context.split_by")				\
+	MAY(CONTEXT_FRAMES, "codetag_context.nr_frames")			\
+	MAY(CONTEXT_ALLOCS, "codetag_context.allocs")				\
+	MAY(CONTEXT_TEXT, "codetag_context.text")				\
+	MAY(CONTEXT_WORDS, "codetag_context.words")				\
+	MAY(CONTEXT_STACK, "codetag_context.stack")				\
+	MAY(STACK_TEXT, "codetag_stack_text.text")				\
+	MAY(STACK_TEXT_BYTES, "codetag_stack_text.bytes")			\
+	MAY(MAX_CONTEXTS, "codetag_max_contexts")				\
+	MAY(CONTEXTS_LOST, "codetag_contexts_nr_lost")				\
+	MAY(KEY_NAMES, "codetag_key_names")					\
+	MAY(NR_KEYS, "length codetag_key_names")				\
+	MAY(SPLIT_DEPTH, "CODETAG_SPLIT_DEPTH")					\
+	MAY(VALUE_WORDS, "CODETAG_VALUE_WORDS")					\
+	MAY(STACK_DEPTH, "CODETAG_DEPTH_MAX")					\
+	MAY(CPU_SHIFT, "CODETAG_CPU_SHIFT")					\
+	MAY(ACCOUNTED_SHIFT, "CODETAG_ACCOUNTED_SHIFT")				\
+	MAY(GFP_SHIFT, "CODETAG_GFP_SHIFT")					\
+	MAY(HIERARCHY_SHIFT, "CODETAG_HIERARCHY_SHIFT")				\
+	MAY(TASK_NAME, "TASK_COMM_LEN")						\
+	MAY(GFP_NAMES, "gfpflag_names")						\
+	MAY(FLAGS_SIZE, "sizeof trace_print_flags")				\
+	MAY(FLAGS_MASK, "trace_print_flags.mask")				\
+	MAY(FLAGS_NAME, "trace_print_flags.name")				\
+	MAY(JIFFIES, "jiffies_64")						\
+	MAY(JIFFIES_BEGIN, "INITIAL_JIFFIES")					\
+	MAY(HZ, "HZ")								\
 	X(POSSIBLE, "__cpu_possible_mask")					\
 	MAY(CPU_OFFSETS, "__per_cpu_offset")					\
 	MAY(PERCPU_START, "__per_cpu_start")					\
@@ -59,6 +112,7 @@
 	X(CHUNK_IDS, "pcpu_chunk.codetag_ids")					\
 	X(CHUNK_PAGES, "pcpu_chunk.nr_pages")					\
 	X(CHUNK_POPULATED, "pcpu_chunk.populated")				\
+	MAY(CHUNK_NR_POPULATED, "pcpu_chunk.nr_populated")			\
 	X(STORE, "page_tag_store")						\
 	X(STORE_FLAGS, "PAGE_TAG_FLAGS")					\
 	X(STORE_SLOT, "PAGE_TAG_SLOT")						\
@@ -97,6 +151,46 @@
 	X(NODE_ZONES, "pglist_data.node_zones")					\
 	X(ZONE_SIZE, "sizeof zone")						\
 	X(ZONE_NAME, "zone.name")						\
+	MAY(TOTAL_PAGES, "_totalram_pages")					\
+	MAY(ZONE_MANAGED, "zone.managed_pages")					\
+	MAY(ZONE_PRESENT, "zone.present_pages")					\
+	MAY(ZONE_STAT, "zone.vm_stat")						\
+	MAY(ZONE_CPU_LISTS, "zone.per_cpu_pageset")				\
+	MAY(CPU_LISTS_COUNT, "per_cpu_pages.count")				\
+	MAY(STAT_FREE, "NR_FREE_PAGES")						\
+	MAY(NODE_STAT, "vm_node_stat")						\
+	MAY(STAT_ACTIVE_ANON, "NR_ACTIVE_ANON")					\
+	MAY(STAT_INACTIVE_ANON, "NR_INACTIVE_ANON")				\
+	MAY(STAT_ACTIVE_FILE, "NR_ACTIVE_FILE")					\
+	MAY(STAT_INACTIVE_FILE, "NR_INACTIVE_FILE")				\
+	MAY(STAT_UNEVICTABLE, "NR_UNEVICTABLE")					\
+	MAY(STAT_ANON, "NR_ANON_MAPPED")					\
+	MAY(STAT_FILE, "NR_FILE_PAGES")						\
+	MAY(STAT_SHMEM, "NR_SHMEM")						\
+	MAY(STAT_SLAB_RECLAIMABLE, "NR_SLAB_RECLAIMABLE_B")			\
+	MAY(STAT_SLAB, "NR_SLAB_UNRECLAIMABLE_B")				\
+	MAY(STAT_RECLAIMABLE, "NR_KERNEL_MISC_RECLAIMABLE")			\
+	MAY(STAT_STACKS, "NR_KERNEL_STACK_KB")					\
+	MAY(STAT_PAGE_TABLES, "NR_PAGETABLE")					\
+	MAY(STAT_SECOND_TABLES, "NR_SECONDARY_PAGETABLE")			\
+	MAY(STAT_SWAP_CACHE, "NR_SWAPCACHE")					\
+	MAY(ZONES_STAT, "vm_zone_stat")						\
+	MAY(STAT_ZSPAGES, "NR_ZSPAGES")						\
+	MAY(POISONED, "num_poisoned_pages")					\
+	MAY(HUGE_STATES, "hstates")						\
+	MAY(NR_HUGE_STATES, "hugetlb_max_hstate")				\
+	MAY(HUGE_STATE_SIZE, "sizeof hstate")					\
+	MAY(HUGE_STATE_ORDER, "hstate.order")					\
+	MAY(HUGE_STATE_PAGES, "hstate.nr_huge_pages")				\
+	MAY(RESOURCES, "iomem_resource")					\
+	MAY(RESOURCE_START, "resource.start")					\
+	MAY(RESOURCE_END, "resource.end")					\
+	MAY(RESOURCE_NAME, "resource.name")					\
+	MAY(RESOURCE_SIBLING, "resource.sibling")				\
+	MAY(RESOURCE_CHILD, "resource.child")					\
+	MAY(UTS, "init_uts_ns")							\
+	MAY(UTS_HOST, "uts_namespace.name.nodename")				\
+	MAY(UTS_RELEASE, "uts_namespace.name.release")				\
 	MAY(SECTIONS, "mem_section")						\
 	MAY(SECTION_SIZE, "sizeof mem_section")					\
 	MAY(SECTION_MAP, "mem_section.section_mem_map")				\
@@ -138,8 +232,19 @@
 	MAY(AREA_SIZE_OF, "sizeof vmap_area")					\
 	MAY(VM_ADDRESS, "vm_struct.addr")					\
 	MAY(VM_SIZE, "vm_struct.size")						\
+	MAY(VM_FLAGS, "vm_struct.flags")					\
+	MAY(VM_ALLOCATED, "VM_ALLOC")						\
+	MAY(VM_CALLER, "vm_struct.caller")					\
+	MAY(VM_PAGES, "vm_struct.nr_pages")					\
+	MAY(VM_PAGES_SIZE, "sizeof vm_struct.nr_pages")				\
 	MAY(VM_SIZE_OF, "sizeof vm_struct")					\
 	MAY(MM_TABLES, "mm_struct.pgd")						\
+	MAY(MM_RSS, "mm_struct.rss_stat")					\
+	MAY(COUNTER_SIZE_OF, "sizeof percpu_counter")				\
+	MAY(COUNTER_COUNT, "percpu_counter.count")				\
+	MAY(COUNTER_OF_CPUS, "percpu_counter.counters")				\
+	MAY(RSS_ANON, "MM_ANONPAGES")						\
+	MAY(TASK_MM, "task_struct.mm")						\
 	X(INIT_TASK, "init_task")						\
 	X(TASK_TASKS, "task_struct.tasks")					\
 	X(TASK_SIGNAL, "task_struct.signal")					\
@@ -161,7 +266,20 @@
 	MAY(MODULE_MEM_SIZE, "sizeof module_memory")				\
 	MAY(MODULE_BASE, "module_memory.base")					\
 	MAY(MODULE_LENGTH, "module_memory.size")				\
-	MAY(MODULE_PARTS, "MOD_MEM_NUM_TYPES")
+	MAY(MODULE_PARTS, "MOD_MEM_NUM_TYPES")					\
+	MAY(NR_SYMBOLS, "kallsyms_num_syms")					\
+	MAY(SYMBOL_OFFSETS, "kallsyms_offsets")					\
+	MAY(SYMBOL_NAMES, "kallsyms_names")					\
+	MAY(TOKEN_TABLE, "kallsyms_token_table")				\
+	MAY(TOKEN_INDEX, "kallsyms_token_index")				\
+	MAY(MODULE_SYMBOLS, "module.kallsyms")					\
+	MAY(SYMBOLS_TABLE, "mod_kallsyms.symtab")				\
+	MAY(SYMBOLS_NR, "mod_kallsyms.num_symtab")				\
+	MAY(SYMBOLS_STRINGS, "mod_kallsyms.strtab")				\
+	MAY(ELF_SYM_SIZE, "sizeof Elf_Sym")					\
+	MAY(ELF_SYM_NAME, "Elf_Sym.st_name")					\
+	MAY(ELF_SYM_VALUE, "Elf_Sym.st_value")					\
+	MAY(ELF_SYM_SECTION, "Elf_Sym.st_shndx")
 
 enum number {
 #define NUMBER_ENUM(id, name) N_##id,

@@ -697,8 +697,45 @@ bool recount_find_percpu(struct recount *recount, uint64_t address, struct percp
 	return each_chunk(recount, search_chunk, &search);
 }
 
-void recount_all(struct recount *recount)
+static bool add_populated(struct recount *recount, uint64_t at, void *data)
+{
+	uint64_t *pages = data;
+
+	*pages += image_u32(recount->image, at + recount->image->n[N_CHUNK_NR_POPULATED]);
+	return false;
+}
+
+uint64_t recount_percpu_pages(struct recount *recount)
+{
+	const uint64_t *n = recount->image->n;
+	uint64_t pages = (n[N_PERCPU_END] - n[N_PERCPU_START]) / DUMP_PAGE;
+
+	each_chunk(recount, add_populated, &pages);
+	return pages;
+}
+
+uint64_t image_memory_map_pages(struct recount *recount)
+{
+	struct image *image = recount->image;
+	const uint64_t *n = image->n;
+	uint64_t end = image->max_pa / DUMP_PAGE, step = 1ULL << n[N_SECTION_SHIFT], pages = 0;
+
+	if (!n[N_SECTIONS])
+		return end * n[N_PAGE_SIZE_OF] / DUMP_PAGE;
+	for (uint64_t pfn = 0; pfn < end && image_step(image); pfn += step) {
+		find_section(recount, pfn);
+		pages += recount->memory->online ? step * n[N_PAGE_SIZE_OF] / DUMP_PAGE : 0;
+	}
+	return pages;
+}
+
+void recount_percpu(struct recount *recount)
 {
 	each_chunk(recount, recount_chunk, NULL);
+}
+
+void recount_all(struct recount *recount)
+{
+	recount_percpu(recount);
 	recount_pages(recount);
 }

@@ -70,8 +70,13 @@ struct recount {
 void recount_init(struct recount *recount, struct image *image);
 void recount_free(struct recount *recount);
 
-/* Calls @visit for all there is. */
+/* Calls @visit for all there is; for all percpu allocations. */
 void recount_all(struct recount *recount);
+void recount_percpu(struct recount *recount);
+
+/* Pages of one CPU that percpu memory has; pages with the struct pages of all memory. */
+uint64_t recount_percpu_pages(struct recount *recount);
+uint64_t image_memory_map_pages(struct recount *recount);
 
 /* Where in percpu memory an address is; @size 0: in no allocation. False: it is none. */
 struct percpu_place {

@@ -6,8 +6,10 @@
 
 #include "base/memory.h"
 #include "base/message.h"
+#include "memory_image/contexts.h"
 #include "memory_image/recount.h"
 #include "memory_image/slabs.h"
+#include "memory_image/stats.h"
 #include "read/input.h"
 
 bool image_file(const char *path)
@@ -118,6 +120,88 @@ bool image_audit(const char *path, struct text *text, bool *incomplete)
 	good = image_complete(image, path, incomplete);
 	recount_free(&recount);
 	free(sum);
+	image_sites_free(sites);
+	image_close(image);
+	return good;
+}
+
+/* ---- contexts, stats, machine --------------------------------------------------------- */
+
+static void complain_older(const char *path, const char *what)
+{
+	warning("%s: the layout table of this kernel does not say where its %s are", path, what);
+	hint("Its codetag is older than this command, or is built without that.");
+}
+
+bool image_contexts_text(const char *path, struct text *text, bool *incomplete)
+{
+	struct image *image = image_open(path);
+	struct image_functions *functions;
+	struct image_sites *sites;
+	bool good;
+
+	if (!image)
+		return false;
+	sites = image_sites_read(image);
+	functions = image_functions_read(image);
+	good = image_contexts(sites, functions, text);
+	if (!good)
+		complain_older(path, "contexts");
+	else if (!image_functions_any(functions))
+		warning("%s has no names of functions (CONFIG_KALLSYMS): stacks are addresses", path);
+	good = good && image_complete(image, path, incomplete);
+	image_functions_free(functions);
+	image_sites_free(sites);
+	image_close(image);
+	return good;
+}
+
+bool image_stats_text(const char *path, struct text *text, bool *incomplete)
+{
+	struct image *image = image_open(path);
+	struct image_sites *sites;
+	struct recount recount;
+	bool good;
+
+	if (!image)
+		return false;
+	sites = image_sites_read(image);
+	recount_init(&recount, image);
+	good = image_stats(sites, &recount, text);
+	if (!good)
+		complain_older(path, "statistics");
+	good = good && image_complete(image, path, incomplete);
+	recount_free(&recount);
+	image_sites_free(sites);
+	image_close(image);
+	return good;
+}
+
+bool image_machine(const char *path, struct image_machine *machine, struct text *allocinfo,
+		   struct text *stats, bool *incomplete)
+{
+	struct image *image = image_open(path);
+	struct image_functions *functions;
+	struct image_sites *sites;
+	struct recount recount;
+	bool good;
+
+	*machine = (struct image_machine){ 0 };
+	if (!image)
+		return false;
+	sites = image_sites_read(image);
+	functions = image_functions_read(image);
+	recount_init(&recount, image);
+	good = image_machine_read(machine, sites, &recount, functions);
+	if (good) {
+		image_allocinfo(sites, allocinfo);
+		image_stats(sites, &recount, stats);
+		good = image_complete(image, path, incomplete);
+	} else {
+		complain_older(path, "counters");
+	}
+	recount_free(&recount);
+	image_functions_free(functions);
 	image_sites_free(sites);
 	image_close(image);
 	return good;

@@ -281,7 +281,7 @@ bool contexts_complete(const struct contexts *contexts, const char *path)
 	if (contexts->reports > 1)
 		warning("%s has %zu reports: this is the last one, from line %zu on",
 			input_name(path), contexts->reports, contexts->report_line);
-	return bad_lines_none(&contexts->bad, path);
+	return bad_lines_none(&contexts->bad, path) && !contexts->incomplete;
 }
 
 const char *context_value(const struct contexts *contexts, const struct context *context,

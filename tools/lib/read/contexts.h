@@ -58,6 +58,7 @@ struct contexts {
 	size_t frames, frame_room;
 
 	struct bad_lines bad;
+	bool incomplete;	/* parts are missing, which was said */
 	bool of_others;		/* stacks of another tool, see read/other_stacks.h … */
 	size_t reports, report_line;	/* … whose file has so many reports, the last from there */
 	char *text;

@@ -16,6 +16,7 @@
 #include "base/message.h"
 #include "base/number.h"
 #include "base/text.h"
+#include "memory_image/report.h"
 #include "read/input.h"
 #include "read/unpack.h"
 #include "source/members.h"
@@ -379,6 +380,48 @@ static bool read_archive(const char *path, char *text, size_t len, struct visit 
 	return good;
 }
 
+/* Takes over @text, which may be empty. */
+static void take_text(struct snapshot *host, enum member m, struct text *text, const char *path)
+{
+	if (text->len && !member_take(host, m, text->s, text->len, path))
+		host->incomplete = true;
+	else if (!text->len)
+		text_free(text);
+	*text = (struct text){ 0 };
+}
+
+/* What the machine would have said. Its control groups are not looked for. */
+static bool read_image(const char *path, struct visit *visit)
+{
+	struct text allocinfo = { 0 }, stats = { 0 };
+	struct snapshot host = { 0 };
+	struct image_machine machine;
+	bool good = image_machine(path, &machine, &allocinfo, &stats, &host.incomplete);
+
+	if (good) {
+		host.machine.profiling = stats.len && strstr(stats.s, "enabled: 0") ? PROFILING_OFF :
+										      PROFILING_ON;
+		take_text(&host, MEMINFO, &machine.meminfo, path);
+		take_text(&host, ALLOCINFO, &allocinfo, path);
+		take_text(&host, VMSTAT, &machine.vmstat, path);
+		take_text(&host, ZONEINFO, &machine.zoneinfo, path);
+		take_text(&host, SLABINFO, &machine.slabinfo, path);
+		take_text(&host, VMALLOCINFO, &machine.vmallocinfo, path);
+		take_text(&host, IOMEM, &machine.iomem, path);
+		take_text(&host, CHARGED, &machine.charged, path);
+		take_text(&host, STATS, &stats, path);
+		host.machine.processes = machine.processes;
+		machine.processes = (struct holders){ 0 };
+		host.host = machine.host[0] ? xstrdup(machine.host) : host_name(path);
+		host.kernel = xstrdup(machine.release);
+		hand_over(visit, &host);
+	}
+	text_free(&allocinfo);
+	text_free(&stats);
+	image_machine_free(&machine);
+	return good;
+}
+
 static bool read_file(const char *path, struct visit *visit)
 {
 	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
@@ -388,6 +431,8 @@ static bool read_file(const char *path, struct visit *visit)
 
 	if (source_is_recording(path))
 		return source_read(path, NULL, of_recording, visit);
+	if (image_file(path))
+		return read_image(path, visit);
 	for (enum member m = MEMINFO; m <= ALLOCINFO; m++) {
 		const char *end = strstr(name, member_files[m].name);
 		struct text prefix = { 0 };

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The contexts of split call sites in an image, with their stacks. */
+#ifndef CODETAG_IMAGE_CONTEXTS_H
+#define CODETAG_IMAGE_CONTEXTS_H
+
+#include "memory_image/functions.h"
+#include "memory_image/sites.h"
+
+/*
+ * The text that the file contexts had. Control groups are numbers in it. False if the kernel
+ * has no contexts, or the table of an older one does not say where.
+ */
+bool image_contexts(const struct image_sites *sites, struct image_functions *functions,
+		    struct text *text);
+
+/* Number of call sites that are split; 0 if that is not known. */
+uint64_t image_sites_split(const struct image_sites *sites, uint64_t *all);
+
+#endif

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What a machine in an image would have said about its memory by other means than call sites. */
+#ifndef CODETAG_IMAGE_MACHINE_H
+#define CODETAG_IMAGE_MACHINE_H
+
+#include "memory_image/functions.h"
+#include "memory_image/recount.h"
+#include "read/machine.h"
+
+/* Texts of files, with the lines that commands look at. */
+struct image_machine {
+	struct text meminfo, vmstat, zoneinfo, iomem, vmallocinfo, charged, slabinfo;
+	struct holders processes;	/* anonymous memory by command */
+	char host[65], release[65];
+};
+
+/* False if the layout table is of an older kernel and does not say where all that is. */
+bool image_machine_read(struct image_machine *machine, const struct image_sites *sites,
+			struct recount *recount, struct image_functions *functions);
+void image_machine_free(struct image_machine *machine);
+
+#endif
