@@ -6,7 +6,8 @@
  *	known: KIND ADDRESS LINE
  *
  * For programs that find out what an address is. With dump=1 the kernel reports about
- * these, too, each report after its line.
+ * these, too, each report after its line. With oops=1 it is not loaded, but makes an oops
+ * with the first object and the pages in registers.
  */
 #include <linux/delay.h>
 #include <linux/kthread.h>
@@ -28,6 +29,10 @@ static bool dump;
 module_param(dump, bool, 0400);
 MODULE_PARM_DESC(dump, "have the kernel report about objects and pages");
 
+static bool oops;
+module_param(oops, bool, 0400);
+MODULE_PARM_DESC(oops, "read from a bad address, with others in registers");
+
 /* Not in a register, and not on the stack of whoever loads the module. */
 static int known_thread(void *unused)
 {
@@ -48,6 +53,15 @@ static void say(const char *kind, const void *address, unsigned int line)
 		mem_dump_obj((void *)address);
 	else if (!strcmp(kind, "pages"))
 		dump_page(virt_to_page(address), "codetag_known");
+}
+
+/* In RBX an object, in RCX pages, in RDX the bad address. */
+static noinline void read_bad_address(void)
+{
+#ifdef CONFIG_X86_64
+	asm volatile("movl (%%rdx), %%eax" : :
+		     "b" (near + 16), "c" (page_address(pages) + PAGE_SIZE + 8), "d" (8UL) : "eax");
+#endif
 }
 
 static int know(void)
@@ -105,6 +119,8 @@ static int __init known_init(void)
 {
 	int ret = know();
 
+	if (!ret && oops)
+		read_bad_address();
 	if (ret)
 		forget();
 	return ret;
