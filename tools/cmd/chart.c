@@ -262,7 +262,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_ARG:
 		if (!selection_argument(&o->selection, arg))
-			argp_error(state, "two files at most, '%s' is a third one", arg);
+			argp_error(state, o->selection.allocinfo ?
+				   "'%s' is one file too many: --allocinfo names the only one" :
+				   "two files at most, '%s' is a third one", arg);
 		return 0;
 	case ARGP_KEY_END:
 		selection_finish(&o->selection, state);

@@ -9,7 +9,6 @@
 
 #include "arguments.h"
 #include "command.h"
-#include "image.h"
 #include "nodes.h"
 #include "base/message.h"
 #include "base/number.h"
@@ -21,33 +20,26 @@
 #include "write/export.h"
 #include "write/json.h"
 
-#define KEY_CSV 0x502
 #define KEY_FOLDED 0x503
 
 #define WIDTH 1200
 #define HEIGHT 900
 
 struct options {
-	struct image_input input;
-	struct output output;
-	struct node_choice choice;
+	struct node_options nodes;
 	const char *file;
 	bool folded;
-	size_t top;
 };
 
 static const struct argp_option options[] = {
-	IMAGE_FILE_OPTION,
 	{ "output", 'o', "FILE", 0, "Draw a flame graph: FILE is .html, a page to explore, .svg or "
 	  ".png", 2 },
 	{ "folded", KEY_FOLDED, NULL, 0, "Write the paths as folded stacks, for flamegraph.pl", 2 },
-	{ "top", 'n', "N", 0, "Only the first N", 2 },
-	{ "csv", KEY_CSV, NULL, 0, "Write CSV", 10 },
 	{ 0 }
 };
 
 static const struct argp_child children[] = {
-	{ &output_argp, 0, NULL, 9 },
+	{ &node_options_argp, 0, NULL, 0 },
 	{ 0 }
 };
 
@@ -64,10 +56,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 	switch (key) {
 	case ARGP_KEY_INIT:
-		state->child_inputs[0] = &o->output;
-		return 0;
-	case KEY_IMAGE_FILE:
-		o->input.path = arg;
+		state->child_inputs[0] = &o->nodes;
 		return 0;
 	case 'o':
 		if (!is_chart(arg))
@@ -77,23 +66,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case KEY_FOLDED:
 		o->folded = true;
 		return 0;
-	case 'n':
-		o->top = (size_t)argument_number("--top", arg, 1, INT32_MAX, state);
-		return 0;
-	case KEY_CSV:
-		o->output.csv = true;
-		return 0;
-	case ARGP_KEY_ARG:
-		node_choice_add(&o->choice, arg);
-		return 0;
 	case ARGP_KEY_END:
-		if (!o->input.path)
-			argp_error(state, "--image FILE is missing");
-		if (o->output.csv + o->output.json + o->folded + (o->file != NULL) > 1)
+		if (o->nodes.output.csv + o->nodes.output.json + o->folded + (o->file != NULL) > 1)
 			argp_error(state, "one of --json, --csv, --folded and --output");
-		if (o->top && (o->folded || o->file))
+		if (o->nodes.top && (o->folded || o->file))
 			argp_error(state, "--top goes with neither --folded nor --output");
-		node_choice_end(&o->choice, state);
 		return 0;
 	}
 	return ARGP_ERR_UNKNOWN;
@@ -211,7 +188,7 @@ static bool draw(const struct options *o, const struct drawing *d)
 	}
 	text_printf(&subtitle, "%s in %lld objects of %s",
 		    size_format(total, d->groups.now.bytes, true),
-		    (long long)d->groups.now.calls, o->input.path);
+		    (long long)d->groups.now.calls, o->nodes.input.path);
 	chart.subtitle = subtitle.s;
 	if (!strcmp(dot, ".html"))
 		good = page_draw_stacks(&d->groups, &chart, file.stream);
@@ -318,8 +295,8 @@ static void print_json(const struct options *o, const struct graph *graph, const
 		json_int(&json, "objects", (int64_t)rows->dropped);
 		json_int(&json, "freed", (int64_t)rows->freed);
 	}
-	json_rows(&json, "rows", o->output.columns);
-	for (size_t i = 0; i < rows_shown(rows->count, o->top); i++) {
+	json_rows(&json, "rows", o->nodes.output.columns);
+	for (size_t i = 0; i < rows_shown(rows->count, o->nodes.top); i++) {
 		const struct row *row = &rows->row[i];
 		struct text name = { 0 };
 
@@ -347,10 +324,10 @@ static void print_table(const struct options *o, const struct graph *graph, cons
 		.column = columns + !!chosen,
 		.columns = sizeof(columns) / sizeof(*columns) - !!chosen,
 	};
-	bool human = output_human(&o->output);
+	bool human = output_human(&o->nodes.output);
 	char number[SIZE_TEXT];
 
-	for (size_t i = 0; i < rows_shown(rows->count, o->top); i++) {
+	for (size_t i = 0; i < rows_shown(rows->count, o->nodes.top); i++) {
 		const struct row *row = &rows->row[i];
 		struct text name = { 0 };
 
@@ -362,8 +339,8 @@ static void print_table(const struct options *o, const struct graph *graph, cons
 		table_cell(&table, name.s);
 		text_free(&name);
 	}
-	output_table(&table, &o->output);
-	if (!chosen || o->output.no_headings || o->output.csv)
+	output_table(&table, &o->nodes.output);
+	if (!chosen || o->nodes.output.no_headings || o->nodes.output.csv)
 		return;
 	if (rows->dropped == 1)
 		printf("\nDropping this object");
@@ -390,7 +367,7 @@ static void write_rows(const struct options *o, const struct graph *graph, const
 		rows.freed += rows.row[i].bytes;
 	for (uint32_t node = 1; chosen && node < graph->objects->nodes; node++)
 		rows.dropped += chosen[node];
-	if (o->output.json)
+	if (o->nodes.output.json)
 		print_json(o, graph, &rows, chosen);
 	else
 		print_table(o, graph, &rows, chosen);
@@ -403,24 +380,24 @@ int cmd_graph(int argc, char **argv)
 	int status = STATUS_TROUBLE;
 
 	argp_parse(&argp, argc, argv, 0, NULL, &o);
-	if (image_input_open(&o.input)) {
-		struct graph *graph = image_input_graph(&o.input);
-		bool all = node_choice_empty(&o.choice), good = true;
-		uint8_t *chosen = all ? NULL : node_choice_make(&o.choice, graph);
+	if (image_input_open(&o.nodes.input)) {
+		struct graph *graph = image_input_graph(&o.nodes.input);
+		bool all = node_choice_empty(&o.nodes.choice), good = true;
+		uint8_t *chosen = all ? NULL : node_choice_make(&o.nodes.choice, graph);
 
 		if (all || chosen) {
 			if (o.file || o.folded)
 				good = write_paths(&o, graph, chosen);
 			else
 				write_rows(&o, graph, chosen);
-			status = image_input_status(&o.input);
+			status = image_input_status(&o.nodes.input);
 			if (!good)
 				status = STATUS_TROUBLE;
 		}
 		free(chosen);
 		graph_free(graph);
 	}
-	image_input_close(&o.input);
-	node_choice_free(&o.choice);
+	image_input_close(&o.nodes.input);
+	node_choice_free(&o.nodes.choice);
 	return status;
 }

@@ -7,60 +7,28 @@
 
 #include "arguments.h"
 #include "command.h"
-#include "image.h"
 #include "nodes.h"
 #include "base/message.h"
 #include "base/number.h"
 #include "memory_image/holders.h"
 #include "write/json.h"
 
-#define KEY_CSV 0x502
-
-struct options {
-	struct image_input input;
-	struct output output;
-	struct node_choice choice;
-	size_t top;
-};
-
-static const struct argp_option options[] = {
-	IMAGE_FILE_OPTION,
-	{ "top", 'n', "N", 0, "Only the first N", 2 },
-	{ "csv", KEY_CSV, NULL, 0, "Write CSV", 10 },
-	{ 0 }
-};
 
 static const struct argp_child children[] = {
-	{ &output_argp, 0, NULL, 9 },
+	{ &node_options_argp, 0, NULL, 0 },
 	{ 0 }
 };
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
-	struct options *o = state->input;
+	struct node_options *o = state->input;
 
+	(void)arg;
 	switch (key) {
 	case ARGP_KEY_INIT:
-		state->child_inputs[0] = &o->output;
-		return 0;
-	case KEY_IMAGE_FILE:
-		o->input.path = arg;
-		return 0;
-	case 'n':
-		o->top = (size_t)argument_number("--top", arg, 1, INT32_MAX, state);
-		return 0;
-	case KEY_CSV:
-		o->output.csv = true;
-		return 0;
-	case ARGP_KEY_ARG:
-		node_choice_add(&o->choice, arg);
+		state->child_inputs[0] = o;
 		return 0;
 	case ARGP_KEY_END:
-		if (!o->input.path)
-			argp_error(state, "--image FILE is missing");
-		if (o->output.csv && o->output.json)
-			argp_error(state, "either --json or --csv");
-		node_choice_end(&o->choice, state);
 		if (node_choice_empty(&o->choice))
 			argp_error(state, "QUERY or ADDRESS is missing");
 		return 0;
@@ -69,7 +37,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp argp = {
-	options, parse, "QUERY…|ADDRESS…",
+	NULL, parse, "QUERY…|ADDRESS…",
 	"Lists which memory of an image points to the objects of the call sites that QUERY "
 	"selects, or to the object at ADDRESS (16 hexadecimal digits): memory of call sites, and "
 	"the kernel's data, percpu variables, stacks, registers and modules. OBJECTS counts the "
@@ -92,7 +60,7 @@ static void example_text(const struct pointers_row *row, char text[40])
 		snprintf(text, 40, "%" PRIx64 "+%u", row->example, row->example_offset);
 }
 
-static void print_json(const struct options *o, const struct graph *graph,
+static void print_json(const struct node_options *o, const struct graph *graph,
 		       const struct pointers *holders)
 {
 	struct json json = { .out = stdout };
@@ -125,7 +93,7 @@ static void print_json(const struct options *o, const struct graph *graph,
 	json_end_object(&json);
 }
 
-static void print_table(const struct options *o, const struct graph *graph,
+static void print_table(const struct node_options *o, const struct graph *graph,
 			const struct pointers *holders)
 {
 	static const struct table_column columns[] = {
@@ -158,7 +126,7 @@ static void print_table(const struct options *o, const struct graph *graph,
 
 int cmd_holders(int argc, char **argv)
 {
-	struct options o = { 0 };
+	struct node_options o = { 0 };
 	int status = STATUS_TROUBLE;
 
 	argp_parse(&argp, argc, argv, 0, NULL, &o);

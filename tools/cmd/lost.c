@@ -8,7 +8,6 @@
 
 #include "arguments.h"
 #include "command.h"
-#include "image.h"
 #include "nodes.h"
 #include "base/message.h"
 #include "base/number.h"
@@ -17,29 +16,22 @@
 
 #define KEY_CONTEXTS 0x500
 #define KEY_EXAMPLES 0x501
-#define KEY_CSV 0x502
 
 struct options {
-	struct image_input input;
-	struct output output;
-	struct node_choice choice;
+	struct node_options nodes;
 	bool contexts;
 	uint32_t examples;
-	size_t top;
 };
 
 static const struct argp_option options[] = {
-	IMAGE_FILE_OPTION,
 	{ "contexts", KEY_CONTEXTS, NULL, 0, "A row for each context of a call site that is split", 2 },
 	{ "examples", KEY_EXAMPLES, "N", 0, "Name up to N of the objects of each row, 16 at most "
 	  "(default: 1)", 2 },
-	{ "top", 'n', "N", 0, "Only the first N", 2 },
-	{ "csv", KEY_CSV, NULL, 0, "Write CSV", 10 },
 	{ 0 }
 };
 
 static const struct argp_child children[] = {
-	{ &output_argp, 0, NULL, 9 },
+	{ &node_options_argp, 0, NULL, 0 },
 	{ 0 }
 };
 
@@ -49,10 +41,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 	switch (key) {
 	case ARGP_KEY_INIT:
-		state->child_inputs[0] = &o->output;
-		return 0;
-	case KEY_IMAGE_FILE:
-		o->input.path = arg;
+		state->child_inputs[0] = &o->nodes;
 		return 0;
 	case KEY_CONTEXTS:
 		o->contexts = true;
@@ -60,22 +49,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case KEY_EXAMPLES:
 		o->examples = (uint32_t)argument_number("--examples", arg, 0, LOST_EXAMPLES, state);
 		return 0;
-	case 'n':
-		o->top = (size_t)argument_number("--top", arg, 1, INT32_MAX, state);
-		return 0;
-	case KEY_CSV:
-		o->output.csv = true;
-		return 0;
-	case ARGP_KEY_ARG:
-		node_choice_add(&o->choice, arg);
-		return 0;
 	case ARGP_KEY_END:
-		if (!o->input.path)
-			argp_error(state, "--image FILE is missing");
-		if (o->output.csv && o->output.json)
-			argp_error(state, "either --json or --csv");
-		node_choice_end(&o->choice, state);
-		if (o->choice.addresses)
+		if (o->nodes.choice.addresses)
 			argp_error(state, "call sites are chosen by a query, not by an address");
 		return 0;
 	}
@@ -120,8 +95,8 @@ static void print_json(const struct options *o, const struct graph *graph, const
 
 	json_object(&json, NULL);
 	json_int(&json, "objects", (int64_t)lost->live);
-	json_rows(&json, "rows", o->output.columns);
-	for (size_t i = 0; i < rows_shown(lost->sites, o->top); i++) {
+	json_rows(&json, "rows", o->nodes.output.columns);
+	for (size_t i = 0; i < rows_shown(lost->sites, o->nodes.top); i++) {
 		const struct lost_site *site = &lost->site[i];
 		struct text name = { 0 };
 
@@ -157,7 +132,7 @@ static void print_table(const struct options *o, const struct graph *graph, cons
 		{ "NAME", false, "name", false },
 	};
 	struct table table = { .column = columns, .columns = sizeof(columns) / sizeof(*columns) };
-	bool human = output_human(&o->output);
+	bool human = output_human(&o->nodes.output);
 	uint64_t bytes = 0, objects = 0;
 	char number[SIZE_TEXT];
 
@@ -165,7 +140,7 @@ static void print_table(const struct options *o, const struct graph *graph, cons
 		bytes += lost->site[i].bytes;
 		objects += lost->site[i].objects;
 	}
-	for (size_t i = 0; i < rows_shown(lost->sites, o->top); i++) {
+	for (size_t i = 0; i < rows_shown(lost->sites, o->nodes.top); i++) {
 		const struct lost_site *site = &lost->site[i];
 		struct text name = { 0 }, examples = { 0 };
 
@@ -183,8 +158,8 @@ static void print_table(const struct options *o, const struct graph *graph, cons
 		text_free(&examples);
 		text_free(&name);
 	}
-	output_table(&table, &o->output);
-	if (!o->output.no_headings && !o->output.csv)
+	output_table(&table, &o->nodes.output);
+	if (!o->nodes.output.no_headings && !o->nodes.output.csv)
 		printf("\n%s in %" PRIu64 " of %" PRIu64 " objects: no pointer leads to them\n",
 		       size_format(number, (int64_t)bytes, human), objects, lost->live);
 }
@@ -195,20 +170,20 @@ int cmd_lost(int argc, char **argv)
 	int status = STATUS_TROUBLE;
 
 	argp_parse(&argp, argc, argv, 0, NULL, &o);
-	if (image_input_open(&o.input)) {
-		struct graph *graph = image_input_graph(&o.input);
-		bool all = node_choice_empty(&o.choice);
-		uint8_t *chosen = all ? NULL : node_choice_make(&o.choice, graph);
+	if (image_input_open(&o.nodes.input)) {
+		struct graph *graph = image_input_graph(&o.nodes.input);
+		bool all = node_choice_empty(&o.nodes.choice);
+		uint8_t *chosen = all ? NULL : node_choice_make(&o.nodes.choice, graph);
 
 		if (all || chosen) {
 			struct lost *lost = lost_find(graph, o.contexts);
 
-			keep_chosen(lost, graph, &o.choice);
-			if (o.output.json)
+			keep_chosen(lost, graph, &o.nodes.choice);
+			if (o.nodes.output.json)
 				print_json(&o, graph, lost);
 			else
 				print_table(&o, graph, lost);
-			status = image_input_status(&o.input);
+			status = image_input_status(&o.nodes.input);
 			if (status == STATUS_OK && lost->sites)
 				status = STATUS_FOUND;
 			lost_free(lost);
@@ -216,7 +191,7 @@ int cmd_lost(int argc, char **argv)
 		free(chosen);
 		graph_free(graph);
 	}
-	image_input_close(&o.input);
-	node_choice_free(&o.choice);
+	image_input_close(&o.nodes.input);
+	node_choice_free(&o.nodes.choice);
 	return status;
 }

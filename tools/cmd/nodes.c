@@ -25,7 +25,7 @@ static bool read_address(const char *s, uint64_t *value)
 	return !errno && !*end;
 }
 
-void node_choice_add(struct node_choice *choice, const char *arg)
+static void add_argument(struct node_choice *choice, const char *arg)
 {
 	uint64_t address;
 
@@ -39,12 +39,55 @@ void node_choice_add(struct node_choice *choice, const char *arg)
 	text_puts(&choice->query_text, arg);
 }
 
-void node_choice_end(struct node_choice *choice, struct argp_state *state)
+#define KEY_CSV 0x502
+
+static const struct argp_option options[] = {
+	IMAGE_FILE_OPTION,
+	{ "top", 'n', "N", 0, "Only the first N", 2 },
+	{ "csv", KEY_CSV, NULL, 0, "Write CSV", 10 },
+	{ 0 }
+};
+
+static const struct argp_child children[] = {
+	{ &output_argp, 0, NULL, 9 },
+	{ 0 }
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
 {
-	if (choice->addresses && choice->query_text.len)
-		argp_error(state, "either addresses or a query");
-	choice->query = argument_query(choice->query_text.len ? choice->query_text.s : "", state);
+	struct node_options *o = state->input;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &o->output;
+		return 0;
+	case KEY_IMAGE_FILE:
+		o->input.path = arg;
+		return 0;
+	case 'n':
+		o->top = (size_t)argument_number("--top", arg, 1, INT32_MAX, state);
+		return 0;
+	case KEY_CSV:
+		o->output.csv = true;
+		return 0;
+	case ARGP_KEY_ARG:
+		add_argument(&o->choice, arg);
+		return 0;
+	case ARGP_KEY_END:
+		if (!o->input.path)
+			argp_error(state, "--image FILE is missing");
+		if (o->output.csv && o->output.json)
+			argp_error(state, "either --json or --csv");
+		if (o->choice.addresses && o->choice.query_text.len)
+			argp_error(state, "either addresses or a query");
+		o->choice.query = argument_query(o->choice.query_text.len ? o->choice.query_text.s : "",
+						 state);
+		return 0;
+	}
+	return ARGP_ERR_UNKNOWN;
 }
+
+const struct argp node_options_argp = { options, parse, NULL, NULL, children, NULL, NULL };
 
 bool node_choice_empty(const struct node_choice *choice)
 {

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The objects of an image that the arguments of a command choose. */
+/* What commands about the objects of an image have in common: options, and which objects. */
 #ifndef CODETAG_CMD_NODES_H
 #define CODETAG_CMD_NODES_H
 
 #include <argp.h>
 
+#include "image.h"
 #include "base/text.h"
 #include "memory_image/graph.h"
 #include "read/query.h"
@@ -16,11 +17,17 @@ struct node_choice {
 	size_t addresses, room;
 };
 
-/* One argument: an address, or a part of a query. */
-void node_choice_add(struct node_choice *choice, const char *arg);
+/* --image, --top, --csv and the like; arguments are addresses, or a query. */
+struct node_options {
+	struct image_input input;
+	struct output output;
+	struct node_choice choice;
+	size_t top;
+};
 
-/* After the last argument; ends the program if it is no query. */
-void node_choice_end(struct node_choice *choice, struct argp_state *state);
+/* An argp child: its input is a struct node_options. */
+extern const struct argp node_options_argp;
+
 bool node_choice_empty(const struct node_choice *choice);
 void node_choice_free(struct node_choice *choice);
 

@@ -76,7 +76,7 @@ static void take_label(struct selection *selection)
 
 static bool take_file(struct selection *selection, const char *word)
 {
-	if (selection->allocinfo && !selection->compare)
+	if (selection->allocinfo)
 		return false;
 	take_label(selection);
 	if (selection->many) {
@@ -102,7 +102,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 	switch (key) {
 	case KEY_ALLOCINFO:
-		if (selection->path_given && !selection->compare)
+		if (selection->path_given)
 			argp_error(state, "'%s' is one file too many: a file was given before", arg);
 		selection->path = arg;
 		selection->allocinfo = true;
