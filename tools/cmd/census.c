@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* codetag census: the memory that exists, by where and what it is. */
 #include <argp.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,17 +9,23 @@
 
 #include "arguments.h"
 #include "command.h"
+#include "debugfs.h"
 #include "image.h"
 #include "words.h"
 #include "base/message.h"
 #include "base/number.h"
 #include "base/strmap.h"
+#include "memory_image/report.h"
 #include "read/allocinfo.h"
+#include "read/census.h"
+#include "read/input.h"
+#include "read/query.h"
 #include "write/json.h"
 
 #define KEY_BY 0x500
 
-enum by { BY_KIND, BY_NODE, BY_ZONE, BY_MIGRATETYPE, BY_ORDER, BY_CACHE, BY_SITE, BY_COUNT };
+enum by { BY_KIND, BY_NODE, BY_ZONE, BY_MIGRATETYPE, BY_ORDER, BY_CACHE, BY_CGROUP,
+	  BY_SITE, BY_COUNT };
 
 /* What --by takes, the heading of the column, and the name of the JSON field. */
 static const struct table_column by_columns[BY_COUNT] = {
@@ -28,6 +35,7 @@ static const struct table_column by_columns[BY_COUNT] = {
 	[BY_MIGRATETYPE] = { "MIGRATETYPE", false, "migratetype", false },
 	[BY_ORDER] = { "ORDER", true, "order", false },
 	[BY_CACHE] = { "CACHE", false, "cache", false },
+	[BY_CGROUP] = { "CGROUP", false, "cgroup", false },
 	[BY_SITE] = { "NAME", false, "site", false },
 };
 
@@ -38,6 +46,7 @@ struct row {
 
 struct census {
 	struct image_input input;
+	struct debugfs_dir dir;
 	struct output output;
 	enum by by[BY_COUNT];
 	size_t columns;
@@ -56,6 +65,7 @@ struct census {
 static const struct argp_option options[] = {
 	IMAGE_FILE_OPTION,
 	{ "by", KEY_BY, "LIST", 0, "Break it down by %s (default: kind)", 2 },
+	DEBUGFS_DIR_OPTION,
 	{ 0 }
 };
 
@@ -90,6 +100,22 @@ static void read_by(struct census *c, const char *list, struct argp_state *state
 		argp_error(state, "--by needs something");
 }
 
+/* A file comes first. */
+static void add_word(struct census *c, char *arg, struct argp_state *state)
+{
+	bool is_query = strpbrk(arg, " ;\n") || query_keyword(arg, strlen(arg));
+
+	if (!c->query_text.len && !is_query) {
+		if (c->input.path)
+			argp_error(state, "one file at a time, '%s' is a second one", arg);
+		c->input.path = arg;
+		return;
+	}
+	if (c->query_text.len)
+		text_puts(&c->query_text, " ");
+	text_puts(&c->query_text, arg);
+}
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct census *c = state->input;
@@ -99,19 +125,24 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		state->child_inputs[0] = &c->output;
 		return 0;
 	case KEY_IMAGE_FILE:
+		argument_image(arg, state);
+		if (c->input.path)
+			argp_error(state, "one file at a time, '%s' is a second one", arg);
 		c->input.path = arg;
 		return 0;
 	case KEY_BY:
 		read_by(c, arg, state);
 		return 0;
+	case KEY_DEBUGFS:
+		c->dir.path = arg;
+		c->dir.given = true;
+		return 0;
 	case ARGP_KEY_ARG:
-		if (c->query_text.len)
-			text_puts(&c->query_text, " ");
-		text_puts(&c->query_text, arg);
+		add_word(c, arg, state);
 		return 0;
 	case ARGP_KEY_END:
-		if (!c->input.path)
-			argp_error(state, "--image FILE is missing");
+		if (c->dir.given && c->input.path)
+			argp_error(state, "--debugfs is for the file that is not named");
 		c->query = argument_query(c->query_text.len ? c->query_text.s : "", state);
 		return 0;
 	}
@@ -119,15 +150,19 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp argp = {
-	options, parse, "[QUERY…]",
-	"Breaks down all memory in an image that call sites hold, or those that QUERY selects. "
-	"It counts what holds the memory, pages, slab objects and percpu memory, and not the "
-	"counters. Pages of slabs and percpu chunks are counted beside what is in them, as in "
-	"/proc/allocinfo."
+	options, parse, "[FILE] [QUERY…]",
+	"Breaks down all memory that call sites hold, or those that QUERY selects. It counts what "
+	"holds the memory, pages, slab objects and percpu memory, and not the counters. Pages of "
+	"slabs and percpu chunks are counted beside what is in them, as in /proc/allocinfo. The "
+	"kernel counts while it works, so what moves meanwhile may be counted or not. FILE is an "
+	"image of a machine's memory, such as a dump of kdump, or a copy of the kernel's file "
+	"census. An image does not tell control groups, and of slab objects and percpu memory the "
+	"kernel does not either."
 	"\vExamples:\n"
-	"  codetag census --image vmcore --by node,zone\n"
+	"  codetag census --by node,zone\n"
+	"  codetag census --by cgroup,kind\n"
 	"  codetag census --image vmcore --by cache module nf_conntrack\n"
-	"  codetag census --image vmcore --by migratetype,order,site file 'fs/*'\n\n"
+	"  codetag census vmcore --by migratetype,order,site file 'fs/*'\n\n"
 	"Exit status: 0 success, 2 trouble.",
 	children, help, NULL
 };
@@ -182,6 +217,8 @@ static const char *field(struct census *c, enum by by, const struct holding *h, 
 		return number;
 	case BY_CACHE:
 		return h->cache ? h->cache->name : "-";
+	case BY_CGROUP:
+		break;
 	case BY_SITE:
 		return c->site[h->id];
 	case BY_COUNT:
@@ -190,20 +227,15 @@ static const char *field(struct census *c, enum by by, const struct holding *h, 
 	return "-";
 }
 
-static void count(void *data, const struct holding *h)
+/* Adds to the row with these values. */
+static void add(struct census *c, const char *const *fields, uint64_t bytes, uint64_t calls)
 {
-	struct census *c = data;
-	const char *fields[BY_COUNT];
-	char number[BY_COUNT][24], key[1024];
 	size_t len = 0, i;
+	char key[1024];
 
-	if (!wanted(c, h->id))
-		return;
 	for (i = 0; i < c->columns; i++) {
-		size_t room;
+		size_t room = strlen(fields[i]) + 1;
 
-		fields[i] = field(c, c->by[i], h, number[i]);
-		room = strlen(fields[i]) + 1;
 		if (room > sizeof(key) - len)
 			room = sizeof(key) - len;
 		memcpy(key + len, fields[i], room);
@@ -218,8 +250,21 @@ static void count(void *data, const struct holding *h)
 		GROW(c->row, c->rows, c->room);
 		c->row[c->rows++] = row;
 	}
-	c->row[i].bytes += h->bytes;
-	c->row[i].calls++;
+	c->row[i].bytes += bytes;
+	c->row[i].calls += calls;
+}
+
+static void count(void *data, const struct holding *h)
+{
+	struct census *c = data;
+	const char *fields[BY_COUNT];
+	char number[BY_COUNT][24];
+
+	if (!wanted(c, h->id))
+		return;
+	for (size_t i = 0; i < c->columns; i++)
+		fields[i] = field(c, c->by[i], h, number[i]);
+	add(c, fields, h->bytes, 1);
 }
 
 /* Names of zones and migratetypes, from the kernel's own tables. */
@@ -257,7 +302,8 @@ static void print_json(const struct census *c)
 	struct json json = { .out = stdout };
 
 	json_object(&json, NULL);
-	json_int(&json, "pages", (int64_t)c->input.recount.pages);
+	if (c->input.image)
+		json_int(&json, "pages", (int64_t)c->input.recount.pages);
 	json_rows(&json, "rows", c->output.columns);
 	for (size_t i = 0; i < c->rows; i++) {
 		json_object(&json, NULL);
@@ -291,26 +337,142 @@ static void print_table(const struct census *c)
 	output_table(&table, &c->output);
 }
 
-int cmd_census(int argc, char **argv)
+/* ---- of an image, of this machine, of a file ------------------------------------------- */
+
+static int read_image(struct census *c)
 {
-	struct census *c = xcalloc(1, sizeof(*c));
 	int status = STATUS_TROUBLE;
 
-	c->by[0] = BY_KIND;
-	c->columns = 1;
-	argp_parse(&argp, argc, argv, 0, NULL, c);
+	for (size_t i = 0; i < c->columns; i++) {
+		if (c->by[i] == BY_CGROUP) {
+			warning("an image does not tell control groups: leave out cgroup");
+			return status;
+		}
+	}
 	if (image_input_open(&c->input)) {
 		read_names(c);
 		c->input.recount.visit = count;
 		c->input.recount.data = c;
 		recount_all(&c->input.recount);
-		if (c->rows)
-			qsort(c->row, c->rows, sizeof(*c->row), by_size);
+		status = image_input_status(&c->input);
+	}
+	return status;
+}
+
+/* Writes the keys, which lets the kernel count, and reads the result. */
+static bool count_live(const struct census *c, char **text, size_t *len)
+{
+	struct text keys = { 0 };
+	bool site = query_is_empty(c->query), opened;
+	int error;
+
+	for (size_t i = 0; i < c->columns; i++) {
+		text_printf(&keys, "%s%s", i ? "," : "", by_columns[c->by[i]].name);
+		site |= c->by[i] == BY_SITE;
+	}
+	if (!site)
+		text_puts(&keys, ",site");
+	error = debugfs_write(&c->dir, "census", keys.s, &opened);
+	text_free(&keys);
+	if (error) {
+		debugfs_dir_complain(&c->dir, "census", error);
+		return false;
+	}
+	return debugfs_read(&c->dir, "census", text, len);
+}
+
+static bool chosen(const struct census *c, const struct census_line *line)
+{
+	const char *name = census_value(line, "site");
+	struct site site = { 0 };
+	char *copy;
+	bool yes;
+
+	if (query_is_empty(c->query))
+		return true;
+	if (!name)
+		return false;
+	copy = xstrdup(name);
+	yes = !site_parse(&site, copy, strlen(copy)) && query_match(c->query, &site);
+	free(copy);
+	return yes;
+}
+
+/* False if a key that is asked for is not in the file. */
+static bool add_lines(struct census *c, const struct census_file *file, const char *path)
+{
+	for (size_t i = 0; i < file->count; i++) {
+		const struct census_line *line = &file->line[i];
+		const char *fields[BY_COUNT];
+
+		if (!query_is_empty(c->query) && line->keys && !census_value(line, "site")) {
+			warning("%s was not counted by site, so a query chooses nothing there",
+				input_name(path));
+			return false;
+		}
+		if (!chosen(c, line))
+			continue;
+		for (size_t k = 0; k < c->columns; k++) {
+			const char *name = by_columns[c->by[k]].name;
+
+			fields[k] = line->keys ? census_value(line, name) : "others";
+			if (!fields[k]) {
+				warning("%s was not counted by %s", input_name(path), name);
+				return false;
+			}
+		}
+		add(c, fields, (uint64_t)line->bytes, (uint64_t)line->calls);
+	}
+	return true;
+}
+
+static int read_census(struct census *c)
+{
+	const char *path = c->input.path ? c->input.path : "the kernel's census";
+	struct census_file file;
+	bool good;
+	size_t len;
+	char *text;
+
+	if (!c->input.path) {
+		if (!count_live(c, &text, &len))
+			return STATUS_TROUBLE;
+	} else if (!input_read(c->input.path, &text, &len)) {
+		input_complain(c->input.path, errno);
+		return STATUS_TROUBLE;
+	}
+	census_parse(&file, text, len);
+	good = bad_lines_none(&file.bad, path);
+	if (good && !file.known) {
+		warning(file.none ? "%s: no census has run" : "%s is no census and no image of memory",
+			input_name(path));
+		good = false;
+	}
+	good = add_lines(c, &file, path) && good;
+	census_free(&file);
+	return good ? STATUS_OK : STATUS_TROUBLE;
+}
+
+int cmd_census(int argc, char **argv)
+{
+	struct census *c = xcalloc(1, sizeof(*c));
+	int status;
+
+	c->by[0] = BY_KIND;
+	c->columns = 1;
+	c->dir = (struct debugfs_dir)DEBUGFS_DIR_INIT;
+	argp_parse(&argp, argc, argv, 0, NULL, c);
+	if (c->input.path && image_file(c->input.path))
+		status = read_image(c);
+	else
+		status = read_census(c);
+	if (c->rows)
+		qsort(c->row, c->rows, sizeof(*c->row), by_size);
+	if (c->rows || status == STATUS_OK) {
 		if (c->output.json)
 			print_json(c);
 		else
 			print_table(c);
-		status = image_input_status(&c->input);
 	}
 	image_input_close(&c->input);
 	for (size_t i = 0; i < IMAGE_IDS; i++)

@@ -9,11 +9,26 @@
 #include <linux/pgalloc_tag.h>
 #include <linux/slab.h>
 #include <linux/sort.h>
+#include <linux/uaccess.h>
 #include "../internal.h"
 #include "../percpu-internal.h"
 #include "page_store.h"
 #include "recount.h"
 #include "slab_ref.h"
+
+/* Add up what was found, or tell of it. */
+static void found(struct codetag_recount *rc, struct page *page, unsigned int order, int cache,
+		  u16 id, size_t bytes)
+{
+	struct codetag_holding holding = {
+		.page = page, .order = order, .cache = cache, .id = id, .bytes = bytes,
+	};
+
+	if (rc->visit)
+		rc->visit(rc, &holding);
+	else
+		codetag_recount_add(rc, id, bytes);
+}
 
 /* ---- slabs ------------------------------------------------------------------- */
 
@@ -107,14 +122,21 @@ const char *codetag_recount_cache(size_t i)
 	return known_caches[i]->name;
 }
 
-static void recount_object(struct codetag_recount *rc, const struct kmem_cache **known, u16 id)
+static void recount_object(struct codetag_recount *rc, struct page *page,
+			   const struct kmem_cache **known, const u16 *ref)
 {
 	const struct kmem_cache *s = *known;
+	u16 id;
 
+	/* The slab, or its vector, can be gone if the machine does not stand still. */
+	if (!rc->visit)
+		id = *ref;
+	else if (get_kernel_nofault(id, ref))
+		return;
 	if (!id)
 		return;
 	rc->objects++;
-	codetag_recount_add(rc, id, s->size);
+	found(rc, page, 0, known - known_caches, id, s->size);
 	if (rc->caches) {
 		rc->caches[known - known_caches].bytes += s->size;
 		rc->caches[known - known_caches].calls++;
@@ -126,18 +148,18 @@ static void recount_object(struct codetag_recount *rc, const struct kmem_cache *
  * @rc:		the recount
  * @page:	any page; it need not be one of a slab
  *
- * Context: All CPUs stopped, after codetag_recount_prepare().
+ * Context: All CPUs stopped, or with a visitor; after codetag_recount_prepare().
  */
 void codetag_recount_slab(struct codetag_recount *rc, struct page *page)
 {
 	const struct kmem_cache *s, **known;
+	unsigned int i, objects;
 	struct slab *slab;
-	unsigned int i;
 	void *start, *object;
 
 	if (!PageSlab(page))
 		return;
-	slab = page_slab(page);
+	slab = (struct slab *)page;
 	s = READ_ONCE(slab->slab_cache);
 	known = bsearch(&s, known_caches, nr_known_caches, sizeof(*known_caches), compare_caches);
 	if (!known)
@@ -145,15 +167,16 @@ void codetag_recount_slab(struct codetag_recount *rc, struct page *page)
 
 	start = kasan_reset_tag(slab_address(slab));
 	if (is_kfence_address(start)) {
-		recount_object(rc, known, *codetag_slab_ref_any(s, start));
+		recount_object(rc, page, known, codetag_slab_ref_any(s, start));
 		return;
 	}
 	/* One that is just freed, and has no vector any more, has no ids either. */
-	if (slab->objects > codetag_slab_objects_in(s, slab))
+	objects = slab->objects;
+	if (objects > codetag_slab_objects_in(s, slab))
 		return;
-	for (i = 0; i < slab->objects; i++) {
+	for (i = 0; i < objects; i++) {
 		object = fixup_red_left((struct kmem_cache *)s, start + i * s->size);
-		recount_object(rc, known, *codetag_slab_ref_in(s, slab, object));
+		recount_object(rc, page, known, codetag_slab_ref_in(s, slab, object));
 	}
 }
 
@@ -169,7 +192,7 @@ static unsigned long recount_page(struct codetag_recount *rc, struct page *page)
 	if (id || PageHead(page))
 		order = pgalloc_tag_order(page);
 	if (id && !page_tag_is_mark(id))
-		codetag_recount_add(rc, id, PAGE_SIZE << order);
+		found(rc, page, order, -1, id, PAGE_SIZE << order);
 	codetag_recount_slab(rc, page);
 	/* The id of the second page is counted already. */
 	if (holder != page)
@@ -203,7 +226,8 @@ bool codetag_recount_any(unsigned long pfn, unsigned long end)
  * @pfn:	the first page
  * @end:	the page after the last one
  *
- * Context: All CPUs stopped, after codetag_recount_prepare().
+ * Context: All CPUs stopped, or process context with a visitor and get_online_mems();
+ *	    after codetag_recount_prepare().
  */
 void codetag_recount_pages(struct codetag_recount *rc, unsigned long pfn, unsigned long end)
 {
@@ -249,8 +273,7 @@ static void recount_chunk(struct codetag_recount *rc, struct pcpu_chunk *chunk)
 			continue;
 		end = find_next_bit(chunk->bound_map, nr + 1, bit + 1);
 		rc->objects++;
-		codetag_recount_add(rc, id,
-				    pcpu_codetag_size((end - bit) * PCPU_MIN_ALLOC_SIZE));
+		found(rc, NULL, 0, -1, id, pcpu_codetag_size((end - bit) * PCPU_MIN_ALLOC_SIZE));
 	}
 }
 
@@ -270,4 +293,41 @@ void codetag_recount_percpu(struct codetag_recount *rc)
 			recount_chunk(rc, chunk);
 	if (pcpu_reserved_chunk)
 		recount_chunk(rc, pcpu_reserved_chunk);
+}
+
+/* The chunk with this number, counted through all lists. With pcpu_lock held. */
+static struct pcpu_chunk *nth_chunk(unsigned int nr)
+{
+	struct pcpu_chunk *chunk;
+	int slot;
+
+	for (slot = 0; slot < pcpu_nr_slots; slot++)
+		list_for_each_entry(chunk, &pcpu_chunk_lists[slot], list)
+			if (!nr--)
+				return chunk;
+	return nr ? NULL : pcpu_reserved_chunk;
+}
+
+/**
+ * codetag_recount_percpu_live - tell of all percpu allocations while the machine works
+ * @rc: the recount, with a visitor
+ *
+ * Allocations of percpu memory wait for one chunk at a time. A chunk that moves to
+ * another list meanwhile may be counted twice or not.
+ *
+ * Context: Process.
+ */
+void codetag_recount_percpu_live(struct codetag_recount *rc)
+{
+	struct pcpu_chunk *chunk;
+	unsigned int nr = 0;
+
+	do {
+		spin_lock_irq(&pcpu_lock);
+		chunk = nth_chunk(nr++);
+		if (chunk)
+			recount_chunk(rc, chunk);
+		spin_unlock_irq(&pcpu_lock);
+		cond_resched();
+	} while (chunk);
 }

@@ -9,6 +9,7 @@
 #include <linux/atomic.h>
 #include <linux/types.h>
 
+struct kmem_cache;
 struct page;
 
 /**
@@ -32,6 +33,22 @@ struct codetag_held {
 };
 
 /**
+ * struct codetag_holding - something that holds an id
+ * @page:	its first page, or that of the slab; NULL: percpu memory
+ * @order:	order of the pages
+ * @cache:	index of the cache of a slab object, -1: it is none
+ * @id:		the id
+ * @bytes:	size
+ */
+struct codetag_holding {
+	struct page *page;
+	unsigned int order;
+	int cache;
+	u16 id;
+	size_t bytes;
+};
+
+/**
  * struct codetag_recount - what one CPU counts
  * @found:	what all CPUs have found, by id; NULL: nobody asks for ids
  * @caches:	what it has found, by cache; NULL: nobody asks for caches
@@ -40,6 +57,9 @@ struct codetag_held {
  * @calls:	the same
  * @pages:	pages that were looked at
  * @objects:	slab and percpu objects that hold an id
+ * @visit:	is told of each, instead of adding it up; NULL: nobody. With it the machine
+ *		need not stand still: what is gone meanwhile is survived, and may be
+ *		counted or not
  */
 struct codetag_recount {
 	struct codetag_found *found;
@@ -49,6 +69,7 @@ struct codetag_recount {
 	u64 calls;
 	unsigned long pages;
 	unsigned long objects;
+	void (*visit)(struct codetag_recount *rc, const struct codetag_holding *holding);
 };
 
 /**
@@ -87,6 +108,7 @@ void codetag_recount_slab(struct codetag_recount *rc, struct page *page);
 bool codetag_recount_any(unsigned long pfn, unsigned long end);
 void codetag_recount_pages(struct codetag_recount *rc, unsigned long pfn, unsigned long end);
 void codetag_recount_percpu(struct codetag_recount *rc);
+void codetag_recount_percpu_live(struct codetag_recount *rc);
 
 /* ../vmalloc.c */
 #ifdef CONFIG_MMU

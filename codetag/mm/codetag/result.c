@@ -10,6 +10,8 @@
 #include <linux/printk.h>
 #include <linux/seq_buf.h>
 #include <linux/seq_file.h>
+#include <linux/string.h>
+#include <linux/uaccess.h>
 #include "internal.h"
 #include "result.h"
 
@@ -48,18 +50,28 @@ int codetag_result_set(struct codetag_result *result,
 static ssize_t result_write(struct file *file, const char __user *buf, size_t len, loff_t *ppos)
 {
 	struct codetag_result *result = file_inode(file)->i_private;
+	char request[sizeof(result->request)];
 	int ret = codetag_may_change();
-	bool start;
+	bool start = len && len < sizeof(request);
 
 	if (ret)
 		return ret;
-	if (kstrtobool_from_user(buf, len, &start) || !start) {
-		pr_warn_ratelimited("%s: write 1 to start one\n", result->name);
+	if (start && copy_from_user(request, buf, len))
+		return -EFAULT;
+	if (start) {
+		request[len] = '\0';
+		if (!result->usage && kstrtobool(request, &start))
+			start = false;
+	}
+	if (!start) {
+		pr_warn_ratelimited("%s: write %s to start one\n", result->name,
+				    result->usage ?: "1");
 		return -EINVAL;
 	}
 
 	if (mutex_lock_interruptible(&result->lock))
 		return -ERESTARTSYS;
+	strscpy(result->request, strim(request));
 	ret = result->run(result);
 	mutex_unlock(&result->lock);
 	return ret ?: len;
@@ -74,8 +86,8 @@ static int result_show(struct seq_file *m, void *v)
 	if (result->text)
 		seq_puts(m, result->text);
 	else
-		seq_printf(m, "# no %s has run\n# write 1 to this file to start one\n",
-			   result->work);
+		seq_printf(m, "# no %s has run\n# write %s to this file to start one\n",
+			   result->work, result->usage ?: "1");
 	mutex_unlock(&result->lock);
 	return 0;
 }

@@ -6,7 +6,9 @@ small=$scratch/small linked=$scratch/linked
 make_images() {
 	gcc -std=gnu17 -I../lib -o "$scratch/make-image" make-image.c &&
 		"$scratch/make-image" >"$small" && "$scratch/make-image" linked >"$linked" &&
-		"$scratch/make-image" cut >"$scratch/cut"
+		"$scratch/make-image" cut >"$scratch/cut" &&
+		"$scratch/make-image" sparse >"$scratch/sparse" &&
+		truncate -s $((4096 + (256 << 30))) "$scratch/sparse"
 }
 
 # exits STATUS TEXT COMMAND...: it exits so, and what it prints has TEXT
@@ -72,6 +74,50 @@ image_slabs() {
 		exits 2 'one file too many' report --image "$small" --allocinfo data/handmade-v2.allocinfo
 }
 
+# Files that are images, by the option or without it; this one has nothing split.
+image_files() {
+	exits 1 'no call site is split' contexts --image "$small" &&
+		exits 1 'no call site is split' contexts "$small" &&
+		exits 2 "one file at a time, '$small' is a second one" contexts "$small" --image "$small" &&
+		exits 2 'is no image' contexts --image data/handmade-v2.allocinfo &&
+		exits 0 'ids_builtin' stats --image "$small" &&
+		exits 0 'ids_builtin' stats "$small" &&
+		exits 2 'leave out cgroup' census --image "$small" --by cgroup &&
+		exits 0 'slab' census "$small" &&
+		exits 2 'is no image' where --image data/handmade-v2.allocinfo &&
+		exits 1 '524288 installed = 114688 at boot' where --bytes "$small"
+}
+
+# A copy of the kernel's census, and files that are none.
+image_census() {
+	printf '%s\n' '# census - version: 1.0' '  8192 2 node=0 site=mm/a.c:1 func:a' \
+		'  4096 1 node=1 site=mm/a.c:1 func:a' '  100 1 node=1 site=fs/b.c:2 [b] func:b' \
+		'  7 1 others' >"$scratch/census" &&
+		exits 0 '8192      2  0' census --by node "$scratch/census" &&
+		exits 0 '4196      2  1' census --by node "$scratch/census" &&
+		exits 0 '100      1  1' census --by node "$scratch/census" module b &&
+		exits 2 'was not counted by cache' census --by cache "$scratch/census" &&
+		exits 2 'is no line of a census' census data/handmade-v2.allocinfo
+}
+
+# 256 GiB, nearly all of which is a hole.
+image_sparse() {
+	exits 0 '0 mismatches' audit --image "$scratch/sparse" &&
+		exits 0 '2 call sites' report --image "$scratch/sparse" &&
+		exits 1 'in 4 of 4 objects' lost --image "$scratch/sparse" &&
+		exits 1 '524288 installed' where --bytes "$scratch/sparse"
+}
+
+# One of the two would be ignored.
+image_two_files() {
+	local file=data/handmade-v2.allocinfo
+
+	exits 2 'is one file too many' diff --allocinfo $file $file &&
+		exits 2 'is one file too many' diff $file --allocinfo $file &&
+		exits 2 'is one file too many' chart -o "$scratch/x.svg" --allocinfo $file $file &&
+		exits 2 'is one file too many' chart -o "$scratch/x.svg" $file --allocinfo $file
+}
+
 image_cut() {
 	exits 2 "has no entry '" lost --image "$scratch/cut"
 }
@@ -82,6 +128,10 @@ if make_images; then
 	check image/holders image_holders
 	check image/slabs image_slabs
 	check image/cut image_cut
+	check image/files image_files
+	check image/census image_census
+	check image/two-files image_two_files
+	check image/sparse image_sparse
 	check docs/json/lost json_is_documented "$codetag" lost --json --contexts --image "$small"
 	check docs/json/graph json_is_documented "$codetag" graph --json --image "$linked" func pages
 	check docs/json/holders json_is_documented "$codetag" holders --json --image "$linked" func pages

@@ -43,7 +43,7 @@ for mode in integrity confidentiality; do
 		cat "$file" >/dev/null 2>&1
 		check "$mode: ${file##*/} is read" $?
 	done
-	for file in control queries audit charged; do
+	for file in control queries audit charged census; do
 		! cat "$dir/$file" >/dev/null 2>&1
 		check "$mode: $file is not" $?
 	done

@@ -1,0 +1,449 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * /sys/kernel/debug/codetag/census: the memory of call sites by where and what it is.
+ *
+ * Counters of call sites know nothing of nodes, zones or control groups. So writing the
+ * names of keys to this file walks all pages, slab objects and percpu allocations, and adds
+ * up those that have the same values. The machine goes on working meanwhile: memory that is
+ * allocated, freed or moved may be counted or not, or twice.
+ *
+ * Only the list of caches is locked, and for percpu memory one chunk. A page can get
+ * another user while it is looked at. So pointers that are found there are followed by
+ * functions that survive a bad address. A cache is looked up in the list, and a control
+ * group under RCU, see page_memcg_check().
+ */
+#define pr_fmt(fmt) "codetag: " fmt
+
+#include <linux/cgroup.h>
+#include <linux/err.h>
+#include <linux/init.h>
+#include <linux/jhash.h>
+#include <linux/ktime.h>
+#include <linux/math64.h>
+#include <linux/memcontrol.h>
+#include <linux/memory_hotplug.h>
+#include <linux/mm.h>
+#include <linux/mmzone.h>
+#include <linux/printk.h>
+#include <linux/sched/signal.h>
+#include <linux/seq_buf.h>
+#include <linux/sizes.h>
+#include <linux/sort.h>
+#include <linux/string.h>
+#include <linux/string_helpers.h>
+#include <linux/vmalloc.h>
+#include "internal.h"
+#include "recount.h"
+#include "result.h"
+#include "tags.h"
+
+/* Pages that are walked before others may run */
+#define SLICE_PAGES	(SZ_4M / PAGE_SIZE)
+
+/* Different values that are told apart, at most; the rest is one row. */
+#define ROWS_MIN	1024
+#define ROWS_MAX	(128 * ROWS_MIN)
+
+enum census_key {
+	BY_KIND,
+	BY_NODE,
+	BY_ZONE,
+	BY_MIGRATETYPE,
+	BY_ORDER,
+	BY_CACHE,
+	BY_CGROUP,
+	BY_SITE,	/* the last one: its text has blanks */
+	NR_KEYS,
+};
+
+static const char * const key_names[NR_KEYS] = {
+	[BY_KIND]	 = "kind",
+	[BY_NODE]	 = "node",
+	[BY_ZONE]	 = "zone",
+	[BY_MIGRATETYPE] = "migratetype",
+	[BY_ORDER]	 = "order",
+	[BY_CACHE]	 = "cache",
+	[BY_CGROUP]	 = "cgroup",
+	[BY_SITE]	 = "site",
+};
+
+/**
+ * struct census_row - memory with the same values
+ * @cgroup:	id of the control group, 0: none
+ * @cache:	one more than the index of the cache, 0: none
+ * @id:		the id, 0: not asked for
+ * @node:	one more than the node, 0: none
+ * @kind:	'p'ages, 's'lab, per'c'pu; 0: not asked for
+ * @zone:	one more than the zone
+ * @type:	one more than the migratetype
+ * @order:	one more than the order
+ * @padding:	always 0
+ * @bytes:	size
+ * @calls:	how many; 0: the row is not used
+ */
+struct census_row {
+	/* The values, compared as bytes: */
+	u64 cgroup;
+	u32 cache;
+	u16 id;
+	u16 node;
+	u8 kind;
+	u8 zone;
+	u8 type;
+	u8 order;
+	u8 padding[4];
+	/* Up to here */
+	u64 bytes;
+	u64 calls;
+};
+
+#define VALUES_SIZE	offsetof(struct census_row, bytes)
+static_assert(VALUES_SIZE == 24);
+
+/* The name of a cache */
+struct census_cache {
+	char name[64];
+};
+
+/**
+ * struct census - one census
+ * @rc:		the recount
+ * @keys:	bits of the keys that were asked for
+ * @row:	hash table
+ * @nr_rows:	its size, a power of two
+ * @used:	rows that are used
+ * @others:	what found no row
+ * @cache:	names of the caches, which can be gone when they are printed
+ * @took:	time for all of it, in ns
+ * @longest:	time of the longest slice, in ns
+ */
+struct census {
+	struct codetag_recount rc;
+	unsigned int keys;
+	struct census_row *row;
+	unsigned int nr_rows;
+	unsigned int used;
+	struct codetag_held others;
+	struct census_cache *cache;
+	u64 took;
+	u64 longest;
+};
+
+/* ---- the walk -------------------------------------------------------------------- */
+
+static struct census_row *find_row(struct census_row *row, unsigned int nr,
+				   const struct census_row *values)
+{
+	unsigned int i = jhash2((const u32 *)values, VALUES_SIZE / sizeof(u32), 0) & (nr - 1);
+
+	while (row[i].calls && memcmp(&row[i], values, VALUES_SIZE))
+		i = (i + 1) & (nr - 1);
+	return &row[i];
+}
+
+/* Between two slices: so that a slice finds a row for nearly all that it comes across. */
+static void make_room(struct census *census)
+{
+	struct census_row *row;
+	unsigned int i;
+
+	if (census->used < census->nr_rows / 2 || census->nr_rows >= ROWS_MAX)
+		return;
+	row = kvcalloc(4 * census->nr_rows, sizeof(*row), GFP_KERNEL);
+	if (!row)
+		return;
+	for (i = 0; i < census->nr_rows; i++)
+		if (census->row[i].calls)
+			*find_row(row, 4 * census->nr_rows, &census->row[i]) = census->row[i];
+	kvfree(census->row);
+	census->row = row;
+	census->nr_rows *= 4;
+}
+
+/* Of a page; of other memory it is not known. */
+static u64 cgroup_of(struct page *page)
+{
+	u64 id = 0;
+#ifdef CONFIG_MEMCG
+	struct mem_cgroup *memcg;
+
+	rcu_read_lock();
+	memcg = page_memcg_check(page);
+	if (memcg)
+		id = cgroup_id(memcg->css.cgroup);
+	rcu_read_unlock();
+#endif
+	return id;
+}
+
+static void census_add(struct codetag_recount *rc, const struct codetag_holding *holding)
+{
+	struct census *census = container_of(rc, struct census, rc);
+	struct page *page = holding->page;
+	struct census_row values = {}, *row;
+	unsigned int keys = census->keys;
+
+	if (keys & BIT(BY_KIND))
+		values.kind = !page ? 'c' : holding->cache >= 0 ? 's' : 'p';
+	if (keys & BIT(BY_SITE))
+		values.id = holding->id;
+	if (keys & BIT(BY_CACHE))
+		values.cache = holding->cache + 1;
+	if (page && keys & BIT(BY_NODE))
+		values.node = page_to_nid(page) + 1;
+	if (page && keys & BIT(BY_ZONE))
+		values.zone = page_zonenum(page) + 1;
+	if (page && keys & BIT(BY_MIGRATETYPE))
+		values.type = get_pageblock_migratetype(page) + 1;
+	if (page && keys & BIT(BY_ORDER))
+		values.order = (holding->cache < 0 ? holding->order : compound_order(page)) + 1;
+	if (page && keys & BIT(BY_CGROUP) && holding->cache < 0)
+		values.cgroup = cgroup_of(page);
+
+	row = find_row(census->row, census->nr_rows, &values);
+	if (!row->calls) {
+		/* One stays free, or the search would not end. */
+		if (census->used + 1 >= census->nr_rows) {
+			census->others.bytes += holding->bytes;
+			census->others.calls++;
+			return;
+		}
+		census->used++;
+		*row = values;
+	}
+	row->bytes += holding->bytes;
+	row->calls++;
+}
+
+static int census_walk(struct census *census)
+{
+	unsigned long pfn, end = 0;
+	u64 start, begin = ktime_get_mono_fast_ns();
+	struct zone *zone;
+	size_t i;
+
+	census->cache = kvcalloc(codetag_recount_nr_caches(), sizeof(*census->cache), GFP_KERNEL);
+	if (!census->cache)
+		return -ENOMEM;
+	for (i = 0; i < codetag_recount_nr_caches(); i++)
+		strscpy(census->cache[i].name, codetag_recount_cache(i));
+
+	for_each_populated_zone(zone)
+		end = max(end, zone_end_pfn(zone));
+
+	codetag_recount_percpu_live(&census->rc);
+	for (pfn = 0; pfn < end; pfn += SLICE_PAGES) {
+		make_room(census);
+		start = ktime_get_mono_fast_ns();
+		codetag_recount_pages(&census->rc, pfn, min(pfn + SLICE_PAGES, end));
+		census->longest = max(census->longest, ktime_get_mono_fast_ns() - start);
+		cond_resched();
+		if (signal_pending(current))
+			return -EINTR;
+	}
+	census->took = ktime_get_mono_fast_ns() - begin;
+	return 0;
+}
+
+/* ---- the result ------------------------------------------------------------------ */
+
+/* Users choose names: blanks, backslashes and all but printable ASCII become octal. */
+static void put_name(struct seq_buf *out, const char *name)
+{
+	char *buf;
+	size_t room = seq_buf_get_buf(out, &buf);
+	int len = string_escape_mem(name, strlen(name), buf, room,
+				    ESCAPE_OCTAL | ESCAPE_NAP | ESCAPE_APPEND, " \\");
+
+	seq_buf_commit(out, len < room ? len : -1);
+}
+
+#ifdef CONFIG_MEMCG
+static void put_cgroup(struct seq_buf *out, u64 id)
+{
+	char *path = id ? kmalloc(PATH_MAX, GFP_KERNEL) : NULL;
+	struct cgroup *cgrp = path ? cgroup_get_from_id(id) : ERR_PTR(-ENOENT);
+
+	if (!IS_ERR(cgrp) && cgroup_path(cgrp, path, PATH_MAX) > 0)
+		put_name(out, path);
+	else if (id)
+		seq_buf_printf(out, "%llu", id);
+	else
+		seq_buf_puts(out, "none");
+	if (!IS_ERR(cgrp))
+		cgroup_put(cgrp);
+	kfree(path);
+}
+#else
+static void put_cgroup(struct seq_buf *out, u64 id)
+{
+	seq_buf_puts(out, "none");
+}
+#endif
+
+/* As in /proc/allocinfo. */
+static void put_site(struct seq_buf *out, u16 id)
+{
+	struct codetag_info info;
+
+	if (!codetag_info_of(id, &info)) {
+		seq_buf_printf(out, "id:%u", id);
+		return;
+	}
+	seq_buf_printf(out, "%s:%u", info.ct->filename, info.ct->lineno);
+	if (info.modname)
+		seq_buf_printf(out, " [%s]", info.modname);
+	seq_buf_printf(out, " func:%s", info.ct->function);
+	if (info.unloaded)
+		seq_buf_puts(out, " unloaded:yes");
+}
+
+static const char *zone_name(unsigned int zone)
+{
+	return zone < MAX_NR_ZONES ? NODE_DATA(first_online_node)->node_zones[zone].name : NULL;
+}
+
+/* False if it has none. */
+static bool put_value(struct seq_buf *out, enum census_key key, const struct census *census,
+		      const struct census_row *row)
+{
+	const char *text = NULL;
+
+	switch (key) {
+	case BY_KIND:
+		text = row->kind == 'p' ? "pages" : row->kind == 's' ? "slab" : "percpu";
+		break;
+	case BY_NODE:
+		if (row->node)
+			seq_buf_printf(out, "%u", row->node - 1);
+		return row->node;
+	case BY_ZONE:
+		text = row->zone ? zone_name(row->zone - 1) : NULL;
+		break;
+	case BY_MIGRATETYPE:
+		if (row->type && row->type <= MIGRATE_TYPES)
+			text = migratetype_names[row->type - 1];
+		break;
+	case BY_ORDER:
+		if (row->order)
+			seq_buf_printf(out, "%u", row->order - 1);
+		return row->order;
+	case BY_CACHE:
+		if (row->cache)
+			put_name(out, census->cache[row->cache - 1].name);
+		return row->cache;
+	case BY_CGROUP:
+		put_cgroup(out, row->cgroup);
+		return true;
+	default:
+		put_site(out, row->id);
+		return true;
+	}
+	if (text)
+		seq_buf_puts(out, text);
+	return text;
+}
+
+static void put_key(struct seq_buf *out, enum census_key key, const struct census *census,
+		    const struct census_row *row)
+{
+	seq_buf_printf(out, " %s=", key_names[key]);
+	if (!put_value(out, key, census, row))
+		seq_buf_puts(out, "-");
+}
+
+static int more_bytes(const void *a, const void *b)
+{
+	const struct census_row *x = a, *y = b;
+
+	return x->bytes < y->bytes ? 1 : x->bytes > y->bytes ? -1 : memcmp(x, y, VALUES_SIZE);
+}
+
+static void census_print(struct seq_buf *out, const void *data)
+{
+	const struct census *census = data;
+	enum census_key key;
+	unsigned int i;
+
+	seq_buf_puts(out, "# census - version: 1.0\n#     <size>  <calls> <keys>\n");
+	codetag_lock();
+	for (i = 0; i < census->nr_rows && census->row[i].calls; i++) {
+		seq_buf_printf(out, "%12llu %8llu", census->row[i].bytes, census->row[i].calls);
+		for (key = 0; key < NR_KEYS; key++)
+			if (census->keys & BIT(key))
+				put_key(out, key, census, &census->row[i]);
+		seq_buf_puts(out, "\n");
+		cond_resched();
+	}
+	codetag_unlock();
+	if (census->others.calls)
+		seq_buf_printf(out, "%12llu %8llu others\n", census->others.bytes,
+			       census->others.calls);
+	seq_buf_printf(out, "# %lu pages, %lu objects in %llu us, without a rest %llu us at most\n",
+		       census->rc.pages, census->rc.objects,
+		       div_u64(census->took, NSEC_PER_USEC),
+		       div_u64(census->longest, NSEC_PER_USEC));
+}
+
+static int read_keys(const char *request, unsigned int *keys)
+{
+	unsigned int i;
+	size_t len;
+
+	*keys = 0;
+	for (; *request; request += len + (request[len] == ',')) {
+		len = strcspn(request, ",");
+		for (i = 0; i < NR_KEYS; i++)
+			if (strlen(key_names[i]) == len && !memcmp(key_names[i], request, len))
+				break;
+		if (i == NR_KEYS) {
+			pr_warn_ratelimited("census: '%*pE' is no key\n",
+					    (int)min(len, 32), request);
+			return -EINVAL;
+		}
+		*keys |= BIT(i);
+	}
+	return *keys ? 0 : -EINVAL;
+}
+
+static int census_run(struct codetag_result *result)
+{
+	struct census census = { .rc.visit = census_add, .nr_rows = ROWS_MIN };
+	int ret = read_keys(result->request, &census.keys);
+
+	if (ret)
+		return ret;
+	census.row = kvcalloc(census.nr_rows, sizeof(*census.row), GFP_KERNEL);
+	if (!census.row)
+		return -ENOMEM;
+	get_online_mems();
+	ret = -ENOMEM;
+	if (codetag_recount_prepare()) {
+		ret = census_walk(&census);
+		codetag_recount_done();
+	}
+	put_online_mems();
+	/* The owner of codetag_lock() may wait for slab_mutex, so that is not held any more. */
+	if (!ret) {
+		/* The largest first; rows that are not used are last. */
+		sort(census.row, census.nr_rows, sizeof(*census.row), more_bytes, NULL);
+		ret = codetag_result_set(result, census_print, &census);
+	}
+	kvfree(census.cache);
+	kvfree(census.row);
+	return ret;
+}
+
+static struct codetag_result census_result = {
+	.name	= "census",
+	.work	= "census",
+	.usage	= "keys, such as node,zone,",
+	.run	= census_run,
+};
+
+static int __init census_init(void)
+{
+	codetag_result_create(&census_result);
+	return 0;
+}
+late_initcall(census_init);

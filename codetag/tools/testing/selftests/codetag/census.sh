@@ -1,0 +1,135 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# The file census: all memory of call sites by where and what it is, while the machine works.
+# Its sums are those of the kernel's own counters of nodes, zones, caches and groups.
+# boot: numa=fake=2
+# disk: 64M
+. "$(dirname "$0")/codetag.inc"
+
+CENSUS=$DEBUGFS/codetag/census
+ROOT=/tmp/cgroup
+GROUP=$ROOT/group
+
+# take KEYS: a census, kept in a file
+take()
+{
+	echo "$1" >$CENSUS && cat $CENSUS >"$WORK/census"
+}
+
+# bytes [WORD...]: bytes of the rows that have all these words
+bytes()
+{
+	awk -v words="$*" '
+		/^ *[0-9]/ {
+			n = split(words, word, " ")
+			for (i = 1; i <= n; i++)
+				if (index($0 " ", " " word[i] " ") == 0)
+					next
+			bytes += $1
+		}
+		END { printf("%d\n", bytes) }' "$WORK/census"
+}
+
+# near NAME WANT GOT: they differ by 2 % of the memory at most, as that moves
+near()
+{
+	[ "$3" -gt 0 ] && [ $(($2 - $3)) -le $slack ] && [ $(($3 - $2)) -le $slack ]
+	check "$1" $? "want $2, got $3, within $slack"
+}
+
+# node_used NODE: bytes of zones that are not free, nor in the lists of CPUs
+node_used()
+{
+	awk -v node="$1," -v page="$PAGE" '
+		$1 == "Node" { on = $2 == node }
+		on && $1 == "pages" && $2 == "free" { used -= $3 }
+		on && $1 == "managed" { used += $2 }
+		on && $1 == "count:" { used -= $2 }
+		END { printf("%d\n", used * page) }' /proc/zoneinfo
+}
+
+driver
+[ -e $CENSUS ] || { unload codetag_test; skip_all "no $CENSUS"; }
+plan 25
+slack=$(awk '/^MemTotal:/ { printf("%d", $2 * 1024 / 50) }' /proc/meminfo)
+
+equal "mode" "-rw-------" "$(ls -l $CENSUS | cut -c 1-10)"
+equal "a read counts nothing" "# no census has run" "$(head -n 1 $CENSUS)"
+for bad in "nosuch" "" "node,nosuch" "node zone"; do
+	! echo "$bad" 2>/dev/null >$CENSUS
+	check "no keys: '$bad'" $?
+done
+equal "and none has run" "# no census has run" "$(head -n 1 $CENSUS)"
+
+hold_all
+take kind || bail "no census"
+equal "head" "# census - version: 1.0" "$(head -n 1 "$WORK/census")"
+all=$(bytes)
+near "pages, objects and percpu memory are all that call sites hold" \
+	"$(awk 'NR > 2 { n += $1 } END { printf("%d", n) }' $ALLOCINFO)" "$all"
+for keys in node zone migratetype order cache cgroup site node,zone,cache; do
+	take $keys && sum=$(bytes)
+	near "as much by $keys" "$all" "$sum"
+done
+
+take kind,node
+near "pages of node 0 as zoneinfo has them" "$(node_used 0)" "$(bytes kind=pages node=0)"
+if [ -d /sys/devices/system/node/node1 ]; then
+	near "pages of node 1 as zoneinfo has them" "$(node_used 1)" "$(bytes kind=pages node=1)"
+else
+	skip "pages of node 1 as zoneinfo has them" "only one node"
+fi
+
+# Memory that only one line has.
+take site,kind,order
+line=$(grep ' kind=pages .*hold_contig' "$WORK/census" | head -n 1)
+[ -n "$line" ]
+check "a call site is named" $? "$(head "$WORK/census")"
+take cache,kind
+want=$(awk '$1 == "kernfs_node_cache" { print $2 * $4 }' /proc/slabinfo)
+[ -n "$want" ] || want=$(bytes cache=kernfs_node_cache)
+near "objects of a cache as slabinfo has them" "$want" "$(bytes cache=kernfs_node_cache)"
+tail -n 1 "$WORK/census" |
+	grep -q -E '^# [0-9]+ pages, [0-9]+ objects in [0-9]+ us, without a rest [0-9]+ us at most$'
+check "how long it took" $? "$(tail -n 1 "$WORK/census")"
+diag "$(tail -n 1 "$WORK/census")"
+
+if grep -q '^memory	' /proc/cgroups && mkdir -p $ROOT &&
+	mount -t cgroup2 none $ROOT 2>/dev/null; then
+	echo +memory >$ROOT/cgroup.subtree_control && mkdir $GROUP || bail "no group"
+	mount -t tmpfs none /mnt 2>/dev/null || { mkdir -p /mnt && mount -t tmpfs none /mnt; }
+	sh -c "echo \$\$ >$GROUP/cgroup.procs
+		dd if=/dev/zero of=/mnt/file bs=1M count=9 2>/dev/null
+		dd if=/dev/vda of=/dev/null bs=1M count=10 2>/dev/null"
+	take cgroup,kind
+	slack=$((1024 * 1024))
+	want=$(awk '$1 ~ /^(anon|file|kernel_stack|pagetables|vmalloc)$/ { n += $2 }
+		END { printf("%d", n) }' $GROUP/memory.stat)
+	near "the memory of a group as memory.stat has it" "$want" "$(bytes cgroup=/group)"
+	rm /mnt/file
+	umount /mnt
+	rmdir $GROUP
+	umount $ROOT
+else
+	skip "the memory of a group as memory.stat has it" "no memory cgroups"
+fi
+
+# While pages, slabs and caches come and go, nothing worse happens than that a sum is off.
+(
+	for i in 1 2 3 4 5 6; do
+		run drop all
+		run hold all
+		ls -lR /sys/kernel >/dev/null 2>&1
+	done
+) &
+for i in 1 2 3 4 5 6 7 8; do
+	take kind,node,zone,order,cache,cgroup,site || break
+done
+status=$?
+wait
+[ $status = 0 ] && [ "$(bytes)" -gt 0 ]
+check "it works beside others" $? "$(head -n 3 "$WORK/census")"
+run drop all
+unload codetag_test
+audited "audit"
+finish
