@@ -26,7 +26,9 @@ echo hold all >/sys/kernel/debug/codetag_test/run
 rmmod codetag_victim
 echo 'file mm/* keys=stack,node; file fs/* keys=size' >$CODETAG/control || exit
 mkdir -p /tmp/work
-mount -t ext4 /dev/vda /tmp/work && cp -r /bin /selftests /tmp/work || exit
+# Not every kernel has ext4.
+mount -t ext4 /dev/vda /tmp/work || mount -t tmpfs none /tmp/work || exit
+cp -r /bin /selftests /tmp/work || exit
 ls -lR /sys /proc/self >/dev/null 2>&1
 dmesg | sed -n 's,.*\(\(known\|lost\|kept\): [a-z]* [0-9a-f]* [0-9]*\)$,\1,p'
 sync
