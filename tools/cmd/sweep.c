@@ -48,6 +48,7 @@ struct sweep {
 	struct sweep_results results;
 	struct trial trial;
 	int log;			/* descriptor of the kernel's log */
+	bool log_lost;			/* it was written faster than it was read */
 	struct text complaint;		/* what was found in it */
 };
 
@@ -364,6 +365,7 @@ static void read_log(struct sweep *sweep)
 	text_clear(&sweep->complaint);
 	/* One record a call: "6,339,5140900,-;message\n SUBSYSTEM=…\n" */
 	while ((n = read(sweep->log, record, sizeof(record) - 1)) > 0 || (n < 0 && errno == EPIPE)) {
+		sweep->log_lost |= n < 0;
 		if (n < 0 || sweep->complaint.len)
 			continue;
 		record[n] = '\0';
@@ -465,10 +467,11 @@ static bool find_leak(struct sweep *sweep, const struct site *site, unsigned int
 			return true;
 		}
 		if (!arm(sweep, site, nth) || !run(sweep) || !fault_struck(sweep, &struck) ||
-		    !disarm(sweep) || !growth_measure(&sweep->growth))
+		    !disarm(sweep) ||
+		    (!sweep->trial.stuck && !growth_measure(&sweep->growth)))
 			return false;
 		/* One that does not come there each time tells nothing. */
-		if (!struck)
+		if (!struck || sweep->trial.hung)
 			return true;
 		runs++;
 	}
@@ -511,13 +514,13 @@ static bool try_one(struct sweep *sweep, const struct site *site, unsigned int n
 	enum outcome outcome;
 	bool struck = false, good;
 
-	read_log(sweep);
 	good = sweep_begin(&sweep->results, nth, name) && arm(sweep, site, nth) && run(sweep) &&
 	       fault_struck(sweep, &struck) && disarm(sweep);
 	/* Other runs follow, to find a leak. */
 	first = sweep->trial;
 	sweep->trial.said = (struct text){ 0 };
-	if (good && sweep->repeat)
+	/* sync() would wait for what cannot be killed. */
+	if (good && sweep->repeat && !first.stuck)
 		good = growth_measure(&sweep->growth) &&
 		       (!struck || first.hung || find_leak(sweep, site, nth, &leak));
 	read_log(sweep);
@@ -532,7 +535,7 @@ static bool try_one(struct sweep *sweep, const struct site *site, unsigned int n
 		sweep_cancel(&sweep->results, nth, name);
 	if (good && sweep->ktap)
 		sweep_ktap(&sweep->results, sweep->results.count - 1);
-	if (good && first.stuck) {
+	if (good && (first.stuck || sweep->trial.stuck)) {
 		warning("a process of %s cannot be killed: the sweep ends here", sweep->command[0]);
 		good = false;
 	}
@@ -570,16 +573,20 @@ static bool try_all(struct sweep *sweep)
 	struct text name = { 0 };
 	bool good = true;
 
+	/* What the runs before have left in the kernel's log */
+	read_log(sweep);
 	if (sweep->ktap)
 		printf("KTAP version 1\n1..%zu\n", sweep->results.count + progress.all);
+	fflush(stdout);
 	for (size_t i = 0; i < sweep->results.count && sweep->ktap; i++)
 		sweep_ktap(&sweep->results, i);
-	for (size_t i = 0; good && i < sweep->sites.count; i++) {
+	for (size_t i = 0; good && !ferror(stdout) && i < sweep->sites.count; i++) {
 		const struct fault_state *site = &sweep->sites.fault[i];
 
 		text_clear(&name);
 		site_name(&site->site, &name);
-		for (unsigned int nth = 1; good && nth <= tries(sweep, site); nth++) {
+		for (unsigned int nth = 1; good && nth <= tries(sweep, site) && !ferror(stdout);
+		     nth++) {
 			if (sweep_is_done(&sweep->results, nth, name.s))
 				continue;
 			good = try_one(sweep, &site->site, nth, name.s);
@@ -611,6 +618,8 @@ static int report(struct sweep *sweep, bool good)
 		sweep_table(&sweep->results, sweep->all, &sweep->output);
 	if (sweep->junit)
 		good &= sweep_junit(&sweep->results, sweep->junit);
+	if (sweep->log_lost)
+		warning("the kernel wrote more into its log than that keeps: complaints may be missing");
 	if (!good)
 		return STATUS_TROUBLE;
 	return sweep_news(&sweep->results) ? STATUS_FOUND : STATUS_OK;
@@ -622,6 +631,8 @@ static int sweep_run(struct sweep *sweep)
 	bool good;
 
 	interrupt_catch_all();
+	/* Who reads the results may go; faults must not stay for that. */
+	signal(SIGPIPE, SIG_IGN);
 	if (!trial_prepare() || !open_log(sweep) || !nobody_else(sweep) ||
 	    (sweep->known && !sweep_known(&sweep->results, sweep->known)))
 		return STATUS_TROUBLE;

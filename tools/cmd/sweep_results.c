@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include "sites_view.h"
@@ -142,9 +143,12 @@ static bool append(struct sweep_results *results, const char *line)
 {
 	size_t len = strlen(line);
 
-	if (results->journal < 0 || (write(results->journal, line, len) == (ssize_t)len &&
-				     !fdatasync(results->journal)))
+	ssize_t n = results->journal < 0 ? (ssize_t)len : write(results->journal, line, len);
+
+	if (results->journal < 0 || (n == (ssize_t)len && !fdatasync(results->journal)))
 		return true;
+	if (n >= 0 && n < (ssize_t)len)
+		errno = ENOSPC;
 	warning("cannot write %s: %s", results->journal_path, strerror(errno));
 	return false;
 }
@@ -166,7 +170,8 @@ static bool add_crash(struct sweep_results *results, char *text, size_t len)
 	while ((line = input_line(&at, end, &length, &complete)))
 		if (complete && *line != '#' && parse_entry(line, &entry))
 			last = entry;
-	if (!last.site || last.outcome != BEGUN)
+	/* A sweep that was killed under this boot has crashed nothing. */
+	if (!last.site || last.outcome != BEGUN || !strcmp(last.details, results->boot))
 		return true;
 	return sweep_end(results, OUTCOME_CRASH, last.nth, last.site, "");
 }
@@ -202,6 +207,19 @@ static bool resume(struct sweep_results *results, const char *head)
 	return good;
 }
 
+/* Without it each journal ends with a crash if the sweep was killed. */
+static void read_boot(struct sweep_results *results)
+{
+	size_t len;
+	char *text;
+
+	if (!input_read_raw("/proc/sys/kernel/random/boot_id", &text, &len))
+		return;
+	text[strcspn(text, "\n")] = '\0';
+	snprintf(results->boot, sizeof(results->boot), "%s", text);
+	free(text);
+}
+
 bool sweep_journal(struct sweep_results *results, const char *path, const char *head)
 {
 	struct text line = { 0 };
@@ -215,6 +233,11 @@ bool sweep_journal(struct sweep_results *results, const char *path, const char *
 		warning("cannot open %s: %s", path, strerror(errno));
 		return false;
 	}
+	if (flock(results->journal, LOCK_EX | LOCK_NB)) {
+		warning("another sweep writes to %s", path);
+		return false;
+	}
+	read_boot(results);
 	if (len)
 		return resume(results, head);
 	text_printf(&line, "%s\n", head);
@@ -234,26 +257,26 @@ bool sweep_is_done(const struct sweep_results *results, unsigned int nth, const 
 	return done;
 }
 
-static bool append_word(struct sweep_results *results, const char *word, unsigned int nth,
-			const char *site)
+bool sweep_begin(struct sweep_results *results, unsigned int nth, const char *site)
 {
 	struct text line = { 0 };
 	bool good;
 
-	text_printf(&line, "%s\t%u\t%s\n", word, nth, site);
+	text_printf(&line, "begin\t%u\t%s\t%s\n", nth, site, results->boot);
 	good = append(results, line.s);
 	text_free(&line);
 	return good;
 }
 
-bool sweep_begin(struct sweep_results *results, unsigned int nth, const char *site)
-{
-	return append_word(results, "begin", nth, site);
-}
-
 bool sweep_cancel(struct sweep_results *results, unsigned int nth, const char *site)
 {
-	return append_word(results, "cancel", nth, site);
+	struct text line = { 0 };
+	bool good;
+
+	text_printf(&line, "cancel\t%u\t%s\n", nth, site);
+	good = append(results, line.s);
+	text_free(&line);
+	return good;
 }
 
 bool sweep_end(struct sweep_results *results, enum outcome outcome, unsigned int nth,

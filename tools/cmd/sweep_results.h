@@ -4,12 +4,12 @@
  * machine:
  *
  *	# codetag sweep	QUERY	COMMAND
- *	begin	NTH	SITE
+ *	begin	NTH	SITE	BOOT
  *	OUTCOME	NTH	SITE	DETAILS
  *	cancel	NTH	SITE
  *
- * with tabs between the words. What began and was neither cancelled nor has an outcome has crashed
- * the machine.
+ * with tabs between the words. What began under another boot id and was neither cancelled nor has an
+ * outcome has crashed the machine.
  */
 #ifndef CODETAG_SWEEP_RESULTS_H
 #define CODETAG_SWEEP_RESULTS_H
@@ -49,6 +49,7 @@ struct sweep_results {
 	struct arena strings;
 	int journal;		/* descriptor, -1: there is none */
 	const char *journal_path;
+	char boot[64];		/* the kernel's boot id */
 };
 
 #define SWEEP_RESULTS_INIT { .journal = -1 }

@@ -52,6 +52,7 @@ static void run_child(char **argv, int out)
 	int in = open("/dev/null", O_RDONLY), fail;
 
 	setpgid(0, 0);
+	signal(SIGPIPE, SIG_DFL);
 	if (in < 0 || dup2(in, STDIN_FILENO) < 0 || dup2(out, STDOUT_FILENO) < 0 ||
 	    dup2(out, STDERR_FILENO) < 0)
 		child_fails("dup2");
@@ -148,10 +149,13 @@ bool trial_run(struct trial *trial, char **argv, double seconds)
 
 	text_clear(&trial->said);
 	trial->status = 0;
+	trial->hung = trial->stuck = false;
 	fflush(stdout);
 	pid = out < 0 ? -1 : fork();
 	if (pid < 0) {
 		warning("cannot start %s: %s", argv[0], strerror(errno));
+		if (out >= 0)
+			close(out);
 		return false;
 	}
 	if (!pid)

@@ -42,7 +42,10 @@
 
 /* Different values that are told apart, at most; the rest is one row. */
 #define ROWS_MIN	1024
-#define ROWS_MAX	(128 * ROWS_MIN)
+#define ROWS_MAX	(64 * ROWS_MIN)
+
+/* A table that is fuller is slow to search. */
+#define ROWS_FULL(nr)	((nr) / 8 * 7)
 
 enum census_key {
 	BY_KIND,
@@ -186,7 +189,7 @@ static void census_add(struct codetag_recount *rc, const struct codetag_holding 
 	if (keys & BIT(BY_KIND))
 		values.kind = !page ? 'c' : holding->cache >= 0 ? 's' : 'p';
 	if (keys & BIT(BY_SITE))
-		values.id = holding->id;
+		values.id = codetag_site_id(holding->id);
 	if (keys & BIT(BY_CACHE))
 		values.cache = holding->cache + 1;
 	if (page && keys & BIT(BY_NODE))
@@ -202,8 +205,7 @@ static void census_add(struct codetag_recount *rc, const struct codetag_holding 
 
 	row = find_row(census->row, census->nr_rows, &values);
 	if (!row->calls) {
-		/* One stays free, or the search would not end. */
-		if (census->used + 1 >= census->nr_rows) {
+		if (census->used >= ROWS_FULL(census->nr_rows)) {
 			census->others.bytes += holding->bytes;
 			census->others.calls++;
 			return;
@@ -215,11 +217,22 @@ static void census_add(struct codetag_recount *rc, const struct codetag_holding 
 	row->calls++;
 }
 
+/* After a slice that began at @start */
+static int rest(struct census *census, u64 start)
+{
+	census->longest = max(census->longest, ktime_get_mono_fast_ns() - start);
+	make_room(census);
+	cond_resched();
+	return signal_pending(current) ? -EINTR : 0;
+}
+
 static int census_walk(struct census *census)
 {
-	unsigned long pfn, end = 0;
 	u64 start, begin = ktime_get_mono_fast_ns();
+	unsigned long pfn, end = 0;
+	unsigned int chunk = 0;
 	struct zone *zone;
+	bool more;
 	size_t i;
 
 	census->cache = kvcalloc(codetag_recount_nr_caches(), sizeof(*census->cache), GFP_KERNEL);
@@ -231,14 +244,16 @@ static int census_walk(struct census *census)
 	for_each_populated_zone(zone)
 		end = max(end, zone_end_pfn(zone));
 
-	codetag_recount_percpu_live(&census->rc);
+	do {
+		start = ktime_get_mono_fast_ns();
+		more = codetag_recount_percpu_live(&census->rc, chunk++);
+		if (rest(census, start))
+			return -EINTR;
+	} while (more);
 	for (pfn = 0; pfn < end; pfn += SLICE_PAGES) {
-		make_room(census);
 		start = ktime_get_mono_fast_ns();
 		codetag_recount_pages(&census->rc, pfn, min(pfn + SLICE_PAGES, end));
-		census->longest = max(census->longest, ktime_get_mono_fast_ns() - start);
-		cond_resched();
-		if (signal_pending(current))
+		if (rest(census, start))
 			return -EINTR;
 	}
 	census->took = ktime_get_mono_fast_ns() - begin;
@@ -261,7 +276,9 @@ static void put_name(struct seq_buf *out, const char *name)
 #ifdef CONFIG_MEMCG
 static void put_cgroup(struct seq_buf *out, u64 id)
 {
-	char *path = id ? kmalloc(PATH_MAX, GFP_KERNEL) : NULL;
+	/* Ids of version 1 are not those that cgroup_get_from_id() knows. */
+	bool named = id && cgroup_subsys_on_dfl(memory_cgrp_subsys);
+	char *path = named ? kmalloc(PATH_MAX, GFP_KERNEL) : NULL;
 	struct cgroup *cgrp = path ? cgroup_get_from_id(id) : ERR_PTR(-ENOENT);
 
 	if (!IS_ERR(cgrp) && cgroup_path(cgrp, path, PATH_MAX) > 0)
@@ -367,7 +384,7 @@ static void census_print(struct seq_buf *out, const void *data)
 
 	seq_buf_puts(out, "# census - version: 1.0\n#     <size>  <calls> <keys>\n");
 	codetag_lock();
-	for (i = 0; i < census->nr_rows && census->row[i].calls; i++) {
+	for (i = 0; i < census->nr_rows && census->row[i].calls && !seq_buf_has_overflowed(out); i++) {
 		seq_buf_printf(out, "%12llu %8llu", census->row[i].bytes, census->row[i].calls);
 		for (key = 0; key < NR_KEYS; key++)
 			if (census->keys & BIT(key))
@@ -379,11 +396,13 @@ static void census_print(struct seq_buf *out, const void *data)
 	if (census->others.calls)
 		seq_buf_printf(out, "%12llu %8llu others\n", census->others.bytes,
 			       census->others.calls);
-	seq_buf_printf(out, "# %lu pages, %lu objects in %llu us, without a rest %llu us at most\n",
+	seq_buf_printf(out, "# %lu pages, %lu objects in %llu us, at most %llu us without rescheduling\n",
 		       census->rc.pages, census->rc.objects,
 		       div_u64(census->took, NSEC_PER_USEC),
 		       div_u64(census->longest, NSEC_PER_USEC));
 }
+
+static const char census_usage[] = "keys, such as node,zone,";
 
 static int read_keys(const char *request, unsigned int *keys)
 {
@@ -403,6 +422,8 @@ static int read_keys(const char *request, unsigned int *keys)
 		}
 		*keys |= BIT(i);
 	}
+	if (!*keys)
+		pr_warn_ratelimited("census: write %s to start one\n", census_usage);
 	return *keys ? 0 : -EINVAL;
 }
 
@@ -437,7 +458,7 @@ static int census_run(struct codetag_result *result)
 static struct codetag_result census_result = {
 	.name	= "census",
 	.work	= "census",
-	.usage	= "keys, such as node,zone,",
+	.usage	= census_usage,
 	.run	= census_run,
 };
 

@@ -309,25 +309,24 @@ static struct pcpu_chunk *nth_chunk(unsigned int nr)
 }
 
 /**
- * codetag_recount_percpu_live - tell of all percpu allocations while the machine works
+ * codetag_recount_percpu_live - tell of percpu allocations while the machine works
  * @rc: the recount, with a visitor
+ * @nr: which chunk of percpu memory, from 0
  *
- * Allocations of percpu memory wait for one chunk at a time. A chunk that moves to
- * another list meanwhile may be counted twice or not.
+ * Allocations of percpu memory wait meanwhile. A chunk that moves to another list between
+ * two calls may be counted twice or not.
  *
  * Context: Process.
+ * Return: false if there is no such chunk.
  */
-void codetag_recount_percpu_live(struct codetag_recount *rc)
+bool codetag_recount_percpu_live(struct codetag_recount *rc, unsigned int nr)
 {
 	struct pcpu_chunk *chunk;
-	unsigned int nr = 0;
 
-	do {
-		spin_lock_irq(&pcpu_lock);
-		chunk = nth_chunk(nr++);
-		if (chunk)
-			recount_chunk(rc, chunk);
-		spin_unlock_irq(&pcpu_lock);
-		cond_resched();
-	} while (chunk);
+	spin_lock_irq(&pcpu_lock);
+	chunk = nth_chunk(nr);
+	if (chunk)
+		recount_chunk(rc, chunk);
+	spin_unlock_irq(&pcpu_lock);
+	return chunk;
 }

@@ -108,7 +108,7 @@ void codetag_recount_slab(struct codetag_recount *rc, struct page *page);
 bool codetag_recount_any(unsigned long pfn, unsigned long end);
 void codetag_recount_pages(struct codetag_recount *rc, unsigned long pfn, unsigned long end);
 void codetag_recount_percpu(struct codetag_recount *rc);
-void codetag_recount_percpu_live(struct codetag_recount *rc);
+bool codetag_recount_percpu_live(struct codetag_recount *rc, unsigned int nr);
 
 /* ../vmalloc.c */
 #ifdef CONFIG_MMU

@@ -113,8 +113,8 @@ void codetag_unlock_all(void)
 
 /* ---- finding tags -------------------------------------------------------------- */
 
-/* The tag of a context's site, NULL if the context is free. */
-static struct codetag *tag_of_context(const struct codetag_context *ctx)
+/* The id of a context's site, CODETAG_ID_NONE if the context is free. */
+static u16 site_of_context(const struct codetag_context *ctx)
 {
 	const struct codetag_site *site;
 	u16 id = CODETAG_ID_NONE;
@@ -124,7 +124,29 @@ static struct codetag *tag_of_context(const struct codetag_context *ctx)
 	if (site)
 		id = site->id;
 	rcu_read_unlock();
-	return codetag_from_id(id);
+	return id;
+}
+
+/**
+ * codetag_site_id - find the id of a call site
+ * @id: any id that memory holds
+ *
+ * Context: Any.
+ * Return: The id of the site for that of one of its contexts, CODETAG_ID_NONE if the context
+ *	   is free by now; any other id as it is.
+ */
+u16 codetag_site_id(u16 id)
+{
+	const struct codetag_range *range;
+
+	if (id < codetag_builtin_end)
+		return id;
+	rcu_read_lock();
+	range = codetag_range_of(id);
+	if (range && range->kind == CODETAG_CONTEXTS)
+		id = site_of_context(&range->block->contexts[id - range->first]);
+	rcu_read_unlock();
+	return id;
 }
 
 /**
@@ -151,7 +173,7 @@ struct codetag *codetag_from_id(u16 id)
 	if (!range)
 		return NULL;
 	if (range->kind == CODETAG_CONTEXTS)
-		return tag_of_context(&range->block->contexts[id - range->first]);
+		return codetag_from_id(site_of_context(&range->block->contexts[id - range->first]));
 	if (range->kind == CODETAG_NAMELESS)
 		return reserved_tag(CODETAG_ID_UNLOADED);
 	return &range->tags[id - range->first].ct;

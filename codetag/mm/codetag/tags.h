@@ -49,6 +49,7 @@ void codetag_unlock_all(void);
 bool codetag_next_tag(unsigned long *pos, struct codetag_info *info);
 bool codetag_next_site(unsigned long *pos, struct codetag_info *info);
 void codetag_with_sites_of(struct module *mod, codetag_site_fn *function, void *data);
+u16 codetag_site_id(u16 id);
 bool codetag_info_of(u16 id, struct codetag_info *info);
 struct codetag *codetag_from_id(u16 id);
 void codetag_reap(void);

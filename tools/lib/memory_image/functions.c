@@ -2,14 +2,19 @@
 #include "memory_image/functions.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/strmap.h"
 
 #define MAX_FUNCTIONS (1 << 22)
 #define MAX_MODULES 4096
 #define MAX_MODULE_SYMBOLS (1 << 20)
+
+/* Bytes of the names of the kernel's symbols; it has about 4 MiB. */
+#define MAX_NAMES (64 << 20)
 #define NAME 512
 #define TOKENS 256
 #define TOKEN_TABLE 65536
@@ -24,6 +29,9 @@ struct image_functions {
 	struct function *function;	/* by address */
 	size_t count;
 	struct arena names;
+	struct strmap known;		/* addresses in modules, as text … */
+	const char **known_text;	/* … and what they are */
+	size_t knowns, known_room;
 };
 
 /* ---- names, which are compressed ------------------------------------------------------ */
@@ -135,7 +143,7 @@ static void read_kernel(struct image_functions *f, size_t nr)
 	struct bytes bytes = { .image = image, .at = n[N_SYMBOL_NAMES] };
 	int32_t *offset = xcalloc(nr, sizeof(*offset));
 	struct tokens *tokens = xcalloc(1, sizeof(*tokens));
-	size_t text = nr, len;
+	size_t text = nr, len, names = 0;
 	struct code code;
 	char name[NAME];
 
@@ -149,7 +157,9 @@ static void read_kernel(struct image_functions *f, size_t nr)
 		tokens->table[len] = last;
 	}
 	f->function = xcalloc(nr, sizeof(*f->function));
-	while (f->count < nr && image_step(image) && read_name(&bytes, tokens, name)) {
+	while (f->count < nr && names < MAX_NAMES && image_step(image) &&
+	       read_name(&bytes, tokens, name)) {
+		names += strlen(name);
 		if (!strcmp(name + !!*name, "_text"))
 			text = f->count;
 		f->function[f->count++].name =
@@ -191,6 +201,8 @@ void image_functions_free(struct image_functions *f)
 	if (!f)
 		return;
 	free(f->function);
+	free(f->known_text);
+	strmap_free(&f->known);
 	arena_free(&f->names);
 	free(f);
 }
@@ -258,7 +270,7 @@ static bool find_symbol(struct image *image, uint64_t module, uint64_t address, 
 	uint64_t start = 0, size = n[N_ELF_SYM_SIZE];
 	char raw[64], name[NAME] = "", best[NAME] = "";
 
-	if (!symbols || nr > MAX_MODULE_SYMBOLS || size > sizeof(raw))
+	if (!symbols || nr > MAX_MODULE_SYMBOLS || !size || size > sizeof(raw))
 		return false;
 	for (uint32_t i = 1; i < nr && image_read(image, table + i * size, raw, size); i++) {
 		uint64_t value = get64(raw, n[N_ELF_SYM_VALUE]);
@@ -304,10 +316,29 @@ static bool find_in_module(struct image *image, uint64_t address, struct text *t
 	return false;
 }
 
+/* All symbols of a module are read for each address in it, and stacks have the same ones often. */
+static void add_known(struct image_functions *f, uint64_t address, struct text *text)
+{
+	struct text what = { 0 };
+	char key[17];
+	size_t i;
+
+	snprintf(key, sizeof(key), "%" PRIx64, address);
+	i = strmap_add(&f->known, key, strlen(key));
+	if (i == f->knowns) {
+		if (!find_in_module(f->image, address, &what))
+			text_puts(&what, "[unknown]");
+		GROW(f->known_text, f->knowns, f->known_room);
+		f->known_text[f->knowns++] = arena_copy(&f->names, what.s, what.len);
+		text_free(&what);
+	}
+	text_puts(text, f->known_text[i]);
+}
+
 void image_function_text(struct image_functions *f, uint64_t address, struct text *text)
 {
 	if (!f->count)
 		text_printf(text, "%#" PRIx64, address);
-	else if (!find_in_kernel(f, address, text) && !find_in_module(f->image, address, text))
-		text_puts(text, "[unknown]");
+	else if (!find_in_kernel(f, address, text))
+		add_known(f, address, text);
 }

@@ -289,6 +289,8 @@ static const struct {
 	{ N_AREA_START, N_AREA_SIZE_OF, 8 }, { N_AREA_END, N_AREA_SIZE_OF, 8 },
 	{ N_AREA_VM, N_AREA_SIZE_OF, 8 },
 	{ N_VM_ADDRESS, N_VM_SIZE_OF, 8 }, { N_VM_SIZE, N_VM_SIZE_OF, 8 },
+	{ N_ELF_SYM_VALUE, N_ELF_SYM_SIZE, 8 }, { N_ELF_SYM_NAME, N_ELF_SYM_SIZE, 4 },
+	{ N_ELF_SYM_SECTION, N_ELF_SYM_SIZE, 2 },
 };
 
 static bool members_sane(const struct image *image)

@@ -237,7 +237,7 @@ static uint64_t anonymous_pages(struct image *image, uint64_t mm)
 static void add_processes(struct holders *processes, struct image *image)
 {
 	const uint64_t *n = image->n;
-	uint64_t task = n[N_INIT_TASK];
+	uint64_t task = n[N_INIT_TASK], next;
 
 	for (size_t i = 0; i < MAX_TASKS && !image_exhausted(image); i++) {
 		uint64_t mm = image_u64(image, task + n[N_TASK_MM]);
@@ -247,8 +247,9 @@ static void add_processes(struct holders *processes, struct image *image)
 		image_string(image, task + n[N_TASK_COMM], comm, 16);
 		if (pages)
 			holders_add(processes, comm, strlen(comm), (int64_t)(pages * DUMP_PAGE), 1);
-		task = image_u64(image, task + n[N_TASK_TASKS]) - n[N_TASK_TASKS];
-		if (task == n[N_INIT_TASK])
+		next = image_u64(image, task + n[N_TASK_TASKS]);
+		task = next - n[N_TASK_TASKS];
+		if (!next || task == n[N_INIT_TASK])
 			break;
 	}
 	holders_sort(processes);

@@ -165,6 +165,9 @@ static void put_contexts(const struct writer *w)
 		for (uint32_t k = 0; k < range->nr; k++) {
 			uint64_t at = range->block + n[N_BLOCK_CONTEXTS] + k * n[N_CONTEXT_SIZE];
 
+			/* In a damaged image ranges overlap: then each id is one's only. */
+			if (sites->range_of[range->first + k] != i + 1)
+				continue;
 			if (!sites->site_of[range->first + k]) {
 				free_contexts++;
 				continue;

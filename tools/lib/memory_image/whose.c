@@ -155,7 +155,7 @@ static bool find_stack(struct search *s)
 {
 	struct image *image = image_of(s);
 	const uint64_t *n = image->n;
-	uint64_t leader = n[N_INIT_TASK];
+	uint64_t leader = n[N_INIT_TASK], next;
 	size_t tasks = 0;
 
 	do {
@@ -167,8 +167,9 @@ static bool find_stack(struct search *s)
 		for (; at && at != head && tasks++ < MAX_TASKS; at = image_u64(image, at))
 			if (find_stack_of(s, at - n[N_TASK_THREAD]))
 				return true;
-		leader = image_u64(image, leader + n[N_TASK_TASKS]) - n[N_TASK_TASKS];
-	} while (leader != n[N_INIT_TASK] && tasks++ < MAX_TASKS && !image_exhausted(image));
+		next = image_u64(image, leader + n[N_TASK_TASKS]);
+		leader = next - n[N_TASK_TASKS];
+	} while (next && leader != n[N_INIT_TASK] && tasks++ < MAX_TASKS && !image_exhausted(image));
 	return false;
 }
 

@@ -50,7 +50,7 @@ node_used()
 
 driver
 [ -e $CENSUS ] || { unload codetag_test; skip_all "no $CENSUS"; }
-plan 25
+plan 26
 slack=$(awk '/^MemTotal:/ { printf("%d", $2 * 1024 / 50) }' /proc/meminfo)
 
 equal "mode" "-rw-------" "$(ls -l $CENSUS | cut -c 1-10)"
@@ -85,12 +85,24 @@ take site,kind,order
 line=$(grep ' kind=pages .*hold_contig' "$WORK/census" | head -n 1)
 [ -n "$line" ]
 check "a call site is named" $? "$(head "$WORK/census")"
+if [ -e "$CONTEXTS" ]; then
+	before=$(grep -c 'func:hold_contig' "$WORK/census")
+	run drop all
+	echo 'func hold_contig keys=size,cpu,gfp' >$DEBUGFS/codetag/control
+	run hold all
+	take site,kind,order
+	echo 'func hold_contig keys=none' >$DEBUGFS/codetag/control
+	after=$(grep 'func:hold_contig' "$WORK/census" | grep -v 'unloaded:yes' | grep -c '\[codetag_test\]')
+	equal "and it is as many rows when it is split" "$before" "$after"
+else
+	skip "and it is as many rows when it is split" "no contexts"
+fi
 take cache,kind
 want=$(awk '$1 == "kernfs_node_cache" { print $2 * $4 }' /proc/slabinfo)
 [ -n "$want" ] || want=$(bytes cache=kernfs_node_cache)
 near "objects of a cache as slabinfo has them" "$want" "$(bytes cache=kernfs_node_cache)"
 tail -n 1 "$WORK/census" |
-	grep -q -E '^# [0-9]+ pages, [0-9]+ objects in [0-9]+ us, without a rest [0-9]+ us at most$'
+	grep -q -E '^# [0-9]+ pages, [0-9]+ objects in [0-9]+ us, at most [0-9]+ us without rescheduling$'
 check "how long it took" $? "$(tail -n 1 "$WORK/census")"
 diag "$(tail -n 1 "$WORK/census")"
 

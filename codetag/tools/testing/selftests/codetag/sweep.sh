@@ -12,7 +12,7 @@ command -v codetag >/dev/null || { cleanup; skip_all "no codetag command"; }
 [ -e "$DEBUGFS/codetag/faults" ] || { cleanup; skip_all "no faults"; }
 [ -w /proc/self/make-it-fail ] || { cleanup; skip_all "no make-it-fail"; }
 load codetag_leaky || { cleanup; skip_all "no module codetag_leaky"; }
-plan 24
+plan 26
 
 journal=$WORK/journal
 operate="echo 1 >/sys/module/codetag_leaky/parameters/run"
@@ -48,12 +48,19 @@ check "no fault is left" $?
 sweep 1 "with a journal" --leaks 0 --allow 0 --journal "$journal" module codetag_leaky -- sh -c "$operate"
 equal "each status is a finding" 3 "$(grep -c '^status	1	.*	status [1-9]' "$journal")"
 sweep 0 "what is known is no news" --leaks 0 --allow 0 --known "$journal" module codetag_leaky -- sh -c "$operate"
-sed -i '/^status.*c:'"$third"' /d' "$journal"
+sed -i -e '/^status.*c:'"$third"' /d' -e '/^begin.*c:'"$third"' /s/[^	]*$/another boot/' "$journal"
 cp "$journal" "$WORK/before"
 sweep 1 "after a crash of the machine" --leaks 0 --allow 0 --journal "$journal" \
 	module codetag_leaky -- sh -c "$operate"
 equal "what had begun is the crash" 1 "$(grep -c '^crash	1	.*c:'"$third"' ' "$journal")"
 equal "and nothing is done twice" "$(wc -l <"$WORK/before")" "$(grep -vc '^crash' "$journal")"
+sed -i '/^crash/d; /^begin.*another boot/d' "$journal"
+sed -n 's/^status	\(1	.*c:'"$second"' [^	]*\)	.*/begin	\1	/p' "$journal" |
+	sed "s/\$/$(cat /proc/sys/kernel/random/boot_id)/" >>"$journal"
+sed -i '/^status.*c:'"$second"' /d' "$journal"
+sweep 1 "a sweep that was killed" --leaks 0 --allow 0 --journal "$journal" \
+	module codetag_leaky -- sh -c "$operate"
+equal "is no crash" 0 "$(grep -c '^crash' "$journal")"
 sweep 2 "another sweep's journal" --leaks 0 --journal "$journal" module codetag_leaky -- true
 echo "$out" | grep -q 'not the journal of this sweep'
 check "is refused" $? "$out"
