@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "xml.h"
+#include "write/xml.h"
 
 void xml_add(struct text *to, const char *s)
 {
