@@ -384,7 +384,9 @@ static void census_print(struct seq_buf *out, const void *data)
 
 	seq_buf_puts(out, "# census - version: 1.0\n#     <size>  <calls> <keys>\n");
 	codetag_lock();
-	for (i = 0; i < census->nr_rows && census->row[i].calls && !seq_buf_has_overflowed(out); i++) {
+	for (i = 0; i < census->nr_rows && census->row[i].calls; i++) {
+		if (seq_buf_has_overflowed(out))
+			break;
 		seq_buf_printf(out, "%12llu %8llu", census->row[i].bytes, census->row[i].calls);
 		for (key = 0; key < NR_KEYS; key++)
 			if (census->keys & BIT(key))
@@ -396,9 +398,10 @@ static void census_print(struct seq_buf *out, const void *data)
 	if (census->others.calls)
 		seq_buf_printf(out, "%12llu %8llu others\n", census->others.bytes,
 			       census->others.calls);
-	seq_buf_printf(out, "# %lu pages, %lu objects in %llu us, at most %llu us without rescheduling\n",
+	seq_buf_printf(out, "# %lu pages, %lu objects in %llu us, ",
 		       census->rc.pages, census->rc.objects,
-		       div_u64(census->took, NSEC_PER_USEC),
+		       div_u64(census->took, NSEC_PER_USEC));
+	seq_buf_printf(out, "at most %llu us without rescheduling\n",
 		       div_u64(census->longest, NSEC_PER_USEC));
 }
 
