@@ -153,7 +153,7 @@ static const struct argp argp = {
 	options, parse, "[FILE] [QUERY…]",
 	"Breaks down all memory that call sites hold, or those that QUERY selects. It counts what "
 	"holds the memory, pages, slab objects and percpu memory, and not the counters. Pages of "
-	"slabs and percpu chunks are counted beside what is in them, as in /proc/allocinfo. The "
+	"slabs and percpu chunks are counted in addition to their content, as in /proc/allocinfo. The "
 	"kernel counts while it works, so what moves meanwhile may be counted or not. FILE is an "
 	"image of a machine's memory, such as a dump of kdump, or a copy of the kernel's file "
 	"census. An image does not tell control groups, and of slab objects and percpu memory the "

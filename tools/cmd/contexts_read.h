@@ -33,8 +33,12 @@ extern const struct argp contexts_instead_argp;
 /* False after a message. The caller asks contexts_complete() in the end. */
 bool contexts_read(struct contexts *contexts, const struct contexts_choice *choice);
 
-/* The same, and leaves what was chosen; that of another tool there may be nothing to choose by. */
 struct query;
+
+/*
+ * The same, and keeps only the contexts that @query selects. Stacks of other tools may have no
+ * call site to select by.
+ */
 bool contexts_read_chosen(struct contexts *contexts, const struct contexts_choice *choice,
 			  const struct query *query);
 

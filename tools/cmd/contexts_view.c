@@ -15,7 +15,7 @@
 #define KEY_ROW(id, word, name, number, meaning) \
 	{ word, { CODETAG_KEY_##id == CODETAG_KEY_SIZE ? "ASKED" : #id, number, name, true } },
 
-/* The columns of sums, and those of what is summed by. "size" as a column is what they hold. */
+/* The columns: sums, and keys. The column "size" is the memory held, not the key. */
 static const struct {
 	const char *key;		/* NULL: a sum */
 	struct table_column column;

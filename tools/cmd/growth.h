@@ -3,8 +3,8 @@
  * What call sites hold more of after each of several runs than before it, and not after runs
  * without a fault: memory that an error path has lost.
  *
- * Sites of other kinds than KIND_KERNEL and KIND_CACHE are left out: what they hold comes and
- * goes with processes and time. The kernel is made to drop its caches before it is measured.
+ * Only sites of KIND_KERNEL and KIND_CACHE are compared. The memory of other kinds comes and goes
+ * with processes and time. Each measurement drops the caches of the kernel first.
  */
 #ifndef CODETAG_GROWTH_H
 #define CODETAG_GROWTH_H

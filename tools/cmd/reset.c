@@ -61,7 +61,7 @@ static const struct argp argp = {
 	children, NULL, NULL
 };
 
-/* What is not as usual. */
+/* How many sites, faults and queries differ from the state without any query. */
 struct changes {
 	size_t disabled, split, faults, queries;
 };

@@ -37,10 +37,10 @@
 #include "result.h"
 #include "tags.h"
 
-/* Pages that are walked before others may run */
+/* Pages of a slice. The walk may reschedule between two slices. */
 #define SLICE_PAGES	(SZ_4M / PAGE_SIZE)
 
-/* Different values that are told apart, at most; the rest is one row. */
+/* Rows of the table, at least and at most. Memory that finds no row is summed in "others". */
 #define ROWS_MIN	1024
 #define ROWS_MAX	(64 * ROWS_MIN)
 
@@ -163,7 +163,7 @@ static void make_room(struct census *census)
 	census->nr_rows *= 4;
 }
 
-/* Of a page; of other memory it is not known. */
+/* The control group of a page, 0 for none. */
 static u64 cgroup_of(struct page *page)
 {
 	u64 id = 0;

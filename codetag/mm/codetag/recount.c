@@ -16,7 +16,7 @@
 #include "recount.h"
 #include "slab_ref.h"
 
-/* Add up what was found, or tell of it. */
+/* Add the memory to the sums, or pass it to the visitor. */
 static void found(struct codetag_recount *rc, struct page *page, unsigned int order, int cache,
 		  u16 id, size_t bytes)
 {

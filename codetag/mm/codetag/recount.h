@@ -57,9 +57,9 @@ struct codetag_holding {
  * @calls:	the same
  * @pages:	pages that were looked at
  * @objects:	slab and percpu objects that hold an id
- * @visit:	is told of each, instead of adding it up; NULL: nobody. With it the machine
- *		need not stand still: what is gone meanwhile is survived, and may be
- *		counted or not
+ * @visit:	gets each page and object instead of the sums; NULL: there is no visitor.
+ *		With a visitor the machine may go on: memory that is freed during the walk
+ *		is counted or not, and does no harm
  */
 struct codetag_recount {
 	struct codetag_found *found;

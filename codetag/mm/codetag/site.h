@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * site.c: what the allocations of a site are charged to.
+ * site.c: the id that the allocations of a site are charged to.
  */
 #ifndef _MM_CODETAG_SITE_H
 #define _MM_CODETAG_SITE_H

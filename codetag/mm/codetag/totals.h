@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * totals.c: what a site and its contexts hold together, for reports.
+ * totals.c: the memory of a site and its contexts together, for reports.
  */
 #ifndef _MM_CODETAG_TOTALS_H
 #define _MM_CODETAG_TOTALS_H
