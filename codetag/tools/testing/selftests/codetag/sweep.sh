@@ -5,6 +5,7 @@
 # neither faults nor processes behind.
 # store: any
 # timeout: 240
+# tcg: single
 . "$(dirname "$0")/codetag.inc"
 
 prepare
