@@ -1,0 +1,350 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * /sys/kernel/debug/codetag/boot: the lines that took memory before the page allocator had it.
+ *
+ * memblock tells each range that it reserves or frees, and codetag_boot_site tells which
+ * line asked for it. When memblock gives the rest of the memory to the page allocator, this
+ * file keeps the ranges that are in memory. Later frees go unnoticed here. But a page that
+ * the page allocator never had is PageReserved(), and is no longer when it is freed. So a
+ * read looks at these pages, and the rows add up to what the page allocator does not have.
+ */
+#include <linux/bits.h>
+#include <linux/debugfs.h>
+#include <linux/init.h>
+#include <linux/memblock.h>
+#include <linux/memory_hotplug.h>
+#include <linux/mm.h>
+#include <linux/pfn.h>
+#include <linux/seq_file.h>
+#include <linux/slab.h>
+#include <asm/sections.h>
+#include "boot.h"
+#include "internal.h"
+
+/* Ranges of one line that are neighbours are one area: kernels have 30 to 200 of them. */
+#define EARLY_AREAS	1024
+
+static struct codetag_boot_area early_areas[EARLY_AREAS] __initdata;
+
+/*
+ * All areas until the page allocator takes over, then those that are in memory. Memory that
+ * finds no room here is listed as without a line.
+ */
+static struct codetag_boot_areas boot_areas __refdata = {
+	.area = early_areas,
+	.max = EARLY_AREAS,
+};
+
+const struct codetag_boot_site *codetag_boot_site;
+
+enum { KERNEL_TEXT, KERNEL_RODATA, KERNEL_DATA, KERNEL_BSS, KERNEL_OTHER, NOMAP, PARTS, NO_LINE };
+
+/* What no line has taken. */
+static const struct codetag_boot_site reserved_sites[] = {
+	[KERNEL_TEXT] = { "codetag", "kernel_text", KERNEL_TEXT },
+	[KERNEL_RODATA] = { "codetag", "kernel_rodata", KERNEL_RODATA },
+	[KERNEL_DATA] = { "codetag", "kernel_data", KERNEL_DATA },
+	[KERNEL_BSS] = { "codetag", "kernel_bss", KERNEL_BSS },
+	[KERNEL_OTHER] = { "codetag", "kernel_other", KERNEL_OTHER },
+	[NOMAP] = { "codetag", "not_mapped", NOMAP },
+	[PARTS] = { "codetag", "parts_of_pages", PARTS },
+	[NO_LINE] = { "codetag", "no_line", NO_LINE },
+};
+
+static void __init_memblock insert(struct codetag_boot_areas *areas, unsigned int i,
+				   const struct codetag_boot_area *new)
+{
+	struct codetag_boot_area *at = areas->area + i;
+
+	if (areas->nr == areas->max)
+		return;
+	memmove(at + 1, at, (areas->nr++ - i) * sizeof(*at));
+	*at = *new;
+}
+
+static void __init_memblock remove(struct codetag_boot_areas *areas, unsigned int i)
+{
+	struct codetag_boot_area *at = areas->area + i;
+
+	memmove(at, at + 1, (--areas->nr - i) * sizeof(*at));
+}
+
+/* Insert an area that overlaps none, before area @i; it grows a neighbour of its line. */
+static void __init_memblock join(struct codetag_boot_areas *areas, unsigned int i,
+				 const struct codetag_boot_area *new)
+{
+	struct codetag_boot_area *after = areas->area + i, *before = after - 1;
+	bool joins_before = i && before->end == new->start && before->site == new->site;
+	bool joins_after = i < areas->nr && after->start == new->end && after->site == new->site;
+
+	if (joins_before && joins_after) {
+		before->end = after->end;
+		remove(areas, i);
+	} else if (joins_before) {
+		before->end = new->end;
+	} else if (joins_after) {
+		after->start = new->start;
+	} else {
+		insert(areas, i, new);
+	}
+}
+
+/**
+ * codetag_boot_take - a line takes memory
+ * @areas:	the areas
+ * @start:	address of the first byte
+ * @end:	address of the byte after the last
+ * @site:	the line
+ *
+ * Memory that has been taken before stays with the line that took it first.
+ *
+ * Context: Boot.
+ */
+void __init_memblock codetag_boot_take(struct codetag_boot_areas *areas, phys_addr_t start,
+				       phys_addr_t end, const struct codetag_boot_site *site)
+{
+	while (start < end) {
+		struct codetag_boot_area new = { start, end, site };
+		unsigned int i = 0;
+
+		while (i < areas->nr && areas->area[i].end <= start)
+			i++;
+		if (i < areas->nr && areas->area[i].start <= start) {
+			start = areas->area[i].end;
+			continue;
+		}
+		if (i < areas->nr)
+			new.end = min(end, areas->area[i].start);
+		join(areas, i, &new);
+		start = new.end;
+	}
+}
+
+/**
+ * codetag_boot_give - memory is taken no more
+ * @areas:	the areas
+ * @start:	address of the first byte
+ * @end:	address of the byte after the last
+ *
+ * Context: Boot.
+ */
+void __init_memblock codetag_boot_give(struct codetag_boot_areas *areas, phys_addr_t start,
+				       phys_addr_t end)
+{
+	unsigned int i = 0;
+
+	while (start < end && i < areas->nr && areas->area[i].start < end) {
+		struct codetag_boot_area *area = &areas->area[i];
+		struct codetag_boot_area rest = { end, area->end, area->site };
+
+		if (area->end > start) {
+			area->end = max(area->start, start);
+			if (rest.start < rest.end)
+				insert(areas, i + 1, &rest);
+		}
+		if (area->start == area->end)
+			remove(areas, i);
+		else
+			i++;
+	}
+}
+
+static phys_addr_t __init_memblock end_of(phys_addr_t base, phys_addr_t size)
+{
+	return base + min(size, PHYS_ADDR_MAX - base);
+}
+
+/**
+ * codetag_boot_taken - memblock reserves memory
+ * @base:	its address
+ * @size:	its size
+ *
+ * Context: Boot; nothing happens when the page allocator is up.
+ */
+void __init_memblock codetag_boot_taken(phys_addr_t base, phys_addr_t size)
+{
+	if (boot_areas.max)
+		codetag_boot_take(&boot_areas, base, end_of(base, size),
+				  codetag_boot_site ?: &reserved_sites[NO_LINE]);
+}
+
+/**
+ * codetag_boot_given - memblock frees memory
+ * @base:	its address
+ * @size:	its size
+ *
+ * Context: Boot; nothing happens when the page allocator is up.
+ */
+void __init_memblock codetag_boot_given(phys_addr_t base, phys_addr_t size)
+{
+	if (boot_areas.max)
+		codetag_boot_give(&boot_areas, base, end_of(base, size));
+}
+
+/* The image of the kernel, by its parts instead of by the line that keeps it. */
+static void __init take_kernel(void)
+{
+	const struct {
+		const void *start, *end;
+		unsigned int site;
+	} part[] = {
+		{ _stext, _etext, KERNEL_TEXT },
+		{ __start_rodata, __end_rodata, KERNEL_RODATA },
+		{ _sdata, _edata, KERNEL_DATA },
+		{ __bss_start, __bss_stop, KERNEL_BSS },
+		{ _text, _end, KERNEL_OTHER },
+	};
+	unsigned int i;
+
+	codetag_boot_give(&boot_areas, __pa_symbol(_text), __pa_symbol(_end));
+	for (i = 0; i < ARRAY_SIZE(part); i++)
+		codetag_boot_take(&boot_areas, __pa_symbol(part[i].start),
+				  __pa_symbol(part[i].end), &reserved_sites[part[i].site]);
+}
+
+/* Of all areas, what is in memory: other ranges are reserved, too. */
+static void __init keep_present(struct codetag_boot_areas *kept)
+{
+	unsigned long first, last;
+	unsigned int i;
+	int range;
+
+	for (i = 0; i < boot_areas.nr; i++) {
+		const struct codetag_boot_area *area = &boot_areas.area[i];
+
+		for_each_mem_pfn_range(range, MAX_NUMNODES, &first, &last, NULL)
+			if (area->start < PFN_PHYS(last) && area->end > PFN_PHYS(first))
+				codetag_boot_take(kept, max(area->start, PFN_PHYS(first)),
+						  min(area->end, PFN_PHYS(last)), area->site);
+	}
+}
+
+/**
+ * codetag_boot_keep - keep what is taken, before the page allocator gets the rest
+ *
+ * Context: Boot, the last thing that memblock does.
+ */
+void __init codetag_boot_keep(void)
+{
+	struct codetag_boot_areas kept = {};
+	struct memblock_region *region;
+	phys_addr_t start, end;
+	u64 i;
+
+	if (!mem_alloc_profiling_permanently_disabled()) {
+		/* Two lists that are put on each other: each of their ends can make a piece. */
+		kept.max = boot_areas.nr + memblock.memory.cnt + memblock.reserved.cnt + 16;
+		kept.area = memblock_alloc(kept.max * sizeof(*kept.area), SMP_CACHE_BYTES);
+	}
+	if (kept.area) {
+		take_kernel();
+		for_each_reserved_mem_range(i, &start, &end)
+			codetag_boot_take(&boot_areas, start, end, &reserved_sites[NO_LINE]);
+		for_each_mem_region(region)
+			if (memblock_is_nomap(region))
+				codetag_boot_take(&boot_areas, region->base,
+						  region->base + region->size,
+						  &reserved_sites[NOMAP]);
+		keep_present(&kept);
+	}
+	boot_areas = (struct codetag_boot_areas){ .area = kept.area, .nr = kept.nr };
+}
+
+/* Memory that boot has kept can go offline, and its struct pages with it. */
+static bool is_kept(unsigned long pfn)
+{
+	struct page *page = pfn_to_online_page(pfn);
+
+	return page && PageReserved(page);
+}
+
+/* Bytes of an area in pages that were never freed; @pages: those not counted before. */
+static u64 count_kept(const struct codetag_boot_area *area, unsigned long *next_pfn, u64 *pages)
+{
+	unsigned long pfn;
+	u64 bytes = 0;
+
+	for (pfn = PHYS_PFN(area->start); pfn < PFN_UP(area->end); pfn++) {
+		if (!is_kept(pfn))
+			continue;
+		bytes += min(area->end, PFN_PHYS(pfn + 1)) - max(area->start, PFN_PHYS(pfn));
+		if (pfn >= *next_pfn) {
+			(*pages)++;
+			*next_pfn = pfn + 1;
+		}
+		cond_resched();
+	}
+	return bytes;
+}
+
+static void show_site(struct seq_file *m, u64 bytes, u64 areas,
+		      const struct codetag_boot_site *site)
+{
+	seq_printf(m, "%12llu %8llu %s:%u func:%s%s\n", bytes, areas, site->file, site->line,
+		   site->func, site->hash ? " hash:yes" : "");
+}
+
+/* The areas of a line together, if @first is its first one. */
+static void show_areas_of(struct seq_file *m, const u64 *bytes, unsigned int first)
+{
+	const struct codetag_boot_site *site = boot_areas.area[first].site;
+	u64 sum = 0, areas = 0;
+	unsigned int i;
+
+	for (i = 0; i < boot_areas.nr; i++) {
+		if (boot_areas.area[i].site != site)
+			continue;
+		if (i < first)
+			return;
+		sum += bytes[i];
+		areas += bytes[i] > 0;
+	}
+	if (sum)
+		show_site(m, sum, areas, site);
+}
+
+static int boot_show(struct seq_file *m, void *v)
+{
+	u64 *bytes, sum = 0, pages = 0;
+	unsigned long next_pfn = 0;
+	unsigned int i;
+
+	bytes = kvcalloc(boot_areas.nr, sizeof(*bytes), GFP_KERNEL);
+	if (!bytes)
+		return -ENOMEM;
+	get_online_mems();
+	for (i = 0; i < boot_areas.nr; i++) {
+		bytes[i] = count_kept(&boot_areas.area[i], &next_pfn, &pages);
+		sum += bytes[i];
+	}
+	put_online_mems();
+
+	seq_puts(m, "boot - version: 1.0\n#     <size>  <areas> <tag info>\n");
+	for (i = 0; i < boot_areas.nr; i++)
+		show_areas_of(m, bytes, i);
+	if (pages * PAGE_SIZE > sum)
+		show_site(m, pages * PAGE_SIZE - sum, pages, &reserved_sites[PARTS]);
+	kvfree(bytes);
+	return 0;
+}
+
+static int boot_open(struct inode *inode, struct file *file)
+{
+	return codetag_may_open(file) ?: single_open(file, boot_show, NULL);
+}
+
+static const struct file_operations boot_fops = {
+	.owner		= THIS_MODULE,
+	.open		= boot_open,
+	.read		= seq_read,
+	.llseek		= seq_lseek,
+	.release	= single_release,
+};
+
+static int __init boot_init(void)
+{
+	if (boot_areas.nr)
+		debugfs_create_file("boot", 0400, codetag_debugfs_dir(), NULL, &boot_fops);
+	return 0;
+}
+late_initcall(boot_init);
