@@ -101,7 +101,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 static const struct argp argp = {
 	options, parse, "-o FILE",
 	"Writes snapshots of allocinfo, meminfo, vmstat, slabinfo and zoneinfo, of the contexts "
-	"of call sites that are split, and of the largest processes, into one SQLite "
+	"of call sites that are split, of the largest processes, and of the memory kept at boot, into one SQLite "
 	"file, for replay, leaks and chart. Only changes are stored. However it ends, "
 	"at most the last snapshot is missing."
 	"\vThe tables are described in codetag-record(5).\n\n"
@@ -211,6 +211,19 @@ static bool read_contexts(const struct record *record, char **text)
 	return good;
 }
 
+/* Of this machine; nothing is said if there is none. */
+static void read_holders(struct holders *processes, struct holders *boot)
+{
+	char *text;
+	size_t len;
+
+	host_read_processes(processes, false);
+	if (input_read(BOOT_PATH, &text, &len)) {
+		boot_parse(boot, text, len);
+		free(text);
+	}
+}
+
 static bool create_recording(struct record *record)
 {
 	struct utsname kernel = { 0 };
@@ -249,7 +262,7 @@ static enum taken take(struct record *record)
 	struct moment moment = { .time = wall_clock() };
 	enum taken taken = NOT_TAKEN;
 	struct fields meminfo, vmstat;
-	struct holders processes = { 0 };
+	struct holders processes = { 0 }, boot = { 0 };
 	struct slabinfo slabinfo;
 	struct zone_pages pages;
 	struct allocinfo info;
@@ -266,7 +279,7 @@ static enum taken take(struct record *record)
 	good = read_zoneinfo(record, &pages) && good;
 	good = read_contexts(record, &contexts) && good;
 	if (!strcmp(record->allocinfo, ALLOCINFO_PATH))
-		host_read_processes(&processes, false);
+		read_holders(&processes, &boot);
 	moment.contexts = contexts;
 	moment.info = &info;
 	moment.meminfo = &meminfo;
@@ -274,6 +287,7 @@ static enum taken take(struct record *record)
 	moment.slabinfo = &slabinfo;
 	moment.pages = &pages;
 	moment.processes = &processes;
+	moment.boot = &boot;
 	if (!record->recording && good && !create_recording(record)) {
 		taken = NO_USE;
 	} else if (record->recording) {
@@ -291,6 +305,7 @@ static enum taken take(struct record *record)
 	fields_free(&vmstat);
 	slabinfo_free(&slabinfo);
 	holders_free(&processes);
+	holders_free(&boot);
 	free(contexts);
 	return taken;
 }

@@ -45,6 +45,12 @@ static void show_limits(const struct allocinfo *info, const struct query *query,
 	if (negative)
 		printf("call sites below nothing, an error of that kernel's accounting: %zu\n",
 		       negative);
+	if (info->areas) {
+		puts("vmalloc areas by caller, from a vmallocinfo: other memory is not in it");
+		if (info->other_areas)
+			printf("areas without pages of their own, which are left out: %zu\n",
+			       info->other_areas);
+	}
 	if (info->from_log)
 		puts("from a kernel log: only the call sites that held most are in it");
 	else if (info->part)

@@ -295,6 +295,19 @@ static void owners_json(const struct where *where, const struct snapshot *host,
 	owners_free(&owners);
 }
 
+static void boot_lines_json(const struct holders *lines, struct json *json)
+{
+	json_array(json, "boot_lines");
+	for (size_t i = 0; i < lines->count; i++) {
+		json_object(json, NULL);
+		json_string(json, "name", lines->holder[i].name);
+		json_string(json, "what", boot_part_words(boot_part_of(lines->holder[i].name)));
+		json_int(json, "size", lines->holder[i].bytes);
+		json_end_object(json);
+	}
+	json_end_array(json);
+}
+
 static void machine_json(const struct where *where, const struct machine_seen *seen,
 			 const struct remarks *remarks, struct json *json, const char *key)
 {
@@ -323,6 +336,7 @@ static void machine_json(const struct where *where, const struct machine_seen *s
 		json_end_object(json);
 	}
 	json_end_array(json);
+	boot_lines_json(&seen->host.machine.boot, json);
 	json_array(json, "unusual");
 	for (size_t i = 0; i < remarks->count; i++) {
 		json_object(json, NULL);
@@ -375,6 +389,11 @@ static int one(const struct where *where, const struct machine_seen *seen)
 	for (size_t i = 0; i < count; i++) {
 		text_clear(&line);
 		where_row(&view, order[i], &line);
+		text_printf(&lines, "%s\n", line.s);
+	}
+	if (view.e->boot) {
+		text_clear(&line);
+		where_boot_row(&view, &line);
 		text_printf(&lines, "%s\n", line.s);
 	}
 	if (!where->output.no_headings) {

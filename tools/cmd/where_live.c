@@ -29,7 +29,7 @@ static const struct {
 	{ "a", "the owners of everything, whatever kind it is" },
 	{ "/", "show only lines with a text; empty: all" },
 	{ "d", "growth since the start, or since the last refresh" },
-	{ "i", "where each number is from, and what was kept at boot" },
+	{ "i", "where each number is from" },
 	{ "x", "let the kernel count again which memory is pages (stops CPUs for moments)" },
 	{ "p", "processes with their share of what is mapped (PSS), or anonymous memory" },
 	{ "u", "human units or bytes" },
@@ -40,7 +40,10 @@ static const struct {
 	{ "h", "this help" },
 };
 
-enum page { KINDS, OWNERS_OF, CALLERS, INFO, HELP };
+/* BOOT is what the last row of KINDS opens to, others open one to the next. */
+enum page { KINDS, OWNERS_OF, CALLERS, BOOT, INFO, HELP };
+
+#define BOOT_ROW MEMORY_KINDS
 
 /* Lines that are shown below the headings; @id tells which row each is. */
 struct lines {
@@ -115,7 +118,40 @@ static void list_kinds(struct where_live *live)
 		where_row(&view, order[i], &text);
 		add_line(live, &text, order[i]);
 	}
+	if (live->now.boot) {
+		where_boot_row(&view, &text);
+		add_line(live, &text, BOOT_ROW);
+	}
 	text_free(&text);
+}
+
+static void add_boot_line(struct where_live *live, int64_t bytes, const char *what, const char *line)
+{
+	char size[SIZE_TEXT], share[SIZE_TEXT];
+	struct text text = { 0 };
+
+	text_printf(&text, "%15s  %6s  %-31s %s", size_format(size, bytes, live->human),
+		    percent_format(share, percent(bytes, live->now.boot)), what, line);
+	add_line(live, &text, 0);
+	text_free(&text);
+}
+
+/* By line; where the kernel does not list them, by what is known of it. */
+static void list_boot(struct where_live *live)
+{
+	const struct holders *lines = &live->host.machine.boot;
+
+	text_printf(&live->lines.headings, "%15s  %6s  %-31s %s", "SIZE", "SHARE", "KEPT AT BOOT FOR",
+		    lines->count ? "LINE" : "");
+	for (size_t i = 0; i < lines->count; i++)
+		add_boot_line(live, lines->holder[i].bytes,
+			      boot_part_words(boot_part_of(lines->holder[i].name)),
+			      lines->holder[i].name);
+	for (unsigned int i = 0; !lines->count && i < BOOT_PARTS; i++)
+		if (live->now.boot_part[i])
+			add_boot_line(live, live->now.boot_part[i], boot_part_words(i), "");
+	if (!lines->count)
+		snprintf(live->message, sizeof(live->message), "The lines are known to root, on a kernel with codetag.");
 }
 
 static void list_owners(struct where_live *live)
@@ -174,19 +210,11 @@ static void list_callers(struct where_live *live)
 
 static void list_info(struct where_live *live)
 {
-	char size[SIZE_TEXT];
 	struct text text = { 0 };
 
 	text_puts(&live->lines.headings, "WHERE EACH NUMBER IS FROM");
 	for (unsigned int i = 0; i < MEMORY_KINDS; i++) {
 		text_printf(&text, "%-30s %s", memory_kind(i)->words, memory_kind(i)->source);
-		add_line(live, &text, i);
-	}
-	for (unsigned int i = 0; i < BOOT_PARTS; i++) {
-		if (!live->now.boot_part[i])
-			continue;
-		text_printf(&text, "%-30s %s (kept at boot)", boot_part_words(i),
-			    size_format(size, live->now.boot_part[i], live->human));
 		add_line(live, &text, i);
 	}
 	text_free(&text);
@@ -216,6 +244,9 @@ static void list(struct where_live *live)
 		break;
 	case CALLERS:
 		list_callers(live);
+		break;
+	case BOOT:
+		list_boot(live);
 		break;
 	case INFO:
 		list_info(live);
@@ -481,7 +512,13 @@ static void open_callers(struct where_live *live)
 
 static void open_row(struct where_live *live)
 {
-	if (live->page == KINDS && live->lines.count) {
+	if (live->page == KINDS && live->lines.count &&
+	    live->lines.line[live->cursor].id == BOOT_ROW) {
+		live->page = BOOT;
+		live->filter[0] = '\0';
+		to_top(live);
+		list(live);
+	} else if (live->page == KINDS && live->lines.count) {
 		live->kind = live->lines.line[live->cursor].id;
 		live->by = owners_best(&live->host, live->kind);
 		live->page = OWNERS_OF;
@@ -496,12 +533,14 @@ static void open_row(struct where_live *live)
 /* False to quit. */
 static bool go_back(struct where_live *live)
 {
-	if (live->filter[0] && live->page <= OWNERS_OF) {
+	if (live->filter[0] && (live->page <= OWNERS_OF || live->page == BOOT)) {
 		live->filter[0] = '\0';
 	} else if (live->page == KINDS) {
 		return false;
 	} else if (live->page >= INFO) {
 		live->page = live->below;
+	} else if (live->page == BOOT) {
+		live->page = KINDS;
 	} else {
 		if (live->split)
 			split_site(live, "keys=none");

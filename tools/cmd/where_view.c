@@ -210,6 +210,45 @@ void where_row(const struct where_view *view, enum memory_kind_id id, struct tex
 	where_cut(line, view->width);
 }
 
+void where_boot_row(const struct where_view *view, struct text *line)
+{
+	const struct explanation *e = view->e;
+	const struct holders *lines = &view->host->machine.boot;
+	char size[SIZE_TEXT];
+
+	add_size(line, view, COLUMN_WIDTH(view), e->boot, false);
+	text_printf(line, "  %6s", "");
+	if (view->before) {
+		text_puts(line, "  ");
+		add_size(line, view, COLUMN_WIDTH(view) + 1, sub64(e->boot, view->before->boot), true);
+	}
+	if (view->last) {
+		text_puts(line, "  ");
+		add_size(line, view, COLUMN_WIDTH(view) + 1, sub64(e->boot, view->last->boot), true);
+	}
+	text_printf(line, "  %-31s ", "kept at boot, beside used");
+	if (lines->count) {
+		const char *name = lines->holder[0].name;
+		const char *slash = view->width && view->width < WIDE ? strrchr(name, '/') : NULL;
+
+		text_printf(line, "%s %s", slash ? slash + 1 : name,
+			    size_format(size, lines->holder[0].bytes, view->human));
+	} else {
+		enum boot_part most = 0;
+
+		for (unsigned int i = 0; i < BOOT_REST; i++)
+			if (e->boot_part[i] > e->boot_part[most])
+				most = i;
+		if (e->boot_part[most])
+			text_printf(line, "%s %s", boot_part_words(most),
+				    size_format(size, e->boot_part[most], view->human));
+	}
+	while (line->s[line->len - 1] == ' ')
+		line->s[--line->len] = '\0';
+	text_clean(line->s);
+	where_cut(line, view->width);
+}
+
 size_t where_order(const struct explanation *e, enum memory_kind_id order[MEMORY_KINDS])
 {
 	size_t count = 0;

@@ -28,6 +28,9 @@ void where_head(const struct where_view *view, struct text *lines);
 void where_headings(const struct where_view *view, struct text *line);
 void where_row(const struct where_view *view, enum memory_kind_id id, struct text *line);
 
+/* The row of what was kept at boot, which is in no kind. */
+void where_boot_row(const struct where_view *view, struct text *line);
+
 /* The kinds that hold anything, the largest first; the rest comes last. Returns their number. */
 size_t where_order(const struct explanation *e, enum memory_kind_id order[MEMORY_KINDS]);
 

@@ -3,8 +3,8 @@
  * The lines of code that take memory at boot, before there is a page allocator.
  *
  * Each call of memblock below tells which line it stands in. memblock keeps a list of who
- * has taken which range until it gives the rest to the page allocator. What is left of
- * that list then is /sys/kernel/debug/codetag/boot.
+ * has taken which range until it gives the rest to the page allocator. From then on,
+ * /sys/kernel/debug/codetag/boot shows the memory of that list that was never freed.
  */
 #ifndef _LINUX_CODETAG_BOOT_H
 #define _LINUX_CODETAG_BOOT_H

@@ -39,7 +39,7 @@ const struct codetag_boot_site *codetag_boot_site;
 
 enum { KERNEL_TEXT, KERNEL_RODATA, KERNEL_DATA, KERNEL_BSS, KERNEL_OTHER, NOMAP, PARTS, NO_LINE };
 
-/* What no line has taken. */
+/* Memory that no line of code has taken. */
 static const struct codetag_boot_site reserved_sites[] = {
 	[KERNEL_TEXT] = { "codetag", "kernel_text", KERNEL_TEXT },
 	[KERNEL_RODATA] = { "codetag", "kernel_rodata", KERNEL_RODATA },

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Who has taken which memory at boot. */
+/* The lines that have taken memory at boot. */
 #ifndef _MM_CODETAG_BOOT_H
 #define _MM_CODETAG_BOOT_H
 

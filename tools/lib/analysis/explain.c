@@ -100,12 +100,61 @@ static const char *const boot_words[BOOT_PARTS] = {
 	[BOOT_CRASH] = "reserved for a crash kernel",
 	[BOOT_PERCPU] = "first chunk of per-CPU memory",
 	[BOOT_PROFILER] = "page references of the profiler",
-	[BOOT_REST] = "hash tables, firmware, CMA and others",
+	[BOOT_HASH] = "hash tables",
+	[BOOT_INITRD] = "initramfs",
+	[BOOT_BOUNCE] = "bounce buffers of DMA (swiotlb)",
+	[BOOT_TABLES] = "page tables of the kernel",
+	[BOOT_FIRMWARE] = "firmware tables, first megabyte",
+	[BOOT_RESERVED] = "reserved by the command line or device tree",
+	[BOOT_REST] = "others",
 };
 
 const char *boot_part_words(enum boot_part part)
 {
 	return boot_words[part];
+}
+
+/* What lines of these files and functions take memory for at boot; the first counts. */
+static const struct {
+	const char *line;	/* a glob of the whole line */
+	enum boot_part part;
+} boot_rules[] = {
+	{ "* hash:yes", BOOT_HASH },
+	{ "codetag:* func:kernel_*", BOOT_KERNEL },
+	{ "codetag:* func:not_mapped", BOOT_RESERVED },
+	{ "mm/codetag/*", BOOT_PROFILER },
+	{ "*func:pcpu_codetag_*", BOOT_PROFILER },
+	{ "mm/percpu.c:*", BOOT_PERCPU },
+	{ "*/setup_percpu.c:*", BOOT_PERCPU },
+	{ "mm/sparse*.c:*", BOOT_PAGES },
+	{ "mm/mm_init.c:* func:memmap_*", BOOT_PAGES },
+	{ "mm/mm_init.c:* func:alloc_node_mem_map*", BOOT_PAGES },
+	{ "*func:*vmemmap*", BOOT_PAGES },
+	{ "kernel/dma/swiotlb.c:*", BOOT_BOUNCE },
+	{ "*crash*", BOOT_CRASH },
+	{ "*initrd*", BOOT_INITRD },
+	{ "arch/*/mm/*func:*alloc*p*", BOOT_TABLES },
+	{ "arch/*/mm/*func:*pgtable*", BOOT_TABLES },
+	{ "arch/x86/mm/*func:spp_getpage", BOOT_TABLES },
+	{ "arch/*/mm/*func:*page_table*", BOOT_TABLES },
+	{ "drivers/acpi/*", BOOT_FIRMWARE },
+	{ "drivers/firmware/*", BOOT_FIRMWARE },
+	{ "arch/*/platform/efi/*", BOOT_FIRMWARE },
+	{ "arch/x86/realmode/*", BOOT_FIRMWARE },
+	{ "arch/x86/kernel/setup.c:*", BOOT_FIRMWARE },
+	{ "arch/x86/kernel/e820.c:*", BOOT_FIRMWARE },
+	{ "arch/x86/kernel/mpparse.c:*", BOOT_FIRMWARE },
+	{ "arch/x86/kernel/ebda.c:*", BOOT_FIRMWARE },
+	{ "drivers/of/of_reserved_mem.c:*", BOOT_RESERVED },
+	{ "mm/memblock.c:* func:reserve_mem", BOOT_RESERVED },
+};
+
+enum boot_part boot_part_of(const char *line)
+{
+	for (size_t i = 0; i < sizeof(boot_rules) / sizeof(*boot_rules); i++)
+		if (glob_match(boot_rules[i].line, line))
+			return boot_rules[i].part;
+	return BOOT_REST;
 }
 
 /* Where call sites allocate pages of one kind; rules from 6.10 to 7.x. The first counts. */
@@ -264,11 +313,34 @@ static struct site_sums sum_sites(const struct allocinfo *info)
 	return sums;
 }
 
+/* The parts are all that was kept, and no more. */
+static void fit_boot(struct explanation *e)
+{
+	int64_t *part = e->boot_part, left = e->boot;
+
+	for (unsigned int i = 0; i < BOOT_REST; i++) {
+		part[i] = least(not_below_0(part[i]), left);
+		left -= part[i];
+	}
+	part[BOOT_REST] = left;
+}
+
 static void explain_boot(struct explanation *e, const struct machine *machine, int64_t page)
 {
 	const struct fields *iomem = &machine->iomem, *stats = &machine->stats;
-	int64_t *part = e->boot_part, left = e->boot;
+	const struct holders *lines = &machine->boot;
+	int64_t *part = e->boot_part;
 
+	e->boot_lines = lines->count > 0;
+	for (size_t i = 0; i < lines->count; i++) {
+		enum boot_part of = boot_part_of(lines->holder[i].name);
+
+		part[of] = add64(part[of], lines->holder[i].bytes);
+	}
+	if (e->boot_lines) {
+		fit_boot(e);
+		return;
+	}
 	part[BOOT_PAGES] = mul64(fields_number(&machine->vmstat, "nr_memmap_boot_pages"), page);
 	for (size_t i = 0; i < iomem->count; i++) {
 		if (!strncmp(iomem->field[i].name, "Kernel ", 7))
@@ -280,11 +352,7 @@ static void explain_boot(struct explanation *e, const struct machine *machine, i
 		part[BOOT_PERCPU] = not_below_0(sub64(fields_number(&machine->meminfo, "Percpu"),
 						      e->kind[MEMORY_PERCPU]));
 	part[BOOT_PROFILER] = fields_number(stats, "mem_page_refs");
-	for (unsigned int i = 0; i < BOOT_REST; i++) {
-		part[i] = least(not_below_0(part[i]), left);
-		left -= part[i];
-	}
-	part[BOOT_REST] = left;
+	fit_boot(e);
 }
 
 /*

@@ -45,16 +45,21 @@ struct memory_kind {
 const struct memory_kind *memory_kind(enum memory_kind_id id);
 
 enum boot_part {
-	BOOT_PAGES, BOOT_KERNEL, BOOT_CRASH, BOOT_PERCPU, BOOT_PROFILER, BOOT_REST, BOOT_PARTS
+	BOOT_PAGES, BOOT_KERNEL, BOOT_CRASH, BOOT_PERCPU, BOOT_PROFILER, BOOT_HASH, BOOT_INITRD,
+	BOOT_BOUNCE, BOOT_TABLES, BOOT_FIRMWARE, BOOT_RESERVED, BOOT_REST, BOOT_PARTS
 };
 
 const char *boot_part_words(enum boot_part part);
+
+/* What the line of that name, as the file "boot" has it, took its memory for. */
+enum boot_part boot_part_of(const char *line);
 
 struct explanation {
 	bool installed_known;	/* else it is MemTotal, and nothing was kept at boot */
 	int64_t installed, boot, total, used, free, cpu_lists;
 	bool cpu_lists_known;	/* else they are in what is used */
 	int64_t boot_part[BOOT_PARTS];	/* they add up to @boot */
+	bool boot_lines;	/* … and are from the lines that the kernel lists */
 
 	int64_t kind[MEMORY_KINDS];	/* they add up to @used, none is below 0 */
 	int64_t droppable[MEMORY_KINDS];	/* of it */

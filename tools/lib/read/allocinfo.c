@@ -13,6 +13,7 @@
 #include "read/input.h"
 #include "read/other_stacks.h"
 #include "read/profiling.h"
+#include "read/vmallocinfo.h"
 
 static const struct {
 	const char *note;
@@ -277,7 +278,7 @@ static void find_part(struct allocinfo *info)
 	for (size_t i = 0; i < info->count && !any; i++)
 		any = !info->site[i].bytes && !info->site[i].calls;
 	info->floor = -1;
-	info->part = info->count && (info->from_log || (!info->major && !any));
+	info->part = info->count && !info->areas && (info->from_log || (!info->major && !any));
 	if (info->part)
 		info->floor = find_floor(info);
 }
@@ -296,6 +297,46 @@ static void add_row(struct allocinfo *info, char *line, size_t len, size_t numbe
 	info->site[info->count++] = site;
 	info->rounded += off > 0;
 	info->rounding = add64(info->rounding, off);
+}
+
+static bool same_module(const char *a, const char *b)
+{
+	return a && b ? !strcmp(a, b) : a == b;
+}
+
+static void add_area(struct allocinfo *info, const struct vmalloc_area *area)
+{
+	const char *module = site_module(area->module);
+
+	for (size_t i = 0; i < info->count; i++) {
+		struct site *site = &info->site[i];
+
+		if (!strcmp(site->func, area->caller) && same_module(site->module, module)) {
+			site->bytes = add64(site->bytes, area->bytes);
+			site->calls++;
+			return;
+		}
+	}
+	GROW(info->site, info->count, info->room);
+	info->site[info->count++] = (struct site){
+		.file = "vmallocinfo", .func = area->caller, .module = module,
+		.bytes = area->bytes, .calls = 1,
+	};
+}
+
+/* False if it is no line of a vmallocinfo, and unchanged. */
+static bool take_area(struct allocinfo *info, char *line)
+{
+	struct vmalloc_area area;
+
+	if (!vmalloc_area_parse(&area, line))
+		return false;
+	info->areas = true;
+	if (area.bytes)
+		add_area(info, &area);
+	else
+		info->other_areas++;
+	return true;
 }
 
 void allocinfo_parse(struct allocinfo *info, char *text, size_t len)
@@ -331,8 +372,11 @@ void allocinfo_parse(struct allocinfo *info, char *text, size_t len)
 			break;
 		case LINE_OTHER: {
 			struct site site = { 0 };
-			const char *why = parse_row(&site, line, line_len, &time);
+			const char *why;
 
+			if (complete && take_area(info, line))
+				break;
+			why = parse_row(&site, line, line_len, &time);
 			bad_lines_add(&others, number, why ? why : "no size");
 			break;
 		}
@@ -456,11 +500,6 @@ void allocinfo_free(struct allocinfo *info)
 	free(info->text);
 	arena_free(&info->strings);
 	*info = (struct allocinfo){ 0 };
-}
-
-static bool same_module(const char *a, const char *b)
-{
-	return a && b ? !strcmp(a, b) : a == b;
 }
 
 void site_name(const struct site *site, struct text *text)

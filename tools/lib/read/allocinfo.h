@@ -9,6 +9,8 @@
  * After the function any number of key:value notes may follow
  * (accurate:no, unloaded:yes, disabled:yes); notes that are not known here are kept.
  *
+ * Also the text of /proc/vmallocinfo, whose callers then are the call sites, without lines.
+ *
  * Also what people make of it: the last lines of a sort, sizes that numfmt has rounded, and
  * the list of the largest that the kernel prints when memory is short.
  */
@@ -52,6 +54,9 @@ struct allocinfo {
 
 	struct bad_lines bad;
 	size_t copies;		/* that the file has, of which this is the last; 0: nobody cares */
+
+	bool areas;		/* it is a vmallocinfo … */
+	size_t other_areas;	/* … with so many areas that have no pages of their own */
 
 	bool from_log;		/* the kernel's list of the largest … */
 	bool was_off;		/* … which said that profiling was off then */

@@ -8,6 +8,7 @@
 #include "base/number.h"
 #include "base/text.h"
 #include "read/input.h"
+#include "read/vmallocinfo.h"
 
 void zoneinfo_parse(struct zone_pages *pages, char *text, size_t len)
 {
@@ -92,10 +93,33 @@ void charged_parse(struct charged *charged, char *text, size_t len)
 	charged->known = found == sizeof(kinds) / sizeof(*kinds);
 }
 
-/*
- * 0x…-0x…   20480 kernel_clone+0xa9/0x360 pages=4 vmalloc N0=4
- * Areas of vmap() map pages that others account for.
- */
+void boot_parse(struct holders *boot, char *text, size_t len)
+{
+	char *at = text, *line;
+	size_t line_len;
+	bool complete;
+
+	while ((line = input_line(&at, text + len, &line_len, &complete))) {
+		const char *s = line + strspn(line, " ");
+		int64_t bytes, areas;
+
+		/* Of several copies the last */
+		if (!strncmp(line, "boot - version:", 15))
+			holders_free(boot);
+		if (!complete) {
+			holders_free(boot);
+			return;
+		}
+		if (!number_read(&s, &bytes))
+			continue;
+		s += strspn(s, " ");
+		if (number_read(&s, &areas) && *s == ' ' && bytes > 0)
+			holders_add(boot, s + 1, strlen(s + 1), bytes, areas);
+	}
+	holders_sort(boot);
+}
+
+/* Areas of vmap() map pages that others account for. */
 void vmallocinfo_parse(struct holders *areas, int64_t page_size, char *text, size_t len)
 {
 	char *at = text, *line;
@@ -103,21 +127,11 @@ void vmallocinfo_parse(struct holders *areas, int64_t page_size, char *text, siz
 	bool complete;
 
 	while ((line = input_line(&at, text + len, &line_len, &complete))) {
-		char *pages = strstr(line, " pages=");
-		const char *kind = strstr(line, " vmalloc"), *number;
-		char *caller = line + strcspn(line, " ");
-		int64_t count;
+		struct vmalloc_area area;
 
-		if (!complete || !pages || !kind)
-			continue;
-		number = pages + strlen(" pages=");
-		if (!number_read(&number, &count) || count <= 0)
-			continue;
-		*pages = '\0';
-		caller += strspn(caller, " ");
-		caller += strspn(caller, "0123456789");
-		caller += strspn(caller, " ");
-		holders_add(areas, caller, strcspn(caller, "+ "), mul64(count, page_size), 1);
+		if (complete && vmalloc_area_parse(&area, line) && area.bytes)
+			holders_add(areas, area.caller, strlen(area.caller),
+				    mul64(area.pages, page_size), 1);
 	}
 }
 
@@ -227,6 +241,7 @@ void machine_free(struct machine *machine)
 	fields_free(&machine->iomem);
 	slabinfo_free(&machine->slabinfo);
 	holders_free(&machine->vmalloc);
+	holders_free(&machine->boot);
 	holders_free(&machine->processes);
 	for (size_t i = 0; i < machine->cgroups; i++) {
 		free(machine->cgroup[i].name);

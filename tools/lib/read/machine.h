@@ -46,6 +46,7 @@ struct machine {
 		int64_t slab, percpu;	/* objects inside of them */
 	} charged;
 	struct holders vmalloc;		/* areas with pages, by caller */
+	struct holders boot;		/* kept at boot, by the line that took it */
 	struct holders processes;	/* anonymous memory, by command */
 	struct cgroup {
 		char *name;
@@ -64,6 +65,11 @@ void zoneinfo_from_fields(struct zone_pages *pages, const struct fields *fields)
 
 /* The text of /sys/kernel/debug/codetag/charged. */
 void charged_parse(struct charged *charged, char *text, size_t len);
+
+#define BOOT_PATH "/sys/kernel/debug/codetag/boot"
+
+/* The text of it; nothing if a line of it is not whole. */
+void boot_parse(struct holders *boot, char *text, size_t len);
 
 /* The text of /proc/vmallocinfo. */
 void vmallocinfo_parse(struct holders *areas, int64_t page_size, char *text, size_t len);

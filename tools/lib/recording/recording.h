@@ -30,6 +30,7 @@ struct moment {
 	const struct slabinfo *slabinfo;
 	const struct zone_pages *pages;
 	const struct holders *processes;	/* the largest come first */
+	const struct holders *boot;
 	const char *contexts;	/* as the kernel prints them, NULL: no call site is split */
 };
 

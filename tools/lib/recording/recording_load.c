@@ -319,9 +319,11 @@ bool recording_load_machine(struct recording *rec, size_t i, struct machine *mac
 	    load_fields(rec, i, "vmstat", &machine->vmstat) &&
 	    load_samples(rec, i, SLABS, add_cache, &machine->slabinfo) &&
 	    load_fields(rec, i, PAGES, &pages) &&
-	    load_samples(rec, i, PROCESSES, add_holder, &machine->processes)) {
+	    load_samples(rec, i, PROCESSES, add_holder, &machine->processes) &&
+	    load_samples(rec, i, BOOT, add_holder, &machine->boot)) {
 		leave_out_gone(&machine->slabinfo);
 		holders_sort(&machine->processes);
+		holders_sort(&machine->boot);
 		zoneinfo_from_fields(&machine->pages, &pages);
 		fields_free(&pages);
 		return true;

@@ -413,16 +413,15 @@ static bool add_pages(struct recording *rec, int64_t snapshot, const struct zone
 /* More would only make the file large: these are the largest. */
 #define MOST_PROCESSES 30
 
-static bool add_processes(struct recording *rec, int64_t snapshot,
-			  const struct holders *processes)
+static bool add_holders(struct recording *rec, int64_t snapshot, const char *of,
+			const struct holders *holders, size_t most)
 {
-	if (!processes || !processes->count)
+	if (!holders || !holders->count)
 		return true;
-	for (size_t i = 0; i < processes->count && i < MOST_PROCESSES; i++)
-		if (!add_sample(rec, snapshot, PROCESSES, processes->holder[i].name,
-				processes->holder[i].bytes))
+	for (size_t i = 0; i < holders->count && i < most; i++)
+		if (!add_sample(rec, snapshot, of, holders->holder[i].name, holders->holder[i].bytes))
 			return false;
-	return end_gone(rec, snapshot, PROCESSES);
+	return end_gone(rec, snapshot, of);
 }
 
 /* The number of a stack, which is added if it is a new one; 0: failed. */
@@ -498,7 +497,8 @@ bool recording_add(struct recording *rec, const struct moment *moment)
 	    !add_fields(rec, id, "vmstat", moment->vmstat) ||
 	    !add_slabs(rec, id, moment->slabinfo) ||
 	    !add_pages(rec, id, moment->pages) ||
-	    !add_processes(rec, id, moment->processes) ||
+	    !add_holders(rec, id, PROCESSES, moment->processes, MOST_PROCESSES) ||
+	    !add_holders(rec, id, BOOT, moment->boot, SIZE_MAX) ||
 	    !add_contexts(rec, id, moment->contexts) || !store_run(rec, "COMMIT") || !settle(rec))
 		return false;
 	GROW(rec->snapshot, rec->count, rec->room);

@@ -76,6 +76,7 @@ int64_t *slab_column(const struct slab_cache *cache, size_t column);
 #define SLABS "slabinfo"
 #define PAGES "zoneinfo"
 #define PROCESSES "process"
+#define BOOT "boot"
 
 extern const char store_damaged[];
 

@@ -433,7 +433,8 @@ static bool read_file(const char *path, struct visit *visit)
 		return source_read(path, NULL, of_recording, visit);
 	if (image_file(path))
 		return read_image(path, visit);
-	for (enum member m = MEMINFO; m <= ALLOCINFO; m++) {
+	/* The name of allocinfo is the end of that of vmallocinfo. */
+	for (enum member m = VMALLOCINFO + 1; m-- > MEMINFO; ) {
 		const char *end = strstr(name, member_files[m].name);
 		struct text prefix = { 0 };
 		bool good;

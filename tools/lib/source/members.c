@@ -20,6 +20,7 @@ const struct member_file member_files[MEMBERS] = {
 	[SWITCH] = { "proc/sys/vm", "mem_profiling" },
 	[CHARGED] = { "sys/kernel/debug/codetag", "charged" },
 	[STATS] = { "sys/kernel/debug/codetag", "stats" },
+	[BOOT] = { "sys/kernel/debug/codetag", "boot" },
 	[VERSION] = { "proc", "version" },
 	[HOSTNAME] = { "etc", "hostname" },
 	[UNAME] = { "sos_commands/kernel", "uname_-a" },
@@ -38,7 +39,7 @@ static bool is_file(const char *path, enum member m)
 {
 	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
 
-	if (m == CHARGED || m == STATS)
+	if (m == CHARGED || m == STATS || m == BOOT)
 		return ends_with_codetag(path, member_files[m].name);
 	if (m == SWITCH || m == HOSTNAME || m == UNAME)
 		return !strcmp(name, member_files[m].name);
@@ -165,6 +166,10 @@ bool member_take(struct snapshot *s, enum member m, char *text, size_t len, cons
 		break;
 	case CHARGED:
 		charged_parse(&machine->charged, text, len);
+		break;
+	case BOOT:
+		holders_free(&machine->boot);
+		boot_parse(&machine->boot, text, len);
 		break;
 	case SWITCH:
 		if (*text == '0' || *text == '1')

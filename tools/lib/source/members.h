@@ -12,7 +12,7 @@
 /* Those that others depend on come first: areas of vmalloc need the size of a page. */
 enum member {
 	MEMINFO, ALLOCINFO, VMSTAT, ZONEINFO, SLABINFO, VMALLOCINFO, IOMEM, SWITCH, CHARGED,
-	STATS, VERSION, HOSTNAME, UNAME, MEMBERS
+	STATS, BOOT, VERSION, HOSTNAME, UNAME, MEMBERS
 };
 
 struct member_file {

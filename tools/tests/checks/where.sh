@@ -109,6 +109,57 @@ where_charged() {
 	PYTHON
 }
 
+# What was kept at boot, by the lines that took it; a list that is cut is none.
+where_boot() {
+	local dir=$scratch/where-boot
+	make_host "$dir/web7" || return 1
+	mkdir -p "$dir/web7/sys/kernel/debug/codetag"
+	cat >"$dir/web7/sys/kernel/debug/codetag/boot" <<-BOOT
+		boot - version: 1.0
+		#     <size>  <areas> <tag info>
+		    20000000        1 mm/sparse-vmemmap.c:69 func:vmemmap_alloc_block
+		    12000000        1 codetag:0 func:kernel_text
+		     8000000        2 codetag:3 func:kernel_bss
+		     4194304        1 fs/dcache.c:3219 func:dcache_init_early hash:yes
+		     3000000        1 arch/x86/kernel/setup.c:412 func:reserve_crashkernel
+		     1000000        1 drivers/foo/early.c:7 func:foo_early
+	BOOT
+	tar cJf "$dir/web7.tar.xz" -C "$dir" web7
+	for from in web7 web7.tar.xz; do
+		"$codetag" where --json "$dir/$from" >"$dir/json"
+		python3 - "$dir/json" <<-'PYTHON' || return 1
+			import json, sys
+			host = json.load(open(sys.argv[1]))
+			parts = {part["what"]: part["size"] for part in host["boot_parts"]}
+			assert parts["struct page of all memory"] == 20000000 and parts["kernel text and data"] == 20000000, parts
+			assert parts["hash tables"] == 4194304 and parts["reserved for a crash kernel"] == 3000000, parts
+			assert sum(parts.values()) == host["boot"], parts
+			assert parts["others"] == host["boot"] - 47194304, parts
+			assert host["boot_lines"][0] == {"name": "mm/sparse-vmemmap.c:69 func:vmemmap_alloc_block",
+			                                 "what": "struct page of all memory", "size": 20000000}
+			assert len(host["boot_lines"]) == 6 and host["boot_lines"][5]["what"] == "others"
+		PYTHON
+	done
+	"$codetag" where -b "$dir/web7" | grep -q '49741824 .* kept at boot, beside used *mm/sparse-vmemmap.c:69 func:vmemmap_alloc_block 20000000$' ||
+		return 1
+	truncate -s -10 "$dir/web7/sys/kernel/debug/codetag/boot"
+	"$codetag" where --json "$dir/web7" | grep -q '"boot_lines": \[\]'
+}
+
+# Of this machine, from a recording
+where_boot_recorded() {
+	local dir=$scratch/where-boot-recorded
+	make_host "$dir" || return 1
+	printf 'boot - version: 1.0\n# x\n 7000 1 init/main.c:621 func:setup_command_line\n' >"$dir/boot"
+	# shellcheck disable=SC2016
+	unshare -m sh -c 'mount -t tmpfs none /sys && mkdir -p /sys/kernel/debug/codetag &&
+		cp "$2/boot" /sys/kernel/debug/codetag && mount -t tmpfs none /proc && cp "$2"/proc/* /proc &&
+		cp data/handmade-v1.allocinfo /proc/allocinfo && "$1" record -q -c 1 -o "$2/one.db"' sh "$codetag" "$dir" \
+		2>"$dir/errors"
+	"$codetag" where --json "$dir/one.db" >"$dir/json"
+	grep -q '"name": "init/main.c:621 func:setup_command_line"' "$dir/json" || { cat "$dir/errors"; return 1; }
+}
+
 # Counters of other times may be too much: still nothing is below zero, and all adds up.
 where_overlap() {
 	local dir=$scratch/where-overlap
@@ -127,10 +178,11 @@ where_overlap() {
 where_sources() {
 	local dir=$scratch/where-sources from
 	mkdir -p "$dir/in" && make_host "$dir/in/web7" || return 1
+	cp data/inputs/vmallocinfo "$dir/in/web7/proc"
 	tar cJf "$dir/web7.tar.xz" -C "$dir/in" web7
 	"$codetag" where -b "$dir/in/web7" | tail -n +2 >"$dir/want"
 	grep -q '30720000 .* slab, not reclaimable' "$dir/want" || return 1
-	for from in in in/web7/proc in/web7/proc/meminfo web7.tar.xz; do
+	for from in in in/web7/proc in/web7/proc/meminfo in/web7/proc/zoneinfo in/web7/proc/vmallocinfo web7.tar.xz; do
 		"$codetag" where -b "$dir/$from" | tail -n +2 | diff "$dir/want" - || return 1
 	done
 }
@@ -338,6 +390,12 @@ lacks() {
 
 check where/sums where_sums
 check where/charged where_charged
+check where/boot where_boot
+if unshare -m mount -t tmpfs none /proc 2>/dev/null; then
+	feature sqlite3 where/boot-recorded && check where/boot-recorded where_boot_recorded
+else
+	skip where/boot-recorded "no mount namespace of its own"
+fi
 check where/overlap where_overlap
 feature libarchive where/sources && check where/sources where_sources
 check where/damage where_damage

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Tests of who has taken which memory at boot.
+ * Tests of the lines that take memory at boot.
  *
- * What the file shows is compared with the memory of a machine by a self-test, boot.sh.
+ * A self-test, boot.sh, compares the file with the memory of a machine.
  */
 #include <kunit/test.h>
 #include <linux/init.h>
@@ -128,7 +128,7 @@ static void __init any_order(struct kunit *test)
 	}
 }
 
-/* What has no room is not there, and all that is there is right. */
+/* An area without room is not there, and all that is there is right. */
 static void __init no_room(struct kunit *test)
 {
 	struct map *map = new_map(test, 3);

@@ -12,7 +12,7 @@ lock=/sys/kernel/security/lockdown
 mounted /sys/kernel/security || mount -t securityfs securityfs /sys/kernel/security 2>/dev/null
 [ -w $lock ] || { cleanup; skip_all "no lockdown"; }
 dir=$DEBUGFS/codetag
-plan 40
+plan 42
 
 # says NAME COMMAND...: it fails, and names lockdown
 says()
