@@ -224,8 +224,8 @@ void material_describe(struct text *text, const struct material *m,
 	if (wish->attribute == GROWTH)
 		describe_growth(wish, &groups, text);
 	if (m->left_out.bytes)
-		text_printf(text, " \xc2\xb7 %s of slab pages and percpu chunks not counted: "
-			    "what is in them is", size_format(total, m->left_out.bytes, true));
+		text_printf(text, " \xc2\xb7 without %s of slab pages and percpu chunks: "
+			    "their objects are counted", size_format(total, m->left_out.bytes, true));
 	if (wish->start)
 		text_printf(text, " \xc2\xb7 %.80s", wish->start);
 	if (*wish->query_text)

@@ -229,8 +229,8 @@ chart_counts_once() {
 	once=$(texts "$svg")
 	"$codetag" chart --raw --kind "$1" -o "$svg" "$2" || return 1
 	raw=$(texts "$svg")
-	grep -q 'of slab pages and percpu chunks not counted' <<<"$once" && ! grep alloc_slab <<<"$once" &&
-		! grep 'not counted' <<<"$raw" || return 1
+	grep -q 'without .* of slab pages and percpu chunks' <<<"$once" && ! grep alloc_slab <<<"$once" &&
+		! grep 'percpu chunks' <<<"$raw" || return 1
 	[ "$1" = area ] || grep -q " $("$codetag" report --json "$2" | python3 -c '
 import json, sys
 print("%.1fM in" % (json.load(sys.stdin)["total"]["size"] / 2 ** 20))')" <<<"$once" || return 1

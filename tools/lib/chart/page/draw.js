@@ -197,17 +197,25 @@ function react(selection) {
 		});
 }
 
-// Most letters are not wider; a clip would cost an element each.
+// About how wide a text is drawn. A clip would cut it exactly, but costs an element each.
 const LETTER = 6.6;
 
+function drawnWidth(text) {
+	return LETTER * (text.length + 0.6 * text.replace(/[^mwMW…]/g, "").length);
+}
+
 function cut(text, width) {
-	const room = Math.floor(width / LETTER);
-	return text.length <= room ? text : room > 3 ? text.slice(0, room - 1) + "…" : "";
+	let room = Math.floor(width / LETTER);
+	if (drawnWidth(text) <= width)
+		return text;
+	while (room > 2 && drawnWidth(text.slice(0, room) + "…") > width)
+		room--;
+	return room > 2 ? text.slice(0, room) + "…" : "";
 }
 
 function label(node, width) {
 	const long = `${node.name}  ${short(node.value)}`;
-	return long.length * LETTER <= width ? long : cut(node.name, width);
+	return drawnWidth(long) <= width ? long : cut(node.name, width);
 }
 
 function boxes(svg, drawn, labelY) {
@@ -250,8 +258,8 @@ function drawRing() {
 	d3.partition().size([2 * Math.PI, top.height + 1])(top);
 	const ring = Math.min(w, h) / 2 / rings;
 	if (rings <= top.height)
-		byId("notes").append(` ${top.height + 1 - rings} more levels, with less than 1 % in ` +
-			"each name, are seen after a click on what they are in.");
+		byId("notes").append(` Hidden: ${top.height + 1 - rings} more levels, in which each name has ` +
+			"less than 1 %. Click a name to see what it contains.");
 	const arc = d3.arc().startAngle(d => d.x0).endAngle(d => d.x1)
 		.innerRadius(d => d.y0 * ring).outerRadius(d => d.y1 * ring);
 	const svg = canvas(w, h).append("g").attr("transform", `translate(${w / 2},${h / 2})`);
