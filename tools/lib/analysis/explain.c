@@ -355,22 +355,30 @@ static void explain_boot(struct explanation *e, const struct machine *machine, i
 	fit_boot(e);
 }
 
+bool explain_is_stack(const char *caller)
+{
+	static const char *const callers[] = {
+		"kernel_clone", "copy_process", "dup_task_struct", "alloc_thread_stack_node*",
+		"fork_idle", "kernel_thread", "user_mode_thread", "create_io_thread",
+	};
+
+	for (size_t i = 0; i < sizeof(callers) / sizeof(*callers); i++)
+		if (glob_match(callers[i], caller))
+			return true;
+	return false;
+}
+
 /*
  * Stacks are vmalloc areas wherever the kernel can have that, and then in both counters.
  * /proc/vmallocinfo knows whether they are.
  */
 static void split_stacks(struct explanation *e, const struct machine *machine)
 {
-	static const char *const callers[] = {
-		"kernel_clone", "copy_process", "dup_task_struct", "alloc_thread_stack_node*",
-		"fork_idle", "kernel_thread", "user_mode_thread", "create_io_thread",
-	};
 	int64_t stacks = e->kind[MEMORY_STACKS];
 	bool areas = !machine->vmalloc.count;
 
 	for (size_t i = 0; i < machine->vmalloc.count; i++)
-		for (size_t k = 0; k < sizeof(callers) / sizeof(*callers); k++)
-			areas |= glob_match(callers[k], machine->vmalloc.holder[i].name);
+		areas |= explain_is_stack(machine->vmalloc.holder[i].name);
 	if (areas && e->kind[MEMORY_VMALLOC] >= stacks)
 		e->kind[MEMORY_VMALLOC] -= stacks;
 }

@@ -79,6 +79,9 @@ bool explain(struct explanation *e, const struct allocinfo *info, const struct m
 int64_t explain_droppable(const struct explanation *e);
 int64_t explain_pinned(const struct explanation *e);
 
+/* Is a vmalloc area of this caller the stack of a task? */
+bool explain_is_stack(const char *caller);
+
 /*
  * The kind that the memory of @site is of, as far as its name and its sizes tell;
  * @ambiguous (may be NULL) if pages and objects of a cache look the same.

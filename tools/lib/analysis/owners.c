@@ -49,6 +49,18 @@ static void add_holders(struct owners *owners, const struct holders *holders)
 		    holders->holder[i].count);
 }
 
+/* Areas by their callers; the kinds have stacks apart. */
+static void add_areas(struct owners *owners, const struct holders *areas, enum memory_kind_id id)
+{
+	for (size_t i = 0; i < areas->count; i++) {
+		const struct holder *area = &areas->holder[i];
+
+		if (id == MEMORY_KINDS ||
+		    id == (explain_is_stack(area->name) ? MEMORY_STACKS : MEMORY_VMALLOC))
+			add(owners, area->name, area->bytes, area->count);
+	}
+}
+
 /* Rows of one site, or of one module, are one owner. */
 static void add_sites(struct owners *owners, const struct snapshot *host,
 		      enum memory_kind_id id, enum group_by by)
@@ -155,8 +167,7 @@ void owners_find(struct owners *owners, const struct snapshot *host, enum memory
 			add_caches(owners, host, id);
 		break;
 	case OWNER_AREAS:
-		if (id == MEMORY_VMALLOC || id == MEMORY_STACKS || id == MEMORY_KINDS)
-			add_holders(owners, &host->machine.vmalloc);
+		add_areas(owners, &host->machine.vmalloc, id);
 		break;
 	case OWNERS:
 		break;

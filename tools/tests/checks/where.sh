@@ -187,6 +187,18 @@ where_sources() {
 	done
 }
 
+# Areas that are stacks have a row of their own, so they own nothing of the row of vmalloc.
+where_areas() {
+	local dir=$scratch/where-areas
+	make_host "$dir" || return 1
+	{
+		seq 300 | sed 's/.*/0xffffc900000&-0xffffc900000& 20480 dup_task_struct+0xa9\/0x360 pages=4 vmalloc/'
+		echo '0xffffc90000402000-0xffffc90000404000 8192 foo_ring_alloc+0x11/0x40 [bar] pages=1 vmalloc'
+	} >"$dir/vmallocinfo"
+	"$codetag" where "$dir" >"$dir/out" || return 1
+	grep -q 'vmalloc and modules .*foo_ring_alloc' "$dir/out" && ! grep 'vmalloc and modules .*dup_task' "$dir/out"
+}
+
 # says STATUS TEXT FILE: so it ends, and so it says
 where_says() {
 	local status=$1 text=$2
@@ -400,6 +412,7 @@ check where/overlap where_overlap
 feature libarchive where/sources && check where/sources where_sources
 check where/damage where_damage
 check where/plain where_plain
+check where/areas where_areas
 check where/pipes where_pipes
 check where/owner where_owner
 check where/thousand where_thousand
