@@ -13,6 +13,17 @@
 /* Below this physical addresses and page frame numbers are more often small numbers. */
 #define LOWEST_ADDRESS (1ULL << 16)
 
+/* Percpu pointers below this are numbers as other code has them, too. */
+#define SMALL_POINTER (1ULL << 32)
+
+/*
+ * Memory that was never cleared has tables of what used to be there. Words on each side of a doubtful
+ * one that are looked at, and how many small ones of them may be no percpu pointers.
+ */
+#define NEAR_NUMBERS 8
+#define NEAR_ADDRESSES 16
+#define MAX_NUMBERS 1
+
 #define ENTRY_PRESENT 1ULL
 #define ENTRY_LARGE 0x80ULL
 #define ENTRY_ADDRESS 0x000ffffffffff000ULL
@@ -28,8 +39,12 @@ struct scan {
 	struct image *image;
 	uint64_t direct_map, max_pa, memory_map, memory_map_size, page_size;
 	uint64_t text, text_size, cpu0, area_low, area_high;
+	uint64_t percpu_low, percpu_high;	/* of small percpu pointers */
 	bool hardened;
 	uint32_t from;
+	const uint8_t *words;		/* that are looked at, and which of them */
+	size_t len, at;
+	uint8_t *writes_next;		/* a bit of each id, see find_writers() */
 
 	struct task *task;
 	size_t tasks, task_room;
@@ -108,20 +123,80 @@ static void look_frame(struct scan *s, uint64_t w, uint64_t before, uint64_t aft
 	}
 }
 
+/* Percpu memory by what alloc_percpu() returns, but for the low bits */
+static uint32_t at_percpu_pointer(struct scan *s, uint64_t w)
+{
+	struct kernel_objects *o = s->objects;
+	uint64_t pointer = (w & ~3ULL) + s->cpu0;
+	uint32_t node;
+
+	if (pointer < o->unit_low || pointer >= o->unit_high)
+		return 0;
+	node = kobjects_at_percpu(o, pointer);
+	return node && o->percpu[node - 1].address + s->image->unit_offset[0] == pointer ? node : 0;
+}
+
+static inline bool is_small_percpu(const struct scan *s, uint64_t w)
+{
+	return w >= s->percpu_low && w < s->percpu_high;
+}
+
+typedef bool word_function(struct scan *s, uint64_t w);
+
+/* How many of the words near the one that is looked at are such words */
+static unsigned int count_near(struct scan *s, unsigned int words, word_function *function)
+{
+	size_t from = s->at > words * 8 ? s->at - words * 8 : s->at % 8, to = s->at + words * 8;
+	unsigned int count = 0;
+
+	for (size_t i = from; i <= to && i + 8 <= s->len; i += 8)
+		count += function(s, get64(s->words, i));
+	return count;
+}
+
+/* Whole pages are sizes. */
+static bool is_number(struct scan *s, uint64_t w)
+{
+	return is_small_percpu(s, w) && w % DUMP_PAGE && !at_percpu_pointer(s, w);
+}
+
+/* An address where no area is, or behind the first page of one */
+static bool is_old_address(struct scan *s, uint64_t w)
+{
+	const struct vmalloc_area *area;
+
+	if (w < s->area_low || w >= s->area_high)
+		return false;
+	area = kobjects_area(s->objects, w);
+	return area ? w - area->start >= DUMP_PAGE : w - s->text >= s->text_size &&
+	       !kobjects_at_percpu(s->objects, w);
+}
+
+/*
+ * Who keeps an area knows where it begins, or a structure in its first page. Other addresses in it
+ * can be older than the area, and those near them, too: of a stack or of a module's file that was
+ * there before. Those on a stack are new.
+ */
+static bool is_area_pointer(struct scan *s, const struct vmalloc_area *area, uint64_t w)
+{
+	uint64_t offset = w - area->start;
+
+	return offset < 4 || s->from >= s->objects->nodes ||
+	       (offset < DUMP_PAGE && !(w & 4) && !count_near(s, NEAR_ADDRESSES, is_old_address));
+}
+
 /* Where a word leads to that is no address of the direct map */
 static uint32_t at_other(struct scan *s, uint64_t w)
 {
 	struct kernel_objects *o = s->objects;
-	uint64_t pointer = (w & ~3ULL) + s->cpu0;
 	const struct vmalloc_area *area;
-	uint32_t node;
+	uint32_t node = at_percpu_pointer(s, w);
 
-	/* What alloc_percpu() returns */
-	if (pointer >= o->unit_low && pointer < o->unit_high) {
-		node = kobjects_at_percpu(o, pointer);
-		if (node && o->percpu[node - 1].address + s->image->unit_offset[0] == pointer)
-			return node;
-	}
+	/* Relocations and symbols of modules have offsets that are percpu pointers as well. */
+	if (node && is_small_percpu(s, w) && count_near(s, NEAR_NUMBERS, is_number) > MAX_NUMBERS)
+		return 0;
+	if (node)
+		return node;
 	if (w < 1ULL << 52)
 		return at_number(s, w);
 	if (w - s->text < s->text_size)
@@ -130,7 +205,7 @@ static uint32_t at_other(struct scan *s, uint64_t w)
 	if (node || w < s->area_low || w >= s->area_high)
 		return node;
 	area = kobjects_area(o, w);
-	return area ? area->node : 0;
+	return area && is_area_pointer(s, area, w) ? area->node : 0;
 }
 
 /* The struct pages first: without vmemmap they are in the direct map. */
@@ -147,8 +222,12 @@ static inline uint32_t at_word(struct scan *s, uint64_t w)
 
 static void look(struct scan *s, const uint8_t *words, size_t len, uint32_t offset)
 {
+	s->words = words;
+	s->len = len;
 	for (size_t i = 0; i + 8 <= len; i += 8) {
 		uint64_t w = get64(words, i);
+
+		s->at = i;
 
 		/* No pointer, however it is written, is as small. */
 		if (w < 256)
@@ -489,6 +568,40 @@ static bool is_next_free(const struct scan *s, const struct extent *extent, uint
 	return offset < (uint64_t)DUMP_PAGE << extent->order && offset % extent->cache->size == 0;
 }
 
+/* The word of an object that was the pointer to the next free one while it was free */
+static bool next_free(const struct scan *s, const struct extent *extent, uint32_t node, uint64_t *w)
+{
+	const struct image_cache *cache = extent->cache;
+	uint32_t next = cache->free_pointer;
+
+	if (s->hardened || extent->kfence || next % 8 || next + 8ULL > cache->object_size ||
+	    kobjects_bit(s->objects->is_area, node))
+		return false;
+	*w = image_u64(s->image, kobjects_address(s->objects, node) + next);
+	return true;
+}
+
+/*
+ * Call sites that write to this word themselves: what they link is no list of free objects, which
+ * never leads to another slab.
+ */
+static void find_writers(struct scan *s)
+{
+	struct kernel_objects *o = s->objects;
+	uint64_t w;
+
+	s->writes_next = xcalloc(IMAGE_IDS / 8, 1);
+	for (size_t i = 0; i < o->extents; i++) {
+		const struct extent *extent = &o->extent[i];
+
+		if (!extent->cache || s->hardened)
+			continue;
+		for (uint32_t node = extent->first + 1; node < extent->first + extent->count; node++)
+			if (o->id[node] && next_free(s, extent, node, &w) && w && !is_next_free(s, extent, w))
+				kobjects_set_bit(s->writes_next, image_site_id(o->sites, o->id[node]));
+	}
+}
+
 static void look_object(struct scan *s, const struct extent *extent, uint32_t node)
 {
 	const struct image_cache *cache = extent->cache;
@@ -502,17 +615,13 @@ static void look_object(struct scan *s, const struct extent *extent, uint32_t no
 	pa += (uint64_t)(node - extent->first - 1) * cache->size + cache->pad;
 	if (kobjects_bit(s->objects->is_area, node)) {
 		look_area(s, pa, size);
-		return;
+	} else if (next_free(s, extent, node, &w) && is_next_free(s, extent, w) &&
+		   !kobjects_bit(s->writes_next, image_site_id(s->objects->sites, s->objects->id[node]))) {
+		look_physical(s, pa, next, 0);
+		look_physical(s, pa + next + 8, size - next - 8, next + 8);
+	} else {
+		look_physical(s, pa, size, 0);
 	}
-	if (!s->hardened && next % 8 == 0 && next + 8ULL <= size) {
-		w = image_u64(s->image, s->direct_map + pa + next);
-		if (is_next_free(s, extent, w)) {
-			look_physical(s, pa, next, 0);
-			look_physical(s, pa + next + 8, size - next - 8, next + 8);
-			return;
-		}
-	}
-	look_physical(s, pa, size, 0);
 }
 
 static int by_area_node(const void *a, const void *b)
@@ -654,6 +763,23 @@ static void look_roots(struct scan *s)
 	}
 }
 
+/* The first chunk is beside the percpu variables, so its pointers are small. */
+static void find_small_percpu(struct scan *s)
+{
+	const struct kernel_objects *o = s->objects;
+
+	for (size_t i = 0; i < o->chunks; i++) {
+		uint64_t low = o->chunk[i].base + s->image->unit_offset[0] - s->cpu0;
+
+		if (low >= SMALL_POINTER || o->chunk[i].size > SMALL_POINTER)
+			continue;
+		if (!s->percpu_high || low < s->percpu_low)
+			s->percpu_low = low;
+		if (low + o->chunk[i].size > s->percpu_high)
+			s->percpu_high = low + o->chunk[i].size;
+	}
+}
+
 struct graph *graph_read(struct kernel_objects *objects, graph_progress *progress, void *data)
 {
 	struct graph *g = xcalloc(1, sizeof(*g));
@@ -673,6 +799,7 @@ struct graph *graph_read(struct kernel_objects *objects, graph_progress *progres
 		s.area_low = objects->area[0].start;
 		s.area_high = objects->area[objects->areas - 1].end;
 	}
+	find_small_percpu(&s);
 	g->objects = objects;
 	g->first = xcalloc(objects->nodes + 1UL, sizeof(*g->first));
 	set_bookkeeping_aside(&s);
@@ -681,6 +808,7 @@ struct graph *graph_read(struct kernel_objects *objects, graph_progress *progres
 	sort_frames(&objects->unknown);
 	find_tasks(&s);
 	find_modules(&s);
+	find_writers(&s);
 	look_objects(&s);
 	look_roots(&s);
 	g->nodes = objects->nodes + (uint32_t)g->roots;
@@ -688,6 +816,7 @@ struct graph *graph_read(struct kernel_objects *objects, graph_progress *progres
 	free(s.task);
 	free(s.area);
 	free(s.skip.at);
+	free(s.writes_next);
 	return g;
 }
 

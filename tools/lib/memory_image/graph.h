@@ -8,12 +8,15 @@
  * - An address anywhere in an object leads to it, so flags in low bits do not matter: list_nulls,
  *   entries of xarrays and maple trees, rhashtable, bits of obj_cgroups.
  * - The address of a struct page leads to the pages, and what is in a struct page belongs to them.
- * - An address of vmalloc space leads to the vm_struct, and that to the pages. The tree of all
- *   areas, page tables of the kernel and its direct map lead nowhere. The tables of a process do.
+ * - An address in the first page of a vmalloc area leads to the vm_struct, and that to the pages; on
+ *   a stack any address in it does. Near older addresses only the first address does. The trees of
+ *   used and free areas, page tables of the kernel and its direct map lead nowhere. The tables of a
+ *   process do.
  * - Percpu memory is found by the pointer that alloc_percpu() returns, with its two lowest bits
- *   clear, and by addresses of any processor.
+ *   clear, and by addresses of any processor. A small pointer among numbers is a number.
  * - A physical address or page frame number has to be that of the first byte.
- * - The pointer to the next free object, left in an object that was free, is none.
+ * - The pointer to the next free object, left in an object that was free, is none, unless the call
+ *   site writes to that word of its objects.
  * - Pages that were split from one allocation follow the first of them, if an address leads there.
  * - Ids of codetag, of which four look like an address, are none, and never lost.
  * - What users' pages and page tables contain is not looked at.

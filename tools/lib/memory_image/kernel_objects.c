@@ -285,48 +285,103 @@ static int by_area_start(const void *a, const void *b)
 	return (x->start > y->start) - (x->start < y->start);
 }
 
-/*
- * An object is a vmap_area if it leads to a vm_struct that says the same: no other has two
- * pages' addresses that fit.
- */
-static void find_areas(struct kernel_objects *objects)
+/* How many areas begin at or below an address */
+static size_t areas_to(const struct kernel_objects *objects, uint64_t va)
 {
-	struct image *image = objects->image;
-	const uint64_t *n = image->n;
-	size_t room = 0;
+	size_t low = 0, high = objects->areas;
 
-	objects->is_area = xcalloc(objects->nodes / 8 + 1, 1);
-	objects->is_vm = xcalloc(objects->nodes / 8 + 1, 1);
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (objects->area[middle].start <= va)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* Whether an object can be a vmap_area, and which range it then is of; free ones begin at 1. */
+static bool read_range(struct kernel_objects *objects, uint64_t at, struct vmalloc_area *area)
+{
+	const uint64_t *n = objects->image->n;
+
+	area->start = image_u64(objects->image, at + n[N_AREA_START]);
+	area->end = image_u64(objects->image, at + n[N_AREA_END]);
+	return (area->start % DUMP_PAGE == 0 || area->start == 1) && area->end % DUMP_PAGE == 0 &&
+	       area->start < area->end && area->end >= 1ULL << 63;
+}
+
+typedef void area_function(struct kernel_objects *objects, uint32_t node);
+
+/* Calls @function for each object that is as large as a vmap_area. */
+static void each_area(struct kernel_objects *objects, area_function *function)
+{
+	const uint64_t *n = objects->image->n;
+
 	for (size_t i = 0; i < objects->extents && n[N_AREA_SIZE_OF] && n[N_VM_SIZE_OF]; i++) {
 		const struct extent *extent = &objects->extent[i];
 
 		if (!extent->cache || extent->cache->object_size < n[N_AREA_SIZE_OF] ||
 		    extent->cache->object_size > 2 * n[N_AREA_SIZE_OF])
 			continue;
-		for (uint32_t node = extent->first + 1; node < extent->first + extent->count; node++) {
-			uint64_t at = kobjects_address(objects, node);
-			struct vmalloc_area area;
-			uint64_t vm;
-
-			if (!objects->id[node] || image_exhausted(image))
-				continue;
-			area.start = image_u64(image, at + n[N_AREA_START]);
-			area.end = image_u64(image, at + n[N_AREA_END]);
-			if (area.start < 1ULL << 63 || area.start % DUMP_PAGE || area.end % DUMP_PAGE ||
-			    area.start >= area.end)
-				continue;
-			vm = image_u64(image, at + n[N_AREA_VM]);
-			area.node = kobjects_at(objects, vm);
-			if (!area.node || image_u64(image, vm + n[N_VM_ADDRESS]) != area.start)
-				continue;
-			GROW(objects->area, objects->areas, room);
-			objects->area[objects->areas++] = area;
-			kobjects_set_bit(objects->is_area, node);
-			kobjects_set_bit(objects->is_vm, area.node);
-		}
+		for (uint32_t node = extent->first + 1; node < extent->first + extent->count; node++)
+			if (objects->id[node] && !image_exhausted(objects->image))
+				function(objects, node);
 	}
-	if (objects->areas)
-		qsort(objects->area, objects->areas, sizeof(*objects->area), by_area_start);
+}
+
+/*
+ * An object is the vmap_area of an area in use if it leads to a vm_struct that says the same: no
+ * other has two pages' addresses that fit.
+ */
+static void add_area(struct kernel_objects *objects, uint32_t node)
+{
+	uint64_t at = kobjects_address(objects, node), vm;
+	struct image *image = objects->image;
+	struct vmalloc_area area;
+
+	if (!read_range(objects, at, &area) || area.start < 1ULL << 63)
+		return;
+	vm = image_u64(image, at + image->n[N_AREA_VM]);
+	area.node = kobjects_at(objects, vm);
+	if (!area.node || image_u64(image, vm + image->n[N_VM_ADDRESS]) != area.start)
+		return;
+	GROW(objects->area, objects->areas, objects->areas_room);
+	objects->area[objects->areas++] = area;
+	kobjects_set_bit(objects->is_area, node);
+	kobjects_set_bit(objects->is_vm, area.node);
+}
+
+/*
+ * A vmap_area that is of no area in use: free, or waiting to be. It ends where an area begins, or
+ * was of a vm_struct whose memory is another's now. So it lies between areas.
+ */
+static void add_free_area(struct kernel_objects *objects, uint32_t node)
+{
+	uint64_t vmalloc = objects->image->layout.vmalloc;
+	struct vmalloc_area area;
+	size_t next;
+
+	if (kobjects_bit(objects->is_area, node) ||
+	    !read_range(objects, kobjects_address(objects, node), &area) || area.end < vmalloc ||
+	    (area.start < vmalloc && area.start != 1))
+		return;
+	next = areas_to(objects, area.start);
+	if ((!next || objects->area[next - 1].end <= area.start) &&
+	    (next == objects->areas || objects->area[next].start >= area.end))
+		kobjects_set_bit(objects->is_area, node);
+}
+
+static void find_areas(struct kernel_objects *objects)
+{
+	objects->is_area = xcalloc(objects->nodes / 8 + 1, 1);
+	objects->is_vm = xcalloc(objects->nodes / 8 + 1, 1);
+	each_area(objects, add_area);
+	if (!objects->areas)
+		return;
+	qsort(objects->area, objects->areas, sizeof(*objects->area), by_area_start);
+	each_area(objects, add_free_area);
 }
 
 /* ---- begin and end -------------------------------------------------------------------- */
@@ -473,17 +528,9 @@ uint32_t kobjects_at_percpu(const struct kernel_objects *objects, uint64_t va)
 
 const struct vmalloc_area *kobjects_area(const struct kernel_objects *objects, uint64_t va)
 {
-	size_t low = 0, high = objects->areas;
+	size_t i = areas_to(objects, va);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (objects->area[middle].start <= va)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low && va < objects->area[low - 1].end ? &objects->area[low - 1] : NULL;
+	return i && va < objects->area[i - 1].end ? &objects->area[i - 1] : NULL;
 }
 
 uint32_t kobjects_at(const struct kernel_objects *objects, uint64_t va)

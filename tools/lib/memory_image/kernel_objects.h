@@ -77,8 +77,11 @@ struct kernel_objects {
 	size_t chunks;
 
 	struct vmalloc_area *area;
-	size_t areas;
-	/* A bit of each node: a vmap_area, its vm_struct, ids of codetag, which are no pointers */
+	size_t areas, areas_room;
+	/*
+	 * A bit of each node: a vmap_area, in use or free; a vm_struct; ids of codetag, which are
+	 * no pointers
+	 */
 	uint8_t *is_area, *is_vm, *is_ids;
 	uint64_t *ids;			/* where the latter are */
 	size_t nr_ids, ids_room;

@@ -32,6 +32,11 @@ static void put(struct world *w, uint64_t va, uint64_t value)
 	memcpy(w->file + SMALL_HEAD + (va - SMALL_MAP), &value, sizeof(value));
 }
 
+static void put16(struct world *w, uint64_t va, uint16_t value)
+{
+	memcpy(w->file + SMALL_HEAD + (va - SMALL_MAP), &value, sizeof(value));
+}
+
 static void set_number(struct world *w, enum number number, uint64_t value)
 {
 	put(w, small_at(SMALL_ENTRIES) + number * 16 + 8, value);
@@ -260,6 +265,14 @@ static void test_free_pointer(void)
 	put(&w, FIRST + 64, THIRD + 8);
 	expect_lost(&w, "into an object it cannot be one", "pc");
 	end(&w);
+	/* No list of free objects leads to what the third object has there. */
+	w = world();
+	put(&w, offset, 64);
+	put(&w, STACK, FIRST);
+	put(&w, FIRST + 64, THIRD);
+	put(&w, THIRD + 64, PAGES);
+	expect_lost(&w, "a call site that writes there", "c");
+	end(&w);
 }
 
 /* The first object is a vmap_area, the third the vm_struct of the pages: a tree has the first. */
@@ -283,6 +296,119 @@ static void test_area(void)
 				    "the tree of areas does not", known ? "c" : "3pc");
 			end(&w);
 		}
+	}
+}
+
+/* An area of two pages: the stack leads to its vmap_area, the first object, and no further. */
+static struct world with_area(uint64_t va)
+{
+	struct world w = world();
+
+	map(&w, va, PAGES, 39);
+	put(&w, STACK, FIRST);
+	put(&w, FIRST, va);
+	put(&w, FIRST + 8, va + 2 * DUMP_PAGE);
+	put(&w, FIRST + 16, THIRD);
+	put(&w, THIRD, va);
+	put(&w, THIRD + 8, 3 * DUMP_PAGE);
+	return w;
+}
+
+/* Memory may have addresses from before it was allocated. */
+static void test_area_pointers(void)
+{
+	static const struct {
+		const char *what;
+		uint64_t offset, other;	/* of the pointer, and of another one 64 bytes behind it */
+		bool on_stack;
+		const char *lost;
+	} cases[] = {
+		{ "where an area begins", 0, 0, false, "c" },
+		{ "a structure in its first page", 4088, 0, false, "c" },
+		{ "with a mark", 4088 | 2, 0, false, "c" },
+		{ "a byte of its first page", 4093, 0, false, "3pc" },
+		{ "behind its first page", DUMP_PAGE, 0, false, "3pc" },
+		{ "behind its first page, on a stack", DUMP_PAGE + 5, 0, true, "c" },
+		{ "beside an older one", 16, DUMP_PAGE + 5, false, "3pc" },
+		{ "beside an older one, on a stack", 16, DUMP_PAGE + 5, true, "c" },
+		{ "where an area begins, beside an older one", 0, DUMP_PAGE + 5, false, "c" },
+	};
+	uint64_t va = 0xffa0000012345000;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct world w = with_area(va);
+		uint64_t at = cases[i].on_stack ? STACK + 512 : FIRST + 1024 + 512;
+
+		put16(&w, small_at(SMALL_SLAB + 1) - 6, 33);
+		put(&w, STACK + 8, FIRST + 1024);
+		put(&w, at, va + cases[i].offset);
+		if (cases[i].other)
+			put(&w, at + 64, va + cases[i].other);
+		expect_lost(&w, cases[i].what, cases[i].lost);
+		end(&w);
+	}
+}
+
+/* The second object is a vmap_area, too, and of no area: it ends where the other one begins. */
+static void test_free_area(void)
+{
+	uint64_t va = 0xffa0000012345000;
+
+	for (unsigned int first = 0; first < 2; first++) {
+		struct world w = with_area(va);
+
+		put16(&w, small_at(SMALL_SLAB + 1) - 6, 33);
+		put(&w, STACK + 8, FIRST + 1024);
+		put(&w, FIRST + 1024, first ? 1 : va - 2 * DUMP_PAGE);
+		put(&w, FIRST + 1024 + 8, va);
+		put(&w, FIRST + 1024 + 16, THIRD);
+		expect_lost(&w, first ? "what is free before all areas" : "a free area", "3pc");
+		end(&w);
+	}
+
+	for (unsigned int at = 0; at < 2; at++) {
+		struct world w = with_area(va);
+
+		put16(&w, small_at(SMALL_SLAB + 1) - 6, 33);
+		put(&w, STACK + 8, FIRST + 1024);
+		put(&w, FIRST + 1024, va - (at ? DUMP_PAGE : 0));
+		put(&w, FIRST + 1024 + 8, va + (at ? 0 : 2 * DUMP_PAGE));
+				put(&w, FIRST + 1024 + 24, at ? va : 0);
+		expect_lost(&w, at ? "other words of a free area" : "both ends of an area in use", "c");
+		end(&w);
+	}
+}
+
+/* The first chunk of percpu memory has small pointers; here they are from 0x40000 on. */
+static void test_small_percpu(void)
+{
+	static const struct {
+		const char *what;
+		uint64_t word[4];
+		unsigned int at[4];	/* offset of each, the first is the pointer */
+		const char *lost;
+	} cases[] = {
+		{ "a small percpu pointer", { 0x40010 }, { 0 }, "13p" },
+		{ "with a bit", { 0x40013 }, { 0 }, "13p" },
+		{ "beside one number", { 0x40010, 0x40123 }, { 0, 8 }, "13p" },
+		{ "among numbers", { 0x40010, 0x40123, 0x40207 }, { 0, 24, 48 }, "13pc" },
+		{ "between numbers", { 0x40010, 0x40123, 0x40207 }, { 128, 64, 192 }, "13pc" },
+		{ "numbers that are not near", { 0x40010, 0x40123, 0x40207 }, { 0, 72, 80 }, "13p" },
+		{ "sizes", { 0x40010, 0x40000, 0x40000 }, { 0, 8, 16 }, "13p" },
+		{ "smaller and larger ones", { 0x40010, 0x3fff8, 0x41008, 0x123 }, { 0, 8, 16, 24 }, "13p" },
+		{ "many pointers", { 0x40010, 0x40010, 0x40011, 0x40013 }, { 0, 8, 16, 24 }, "13p" },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct world w = world();
+
+		set_number(&w, N_CPU_OFFSETS, small_at(70));
+		put(&w, small_at(70), small_at(60) - 0x40000);
+		for (unsigned int k = 0; k < 4; k++)
+			if (cases[i].word[k])
+				put(&w, STACK + 512 + cases[i].at[k], cases[i].word[k]);
+		expect_lost(&w, cases[i].what, cases[i].lost);
+		end(&w);
 	}
 }
 
@@ -457,6 +583,9 @@ void test_graph(void)
 	test_free_pointer();
 	test_split();
 	test_area();
+	test_area_pointers();
+	test_free_area();
+	test_small_percpu();
 	test_stack_in_vmalloc();
 	test_retained();
 	test_larger_than_memory();
