@@ -3,7 +3,7 @@
  * Writes the small image to standard output, for the tests of commands. With "linked" the
  * stack of a task leads to the pages and the percpu memory, and the pages to the first
  * object. With "cut" the layout table lacks an entry. With "sparse" it says that there are 256 GiB,
- * for the caller to make the file as long.
+ * for the caller to make the file as long; with "empty" there is no layout table in them.
  */
 #include "small-image.h"
 
@@ -20,7 +20,9 @@ int main(int argc, char **argv)
 	} else if (!strcmp(what, "cut")) {
 		memset(small_pointer(&s, small_at(SMALL_ENTRIES)), 0, 16);
 	}
-	if (!strcmp(what, "sparse")) {
+	if (!strcmp(what, "empty"))
+		memset(small_pointer(&s, small_at(SMALL_LAYOUT)), 0, 16);
+	if (!strcmp(what, "sparse") || !strcmp(what, "empty")) {
 		Elf64_Phdr *head = (Elf64_Phdr *)(s.file + sizeof(Elf64_Ehdr));
 
 		head->p_filesz = head->p_memsz = 256ULL << 30;

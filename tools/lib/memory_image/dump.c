@@ -28,6 +28,15 @@ struct segment {
 	uint64_t pa, len, offset;
 };
 
+/* Of a sparse file: data or a hole */
+struct piece {
+	uint64_t start, end;
+	bool is_hole;
+};
+
+/* What is read in turn lies in different ones: a system call for each read would be slow. */
+#define PIECES 8
+
 struct dump {
 	/* ELF: */
 	const uint8_t *data;
@@ -35,9 +44,9 @@ struct dump {
 	bool mapped;
 	struct segment *segment;
 	size_t segments, last;
-	bool sparse;		/* the file has holes; the piece of it looked at last: */
-	uint64_t piece, piece_end;
-	bool piece_is_hole;
+	bool sparse;		/* the file has holes */
+	struct piece piece[PIECES];	/* the pieces of it that were looked at last */
+	unsigned int next_piece;
 	const char *info;	/* VMCOREINFO */
 	size_t info_len;
 
@@ -235,26 +244,35 @@ static size_t find_segment(const struct dump *dump, uint64_t pa)
 	return low;
 }
 
-/*
- * Whether DUMP_PAGE bytes of a sparse file are in a hole. To read one would fill memory with
- * zeros, and an image can be larger than all memory there is.
- */
-static bool in_hole(struct dump *dump, uint64_t offset)
+/* The piece of a sparse file with @offset */
+static const struct piece *piece_at(struct dump *dump, uint64_t offset)
 {
+	struct piece *piece = dump->piece;
 	off_t data, end;
 
-	if (!dump->sparse)
-		return false;
-	if (offset < dump->piece || offset >= dump->piece_end) {
-		data = lseek(dump->fd, (off_t)offset, SEEK_DATA);
-		if (data < 0 && errno == ENXIO)
-			data = (off_t)dump->len;
-		dump->piece_is_hole = data > (off_t)offset;
-		end = dump->piece_is_hole ? data : lseek(dump->fd, (off_t)offset, SEEK_HOLE);
-		dump->piece = offset;
-		dump->piece_end = end > (off_t)offset ? (uint64_t)end : offset;
-	}
-	return dump->piece_is_hole && dump->piece_end - offset >= DUMP_PAGE;
+	for (; piece < dump->piece + PIECES; piece++)
+		if (offset >= piece->start && offset < piece->end)
+			return piece;
+	piece = &dump->piece[dump->next_piece++ % PIECES];
+	data = lseek(dump->fd, (off_t)offset, SEEK_DATA);
+	if (data < 0 && errno == ENXIO)
+		data = (off_t)dump->len;
+	piece->is_hole = data > (off_t)offset;
+	end = piece->is_hole ? data : lseek(dump->fd, (off_t)offset, SEEK_HOLE);
+	piece->start = offset;
+	piece->end = end > (off_t)offset ? (uint64_t)end : offset;
+	return piece;
+}
+
+/*
+ * How many bytes from @offset on are a hole. To read them would fill memory with zeros, and an image
+ * can be larger than all memory there is.
+ */
+static uint64_t hole_at(struct dump *dump, uint64_t offset)
+{
+	const struct piece *piece = dump->sparse ? piece_at(dump, offset) : NULL;
+
+	return piece && piece->is_hole ? piece->end - offset : 0;
 }
 
 static const void *elf_page(struct dump *dump, uint64_t pa)
@@ -270,7 +288,7 @@ static const void *elf_page(struct dump *dump, uint64_t pa)
 		s = &dump->segment[dump->last];
 	}
 	if (pa >= s->pa && pa - s->pa < s->len && s->len - (pa - s->pa) >= DUMP_PAGE)
-		return in_hole(dump, s->offset + (pa - s->pa)) ? zeros : dump->data + s->offset + (pa - s->pa);
+		return hole_at(dump, s->offset + (pa - s->pa)) >= DUMP_PAGE ? zeros : dump->data + s->offset + (pa - s->pa);
 
 	/* Segments need not begin and end with pages. */
 	memset(dump->page, 0, DUMP_PAGE);
@@ -625,6 +643,22 @@ bool dump_next(const struct dump *dump, uint64_t *pa)
 	if (*pa < dump->segment[i].pa)
 		*pa = dump->segment[i].pa & ~(uint64_t)(DUMP_PAGE - 1);
 	return true;
+}
+
+bool dump_next_data(struct dump *dump, uint64_t *pa)
+{
+	while (dump_next(dump, pa)) {
+		const struct segment *s = dump->sparse ? &dump->segment[find_segment(dump, *pa)] : NULL;
+		uint64_t hole = s && *pa >= s->pa ? hole_at(dump, s->offset + (*pa - s->pa)) : 0;
+
+		/* The page with the end of a segment can be one of the next, too. */
+		if (hole && hole > s->pa + s->len - *pa)
+			hole = s->pa + s->len - *pa;
+		if (hole < DUMP_PAGE)
+			return true;
+		*pa += hole - hole % DUMP_PAGE;
+	}
+	return false;
 }
 
 static bool read_hex(const char *s, size_t len, uint64_t *value)

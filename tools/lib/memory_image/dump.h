@@ -54,6 +54,9 @@ bool dump_is_cut(const struct dump *dump);
 /* The physical address at or after @pa from which there is memory; false at the end. */
 bool dump_next(const struct dump *dump, uint64_t *pa);
 
+/* The same, but without holes of a sparse file, which are zeros. */
+bool dump_next_data(struct dump *dump, uint64_t *pa);
+
 /* A hexadecimal line of VMCOREINFO; false if there is none of this name. */
 bool dump_info(struct dump *dump, const char *name, uint64_t *value);
 

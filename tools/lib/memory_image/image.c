@@ -208,7 +208,7 @@ static bool read_layout(struct image *image, uint64_t pa)
  */
 static bool find_layout(struct image *image)
 {
-	for (uint64_t pa = 0; image_step(image) && dump_next(image->dump, &pa); pa += DUMP_PAGE) {
+	for (uint64_t pa = 0; image_step(image) && dump_next_data(image->dump, &pa); pa += DUMP_PAGE) {
 		const uint8_t *page = dump_page(image->dump, pa);
 
 		for (size_t i = 0; page && i < DUMP_PAGE; i += ALIGNMENT) {

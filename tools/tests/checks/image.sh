@@ -8,7 +8,8 @@ make_images() {
 		"$scratch/make-image" >"$small" && "$scratch/make-image" linked >"$linked" &&
 		"$scratch/make-image" cut >"$scratch/cut" &&
 		"$scratch/make-image" sparse >"$scratch/sparse" &&
-		truncate -s $((4096 + (256 << 30))) "$scratch/sparse"
+		"$scratch/make-image" empty >"$scratch/empty" &&
+		truncate -s $((4096 + (256 << 30))) "$scratch/sparse" "$scratch/empty"
 }
 
 # exits STATUS TEXT COMMAND...: it exits so, and what it prints has TEXT
@@ -108,6 +109,20 @@ image_sparse() {
 		exits 1 '524288 installed' where --bytes "$scratch/sparse"
 }
 
+# Holes are not searched, and what is behind them is found: here a layout table at 200 GiB.
+image_empty() {
+	(ulimit -t 3; exits 2 'has no layout table' report --image "$scratch/empty") || return 1
+	python3 - "$small" "$scratch/empty" <<'END' || return 1
+import sys
+table = bytearray(open(sys.argv[1], "rb").read()[8192:12288])
+table[24:32] = (200 << 30).to_bytes(8, "little")
+with open(sys.argv[2], "r+b") as image:
+    image.seek(4096 + (200 << 30))
+    image.write(table)
+END
+	(ulimit -t 3; exits 0 '2 call sites' report --image "$scratch/empty")
+}
+
 # One of the two would be ignored.
 image_two_files() {
 	local file=data/handmade-v2.allocinfo
@@ -128,6 +143,7 @@ if make_images; then
 	check image/holders image_holders
 	check image/slabs image_slabs
 	check image/cut image_cut
+	check image/empty image_empty
 	check image/files image_files
 	check image/census image_census
 	check image/two-files image_two_files

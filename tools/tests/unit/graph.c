@@ -511,7 +511,38 @@ static void test_retained(void)
 	end(&w);
 }
 
-/* 256 GiB, all but the first half a megabyte a hole, and a struct page for each page of it. */
+/* kB of memory that is no file's; 0: not known */
+static long private_memory(void)
+{
+	FILE *f = fopen("/proc/self/status", "r");
+	char line[128];
+	long kb = 0;
+
+	while (f && fgets(line, sizeof(line), f) && sscanf(line, "RssAnon: %ld", &kb) != 1)
+		;
+	if (f)
+		fclose(f);
+	return kb;
+}
+
+/* Writes to pages 256 MiB apart, which are reserved. That at 200 GiB leads to percpu memory. */
+static bool write_far_pages(int fd, uint64_t size)
+{
+	const uint64_t reserved = 1 << 9, pointer = PERCPU, noise = 0x0123456789abcdef;
+
+	for (uint64_t pfn = 1 << 16; pfn < size / DUMP_PAGE; pfn += 1 << 16) {
+		/* Not to struct pages, which are from 4 to 12 GiB */
+		if (pfn >= 1 << 20 && pfn < 3 << 20)
+			continue;
+		if (pwrite(fd, &reserved, 8, (off_t)(SMALL_HEAD + (4ULL << 30) + pfn * 128)) != 8 ||
+		    pwrite(fd, pfn == 200 << 18 ? &pointer : &noise, 8,
+			   (off_t)(SMALL_HEAD + pfn * DUMP_PAGE)) != 8)
+			return false;
+	}
+	return true;
+}
+
+/* 256 GiB, nearly all of them holes, and a struct page for each page. */
 static void test_larger_than_memory(void)
 {
 	char path[] = "/tmp/codetag-unit-XXXXXX";
@@ -545,7 +576,7 @@ static void test_larger_than_memory(void)
 		put(&w, sections + i * 64, 4);
 	put(&w, max_pfn, size / DUMP_PAGE);
 	written = write(fd, w.file, SMALL_SIZE) == SMALL_SIZE &&
-		  !ftruncate(fd, (off_t)(SMALL_HEAD + size));
+		  !ftruncate(fd, (off_t)(SMALL_HEAD + size)) && write_far_pages(fd, size);
 	close(fd);
 	dump = written ? dump_open(path, &why) : NULL;
 	image = dump ? image_open_dump(dump, &why) : NULL;
@@ -555,6 +586,8 @@ static void test_larger_than_memory(void)
 		struct recount recount;
 		struct kernel_objects *objects;
 		struct graph *graph;
+		long before = private_memory(), used;
+		uint8_t *reached;
 
 		clock_gettime(CLOCK_MONOTONIC, &from);
 		recount_init(&recount, image);
@@ -565,6 +598,12 @@ static void test_larger_than_memory(void)
 		       "all %llu pages are looked at", (unsigned long long)recount.pages);
 		printf("# %.1f s\n", (double)(to.tv_sec - from.tv_sec) +
 		       (double)(to.tv_nsec - from.tv_nsec) / 1e9);
+		used = private_memory() - before;
+		expect(before && used < 32 << 10, "they take little memory: %ld kB", used);
+		reached = xcalloc(graph->nodes, 1);
+		graph_reach(graph, NULL, reached);
+		expect(objects->percpus == 1 && reached[1], "the page at 200 GiB is read");
+		free(reached);
 		graph_free(graph);
 		kobjects_free(objects);
 		recount_free(&recount);
