@@ -33,7 +33,7 @@ static const struct {
 };
 
 #define COLUMNS (sizeof(columns) / sizeof(*columns))
-#define RECORDED (CODETAG_NR_KEYS - 1)	/* the first keys; those after them are derived */
+#define RECORDED CODETAG_KEY_STACK	/* the first keys; those after them are derived */
 enum { ALLOCS = 2, SUMS = 7, KEYS = COLUMNS - SUMS };
 
 static_assert(COLUMNS <= TABLE_COLUMNS, "all of them can be shown");

@@ -40,6 +40,7 @@
 #include <linux/workqueue.h>
 #include "context.h"
 #include "context_stack.h"
+#include "helpers.h"
 #include "internal.h"
 #include "page_store.h"
 #include "site.h"
@@ -252,9 +253,8 @@ static void get_values(struct codetag_site *site, unsigned int split_by, int nid
 	}
 	values->nr_words = word - values->words;
 	values->nr_frames = 0;
-	if (split_by & BIT(CODETAG_KEY_STACK))
-		values->nr_frames = codetag_stack_save(site, split_by >> CODETAG_SPLIT_DEPTH,
-						       entries, &values->stack);
+	if (split_by & CODETAG_FRAME_KEYS)
+		values->nr_frames = codetag_stack_save(site, split_by, entries, &values->stack);
 
 	hash_values(site, split_by, values);
 }
@@ -1217,12 +1217,15 @@ static void keep_stacks(const struct module *mod, bool init)
 void codetag_contexts_module_gone(const struct module *mod)
 {
 	keep_stacks(mod, false);
+	codetag_helpers_forget();
 }
 
 static int module_notify(struct notifier_block *nb, unsigned long state, void *mod)
 {
-	if (state == MODULE_STATE_LIVE || state == MODULE_STATE_GOING)
+	if (state == MODULE_STATE_LIVE || state == MODULE_STATE_GOING) {
 		keep_stacks(mod, state == MODULE_STATE_LIVE);
+		codetag_helpers_forget();
+	}
 	return NOTIFY_DONE;
 }
 

@@ -76,13 +76,13 @@ struct codetag_site {
 	unsigned long calls[CODETAG_SITE_CALLS];
 };
 
-/* Split bits: those of enum codetag_key, and above these the depth of stacks */
+/* Split bits: those of enum codetag_key, and above these the number of frames */
 #define CODETAG_SPLIT_KEYS	0xffffU
 #define CODETAG_SPLIT_DEPTH	16
 
 static inline unsigned int codetag_split_bits(unsigned int keys, unsigned int depth)
 {
-	return keys & BIT(CODETAG_KEY_STACK) ? keys | depth << CODETAG_SPLIT_DEPTH : keys;
+	return keys & CODETAG_FRAME_KEYS ? keys | depth << CODETAG_SPLIT_DEPTH : keys;
 }
 
 static_assert(CODETAG_NR_KEYS <= CODETAG_SPLIT_DEPTH);

@@ -36,7 +36,7 @@ static void show_split(struct seq_file *m, unsigned int split_by, unsigned int m
 	}
 	if (!(split_by & CODETAG_SPLIT_KEYS))
 		seq_puts(m, "=none");
-	if (split_by & BIT(CODETAG_KEY_STACK))
+	if (split_by & CODETAG_FRAME_KEYS)
 		seq_printf(m, " depth=%u", split_by >> CODETAG_SPLIT_DEPTH);
 	if (split_by)
 		seq_printf(m, " max=%u", max);

@@ -15,6 +15,7 @@
 #include <linux/string_helpers.h>
 #include <linux/stringhash.h>
 #include "context_stack.h"
+#include "helpers.h"
 #include "site.h"
 
 /* ---- where the call site is -------------------------------------------------- */
@@ -129,6 +130,11 @@ bool codetag_stack_step(void *cookie, unsigned long entry)
 {
 	struct codetag_stack_walk *walk = cookie;
 
+	if (walk->end && walk->pass_helpers) {
+		if (codetag_is_helper(entry))
+			return true;
+		walk->pass_helpers = false;
+	}
 	walk->entries[walk->nr++] = entry;
 	if (!walk->end) {
 		if (!is_call(walk->site, entry))
@@ -139,23 +145,36 @@ bool codetag_stack_step(void *cookie, unsigned long entry)
 	return walk->nr < walk->end;
 }
 
+/* Remove the helpers that the stack begins with, and return how many they are. */
+static unsigned int pass_helpers(unsigned long *stack, unsigned int nr)
+{
+	unsigned int helpers = 0;
+
+	while (helpers < nr && codetag_is_helper(stack[helpers]))
+		helpers++;
+	memmove(stack, stack + helpers, (nr - helpers) * sizeof(*stack));
+	return helpers;
+}
+
 /**
  * codetag_stack_search - the stack of the current allocation, wherever its site calls
  * @site:	the site
- * @depth:	as codetag_stack_save()
+ * @split_by:	as codetag_stack_save()
  * @entries:	as codetag_stack_save()
  * @stack:	as codetag_stack_save()
  *
  * Context: Any but NMI, with preemption disabled.
  * Return: How many frames it has.
  */
-unsigned int codetag_stack_search(struct codetag_site *site, unsigned int depth,
+unsigned int codetag_stack_search(struct codetag_site *site, unsigned int split_by,
 				  unsigned long *entries, const unsigned long **stack)
 {
-	unsigned int nr = 0, at;
+	unsigned int depth = split_by >> CODETAG_SPLIT_DEPTH, nr = 0, at;
+	bool caller = split_by & BIT(CODETAG_KEY_CALLER);
 
 #ifdef CONFIG_STACKTRACE
-	nr = stack_trace_save(entries, depth + CODETAG_STACK_INNER, 1);
+	nr = stack_trace_save(entries, caller ? CODETAG_STACK_ENTRIES :
+						depth + CODETAG_STACK_INNER, 1);
 	if (!in_task())
 		nr = filter_irq_stacks(entries, nr);
 #endif
@@ -165,6 +184,8 @@ unsigned int codetag_stack_search(struct codetag_site *site, unsigned int depth,
 		;
 	if (at == nr)
 		at = learn_call(site, entries, nr);
+	if (caller)
+		nr -= pass_helpers(entries + at + 1, nr - at - 1);
 	*stack = entries + at;
 	return min(nr - at, depth);
 }

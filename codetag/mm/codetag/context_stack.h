@@ -22,6 +22,7 @@
  * struct codetag_stack_walk - a stack that is being walked
  * @site:	whose allocation it is of
  * @depth:	how many frames are wanted from the call of @site on
+ * @pass_helpers: leave out helpers between that call and the first other function
  * @entries:	return addresses found, with those of the allocator
  * @nr:		their number
  * @at:		index of that call
@@ -30,6 +31,7 @@
 struct codetag_stack_walk {
 	const struct codetag_site *site;
 	unsigned int depth;
+	bool pass_helpers;
 	unsigned long *entries;
 	unsigned int nr;
 	unsigned int at;
@@ -37,13 +39,13 @@ struct codetag_stack_walk {
 };
 
 bool codetag_stack_step(void *cookie, unsigned long entry);
-unsigned int codetag_stack_search(struct codetag_site *site, unsigned int depth,
+unsigned int codetag_stack_search(struct codetag_site *site, unsigned int split_by,
 				  unsigned long *entries, const unsigned long **stack);
 
 /**
  * codetag_stack_save - the stack of the current allocation
  * @site:	its site
- * @depth:	how many frames, at most
+ * @split_by:	keys that the site is split by, with the number of frames, at most
  * @entries:	room for CODETAG_STACK_ENTRIES addresses
  * @stack:	on return where in @entries it begins, with the call site
  *
@@ -54,14 +56,15 @@ unsigned int codetag_stack_search(struct codetag_site *site, unsigned int depth,
  * Return: How many frames it has.
  */
 static __always_inline unsigned int codetag_stack_save(struct codetag_site *site,
-						       unsigned int depth,
+						       unsigned int split_by,
 						       unsigned long *entries,
 						       const unsigned long **stack)
 {
 #if defined(CONFIG_STACKTRACE) && defined(CONFIG_ARCH_STACKWALK)
 	struct codetag_stack_walk walk = {
 		.site = site,
-		.depth = depth,
+		.depth = split_by >> CODETAG_SPLIT_DEPTH,
+		.pass_helpers = split_by & BIT(CODETAG_KEY_CALLER),
 		.entries = entries,
 	};
 
@@ -74,7 +77,7 @@ static __always_inline unsigned int codetag_stack_save(struct codetag_site *site
 		return walk.nr - walk.at;
 	}
 #endif
-	return codetag_stack_search(site, depth, entries, stack);
+	return codetag_stack_search(site, split_by, entries, stack);
 }
 
 /* ---- as text ------------------------------------------------------------------- */

@@ -479,8 +479,8 @@ static int parse_keys_setting(struct parser *p, const struct word *word,
 	if (p->settings & BIT(depth))
 		return bad_word(p, word, "given twice");
 	p->settings |= BIT(depth);
-	if (depth && !(keys->mask & BIT(CODETAG_KEY_STACK)))
-		return bad_word(p, word, "only the key stack has a depth");
+	if (depth && !(keys->mask & CODETAG_FRAME_KEYS))
+		return bad_word(p, word, "only the keys stack and caller have a depth");
 	if (kstrtouint(strchr(word->s, '=') + 1, 0, &number) || !number ||
 	    number > (depth ? CODETAG_DEPTH_MAX : CODETAG_ID_MAX))
 		return bad_word(p, word, depth ? "must be a number from 1 to 32" :
@@ -559,10 +559,7 @@ int codetag_query_parse(char *text, size_t len, size_t *pos, struct codetag_quer
 			.stacktrace_depth = MAX_DEPTH,
 			.require_end = ULONG_MAX,
 		},
-		.keys = {
-			.depth = CODETAG_DEPTH_DEFAULT,
-			.max = CODETAG_SITE_CONTEXTS,
-		},
+		.keys.max = CODETAG_SITE_CONTEXTS,
 		.start = word.start,
 	};
 	for (i = 0; i < CODETAG_QUERY_NOTS; i++)
@@ -575,6 +572,9 @@ int codetag_query_parse(char *text, size_t len, size_t *pos, struct codetag_quer
 		return ret;
 	if (q->action == CODETAG_ACTION_NONE)
 		q->action_start = q->end;
+	if (q->keys.mask && !q->keys.depth)
+		q->keys.depth = q->keys.mask & BIT(CODETAG_KEY_STACK) ? CODETAG_DEPTH_STACK :
+									CODETAG_DEPTH_CALLER;
 	*pos = p.pos;
 	return 1;
 }

@@ -13,7 +13,7 @@
  *	fault [SETTING=N ...]	arm a fault
  *	fault=off		disarm it
  *	keys=KEY[,KEY...] [depth=N] [max=N]
- *				split the site: by stack, node, size, ...
+ *				split the site: by caller, node, size, ...
  *	keys=none		end the split
  *
  * A query is any of these terms, joined by "and", and at most one action at its
@@ -58,7 +58,7 @@ enum codetag_action {
 /*
  * The keys that a site can be split by, in the order in which they are listed. X gets the name
  * in enum codetag_key, the word of the language, and for the codetag command the name of the
- * column, whether it holds a number, and the meaning. A stack is no value, but frames.
+ * column, whether it holds a number, and the meaning. The last two are no values, but frames.
  */
 #define CODETAG_VALUE_KEYS(X)								\
 	X(NODE,		"node",		"node",		true,	"memory node")		\
@@ -73,7 +73,10 @@ enum codetag_action {
 #define CODETAG_STACK_KEY(X)								\
 	X(STACK,	"stack",	"stack",	false,	"callers")
 
-#define CODETAG_KEY_LIST(X) CODETAG_VALUE_KEYS(X) CODETAG_STACK_KEY(X)
+#define CODETAG_CALLER_KEY(X)								\
+	X(CALLER,	"caller",	"caller",	false,	"first caller that is no helper")
+
+#define CODETAG_KEY_LIST(X) CODETAG_VALUE_KEYS(X) CODETAG_STACK_KEY(X) CODETAG_CALLER_KEY(X)
 
 enum codetag_key {
 #define CODETAG_KEY_ENUM(id, ...) CODETAG_KEY_##id,
@@ -83,9 +86,13 @@ enum codetag_key {
 
 extern const char * const codetag_key_names[CODETAG_NR_KEYS];
 
-/* Frames of a stack, at most and by default; contexts of a site by default */
+/* The keys whose contexts have frames */
+#define CODETAG_FRAME_KEYS	(BIT(CODETAG_KEY_STACK) | BIT(CODETAG_KEY_CALLER))
+
+/* Frames, at most and by default; contexts of a site by default. The call site is a frame. */
 #define CODETAG_DEPTH_MAX	32
-#define CODETAG_DEPTH_DEFAULT	16
+#define CODETAG_DEPTH_STACK	16
+#define CODETAG_DEPTH_CALLER	2
 #define CODETAG_SITE_CONTEXTS	1024
 
 /**

@@ -58,6 +58,11 @@ static void put_tag(const struct reader *r, uint16_t id)
 	text_free(&name);
 }
 
+static bool has_frames(const char *key)
+{
+	return !strcmp(key, "stack") || !strcmp(key, "caller");
+}
+
 static void put_keys(const struct reader *r, uint32_t split, uint32_t max)
 {
 	const uint64_t *n = r->image->n;
@@ -69,7 +74,7 @@ static void put_keys(const struct reader *r, uint32_t split, uint32_t max)
 			continue;
 		text_printf(r->out, "%c%s", separator, r->key[i]);
 		separator = ',';
-		if (!strcmp(r->key[i], "stack"))
+		if (has_frames(r->key[i]))
 			split |= 1U << 31;
 	}
 	if (separator == '=')
@@ -237,7 +242,7 @@ static void put_values(const struct reader *r, const char *raw)
 		word = 1;
 	}
 	for (size_t i = 0; i < r->keys && word < words; i++)
-		if (split >> i & 1 && strcmp(r->key[i], "stack") && !is_small(r->key[i]))
+		if (split >> i & 1 && !has_frames(r->key[i]) && !is_small(r->key[i]))
 			word += put_value(r, r->key[i], &value[word]);
 }
 

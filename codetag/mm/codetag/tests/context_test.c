@@ -26,6 +26,7 @@
 #include <linux/vmalloc.h>
 #include "../context.h"
 #include "../context_stack.h"
+#include "../helpers.h"
 #include "../site.h"
 #include "../slab_ref.h"
 #include "../split.h"
@@ -69,7 +70,7 @@ static void split_id(struct kunit *test, u16 id, unsigned int mask, unsigned int
 
 static void split_by(struct kunit *test, unsigned int mask)
 {
-	split_id(test, own_id(), mask, CODETAG_DEPTH_DEFAULT, CODETAG_SITE_CONTEXTS);
+	split_id(test, own_id(), mask, CODETAG_DEPTH_STACK, CODETAG_SITE_CONTEXTS);
 }
 
 static void unsplit_id(u16 id)
@@ -625,6 +626,75 @@ static void by_stack(struct kunit *test)
 		kfree(object[i]);
 }
 
+static void change_helpers(struct kunit *test, const char *words, int want)
+{
+	char *text = kunit_kstrdup(test, words, GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, text);
+	KUNIT_EXPECT_EQ_MSG(test, codetag_helpers_change(text), want, "%s", words);
+}
+
+/* The caller is the first function that is no helper, whatever it calls to allocate. */
+static void by_caller(struct kunit *test)
+{
+	static const char * const callers[] = { "caller_a", "by_caller", "caller_c" };
+	unsigned int nr, i, n, matches;
+	struct found *found;
+	void *object[3];
+
+	need_stacks(test);
+
+	change_helpers(test, "caller_b helper", 0);
+	split_id(test, own_id(), BIT(CODETAG_KEY_CALLER), CODETAG_DEPTH_CALLER,
+		 CODETAG_SITE_CONTEXTS);
+	object[0] = caller_a();
+	object[1] = caller_b();
+	object[2] = caller_c();
+	found = found_of(test, &nr);
+	KUNIT_EXPECT_EQ(test, nr, ARRAY_SIZE(callers));
+	for (i = 0; i < ARRAY_SIZE(callers); i++) {
+		matches = 0;
+		for (n = 0; n < nr; n++) {
+			KUNIT_EXPECT_EQ(test, found[n].nr_frames, 2);
+			KUNIT_EXPECT_TRUE(test, is_in(found[n].stack[0], "helper"));
+			matches += is_in(found[n].stack[1], callers[i]);
+		}
+		KUNIT_EXPECT_EQ_MSG(test, matches, 1, "%s", callers[i]);
+	}
+	for (i = 0; i < ARRAY_SIZE(object); i++)
+		kfree(object[i]);
+	change_helpers(test, "-caller_b,-helper", 0);
+}
+
+/* A list that is changed holds for the next allocation; a bad word changes nothing. */
+static void helpers_change(struct kunit *test)
+{
+	static const char * const bad[] = {
+		"caller_b -not_there", "caller_b wo/rd", "caller_b -", "caller_b \x01",
+	};
+	unsigned int nr, i;
+	void *object[3];
+
+	need_stacks(test);
+
+	for (i = 0; i < ARRAY_SIZE(bad); i++)
+		change_helpers(test, bad[i], -EINVAL);
+	split_id(test, own_id(), BIT(CODETAG_KEY_CALLER), CODETAG_DEPTH_CALLER,
+		 CODETAG_SITE_CONTEXTS);
+	for (i = 0; i < ARRAY_SIZE(object); i++) {
+		if (i == 1)
+			change_helpers(test, "caller_? ", 0);
+		if (i == 2)
+			change_helpers(test, "-caller_?", 0);
+		object[i] = caller_c();
+	}
+	/* caller_b, helpers_change, and caller_b again */
+	found_of(test, &nr);
+	KUNIT_EXPECT_EQ(test, nr, 2);
+	for (i = 0; i < ARRAY_SIZE(object); i++)
+		kfree(object[i]);
+}
+
 /* Whatever way the allocator takes, the stack is the same: it begins with the site. */
 static void stack_of_any_way(struct kunit *test)
 {
@@ -937,7 +1007,7 @@ static void split_pages_lost(struct kunit *test)
 	struct page *page;
 	int i;
 
-	split_id(test, own_id(), BIT(CODETAG_KEY_SIZE), CODETAG_DEPTH_DEFAULT, 1);
+	split_id(test, own_id(), BIT(CODETAG_KEY_SIZE), CODETAG_DEPTH_STACK, 1);
 	page = own(alloc_pages_noprof(GFP_KERNEL, 2));
 	split_page(page, 2);
 	expect(test, one(test), 0, 0, 0);
@@ -1722,6 +1792,8 @@ static struct kunit_case context_cases[] = {
 	KUNIT_CASE(in_interrupts),
 	KUNIT_CASE_SLOW(by_age),
 	KUNIT_CASE(by_stack),
+	KUNIT_CASE(by_caller),
+	KUNIT_CASE(helpers_change),
 	KUNIT_CASE(stack_of_any_way),
 	KUNIT_CASE(walked),
 	KUNIT_CASE(several_calls),

@@ -35,7 +35,7 @@ for file in $ALLOCINFO $(for f in $all; do echo "$dir/$f"; done); do
 	opens "$SYS_ADMIN" "$file"
 	check "$file: read with CAP_SYS_ADMIN" $?
 	case ${file##*/} in
-	control | queries | audit | charged | census) mode=600 ;;
+	control | queries | helpers | audit | charged | census) mode=600 ;;
 	*) mode=400 ;;
 	esac
 	equal "$file: owner and mode" "0:0 $mode" "$(stat -c '%u:%g %a' "$file")"

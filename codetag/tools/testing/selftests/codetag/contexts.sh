@@ -100,8 +100,8 @@ listed()
 
 driver
 [ -r $CONTEXTS ] || { unload codetag_test; skip_all "no $CONTEXTS"; }
-keysets="size node,cpu gfp,accounted task cgroup stack age stack,age,size,node,task"
-plan $((7 + 6 * $(echo "$keysets" | wc -w) + 26))
+keysets="size node,cpu gfp,accounted task cgroup stack caller age stack,age,size,node,task"
+plan $((7 + 4 + 6 * $(echo "$keysets" | wc -w) + 26))
 free_ids=$(stat_value ids_module_free)
 
 # ---- what is listed, and refused ---------------------------------------------
@@ -119,6 +119,18 @@ refused keys=stack,colour
 refused "keys=stack depth=33"
 refused "keys=size depth=3"
 refused "keys=none max=3"
+
+# The file of helpers
+HELPERS=$DEBUGFS/codetag/helpers
+before=$(cat $HELPERS)
+for words in "none_such -not_there" "no/function"; do
+	! { echo "$words" >$HELPERS; } 2>/dev/null && [ "$(cat $HELPERS)" = "$before" ]
+	check "helpers: '$words' changes nothing" $?
+done
+echo 'hold_kmal?oc, hold_none' >$HELPERS
+equal "helpers: added" 2 "$(grep -c '^hold_' $HELPERS)"
+echo '-hold_kmal?oc -hold_none' >$HELPERS
+equal "helpers: removed" "$before" "$(cat $HELPERS)"
 
 # ---- each key, each allocator -------------------------------------------------
 
@@ -170,6 +182,14 @@ for keys in $keysets; do
 			END { print good + 0; for (f in bad) print f, bad[f] }' $CONTEXTS)
 		[ "$(echo "$out" | head -n 1)" -gt 20 ]
 		check "stack: begins at the call site" $? "$out"
+		;;
+	caller)
+		# The site's own frame and one more, which is no helper.
+		out=$(awk '
+			/^ *[0-9]/ { n = 0; next }
+			/^ / && ++n == 2 { sub(/\+.*/, "", $1); print $1 } n > 2 { print "too many" }' $CONTEXTS | sort | uniq -c)
+		[ -n "$out" ] && ! echo "$out" | grep -q -E ' (kvasprintf|kstrdup|__alloc_skb|too many)'
+		check "caller: one frame behind the call site" $? "$out"
 		;;
 	*)
 		[ "$(grep '^ *[0-9]' $CONTEXTS | grep -c "$(echo "$keys" | sed 's/.*,//; s/stack//')")" -gt 0 ]

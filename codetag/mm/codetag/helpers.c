@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Functions that allocate on behalf of others. The key "caller" passes over them.
+ *
+ * The list holds patterns for names of functions. Finding the name of a function takes
+ * thousands of instructions, so the answer for each return address is remembered. That
+ * table is read without a lock.
+ */
+#define pr_fmt(fmt) "codetag: " fmt
+
+#include <linux/ctype.h>
+#include <linux/debugfs.h>
+#include <linux/err.h>
+#include <linux/hash.h>
+#include <linux/init.h>
+#include <linux/kallsyms.h>
+#include <linux/moduleparam.h>
+#include <linux/mutex.h>
+#include <linux/parser.h>
+#include <linux/seq_file.h>
+#include <linux/sizes.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+#include "helpers.h"
+#include "internal.h"
+#include "site.h"
+
+#undef MODULE_PARAM_PREFIX
+#define MODULE_PARAM_PREFIX "codetag."
+
+/* Limits of one write, and of the list */
+#define WRITE_MAX	SZ_4K
+#define LIST_MAX	SZ_16K
+
+/* Patterns, each with its '\0'. */
+static const char default_list[] =
+	/* network buffers and sockets */
+	"__alloc_skb\0" "alloc_skb*\0" "*netdev_alloc_skb*\0" "*napi_alloc_skb*\0"
+	"*build_skb*\0" "kmalloc_reserve\0" "skb_clone*\0" "__skb_clone\0" "skb_copy*\0"
+	"*pskb_copy*\0" "pskb_expand_head\0" "skb_expand_head\0" "skb_page_frag_refill\0"
+	"sock_alloc_send_*\0" "sock_wmalloc\0" "sock_kmalloc\0" "sk_alloc\0" "sk_prot_alloc\0"
+	"sk_clone*\0" "sk_page_frag_refill\0" "tcp_stream_alloc_skb\0" "*page_frag_*\0"
+	"page_pool_*\0" "nlmsg_new\0"
+	/* strings and copies */
+	"kvasprintf*\0" "kasprintf\0" "kstrdup*\0" "kstrndup\0" "kmemdup*\0" "kvmemdup\0"
+	"memdup_user*\0" "vmemdup_user\0" "strndup_user\0" "*kvmalloc*\0" "kvrealloc*\0"
+	"krealloc*\0" "devm_k*\0" "*devres_alloc*\0"
+	/* files */
+	"seq_open*\0" "*seq_open_private\0" "single_open*\0" "seq_read*\0" "alloc_inode\0"
+	"*_alloc_inode\0" "new_inode*\0" "iget_locked\0" "iget5_locked*\0" "d_alloc*\0"
+	"__d_alloc\0" "*kernfs_new_node\0" "*kernfs_create_*\0" "sysfs_*\0" "xfs_buf_*\0" "_xfs_buf_*\0"
+	/* blocks */
+	"bio_alloc*\0" "bio_kmalloc\0" "bvec_alloc\0" "bioset_init\0" "mempool_*\0" "*sg_alloc_*\0"
+	"sg_kmalloc\0" "sbitmap_*\0"
+	/* trees and tables */
+	"radix_tree_*\0" "*xas_*\0" "*xa_*\0" "idr_*\0" "ida_*\0" "mas_*\0" "mtree_*\0"
+	/* others */
+	"crypto_alloc_*\0" "crypto_create_tfm*\0" "dma_alloc_*\0" "dma_pool_*\0" "zs_malloc\0"
+	"spl_kmem_*\0";
+
+/* The list; changed with helpers_mutex and codetag_context_lock held, read with either. */
+static DEFINE_MUTEX(helpers_mutex);
+static const char *list = default_list;
+static size_t list_len = sizeof(default_list) - 1;
+
+/*
+ * Answers: a return address, shifted by one, and in bit 0 whether it is in a helper. The
+ * highest bit is the same in all code. Written with codetag_context_lock held.
+ */
+#define ANSWER_BITS	10
+static unsigned long answers[1 << ANSWER_BITS];
+
+static bool in_list(const char *name)
+{
+	const char *pattern;
+
+	for (pattern = list; pattern < list + list_len; pattern += strlen(pattern) + 1)
+		if (match_wildcard(pattern, name))
+			return true;
+	return false;
+}
+
+static noinline bool find_answer(unsigned long *answer, unsigned long entry)
+{
+	/* Names are long, and there can be little stack left. */
+	static char name[KSYM_NAME_LEN];
+	unsigned long flags;
+	bool helper;
+
+	flags = codetag_context_lock();
+	/* A call can be the last instruction of a function. */
+	helper = !lookup_symbol_name(entry - 1, name);
+	if (helper) {
+		/* Without what the compiler adds when it makes a copy, or a part. */
+		name[strcspn(name, ".")] = '\0';
+		helper = in_list(name);
+	}
+	WRITE_ONCE(*answer, (entry << 1) | helper);
+	codetag_context_unlock(flags);
+	return helper;
+}
+
+/**
+ * codetag_is_helper - is a function a helper?
+ * @entry: a return address in it
+ *
+ * Context: Any but NMI, with preemption disabled, unless codetag_context_locked().
+ * Return: Whether it is in the list.
+ */
+bool codetag_is_helper(unsigned long entry)
+{
+	unsigned long *answer = &answers[hash_long(entry, ANSWER_BITS)];
+	unsigned long differ = READ_ONCE(*answer) ^ (entry << 1);
+
+	return likely(differ <= 1) ? differ : find_answer(answer, entry);
+}
+
+/**
+ * codetag_helpers_forget - forget what functions are at which addresses
+ *
+ * Context: Process; code of a module has gone.
+ */
+void codetag_helpers_forget(void)
+{
+	unsigned long flags = codetag_context_lock();
+
+	memset(answers, 0, sizeof(answers));
+	codetag_context_unlock(flags);
+}
+
+static int bad_word(const char *word, const char *why)
+{
+	pr_warn_ratelimited("helpers: '%.64s': %s\n", word, why);
+	return -EINVAL;
+}
+
+/* The pattern in a list, NULL: it is not there. */
+static char *find_pattern(char *text, size_t len, const char *pattern)
+{
+	char *at;
+
+	for (at = text; at < text + len; at += strlen(at) + 1)
+		if (!strcmp(at, pattern))
+			return at;
+	return NULL;
+}
+
+/* Apply one word, PATTERN or -PATTERN, to a list that has LIST_MAX bytes of room. */
+static int change_list(char *text, size_t *len, const char *word)
+{
+	bool remove = *word == '-';
+	const char *pattern = word + remove, *s;
+	size_t size = strlen(pattern) + 1;
+	char *at = find_pattern(text, *len, pattern);
+
+	for (s = pattern; *s; s++)
+		if (!isalnum(*s) && *s != '_' && *s != '*' && *s != '?')
+			return bad_word(word, "not a name of a function, or a pattern for names");
+	if (size == 1 || size > KSYM_NAME_LEN)
+		return bad_word(word, "not a name of a function, or a pattern for names");
+	if (remove) {
+		if (!at)
+			return bad_word(word, "not in the list");
+		*len -= size;
+		memmove(at, at + size, text + *len - at);
+	} else if (!at) {
+		if (*len + size > LIST_MAX)
+			return bad_word(word, "the list is full");
+		memcpy(text + *len, pattern, size);
+		*len += size;
+	}
+	return 0;
+}
+
+static void set_list(const char *text, size_t len)
+{
+	const char *old = list;
+	unsigned long flags;
+
+	flags = codetag_context_lock();
+	list = text;
+	list_len = len;
+	memset(answers, 0, sizeof(answers));
+	codetag_context_unlock(flags);
+	if (old != default_list)
+		kfree(old);
+}
+
+/**
+ * codetag_helpers_change - change the list of helpers
+ * @text: words separated by blanks or commas: PATTERN adds one, -PATTERN removes it; it is
+ *	  changed
+ *
+ * Context: Process.
+ * Return: 0; -EINVAL and a message for a bad word, -ENOMEM: nothing has changed.
+ */
+int codetag_helpers_change(char *text)
+{
+	char *new = kmalloc(LIST_MAX, CODETAG_GFP), *word;
+	size_t len;
+	int ret = 0;
+
+	if (!new)
+		return -ENOMEM;
+	mutex_lock(&helpers_mutex);
+	len = list_len;
+	memcpy(new, list, len);
+	while (!ret && (word = strsep(&text, " \t\n,")))
+		if (*word)
+			ret = change_list(new, &len, word);
+	if (ret)
+		kfree(new);
+	else
+		set_list(new, len);
+	mutex_unlock(&helpers_mutex);
+	return ret;
+}
+
+/* ---- the file, and the boot parameter -------------------------------------------- */
+
+static char *boot_helpers;
+module_param_named(helpers, boot_helpers, charp, 0);
+
+static int helpers_show(struct seq_file *m, void *v)
+{
+	const char *pattern;
+
+	mutex_lock(&helpers_mutex);
+	for (pattern = list; pattern < list + list_len; pattern += strlen(pattern) + 1)
+		seq_printf(m, "%s\n", pattern);
+	mutex_unlock(&helpers_mutex);
+	return 0;
+}
+
+static int helpers_open(struct inode *inode, struct file *file)
+{
+	return codetag_may_open(file) ?: single_open(file, helpers_show, NULL);
+}
+
+static ssize_t helpers_write(struct file *file, const char __user *buf, size_t len, loff_t *ppos)
+{
+	char *text;
+	int ret;
+
+	ret = codetag_may_change();
+	if (ret)
+		return ret;
+	if (len > WRITE_MAX)
+		return -E2BIG;
+	text = memdup_user_nul(buf, len);
+	if (IS_ERR(text))
+		return PTR_ERR(text);
+	ret = codetag_helpers_change(text);
+	kfree(text);
+	return ret ?: len;
+}
+
+static const struct file_operations helpers_fops = {
+	.owner		= THIS_MODULE,
+	.open		= helpers_open,
+	.read		= seq_read,
+	.write		= helpers_write,
+	.llseek		= seq_lseek,
+	.release	= single_release,
+};
+
+static int __init helpers_init(void)
+{
+	if (mem_alloc_profiling_permanently_disabled())
+		return 0;
+	if (boot_helpers)
+		codetag_helpers_change(boot_helpers);
+	if (IS_ENABLED(CONFIG_DEBUG_FS))
+		debugfs_create_file("helpers", 0600, codetag_debugfs_dir(), NULL, &helpers_fops);
+	return 0;
+}
+late_initcall(helpers_init);
