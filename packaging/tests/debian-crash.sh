@@ -1,0 +1,42 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# In Debian with our packages and kdump-tools, behind debian-load.sh: some work, memory that
+# a module forgets, and then a crash. Prints "ok NAME" and "not ok NAME" before it.
+# shellcheck disable=SC2154 # dir is of debian-load.sh
+check()
+{
+	name=$1
+	shift
+	if (set -e; "$@") >/tmp/out 2>&1; then
+		echo "ok $name"
+	else
+		echo "not ok $name"
+		sed 's/^/# /' /tmp/out
+	fi
+}
+
+ready()
+{
+	kdump-config show
+	[ "$(cat /sys/kernel/kexec_crash_loaded)" = 1 ]
+}
+
+# Each time the module goes, it leaves an object whose address nobody has.
+forget()
+{
+	for _ in 1 2 3 4 5 6 7 8 9 10; do
+		modprobe hold keep=1
+		rmmod hold
+	done
+	grep 'func:hold_init' /proc/allocinfo
+}
+
+check 'a crash kernel is loaded' ready
+check 'files are made, changed and removed' files "$dir"
+check 'a module forgets memory' forget
+check 'the audit finds no mismatch' codetag audit
+sync
+cp /proc/allocinfo /var/crash/allocinfo
+codetag where --once >/var/crash/where
+sync
+echo c >/proc/sysrq-trigger

@@ -1,0 +1,53 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# In Debian after debian-crash.sh: the dump that kdump-tools has written tells what the machine
+# held. Prints "ok NAME", "not ok NAME", and after them lines with "# ".
+dump=$(echo /var/crash/*/dump.*)
+log=$(echo /var/crash/*/dmesg.*)
+
+check()
+{
+	name=$1
+	shift
+	if (set -e; "$@") >/tmp/out 2>&1; then
+		echo "ok $name"
+	else
+		echo "not ok $name"
+	fi
+	tail -n 25 /tmp/out | sed 's/^/# /'
+}
+
+written() { ls -l "$dump" "$log"; }
+# The sum of all call sites to within 2 %: the machine worked on until it crashed.
+reports()
+{
+	then=$(awk '$1 ~ /^[0-9]+$/ { bytes += $1 } END { printf("%d\n", bytes) }' /var/crash/allocinfo)
+	dead=$(codetag report --image "$dump" --raw --json | jq '.total.size')
+	echo "$then bytes before the crash, $dead in the dump"
+	moved=$((then - dead))
+	[ ${moved#-} -le $((then / 50)) ]
+	codetag diff --top 10 /var/crash/allocinfo "$dump"
+}
+audited() { codetag audit --image "$dump"; }
+# lost ends with 1 if there is something
+forgotten()
+{
+	codetag lost --image "$dump" >/tmp/lost || [ $? -eq 1 ]
+	cat /tmp/lost
+	grep 'func:hold_init' /tmp/lost
+}
+# The registers of the panic: the stack is that of the task.
+registers()
+{
+	stack=$(sed -n 's/.*RSP: 0018:\([0-9a-f]*\) .*/\1/p' "$log" | tail -n 1)
+	codetag whose --image "$dump" "$stack"
+	codetag whose --image "$dump" "$stack" | grep 'stack of'
+}
+where() { cat /var/crash/where && codetag where --image "$dump"; }
+
+check 'kdump-tools has written a dump' written
+check 'a report of the dump is what the machine said before' reports
+check 'the audit of the dump finds no mismatch' audited
+check 'the forgotten memory is named' forgotten
+check 'the stack of the panic is known' registers
+check 'where the memory of the dead machine had gone' where
