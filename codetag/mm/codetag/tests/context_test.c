@@ -20,6 +20,7 @@
 #include <linux/preempt.h>
 #include <linux/sched.h>
 #include <linux/seq_buf.h>
+#include <linux/siphash.h>
 #include <linux/sizes.h>
 #include <linux/slab.h>
 #include <linux/string.h>
@@ -1750,6 +1751,30 @@ static void chosen_sizes_spread(struct kunit *test)
 	KUNIT_EXPECT_GT(test, bitmap_weight(buckets, 1 << CODETAG_CONTEXT_BITS), nr / 4);
 }
 
+/* Nobody outside of the kernel can tell the hash of a name, not even root. */
+static void names_have_seed(struct kunit *test)
+{
+	static const hsiphash_key_t none;
+	const struct codetag_context *ctx;
+	unsigned int nr = 0;
+	void *object;
+	u32 hash;
+
+	split_by(test, BIT(CODETAG_KEY_TASK));
+	object = own(kmalloc_noprof(64, GFP_KERNEL));
+	codetag_contexts_lock();
+	for (ctx = codetag_context_next(0); ctx; ctx = codetag_context_next(ctx->id + 1)) {
+		if (ctx->site->id != own_id())
+			continue;
+		hash = hsiphash(ctx->words, ctx->nr_words * sizeof(ctx->words[0]), &none);
+		KUNIT_EXPECT_NE(test, ctx->hash, (u32)(hash ^ (unsigned long)ctx->site));
+		nr++;
+	}
+	codetag_contexts_unlock();
+	KUNIT_EXPECT_EQ(test, nr, 1);
+	kfree(object);
+}
+
 /* ---- the suite ------------------------------------------------------------------- */
 
 static void context_exit(struct kunit *test)
@@ -1814,6 +1839,7 @@ static struct kunit_case context_cases[] = {
 	KUNIT_CASE(large_sizes),
 	KUNIT_CASE(equal_values),
 	KUNIT_CASE(chosen_sizes_spread),
+	KUNIT_CASE(names_have_seed),
 	KUNIT_CASE(words),
 	KUNIT_CASE(reaping),
 	KUNIT_CASE(unsplitting),

@@ -13,7 +13,8 @@ prepare
 have_engine || { cleanup; skip_all "not this profiler"; }
 dir=$DEBUGFS/codetag
 all=$(cd "$dir" && echo *)
-plan $((4 * $(echo "$all" | wc -w) + 19))
+written=$(for f in control queries helpers audit charged census; do [ ! -e "$dir/$f" ] || echo "$f"; done)
+plan $((4 * $(echo "$all" | wc -w) + 4 * $(echo "$written" | wc -w) + 11))
 
 # opens CAPABILITY FILE
 opens()
@@ -43,28 +44,31 @@ done
 
 was=$(cat "$SWITCH")
 for cap in none "$PERFMON"; do
-	! writes "$cap" 'module nothing_like_that =p' "$dir/control"
-	check "control: not written with $cap" $?
-	! writes "$cap" 1 $AUDIT
-	check "audit: not started with $cap" $?
+	for file in $written; do
+		! writes "$cap" "$(request_of $file)" "$dir/$file"
+		check "$file: not written with $cap" $?
+	done
 	! writes "$cap" "$(cat $AUDIT_MAX)" $AUDIT_MAX
 	check "a parameter: not written with $cap" $?
 done
-equal "no query got in" "" "$(cat "$dir/queries")"
-writes "$SYS_ADMIN" 'module nothing_like_that =p' "$dir/control"
-check "control: written with CAP_SYS_ADMIN" $?
-echo 'remove all' >"$dir/queries"
-writes "$SYS_ADMIN" "$(cat $AUDIT_MAX)" $AUDIT_MAX
-check "a parameter: written with CAP_SYS_ADMIN" $?
-
 # A file that somebody else has opened is no way around it.
-for file in control queries audit; do
+for file in $written; do
 	exec 5>"$dir/$file"
-	! "$BIN/caps" none sh -c 'echo "module nothing_like_that =p" >&5' 2>/dev/null
+	! "$BIN/caps" none sh -c "echo '$(request_of $file)' >&5" 2>/dev/null
 	check "$file: not written through another's descriptor" $?
 	exec 5>&-
 done
-equal "and nothing was remembered" "" "$(cat "$dir/queries")"
+equal "no query got in" "" "$(cat "$dir/queries")"
+# Each of these requests is a good one.
+for file in $written; do
+	writes "$SYS_ADMIN" "$(request_of $file)" "$dir/$file"
+	check "$file: written with CAP_SYS_ADMIN" $?
+done
+echo 'remove all' >"$dir/queries"
+[ ! -e "$dir/helpers" ] || echo '-nothing_like_that' >"$dir/helpers"
+equal "and nothing is left" "" "$(cat "$dir/queries")"
+writes "$SYS_ADMIN" "$(cat $AUDIT_MAX)" $AUDIT_MAX
+check "a parameter: written with CAP_SYS_ADMIN" $?
 
 # Its owner may change the mode of a file in /proc, and become somebody else.
 mode=$(stat -c %a $ALLOCINFO)

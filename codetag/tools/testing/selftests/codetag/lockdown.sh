@@ -12,7 +12,7 @@ lock=/sys/kernel/security/lockdown
 mounted /sys/kernel/security || mount -t securityfs securityfs /sys/kernel/security 2>/dev/null
 [ -w $lock ] || { cleanup; skip_all "no lockdown"; }
 dir=$DEBUGFS/codetag
-plan 44
+plan 54
 
 # says NAME COMMAND...: it fails, and names lockdown
 says()
@@ -54,8 +54,13 @@ for mode in integrity confidentiality; do
 		says "$mode: split" codetag split file fs/pipe.c size
 		says "$mode: fault" codetag fault --nth 1 file fs/pipe.c
 		says "$mode: audit" codetag audit
+		says "$mode: census" codetag census
+		says "$mode: remembered" codetag remembered
+		says "$mode: reset" codetag reset
+		works "$mode: fault --list" codetag fault --list
+		works "$mode: where" codetag where
 	else
-		skip_rest 6 "no codetag command" "$mode: the command"
+		skip_rest 11 "no codetag command" "$mode: the command"
 	fi
 	cat "$SWITCH" >"$WORK/switch" && cat "$WORK/switch" >"$SWITCH"
 	check "$mode: the switch is written" $?
