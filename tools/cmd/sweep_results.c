@@ -180,10 +180,12 @@ static bool add_crash(struct sweep_results *results, char *text, size_t len)
 static bool resume(struct sweep_results *results, const char *head)
 {
 	size_t len, length = strlen(head);
-	char *text, *copy;
+	char link[32], *text, *copy;
 	bool good;
 
-	if (!input_read_raw(results->journal_path, &text, &len)) {
+	/* The file that is open: another one can have its name by now. */
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", results->journal);
+	if (!input_read_raw(link, &text, &len)) {
 		input_complain(results->journal_path, errno);
 		return false;
 	}
@@ -227,10 +229,12 @@ bool sweep_journal(struct sweep_results *results, const char *path, const char *
 	off_t len;
 
 	results->journal_path = path;
-	results->journal = open(path, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	results->journal = outfile_append(path);
 	len = results->journal < 0 ? -1 : lseek(results->journal, 0, SEEK_END);
 	if (len < 0) {
 		warning("cannot open %s: %s", path, strerror(errno));
+		if (errno == EACCES)
+			hint("It has to be an ordinary file of your own.");
 		return false;
 	}
 	if (flock(results->journal, LOCK_EX | LOCK_NB)) {

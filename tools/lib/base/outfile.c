@@ -4,11 +4,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/magic.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
@@ -23,32 +25,200 @@ static const char *base_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-static int open_directory(const char *path)
-{
-	struct text name = { 0 };
-	int fd;
+/* ---- the way to a file ------------------------------------------------------------ */
 
-	text_add(&name, path, (size_t)(base_name(path) - path));
-	fd = open(name.len ? name.s : ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	text_free(&name);
-	return fd;
+/* As many links as the kernel follows in one path. */
+#define MOST_LINKS 40
+
+/* Where a path leads. */
+struct place {
+	int dir;		/* its directory */
+	struct text name;	/* in there; no link, unless @magic */
+	bool exists, magic;	/* magic: a link of /proc, which only the kernel can follow */
+	struct stat st;		/* if it exists */
+};
+
+static bool is_foreign(const struct stat *st)
+{
+	return st->st_uid != geteuid() && st->st_uid != 0;
 }
+
+static void place_free(struct place *place)
+{
+	int error = errno;
+
+	if (place->dir >= 0)
+		close(place->dir);
+	text_free(&place->name);
+	errno = error;
+}
+
+/* The first name of @rest goes to @name, which is then "." if there is none. */
+static void take_name(struct text *rest, struct text *name)
+{
+	size_t from = strspn(rest->s, "/"), len = strcspn(rest->s + from, "/");
+	char *left = xstrdup(rest->s + from + len);
+
+	text_clear(name);
+	text_add(name, len ? rest->s + from : ".", len ? len : 1);
+	text_clear(rest);
+	text_puts(rest, left);
+	free(left);
+}
+
+/* The target of the link @fd goes before @rest; false with errno if the link is not to be followed. */
+static bool take_link(int fd, const struct stat *st, struct text *rest, unsigned int *links)
+{
+	char target[PATH_MAX];
+	struct text whole = { 0 };
+	ssize_t len;
+
+	errno = is_foreign(st) ? EACCES : ELOOP;
+	if (is_foreign(st) || ++*links > MOST_LINKS)
+		return false;
+	len = readlinkat(fd, "", target, sizeof(target));
+	if (len <= 0)
+		return false;
+	text_add(&whole, target, (size_t)len);
+	text_puts(&whole, rest->s);
+	text_free(rest);
+	*rest = whole;
+	return true;
+}
+
+static bool is_in_proc(int fd)
+{
+	struct statfs fs;
+
+	return !fstatfs(fd, &fs) && fs.f_type == PROC_SUPER_MAGIC;
+}
+
+/*
+ * One name further, whose descriptor is @fd, which is closed. 0: that was the last one, 1: go
+ * on, -1: errno.
+ */
+static int place_step(struct place *place, int fd, struct text *rest, unsigned int *links)
+{
+	bool good = !fstat(fd, &place->st), link = good && S_ISLNK(place->st.st_mode);
+
+	if (link && is_in_proc(fd) && !is_foreign(&place->st) &&
+	    !fstatat(place->dir, place->name.s, &place->st, 0)) {
+		/* As /dev/stdout leads to; /proc/self is an ordinary one, and followed here, too. */
+		close(fd);
+		place->magic = !*rest->s;
+		link = false;
+		fd = openat(place->dir, place->name.s, O_PATH | O_CLOEXEC);
+		good = fd >= 0;
+	}
+	if (!link && good && !*rest->s) {
+		close(fd);
+		place->exists = true;
+		return 0;
+	}
+	if (link) {
+		good = take_link(fd, &place->st, rest, links);
+		close(fd);
+		if (!good || *rest->s != '/')
+			return good ? 1 : -1;
+		fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+		good = fd >= 0;
+	}
+	if (!good)
+		return -1;
+	close(place->dir);
+	place->dir = fd;
+	return 1;
+}
+
+/* O_DIRECTORY lets the kernel mount what it mounts on demand. */
+static int open_name(const struct place *place, bool directory)
+{
+	int flags = O_PATH | O_NOFOLLOW | O_CLOEXEC, fd = -1;
+
+	if (directory)
+		fd = openat(place->dir, place->name.s, flags | O_DIRECTORY);
+	/* Or it is a link. */
+	return fd < 0 ? openat(place->dir, place->name.s, flags) : fd;
+}
+
+/*
+ * Links are followed here, one by one, because the kernel may follow those of other users:
+ * whoever can put one into @path would choose which file of root's is replaced. Descriptors
+ * lead from name to name, so nobody can change the way meanwhile. False with errno.
+ */
+static bool find_place(struct place *place, const char *path)
+{
+	struct text rest = { 0 };
+	unsigned int links = 0;
+	int fd, more = 1;
+
+	*place = (struct place){ .dir = open(*path == '/' ? "/" : ".", O_PATH | O_DIRECTORY | O_CLOEXEC) };
+	text_puts(&rest, path);
+	if (!*path)
+		errno = ENOENT;
+	if (!*path || place->dir < 0)
+		more = -1;
+	while (more > 0) {
+		take_name(&rest, &place->name);
+		fd = open_name(place, *rest.s);
+		if (fd >= 0)
+			more = place_step(place, fd, &rest, &links);
+		else
+			more = errno == ENOENT && !*rest.s ? 0 : -1;
+	}
+	text_free(&rest);
+	if (more < 0)
+		place_free(place);
+	return !more;
+}
+
+/* Whether others can have put there what is there: as in /tmp. */
+static bool is_shared(int dir)
+{
+	struct stat st;
+
+	return !fstat(dir, &st) && (st.st_mode & S_ISVTX) && (st.st_mode & (S_IWOTH | S_IWGRP));
+}
+
+/* ---- the new file ----------------------------------------------------------------- */
 
 static int create_at(int dir, const char *name)
 {
 	return openat(dir, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 }
 
+/* Where nothing is yet, not even a link to nothing. */
+static bool find_new_place(struct place *place, const char *path)
+{
+	struct stat st;
+
+	errno = EEXIST;
+	if (!lstat(path, &st) || errno != ENOENT || !find_place(place, path))
+		return false;
+	if (!place->exists)
+		return true;
+	errno = EEXIST;
+	place_free(place);
+	return false;
+}
+
 int outfile_create_now(const char *path)
 {
-	return create_at(AT_FDCWD, path);
+	struct place place;
+	int fd;
+
+	if (!find_new_place(&place, path))
+		return -1;
+	fd = create_at(place.dir, place.name.s);
+	place_free(&place);
+	return fd;
 }
 
 /*
  * Its name is in @name: a leading dot keeps collectors of *.prom away from it. A file system
- * takes 255 bytes, which @path can have without the ten more.
+ * takes 255 bytes, which @for_name can have without the ten more.
  */
-static int create_temporary(int dir, const char *path, struct text *name)
+static int create_temporary(int dir, const char *for_name, struct text *name)
 {
 	uint32_t number;
 	int fd = -1;
@@ -57,7 +227,7 @@ static int create_temporary(int dir, const char *path, struct text *name)
 		if (getrandom(&number, sizeof(number), 0) != sizeof(number))
 			return -1;
 		text_clear(name);
-		text_printf(name, ".%.240s.%08x", base_name(path), number);
+		text_printf(name, ".%.240s.%08x", for_name, number);
 		fd = create_at(dir, name->s);
 		if (fd < 0 && errno != EEXIST)
 			return -1;
@@ -102,169 +272,180 @@ static bool keep_attributes(int fd, int old, const struct stat *st)
 	return true;
 }
 
-/*
- * A new file that takes the place of @path in @dir, which is closed if there is none. @old is
- * what is there and may not be kept, or -1.
- */
-static bool open_beside(struct outfile *file, const char *path, int dir, int old,
-			const struct stat *st)
+/* A path of @name in @dir, which @path leads to, for functions that take no descriptor. */
+static char *whole_name(int dir, const char *path, const char *name)
 {
-	struct text name = { 0 }, whole = { 0 };
-	int fd = -1;
+	char link[32], real[PATH_MAX];
+	struct text whole = { 0 };
+	ssize_t len;
 
-	errno = ENOENT;
-	if (dir >= 0 && *base_name(path))
-		fd = create_temporary(dir, path, &name);
-	if (fd >= 0 && old >= 0 && !keep_attributes(fd, old, st)) {
-		unlinkat(dir, name.s, 0);
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", dir);
+	len = readlink(link, real, sizeof(real));
+	if (len > 0)
+		text_printf(&whole, "%.*s/%s", (int)len, real, name);
+	else
+		text_printf(&whole, "%.*s%s", (int)(base_name(path) - path), path, name);
+	return whole.s;
+}
+
+static void set_stream(struct outfile *file, int fd, const char *name)
+{
+	file->stream = fdopen(fd, "w");
+	if (!file->stream)
+		die("out of memory");
+	file->name = xstrdup(name);
+}
+
+/*
+ * A new file that takes the place of what is there, whose descriptor is @old unless it is -1 or
+ * may not be kept. It takes the directory of @place over.
+ */
+static bool open_beside(struct outfile *file, const char *path, struct place *place, int old)
+{
+	struct text name = { 0 };
+	int fd = create_temporary(place->dir, place->name.s, &name), error;
+
+	if (fd >= 0 && old >= 0 && !keep_attributes(fd, old, &place->st)) {
+		error = errno;
+		unlinkat(place->dir, name.s, 0);
 		close(fd);
 		fd = -1;
-	}
-	if (fd < 0) {
-		int error = errno;
-
-		if (dir >= 0)
-			close(dir);
-		text_free(&name);
 		errno = error;
-		return false;
 	}
-	text_add(&whole, path, (size_t)(base_name(path) - path));
-	text_puts(&whole, name.s);
+	if (fd >= 0) {
+		set_stream(file, fd, place->name.s);
+		file->temporary = whole_name(place->dir, path, name.s);
+		file->dir = place->dir;
+		place->dir = -1;
+	}
 	text_free(&name);
-	file->stream = fdopen(fd, "w");
-	if (!file->stream)
-		die("out of memory");
-	file->path = xstrdup(path);
-	file->temporary = whole.s;
-	file->dir = dir;
-	return true;
+	return fd >= 0;
 }
 
-static bool open_new(struct outfile *file, const char *path)
+/*
+ * In a shared directory somebody else's file is not written to, nor one with several names: they may
+ * have given it this one.
+ */
+static bool may_write(const struct place *place)
 {
-	return open_beside(file, path, open_directory(path), -1, NULL);
-}
-
-/* Whether others can have put there what is there: as in /tmp. */
-static bool in_shared_directory(const char *path)
-{
-	int dir = open_directory(path);
-	struct stat st;
-	bool shared = dir >= 0 && !fstat(dir, &st) && (st.st_mode & S_ISVTX) &&
-		      (st.st_mode & (S_IWOTH | S_IWGRP));
-
-	if (dir >= 0)
-		close(dir);
-	return shared;
-}
-
-static bool is_foreign(const struct stat *st)
-{
-	return st->st_uid != geteuid() && st->st_uid != 0;
-}
-
-/* The name of the file that @fd is, and its directory, once links have been followed. */
-static int find_directory(int fd, const struct stat *st, char real[PATH_MAX])
-{
-	char link[32];
-	struct stat there;
-	ssize_t len;
-	int dir;
-
-	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-	len = readlink(link, real, PATH_MAX - 1);
-	if (len <= 0)
-		return -1;
-	real[len] = '\0';
-	dir = open_directory(real);
-	if (dir >= 0 && !fstatat(dir, base_name(real), &there, AT_SYMLINK_NOFOLLOW) &&
-	    there.st_dev == st->st_dev && there.st_ino == st->st_ino)
-		return dir;
-	if (dir >= 0)
-		close(dir);
-	return -1;
-}
-
-static bool write_in_place(struct outfile *file, const char *path, int fd)
-{
-	file->stream = fdopen(fd, "w");
-	if (!file->stream)
-		die("out of memory");
-	file->path = xstrdup(path);
-	return true;
-}
-
-/* @name: what is there under the name, maybe a link */
-static bool open_existing(struct outfile *file, const char *path, const struct stat *name)
-{
-	bool shared = in_shared_directory(path), replaced;
-	/* What was no link a moment ago is to be none. */
-	int follow = S_ISLNK(name->st_mode) ? 0 : O_NOFOLLOW, fd, dir;
-	char real[PATH_MAX];
-	struct stat st;
+	const struct stat *st = &place->st;
 
 	errno = EACCES;
-	if (shared && is_foreign(name))
+	return !is_shared(place->dir) || (!is_foreign(st) && (!S_ISREG(st->st_mode) || st->st_nlink == 1));
+}
+
+static bool open_existing(struct outfile *file, const char *path, struct place *place)
+{
+	int fd;
+
+	if (!may_write(place))
 		return false;
-	/* A link may lead to a file that is to be made. */
-	fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY | follow);
-	if (fd < 0 && errno == ENOENT && !shared)
-		fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY | follow, 0666);
+	fd = openat(place->dir, place->name.s,
+		    O_WRONLY | O_CLOEXEC | O_NOCTTY | (place->magic ? 0 : O_NOFOLLOW));
 	if (fd < 0)
 		return false;
-	if (fstat(fd, &st) || !S_ISREG(st.st_mode))
-		return write_in_place(file, path, fd);
-	dir = find_directory(fd, &st, real);
-	/* A link of our own may lead there, or another file was there a moment ago. */
-	if (dir >= 0 && is_foreign(&st) && in_shared_directory(real)) {
-		close(dir);
-		close(fd);
-		errno = EACCES;
-		return false;
-	}
-	replaced = dir >= 0 && open_beside(file, real, dir, fd, &st);
-	if (!replaced && ftruncate(fd, 0)) {
+	/* Another one may have been there a moment ago. */
+	if (fstat(fd, &place->st) || !may_write(place)) {
 		close(fd);
 		return false;
 	}
-	if (!replaced)
-		return write_in_place(file, path, fd);
-	close(fd);
+	if (S_ISREG(place->st.st_mode)) {
+		if (!place->magic && open_beside(file, path, place, fd)) {
+			close(fd);
+			return true;
+		}
+		if (ftruncate(fd, 0)) {
+			close(fd);
+			return false;
+		}
+	}
+	set_stream(file, fd, place->name.s);
 	return true;
 }
 
 bool outfile_open(struct outfile *file, const char *path)
 {
-	struct stat st;
+	struct place place;
 	mode_t mask;
+	bool good;
 
 	*file = (struct outfile){ .stream = stdout };
 	if (!path || !strcmp(path, "-"))
 		return true;
-	if (!lstat(path, &st))
-		return open_existing(file, path, &st);
-	if (errno != ENOENT || !open_new(file, path))
+	if (!find_place(&place, path))
 		return false;
-	mask = umask(0);
-	umask(mask);
-	fchmod(fileno(file->stream), 0666 & ~mask);
-	return true;
+	good = place.exists ? open_existing(file, path, &place) : open_beside(file, path, &place, -1);
+	if (good && !place.exists) {
+		mask = umask(0);
+		umask(mask);
+		fchmod(fileno(file->stream), 0666 & ~mask);
+	}
+	place_free(&place);
+	return good;
 }
 
 bool outfile_create(struct outfile *file, const char *path)
 {
-	struct stat st;
+	struct place place;
+	bool good;
 
 	*file = (struct outfile){ .must_be_new = true };
-	errno = EEXIST;
-	return lstat(path, &st) && errno == ENOENT && open_new(file, path);
+	if (!find_new_place(&place, path))
+		return false;
+	good = open_beside(file, path, &place, -1);
+	place_free(&place);
+	return good;
+}
+
+int outfile_open_now(const char *path)
+{
+	struct place place;
+	int fd = -1;
+
+	if (!find_place(&place, path))
+		return -1;
+	errno = ENOENT;
+	if (place.exists && may_write(&place)) {
+		fd = openat(place.dir, place.name.s, O_RDWR | O_NONBLOCK | O_NOCTTY | O_CLOEXEC |
+			    (place.magic ? 0 : O_NOFOLLOW));
+		if (fd >= 0 && (fstat(fd, &place.st) || !may_write(&place))) {
+			close(fd);
+			fd = -1;
+		}
+	}
+	place_free(&place);
+	return fd;
+}
+
+int outfile_append(const char *path)
+{
+	struct place place;
+	int fd = -1;
+
+	if (!find_place(&place, path))
+		return -1;
+	if (!place.exists)
+		fd = openat(place.dir, place.name.s,
+			    O_RDWR | O_APPEND | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	else if (!place.magic)
+		fd = openat(place.dir, place.name.s,
+			    O_RDWR | O_APPEND | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd >= 0) {
+		errno = EACCES;
+		if (fstat(fd, &place.st) || !S_ISREG(place.st.st_mode) || is_foreign(&place.st) ||
+		    place.st.st_nlink != 1) {
+			close(fd);
+			fd = -1;
+		}
+	}
+	place_free(&place);
+	return fd;
 }
 
 /* The last step: the name. */
 static bool take_place(const struct outfile *file)
 {
-	const char *from = base_name(file->temporary), *to = base_name(file->path);
+	const char *from = base_name(file->temporary), *to = file->name;
 
 	if (!file->must_be_new)
 		return !renameat(file->dir, from, file->dir, to);
@@ -283,7 +464,7 @@ static void forget(struct outfile *file, bool good)
 		close(file->dir);
 	}
 	free(file->temporary);
-	free(file->path);
+	free(file->name);
 }
 
 /* Why something could not be written before: it is not going to be kept, so write again. */
@@ -302,7 +483,7 @@ bool outfile_finish(struct outfile *file)
 	bool good;
 	int error;
 
-	if (!file->path)
+	if (!file->name)
 		return true;	/* the end of the program checks it */
 	good = !ferror(file->stream);
 	if (!good)
@@ -339,7 +520,7 @@ bool outfile_end(struct outfile *file, const char *name, bool good)
 
 void outfile_abandon(struct outfile *file)
 {
-	if (!file->path)
+	if (!file->name)
 		return;
 	fclose(file->stream);
 	forget(file, false);

@@ -4,9 +4,9 @@
  * ordinary file, such as a device or a pipe, is written to.
  *
  * A file that is replaced keeps its owner, mode and extended attributes; where the new one
- * cannot have them, the old one is written to. The kernel follows symbolic links, by its own
- * rules. In a sticky directory, such as /tmp, neither links nor files of other users are
- * written to, root's apart.
+ * cannot have them, the old one is written to. Symbolic links of other users are not followed, root's apart,
+ * wherever they are in the path. In a sticky directory, such as /tmp, no file of another user is
+ * written to, root's apart, nor one that has several names.
  */
 #ifndef CODETAG_OUTFILE_H
 #define CODETAG_OUTFILE_H
@@ -16,8 +16,8 @@
 
 struct outfile {
 	FILE *stream;
-	char *path;		/* NULL: standard output */
-	char *temporary;	/* beside it; NULL: written in place */
+	char *name;		/* in its directory; NULL: standard output */
+	char *temporary;	/* beside it, a whole path; NULL: written in place */
 	int dir;		/* of both, if there is a temporary */
 	bool must_be_new;
 };
@@ -30,6 +30,15 @@ bool outfile_create(struct outfile *file, const char *path);
 
 /* Such a file that has its name from the start: a descriptor, or -1 with errno. */
 int outfile_create_now(const char *path);
+
+/* A file that is there, to read and to write: a descriptor, or -1 with errno. */
+int outfile_open_now(const char *path);
+
+/*
+ * To append to a file that nobody else can have written: a descriptor, also to read, or -1
+ * with errno. If there is none it is made, for its owner alone.
+ */
+int outfile_append(const char *path);
 
 /* Gives it its name if all could be written; false with errno if not. */
 bool outfile_finish(struct outfile *file);

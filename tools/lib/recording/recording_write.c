@@ -102,8 +102,7 @@ static bool lock_file(struct recording *rec, const char *path, bool create)
 	};
 	struct stat st;
 
-	rec->lock = create ? outfile_create_now(path) :
-			     open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	rec->lock = create ? outfile_create_now(path) : outfile_open_now(path);
 	if (rec->lock < 0)
 		return store_fail_with(rec, strerror(errno));
 	if (!fstat(rec->lock, &st) && !S_ISREG(st.st_mode))

@@ -271,6 +271,77 @@ foreign_target() {
 	return $bad
 }
 
+# Nor a link of somebody else's anywhere in the path, in whatever directory: to a file, to the
+# directory of one, or to nothing.
+foreign_way() {
+	local dir=$scratch/way command bad=0 out names
+	for out in theirs/out.svg theirs/none.svg theirs/out/real.svg sticky/out/real.svg sticky/out/none.svg; do
+		while read -r command; do
+			rm -rf "$dir" && mkdir -p "$dir"/{theirs,sticky,mine} && chmod 1777 "$dir/sticky" &&
+				echo keep >"$dir/mine/real.svg" || return 1
+			ln -s ../mine "$dir/sticky/out"
+			case $out in
+			theirs/out/*) ln -s ../mine "$dir/theirs/out" ;;
+			*) ln -s ../mine/real.svg "$dir/theirs/out.svg" && ln -s ../mine/made.svg "$dir/theirs/none.svg" ;;
+			esac
+			chown -h 65533 "$dir/theirs" "$dir"/{theirs,sticky}/* || return 1
+			# shellcheck disable=SC2086
+			"$codetag" $command >"$scratch/out" 2>&1
+			[ $? -eq 2 ] && names=$(ls "$dir/mine") && [ "$names $(cat "$dir/mine/real.svg")" = 'real.svg keep' ] && continue
+			bad=1
+			echo "$command: $(ls "$dir/mine") $(head -c 500 "$scratch/out")"
+		done < <(writers "$dir/$out"; creators "$dir/$out")
+	done
+	return $bad
+}
+
+# Neither is more appended there.
+foreign_append() {
+	local dir=$scratch/append name
+	for name in sticky/x.db theirs/x.db sticky/way/x.db; do
+		rm -rf "$dir" && mkdir -p "$dir"/{theirs,sticky,mine} && chmod 1777 "$dir/sticky" &&
+			cp "$recording" "$dir/mine/x.db" && cp "$recording" "$dir/sticky/x.db" &&
+			ln -s ../mine/x.db "$dir/theirs/x.db" && ln -s ../mine "$dir/sticky/way" &&
+			chown -h 65533 "$dir/theirs" "$dir"/{theirs,sticky}/* || return 1
+		"$codetag" record -q -c 1 --append -o "$dir/$name" --allocinfo data/handmade-v1.allocinfo 2>"$scratch/out"
+		[ $? -eq 2 ] && grep -q 'Permission denied' "$scratch/out" && cmp "$recording" "$dir/mine/x.db" &&
+			cmp "$recording" "$dir/sticky/x.db" && continue
+		echo "$name"
+		cat "$scratch/out"
+		return 1
+	done
+}
+
+# Nor a file of root's that somebody has linked into such a directory.
+foreign_name() {
+	local dir=$scratch/sticky command
+	while read -r command; do
+		rm -rf "$dir" && mkdir "$dir" && chmod 1777 "$dir" && echo keep >"$scratch/linked" &&
+			ln "$scratch/linked" "$dir/out.svg" || return 1
+		# shellcheck disable=SC2086
+		"$codetag" $command >"$scratch/out" 2>&1
+		[ $? -eq 2 ] && [ "$(cat "$scratch/linked" "$dir/out.svg")" = $'keep\nkeep' ] && continue
+		echo "$command: $(head -c 500 "$scratch/out")"
+		return 1
+	done < <(writers "$dir/out.svg")
+}
+
+# One's own links are followed, and those of the kernel to open files.
+own_way() {
+	local dir=$scratch/own-way file=$PWD/data/handmade-v1.allocinfo want
+	rm -rf "$dir" && mkdir -p "$dir/real" && ln -s real "$dir/a" && ln -s "$dir/a" "$dir/b" &&
+		ln -s ../b/out "$dir/real/link" || return 1
+	want=$("$codetag" export --format csv "$file")
+	"$codetag" export --format csv -o "$dir/b/link" "$file" && [ "$(cat "$dir/real/out")" = "$want" ] &&
+		[ "$(cd "$dir/a" && "$codetag" export --format csv -o ../b/.//new "$file" && cat new)" = "$want" ] &&
+		[ "$("$codetag" export --format csv -o /dev/stdout "$file" | cat)" = "$want" ] &&
+		"$codetag" export --format csv -o /dev/fd/7 "$file" 7>"$dir/seven" && [ "$(cat "$dir/seven")" = "$want" ] ||
+		return 1
+	ln -s loop "$dir/loop"
+	! "$codetag" export --format csv -o "$dir/loop/x" "$file" 2>"$scratch/out" && grep -q 'Too many levels' "$scratch/out"
+}
+check security/own-way own_way
+
 # A name has 255 bytes at most, and so has that of a file until it is whole.
 long_names() {
 	local name file=data/handmade-v1.allocinfo dir=$scratch/long
@@ -346,6 +417,9 @@ if feature sqlite3 security/links && feature cairo security/links; then
 	if [ "$(id -u)" -eq 0 ] && program setpriv security/links; then
 		check security/link foreign_link
 		check security/target foreign_target
+		check security/way foreign_way
+		check security/append foreign_append
+		check security/name foreign_name
 		check security/attributes attributes_stay
 		check security/in-place written_in_place
 	else

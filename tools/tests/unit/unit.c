@@ -23,6 +23,7 @@ int main(void)
 	test_memory_image();
 	test_graph();
 	test_number();
+	test_outfile();
 	test_query();
 	test_allocinfo();
 	test_contexts();

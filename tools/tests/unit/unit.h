@@ -16,6 +16,7 @@ void test_message(void);
 void test_memory_image(void);
 void test_graph(void);
 void test_number(void);
+void test_outfile(void);
 void test_query(void);
 void test_stack_watch(void);
 void test_strmap(void);
