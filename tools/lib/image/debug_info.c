@@ -3,12 +3,16 @@
 
 #include <dwarf.h>
 #include <elfutils/libdw.h>
+#include <elfutils/libdwelf.h>
 #include <elfutils/libdwfl.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/memory.h"
 #include "base/text.h"
@@ -105,20 +109,39 @@ static void read_functions(struct debug_image *image, Dwfl_Module *module)
 		qsort(image->function, image->functions, sizeof(*image->function), by_name);
 }
 
+/* -1 if it is no ordinary file: a pipe in a directory is waited for by nobody. */
+static int open_ordinary(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	struct stat st;
+
+	if (fd < 0 || (!fstat(fd, &st) && S_ISREG(st.st_mode)))
+		return fd;
+	close(fd);
+	return -1;
+}
+
 static void open_image(struct debug_image *image)
 {
 	Dwfl_Module *module;
+	int fd;
+	const char *link;
+	const void *id;
 	Dwarf *dwarf;
 
 	if (image->opened)
 		return;
 	image->opened = true;
-	image->dwfl = dwfl_begin(&callbacks);
-	module = image->dwfl ? dwfl_report_offline(image->dwfl, "", image->path, -1) : NULL;
+	fd = open_ordinary(image->path);
+	image->dwfl = fd < 0 ? NULL : dwfl_begin(&callbacks);
+	module = image->dwfl ? dwfl_report_offline(image->dwfl, "", image->path, fd) : NULL;
+	if (!module && fd >= 0)
+		close(fd);
 	if (!module || dwfl_report_end(image->dwfl, NULL, NULL))
 		return;
 	dwarf = dwfl_module_getdwarf(module, &image->bias);
-	if (!dwarf)
+	/* libdw would open whatever file such a link names. */
+	if (!dwarf || dwelf_dwarf_gnu_debugaltlink(dwarf, &link, &id))
 		return;
 	read_units(image, dwarf);
 	if (image->units)

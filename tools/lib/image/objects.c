@@ -46,7 +46,7 @@ static bool is_composite(const char *path, const char *name)
 
 	text_add(&file, path, strlen(path) - strlen(name));
 	text_printf(&file, ".%s.cmd", name);
-	if (input_read(file.s, &text, &len)) {
+	if (input_read_found(file.s, &text, &len)) {
 		composite = strncmp(text, "source_", 7) && !strstr(text, "\nsource_");
 		free(text);
 	}
@@ -275,7 +275,7 @@ static void read_parts(struct objects *objects, const char *path, const char *na
 	module[strlen(module) - 4] = '\0';
 	for (char *s = module; (s = strchr(s, '-')); )
 		*s = '_';
-	if (input_read(path, &text, &len)) {
+	if (input_read_found(path, &text, &len)) {
 		number = strmap_add(&objects->module_names, module, strlen(module));
 		for (char *word = strtok_r(text, " \n", &save); word; word = strtok_r(NULL, " \n", &save)) {
 			size_t part = strmap_add(&objects->part, word, strlen(word));

@@ -72,7 +72,7 @@ static void read_map(struct symbols *symbols, const char *build)
 	char *text;
 
 	text_printf(&path, "%s/System.map", build);
-	if (input_read(path.s, &text, &len))
+	if (input_read_found(path.s, &text, &len))
 		symbols_parse_map(symbols, text, len);
 	text_free(&path);
 }

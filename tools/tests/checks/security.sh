@@ -467,6 +467,54 @@ no_kernel_files() {
 }
 check security/kernel-files no_kernel_files
 
+# A kernel whose debug information says that its strings are in another file: that is not opened.
+debug_link() {
+	local dir=$scratch/debug-link
+	mkdir -p "$dir/init" && mkfifo "$dir/fifo" && echo 'ffffffff81000000 T f' >"$dir/System.map" &&
+		gcc -nostdlib -static -Wl,-e,f -o "$dir/vmlinux" -x assembler - <<-ASM || return 1
+			.text
+			.globl f
+			.type f, %function
+			f: .zero 16
+			.size f, 16
+			.section .debug_abbrev, "", %progbits
+			# a unit, without children: its name in another file, its addresses
+			.byte 1, 0x11, 0, 3, 0xa1, 0x3e, 0x11, 1, 0x12, 7, 0, 0, 0
+			.section .debug_info, "", %progbits
+			.long 2f - 1f
+			1: .2byte 4
+			.long 0
+			.byte 8, 1
+			.long 0
+			.quad f, 16
+			2:
+			.section .gnu_debugaltlink, "", %progbits
+			.asciz "$dir/fifo"
+			.zero 20
+		ASM
+	echo 'x-1 [000] 1.0: kmalloc: call_site=f+0x5/0x10 ptr=0x1000 bytes_req=8 bytes_alloc=8' >"$dir/trace"
+	timeout 20 "$codetag" trace -N --kernel "$dir" "$dir/trace" >"$scratch/out" 2>&1
+	[ $? -eq 2 ] && grep -q 'cannot read the kernel in' "$scratch/out" && return
+	cat "$scratch/out"
+	return 1
+}
+
+# Nor is anything in a build directory but ordinary files.
+build_is_ordinary() {
+	local dir=$scratch/build-fifo name
+	for name in vmlinux System.map x.o .x.o.cmd drivers/x.ko drivers/x.mod; do
+		rm -rf "$dir" && mkdir -p "$dir/drivers" && echo 'int x[8] = { 1 }; int f(void) { return x[1]; }' >"$dir/y.c" &&
+			gcc -c -o "$dir/y.o" "$dir/y.c" && printf 'savedcmd_y.o := gcc -c\n\nsource_y.o := y.c\n' >"$dir/.y.o.cmd" &&
+			mkfifo "$dir/$name" && { [ $name != .x.o.cmd ] || cp "$dir/y.o" "$dir/x.o"; } || return 1
+		timeout 20 "$codetag" static "$dir" >"$scratch/out" 2>&1 && grep -q 'y.o' "$scratch/out" ||
+			{ echo "static: $name: $?"; cat "$scratch/out"; return 1; }
+		timeout 20 "$codetag" trace --kernel "$dir" data/handmade-old.trace >"$scratch/out" 2>&1
+		[ $? -le 2 ] || { echo "trace: $name"; return 1; }
+	done
+}
+feature libdw security/debug-link && check security/debug-link debug_link
+feature libelf security/build && check security/build build_is_ordinary
+
 # What is packed as no other file of codetag's is unpacked by no program that is called so.
 no_programs() {
 	local bin=$scratch/bin name
