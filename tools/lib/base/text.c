@@ -104,11 +104,14 @@ size_t text_safe_length(const char *s)
 	} unsafe[] = {
 		{ 0, 0x1f }, { 0x7f, 0x9f }, { 0x61c, 0x61c }, { 0x200b, 0x200f },
 		{ 0x2028, 0x202e }, { 0x2060, 0x206f }, { 0xfeff, 0xfeff },
-		{ 0xfff9, 0xfffb }, { 0xe0000, 0xe0fff },
+		{ 0xfdd0, 0xfdef }, { 0xfff9, 0xfffb }, { 0xe0000, 0xe0fff },
 	};
 	size_t len;
 	uint32_t code = decode(s, &len);
 
+	/* The last two of each plane are no characters: XML and cairo refuse them. */
+	if ((code & 0xfffe) == 0xfffe)
+		return 0;
 	for (size_t i = 0; i < sizeof(unsafe) / sizeof(*unsafe); i++)
 		if (code >= unsafe[i].first && code <= unsafe[i].last)
 			return 0;

@@ -181,7 +181,7 @@ enum { LABEL = 256 };
 
 /*
  * As much of @s as fits. Cairo draws nothing any more after a byte that is no UTF-8, of
- * names that are damaged or were cut.
+ * names that are damaged or were cut, or after what is no character.
  */
 static void copy_label(char to[LABEL], const char *s)
 {
@@ -189,11 +189,12 @@ static void copy_label(char to[LABEL], const char *s)
 	size_t at = 0;
 
 	while (*s) {
-		size_t len = utf8_length(s), wide = len ? len : sizeof(instead) - 1;
+		size_t len = utf8_length(s), safe = text_safe_length(s);
+		size_t wide = safe ? safe : sizeof(instead) - 1;
 
 		if (at + wide >= LABEL)
 			break;
-		memcpy(to + at, len ? s : instead, wide);
+		memcpy(to + at, safe ? s : instead, wide);
 		at += wide;
 		s += len ? len : 1;
 	}

@@ -553,7 +553,7 @@ if feature libarchive security/archives; then
 fi
 
 # What no terminal and no line format may get, in files of all kinds.
-unsafe=$'x\033]0;t\a\033[2J\u009b31m\u202e'
+unsafe=$'x\033]0;t\a\033[2J\u009b31m\u202e\ufffe\U0001ffff'
 
 # safe COMMAND...: its output has nothing but text, UTF-8, blanks, and lines of its own
 safe() {
@@ -565,6 +565,7 @@ with open(sys.argv[1], "rb") as file:
 for code in map(ord, text):
     assert code in (9, 10, 13) or code >= 0x20, hex(code)
     assert not 0x7f <= code < 0xa0 and not 0x2028 <= code <= 0x202e, hex(code)
+    assert code & 0xfffe != 0xfffe, hex(code)  # in no XML
 assert "\ny;z" not in text, "a line out of a name"' "$scratch/shown" && return 0
 	echo "$*"
 	cat -v "$scratch/shown" | head -n 20
@@ -638,6 +639,14 @@ csv_formulas() {
 
 feature sqlite3 security/strings && check security/strings strings_are_safe
 feature sqlite3 security/contexts && check security/contexts contexts_are_safe
+# What the cairo library and readers of XML refuse makes no picture fail.
+pictures_are_safe() {
+	printf '%s\n' 'allocinfo - version: 1.0' $'99 1 a\u202e.c:1 func:f\ufffe\xff' >"$scratch/picture" &&
+		"$codetag" chart -o "$scratch/picture.svg" "$scratch/picture" &&
+		python3 -c 'import sys, xml.dom.minidom; xml.dom.minidom.parse(sys.argv[1])' "$scratch/picture.svg"
+}
+feature cairo security/pictures && check security/pictures pictures_are_safe
+
 check security/frames many_frames
 check security/messages messages_are_safe
 check security/formulas csv_formulas
