@@ -316,11 +316,11 @@ foreign_append() {
 foreign_name() {
 	local dir=$scratch/sticky command
 	while read -r command; do
-		rm -rf "$dir" && mkdir "$dir" && chmod 1777 "$dir" && echo keep >"$scratch/linked" &&
-			ln "$scratch/linked" "$dir/out.svg" || return 1
+		rm -rf "$dir" && mkdir "$dir" && chmod 1777 "$dir" && echo keep >"$scratch/named-twice" &&
+			ln "$scratch/named-twice" "$dir/out.svg" || return 1
 		# shellcheck disable=SC2086
 		"$codetag" $command >"$scratch/out" 2>&1
-		[ $? -eq 2 ] && [ "$(cat "$scratch/linked" "$dir/out.svg")" = $'keep\nkeep' ] && continue
+		[ $? -eq 2 ] && [ "$(cat "$scratch/named-twice" "$dir/out.svg")" = $'keep\nkeep' ] && continue
 		echo "$command: $(head -c 500 "$scratch/out")"
 		return 1
 	done < <(writers "$dir/out.svg")

@@ -304,16 +304,16 @@ static_damaged() {
 }
 
 static_refuses() {
-	mkdir -p "$scratch/empty"
-	"$codetag" static "$scratch/empty"
+	mkdir -p "$scratch/no-objects"
+	"$codetag" static "$scratch/no-objects"
 	[ $? -eq 2 ] || return 1
 	"$codetag" static "$scratch/nowhere"
 	[ $? -eq 2 ] || return 1
-	echo 'not an object' >"$scratch/empty/x.o"
-	"$codetag" static "$scratch/empty"
+	echo 'not an object' >"$scratch/no-objects/x.o"
+	"$codetag" static "$scratch/no-objects"
 	[ $? -eq 2 ] || return 1
 	# One file: no object, or a core.
-	"$codetag" static "$scratch/empty/x.o" 2>"$scratch/err"
+	"$codetag" static "$scratch/no-objects/x.o" 2>"$scratch/err"
 	[ $? -eq 2 ] && grep -q 'x.o is no object file, module or vmlinux' "$scratch/err" &&
 		[ "$(wc -l <"$scratch/err")" -eq 1 ] || return 1
 	"$codetag" static "$small" 2>"$scratch/err"
