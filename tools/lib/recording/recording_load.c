@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "model/group.h"
 #include "read/contexts.h"
+#include "recording/site_row.h"
 
 const struct store_column slab_columns[SLAB_COLUMNS] = {
 	{ "active", offsetof(struct slab_cache, active), true },
@@ -133,11 +134,6 @@ out:
 	return false;
 }
 
-static const char *copy_column(struct allocinfo *info, sqlite3_stmt *s, int i)
-{
-	return database_text(&info->strings, s, i);
-}
-
 bool recording_load(struct recording *rec, size_t i, struct allocinfo *info)
 {
 	sqlite3_stmt *s = rec->statement[LOAD];
@@ -150,25 +146,11 @@ bool recording_load(struct recording *rec, size_t i, struct allocinfo *info)
 	};
 	sqlite3_bind_int64(s, 1, rec->snapshot[i].id);
 	while ((result = sqlite3_step(s)) == SQLITE_ROW) {
-		struct site site = {
-			.file = copy_column(info, s, 0),
-			.line = (uint32_t)sqlite3_column_int64(s, 1),
-			.module = site_module(copy_column(info, s, 2)),
-			.func = copy_column(info, s, 3),
-			.bytes = sqlite3_column_int64(s, 4),
-			.calls = sqlite3_column_int64(s, 5),
-			.notes = copy_column(info, s, 6),
-		};
-
 		if (!database_ascends(&last, sqlite3_column_int64(s, 7))) {
 			store_fail_with(rec, store_damaged);
 			break;
 		}
-		if (!site.file || !site.func)
-			continue;
-		site.flags = site.notes ? site_flags(site.notes) : 0;
-		GROW(info->site, info->count, info->room);
-		info->site[info->count++] = site;
+		site_row_add(info, s);
 	}
 	if (result != SQLITE_DONE)
 		store_fail(rec);
@@ -192,10 +174,10 @@ bool recording_unprofiled(struct recording *rec, const struct recording_choice *
 		return false;
 	while ((result = sqlite3_step(s)) == SQLITE_ROW) {
 		struct site site = {
-			.file = copy_column(info, s, 0),
+			.file = database_text(&info->strings, s, 0),
 			.line = (uint32_t)sqlite3_column_int64(s, 1),
-			.module = copy_column(info, s, 2),
-			.func = copy_column(info, s, 3),
+			.module = database_text(&info->strings, s, 2),
+			.func = database_text(&info->strings, s, 3),
 			.flags = SITE_DISABLED,
 		};
 

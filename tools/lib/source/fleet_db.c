@@ -7,6 +7,7 @@
 
 #include "model/spread.h"
 #include "base/database.h"
+#include "recording/site_row.h"
 
 #define FORMAT "1"
 
@@ -136,8 +137,8 @@ struct fleet_db *fleet_db_open(const char *path)
 		return db;
 	db->hosts = prepare(db, "SELECT id, name, kernel FROM host ORDER BY id");
 	db->values = prepare(db,
-		"SELECT file, line, module, func, notes, coalesce(size, 0),"
-		" coalesce(calls, 0), id FROM site"
+		"SELECT file, line, module, func, coalesce(size, 0),"
+		" coalesce(calls, 0), notes, id FROM site"
 		" LEFT JOIN value ON site = id AND host = ? ORDER BY id");
 	db->last = INT64_MIN;
 	return db;
@@ -163,25 +164,11 @@ bool fleet_db_next(struct fleet_db *db, struct snapshot *snapshot)
 		text_clean(snapshot->kernel);
 	sqlite3_bind_int64(db->values, 1, sqlite3_column_int64(db->hosts, 0));
 	while ((result = sqlite3_step(db->values)) == SQLITE_ROW) {
-		struct site site = {
-			.file = database_text(&info->strings, db->values, 0),
-			.line = (uint32_t)sqlite3_column_int64(db->values, 1),
-			.module = site_module(database_text(&info->strings, db->values, 2)),
-			.func = database_text(&info->strings, db->values, 3),
-			.notes = database_text(&info->strings, db->values, 4),
-			.bytes = sqlite3_column_int64(db->values, 5),
-			.calls = sqlite3_column_int64(db->values, 6),
-		};
-
 		if (!database_ascends(&last, sqlite3_column_int64(db->values, 7))) {
 			fail_with(db, damaged);
 			break;
 		}
-		if (!site.file || !site.func)
-			continue;
-		site.flags = site.notes ? site_flags(site.notes) : 0;
-		GROW(info->site, info->count, info->room);
-		info->site[info->count++] = site;
+		site_row_add(info, db->values);
 	}
 	sqlite3_reset(db->values);
 	return result == SQLITE_DONE || fail(db);
