@@ -34,8 +34,10 @@ struct conflict {
 	const char *why, *about;
 };
 
-/* Takes the first row that holds. */
+/* Reports the first row that holds; the macro takes an array. */
 void argument_conflicts(const struct conflict *conflicts, size_t count,
 			struct argp_state *state);
+#define CHECK_CONFLICTS(conflicts, state) \
+	argument_conflicts(conflicts, sizeof(conflicts) / sizeof(*(conflicts)), state)
 
 #endif

@@ -43,7 +43,7 @@ static void finish(const struct change *change, struct argp_state *state)
 	if (change->none)
 		return;
 	sites_check_columns(&choice->output, state);
-	argument_conflicts(conflicts, sizeof(conflicts) / sizeof(*conflicts), state);
+	CHECK_CONFLICTS(conflicts, state);
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)

@@ -119,9 +119,6 @@ static char *help(int key, const char *text, void *input)
 	       key == KEY_ATTR ? words_help(text, WORDS(attributes, .word), ", ") : (char *)text;
 }
 
-#define CHECK(conflicts, state) \
-	argument_conflicts(conflicts, sizeof(conflicts) / sizeof(*(conflicts)), state)
-
 /* Object files have neither functions nor a history. */
 static void finish_static(struct options *o, struct argp_state *state)
 {
@@ -134,7 +131,7 @@ static void finish_static(struct options *o, struct argp_state *state)
 		  "a build tree is grouped by file, dir, dir:DEPTH or subsystem", NULL },
 	};
 
-	CHECK(conflicts, state);
+	CHECK_CONFLICTS(conflicts, state);
 	if (by->by == BY_SITE)
 		by->by = BY_FILE;
 }
@@ -151,7 +148,7 @@ static void finish_trace(struct options *o, struct argp_state *state)
 		  "--kernel BUILD is missing; or give --attr current_dynamic", NULL },
 	};
 
-	CHECK(conflicts, state);
+	CHECK_CONFLICTS(conflicts, state);
 	if (o->wish.attribute == CURRENT)
 		o->wish.key = CURRENT_DYNAMIC;
 	o->selection.path = o->files.trace;
@@ -175,7 +172,7 @@ static void finish_flame(const struct options *o, struct argp_state *state)
 		  " is one argument too many: --flame=FILE", o->selection.path },
 	};
 
-	CHECK(conflicts, state);
+	CHECK_CONFLICTS(conflicts, state);
 }
 
 static void check_kind(const struct options *o, struct argp_state *state)
@@ -197,7 +194,7 @@ static void check_kind(const struct options *o, struct argp_state *state)
 		  "--raw is for call sites", NULL },
 	};
 
-	CHECK(conflicts, state);
+	CHECK_CONFLICTS(conflicts, state);
 }
 
 /* After selection_finish(). */

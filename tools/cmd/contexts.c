@@ -120,7 +120,7 @@ static void check(const struct options *o, struct argp_state *state)
 		  "contexts have no ids: choose by file, func, module or line", NULL },
 	};
 
-	argument_conflicts(conflicts, sizeof(conflicts) / sizeof(*conflicts), state);
+	CHECK_CONFLICTS(conflicts, state);
 }
 
 static void finish(struct options *o, struct argp_state *state)

@@ -54,6 +54,18 @@ static void whole_recording(struct diff *diff)
 	diff->selection.newer = diff->last.s;
 }
 
+static void check(const struct diff *diff, struct argp_state *state)
+{
+	const struct selection *selection = &diff->selection;
+	const struct conflict conflicts[] = {
+		{ diff->live != 0 && selection->newer, "--live takes no second file", NULL },
+		{ diff->live == 0 && !selection->newer && !source_is_recording(selection->path),
+		  "two files are needed, or --live SEC", NULL },
+	};
+
+	CHECK_CONFLICTS(conflicts, state);
+}
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct diff *diff = state->input;
@@ -83,13 +95,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_END:
 		selection_finish(&diff->selection, state);
 		selection_check_rows(&diff->selection, &diff->output, state);
-		if (diff->live != 0 && diff->selection.newer)
-			argp_error(state, "--live takes no second file");
-		else if (diff->live == 0 && !diff->selection.newer &&
-			 source_is_recording(diff->selection.path))
+		check(diff, state);
+		if (diff->live == 0 && !diff->selection.newer)
 			whole_recording(diff);
-		else if (diff->live == 0 && !diff->selection.newer)
-			argp_error(state, "two files are needed, or --live SEC");
 		return 0;
 	}
 	return ARGP_ERR_UNKNOWN;

@@ -189,7 +189,7 @@ static void check(const struct options *o, struct argp_state *state)
 		  "prometheus takes no repeated rows: use --group place or site", NULL },
 	};
 
-	argument_conflicts(conflicts, sizeof(conflicts) / sizeof(*conflicts), state);
+	CHECK_CONFLICTS(conflicts, state);
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)

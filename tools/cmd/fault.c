@@ -84,7 +84,7 @@ static void finish(struct fault *fault, struct argp_state *state)
 
 	if (fault->list)
 		output_check_columns(&change->choice.output, columns, COUNT, state);
-	argument_conflicts(conflicts, sizeof(conflicts) / sizeof(*conflicts), state);
+	CHECK_CONFLICTS(conflicts, state);
 	if (!control_action_check(fault->action.s, &error))
 		argp_error(state, "'%s': %s", error.token, error.why);
 	if (fault->off)

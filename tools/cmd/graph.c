@@ -50,6 +50,19 @@ static bool is_chart(const char *file)
 	return dot && (!strcmp(dot, ".html") || !strcmp(dot, ".svg") || !strcmp(dot, ".png"));
 }
 
+static void check(const struct options *o, struct argp_state *state)
+{
+	const struct output *output = &o->nodes.output;
+	const struct conflict conflicts[] = {
+		{ output->csv + output->json + o->folded + (o->file != NULL) > 1,
+		  "choose one of --json, --csv, --folded and --output", NULL },
+		{ o->nodes.top && (o->folded || o->file),
+		  "--top goes with neither --folded nor --output", NULL },
+	};
+
+	CHECK_CONFLICTS(conflicts, state);
+}
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct options *o = state->input;
@@ -67,10 +80,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		o->folded = true;
 		return 0;
 	case ARGP_KEY_END:
-		if (o->nodes.output.csv + o->nodes.output.json + o->folded + (o->file != NULL) > 1)
-			argp_error(state, "one of --json, --csv, --folded and --output");
-		if (o->nodes.top && (o->folded || o->file))
-			argp_error(state, "--top goes with neither --folded nor --output");
+		check(o, state);
 		return 0;
 	}
 	return ARGP_ERR_UNKNOWN;

@@ -120,7 +120,7 @@ static void check(const struct leaks *leaks, struct argp_state *state)
 #endif
 	};
 
-	argument_conflicts(conflicts, sizeof(conflicts) / sizeof(*conflicts), state);
+	CHECK_CONFLICTS(conflicts, state);
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)

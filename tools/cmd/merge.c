@@ -92,7 +92,7 @@ static void check(struct merge *merge, struct argp_state *state)
 	const struct conflict conflicts[] = {
 		{ !selection->paths_count, "which files?", NULL },
 		{ merge->csv + merge->output.json + (merge->sqlite != NULL) > 1,
-		  "one of --csv, --json and --sqlite", NULL },
+		  "choose one of --csv, --json and --sqlite", NULL },
 		{ merge->sqlite && selection->by.by != BY_SITE,
 		  "a database is of call sites: --group goes without --sqlite", NULL },
 		{ merge->sqlite && (selection->top || selection->has_min || merge->output.columns),
@@ -103,7 +103,7 @@ static void check(struct merge *merge, struct argp_state *state)
 
 	selection_finish(&merge->selection, state);
 	output_check_columns(&merge->output, columns, COLUMN_COUNT, state);
-	argument_conflicts(conflicts, sizeof(conflicts) / sizeof(*conflicts), state);
+	CHECK_CONFLICTS(conflicts, state);
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)

@@ -53,6 +53,18 @@ static const struct argp_child children[] = {
 	{ 0 }
 };
 
+static void check(const struct node_options *o, struct argp_state *state)
+{
+	const struct conflict conflicts[] = {
+		{ !o->input.path, "--image FILE is missing", NULL },
+		{ o->output.csv && o->output.json, "choose --json or --csv, not both", NULL },
+		{ o->choice.addresses && o->choice.query_text.len,
+		  "choose by addresses or by a query, not both", NULL },
+	};
+
+	CHECK_CONFLICTS(conflicts, state);
+}
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct node_options *o = state->input;
@@ -74,12 +86,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		add_argument(&o->choice, arg);
 		return 0;
 	case ARGP_KEY_END:
-		if (!o->input.path)
-			argp_error(state, "--image FILE is missing");
-		if (o->output.csv && o->output.json)
-			argp_error(state, "either --json or --csv");
-		if (o->choice.addresses && o->choice.query_text.len)
-			argp_error(state, "either addresses or a query");
+		check(o, state);
 		o->choice.query = argument_query(o->choice.query_text.len ? o->choice.query_text.s : "",
 						 state);
 		return 0;

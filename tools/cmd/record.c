@@ -47,6 +47,16 @@ static const struct argp_option options[] = {
 	{ 0 }
 };
 
+static void check(const struct record *record, struct argp_state *state)
+{
+	const struct conflict conflicts[] = {
+		{ !record->output, "--output FILE is missing", NULL },
+		{ record->output && !*record->output, "the name after --output is empty", NULL },
+	};
+
+	CHECK_CONFLICTS(conflicts, state);
+}
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct record *record = state->input;
@@ -89,10 +99,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		argp_error(state, "'%s' is one argument too many", arg);
 		return 0;
 	case ARGP_KEY_END:
-		if (!record->output)
-			argp_error(state, "--output FILE is missing");
-		else if (!*record->output)
-			argp_error(state, "the name after --output is empty");
+		check(record, state);
 		return 0;
 	}
 	return ARGP_ERR_UNKNOWN;

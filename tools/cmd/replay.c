@@ -76,7 +76,7 @@ static void check(const struct replay *replay, struct argp_state *state)
 	int prints = replay->list + replay->all_gauges + !!replay->text + !!replay->contexts;
 	const struct conflict conflicts[] = {
 		{ !replay->selection.path_given, "which recording?", NULL },
-		{ prints > 1, "one of --list, --gauges, --text and --contexts", NULL },
+		{ prints > 1, "choose one of --list, --gauges, --text and --contexts", NULL },
 		{ replay->gauges && !replay->list, "--gauge goes with --list", NULL },
 		{ (replay->output.columns || replay->output.json) && !replay->list,
 		  "--columns and --json go with --list", NULL },
@@ -91,7 +91,7 @@ static void check(const struct replay *replay, struct argp_state *state)
 #endif
 	};
 
-	argument_conflicts(conflicts, sizeof(conflicts) / sizeof(*conflicts), state);
+	CHECK_CONFLICTS(conflicts, state);
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)

@@ -54,7 +54,7 @@ static void check(const struct report *report, struct argp_state *state)
 		  NULL },
 	};
 
-	argument_conflicts(conflicts, sizeof(conflicts) / sizeof(*conflicts), state);
+	CHECK_CONFLICTS(conflicts, state);
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)

@@ -417,11 +417,14 @@ bool selection_rows(const struct selection *selection, const struct groups *grou
 void selection_check_rows(const struct selection *selection, const struct output *output,
 			  struct argp_state *state)
 {
-	if (selection->csv + output->json + (selection->sqlite != NULL) > 1)
-		argp_error(state, "one of --csv, --json and --sqlite");
-	if (selection->sqlite && !access(selection->sqlite, F_OK))
-		argp_error(state, "%s exists: take another name, or remove it first",
-			   selection->sqlite);
+	const struct conflict conflicts[] = {
+		{ selection->csv + output->json + (selection->sqlite != NULL) > 1,
+		  "choose one of --csv, --json and --sqlite", NULL },
+		{ selection->sqlite && !access(selection->sqlite, F_OK),
+		  " exists: take another name, or remove it first", selection->sqlite },
+	};
+
+	CHECK_CONFLICTS(conflicts, state);
 	for (size_t c = 0; c < selection->columns.count && selection->sqlite; c++)
 		for (size_t k = 0; k < c; k++)
 			if (selection->columns.column[c] == selection->columns.column[k])

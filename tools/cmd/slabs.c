@@ -102,7 +102,7 @@ static void check(const struct options *o, struct argp_state *state)
 	bool saved = o->sites && o->given && !from;
 	const struct conflict conflicts[] = {
 		{ output->json + output->csv + o->prometheus > 1,
-		  "one of --json, --csv and --prometheus", NULL },
+		  "choose one of --json, --csv and --prometheus", NULL },
 		{ o->prometheus && (o->live || o->old || o->sites || output->columns ||
 				    o->choice.pattern || o->top),
 		  "--prometheus has all caches as they are: --live, --diff, --sites, --columns, "
@@ -120,14 +120,14 @@ static void check(const struct options *o, struct argp_state *state)
 		{ o->old && !slab_key(o->choice.key)->of_changes,
 		  " does not sort changes", letter },
 		{ !!o->allocinfo + !!o->trace_db + !!o->alloc_traces > 1,
-		  "one of --allocinfo, --alloc-traces and --trace-db", NULL },
+		  "choose one of --allocinfo, --alloc-traces and --trace-db", NULL },
 		{ saved && image_file(o->path),
 		  "an image knows the call sites itself: codetag census --image FILE --by cache,site", NULL },
 		{ saved, "--sites of a saved slabinfo needs --allocinfo, --alloc-traces or "
 		  "--trace-db of that machine", NULL },
 	};
 
-	argument_conflicts(conflicts, sizeof(conflicts) / sizeof(*conflicts), state);
+	CHECK_CONFLICTS(conflicts, state);
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "arguments.h"
 #include "change.h"
 #include "command.h"
 #include "splitting.h"
@@ -52,14 +53,17 @@ static bool take_word(struct options *o, const char *word)
 /* Let the kernel's own parser say what is wrong, and what there is. */
 static void finish(struct options *o, struct argp_state *state)
 {
+	const struct conflict conflicts[] = {
+		{ o->restore && (o->keys.len || o->change.every || o->change.choice.words.len),
+		  "--restore goes alone: the run that was killed has noted its sites", NULL },
+		{ !o->restore && !o->keys.len,
+		  "the keys are missing, for example: stack age, or none", NULL },
+	};
 	struct query_error error;
 
-	if (o->restore && (o->keys.len || o->change.every || o->change.choice.words.len))
-		argp_error(state, "--restore goes alone: the run that was killed has noted its sites");
+	CHECK_CONFLICTS(conflicts, state);
 	if (o->restore)
 		return;
-	if (!o->keys.len)
-		argp_error(state, "the keys are missing, for example: stack age, or none");
 	text_printf(&o->keys, "%s", o->settings.len ? o->settings.s : "");
 	text_clear(&o->settings);
 	text_printf(&o->settings, "keys=%s", o->keys.s);

@@ -119,7 +119,7 @@ static void finish(struct sweep *sweep, struct argp_state *state)
 	};
 
 	output_check_columns(&sweep->output, sweep_columns, SWEEP_COLUMNS, state);
-	argument_conflicts(conflicts, sizeof(conflicts) / sizeof(*conflicts), state);
+	CHECK_CONFLICTS(conflicts, state);
 	if (!sweep->words.len)
 		text_clear(&sweep->words);
 	sweep->query = argument_query(sweep->words.s, state);

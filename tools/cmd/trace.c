@@ -138,7 +138,7 @@ static void check(const struct trace *trace, struct argp_state *state)
 		  (trace->db_file || records), "stacks, pages and processes are read from a log", NULL },
 	};
 
-	argument_conflicts(conflicts, sizeof(conflicts) / sizeof(*conflicts), state);
+	CHECK_CONFLICTS(conflicts, state);
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)

@@ -24,12 +24,15 @@ static const struct argp_option options[] = {
 
 static void finish(const struct trace_choice *choice, struct argp_state *state)
 {
-	if (choice->filter.malloc_only && choice->filter.cache_only)
-		argp_error(state, "--malloc and --cache leave nothing");
-	else if (choice->page_size && !choice->pages && !(choice->stacks && *choice->stacks))
-		argp_error(state, "--page-size goes with --pages");
-	else if (choice->pages && (choice->filter.malloc_only || choice->filter.cache_only))
-		argp_error(state, "pages are in no cache");
+	bool malloc_only = choice->filter.malloc_only, cache_only = choice->filter.cache_only;
+	const struct conflict conflicts[] = {
+		{ malloc_only && cache_only, "--malloc and --cache leave nothing", NULL },
+		{ choice->page_size && !choice->pages && !(choice->stacks && *choice->stacks),
+		  "--page-size goes with --pages", NULL },
+		{ choice->pages && (malloc_only || cache_only), "pages are in no cache", NULL },
+	};
+
+	CHECK_CONFLICTS(conflicts, state);
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "trace_sites.h"
 
+#include "arguments.h"
 #include "command.h"
 #include "trace_read.h"
 #include "base/message.h"
@@ -24,6 +25,17 @@ static const struct argp_option options[] = {
 	{ 0 }
 };
 
+static void check(const struct trace_files *files, struct argp_state *state)
+{
+	const struct conflict conflicts[] = {
+		{ files->build && !files->trace, "--kernel goes with --trace", NULL },
+		{ files->choice.given && !files->trace,
+		  "--malloc, --cache, --from, --stack and --pages go with --trace", NULL },
+	};
+
+	CHECK_CONFLICTS(conflicts, state);
+}
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct trace_files *files = state->input;
@@ -39,10 +51,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		files->build = arg;
 		return 0;
 	case ARGP_KEY_END:
-		if (files->build && !files->trace)
-			argp_error(state, "--kernel goes with --trace");
-		else if (files->choice.given && !files->trace)
-			argp_error(state, "--malloc, --cache, --from, --stack and --pages go with --trace");
+		check(files, state);
 		return 0;
 	}
 	return ARGP_ERR_UNKNOWN;

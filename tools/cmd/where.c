@@ -66,6 +66,22 @@ static const struct argp_child children[] = {
 	{ 0 }
 };
 
+static void check(const struct where *where, struct argp_state *state)
+{
+	const struct conflict conflicts[] = {
+		{ where->delay > 0 && (where->once || where->paths || where->output.json),
+		  "--delay goes with the table of this machine on a terminal", NULL },
+		{ where->recount == RECOUNT_ALWAYS && where->paths,
+		  "only this machine can count: leave out --recount", NULL },
+		{ where->recount == RECOUNT_NEVER && where->paths,
+		  "only this machine can count: leave out --no-recount", NULL },
+		{ where->pss && where->paths,
+		  "only this machine tells the shares of its processes: leave out --pss", NULL },
+	};
+
+	CHECK_CONFLICTS(conflicts, state);
+}
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct where *where = state->input;
@@ -100,13 +116,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		where->path[where->paths++] = arg;
 		return 0;
 	case ARGP_KEY_END:
-		if (where->delay > 0 && (where->once || where->paths || where->output.json))
-			argp_error(state, "--delay goes with the table of this machine on a terminal");
-		if (where->recount != RECOUNT_IF_SMALL && where->paths)
-			argp_error(state, "only this machine can count: leave out --%s",
-				   where->recount == RECOUNT_ALWAYS ? "recount" : "no-recount");
-		if (where->pss && where->paths)
-			argp_error(state, "--pss is of this machine");
+		check(where, state);
 		return 0;
 	}
 	return ARGP_ERR_UNKNOWN;
