@@ -21,6 +21,7 @@
  * one that are looked at, and how many small ones of them may be no percpu pointers.
  */
 #define NEAR_NUMBERS 8
+#define NEAR_POINTERS 4
 #define NEAR_ADDRESSES 16
 #define MAX_NUMBERS 1
 
@@ -160,6 +161,22 @@ static bool is_number(struct scan *s, uint64_t w)
 	return is_small_percpu(s, w) && w % DUMP_PAGE && !at_percpu_pointer(s, w);
 }
 
+static bool is_address(struct scan *s, uint64_t w)
+{
+	(void)s;
+	return w >= 1ULL << 63 && w < -4096ULL;
+}
+
+/*
+ * Whether a small percpu pointer is an offset in relocations or symbols of modules. Structures have
+ * other pointers beside it, and what is never freed was cleared.
+ */
+static bool is_offset(struct scan *s)
+{
+	return s->from < s->objects->nodes && count_near(s, NEAR_NUMBERS, is_number) > MAX_NUMBERS &&
+	       !count_near(s, NEAR_POINTERS, is_address);
+}
+
 /* An address where no area is, or behind the first page of one */
 static bool is_old_address(struct scan *s, uint64_t w)
 {
@@ -192,11 +209,8 @@ static uint32_t at_other(struct scan *s, uint64_t w)
 	const struct vmalloc_area *area;
 	uint32_t node = at_percpu_pointer(s, w);
 
-	/* Relocations and symbols of modules have offsets that are percpu pointers as well. */
-	if (node && is_small_percpu(s, w) && count_near(s, NEAR_NUMBERS, is_number) > MAX_NUMBERS)
-		return 0;
 	if (node)
-		return node;
+		return is_small_percpu(s, w) && is_offset(s) ? 0 : node;
 	if (w < 1ULL << 52)
 		return at_number(s, w);
 	if (w - s->text < s->text_size)

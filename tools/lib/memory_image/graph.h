@@ -13,7 +13,8 @@
  *   used and free areas, page tables of the kernel and its direct map lead nowhere. The tables of a
  *   process do.
  * - Percpu memory is found by the pointer that alloc_percpu() returns, with its two lowest bits
- *   clear, and by addresses of any processor. A small pointer among numbers is a number.
+ *   clear, and by addresses of any processor. A small pointer among numbers,
+ *   and near no address, is a number.
  * - A physical address or page frame number has to be that of the first byte.
  * - The pointer to the next free object, left in an object that was free, is none, unless the call
  *   site writes to that word of its objects.

@@ -392,6 +392,8 @@ static void test_small_percpu(void)
 		{ "with a bit", { 0x40013 }, { 0 }, "13p" },
 		{ "beside one number", { 0x40010, 0x40123 }, { 0, 8 }, "13p" },
 		{ "among numbers", { 0x40010, 0x40123, 0x40207 }, { 0, 24, 48 }, "13pc" },
+		{ "among numbers, near a pointer", { 0x40010, 0x40123, 0x40207, SMALL_MAP }, { 0, 24, 48, 32 }, "13p" },
+		{ "among numbers, far from one", { 0x40010, 0x40123, 0x40207, SMALL_MAP }, { 0, 24, 48, 40 }, "13pc" },
 		{ "between numbers", { 0x40010, 0x40123, 0x40207 }, { 128, 64, 192 }, "13pc" },
 		{ "numbers that are not near", { 0x40010, 0x40123, 0x40207 }, { 0, 72, 80 }, "13p" },
 		{ "sizes", { 0x40010, 0x40000, 0x40000 }, { 0, 8, 16 }, "13p" },
@@ -399,15 +401,20 @@ static void test_small_percpu(void)
 		{ "many pointers", { 0x40010, 0x40010, 0x40011, 0x40013 }, { 0, 8, 16, 24 }, "13p" },
 	};
 
-	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+	for (size_t i = 0; i < 2 * sizeof(cases) / sizeof(*cases); i++) {
+		size_t c = i / 2;
+		bool root = i % 2;	/* one of the kernel's own, or the second object */
 		struct world w = world();
 
 		set_number(&w, N_CPU_OFFSETS, small_at(70));
 		put(&w, small_at(70), small_at(60) - 0x40000);
+		put16(&w, small_at(SMALL_SLAB + 1) - 6, 33);
+		put(&w, STACK, FIRST + 1024);
 		for (unsigned int k = 0; k < 4; k++)
-			if (cases[i].word[k])
-				put(&w, STACK + 512 + cases[i].at[k], cases[i].word[k]);
-		expect_lost(&w, cases[i].what, cases[i].lost);
+			if (cases[c].word[k])
+				put(&w, (root ? STACK : FIRST + 1024) + 512 + cases[c].at[k],
+				    cases[c].word[k]);
+		expect_lost(&w, cases[c].what, root ? "13p" : cases[c].lost);
 		end(&w);
 	}
 }
