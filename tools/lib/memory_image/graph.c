@@ -191,15 +191,17 @@ static bool is_old_address(struct scan *s, uint64_t w)
 
 /*
  * Who keeps an area knows where it begins, or a structure in its first page. Other addresses in it
- * can be older than the area, and those near them, too: of a stack or of a module's file that was
- * there before. Those on a stack are new.
+ * can be older than the area: of a stack or of a module's file that was there before. So can those
+ * near them, but for the kernel's own data and for stacks, where few words are old.
  */
 static bool is_area_pointer(struct scan *s, const struct vmalloc_area *area, uint64_t w)
 {
 	uint64_t offset = w - area->start;
 
-	return offset < 4 || s->from >= s->objects->nodes ||
-	       (offset < DUMP_PAGE && !(w & 4) && !count_near(s, NEAR_ADDRESSES, is_old_address));
+	if (offset < 4 || offset >= DUMP_PAGE)
+		return offset < 4;
+	return s->from >= s->objects->nodes ||
+	       (!(w & 4) && !count_near(s, NEAR_ADDRESSES, is_old_address));
 }
 
 /* Where a word leads to that is no address of the direct map */

@@ -8,10 +8,9 @@
  * - An address anywhere in an object leads to it, so flags in low bits do not matter: list_nulls,
  *   entries of xarrays and maple trees, rhashtable, bits of obj_cgroups.
  * - The address of a struct page leads to the pages, and what is in a struct page belongs to them.
- * - An address in the first page of a vmalloc area leads to the vm_struct, and that to the pages; on
- *   a stack any address in it does. Near older addresses only the first address does. The trees of
- *   used and free areas, page tables of the kernel and its direct map lead nowhere. The tables of a
- *   process do.
+ * - An address in the first page of a vmalloc area leads to the vm_struct, and that to the pages.
+ *   In allocated memory near older addresses only the first address does. The trees of used and free
+ *   areas, page tables of the kernel and its direct map lead nowhere. The tables of a process do.
  * - Percpu memory is found by the pointer that alloc_percpu() returns, with its two lowest bits
  *   clear, and by addresses of any processor. A small pointer among numbers,
  *   and near no address, is a number.
