@@ -7,7 +7,7 @@
  * up those that have the same values. The machine goes on working meanwhile: memory that is
  * allocated, freed or moved may be counted or not, or twice.
  *
- * Only the list of caches is locked, and for percpu memory one chunk. A page can get
+ * Only the list of caches is locked, and percpu memory for a slice of a chunk. A page can get
  * another user while it is looked at. So pointers that are found there are followed by
  * functions that survive a bad address. A cache is looked up in the list, and a control
  * group under RCU, see page_memcg_check().
@@ -230,7 +230,7 @@ static int census_walk(struct census *census)
 {
 	u64 start, begin = ktime_get_mono_fast_ns();
 	unsigned long pfn, end = 0;
-	unsigned int chunk = 0;
+	struct codetag_percpu_pos pos = {};
 	struct zone *zone;
 	bool more;
 	size_t i;
@@ -246,7 +246,7 @@ static int census_walk(struct census *census)
 
 	do {
 		start = ktime_get_mono_fast_ns();
-		more = codetag_recount_percpu_live(&census->rc, chunk++);
+		more = codetag_recount_percpu_live(&census->rc, &pos);
 		if (rest(census, start))
 			return -EINTR;
 	} while (more);

@@ -249,12 +249,13 @@ void codetag_recount_pages(struct codetag_recount *rc, unsigned long pfn, unsign
 
 /* ---- percpu chunks ----------------------------------------------------------- */
 
-static void recount_chunk(struct codetag_recount *rc, struct pcpu_chunk *chunk)
+/* Of a chunk what begins from bit @bit of its map on, and before bit @to. */
+static void recount_chunk(struct codetag_recount *rc, struct pcpu_chunk *chunk, int bit, int to)
 {
-	int bit, off, end, nr = pcpu_chunk_map_bits(chunk);
+	int off, end, nr = pcpu_chunk_map_bits(chunk);
 	u16 *ref, id;
 
-	for_each_set_bit(bit, chunk->alloc_map, nr) {
+	for_each_set_bit_from(bit, chunk->alloc_map, to) {
 		/* An allocation begins at a boundary and ends at the next one. */
 		if (!test_bit(bit, chunk->bound_map))
 			continue;
@@ -290,9 +291,9 @@ void codetag_recount_percpu(struct codetag_recount *rc)
 
 	for (slot = 0; slot < pcpu_nr_slots; slot++)
 		list_for_each_entry(chunk, &pcpu_chunk_lists[slot], list)
-			recount_chunk(rc, chunk);
+			recount_chunk(rc, chunk, 0, pcpu_chunk_map_bits(chunk));
 	if (pcpu_reserved_chunk)
-		recount_chunk(rc, pcpu_reserved_chunk);
+		recount_chunk(rc, pcpu_reserved_chunk, 0, pcpu_chunk_map_bits(pcpu_reserved_chunk));
 }
 
 /* The chunk with this number, counted through all lists. With pcpu_lock held. */
@@ -309,24 +310,30 @@ static struct pcpu_chunk *nth_chunk(unsigned int nr)
 }
 
 /**
- * codetag_recount_percpu_live - tell of percpu allocations while the machine works
- * @rc: the recount, with a visitor
- * @nr: which chunk of percpu memory, from 0
+ * codetag_recount_percpu_live - tell of some percpu allocations while the machine works
+ * @rc:  the recount, with a visitor
+ * @pos: where to go on: all 0 at the beginning
  *
- * Allocations of percpu memory wait meanwhile. A chunk that moves to another list between
- * two calls may be counted twice or not.
+ * Interrupts are off, and allocations of percpu memory wait, for CODETAG_PERCPU_SLICE bytes
+ * of a chunk. A chunk that moves to another list between two calls may be counted twice or not.
  *
  * Context: Process.
- * Return: false if there is no such chunk.
+ * Return: false if that was all.
  */
-bool codetag_recount_percpu_live(struct codetag_recount *rc, unsigned int nr)
+bool codetag_recount_percpu_live(struct codetag_recount *rc, struct codetag_percpu_pos *pos)
 {
 	struct pcpu_chunk *chunk;
+	int nr, to;
 
 	spin_lock_irq(&pcpu_lock);
-	chunk = nth_chunk(nr);
-	if (chunk)
-		recount_chunk(rc, chunk);
+	chunk = nth_chunk(pos->chunk);
+	if (chunk) {
+		nr = pcpu_chunk_map_bits(chunk);
+		to = min(pos->bit + (int)(CODETAG_PERCPU_SLICE / PCPU_MIN_ALLOC_SIZE), nr);
+		recount_chunk(rc, chunk, pos->bit, to);
+		pos->chunk += to == nr;
+		pos->bit = to == nr ? 0 : to;
+	}
 	spin_unlock_irq(&pcpu_lock);
 	return chunk;
 }

@@ -7,6 +7,7 @@
 #define _MM_CODETAG_RECOUNT_H
 
 #include <linux/atomic.h>
+#include <linux/sizes.h>
 #include <linux/types.h>
 
 struct kmem_cache;
@@ -72,6 +73,19 @@ struct codetag_recount {
 	void (*visit)(struct codetag_recount *rc, const struct codetag_holding *holding);
 };
 
+/* Bytes of a percpu chunk in a slice: of allocations of 4 bytes these are 2,048. */
+#define CODETAG_PERCPU_SLICE	SZ_8K
+
+/**
+ * struct codetag_percpu_pos - how far the percpu allocations have been told
+ * @chunk:	number of the chunk, counted through all lists
+ * @bit:	of its map, from which on they are not told yet
+ */
+struct codetag_percpu_pos {
+	unsigned int chunk;
+	int bit;
+};
+
 /**
  * codetag_recount_flush - add to @found what is not in it yet
  * @rc: the recount
@@ -108,7 +122,7 @@ void codetag_recount_slab(struct codetag_recount *rc, struct page *page);
 bool codetag_recount_any(unsigned long pfn, unsigned long end);
 void codetag_recount_pages(struct codetag_recount *rc, unsigned long pfn, unsigned long end);
 void codetag_recount_percpu(struct codetag_recount *rc);
-bool codetag_recount_percpu_live(struct codetag_recount *rc, unsigned int nr);
+bool codetag_recount_percpu_live(struct codetag_recount *rc, struct codetag_percpu_pos *pos);
 
 /* ../vmalloc.c */
 #ifdef CONFIG_MMU
