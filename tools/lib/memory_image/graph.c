@@ -81,17 +81,40 @@ static uint32_t at_physical(struct scan *s, uint64_t pa)
 	return kobjects_at_physical(o, pa);
 }
 
-/* A number that may be a physical address or a page frame number */
+/* What begins at a physical address, if a number is one */
 static uint32_t at_number(struct scan *s, uint64_t w)
 {
 	struct kernel_objects *o = s->objects;
 	uint32_t node;
 
-	if (w >= LOWEST_ADDRESS && w < s->max_pa && w % DUMP_PAGE == 0) {
-		node = at_physical(s, w);
-		return node && kobjects_address(o, node) == s->direct_map + w ? node : 0;
+	if (w < LOWEST_ADDRESS || w >= s->max_pa || w % DUMP_PAGE)
+		return 0;
+	node = kobjects_at_physical(o, w);
+	return node && kobjects_address(o, node) == s->direct_map + w ? node : 0;
+}
+
+/*
+ * The same of the word that is looked at. In allocated memory one alone is none: there it is beside
+ * others, or the pointer is known, too. Arrays of small numbers look like it.
+ */
+static uint32_t at_physical_address(struct scan *s, uint64_t w)
+{
+	const struct kernel_objects *o = s->objects;
+	uint32_t node = at_number(s, w), before = 0, after = 0;
+
+	if (!node)
+		return 0;
+	if (s->from < o->nodes) {
+		if (s->at >= 8)
+			before = at_number(s, get64(s->words, s->at - 8));
+		if (s->at + 16 <= s->len)
+			after = at_number(s, get64(s->words, s->at + 8));
+		if ((before == node || o->id[before] != o->id[node]) &&
+		    (after == node || o->id[after] != o->id[node]))
+			return 0;
 	}
-	return 0;
+	kobjects_extent(o, w / DUMP_PAGE)->flags |= EXTENT_POINTED;
+	return node;
 }
 
 /* Pages that begin at a page frame, if it is one */
@@ -214,7 +237,7 @@ static uint32_t at_other(struct scan *s, uint64_t w)
 	if (node)
 		return is_small_percpu(s, w) && is_offset(s) ? 0 : node;
 	if (w < 1ULL << 52)
-		return at_number(s, w);
+		return at_physical_address(s, w);
 	if (w - s->text < s->text_size)
 		return 0;
 	node = kobjects_at_percpu(o, w);
@@ -404,10 +427,13 @@ static void set_page_ids_aside(struct scan *s)
 	uint64_t step = 1ULL << s->image->n[N_SECTION_SHIFT], size;
 
 	for (uint64_t pfn = 0; pfn < s->max_pa / DUMP_PAGE && image_step(s->image); pfn += step) {
-		uint64_t ids = image_page_ids(s->objects->recount, pfn, &size);
+		uint64_t slots = image_page_slots(s->objects->recount, pfn, &size), ext;
 
-		if (ids)
-			set_aside_virtual(s, ids, size * step);
+		if (slots)
+			set_aside_virtual(s, slots, size * step);
+		ext = image_page_ext(s->objects->recount, pfn, &size);
+		if (ext)
+			set_aside_virtual(s, ext, size * step);
 	}
 }
 

@@ -14,7 +14,8 @@
  * - Percpu memory is found by the pointer that alloc_percpu() returns, with its two lowest bits
  *   clear, and by addresses of any processor. A small pointer among numbers,
  *   and near no address, is a number.
- * - A physical address or page frame number has to be that of the first byte.
+ * - A physical address or page frame number has to be that of the first byte. Frame numbers, and
+ *   physical addresses in allocated memory, have to be beside another one of the same call site.
  * - The pointer to the next free object, left in an object that was free, is none, unless the call
  *   site writes to that word of its objects.
  * - Pages that were split from one allocation follow the first of them, if an address leads there.

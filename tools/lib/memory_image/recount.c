@@ -159,15 +159,19 @@ static void find_section(struct recount *recount, uint64_t pfn)
 		memory->ext = image_u64(image, at + n[N_SECTION_EXT]);
 }
 
-uint64_t image_page_ids(struct recount *recount, uint64_t pfn, uint64_t *size)
+uint64_t image_page_slots(const struct recount *recount, uint64_t pfn, uint64_t *size)
+{
+	const struct recount_memory *memory = recount->memory;
+
+	*size = 2;
+	return memory->store == recount->image->n[N_STORE_SLOT] ? memory->slots + pfn * 2 : 0;
+}
+
+uint64_t image_page_ext(struct recount *recount, uint64_t pfn, uint64_t *size)
 {
 	const struct recount_memory *memory = recount->memory;
 
 	find_section(recount, pfn);
-	if (memory->store == recount->image->n[N_STORE_SLOT]) {
-		*size = 2;
-		return memory->slots + pfn * 2;
-	}
 	*size = memory->ext_size;
 	return memory->ext && !(memory->ext & EXT_INVALID) && memory->ext_size <= DUMP_PAGE ?
 	       memory->ext + memory->ext_size * pfn : 0;

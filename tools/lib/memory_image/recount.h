@@ -87,8 +87,9 @@ struct percpu_place {
 
 bool recount_find_percpu(struct recount *recount, uint64_t address, struct percpu_place *place);
 
-/* Where pages @pfn and on have their ids, if that is beside them and not in page->flags; else 0. */
-uint64_t image_page_ids(struct recount *recount, uint64_t pfn, uint64_t *size);
+/* Where page frames from @pfn on have slots and page_ext, whoever uses it, and the size of each; 0: nowhere. */
+uint64_t image_page_slots(const struct recount *recount, uint64_t pfn, uint64_t *size);
+uint64_t image_page_ext(struct recount *recount, uint64_t pfn, uint64_t *size);
 
 /* The migratetype of the block that a page is in. */
 unsigned int image_migratetype(struct recount *recount, uint64_t pfn);

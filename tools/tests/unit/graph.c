@@ -156,6 +156,40 @@ static void test_pointers(void)
 	expect_with("physical, not aligned", PAGES - SMALL_MAP + 8, "13pc");
 }
 
+/* In allocated memory a physical address has to be beside another one of the same call site. */
+static void test_physical(void)
+{
+	static const struct {
+		const char *what;
+		uint64_t beside;
+		bool root;
+		const char *lost;
+	} cases[] = {
+		{ "alone, on a stack", 0, true, "13c" },
+		{ "alone in an object", 0, false, "13pc" },
+		{ "beside itself", SMALL_ALLOCATED * DUMP_PAGE, false, "13pc" },
+		{ "beside another one", (80 * DUMP_PAGE), false, "13c" },
+		{ "beside a page that is free", (90 * DUMP_PAGE), false, "13pc" },
+	};
+
+	for (size_t i = 0; i < 2 * sizeof(cases) / sizeof(*cases); i++) {
+		struct world w = world();
+		uint64_t at = cases[i / 2].root ? STACK + 512 : FIRST + 1024 + 512;
+
+		/* Page 80 is of site 32, too, and something leads to it. */
+		put16(&w, small_at(SMALL_SLOTS) + 80 * 2, 32);
+		put(&w, small_at(SMALL_STRUCTS) + 80 * 256 + 104, 1);
+		put(&w, STACK, small_at(80));
+		put16(&w, small_at(SMALL_SLAB + 1) - 6, 33);
+		put(&w, STACK + 8, FIRST + 1024);
+		put(&w, at, PAGES - SMALL_MAP);
+		if (cases[i / 2].beside)
+			put(&w, i % 2 ? at + 8 : at - 8, cases[i / 2].beside);
+		expect_lost(&w, cases[i / 2].what, cases[i / 2].lost);
+		end(&w);
+	}
+}
+
 /* What an object contains counts if something leads to the object. */
 static void test_chains(void)
 {
@@ -625,6 +659,7 @@ static void test_larger_than_memory(void)
 void test_graph(void)
 {
 	test_pointers();
+	test_physical();
 	test_chains();
 	test_rules();
 	test_free_pointer();
