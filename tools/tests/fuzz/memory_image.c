@@ -5,9 +5,14 @@
  * small image: each piece is where (3 bytes), how many bytes (1), and these.
  */
 #include "../small-image.h"
+#include "memory_image/contexts.h"
+#include "memory_image/functions.h"
 #include "memory_image/holders.h"
 #include "memory_image/lost.h"
+#include "memory_image/machine.h"
 #include "memory_image/paths.h"
+#include "memory_image/slabs.h"
+#include "memory_image/stats.h"
 #include "memory_image/whose.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -54,6 +59,26 @@ static void read_graph(struct image *image, const struct image_sites *sites,
 	kobjects_free(objects);
 }
 
+/* The texts of the kernel's files */
+static void read_files(struct image *image, const struct image_sites *sites, struct recount *recount)
+{
+	struct image_functions *functions = image_functions_read(image);
+	struct image_machine machine;
+	struct text text = { 0 };
+	uint64_t all;
+
+	image_contexts(sites, functions, &text);
+	image_sites_split(sites, &all);
+	image_stats(sites, recount, &text);
+	image_slabinfo(recount, &text);
+	for (uint64_t at = image->n[N_TEXT]; at < image->n[N_TEXT] + 4096; at += 500)
+		image_function_text(functions, at, &text);
+	if (image_machine_read(&machine, sites, recount, functions))
+		image_machine_free(&machine);
+	image_functions_free(functions);
+	text_free(&text);
+}
+
 static void read_all(const void *file, size_t size)
 {
 	const char *why = NULL;
@@ -85,6 +110,7 @@ static void read_all(const void *file, size_t size)
 		image_migratetype(&recount, page);
 	}
 	read_graph(image, sites, &recount);
+	read_files(image, sites, &recount);
 	recount_free(&recount);
 	image_sites_free(sites);
 	image_close(image);
