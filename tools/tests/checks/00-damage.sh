@@ -1,26 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
-# Files with some bytes changed at random, and cut: an error or a result, never a crash.
+# Files that are damaged at random or cut give an error or a result, never a crash.
 
-# survives TIMES FILE COPY MOST FIRST[-END] COMMAND...: in COPY, each time another one, at most
-# MOST bytes from byte FIRST on are others, and one in three is cut off anywhere.
+# survives TIMES FILE COPY MOST FIRST[-END] COMMAND...: each time COPY is another copy of FILE
+# in which up to MOST bytes from byte FIRST on are changed; one in three is cut.
 survives() {
-	python3 -c '
-import glob, os, random, re, subprocess, sys
-times, file, copy, most, place = sys.argv[1:6]
-first, _, end = place.partition("-")
-with open(file, "rb") as whole:
-    sound = whole.read()
-for seed in range(1, int(times) + 1):
-    for left in glob.glob(glob.escape(copy) + "-*"):  # by SQLite, beside it
-        os.remove(left)
-    random.seed(seed)
-    data = bytearray(sound)
-    for _ in range(random.randrange(1, int(most) + 1)):
-        data[random.randrange(int(first), int(end or len(data)))] = random.randrange(256)
-    with open(copy, "wb") as damaged:
-        damaged.write(data[:random.choice([len(data), len(data), random.randrange(len(data))])])
-    ran = subprocess.run(sys.argv[6:], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=120)
-    bad = re.search(b".*(?:runtime error|Sanitizer).*", ran.stdout)
-    if bad or ran.returncode not in (0, 1, 2) or (ran.returncode == 2 and not ran.stdout):
-        sys.exit(f"seed {seed}: exit {ran.returncode} {bad and bad[0]}")' "$@"
+	python3 helpers/run-on-damaged-copies.py "$@"
 }

@@ -3,19 +3,20 @@
 
 static_build() {
 	local dir=$build/static
-	# What is called alone builds the command, and says what it leaves out.
+	# make without a target builds the command, and says which features it leaves out.
 	nice -n 5 make -s -C .. O="$dir" STATIC=1 | grep -q '^built without what needs .*cairo' || return 1
 	! readelf -d "$dir/codetag" | grep NEEDED || return 1
 	"$dir/codetag" top --once data/handmade-v1.allocinfo >/dev/null
 }
 
-# Also what others run without sanitizers; whoever needs it first makes it.
+# Other tests use this build, too, if they need one without sanitizers; the first of them makes
+# it.
 clang_build() {
 	[ -e "$scratch/clang-built" ] || { nice -n 5 make -s -C .. O="$build/clang" CC=clang &&
 		: >"$scratch/clang-built"; }
 }
 
-# Pages need no cairo; what does need it says so.
+# Pages need no cairo; charts that do say so.
 without_cairo() {
 	local dir=$build/no-cairo file=data/recorded-ours-6.12.allocinfo
 	nice -n 5 make -s -C .. O="$dir" CAIRO=0 CFLAGS=-O0 || return 1
@@ -34,8 +35,8 @@ no_objects_in_source() {
 	[ -z "$found" ] || { echo "$found"; return 1; }
 }
 
-# A room of the library includes what is in it and in those that README.md lists
-# above it, and nothing of the subcommands.
+# A directory of the library includes its own headers and those of directories that README.md
+# lists above it, and none of the subcommands.
 rooms_in_order() {
 	local rooms below='' room bad=0
 	rooms=$(sed -n 's|^\t  \([a-z_]*\)/ .*|\1|p; /^\tlib\/kernel/q' ../README.md)
@@ -49,7 +50,7 @@ rooms_in_order() {
 	return $bad
 }
 
-# UPDATE=1 writes down whatever is printed, so look for what never may be.
+# UPDATE=1 accepts any output, so look for output that is always wrong.
 no_sanitizer_expected() {
 	! grep -rlE 'runtime error|Sanitizer' golden expected
 }
@@ -58,7 +59,7 @@ full_disk() {
 	! "$codetag" report data/handmade-v2.allocinfo >/dev/full
 }
 
-# Who has seen enough closes the pipe: nothing to complain about.
+# A reader that closes the pipe early is no error.
 closed_pipe() {
 	local way
 	for way in '' "trap '' PIPE;"; do

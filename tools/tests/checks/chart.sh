@@ -1,21 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
-# Charts: well-formed, of the size asked for, and as long as the values are.
+# Charts are well-formed, have the requested size, and are as long as their values.
 
-# bars_match SVG COUNT < VALUES: the widths of its bars are to each other as the values.
+# bars_match SVG COUNT < VALUES: the widths of its bars are in proportion to the values.
 bars_match() {
-	python3 -c '
-import re, sys
-import xml.etree.ElementTree as tree
-values = [int(line) for line in sys.stdin]
-widths = []
-for path in tree.parse(sys.argv[1]).iter("{http://www.w3.org/2000/svg}path"):
-    points = [tuple(map(float, p)) for p in re.findall(r"([-\d.]+) ([-\d.]+)", path.get("d"))]
-    xs = [x for x, _ in points]
-    if len(points) == 5 and min(xs) == 20:
-        widths.append(max(xs) - 20)
-assert len(widths) == len(values) == int(sys.argv[2]), (widths, values)
-for value, width in zip(values, widths):
-    assert abs(width / widths[0] - value / values[0]) < 0.002, (value, width)' "$@"
+	python3 helpers/check-svg-bars.py "$@"
 }
 
 bars_match_values() {
@@ -30,7 +18,7 @@ bars_match_branch() {
 	"$codetag" report -N -b -n 5 -o size "$file" 'file fs/*' | bars_match "$svg" 5
 }
 
-# texts SVG: what can be read in it, a line each
+# texts SVG: its texts, a line each
 texts() {
 	python3 -c '
 import sys, xml.etree.ElementTree as tree
@@ -38,7 +26,7 @@ for text in tree.parse(sys.argv[1]).iter("{http://www.w3.org/2000/svg}text"):
     print(text.text)' "$1"
 }
 
-# Names are text, also those with letters that XML has other uses for.
+# Names are text, also if they contain characters that XML reserves.
 svg_has_text() {
 	local svg=$scratch/text.svg
 	printf '8192 1 net/a<b>&"c.c:7 func:f\n4096 1 fs/b.c:8 func:g\n' >"$scratch/names"
@@ -50,7 +38,8 @@ svg_has_text() {
 	return 1
 }
 
-# The chart of the running kernel names it. A /proc of our own has an allocinfo on any kernel.
+# The chart of the running kernel names its release. A made-up /proc has an allocinfo on any
+# kernel.
 kernel_in_title() {
 	local svg=$scratch/kernel.svg
 	clang_build || return 1
@@ -98,7 +87,7 @@ ticks_are_round() {
 	return 1
 }
 
-# What is drawn in a colour that was there before has a texture.
+# A colour that repeats gets a texture.
 colours_differ() {
 	local i
 	for i in {10..39}; do
@@ -121,7 +110,7 @@ assert len(clipped) >= 18 * 3 and len(lines) > 200, (len(clipped), len(lines))' 
 	"$codetag" chart -o "$scratch/few.svg" "$scratch/few" && ! grep -q clip-path "$scratch/few.svg"
 }
 
-# How much deeper the tree is than what is drawn of it.
+# The number of levels that are not drawn.
 deeper_is_said() {
 	local file=$scratch/deep
 	echo '4096 1 a/b/c/d/e/f/g/h.c:1 func:i' >"$file"
@@ -137,19 +126,7 @@ deeper_is_said() {
 png_is_drawn() {
 	local png=$scratch/chart.png
 	"$codetag" chart --size 640x480 -o "$png" "$@" || return 1
-	python3 -c '
-import struct, sys, zlib
-data = open(sys.argv[1], "rb").read()
-assert data[:8] == b"\x89PNG\r\n\x1a\n" and struct.unpack(">II", data[16:24]) == (640, 480)
-at, pixels = 8, b""
-while at < len(data):
-    size, kind = struct.unpack(">I4s", data[at:at + 8])
-    if kind == b"IDAT":
-        pixels += data[at + 8:at + 8 + size]
-    at += size + 12
-pixels = zlib.decompress(pixels)
-assert len(pixels) == 480 * (640 * 3 + 1)
-assert len(set(pixels)) > 20' "$png"
+	python3 helpers/check-png.py "$png"
 }
 
 svg_is_sound() {
@@ -165,64 +142,21 @@ assert len(paths) > 8 and len(texts) > 8, (len(paths), len(texts))
 assert not any("nan" in p.get("d", "") for p in paths)' "$svg"
 }
 
-# Nothing is beyond the page, and letters are to be told from what they are drawn on.
+# Nothing is outside the page, and letters contrast with their background.
 svg_is_readable() { # SIZE ARG...
 	local svg=$scratch/readable.svg
 	"$codetag" chart --size "$1" -o "$svg" "${@:2}" || return 1
-	python3 -c '
-import re, sys, xml.etree.ElementTree as tree
-width, height = map(float, sys.argv[2].split("x"))
-def bright(fill):
-    part = [float(p) / 100 for p in re.findall(r"([\d.]+)%", fill)]
-    return sum(weight * p ** 2.2 for weight, p in zip((0.2126, 0.7152, 0.0722), part))
-def inside(point, corners):
-    (x, y), odd = point, False
-    for (ax, ay), (bx, by) in zip(corners, corners[1:] + corners[:1]):
-        if (ay > y) != (by > y) and x < (bx - ax) * (y - ay) / (by - ay) + ax:
-            odd = not odd
-    return odd
-shapes, texts = [], []
-def walk(node, fill):
-    tag = node.tag.split("}")[1]
-    # An attribute or in the style, as cairo is older or newer.
-    own = re.search(r"fill:([^;]+)", node.get("style", ""))
-    fill = node.get("fill", own[1] if own else fill)
-    if tag in ("defs", "clipPath") or "clip-path" in node.attrib:
-        return
-    if tag in ("path", "rect") and fill.startswith("rgb"):
-        corners = [(float(x), float(y)) for x, y in
-                   re.findall(r"(-?[\d.]+) (-?[\d.]+)", node.get("d", ""))]
-        for x, y in corners:
-            assert -1 <= x <= width + 1 and -1 <= y <= height + 1, node.get("d")
-        shapes.append((corners, bright(fill)))
-    if tag == "text":
-        a, b, c, d, e, f = map(float, re.findall(r"[-\d.]+", node.get("transform", "1 0 0 1 0 0")))
-        size, long = float(node.get("font-size")), float(node.get("textLength"))
-        # Its ends and its middle, at half the height of a letter.
-        for along in (1, long / 2, long - 1):
-            x, y = float(node.get("x")) + along, float(node.get("y")) - size / 3
-            texts.append((a * x + c * y + e, b * x + d * y + f, bright(fill), node.text))
-    for child in node:
-        walk(child, fill)
-walk(tree.parse(sys.argv[1]).getroot(), "")
-for x, y, ink, text in texts:
-    assert 0 <= x < width and 0 <= y < height, (x, y, text)
-    below = next((light for corners, light in reversed(shapes) if inside((x, y), corners)), 1)
-    dark, light = sorted((ink, below))
-    # On what covers it, if it is beside something dark it is on white.
-    assert (light + 0.05) / (dark + 0.05) > 4 or ink < 0.2, (text, ink, below)
-    assert ink < 0.5 or below < 0.2, (text, ink, below)
-assert len(texts) > 20, texts' "$svg" "$1"
+	python3 helpers/check-svg-legible.py "$svg" "$1"
 }
 
-# More than can be read: what fits, and a line that tells how many more there are.
+# More bars than can be read: those that fit are drawn, and a line says how many more there are.
 bars_fit() {
 	local svg=$scratch/many.svg file=data/recorded-mainline-6.12.allocinfo
 	"$codetag" chart --kind bars -n 60 --size 900x500 -o "$svg" "$file" || return 1
 	"$codetag" report -N -b -n 16 -o size "$file" | bars_match "$svg" 16
 }
 
-# counted_once KIND FILE: the sum that the chart tells, and the names in it
+# counted_once KIND FILE: the sum in the chart, and the names in it
 chart_counts_once() {
 	local svg=$scratch/sum.svg once raw
 	"$codetag" chart --kind "$1" -o "$svg" "$2" || return 1
@@ -237,7 +171,7 @@ print("%.1fM in" % (json.load(sys.stdin)["total"]["size"] / 2 ** 20))')" <<<"$on
 	[ "$1" != bars ] || grep alloc_slab <<<"$raw"
 }
 
-# What else was recorded, as lines: on the axis if it is bytes, else on a scale of its own.
+# Other recorded values are lines: on the axis if they are bytes, else on a scale of their own.
 gauges_are_lines() {
 	local db=$scratch/lines.db append=() kb svg=$scratch/lines.svg
 	rm -f "$db"
@@ -255,22 +189,13 @@ gauges_are_lines() {
 	texts "$svg" >"$scratch/texts"
 	grep -qx '3.9M  meminfo.Slab' "$scratch/texts" &&
 		grep -qx '3000 of 4000  slabinfo.dentry/active' "$scratch/texts" &&
-		python3 -c '
-import re, sys, xml.etree.ElementTree as tree
-lines = []
-for path in tree.parse(sys.argv[1]).iter("{http://www.w3.org/2000/svg}path"):
-    points = [tuple(map(float, p)) for p in re.findall(r"([-\d.]+) ([-\d.]+)", path.get("d"))]
-    if path.get("fill", path.get("style")) .startswith(("none", "fill:none")) and len(points) == 3:
-        lines.append([y for _, y in points])
-# 1, 2, 4 and 4, 2, 3 parts; each twice, for it is to be seen on any colour.
-parts = [(y[0] - y[1]) / (y[1] - y[2]) for y in lines]
-assert [round(p, 2) for p in parts] == [0.5, 0.5, -2, -2], lines' "$svg" &&
+		python3 helpers/check-svg-gauge-lines.py "$svg" &&
 		chart_refuses --kind area --gauge no.such "$db" &&
 		! "$codetag" chart --gauge meminfo.Slab -o "$svg" "$db" 2>"$scratch/err" &&
 		grep -q 'goes with --kind area' "$scratch/err"
 }
 
-# In areas, too, they are left out if there is anything else.
+# Areas leave them out, too, if there is any other site.
 area_leaves_out() {
 	local svg=$scratch/area.svg
 	"$codetag" chart --kind area -o "$svg" "$scratch/once.db" file 'mm/slub.c' &&
@@ -279,7 +204,7 @@ area_leaves_out() {
 		texts "$svg" | grep -q alloc_slab_page
 }
 
-# What the flames stand on is all of it: contexts, and what is of none.
+# The base of the flames is the sum of all contexts and of the memory in none.
 flame_adds_up() {
 	local svg=$scratch/flame.svg want
 	want=$(awk '/^# site: +[0-9]/ { s += $3 } /^ *[0-9]+ +[0-9]+ +[0-9]+ / { s += $1 }
@@ -295,7 +220,7 @@ chart_refuses() {
 	[ $? -eq 2 ] && [ ! -e "$out" ]
 }
 
-# Where cairo would stop drawing: within a character that is cut, and at what is none.
+# Cairo would stop drawing at a character that is cut, and at invalid UTF-8.
 odd_names_are_drawn() { # KIND
 	local svg=$scratch/odd.svg odd
 	printf '8192 2 fs/\377.c:1 func:f\n' >"$scratch/odd"
@@ -311,7 +236,7 @@ full_is_said() { # SUFFIX
 		grep -q "cannot write .*full.$1: No space left on device" "$scratch/err"
 }
 
-# What has shrunk is told; among bars it is drawn.
+# Sites that have shrunk are mentioned; bars draw them.
 shrunk_is_said() {
 	local svg=$scratch/shrunk.svg kind want
 	printf '8192 2 fs/a.c:1 func:f\n9000 1 fs/b.c:1 func:g\n' >"$scratch/shrunk.old"
@@ -326,7 +251,7 @@ shrunk_is_said() {
 	[ "$(texts "$svg" | grep -c 'fs/[ab].c')" -eq 2 ]
 }
 
-# In another kernel the lines are others: that is no growth, so there is nothing to draw.
+# In another kernel lines differ, which is no growth: there is nothing to draw.
 moved_is_no_growth() {
 	local file=data/recorded-mainline-6.12.allocinfo
 	sed 's/\(mm.slub.c:\)\([0-9]*\)/\11\2/' $file >"$scratch/moved"
@@ -423,7 +348,7 @@ for d in re.findall(r"<path[^>]* fill=.[^n][^>]* d=\"(M[^\"]*)\"|<path[^>]* d=\"
         print(min(x), max(x), min(y))' "$1"
 }
 
-# What shrank goes to the other side of zero; the size is in px, not in points.
+# Sites that shrank go to the other side of zero; the size is in px, not in points.
 bars_have_directions() {
 	local header='allocinfo - version: 1.0
 #     <size>  <calls> <tag info>'
@@ -444,7 +369,8 @@ flames_hang() {
 	     END { exit !(n && root < top) }' "$scratch/boxes"
 }
 
-# A snapshot has no stacks: its page opens as treemap, with time and sum. A slider tells its own.
+# A snapshot has no stacks: its page opens as a treemap and shows time and sum. A page with a
+# slider shows these beside it.
 page_opens() {
 	"$codetag" chart data/recorded-ours-6.12.allocinfo -o "$scratch/opens.html" &&
 		page_data "$scratch/opens.html" | python3 -c '
@@ -466,7 +392,7 @@ if feature d3 chart/page-opens; then
 	check chart/page-opens page_opens
 fi
 
-# Stacks of another tool are of no call sites, and end where they end.
+# Stacks of another tool have no call sites, and end at their own last function.
 flame_of_others() {
 	"$codetag" chart --flame=data/inputs/page_owner -o "$scratch/others.html" &&
 		grep -q 'in 3 allocations' "$scratch/others.html" &&

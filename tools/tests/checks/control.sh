@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
-# What is written to the control files, and what a refusal is called.
+# Writes to the control files, and messages about a refusal.
 
-# written FILE COMMAND...: what arrives in a file of that name
+# written FILE COMMAND...: the text that COMMAND writes to a file of that name
 written() {
 	local dir=$scratch/control file=$1
 	shift
@@ -17,8 +17,8 @@ writes() {
 	[ "$want" = "$got" ] || { echo "want: $want"; echo "got: $got"; return 1; }
 }
 
-# refused ERRNO STATUS TEXT FILE COMMAND...: the kernel's answer to a write, by a
-# write() of our own in front of libc's.
+# refused ERRNO STATUS TEXT FILE COMMAND...: the kernel refuses a write with ERRNO; a write() in
+# front of libc's stands for it.
 refused() {
 	local error=$1 status=$2 text=$3 file=$4 dir=$scratch/refused out got
 	shift 4
@@ -43,23 +43,7 @@ one_write() {
 }
 
 make_refuse() {
-	gcc -shared -fPIC -o "$scratch/refuse.so" -x c - <<-'C'
-		#define _GNU_SOURCE
-		#include <errno.h>
-		#include <stdlib.h>
-		#include <sys/syscall.h>
-		#include <unistd.h>
-		ssize_t write(int fd, const void *data, size_t len)
-		{
-			const char *error = getenv("REFUSE");
-			static int count;
-
-			if (fd <= 2 || !error || (!count++ && *error == 'l'))
-				return syscall(SYS_write, fd, data, len);
-			errno = *error == 'l' ? EIO : atoi(error);
-			return -1;
-		}
-	C
+	gcc -shared -fPIC -o "$scratch/refuse.so" helpers/refuse-writes.c
 }
 
 # Every line of the file is a call site, in its order.
@@ -116,35 +100,12 @@ check json/contexts-tree json_is_valid "$codetag" contexts --json --tree \
 	-f data/recorded-ours-6.12-split.debugfs/contexts
 check json/remembered json_is_valid "$codetag" remembered --json --debugfs data/handmade.debugfs
 
-# Where the kernel is locked down nobody opens control: the list is in sites, and a sentence says why.
+# On a locked-down kernel nobody can open control: the list comes from sites, and a message says
+# why.
 locked_down() {
 	local dir=$scratch/lockdown out
 	clang_build && mkdir -p "$dir" && cp data/handmade.debugfs/* "$dir/" && cp "$dir/control" "$dir/sites" || return 1
-	gcc -shared -fPIC -o "$scratch/lockdown.so" -x c - <<-'C' || return 1
-		#define _GNU_SOURCE
-		#include <dlfcn.h>
-		#include <errno.h>
-		#include <stdio.h>
-		#include <string.h>
-		#include <fcntl.h>
-		#include <unistd.h>
-		#include <sys/syscall.h>
-		int open(const char *path, int flags, ...)
-		{
-			const char *slash = strrchr(path, '/');
-			if (slash && !strcmp(slash, "/control"))
-				return errno = EPERM, -1;
-			return syscall(SYS_openat, AT_FDCWD, path, flags, 0600);
-		}
-		FILE *fopen(const char *path, const char *mode)
-		{
-			FILE *(*real)(const char *, const char *) = dlsym(RTLD_NEXT, "fopen");
-			static char line[] = "none [integrity] confidentiality\n";
-			if (!strcmp(path, "/sys/kernel/security/lockdown"))
-				return fmemopen(line, strlen(line), "r");
-			return real(path, mode);
-		}
-	C
+	gcc -shared -fPIC -o "$scratch/lockdown.so" helpers/pretend-lockdown.c || return 1
 	out=$(LD_PRELOAD=$scratch/lockdown.so "$build/clang/codetag" status -a --debugfs "$dir" 2>&1) ||
 		{ echo "$out"; return 1; }
 	diff <(echo "$out") <("$codetag" status -a --debugfs data/handmade.debugfs) || return 1
@@ -190,7 +151,7 @@ contexts_add_up() {
 }
 check control/contexts-add-up contexts_add_up
 
-# Rates are of the time between the readings, 2 s: 100 allocations and 40 frees of kstrdup.
+# Rates are per second between two readings, 2 s apart: 100 allocations and 40 frees of kstrdup.
 account_has_rates() (
 	export dir=$scratch/rates
 	mkdir -p "$dir" || return 1

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-# The man pages and the completion know what the command knows.
+# The man pages and the completion have everything that the command accepts.
 
 commands=$("$codetag" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p')
 
@@ -37,8 +37,8 @@ examples_work() {
 		sed -n "s/.*codetag \($1 [^|>&]*\).*/\1/p" >"$scratch/examples"
 	[ -s "$scratch/examples" ] || return 1
 	while read -r example; do
-		# An image is looked at where it is named, and there is none here. What is behind
-		# -- is a command to run.
+		# The command opens an image as soon as it is named, and there is none in this
+		# test. The words after -- are a command to run.
 		example=${example/--image /--usage --image }
 		eval "'$codetag' ${example/ -- / --usage -- } --usage" >/dev/null 2>"$scratch/err" ||
 			{ echo "$example"; cat "$scratch/err"; return 1; }
@@ -55,21 +55,10 @@ man_lint() {
 json_is_documented() {
 	"$@" >"$scratch/documented.json" || [ $? -eq 1 ] || return 1
 	sed -n -e '/^.Sh COLUMNS/,/^.Sh MEMORY/p' -e '/^.Sh IMAGES OF MEMORY/,/^.Sh SOURCES/p' \
-		../man/codetag.1 | python3 -c '
-import json, re, sys
-man = sys.stdin.read()
-def fields(value):
-    for key, inner in value.items() if isinstance(value, dict) else enumerate(value):
-        if isinstance(key, str):
-            yield key
-        if isinstance(inner, (dict, list)):
-            yield from fields(inner)
-names = sorted(set(fields(json.load(open(sys.argv[1])))))
-missing = [name for name in names if not re.search(rf"\b{re.escape(name)}\b", man)]
-assert names and not missing, f"not in codetag.1: {missing}"' "$scratch/documented.json"
+		../man/codetag.1 | python3 helpers/check-documented-fields.py "$scratch/documented.json"
 }
 
-# --help lists the columns that there are: those of the message about a bad one.
+# --help lists all columns: the same as the message about an unknown one.
 help_knows_columns() {
 	local column help
 	help=$("$codetag" "$1" --help | tr -s ' \n' ' ')
@@ -154,7 +143,7 @@ for command in "slabs" "slabs --diff x" "contexts" "trace x" "static x" "status"
 	# shellcheck disable=SC2086
 	check "docs/columns/${command// /-}" help_knows_columns "${command%% *}" $command
 done
-# words_of COMMAND OPTION: the words of the message about one that there is not.
+# words_of COMMAND OPTION: the words that the message about an unknown word lists.
 words_of() {
 	"$codetag" "$1" "$2" '?' 2>&1 | sed -n 's/.*there are: \(.*\)$/\1/p' | tr -d ,
 }
@@ -165,7 +154,7 @@ word_options() {
 		sed -nE 's/^ *(-., )?(--[a-z-]+)=(KEY|BY|LIST|FORMAT|KIND|ATTR)( .*)?$/\2/p'
 }
 
-# What the manual page says of the options of COMMAND, with "columns" of its columns, too.
+# The manual page's text about the options of COMMAND; with "columns" about its columns, too.
 man_of() {
 	awk -v command="$1" -v columns="$2" '
 		/^\.S[sh]/ {
@@ -259,7 +248,7 @@ if [ -e "$recording" ]; then
 	check docs/json/leaks json_is_documented "$codetag" leaks --json -a "$recording"
 	check docs/json/replay json_is_documented "$codetag" replay --json --list "$recording"
 fi
-# listed FILE: the package that it is of, as $owners says, is in a list, or Debian cannot be
+# listed FILE: the package of FILE, by $owners, is in a list, or Debian cannot be
 # without it.
 listed() {
 	local package
@@ -268,7 +257,7 @@ listed() {
 		[ "$(dpkg-query -W -f '${Essential}' "$package")" = yes ]; }
 }
 
-# Where all that is listed is installed, nothing is skipped for want of a program or a library.
+# If all listed packages are installed, no test is skipped for want of a program or a library.
 skips_are_listed() {
 	local name missing=0 programs libraries owners
 	mapfile -t programs < <(grep -hv '^ *#' checks/*.sh | grep -oE '\bprogram [a-z][a-z0-9-]* [a-z]' |
@@ -312,7 +301,7 @@ if program mandoc docs/lint; then
 fi
 check docs/install installs
 
-# What would be taken and have no effect is refused, and the message names it.
+# An option that would have no effect is refused, and the message names it.
 refuses() {
 	local named=$1
 	shift
@@ -363,7 +352,7 @@ if [ -e "$recording" ]; then
 	check docs/refuses/leaks-count refuses --count leaks "$recording" -c 20
 fi
 
-# What helps is said, if a file that was named cannot be read.
+# If a named file cannot be read, a hint says what to do.
 hints() { # ERROR HINT COMMAND...
 	local error=$1 hint=$2
 	shift 2

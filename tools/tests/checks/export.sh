@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
-# The formats of other tools, read back by other means.
+# The formats of other tools, read by other programs.
 
 # The stacks of pprof are those of the folded format, with the same weights.
 pprof_like_folded() {
 	"$codetag" export --format pprof -o "$scratch/x.pb.gz" "$@" || return 1
 	gzip -t "$scratch/x.pb.gz" || return 1
-	python3 decode-pprof.py "$scratch/x.pb.gz" >"$scratch/decoded" || return 1
+	python3 helpers/decode-pprof.py "$scratch/x.pb.gz" >"$scratch/decoded" || return 1
 	# Names can have blanks, the last two words are numbers.
 	sed -nE 's/ [0-9-]+ ([1-9][0-9]*)$/ \1/p' "$scratch/decoded" | sort >"$scratch/bytes"
 	sed -nE 's/ ([1-9][0-9]*) [0-9-]+$/ \1/p' "$scratch/decoded" | sort >"$scratch/calls"
@@ -15,7 +15,7 @@ pprof_like_folded() {
 		diff - "$scratch/calls"
 }
 
-# Smaller than what is in it, and without zlib that is what is written.
+# The file is smaller than its content; without zlib the content itself is written.
 pprof_packed() {
 	local file=data/recorded-mainline-6.12.allocinfo
 	nice -n 5 make -s -C .. O="$build/static" STATIC=1 || return 1
@@ -33,7 +33,7 @@ folded_adds_up() {
 	[ "$want" = "$got" ] || { echo "file: $want, stacks: $got"; return 1; }
 }
 
-# What is in contexts and what is in none.
+# Memory in contexts, and memory in none.
 contexts_add_up_folded() {
 	local want got
 	want=$(awk '/^# site: +[0-9]/ { s += $3 } /^ *[0-9]+ +[0-9]+ +[0-9]+ / { s += $1 } END { print s }' "$1")
@@ -94,7 +94,7 @@ assert len(names) == len(set(names)) == 10, names' "$scratch/latin1.prom" &&
 		{ ! command -v promtool >/dev/null || promtool check metrics <"$scratch/latin1.prom"; }
 }
 
-# A line that moves is not another series.
+# A site whose line moves stays the same series.
 prometheus_is_stable() {
 	local file=data/handmade-v2.allocinfo
 	diff <("$codetag" export --format prometheus $file) \

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-# 15 s of fuzzing for each parser; make fuzz has a minute for each. A parser that
-# is the same as when it had its part stands all that was found, and some more.
+# 15 s of fuzzing for each parser; make fuzz takes a minute for each. A parser that has not
+# changed since then only gets its old inputs and a few new ones.
 fuzz() {
 	FUZZ_AGAIN=2 ../tests/run-fuzz "$build" "${FUZZ_SECONDS:-15}" "$1"
 }

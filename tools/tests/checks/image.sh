@@ -4,7 +4,7 @@
 small=$scratch/small linked=$scratch/linked
 
 make_images() {
-	gcc -std=gnu17 -I../lib -o "$scratch/make-image" make-image.c &&
+	gcc -std=gnu17 -I../lib -I. -o "$scratch/make-image" helpers/make-image.c &&
 		"$scratch/make-image" >"$small" && "$scratch/make-image" linked >"$linked" &&
 		"$scratch/make-image" cut >"$scratch/cut" &&
 		"$scratch/make-image" sparse >"$scratch/sparse" &&
@@ -12,7 +12,7 @@ make_images() {
 		truncate -s $((4096 + (256 << 30))) "$scratch/sparse" "$scratch/empty"
 }
 
-# exits STATUS TEXT COMMAND...: it exits so, and what it prints has TEXT
+# exits STATUS TEXT COMMAND...: it exits with STATUS and prints TEXT
 exits() {
 	local want=$1 text=$2 status
 	shift 2
@@ -28,7 +28,7 @@ rows() { # COMMAND...
 	"$codetag" "$@" | python3 -c 'import json, sys; print(len(json.load(sys.stdin)["rows"]))'
 }
 
-# 0: nothing is lost, 1: something is, 2: no object is of these call sites.
+# 0: nothing is lost, 1: something is, 2: these call sites have no object.
 image_lost() {
 	exits 1 'in 2 of 4 objects' lost --image "$small" func objects &&
 		exits 0 'in 0 of 4 objects' lost --image "$linked" func pages &&
@@ -89,7 +89,7 @@ image_files() {
 		exits 1 '524288 installed = 114688 at boot' where --bytes "$small"
 }
 
-# A copy of the kernel's census, and files that are none.
+# A copy of the kernel's census, and files that are not one.
 image_census() {
 	printf '%s\n' '# census - version: 1.0' '  8192 2 node=0 site=mm/a.c:1 func:a' \
 		'  4096 1 node=1 site=mm/a.c:1 func:a' '  100 1 node=1 site=fs/b.c:2 [b] func:b' \
@@ -109,7 +109,7 @@ image_sparse() {
 		exits 1 '524288 installed' where --bytes "$scratch/sparse"
 }
 
-# Holes are not searched, and what is behind them is found: here a layout table at 200 GiB.
+# Holes are not searched, and data after them are found: a layout table at 200 GiB.
 image_empty() {
 	(ulimit -t 3; exits 2 'has no layout table' report --image "$scratch/empty") || return 1
 	python3 - "$small" "$scratch/empty" <<'END' || return 1
@@ -123,7 +123,7 @@ END
 	(ulimit -t 3; exits 0 '2 call sites' report --image "$scratch/empty")
 }
 
-# One of the two would be ignored.
+# One of the two options would be ignored.
 image_two_files() {
 	local file=data/handmade-v2.allocinfo
 

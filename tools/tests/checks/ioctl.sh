@@ -1,119 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0
-# What is read by the ioctls of /proc/allocinfo is what the text says. A library in
-# front of libc's functions is the kernel: its file is $TEXT, and its ioctls choose
-# lines of that, unless NO_IOCTL is set. What it was asked goes to $ASKED.
+# The ioctls of /proc/allocinfo return the same as its text. helpers/pretend-ioctls.c stands for
+# the kernel.
 make_kernel() {
 	gcc -shared -fPIC -Wall -Wextra -Werror -idirafter ../../codetag/include/uapi \
-		-o "$scratch/allocinfo.so" -x c - <<-'C'
-		#define _GNU_SOURCE
-		#include <errno.h>
-		#include <fcntl.h>
-		#include <linux/alloc_tag.h>
-		#include <stdarg.h>
-		#include <stdio.h>
-		#include <stdlib.h>
-		#include <string.h>
-		#include <sys/ioctl.h>
-		#include <sys/syscall.h>
-		#include <unistd.h>
-		static struct allocinfo_filter filter;
-		static int file = -1;
-		static FILE *lines;
-
-		int open(const char *path, int flags, ...)
-		{
-			int fd, ours = !strcmp(path, "/proc/allocinfo");
-			va_list args;
-			mode_t mode;
-
-			va_start(args, flags);
-			mode = flags & O_CREAT ? va_arg(args, mode_t) : 0;
-			va_end(args);
-			fd = syscall(SYS_openat, AT_FDCWD, ours ? getenv("TEXT") : path, flags, mode);
-			if (ours)
-				file = fd;
-			return fd;
-		}
-
-		int open64(const char *path, int flags, ...) __attribute__((alias("open")));
-
-		static void copy_end(char *to, const char *name)
-		{
-			size_t len = strlen(name);
-
-			strcpy(to, name + (len > 63 ? len - 63 : 0));
-		}
-
-		/* The next line that the filter wants. */
-		static int next(struct allocinfo_tag_data *data)
-		{
-			char line[4096], name[4096], module[4096], func[4096], *note;
-			long long bytes;
-
-			while (fgets(line, sizeof(line), lines)) {
-				memset(data, 0, sizeof(*data));
-				*module = 0;
-				if (sscanf(line, "%lld %llu %[^:]:%llu func:%s", &bytes,
-					   &data->counter.calls, name, &data->tag.lineno, func) != 5 &&
-				    sscanf(line, "%lld %llu %[^:]:%llu [%[^]]] func:%s", &bytes,
-					   &data->counter.calls, name, &data->tag.lineno, module,
-					   func) != 6)
-					continue;
-				copy_end(data->tag.filename, name);
-				copy_end(data->tag.modname, module);
-				copy_end(data->tag.function, func);
-				if ((filter.mask & ALLOCINFO_FILTER_MASK_FUNCTION &&
-				     strcmp(filter.fields.function, data->tag.function)) ||
-				    (filter.mask & ALLOCINFO_FILTER_MASK_MODNAME &&
-				     strcmp(filter.fields.modname, data->tag.modname)))
-					continue;
-				note = strstr(line, "func:");
-				data->counter.bytes = bytes;
-				data->counter.accurate = !strstr(note, " accurate:no");
-				data->counter.pad[ALLOCINFO_PAD_UNLOADED] = !!strstr(note, " unloaded:yes");
-				return 0;
-			}
-			errno = ENOENT;
-			return -1;
-		}
-
-		int ioctl(int fd, unsigned long command, ...)
-		{
-			struct allocinfo_get_at *at;
-			va_list args;
-			FILE *log;
-
-			va_start(args, command);
-			at = va_arg(args, void *);
-			va_end(args);
-			if (fd != file)
-				return syscall(SYS_ioctl, fd, command, at);
-			if (getenv("NO_IOCTL")) {
-				errno = ENOTTY;
-				return -1;
-			}
-			if (command == ALLOCINFO_IOC_GET_NEXT)
-				return next((struct allocinfo_tag_data *)at);
-			log = fopen(getenv("ASKED"), "w");
-			fprintf(log, "%llx %s %s\n", at->filter.mask, at->filter.fields.function,
-				at->filter.fields.modname);
-			fclose(log);
-			filter = at->filter;
-			lines = fopen(getenv("TEXT"), "r");
-			return next(&at->data);
-		}
-	C
+		-o "$scratch/allocinfo.so" helpers/pretend-ioctls.c
 }
 
-# on_kernel COMMAND...: of the build that no sanitizer is in front of
+# on_kernel COMMAND...: runs it with the build without sanitizers
 on_kernel() {
 	TEXT=$scratch/text ASKED=$scratch/asked LD_PRELOAD=$scratch/allocinfo.so \
 		"$build/clang/codetag" "$@" 2>&1
 	echo "exit $?"
 }
 
-# same_as_text ASKED COMMAND...: the same output with and without the ioctls, of which
-# the kernel sees that, or nothing
+# same_as_text ASKED COMMAND...: the output is the same with and without the ioctls, and the
+# kernel is asked ASKED, or nothing
 same_as_text() {
 	local asked=$1
 	shift
@@ -148,7 +49,7 @@ if make_kernel; then
 	check ioctl/long-func same_as_text '1  long' report module long
 	long=a$(printf '%062d' 0)
 	check ioctl/too-long same_as_text '' report func "$long"
-	# Who does not know the names, or needs more, reads the text.
+	# A command that has no whole name, or needs more data, reads the text.
 	check ioctl/glob same_as_text '' report func 'alloc_slab*'
 	check ioctl/not same_as_text '' report not func alloc_slab_page
 	check ioctl/two same_as_text '' report 'func alloc_slab_page; func new_slab'

@@ -36,7 +36,7 @@ rows_begin_blank() {
 	[ "$(tmux_top capture-pane -p | sed -n 5,10p | cut -c 1-2 | sort -u)" = "  " ]
 }
 
-# grows FILE: a line of it holds more than before, which is seen
+# grows FILE: a line of it grows, and the screen shows that
 grows() {
 	held=$((${held:-1048576} + 8000000))
 	sed "s/1048576 /$held /" data/handmade-v2.allocinfo >"$1"
@@ -59,7 +59,7 @@ live_steps() {
 	screen_has 'filter: module ext4' || return 1
 	tmux_top send-keys / 'bad x' Enter
 	screen_has "bad query, at 'bad'" || return 1
-	# Escape leaves the filter there is, at once; what is typed can be changed.
+	# Escape keeps the present filter, at once; typed letters can be deleted.
 	tmux_top send-keys / 'module nope' Escape
 	screen_has 'q quit, h help' || return 1
 	screen_has '3 sites hold 36864 in 9 allocations' || return 1
@@ -90,7 +90,7 @@ live_steps() {
 	screen_has 'not a copy of allocinfo' || return 1
 	tmux_top send-keys h u
 	screen_has '8.7M' || return 1
-	# Narrow: the columns that tell least go, and nothing goes on in the next line.
+	# On a narrow screen the least important columns go, and no line wraps.
 	tmux_top resize-window -x 40 -y 10
 	screen_has '   SIZE   CHANGE  SHARE NAME' || return 1
 	tmux_top send-keys h
@@ -116,7 +116,7 @@ live_toggle() {
 toggle_steps() {
 	local dir=$1
 	screen_has '12 sites hold' || return 1
-	# It asks, and any other key leaves it.
+	# It asks, and any other key but y changes nothing.
 	tmux_top send-keys p
 	screen_has 'switch profiling of mm/filemap.c:1950 __filemap_get_folio? y/n' || return 1
 	tmux_top send-keys t
@@ -125,7 +125,7 @@ toggle_steps() {
 	tmux_top send-keys p y
 	screen_has 'mm/filemap.c:1950 __filemap_get_folio: no longer profiled' || return 1
 	[ "$(head -n 1 "$dir/control")" = 'id 40 -p' ] || return 1
-	# The same line of a header can be in a module, too: that is another site.
+	# The same line of a header can be in a module, too, which is another site.
 	cat >"$dir/control" <<-'E'
 		mm/filemap.c:1950 func:__filemap_get_folio =_ id 41
 		mm/filemap.c:1950 [x] func:__filemap_get_folio =p id 42

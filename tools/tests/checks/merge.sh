@@ -4,25 +4,7 @@
 # fleet DIR HOSTS: the recorded file with other numbers for each host; one has much of one site
 fleet() {
 	mkdir -p "$1"
-	python3 - "$1" "$2" <<'EOF'
-import random
-import sys
-
-random.seed(7)
-out, hosts = sys.argv[1], int(sys.argv[2])
-lines = open("data/recorded-ours-6.12.allocinfo").readlines()
-for host in range(hosts):
-    with open(f"{out}/host{host:03}", "w") as file:
-        for line in lines:
-            if line[0] in "a#":
-                file.write(line)
-                continue
-            size, calls, tag = line.split(None, 2)
-            size = int(int(size) * random.uniform(0.9, 1.1))
-            if host == 17 and "func:shmem_alloc_inode " in tag:
-                size += 5 << 20
-            file.write(f"{size:12} {calls:>8} {tag}")
-EOF
+	python3 helpers/make-fleet.py "$1" "$2"
 }
 
 # Site by site: the sum, the mean of the two in the middle, the 99th of 100, the largest.
@@ -49,7 +31,7 @@ merge_like_awk() {
 		[ "$(wc -l <"$scratch/want")" -gt 1000 ]
 }
 
-# The host that was given too much is found, and no other.
+# The host with too much memory is found, and no other.
 merge_outliers() {
 	"$codetag" merge --json -s outliers -n 2 "$scratch/fleet" | python3 -c '
 import json, sys
@@ -61,16 +43,7 @@ assert not rows[1]["outliers"], rows[1]'
 
 merge_csv_is_json() {
 	"$codetag" merge -a --csv "$scratch/fleet" >"$scratch/merge.csv" &&
-		"$codetag" merge -a --json "$scratch/fleet" | python3 -c '
-import csv, json, sys
-rows = json.load(sys.stdin)["rows"]
-table = list(csv.DictReader(open(sys.argv[1], newline=""), strict=True))
-assert len(rows) == len(table) > 1000
-for a, b in zip(rows, table):
-    for key in "size", "calls", "hosts", "median", "p99", "largest", "line":
-        assert a[key] == int(b[key]), (a, b)
-    assert a["largest_host"] == b["largest_host"] and a["func"] == b["func"]
-    assert " ".join(o["host"] for o in a["outliers"]) == b["outliers"]' "$scratch/merge.csv"
+		"$codetag" merge -a --json "$scratch/fleet" | python3 helpers/compare-merge-csv.py "$scratch/merge.csv"
 }
 
 # rows_are_json DB COMMAND...: its CSV and its database have the rows of its JSON
@@ -80,21 +53,7 @@ rows_are_json() {
 	rm -f "$db"
 	"$@" --csv >"$scratch/rows.csv" && "$@" --json >"$scratch/rows.json" &&
 		"$@" --sqlite "$db" && ! "$@" --sqlite "$db" 2>/dev/null || return 1
-	python3 -c '
-import csv, json, sqlite3, sys
-rows = json.load(open(sys.argv[2]))["rows"]
-flat = [{k: " ".join(v) if isinstance(v, list) else v for k, v in row.items()} for row in rows]
-db = sqlite3.connect(sys.argv[1])
-db.row_factory = sqlite3.Row
-held = [dict(row) for row in db.execute("SELECT * FROM rows ORDER BY rowid")]
-for a, b in zip(flat, held):
-    if "share" in a:
-        assert abs(a.pop("share") - b.pop("share")) < 0.001, (a, b)
-assert flat == held and len(held) > 1, (flat[:2], held[:2])
-table = list(csv.DictReader(open(sys.argv[3], newline=""), strict=True))
-for row in table:
-    row.pop("share", None)
-assert [{k: "" if v is None else str(v) for k, v in row.items()} for row in held] == table' \
+	python3 helpers/compare-row-formats.py \
 		"$db" "$scratch/rows.json" "$scratch/rows.csv"
 }
 
@@ -111,7 +70,7 @@ report_rows() {
 		! "$codetag" diff --sqlite "$scratch/no/x.db" $file $file 2>/dev/null && [ ! -e "$scratch/two.db" ]
 }
 
-# As a whole or not at all, in place of one that is there, as other formats are.
+# Written as a whole or not at all, and replaces an existing file, like other formats.
 export_rows() {
 	local db=$scratch/export.db i
 	echo old >"$db"
@@ -126,7 +85,7 @@ print(json.load(sys.stdin)["total"]["size"])')" ] &&
 		grep -q 'ordinary file' "$scratch/err" && ! "$codetag" export --format sqlite "$scratch/fleet" 2>/dev/null
 }
 
-# Nothing counts twice that links lead to again, and what they lead to keeps its name.
+# A file that links lead to counts once and keeps its own name.
 links_count_once() {
 	local dir=$scratch/links
 	mkdir -p "$dir/web1" "$scratch/elsewhere/web2" || return 1
@@ -137,7 +96,7 @@ links_count_once() {
 		[ "$("$codetag" report -g host -N -s name -o name "$dir" | tr '\n' ' ')" = 'web1 web2 ' ]
 }
 
-# Hosts are called as --label says, with each command that tells them apart.
+# --label names hosts, in each command that tells them apart.
 labelled_hosts() {
 	local a=$scratch/fleet/host000 b=$scratch/fleet/host001
 	[ "$("$codetag" report -g host -N -s name -o name --label host=x $a --label host=y $b)" = $'x\ny' ] &&
@@ -153,7 +112,7 @@ labelled_hosts() {
 	done
 }
 
-# What the database has: sums and medians computed from its values, and the values themselves.
+# The database has the values, and the sums and medians that follow from them.
 merge_like_sqlite() {
 	local db=$scratch/fleet.db
 	rm -f "$db"
@@ -176,14 +135,14 @@ merge_like_sqlite() {
 	[ "$(sqlite3 "$db" 'SELECT host.name FROM outlier JOIN host ON host.id = host')" = host017 ] &&
 		[ "$(sqlite3 "$db" 'SELECT sum(size) FROM value')" = \
 			"$(cat "$scratch/fleet"/* | awk '!/^[a#]/ { s += $1 } END { printf "%.0f", s }')" ] || return 1
-	# It is a fleet as the files are.
+	# Commands read it like the files.
 	diff <("$codetag" merge -n 30 "$scratch/fleet") <("$codetag" merge -n 30 "$db") &&
 		diff <("$codetag" report -n 30 "$scratch/fleet") <("$codetag" report -n 30 "$db") &&
 		! "$codetag" merge --sqlite "$db" "$scratch/fleet" 2>"$scratch/err" &&
 		grep -q exists "$scratch/err"
 }
 
-# The sum is the one that pprof makes of the single profiles.
+# The sum is the same as pprof's sum of the single profiles.
 merge_like_pprof() {
 	local i files=()
 	for i in 000 001 002; do
@@ -194,7 +153,7 @@ merge_like_pprof() {
 	for i in "$scratch/sum.pb.gz" "$scratch/000.pb.gz $scratch/001.pb.gz $scratch/002.pb.gz"; do
 		# shellcheck disable=SC2086
 		HOME=$scratch pprof -proto -output "$scratch/pprof.out" $i >/dev/null 2>&1 || return 1
-		python3 decode-pprof.py "$scratch/pprof.out" | sort
+		python3 helpers/decode-pprof.py "$scratch/pprof.out" | sort
 	done >"$scratch/both"
 	sort "$scratch/both" | uniq -c | awk '$1 != 2 { exit 1 } END { exit !(NR > 300) }'
 }
@@ -218,21 +177,10 @@ merge_is_frugal() {
 		ln "$dir/host00$((i % 4))" "$dir/host$(printf '%03d' "$i")"
 	done
 	clang_build || return 1
-	python3 - "$build/clang/codetag" "$dir" "$@" <<'EOF'
-import resource
-import subprocess
-import sys
-
-subprocess.run([sys.argv[1], *sys.argv[3:], sys.argv[2]], stdout=subprocess.DEVNULL, check=True)
-used = resource.getrusage(resource.RUSAGE_CHILDREN)
-seconds = used.ru_utime + used.ru_stime
-print(f"201 hosts: {seconds:.2f} s, {used.ru_maxrss} kB")
-# 1,000 hosts may take 3 s and 200 MB.
-assert seconds < 0.6 and used.ru_maxrss < 40000
-EOF
+	python3 helpers/measure-merge.py "$build/clang/codetag" "$dir" "$@"
 }
 
-# Never more than there are, also where there are two directories.
+# The progress never exceeds the number of files, also with two directories.
 shows_progress() { # COMMAND
 	script -qec "stty rows 24 cols 80; $codetag $* $scratch/fleet >/dev/null" /dev/null |
 		tr '\r' '\n' | awk '/ of 60 files/ { shown = 1; beyond = beyond || $1 > 60 }
@@ -240,7 +188,7 @@ shows_progress() { # COMMAND
 		[ -z "$("$codetag" "$@" "$scratch/fleet" 2>&1 >/dev/null)" ]
 }
 
-# Part of it cannot be read: said, the rest is there, exit status 2.
+# If a part cannot be read: a message, the rest is shown, exit status 2.
 merge_goes_on() {
 	"$codetag" merge --json data/handmade-v1.allocinfo data/handmade.stats no-such-file \
 		data/handmade-v2.allocinfo >"$scratch/out" 2>"$scratch/err"
@@ -251,7 +199,7 @@ print(*[h["host"] for h in json.load(open(sys.argv[1]))["hosts"]])' "$scratch/ou
 			'handmade-v1 handmade-v2' ]
 }
 
-# How hosts are called.
+# The names of hosts.
 merge_names() {
 	local dir=$scratch/merge-names
 	mkdir -p "$dir/web1/proc" "$dir/web2" || return 1
@@ -314,13 +262,13 @@ damaged_archive() {
 	! "$codetag" report "$scratch/damaged.gz" 2>"$scratch/err" && grep -q 'damaged or cut' "$scratch/err"
 }
 
-# Nothing, compressed, is as empty as nothing.
+# An empty file that is compressed is empty.
 empty_archive() {
 	gzip </dev/null >"$scratch/empty.gz"
 	! "$codetag" report "$scratch/empty.gz" 2>"$scratch/err" && grep -q 'empty.gz is empty' "$scratch/err"
 }
 
-# hosts_awk PATTERN RAW: what each host holds in lines that match, by awk
+# hosts_awk PATTERN RAW: the memory of each host in lines that match, by awk
 hosts_awk() {
 	awk -v pattern="$1" -v raw="$2" 'FNR == 1 { n = split(FILENAME, part, "/"); host = part[n] }
 		!/^[a#]/ && $0 ~ pattern && (raw || !/func:alloc_slab_page|percpu-vm.c/) {
@@ -356,7 +304,7 @@ hosts_are_groups() {
 		! "$codetag" export -g host --format prometheus "$dir" --label host=a 2>/dev/null
 }
 
-# What is much larger than any such file is not unpacked.
+# A file much larger than any real one is not unpacked.
 bomb() {
 	yes 12345678 | head -c 3000000 | gzip -1 >"$scratch/spark.gz"
 	yes "$scratch/spark.gz" | head -n 100 | xargs cat >"$scratch/bomb.gz"
@@ -389,7 +337,7 @@ recordings() {
 		! "$codetag" report "$day@3" 2>"$scratch/err" && grep -q 'no snapshot 3' "$scratch/err"
 }
 
-# What was recorded beside the call sites, over time: a value stays until it changes.
+# The other recorded values over time: a value stays until it changes.
 gauges() {
 	local db=$scratch/gauges.db slab append=()
 	rm -f "$db"

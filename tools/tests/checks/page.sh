@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-# Charts to explore: the numbers in the page are those of report --json, and what
-# is clicked, searched and slid shows them. In a real browser: browser.py, by hand.
+# Charts to explore: the numbers in the page are those of report --json, and clicks, searches
+# and the slider show them. browser.py does this in a real browser, by hand.
 
 # Every site, and nothing else, with the very numbers of the report.
 page_equals_report() { # FILE QUERY...
@@ -8,16 +8,7 @@ page_equals_report() { # FILE QUERY...
 	"$codetag" chart -o "$html" "$@" || return 1
 	# 2: some call sites of that file are not profiled.
 	"$codetag" report --json "$@" >"$scratch/report.json" || [ $? -eq 2 ] || return 1
-	page_data "$html" | python3 -c '
-import json, sys
-report, data = json.load(open(sys.argv[1])), json.load(sys.stdin)
-assert [a["key"] for a in data["attributes"]] == ["size", "calls"]
-rows = {row["name"]: (row["size"], row["calls"]) for row in report["rows"]}
-sites = {site["name"]: tuple(site["values"]) for site in data["sites"]}
-assert sites == {name: (0,) + row for name, row in rows.items()}, set(sites) ^ set(rows)
-assert rows and sum(v[1] for v in sites.values()) == report["total"]["size"]
-for site in data["sites"]:
-    assert site["name"].startswith("/".join(site["stack"][:-1]) + ":"), site' "$scratch/report.json"
+	page_data "$html" | python3 helpers/check-page-sites.py "$scratch/report.json"
 }
 
 # Every snapshot of a recording, as report shows it.
@@ -25,25 +16,7 @@ page_equals_recording() {
 	local html=$scratch/page.html
 	"$codetag" chart -o "$html" "$recording" || return 1
 	page_data "$html" >"$scratch/page.json"
-	python3 -c '
-import json, subprocess, sys
-data = json.load(open(sys.argv[3]))
-assert len(data["times"]) == 16 and data["times"][1] - data["times"][0] == 60
-for time in range(16):
-    text = subprocess.run([sys.argv[1], "replay", sys.argv[2], "--text", str(time + 1)],
-                          check=True, capture_output=True).stdout
-    report = json.loads(subprocess.run([sys.argv[1], "report", "--json", "-"], input=text,
-                                       check=True, capture_output=True).stdout)
-    rows = {row["name"]: [row["size"], row["calls"]] for row in report["rows"]}
-    shown = {}
-    for site in data["sites"]:
-        now = [0, 0]
-        for at in range(0, len(site["values"]), 3):
-            if site["values"][at] <= time:
-                now = site["values"][at + 1:at + 3]
-        if now != [0, 0]:
-            shown[site["name"]] = now
-    assert shown == rows, (time, shown, rows)' "$codetag" "$recording" "$scratch/page.json"
+	python3 helpers/check-page-times.py "$codetag" "$recording" "$scratch/page.json"
 }
 
 # The stacks of contexts, with and without helpers, with the numbers of the export.
@@ -62,24 +35,12 @@ for site in json.load(sys.stdin)["sites"]:
 				END { print s }' $split)" ]
 }
 
-# No name can end the script or ask anybody for anything, and there is no address to go to.
+# No name can end the script or load anything, and the page contains no address.
 page_is_closed() {
 	local html=$scratch/page.html
 	printf '4096 1 a/</script><script>alert(1)</script>.c:1 func:<!--f\n' >"$scratch/odd-page"
 	"$codetag" chart -o "$html" "$scratch/odd-page" || return 1
-	python3 -c '
-import html.parser, re, sys
-class Page(html.parser.HTMLParser):
-    scripts, links = 0, []
-    def handle_starttag(self, tag, attrs):
-        self.scripts += tag == "script"
-        self.links += [v for k, v in attrs if k in ("src", "href")] + [tag] * (tag in ("link", "img"))
-page = Page()
-text = open(sys.argv[1], encoding="utf-8").read()
-page.feed(text)
-assert page.scripts == 3 and not page.links, (page.scripts, page.links)
-assert "default-src \x27none\x27" in text and "BSD-3-Clause" in text
-assert not re.search(r"@(DATA|D3|DRAW)@", text)' "$html"
+	python3 helpers/check-page-alone.py "$html"
 }
 
 # steps HTML STEP...: what the page shows
@@ -106,7 +67,7 @@ print(len(r["rows"]), "found:", r["total"]["size"], "bytes")')
 	return 1
 }
 
-# The slider, and growth: what is below zero is told.
+# The slider, and growth: negative values are mentioned.
 page_slides() {
 	local html=$scratch/page.html first last
 	"$codetag" chart -o "$html" "$recording" || return 1

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-# Series that Prometheus takes and that last; the rules of contrib/prometheus; a leak that
+# Series that Prometheus accepts and that continue; the rules of contrib/prometheus; a leak that
 # raises an alert in Debian's Prometheus.
 
 rules=../contrib/prometheus
@@ -12,35 +12,10 @@ dashboard_asks() {
 	"$codetag" record -q -c 1 -o "$scratch/dashboard.db" --allocinfo data/handmade-v2.allocinfo &&
 		sqlite3 "$scratch/dashboard.db" "UPDATE meta SET value = '6.12.117' WHERE key = 'kernel'" || return 1
 	"$codetag" export --format prometheus "$scratch/dashboard.db" >"$scratch/dashboard.prom"
-	python3 - "$dashboard" "$scratch/dashboard.prom" $rules/codetag.rules.yml "$scratch/dashboard.rules.yml" <<'EOF'
-import json
-import re
-import sys
-
-dashboard, exported, rules, out = sys.argv[1:]
-lines = [line for line in open(exported) if line[0] != "#"]
-names = {re.match(r"\w+", line)[0] for line in lines} | set(re.findall(r"record: (\S+)", open(rules).read()))
-labels = set(re.findall(r'[{,](\w+)="', "".join(lines))) | {"instance"}
-with open(dashboard) as file:
-    board = json.load(file)
-asked = [t["expr"] for p in board["panels"] for t in p["targets"]]
-assert len(asked) >= 8 and len({p["id"] for p in board["panels"]}) == len(board["panels"])
-for expr in asked + [v["query"] for v in board["templating"]["list"] if v["type"] == "query"]:
-    for name in re.findall(r"codetag[\w:]*", expr):
-        assert name in names, f"{name} of '{expr}' is not exported"
-    for label in re.findall(r"[{,]\s*(\w+)[=!]", expr):
-        assert label in labels, f"no label {label}, of '{expr}'"
-for panel in board["panels"]:
-    for label in re.findall(r"{{(\w+)}}", panel["targets"][0]["legendFormat"]):
-        assert label in labels, f"no label {label}, of the legend of {panel['title']}"
-with open(out, "w") as file:
-    print("groups:\n  - name: asked\n    rules:", file=file)
-    for i, expr in enumerate(asked):
-        print(f"      - record: asked:{i}\n        expr: {json.dumps(expr)}", file=file)
-EOF
+	python3 helpers/check-dashboard.py "$dashboard" "$scratch/dashboard.prom" $rules/codetag.rules.yml "$scratch/dashboard.rules.yml"
 }
 
-# Prometheus' own parser for what the panels ask.
+# Prometheus' own parser reads the queries of the panels.
 dashboard_parsed() {
 	[ -s "$scratch/dashboard.rules.yml" ] || dashboard_asks || return 1
 	promtool check rules "$scratch/dashboard.rules.yml"
@@ -62,7 +37,7 @@ labels_last() {
 			<(labels_of -g site "$scratch/moved") >/dev/null
 }
 
-# Whatever is in a name.
+# Any characters in a name.
 hostile_names() {
 	printf 'allocinfo - version: 2.0\n1 1 a\xff.c:1 func:f\n2 1 a\xfe.c:1 func:f\n3 1 a"\\b.c:1 func:f\n4 1 \xc3\xa4.c:1 func:\xe2\x82\xac\n' \
 		>"$scratch/odd-names"
@@ -84,7 +59,7 @@ promtool_takes() {
 	done
 }
 
-# The kernel of a recording is an info metric; of a file it is not known.
+# The kernel of a recording is an info metric; that of a file is not known.
 kernel_info() {
 	local db=$scratch/kernel.db
 	"$codetag" record -q -c 1 -o "$db" --allocinfo data/handmade-v2.allocinfo &&
@@ -94,8 +69,8 @@ kernel_info() {
 		! "$codetag" export --format prometheus data/handmade-v2.allocinfo | grep kernel_info
 }
 
-# A guest, as it were: its allocinfo has a site that holds 32 MiB more each time, and one
-# that is emptied each fourth time.
+# Stands for a guest: its allocinfo has a site that holds 32 MiB more each time, and one that is
+# emptied each fourth time.
 guest() {
 	local i
 	for ((i = 0; ; i++)); do
@@ -107,8 +82,8 @@ guest() {
 	done
 }
 
-# The whole way: exporter, scrape, rules with seconds for hours, alert, API. On a machine
-# that is too busy for that, more seconds.
+# The whole path: exporter, scrape, rules with seconds for hours, alert, API. On a busy machine
+# it takes more seconds for an hour.
 planted_leak() {
 	local seconds
 	for seconds in 1 4 10; do
@@ -149,36 +124,7 @@ print(*[s.getsockname()[1] for s in taken])')
 	prometheus --config.file="$dir/prometheus.yml" --storage.tsdb.path="$dir/data" \
 		--web.listen-address="127.0.0.1:$web" 2>"$dir/prometheus.log" &
 	pids+=($!)
-	python3 - "$web" $((30 * hour)) <<'EOF'
-import json
-import sys
-import time
-import urllib.request
-
-
-def ask(what):
-    with urllib.request.urlopen(f"http://127.0.0.1:{sys.argv[1]}/api/v1/{what}") as answer:
-        return json.load(answer)["data"]
-
-
-def leaks():
-    try:
-        return [a for a in ask("alerts")["alerts"] if a["labels"]["alertname"] == "KernelMemoryLeak"]
-    except OSError:
-        return []
-
-
-end = time.time() + int(sys.argv[2])
-while not leaks() and time.time() < end:
-    time.sleep(0.2)
-time.sleep(1)  # the others had their chance, too
-found = leaks()
-print(json.dumps(found, indent=1))
-assert [a["labels"]["func"] for a in found] == ["__kernfs_new_node"], found
-assert found[0]["state"] == "firing" and found[0]["labels"]["file"] == "fs/kernfs/dir.c"
-held = ask("query?query=count(codetag_allocated_bytes)")["result"]
-assert int(held[0]["value"][1]) > 100, held
-EOF
+	python3 helpers/wait-for-leak-alert.py "$web" $((30 * hour))
 	status=$?
 	kill "${pids[@]}"
 	wait "${pids[@]}" 2>/dev/null

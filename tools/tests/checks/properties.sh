@@ -10,14 +10,14 @@ groups_add_up() {
 	[ "$want" = "$got" ] || { echo "input: $want, groups: $got"; return 1; }
 }
 
-# What contains the others, and what all others hold; as awk finds it in the file.
+# The sum of the sites that contain others, and the sum of all others, by awk.
 held() {
 	awk '$1 ~ /^-?[0-9]+$/ { inner = !/mm\/(slub.c:[0-9]+ func:(alloc_slab_page|allocate_slab)|percpu-[vk]m.c:)/
 		if (inner) held += $1; else pages += $1 }
 		END { printf "%d %d\n", held, pages }' "$1"
 }
 
-# A report counts what is in slab pages once: at its call sites.
+# A report counts the memory in slab pages once: at its call sites.
 counted_once() {
 	local file=$1 by want
 	want=$(held "$file")
@@ -38,7 +38,7 @@ print(report["total"]["size"], report["left_out"]["size"])')" = "$want" ] || ret
 		! "$codetag" export --raw --format csv "$file" 2>/dev/null
 }
 
-# Nothing is there twice where nothing else is asked for.
+# If a query selects only such sites, nothing is there twice and they are counted.
 containers_alone() {
 	[ "$("$codetag" report -N -b -o size "$1" func alloc_slab_page)" = \
 		"$("$codetag" report --raw -N -b -o size "$1" func alloc_slab_page)" ] &&
@@ -100,7 +100,7 @@ for pair in o:objects a:active u:use s:object_size l:slabs b:objects_per_slab c:
 	p:pages_per_slab v:active_slabs; do
 	check "slabs/sort-${pair%:*}" slabs_sorted "${pair%:*}" "${pair#*:}"
 done
-# Growths are the differences of what slabs prints of each file, and sorted by size.
+# Growths are the differences between the lists of the two files, sorted by size.
 slabs_diff_adds_up() {
 	local a=data/recorded-mainline-6.12.slabinfo b=data/recorded-ours-6.12.slabinfo
 	"$codetag" slabs --diff $a -f $b -N -b -o growth,size_before,size,objects_growth,slabs_growth,name |

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # record, replay and leaks on a recording with known trends.
 
-# The text of a replay is what was recorded, byte by byte but for "./".
+# The text of a replay is the recorded text, byte by byte except for "./".
 replay_is_source() {
 	local db=$scratch/source.db
 	rm -f "$db"
@@ -9,7 +9,7 @@ replay_is_source() {
 	"$codetag" replay "$db" --text 1 | diff - <(sed 's| \./| |' "$1")
 }
 
-# recorded FILE: a snapshot at least
+# recorded FILE: it has at least one snapshot
 recorded() {
 	[ -n "$("$codetag" replay "$1" --list -N 2>/dev/null)" ]
 }
@@ -31,7 +31,7 @@ killed_recording() {
 	done
 }
 
-# snapshots FILE: how many it has
+# snapshots FILE: their number
 snapshots() {
 	"$codetag" replay "$1" --list -N | wc -l
 }
@@ -53,7 +53,7 @@ copied_recording() {
 	"$codetag" report "$copy" >/dev/null
 }
 
-# On a full disk it says what it has kept, and a copy of the file alone has that.
+# On a full disk it says how many snapshots it has kept, and a copy of the file alone has these.
 kept_recording() {
 	local db=$scratch/kept.db copy=$scratch/kept-copy.db now=$scratch/kept append='' i
 	rm -f "$db"* "$copy"*
@@ -84,7 +84,7 @@ returning_row() (
 	done
 )
 
-# One read that fails is said, and does not end it.
+# A read that fails is reported, and does not end the recording.
 record_goes_on() (
 	export db=$scratch/gap.db now=$scratch/gap
 	pretend() { # NOW
@@ -107,7 +107,7 @@ interrupted_recording() {
 	wait $! && [ ! -e "$db-wal" ]
 }
 
-# A second one is told, at once, and the first goes on; after it another may.
+# A second recorder is refused at once, and the first goes on; after that another may start.
 record_written() {
 	local db=$scratch/written.db file="--allocinfo data/handmade-v1.allocinfo" first
 	more() { [ "$("$codetag" replay "$db" --list -N | wc -l)" -gt "$1" ]; }
@@ -127,14 +127,14 @@ record_written() {
 	"$codetag" record -q -o "$db" -c 1 --append $file
 }
 
-# on_machine COMMAND...: where /proc has an allocinfo and no more
+# on_machine COMMAND...: runs it where /proc has only an allocinfo
 on_machine() {
 	# shellcheck disable=SC2016
 	unshare -m sh -c 'mount -t tmpfs none /proc && cp data/handmade-v1.allocinfo /proc/allocinfo &&
 		exec "$0" "$@"' "$build/clang/codetag" "$@"
 }
 
-# machine_with SWITCH COMMAND...: the same, and profiling is switched on (1) or off (0)
+# machine_with SWITCH COMMAND...: the same with profiling switched on (1) or off (0)
 machine_with() {
 	# shellcheck disable=SC2016
 	SWITCH=$1 unshare -m sh -c 'mount -t tmpfs none /proc && cp data/handmade-v1.allocinfo /proc/allocinfo &&
@@ -142,7 +142,7 @@ machine_with() {
 		"$build/clang/codetag" "${@:2}"
 }
 
-# Old numbers are never shown without a word, nor taken for "no leak".
+# Old numbers are never shown without a message, nor taken for "no leak".
 profiling_off() {
 	local db=$scratch/off.db out=$scratch/off.out command
 	clang_build || return 1
@@ -164,7 +164,7 @@ profiling_off() {
 	[ $? -eq 2 ] && grep -q 'profiling is off' "$out"
 }
 
-# Caches, processes and slabs grow like the leak, and are no suspects; by name they are.
+# Caches, processes and slabs grow like the leak and are no suspects, unless a query names them.
 leaks_kinds() (
 	export now=$scratch/kinds
 	pretend() { # NOW
@@ -199,8 +199,8 @@ with sqlite3.connect(sys.argv[1]) as db:
 		[ "$("$codetag" replay --list -N "$db" | wc -l)" -eq 3 ]
 }
 
-# Stopped for some intervals it has missed them, and keeps to the beat: no two snapshots are
-# closer than the interval, but for the one it was late for.
+# After it was stopped for some intervals it skips them and keeps to the beat: no two snapshots
+# are closer than the interval, except for the late one.
 record_stopped() {
 	local db=$scratch/stopped.db pid
 	"$codetag" record -q -o "$db" -c 6 -i 1 --allocinfo data/handmade-v1.allocinfo &
@@ -222,7 +222,7 @@ record_refuses() {
 	! "$codetag" record -q -o "$recording" -c 1 --allocinfo data/handmade-v1.allocinfo
 }
 
-# What was named and cannot be read is an error, and leaves no recording behind.
+# A named file that cannot be read is an error, and leaves no recording behind.
 record_needs() {
 	local db=$scratch/needs.db file="--allocinfo data/handmade-v1.allocinfo" bad
 	for bad in "--allocinfo no-such" "--allocinfo data/handmade.stats" "$file --meminfo no-such" \
@@ -235,7 +235,7 @@ record_needs() {
 	done
 }
 
-# Without a slabinfo there are no caches, which is no other format.
+# A snapshot without a slabinfo has no caches; that is not a wrong format.
 record_no_slabinfo() {
 	local db=$scratch/no-slabinfo.db
 	"$codetag" record -q -o "$db" -c 1 --allocinfo data/handmade-v1.allocinfo || return 1
@@ -254,7 +254,7 @@ slab_rows() {
 	done
 }
 
-# slab_values DB CACHE SNAPSHOT: what was recorded of it, in the order of slabinfo
+# slab_values DB CACHE SNAPSHOT: the recorded values of the cache, in the order of slabinfo
 slab_values() {
 	"$codetag" replay --list --json --gauge "slabinfo.$2/*" "$1" | python3 -c '
 import json, sys
@@ -262,8 +262,8 @@ gauges = json.load(sys.stdin)["snapshots"][int(sys.argv[1]) - 1]["gauges"]
 print(*gauges.values())' "$3"
 }
 
-# Rows of one name are one cache: counts are summed, sizes are those of the last row.
-# Of what meminfo has twice it is the first.
+# Rows with one name are one cache: counts are summed, sizes are those of the last row. If
+# meminfo has a name twice, the first counts.
 record_repeated() {
 	local db=$scratch/repeated.db
 	slab_rows "$scratch/slabinfo" 'twice 1 20 64 10 1 2 3' 'other 5 6 7 8 9 10 11' 'twice 30 40 128 20 2 4 5'
@@ -286,8 +286,8 @@ import json, sys
 print(*sorted(row["name"] for row in json.load(sys.stdin)["rows"]))'
 }
 
-# A cache that is gone is not in the snapshots after that, and 0 as a gauge; where there is
-# no slabinfo, or not all of it, nothing is known to be gone.
+# A cache that is gone is in no later snapshot, and 0 as a gauge. Without a whole slabinfo, no
+# cache is taken to be gone.
 record_gone_cache() (
 	local stays='stays 5 6 7 8 9 10 11' goes='goes 1 2 3 4 5 6 7' want
 	export db=$scratch/gone.db now=$scratch/gone-slabinfo
@@ -334,7 +334,7 @@ record_no_room() {
 		[ "$("$codetag" replay --list -N "$db" | wc -l)" -eq 1 ]
 }
 
-# Names that for SQLite are no files: ":memory:" is one, and an empty one is refused.
+# ":memory:" is not a file for SQLite, but here it is one; an empty name is refused.
 record_names() (
 	mkdir -p "$scratch/names-of-none" && cp data/handmade-v1.allocinfo "$scratch/names-of-none/allocinfo" &&
 		cd "$scratch/names-of-none" || return 1
@@ -346,8 +346,8 @@ record_names() (
 	[ $? -eq 2 ] && grep -q 'empty' out && grep -q -e '--help' out || { cat out; return 1; }
 )
 
-# Where one may write neither the file nor beside it, as in somebody else's directory, it is
-# read, whatever its name; but not without what is beside it, and that is SQLite's to tell.
+# A file is read, whatever its name, even if neither it nor its directory can be written. A file
+# of SQLite's beside it that cannot be read is an error, which SQLite reports.
 record_read_only() (
 	local user='' place db="a?b#c%20%d e.db"
 	place=$(mktemp -d /tmp/codetag-XXXXXX) || return 1
@@ -368,13 +368,14 @@ record_read_only() (
 	$user ./codetag replay --list "$db" 2>&1 | grep 'e.db: unable to open database file$'
 )
 
-# Who takes it for an allocinfo is told what to do.
+# A user who takes it for an allocinfo gets a hint.
 recording_is_no_allocinfo() {
 	"$codetag" disable --dry-run --allocinfo "$recording" --all 2>"$scratch/err"
 	[ $? -eq 2 ] && grep -q 'codetag replay' "$scratch/err"
 }
 
-# expect_output NAME COMMAND...: what golden/ cannot hold, because it needs the recording
+# expect_output NAME COMMAND...: for commands that golden/ cannot hold, because they need the
+# recording
 recording_golden() {
 	local want=expected/$1
 	shift
@@ -393,7 +394,7 @@ leaks_min_rate() {
 
 # The large recordings are made by a script that has to know the schema.
 large_is_as_recorded() {
-	python3 make-large-recording.py "$scratch/schema.db" 3 4 &&
+	python3 helpers/make-large-recording.py "$scratch/schema.db" 3 4 &&
 	python3 -c '
 import sqlite3, sys
 def schema(path):
@@ -446,8 +447,8 @@ replay_steps() {
 	screen_has 'left 0'
 }
 
-# Enter shows the contexts of the row as they were in the snapshot: before anything was
-# split, while the first row was, and with others.
+# Enter shows the contexts of the row in that snapshot: before any site was split, while the
+# first row was, and together with others.
 replay_contexts() (
 	export db=$scratch/contexts-live.db now=$scratch/contexts-live
 	pretend() { # NOW

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-# Files, made by others, that attack who reads them, and places where others can put links.
+# Files that attack their reader, and directories in which other users can put links.
 
 # A sound fleet and a sound trace, beside the recording
 make_sound() {
@@ -12,7 +12,7 @@ make_sound() {
 # hostile KIND SOUND [VICTIM]: makes $scratch/hostile/x.db
 hostile() {
 	mkdir -p "$scratch/hostile" && make_sound || return 1
-	python3 make-hostile-db.py "$1" "$2" "$scratch/hostile/x.db" "${3:-}"
+	python3 helpers/make-hostile-db.py "$1" "$2" "$scratch/hostile/x.db" "${3:-}"
 }
 
 # readers SOUND: the commands that open such a file, one a line
@@ -53,7 +53,7 @@ journal_stays() {
 	return $bad
 }
 
-# To read changes no file, and makes none that stays, whatever is beside.
+# Reading changes no file and leaves no new one, whatever is beside the file.
 reading_changes_nothing() {
 	local kind command before after bad=0
 	for kind in last-id wal; do
@@ -70,7 +70,7 @@ reading_changes_nothing() {
 	return $bad
 }
 
-# Where the rest of it is somebody else's, it is not read; nor appended to.
+# If a file beside it belongs to another user, it is neither read nor appended to.
 foreign_wal() {
 	local command bad=0 places
 	for places in -wal -shm; do
@@ -88,7 +88,7 @@ foreign_wal() {
 	return $bad
 }
 
-# Neither is what waits for a new one under its name, even if it is empty.
+# Nor is a new database made if such a file waits beside its name, even an empty one.
 foreign_waits() {
 	local suffix db=$scratch/waits/x.db
 	for suffix in -wal -shm; do
@@ -99,7 +99,7 @@ foreign_waits() {
 	done
 }
 
-# hostile_ends KIND SOUND TABLE...: each command ends soon, and says why
+# hostile_ends KIND SOUND TABLE...: each command ends soon, with a reason
 hostile_ends() {
 	local kind=$1 sound=$2 command bad=0 status
 	shift 2
@@ -120,7 +120,7 @@ hostile_ends() {
 	return $bad
 }
 
-# What would be computed is refused, and so is a number that has no next one.
+# Computed columns are refused, and so is an id that has no next one.
 schema_refused() {
 	local kind
 	for kind in generated last-id; do
@@ -151,7 +151,7 @@ each_reader_ends() {
 	return $bad
 }
 
-# Rows that share the pages of a long text: no more of it is read than the file has.
+# Rows that share the pages of a long text: no more text is read than the file can hold.
 shared_pages() {
 	local command db=$scratch/hostile/x.db
 	hostile shared "$recording" || return 1
@@ -163,7 +163,8 @@ shared_pages() {
 	done
 }
 
-# A short text that names a long stack again and again: no more is made of it than a kernel
+# A short text that names a long stack again and again: it does not become longer than a
+# kernel's
 # shows.
 long_stacks() {
 	local command db=$scratch/hostile/x.db
@@ -177,7 +178,7 @@ long_stacks() {
 	done
 }
 
-# Neither are there gauges that never change in any number, and a long name is read once.
+# The number of gauges that never change is limited, too, and a long name is read once.
 gauges_are_bounded() {
 	local db=$scratch/hostile/x.db
 	hostile gauges "$recording" || return 1
@@ -195,7 +196,7 @@ columns_are_bounded() {
 	! grep -rn 'sqlite3_column_\(text\|blob\)' ../lib ../cmd | grep -v '^../lib/base/database\.c:'
 }
 
-# What is appended computes nothing.
+# Appending computes nothing.
 index_refused() {
 	hostile index "$recording" || return 1
 	"$codetag" record -q -c 1 --append -o "$scratch/hostile/x.db" \
@@ -229,7 +230,7 @@ writers() {
 	echo "trace data/handmade-large.trace --callers $1"
 }
 
-# creators OUT: what makes a file that must not be there
+# creators OUT: the commands that make a file which must not exist
 creators() {
 	local file=data/handmade-v1.allocinfo
 	printf '%s\n' "record -q -c 1 -o $1 --allocinfo $file" "merge --sqlite $1 $file" \
@@ -237,7 +238,7 @@ creators() {
 		"trace data/handmade-large.trace --save-db $1"
 }
 
-# Somebody else's link in a directory like /tmp leads nowhere, whatever the sysctl says.
+# Another user's link in a directory like /tmp is not followed, whatever the sysctl says.
 foreign_link() {
 	local dir=$scratch/sticky command victim=$scratch/link-victim bad=0 out
 	for out in link.svg file.svg; do
@@ -256,7 +257,7 @@ foreign_link() {
 	return $bad
 }
 
-# Neither does a link of one's own lead to a file of somebody else's there.
+# Nor is one's own link to another user's file there.
 foreign_target() {
 	local dir=$scratch/sticky command bad=0
 	rm -rf "$dir" && mkdir "$dir" && chmod 1777 "$dir" && ln -sfn sticky/file.svg "$scratch/own.svg" || return 1
@@ -342,7 +343,7 @@ own_way() {
 }
 check security/own-way own_way
 
-# A name has 255 bytes at most, and so has that of a file until it is whole.
+# A name has at most 255 bytes, and so has the temporary name of the file.
 long_names() {
 	local name file=data/handmade-v1.allocinfo dir=$scratch/long
 	name=$(printf 'n%.0s' {1..251})
@@ -353,7 +354,7 @@ long_names() {
 }
 feature libarchive security/long-names && check security/long-names long_names
 
-# A link to nothing makes nothing.
+# A dangling link creates no file.
 dangling_link() {
 	local command bad=0
 	while read -r command; do
@@ -368,7 +369,7 @@ dangling_link() {
 	return $bad
 }
 
-# What is replaced keeps its owner, mode and attributes; by a link, too.
+# A file that is replaced keeps its owner, mode and attributes, also behind a link.
 attributes_stay() {
 	local dir=$scratch/attributes command bad=0 want got
 	while read -r command; do
@@ -389,7 +390,7 @@ attributes_stay() {
 	return $bad
 }
 
-# Where the file can be written and its directory cannot, it is written in place.
+# If the file can be written but its directory cannot, it is written in place.
 written_in_place() (
 	local dir
 	dir=$(mktemp -d /tmp/codetag-XXXXXX) || return 1
@@ -400,7 +401,7 @@ written_in_place() (
 		diff <("$codetag" export --format csv "$dir/in") "$dir/out"
 )
 
-# What comes out of files of root alone is for root alone.
+# Output from files that only root can read is readable by root alone.
 private_files() {
 	local command
 	while read -r command; do
@@ -427,7 +428,7 @@ if feature sqlite3 security/links && feature cairo security/links; then
 	fi
 fi
 
-# Beside an allocinfo nothing is waited for, and nothing without an end is read.
+# Files beside an allocinfo are not read if reading them could wait or never end.
 beside_is_ordinary() {
 	local dir=$scratch/beside
 	rm -rf "$dir" && mkdir -p "$dir/host/proc" "$dir/fifo" && cp data/handmade-v1.allocinfo "$dir/host/proc/allocinfo" &&
@@ -515,7 +516,7 @@ build_is_ordinary() {
 feature libdw security/debug-link && check security/debug-link debug_link
 feature libelf security/build && check security/build build_is_ordinary
 
-# What is packed as no other file of codetag's is unpacked by no program that is called so.
+# A rare compression does not make the library run a program of that name.
 no_programs() {
 	local bin=$scratch/bin name
 	mkdir -p "$bin"
@@ -533,7 +534,7 @@ no_programs() {
 	done
 }
 
-# 256 KB that become 8 GB, in a file of the archive that nobody wants
+# 256 KB that become 8 GB, in a file of the archive that is not wanted
 endless_archive() {
 	python3 -c 'import struct, sys, tarfile
 member = tarfile.TarInfo("var/log/lastlog")
@@ -552,10 +553,10 @@ if feature libarchive security/archives; then
 	check security/endless endless_archive
 fi
 
-# What no terminal and no line format may get, in files of all kinds.
+# Characters that neither a terminal nor a line format may get, in files of all kinds.
 unsafe=$'x\033]0;t\a\033[2J\u009b31m\u202e\ufffe\U0001ffff'
 
-# safe COMMAND...: its output has nothing but text, UTF-8, blanks, and lines of its own
+# safe COMMAND...: its output is only UTF-8 text and blanks, and no name makes a line
 safe() {
 	"$@" >"$scratch/shown" 2>&1
 	[ $? -le 2 ] && [ -s "$scratch/shown" ] && python3 -c '
@@ -592,7 +593,7 @@ strings_are_safe() {
 	return $bad
 }
 
-# A name that a user gave costs no line and no number.
+# A name that a user chose makes no line or number vanish.
 contexts_are_safe() {
 	local file=$scratch/unsafe.contexts bad=0 way
 	printf '%s\n' '# contexts - version: 1.0' '# site: 0 0 0 fs/pipe.c:1 func:alloc keys=task max=9 contexts=2' \
@@ -610,7 +611,7 @@ contexts_are_safe() {
 	return $bad
 }
 
-# A stack has some frames, not as many as a file can have.
+# A stack has a limited number of frames, whatever a file says.
 many_frames() {
 	{
 		printf '%s\n' '# contexts - version: 1.0' '# site: 0 0 0 a.c:1 func:f keys=stack max=9 contexts=1' \
@@ -621,7 +622,7 @@ many_frames() {
 	grep -q 'more frames than a stack has' "$scratch/out" || { head -c 300 "$scratch/out"; return 1; }
 }
 
-# Names of files are in messages.
+# Messages contain names of files.
 messages_are_safe() {
 	local dir=$scratch/messages
 	mkdir -p "$dir" && echo nothing >"$dir/$unsafe"$'\ny;z' || return 1
@@ -631,7 +632,7 @@ messages_are_safe() {
 		safe "$codetag" "$unsafe"
 }
 
-# What a spreadsheet would compute is text.
+# A cell that a spreadsheet would compute is text.
 csv_formulas() {
 	printf '%s\n' 'allocinfo - version: 1.0' "1 1 =cmd|'/C':1 func:f" '1 1 a.c:1 func:@SUM(A1)' >"$scratch/formula"
 	! "$codetag" export --format csv "$scratch/formula" | grep -E '(^|,)"?[=@+]'
@@ -652,7 +653,7 @@ check security/messages messages_are_safe
 check security/formulas csv_formulas
 check security/columns columns_are_bounded
 
-# Names that differ make series that differ: of two that are the same an exporter takes none.
+# Different names make different series: an exporter rejects equal ones.
 series_differ() {
 	local by
 	printf '%s\n' 'allocinfo - version: 1.0' $'1 1 a.c:1 func:f\xff' '2 1 a.c:1 func:f\xff' \
@@ -666,7 +667,7 @@ series_differ() {
 }
 check security/series series_differ
 
-# Of a recording they may look the same: then they are one.
+# Names from a recording may look equal: then they are one series.
 recorded_series_differ() {
 	local by db=$scratch/series.db
 	cp "$recording" "$db" && python3 -c '
@@ -684,7 +685,7 @@ db.commit()' "$db" || return 1
 }
 feature sqlite3 security/recorded-series && check security/recorded-series recorded_series_differ
 
-# units: the services of the packages and of the examples; what each may do, by systemd's own measure
+# units: the services of the packages and of the examples; systemd rates the privileges of each
 units_are_confined() {
 	local unit dir=$scratch/units bad=0
 	mkdir -p "$dir"
@@ -699,7 +700,7 @@ units_are_confined() {
 }
 program systemd-analyze security/units && check security/units units_are_confined
 
-# And confined as they are they write their files.
+# Confined like this, they still write their files.
 units_run() {
 	local dir=$build/clang out=$scratch/units-run
 	mkdir -p "$out" && clang_build &&

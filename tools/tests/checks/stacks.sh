@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
-# leaks --stacks beside a kernel that is made up: files that change as those of one in
-# which one caller of a helper leaks.
+# leaks --stacks with a made-up kernel: files that change like those of a kernel in which one
+# caller of a helper leaks.
 
 stacks=$scratch/stacks
 
-# What the kernel shows at second NOW: take() leaks and give() does not; alloc() of b.c is
-# idle. At second $when comes what $event says: a signal, or that the contexts are gone.
+# The kernel's files at second NOW: take() leaks and give() does not; alloc() of b.c is idle. At
+# second $when happens $event: a signal, or the contexts are gone.
 pretend() { # NOW
 	local now=$1 born age
 	{
@@ -37,13 +37,13 @@ pretend() { # NOW
 	return "$event"
 }
 
-# stacks_run OPTION...: the command in it; what it wrote is in $stacks/written
+# stacks_run OPTION...: runs the command; its writes are in $stacks/written
 stacks_run() (
 	export stacks when event task causes second WRITTEN=$stacks/written
 	in_world "$codetag" leaks --stacks --debugfs "$stacks" "$@" >"$stacks/out" 2>"$stacks/err"
 )
 
-# stacks_exits WANT STATUS: else shows what it said
+# stacks_exits WANT STATUS: otherwise shows its messages
 stacks_exits() {
 	[ "$2" -eq "$1" ] || { echo "exit $2 instead of $1"; cat "$stacks/out" "$stacks/err"; return 1; }
 }
@@ -65,7 +65,7 @@ stacks_wrote() {
 	diff -u --label expected - --label written "$stacks/written" <<<"$1"
 }
 
-# What is written: both sites when both are few enough, and back as they were.
+# The writes: both sites are split if few enough are chosen, and restored.
 all_put_back() {
 	stacks_wrote "${1:-2}
 id 40 keys=stack,age,task max=4096
@@ -75,7 +75,7 @@ id 41 keys=size,node max=9
 60"
 }
 
-# The whole of it: only the site that grows is split, and the caller that leaks is named.
+# A whole run: only the site that grows is split, and the leaking caller is named.
 stacks_names_it() {
 	stacks_prepare || return 1
 	stacks_run --for 18 --sites 1 "$stacks/allocinfo"
@@ -91,7 +91,7 @@ id 40 keys=none
 	! grep 'give' "$stacks/out"
 }
 
-# Its JSON, from a run that is cut short as soon as it has enough.
+# Its JSON, from a run that is interrupted as soon as it has enough data.
 stacks_json() {
 	local when=16 event=2
 	stacks_prepare || return 1
@@ -113,8 +113,8 @@ stacks_error() {
 	stacks_exits 2 $? && stacks_says 'No such file' err && all_put_back 3
 }
 
-# A recording has the contexts that there were, as they were; one of before has none, and gets
-# them when it goes on. leaks --stacks finds the same caller in it.
+# A recording has all contexts unchanged. One of an earlier version has none and gets them when
+# it goes on. leaks --stacks finds the same caller in it.
 stacks_recorded() (
 	export stacks when="" db=$stacks/recorded.db
 	local i
@@ -134,7 +134,7 @@ stacks_recorded() (
 	stacks_exits 2 $? && stacks_says 'no call site was split' err
 )
 
-# Of a real kernel: each line as it was, and each stack only once in the file.
+# From a real kernel: each line is unchanged, and each stack is in the file once.
 stacks_of_guest() {
 	local db=$scratch/guest.db contexts=data/recorded-ours-6.12-split.debugfs/contexts
 	"$codetag" record -q -o "$db" -c 2 -i 0.01 --allocinfo data/recorded-ours-6.12.allocinfo \
@@ -158,14 +158,14 @@ stacks_not_recorded() {
 			--contexts "$stacks/allocinfo" 2>/dev/null && [ ! -e "$stacks/bad.db" ]
 }
 
-# Damaged, it is an error or a result.
+# A damaged one gives an error or a result.
 stacks_damaged() {
 	survives 20 "$stacks/recorded.db" "$scratch/contexts.db" 60 100 \
 		"$codetag" leaks --stacks "$scratch/contexts.db"
 }
 
-# One line for each cause: by the function that was asked for, and by the task; what the tool
-# itself allocates is no leak.
+# One line for each cause: by the entry function, and by the task. The tool's own allocations
+# are no leak.
 stacks_causes() {
 	local causes=1 task=codetag
 	stacks_prepare || return 1
@@ -178,21 +178,21 @@ stacks_causes() {
 		[ "$(grep -c '^ *[0-9]*\. ' "$stacks/out")" -eq 2 ]
 }
 
-# A leak where nothing is profiled is not seen: no silence.
+# A leak at a site that is not profiled cannot be seen, and a message says so.
 stacks_off() {
 	stacks_prepare || return 1
 	echo 'enabled: 0' >"$stacks/stats"
 	stacks_run --for 18 "$stacks/allocinfo"
 	stacks_exits 2 $? && stacks_says 'profiling is off' err && [ ! -s "$stacks/written" ] || return 1
 	rm "$stacks/stats"
-	# Its contexts are not made any more.
+	# The kernel makes no contexts for it any more.
 	local task=codetag
 	sed -i 's/helper =p/helper =_/' "$stacks/control"
 	stacks_run --for 18 "$stacks/allocinfo"
-	stacks_exits 2 $? && stacks_says '1 of 2 call sites are not profiled: their numbers are of before: a.c:1 helper' err
+	stacks_exits 2 $? && stacks_says '1 of 2 call sites are not profiled: their numbers are old: a.c:1 helper' err
 }
 
-# What grows beyond the sites that are watched is said.
+# A message counts the growing sites that are not watched.
 stacks_limits() {
 	local second='c.c:9 func:other'
 	stacks_prepare || return 1
@@ -201,7 +201,7 @@ stacks_limits() {
 	stacks_exits 1 $? && stacks_says '2 call sites grew, of which the 1 that grew most' out
 }
 
-# Caches are dropped in the end, and this leak stays; a file that is not there is said.
+# Caches are dropped at the end, and this leak stays; a missing file is reported.
 stacks_drop() {
 	stacks_prepare || return 1
 	stacks_run --for 18 --drop "$stacks/allocinfo"
@@ -211,7 +211,7 @@ stacks_drop() {
 	stacks_exits 1 $? && stacks_says 'leaks: 1, unsure: 0' out
 }
 
-# Killed, it leaves the sites split; the next run, or --restore, puts them back.
+# A killed run leaves the sites split; the next run, or --restore, restores them.
 stacks_killed() {
 	local when=8 event=9
 	stacks_prepare || return 1
@@ -230,7 +230,7 @@ id 41 keys=size,node max=9
 	when=1000
 	stacks_run --for 18 "$stacks/allocinfo"
 	stacks_exits 1 $? && stacks_says 'an earlier run was killed' err && [ ! -e "$stacks/split-before" ] || return 1
-	# One that runs is not disturbed.
+	# The sites of a run that has not ended stay split.
 	echo "$$ $(sed 's/^.*) //' /proc/$$/stat | cut -d ' ' -f 20)" >"$stacks/split-before"
 	stacks_run --for 18 "$stacks/allocinfo"
 	stacks_exits 2 $? && stacks_says 'runs already' err

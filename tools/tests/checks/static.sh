@@ -53,7 +53,7 @@ static_sizes() {
 	return 1
 }
 
-# Built with link time optimisation, objects are no ELF: what was linked is counted.
+# With link time optimisation objects are not ELF: the linked file is counted.
 static_lto() {
 	local dir=$scratch/lto want
 	mkdir -p "$dir/fs" && echo 'int data[500] = { 1 };' >"$dir/fs/x.c" &&
@@ -113,7 +113,7 @@ static_symbols() {
 			grep -c ':data\|:other')" -eq 1 ]
 }
 
-# Callers by name and by address; a name that two objects have is no place.
+# Callers by name and by address; a name that two objects have gives no file.
 trace_objects() {
 	"$codetag" trace -N data/handmade-old.trace --kernel "$tree" 2>&1 |
 		sed "s|$tree|TREE|" >"$scratch/trace"
@@ -137,7 +137,7 @@ trace_branch() {
 		head -n 9 | tr '\n' ';' | grep -q 'current bytes allocated: 256;.*total wasted bytes: 84;number of allocs: 2;.*number of callers: 1;'
 }
 
-# What is there is static and dynamic; --start-branch takes a part of both.
+# The sum of static and dynamic memory; --start-branch takes a part of both.
 trace_current() {
 	local trace=data/handmade-old.trace static dynamic branch
 	static=$("$codetag" static --json "$tree" | python3 -c '
@@ -165,83 +165,21 @@ trace_unreadable() {
 	mkdir -p "$scratch/partly" && cp -r "$tree/fs" "$scratch/partly/" &&
 		echo junk >"$scratch/partly/fs/x.o" || return 1
 	"$codetag" trace data/handmade-old.trace --kernel "$scratch/partly" 2>&1 >/dev/null |
-		grep -q '1 files are named .o and are no object files'
+		grep -q '1 files are named .o but are not object files'
 }
 
-# What is not kept: a program that stands for a kernel, as no small one with DWARF is
-# at hand. It writes the trace of its own calls to kmalloc(), and where they are.
+# data/source-tree becomes a program that stands for a kernel with DWARF. It writes the trace of
+# its own calls to kmalloc(), and the places of these.
 make_debug_tree() {
 	local dir=$scratch/debug src=$scratch/debug/src
-	mkdir -p "$src"/{include,init,mm,kernel/sched,fs/ext4} "$dir"/obj/{fs/ext4,init} || return 1
-	cat >"$src/include/slab.h" <<-'C'
-		void *kmalloc(int size, const char *file);
-		#define noinline __attribute__((noinline, noclone))
-		static inline __attribute__((always_inline)) void *kzalloc(int size, const char *file)
-		{
-			return kmalloc(size, file);
-		}
-	C
-	cat >"$src/init/main.c" <<-'C'
-		#include <stdio.h>
-		#include "slab.h"
-		void start_fs(void), start_mm(void), start_sched(void);
-		noinline void *kmalloc(int size, const char *file)
-		{
-			static long next = 4096;
-			printf("x-1 [000] 1.000000: kmalloc: call_site=%lx ptr=%lx bytes_req=%d "
-			       "bytes_alloc=%d\n", (long)__builtin_return_address(0),
-			       next += size, size, size);
-			fprintf(stderr, "%d %s\n", size, file);
-			return (void *)next;
-		}
-		int main(void)
-		{
-			start_fs();
-			start_mm();
-			start_sched();
-			return kmalloc(100, "init/main.c") == 0;
-		}
-	C
-	cat >"$src/fs/namei.c" <<-'C'
-		#include "slab.h"
-		static noinline void twice(void) { kmalloc(200, "fs/namei.c"); }
-		static noinline void same(void) { kmalloc(300, "fs/namei.c"); }
-		void start_fs(void) { twice(); same(); kzalloc(400, "fs/namei.c"); }
-	C
-	cat >"$src/mm/slub.c" <<-'C'
-		#include "slab.h"
-		volatile int work;
-		static noinline void twice(void) { work++; work++; kmalloc(500, "mm/slub.c"); work++; }
-		static noinline void same(void) { kmalloc(600, "mm/slub.c"); }
-		void start_mm(void) { twice(); same(); kzalloc(700, "mm/slub.c"); }
-	C
-	echo '#include "deadline.c"' >"$src/kernel/sched/build.c"
-	cat >"$src/kernel/sched/deadline.c" <<-'C'
-		#include "slab.h"
-		void start_sched(void) { kmalloc(800, "kernel/sched/deadline.c"); }
-	C
-	cat >"$src/fs/ext4/inode.c" <<-'C'
-		#include "slab.h"
-		noinline void twice(void) { kmalloc(900, ""); }
-		noinline void ext4_only(void) { kmalloc(1000, ""); }
-	C
+	mkdir -p "$dir"/obj/{fs/ext4,init} && cp -r data/source-tree "$src" || return 1
 	(cd "$dir/obj" && set -- -g -O2 -fno-optimize-sibling-calls -I../src/include &&
 		gcc "$@" -no-pie -o vmlinux ../src/{init/main,fs/namei,mm/slub,kernel/sched/build}.c &&
 		nm -n vmlinux >System.map && gcc "$@" -c -o fs/ext4/inode.o ../src/fs/ext4/inode.c &&
 		ld -r -o fs/ext4/ext4.ko fs/ext4/inode.o &&
 		./vmlinux >"$scratch/address.trace" 2>"$scratch/places") || return 1
 	# The same with names, as kernels since 2.6.37 write them.
-	python3 - "$dir/obj/System.map" "$scratch/address.trace" >"$scratch/name.trace" <<-'P'
-		import bisect, re, sys
-		symbols = sorted((int(l.split()[0], 16), l.split()[2]) for l in open(sys.argv[1])
-				 if l.split()[1] in "tT")
-		def name(match):
-		    at = int(match[1], 16)
-		    start, symbol = symbols[bisect.bisect(symbols, (at, "")) - 1]
-		    return "call_site=%s+0x%x/0x1000" % (symbol, at - start)
-		for line in open(sys.argv[2]):
-		    print(re.sub("call_site=([0-9a-f]+)", name, line), end="")
-	P
+	python3 helpers/name-call-sites.py "$dir/obj/System.map" "$scratch/address.trace" >"$scratch/name.trace"
 }
 
 debug_files() { # TRACE: the size and the file of each call
@@ -258,7 +196,7 @@ trace_debug() {
 		debug_files "$scratch/name.trace" --start-branch mm/slub.c | diff - <(printf '%s mm/slub.c\n' 500 700)
 }
 
-# Functions of a module: it is named, or its object is known and it lies beside.
+# Functions of a module: the call site names it, or it is beside a known object.
 trace_debug_module() {
 	printf 'x-1 [000] 1.0: kmalloc: call_site=%s ptr=%s bytes_req=%s bytes_alloc=%s\n' \
 		'twice+0x2/0x10 [ext4]' 10 1 1 ext4_only+0x2/0x10 20 2 2 >"$scratch/module.trace"
@@ -314,10 +252,10 @@ static_refuses() {
 	[ $? -eq 2 ] || return 1
 	# One file: no object, or a core.
 	"$codetag" static "$scratch/no-objects/x.o" 2>"$scratch/err"
-	[ $? -eq 2 ] && grep -q 'x.o is no object file, module or vmlinux' "$scratch/err" &&
+	[ $? -eq 2 ] && grep -q 'x.o is not an object file, module or vmlinux' "$scratch/err" &&
 		[ "$(wc -l <"$scratch/err")" -eq 1 ] || return 1
 	"$codetag" static "$small" 2>"$scratch/err"
-	[ $? -eq 2 ] && grep -q 'is no object file, module or vmlinux' "$scratch/err"
+	[ $? -eq 2 ] && grep -q 'is not an object file, module or vmlinux' "$scratch/err"
 }
 
 # The linker puts the tags of a vmlinux into .data, between two symbols.

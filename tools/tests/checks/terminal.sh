@@ -16,7 +16,7 @@ no_colours() {
 	! on_terminal "$1 $codetag report data/handmade-v1.allocinfo" | grep -q "$escape"
 }
 
-# Not with the status of bad news, as the library would end, which leaks what it had begun.
+# Not with status 1, as curses would exit; that also leaks.
 unknown_terminal() {
 	on_terminal "ASAN_OPTIONS=detect_leaks=0 TERM=nonesuch $codetag top data/handmade-v1.allocinfo; echo exit \$?" | tr -d '\r' >"$scratch/unknown"
 	grep -q "the terminal 'nonesuch' is not known here" "$scratch/unknown" && grep -qx 'exit 2' "$scratch/unknown"
@@ -27,24 +27,11 @@ pprof_refuses_terminal() {
 		tr -d '\r' | grep -qx 'exit 2'
 }
 
-# A terminal gets nothing of it, whatever is printed; and letters that are cut in two by a buffer.
+# Nothing unsafe reaches a terminal; characters that the end of a buffer cuts stay whole.
 terminal_is_safe() {
 	local file=$scratch/unsafe.text
 	python3 -c 'print("x" * 1023 + "äöü" * 3000 + "\u009b31m")' >"$file"
-	cat >"$scratch/print.c" <<-'C'
-		#include <stdio.h>
-		#include "base/terminal.h"
-		int main(int argc, char **argv)
-		{
-			FILE *in = fopen(argv[argc - 1], "r");
-			int c;
-			terminal_guard();
-			while ((c = getc(in)) != EOF)
-				putchar(c);
-			return fflush(stdout);
-		}
-	C
-	gcc -D_GNU_SOURCE -I../lib -o "$scratch/print" "$scratch/print.c" ../lib/base/{terminal,text,message,memory}.c || return 1
+	gcc -D_GNU_SOURCE -I../lib -o "$scratch/print" helpers/print-guarded.c ../lib/base/{terminal,text,message,memory}.c || return 1
 	on_terminal "$scratch/print $file" | tr -d '\r' >"$scratch/shown"
 	python3 -c 'print("x" * 1023 + "äöü" * 3000 + "?31m")' | cmp - "$scratch/shown"
 }

@@ -46,7 +46,7 @@ trace_callers() {
 ffffffff81100010" ]
 }
 
-# waits_for PIPE PID: it has read all that there is, and waits for more
+# waits_for PIPE PID: it has read everything and waits for more
 waits_for() {
 	grep -q "^0 0x$(printf %x "$(fd_of "$1" "$2")") " "/proc/$2/syscall" && [ "$(python3 -c '
 import array, fcntl, os, sys, termios
@@ -75,7 +75,7 @@ trace_interrupted() {
 		grep -q '^codetag trace: interrupted' "$scratch/err" && return $status
 }
 
-# Charts and exports of a trace show what its accounts say.
+# Charts and exports of a trace show the same as its accounts.
 trace_drawn() {
 	local file=data/recorded-ours-6.12.trace attr sum
 	for attr in waste total_waste total_dynamic current_dynamic; do
@@ -96,7 +96,7 @@ assert all(site["stack"][0] == "vmlinux" for site in sites)' "$sum" || return 1
 }
 
 
-# The half of a number is not taken for one.
+# A number that is cut is not used.
 trace_cut() {
 	head -c -20 data/handmade-old.trace >"$scratch/cut.trace"
 	"$codetag" trace --json "$scratch/cut.trace" >"$scratch/cut.json" 2>"$scratch/err"
@@ -119,7 +119,7 @@ trace_too_small() {
 		grep -q '^given less than was asked for.*: 1; the first was allocated by f+0x1' "$scratch/small"
 }
 
-# One caller, SIZES sizes, asked for and given, or only asked for: see reads_linearly().
+# One caller and SIZES sizes, of requests and objects or of requests only: see reads_linearly().
 trace_sizes() { # SIZES [GIVEN]
 	awk -v n="$1" -v given="${2:-0}" 'BEGIN {
 		for (i = 0; i < n; i++)
@@ -144,7 +144,7 @@ check trace/linear-asked trace_linear 65536
 check trace/like-awk trace_like_awk
 check trace/drawn trace_drawn
 check trace/interrupted trace_interrupted
-# What was saved gives the same answers as the log, in any order.
+# Saved accounts give the same answers as the log, in any order.
 trace_db() {
 	local db=$scratch/trace.db option
 	"$codetag" trace data/handmade-modern.trace --save-db "$db" >"$scratch/saved" 2>/dev/null
@@ -176,7 +176,7 @@ db.execute("DELETE FROM caller WHERE id = (SELECT max(id) FROM caller)")
 db.commit()' "$db" && ! "$codetag" trace --db-file "$db"
 }
 
-# The objects of a cache that are alive, by who allocated them: what awk finds.
+# The live objects of a cache by caller, the same as awk finds.
 slabs_by_trace() {
 	local db=$scratch/slabs.db trace=data/recorded-ours-6.12.trace
 	"$codetag" trace "$trace" --save-db "$db" >/dev/null || return 1
@@ -202,7 +202,7 @@ slabs_grow() {
 }
 check slabs/grow slabs_grow
 
-# What was saved of pages, or by tasks, tells nothing of the call sites of objects.
+# Saved accounts of pages, or by tasks, do not have the call sites of objects.
 # shellcheck disable=SC2086 # several words
 slabs_by_other_trace() { # OPTION
 	local db=$scratch/other.db slabs=data/recorded-ours-6.12.slabinfo
@@ -231,31 +231,20 @@ fi
 check trace/callers trace_callers
 check trace/json json_is_valid "$codetag" trace --json data/handmade-modern.trace
 
-# A binary trace gives what the text has that trace-cmd makes of it.
+# A binary trace gives the same as the text that trace-cmd makes of it.
 trace_dat() {
 	local data=data/recorded-ours-6.12
 	"$codetag" trace "$data-tracecmd.trace" | diff - <("$codetag" trace "$data.trace.dat") &&
 		"$codetag" trace --json "$data.trace.dat" --cache=filp | grep -q '"caller": "alloc_empty_file'
 }
 
-# CPUs that all have the same records, or more of them than there are: an end comes soon.
+# Many CPUs that all have the same records, or more pages than the file has: reading ends soon.
 trace_dat_again() {
 	local dat=$scratch/again.dat n spent TIMEFORMAT=%U
 	trace-cmd convert -i data/recorded-ours-6.12.trace.dat -o "$scratch/plain.dat" --file-version 6 &&
-		python3 make-trace-dat.py "$scratch/plain.dat" "$scratch/two.dat" || return 1
+		python3 helpers/make-trace-dat.py "$scratch/plain.dat" "$scratch/two.dat" || return 1
 	for n in 4000:8 20000:1; do
-		python3 -c '
-import struct, sys
-with open(sys.argv[1], "rb") as file:
-    data = file.read()
-cpus, pages = map(int, sys.argv[3].split(":"))
-at = data.index(b"flyrecord\0")
-first = struct.unpack("=Q", data[at + 10:at + 18])[0]
-place = (at + 10 + 16 * cpus + 4095) // 4096 * 4096
-head = (data[:at - 4] + struct.pack("=I", cpus) + data[at:at + 10] +
-        struct.pack("=QQ", place, 4096 * pages) * cpus)
-with open(sys.argv[2], "wb") as file:
-    file.write(head.ljust(place, b"\0") + data[first:first + 4096] * pages)' "$scratch/two.dat" "$dat" "$n"
+		python3 helpers/repeat-trace-pages.py "$scratch/two.dat" "$dat" "$n"
 		spent=$({ time "$codetag" trace "$dat" >"$scratch/again" 2>&1; } 2>&1)
 		grep -q 'damaged\|cut' "$scratch/again" && awk -v spent="$spent" 'BEGIN { exit !(spent < 3) }' ||
 			{ echo "$n: $spent s"; tail -n 3 "$scratch/again"; return 1; }
@@ -266,7 +255,7 @@ with open(sys.argv[2], "wb") as file:
 trace_dat_stacks() {
 	local dat=$scratch/stacks.dat text=$scratch/stacks.trace how
 	trace-cmd convert -i data/recorded-ours-6.12.trace.dat -o "$scratch/plain.dat" --file-version 6 &&
-		python3 make-trace-dat.py "$scratch/plain.dat" "$dat" &&
+		python3 helpers/make-trace-dat.py "$scratch/plain.dat" "$dat" &&
 		trace-cmd report "$dat" >"$text" 2>/dev/null || return 1
 	for how in "" --stack --stack=2 --stack=9 "--group process" --pages "--pages --stack" \
 		"--pages --group process"; do
@@ -282,8 +271,8 @@ trace_dat_stacks() {
 trace_dat_big_endian() {
 	local little=$scratch/little.dat big=$scratch/big.dat how
 	trace-cmd convert -i data/recorded-ours-6.12.trace.dat -o "$scratch/plain.dat" --file-version 6 &&
-		python3 make-trace-dat.py "$scratch/plain.dat" "$little" &&
-		python3 make-trace-dat.py "$scratch/plain.dat" "$big" big &&
+		python3 helpers/make-trace-dat.py "$scratch/plain.dat" "$little" &&
+		python3 helpers/make-trace-dat.py "$scratch/plain.dat" "$big" big &&
 		[ "$(od -An -tx1 -j12 -N1 "$big")" = " 01" ] || return 1
 	for how in --json --stack=2 --pages "--group process"; do
 		# shellcheck disable=SC2086
@@ -298,20 +287,7 @@ trace_dat_damaged() {
 
 # impatiently COMMAND...: its timers run ten times as fast
 impatiently() {
-	gcc -shared -fPIC -o "$scratch/impatient.so" -x c - <<-'C' || return 3
-		#define _GNU_SOURCE
-		#include <sys/syscall.h>
-		#include <sys/time.h>
-		#include <unistd.h>
-		int setitimer(__itimer_which_t which, const struct itimerval *value, struct itimerval *old)
-		{
-			long us = value->it_value.tv_sec * 100000;
-			struct itimerval fast = { .it_value = { us / 1000000, us % 1000000 } };
-
-			fast.it_interval = fast.it_value;
-			return syscall(SYS_setitimer, which, &fast, old);
-		}
-	C
+	gcc -shared -fPIC -o "$scratch/impatient.so" helpers/fast-timers.c || return 3
 	ASAN_OPTIONS=$ASAN_OPTIONS:verify_asan_link_order=0 LD_PRELOAD=$scratch/impatient.so "$@"
 }
 
@@ -321,28 +297,17 @@ trace_dat_circle() { # TYPE
 	local plain=$scratch/plain.dat
 	trace-cmd convert -i data/recorded-ours-6.12.trace.dat -o "$plain" --file-version 6 &&
 		"$codetag" trace "$plain" | diff - <("$codetag" trace data/recorded-ours-6.12.trace.dat) || return 1
-	python3 -c '
-import struct, sys
-data, kind = bytearray(open(sys.argv[1], "rb").read()), int(sys.argv[2])
-word = lambda at: struct.unpack_from("=I", data, at)[0]
-page = 8192
-while not (0 < struct.unpack_from("=Q", data, page + 8)[0] <= 4080 and word(page + 16) & 31 < 29):
-    page += 4096
-at = page + 16
-for _ in range(6):
-    at += 8 if word(at) & 31 >= 30 else 4 + 4 * (word(at) & 31)
-struct.pack_into("=II", data, at, word(at) >> 5 << 5 | kind, 2 ** 32 - (4 if kind else 16))
-open(sys.argv[1], "wb").write(data)' "$plain" "$1" || return 1
+	python3 helpers/make-trace-circle.py "$plain" "$1" || return 1
 	impatiently timeout 120 "$codetag" trace "$plain" >"$scratch/out" 2>&1
 	[ $? -eq 2 ] && grep -q 'not read to its end' "$scratch/out"
 }
 
-# ended PID: or it only waits to be waited for
+# ended PID: it ended, or is a zombie
 ended() {
 	! grep -qv ') Z ' "/proc/$1/stat" 2>/dev/null
 }
 
-# Who ends the command ends what reads the file for it.
+# Ending the command also ends its process that reads the file.
 trace_dat_killed() {
 	local pid child
 	"$codetag" trace "$scratch/plain.dat" >/dev/null 2>&1 &
@@ -359,7 +324,7 @@ trace_dat_cut() {
 	[ $? -eq 2 ] && grep -q 'cut.dat: not read to its end' "$scratch/err"
 }
 
-# record_here FILE OPTION...: this machine, on which programs run meanwhile
+# record_here FILE OPTION...: records this machine while programs run
 record_here() {
 	local out=$1
 	shift
@@ -371,7 +336,7 @@ record_here() {
 	wait $!
 }
 
-# What was allocated and freed.
+# Allocations and frees were recorded.
 trace_record() { # STATUS
 	{ [ "$1" -eq 0 ] || grep -q 'events are missing' "$scratch/err"; } && python3 -c '
 import json, sys
@@ -383,7 +348,7 @@ assert any("+0x" in r["caller"] for r in rows), rows' "$scratch/recorded.json" &
 		[ -z "$(ls /sys/kernel/tracing/instances 2>/dev/null | grep '^codetag-')" ]
 }
 
-# A terminal that goes away, as with a connection: the kernel traces no longer.
+# If the terminal goes away, for example with its connection, the kernel stops tracing.
 trace_record_hung_up() {
 	local pid
 	"$codetag" trace --record 60 >/dev/null 2>&1 &
@@ -394,7 +359,7 @@ trace_record_hung_up() {
 	[ ! -d "/sys/kernel/tracing/instances/codetag-$pid" ]
 }
 
-# A buffer too small for what happens: that is said, and how much it was.
+# If the buffer is too small, a message says so and counts the lost events.
 trace_record_lost() {
 	! record_here "$scratch/lost.json" --buffer 4k && grep -q 'events are missing' "$scratch/err" &&
 		grep -qE '"overwritten": [1-9]' "$scratch/lost.json"

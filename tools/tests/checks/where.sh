@@ -46,35 +46,15 @@ make_host() { # DIR [SUnreclaim in KiB]
 	ZONEINFO
 }
 
-# Every number is what the files say, and all of them add up.
+# Every number follows from the files, and all of them add up.
 where_sums() {
 	local dir=$scratch/where-sums
 	make_host "$dir" || return 1
 	"$codetag" where --json "$dir" >"$dir/json" || return 1
-	python3 - "$dir/json" <<-'PYTHON'
-		import json, sys
-		host = json.load(open(sys.argv[1]))
-		K = 1024
-		size = {k["name"]: k["size"] // K for k in host["kinds"]}
-		drop = {k["name"]: k["droppable"] // K for k in host["kinds"]}
-		want = dict(processes=100000, file_cache=171000, tmpfs=30000, slab_reclaimable=20000, slab=30000,
-		            huge_pages=20480, page_tables=5000, kernel_stacks=4000, vmalloc=10000, percpu=1000,
-		            zram=2000, reclaimable=500)
-		for name, kib in want.items():
-		    assert size[name] == kib, (name, size[name], kib)
-		assert drop["file_cache"] == 170000 and drop["slab_reclaimable"] == 20000 and not drop["tmpfs"], drop
-		assert host["installed"] == 262144 * 4 * K and host["total"] == 1000000 * K
-		assert host["boot"] == host["installed"] - host["total"] == sum(part["size"] for part in host["boot_parts"])
-		assert host["boot_parts"][0] == {"what": "struct page of all memory", "size": 4096 * 4 * K}
-		assert host["cpu_lists"] == 2560 * 4 * K
-		assert host["used"] + host["free"] + host["cpu_lists"] == host["total"]
-		assert sum(k["size"] for k in host["kinds"]) == host["used"]
-		assert size["unaccounted"] == host["used"] // K - sum(want.values())
-		assert not host["exact"] and host["profiling"] == "unknown"
-	PYTHON
+	python3 helpers/check-where-kinds.py "$dir/json"
 }
 
-# Objects in slabs are charged, too: only the kernel knows which sum is of pages.
+# Objects in slabs are charged, too: only the kernel knows the sum of the pages.
 where_charged() {
 	local dir=$scratch/where-charged
 	make_host "$dir" || return 1
@@ -94,22 +74,10 @@ where_charged() {
 	printf '# charged - version: 1.0\n# x\n  495305600 1 sites\n  455305600 1 pages\n 1 1 vmalloc\n  1000 1 percpu\n  29999000 1 slab\n' \
 		>"$dir/sys/kernel/debug/codetag/charged"
 	"$codetag" where --json "$dir" >"$dir/json"
-	python3 - "$dir/json" <<-'PYTHON'
-		import json, sys
-		host = json.load(open(sys.argv[1]))
-		kinds = {k["name"]: k for k in host["kinds"]}
-		counters = sum(k["size"] for n, k in kinds.items() if n not in ("pages", "unaccounted"))
-		assert host["exact"] and not kinds["unaccounted"]["at_most"]
-		assert kinds["percpu"]["size"] == 409600 and not kinds["percpu"]["at_most"]
-		assert host["charged_pages"] == 455305600
-		assert kinds["pages"]["size"] == 455305600 - counters, (kinds["pages"], counters)
-		assert kinds["unaccounted"]["size"] == host["used"] - 455305600
-		assert kinds["pages"]["owners"][0]["name"] == "drivers/foo/rx.c:412 [foo] func:foo_rx_alloc"
-		assert kinds["slab"]["owners"][0]["name"] == "fs/kernfs/dir.c:624 func:__kernfs_new_node"
-	PYTHON
+	python3 helpers/check-where-charged.py "$dir/json"
 }
 
-# What was kept at boot, by the lines that took it; a list that is cut is none.
+# Memory kept at boot, by the lines that took it; a list that is cut is ignored.
 where_boot() {
 	local dir=$scratch/where-boot
 	make_host "$dir/web7" || return 1
@@ -127,18 +95,7 @@ where_boot() {
 	tar cJf "$dir/web7.tar.xz" -C "$dir" web7
 	for from in web7 web7.tar.xz; do
 		"$codetag" where --json "$dir/$from" >"$dir/json"
-		python3 - "$dir/json" <<-'PYTHON' || return 1
-			import json, sys
-			host = json.load(open(sys.argv[1]))
-			parts = {part["what"]: part["size"] for part in host["boot_parts"]}
-			assert parts["struct page of all memory"] == 20000000 and parts["kernel text and data"] == 20000000, parts
-			assert parts["hash tables"] == 4194304 and parts["reserved for a crash kernel"] == 3000000, parts
-			assert sum(parts.values()) == host["boot"], parts
-			assert parts["others"] == host["boot"] - 47194304, parts
-			assert host["boot_lines"][0] == {"name": "mm/sparse-vmemmap.c:69 func:vmemmap_alloc_block",
-			                                 "what": "struct page of all memory", "size": 20000000}
-			assert len(host["boot_lines"]) == 6 and host["boot_lines"][5]["what"] == "others"
-		PYTHON
+		python3 helpers/check-where-boot.py "$dir/json" || return 1
 	done
 	"$codetag" where -b "$dir/web7" | grep -q '49741824 .* kept at boot, beside used *mm/sparse-vmemmap.c:69 func:vmemmap_alloc_block 20000000$' ||
 		return 1
@@ -160,7 +117,8 @@ where_boot_recorded() {
 	grep -q '"name": "init/main.c:621 func:setup_command_line"' "$dir/json" || { cat "$dir/errors"; return 1; }
 }
 
-# Counters of other times may be too much: still nothing is below zero, and all adds up.
+# Counters of different times may add up to too much: still nothing is below zero, and the sum
+# is right.
 where_overlap() {
 	local dir=$scratch/where-overlap
 	make_host "$dir" 900000 || return 1
@@ -199,7 +157,7 @@ where_areas() {
 	grep -q 'vmalloc and modules .*foo_ring_alloc' "$dir/out" && ! grep 'vmalloc and modules .*dup_task' "$dir/out"
 }
 
-# says STATUS TEXT FILE: so it ends, and so it says
+# says STATUS TEXT FILE: it exits with STATUS and prints TEXT
 where_says() {
 	local status=$1 text=$2
 	shift 2
@@ -207,7 +165,7 @@ where_says() {
 	[ $? -eq "$status" ] && grep -q "$text" "$scratch/where-says" || { cat "$scratch/where-says"; return 1; }
 }
 
-# What is cut, a part or there twice is said and not believed.
+# A file that is cut, incomplete or there twice is reported, and not used.
 where_damage() {
 	local dir=$scratch/where-damage name
 	make_host "$dir/good" && cp data/recorded-mainline-6.12.slabinfo "$dir/good/proc/slabinfo" || return 1
@@ -239,16 +197,16 @@ where_plain() {
 	where_says 0 'Nothing is unusual' "$dir/quoted" && where_says 0 'Nothing is unusual' "$dir/utf16"
 }
 
-# Nothing waits for what never comes.
+# The command does not wait for a pipe without a writer.
 where_pipes() {
 	local dir=$scratch/where-pipes
 	make_host "$dir/web7" && mkfifo "$dir/pipe" || return 1
-	where_says 0 'pipe is left out: it is no ordinary file' "$dir" || return 1
+	where_says 0 'pipe is left out: it is not an ordinary file' "$dir" || return 1
 	rm "$dir/web7/proc/meminfo" && mkfifo "$dir/web7/proc/meminfo" || return 1
-	where_says 2 'meminfo is left out: it is no ordinary file' "$dir"
+	where_says 2 'meminfo is left out: it is not an ordinary file' "$dir"
 }
 
-# Two are compared; of many, who is unlike the others is named.
+# Two machines are compared; of many, those unlike the others are named.
 where_many() {
 	local dir=$scratch/where-many i
 	for i in 1 2 3 4 5 6 7 8; do make_host "$dir/fleet/web$i" || return 1; done
@@ -266,21 +224,7 @@ where_many() {
 # A thousand, two of which are unlike the others, each in its own row.
 where_thousand() {
 	local dir=$scratch/where-thousand
-	make_host "$dir/one" && python3 - "$dir" <<-'PYTHON' || return 1
-		import os, random, re, sys
-		random.seed(1)
-		text = open(f"{sys.argv[1]}/one/proc/meminfo").read()
-		for host in range(1000):
-		    def vary(match):
-		        kb = int(int(match[2]) * random.uniform(.98, 1.02))
-		        if (host, match[1]) in ((77, "SUnreclaim"), (500, "PageTables")):
-		            kb += 100000
-		        return f"{match[1]}: {kb} kB"
-		    path = f"{sys.argv[1]}/fleet/h{host:03}"
-		    os.makedirs(path)
-		    open(f"{path}/meminfo", "w").write(
-		        re.sub(r"(?m)^(SUnreclaim|PageTables|KernelStack|Percpu): +(\d+) kB", vary, text))
-	PYTHON
+	make_host "$dir/one" && python3 helpers/make-varied-hosts.py "$dir" || return 1
 	"$codetag" where "$dir/fleet" >"$dir/out"
 	[ $? -eq 1 ] && grep -q '^1000 machines' "$dir/out" &&
 		grep -q 'h077 *slab, not reclaimable *h077$' "$dir/out" &&
@@ -299,7 +243,8 @@ where_owner() {
 	grep -q 'slab, not reclaimable *bar' "$dir/out" || { cat "$dir/out"; return 1; }
 }
 
-# What is recorded is enough: zoneinfo, too, and processes. Steady growth is said in words.
+# A recording has all that it needs, zoneinfo and processes, too. A sentence reports steady
+# growth.
 where_recording() (
 	export dir=$scratch/where-recording
 	pretend() { # HOUR
@@ -328,7 +273,7 @@ where_recording() (
 	"$codetag" where "$dir/db@1" "$dir/db@8" >"$dir/out"
 	[ $? -eq 1 ] && grep -q 'BEFORE *NOW *CHANGE' "$dir/out" && grep -q '+20.5M *slab, not reclaimable' "$dir/out" ||
 		{ cat "$dir/out"; return 1; }
-	# And its report has the same numbers.
+	# codetag report has the same numbers.
 	"$codetag" report --json "$dir/db" >"$dir/report"
 	python3 - "$dir/report" "$dir/json" <<-'PYTHON'
 		import json, sys
@@ -338,14 +283,14 @@ where_recording() (
 	PYTHON
 )
 
-# A recording of before has no zoneinfo: it is said.
+# A recording of an earlier version has no zoneinfo, and a message says so.
 where_old_recording() {
 	"$codetag" where "$recording" >"$scratch/where-old" 2>&1
 	[ $? -eq 2 ] && grep -q 'there is no meminfo of this machine' "$scratch/where-old" ||
 		{ cat "$scratch/where-old"; return 1; }
 }
 
-# This machine, whatever it is
+# This machine
 where_live() {
 	"$codetag" where --once --json >"$scratch/live.json"
 	[ $? -le 1 ] || { cat "$scratch/live.json"; return 1; }
@@ -354,7 +299,7 @@ where_live() {
 	[ $? -le 1 ]
 }
 
-# Without a terminal it is asked for a command, as ever.
+# Without a terminal, codetag alone asks for a command.
 where_alone() {
 	"$codetag" >"$scratch/alone" 2>&1
 	[ $? -eq 2 ] && grep -q 'a command is missing' "$scratch/alone"

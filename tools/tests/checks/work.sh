@@ -2,7 +2,7 @@
 # Files that cost their reader more work or memory than their size explains: each is read
 # in seconds, or refused with the reason.
 
-# work SECONDS COMMAND...: it ends within so much CPU time and 4 GiB, with a word of its own
+# work SECONDS COMMAND...: it ends within so much CPU time and 4 GiB, with a message
 work() {
 	local seconds=$1
 	shift
@@ -16,19 +16,10 @@ work() {
 # archive HOSTS SITES [NAMES]: a tar of HOSTS machines with SITES call sites each, which
 # have the same names on all of them, or names of their own
 archive() {
-	python3 -c '
-import io, sys, tarfile
-hosts, sites, own = int(sys.argv[1]), int(sys.argv[2]), len(sys.argv) > 3
-with tarfile.open(fileobj=sys.stdout.buffer, mode="w|") as tar:
-    for host in range(hosts):
-        text = "".join(f"1 1 a.c:{site} func:f{host if own else 0}_{site}\n"
-                       for site in range(1, sites + 1)).encode()
-        member = tarfile.TarInfo(f"{host}/proc/allocinfo")
-        member.size = len(text)
-        tar.addfile(member, io.BytesIO(text))' "$@"
+	python3 helpers/make-fleet-archive.py "$@"
 }
 
-# Which files belong to which machine
+# Assigning files to machines
 many_machines() {
 	archive 4000 1 >"$scratch/machines.tar" || return 1
 	work 20 report -b -N "$scratch/machines.tar" && grep -q '^4000 ' <(tr -s ' ' <"$scratch/out" | sed 's/^ //') &&
@@ -37,7 +28,7 @@ many_machines() {
 	return 1
 }
 
-# An archive of so many files is none of a fleet.
+# No fleet has an archive with so many files.
 many_files() {
 	archive 20001 1 >"$scratch/files.tar" || return 1
 	work 20 report "$scratch/files.tar" && grep -q 'too many' "$scratch/out" && return
@@ -79,14 +70,14 @@ many_copies() {
 	work 30 leaks "$scratch/many-copies"
 }
 
-# Lines of one function, in the wrong order and none where the other list has it
+# Lines of one function in the wrong order, none of which the other list has
 many_lines() {
 	seq 200000 -2 2 | sed 's/.*/1 1 a.c:& func:f/' >"$scratch/even"
 	seq 199999 -2 1 | sed 's/.*/1 1 a.c:& func:f/' >"$scratch/odd"
 	work 20 diff "$scratch/even" "$scratch/odd" && work 20 merge "$scratch/even" "$scratch/odd"
 }
 
-# Pointers that share a slot of a table if everybody knows its hash
+# Pointers that would share a slot of a table if its hash were not secret
 many_pointers() {
 	awk 'BEGIN { for (i = 1; i <= 120000; i++)
 		printf("x-1 [000] 1.0: kmalloc: call_site=f ptr=%x00000000000 bytes_req=8 bytes_alloc=8\n", i) }' \

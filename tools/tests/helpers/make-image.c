@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Writes the small image to standard output, for the tests of commands. With "linked" the
- * stack of a task leads to the pages and the percpu memory, and the pages to the first
- * object. With "cut" the layout table lacks an entry. With "sparse" it says that there are 256 GiB,
- * for the caller to make the file as long; with "empty" there is no layout table in them.
+ * Writes the small image to standard output, for the tests of commands. "linked": the stack of
+ * a task leads to the pages and the percpu memory, and the pages lead to the first object.
+ * "cut": the layout table lacks an entry. "sparse": the image says that there are 256 GiB, and
+ * the caller makes the file as long. "empty": the same without a layout table.
  */
 #include "small-image.h"
 

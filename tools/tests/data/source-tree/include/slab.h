@@ -1,0 +1,7 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+void *kmalloc(int size, const char *file);
+#define noinline __attribute__((noinline, noclone))
+static inline __attribute__((always_inline)) void *kzalloc(int size, const char *file)
+{
+	return kmalloc(size, file);
+}
