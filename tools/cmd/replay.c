@@ -16,7 +16,7 @@
 #include "write/json.h"
 #include "write/table.h"
 
-/* As many as fit beside the others in a table. */
+/* As many as fit beside the other columns of a table. */
 #define MAX_GAUGES 12
 
 struct replay {
@@ -154,7 +154,7 @@ static const struct argp argp = {
 	children, NULL, NULL
 };
 
-/* What is asked for; false after a message. */
+/* Prints the requested part; false after a message. */
 static bool load_gauges(struct recording *recording, const struct replay *replay,
 			struct gauges *gauges)
 {
@@ -197,7 +197,7 @@ static void gauge_cells(struct table *table, const struct gauges *gauges, size_t
 
 	for (size_t i = 0; i < gauges->count; i++) {
 		const struct gauge *gauge = &gauges->gauge[i];
-		/* Only meminfo is of bytes. */
+		/* Only meminfo has bytes. */
 		bool bytes = human && !strncmp(gauge->name, "meminfo.", 8);
 
 		table_cell(table, snapshot < gauge->first ? "-" :
@@ -221,7 +221,7 @@ static void gauge_json(struct json *json, const struct gauges *gauges, size_t sn
 	json_end_object(json);
 }
 
-/* All of them, with what they were at first and in the end. */
+/* Lists all gauges with their first and last values. */
 static bool print_gauges(struct recording *recording, const struct replay *replay)
 {
 	static const struct table_column heads[] = {
@@ -256,6 +256,32 @@ static bool is_wanted(void *query, const struct site *site)
 	return query_match(query, site);
 }
 
+static void snapshot_json(struct json *json, const struct recording *recording, size_t i,
+			  const struct sum *sum, const struct gauges *gauges)
+{
+	json_object(json, NULL);
+	json_int(json, "number", i + 1);
+	json_real(json, "time", (double)recording_time(recording, i) / 1000);
+	json_int(json, "size", sum->bytes);
+	json_int(json, "calls", sum->calls);
+	json_int(json, "rows", sum->rows);
+	gauge_json(json, gauges, i);
+	json_end_object(json);
+}
+
+static void snapshot_cells(struct table *table, const struct recording *recording, size_t i,
+			   const struct sum *sum, const struct gauges *gauges, bool human)
+{
+	char text[SIZE_TEXT], when[TIME_TEXT];
+
+	table_cell(table, size_format(text, i + 1, false));
+	table_cell(table, time_format(when, recording_time(recording, i)));
+	table_cell(table, size_format(text, sum->bytes, human));
+	table_cell(table, size_format(text, sum->calls, false));
+	table_cell(table, size_format(text, sum->rows, false));
+	gauge_cells(table, gauges, i, human);
+}
+
 static bool print_list(struct recording *recording, const struct replay *replay)
 {
 	struct table_column all[COUNT + MAX_GAUGES];
@@ -270,7 +296,6 @@ static bool print_list(struct recording *recording, const struct replay *replay)
 	struct series series = { .columns = recording_count(recording) };
 	size_t *at = xcalloc(series.columns, sizeof(*at));
 	bool human = output_human(&replay->output), good;
-	char text[SIZE_TEXT], when[TIME_TEXT];
 
 	for (size_t i = 0; i < series.columns; i++)
 		at[i] = i;
@@ -298,23 +323,10 @@ static bool print_list(struct recording *recording, const struct replay *replay)
 	for (size_t i = 0; i < series.columns; i++) {
 		struct sum sum = series.names.count ? series.sum[i] : (struct sum){ 0 };
 
-		if (replay->output.json) {
-			json_object(&json, NULL);
-			json_int(&json, "number", i + 1);
-			json_real(&json, "time", (double)recording_time(recording, i) / 1000);
-			json_int(&json, "size", sum.bytes);
-			json_int(&json, "calls", sum.calls);
-			json_int(&json, "rows", sum.rows);
-			gauge_json(&json, &gauges, i);
-			json_end_object(&json);
-		} else {
-			table_cell(&table, size_format(text, i + 1, false));
-			table_cell(&table, time_format(when, recording_time(recording, i)));
-			table_cell(&table, size_format(text, sum.bytes, human));
-			table_cell(&table, size_format(text, sum.calls, false));
-			table_cell(&table, size_format(text, sum.rows, false));
-			gauge_cells(&table, &gauges, i, human);
-		}
+		if (replay->output.json)
+			snapshot_json(&json, recording, i, &sum, &gauges);
+		else
+			snapshot_cells(&table, recording, i, &sum, &gauges, human);
 	}
 	if (replay->output.json) {
 		json_end_array(&json);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* codetag where: what all memory of a machine is used for. */
+/* codetag where: how all memory of a machine is used. */
 #include <argp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,10 +23,13 @@
 #include "source/open_recording.h"
 #endif
 
-/* Machines with more than that are not stopped, piece by piece, unless that is asked for. */
+/*
+ * On larger machines the kernel recounts only on request, because that stops all CPUs for a
+ * part of memory at a time.
+ */
 #define RECOUNT_MOST ((int64_t)64 << 30)
 
-/* Of a recording: as many of its snapshots tell whether something grew steadily. */
+/* This many snapshots of a recording are enough to tell steady growth. */
 #define MOMENTS 13
 
 enum recount { RECOUNT_IF_SMALL, RECOUNT_ALWAYS, RECOUNT_NEVER };
@@ -37,7 +40,7 @@ struct where {
 	bool once, pss;
 	double delay;
 	enum recount recount;
-	size_t owners;		/* below each row, in JSON */
+	size_t owners;		/* owners below each row, in JSON */
 	struct output output;
 };
 
@@ -141,7 +144,7 @@ static const struct argp argp = {
 	children, NULL, NULL
 };
 
-/* Machines that were read, each with the past that is known of it. */
+/* Machines that were read, each with its known past. */
 struct machines {
 	struct machine_seen {
 		struct snapshot host, first;
@@ -153,12 +156,12 @@ struct machines {
 	bool bad;
 };
 
-/* What no kernel says; NULL: nothing. */
+/* The values that no kernel file gives; NULL: none. */
 static const char *contradiction(const struct fields *meminfo)
 {
 	int64_t total = fields_number(meminfo, "MemTotal");
 
-	/* Without these it cannot be explained. */
+	/* Memory cannot be explained without these. */
 	if (!fields_find(meminfo, "MemTotal") || !fields_find(meminfo, "MemFree"))
 		return NULL;
 	if (total <= 0)
@@ -204,7 +207,7 @@ static void take_host(void *data, struct snapshot *host)
 }
 
 #ifdef HAVE_SQLITE
-/* The snapshots before the last one: what grew, and how steadily. */
+/* Reads the snapshots before the last one: which kinds grew, and how steadily. */
 static bool read_past(struct machine_seen *seen, const char *path)
 {
 	struct explanation last = seen->at[0];
@@ -248,7 +251,7 @@ static bool read_machines(struct machines *machines, const struct where *where)
 
 		good = host_read(where->path[i], take_host, machines) && good;
 #ifdef HAVE_SQLITE
-		/* "night.db@3" is that moment and nothing else. */
+		/* "night.db@3" is that moment alone. */
 		if (where->paths == 1 && machines->count == before + 1 &&
 		    source_is_recording(where->path[i]) && !access(where->path[i], F_OK))
 			good = read_past(&machines->seen[before], where->path[i]) && good;
@@ -474,7 +477,7 @@ static int compare(const struct where *where, const struct machine_seen *a,
 
 		if (x->kind[i] || y->kind[i])
 			compare_line(&table, memory_kind(i)->words, x->kind[i], y->kind[i], where);
-		/* The rest is worth a word only if it is known. */
+		/* The unaccounted rest is unusual only if it can be known. */
 		if (i == MEMORY_UNACCOUNTED && !(x->has_sites && y->has_sites))
 			continue;
 		if (y->droppable[i] < y->kind[i] / 2 && more > grown) {
@@ -495,7 +498,7 @@ static int compare(const struct where *where, const struct machine_seen *a,
 	return STATUS_FOUND;
 }
 
-/* A fleet whose call sites are the kinds of memory. */
+/* A fleet whose "call sites" are the kinds of memory. */
 static void add_kinds(struct fleet *fleet, const struct machine_seen *seen)
 {
 	struct site sites[MEMORY_KINDS];
@@ -509,8 +512,46 @@ static void add_kinds(struct fleet *fleet, const struct machine_seen *seen)
 	fleet_add(fleet, name_of(seen), seen->host.kernel, &info);
 }
 
-/* An outlier has to have so much more than the median, of what its machine has. */
+/* An outlier holds this share of its machine's memory more than the median. */
 #define OUTLIER_PART 100
+
+static void kind_json(struct json *json, const struct fleet *fleet, unsigned int kind,
+		      const struct spread *spread)
+{
+	json_object(json, NULL);
+	json_string(json, "name", memory_kind(kind)->name);
+	json_string(json, "what", memory_kind(kind)->words);
+	json_int(json, "size", fleet->group[kind].sum.bytes);
+	json_int(json, "median", spread->median);
+	json_int(json, "largest", spread->ranked[0].bytes);
+	json_string(json, "largest_host", fleet->host[spread->ranked[0].host].name);
+	json_array(json, "outliers");
+	for (size_t i = 0; i < spread->outliers; i++) {
+		json_object(json, NULL);
+		json_string(json, "host", fleet->host[spread->ranked[i].host].name);
+		json_int(json, "size", spread->ranked[i].bytes);
+		json_end_object(json);
+	}
+	json_end_array(json);
+	json_end_object(json);
+}
+
+static void kind_cells(struct table *table, const struct fleet *fleet, unsigned int kind,
+		       const struct spread *spread, const struct where *where)
+{
+	struct text names = { 0 };
+
+	text_clear(&names);
+	for (size_t i = 0; i < spread->outliers; i++)
+		text_printf(&names, "%s%s", i ? " " : "", fleet->host[spread->ranked[i].host].name);
+	size_cell(table, fleet->group[kind].sum.bytes, where, false);
+	size_cell(table, spread->median, where, false);
+	size_cell(table, spread->ranked[0].bytes, where, false);
+	table_cell(table, fleet->host[spread->ranked[0].host].name);
+	table_cell(table, memory_kind(kind)->words);
+	table_cell(table, names.s);
+	text_free(&names);
+}
 
 static int many(const struct where *where, const struct machines *machines)
 {
@@ -537,39 +578,13 @@ static int many(const struct where *where, const struct machines *machines)
 	}
 	for (unsigned int i = 0; i < MEMORY_KINDS; i++) {
 		struct spread spread;
-		struct text names = { 0 };
 
 		spread_find(&spread, &fleet, i, installed / (int64_t)machines->count / OUTLIER_PART);
 		outliers |= spread.outliers > 0;
-		text_clear(&names);
-		for (size_t o = 0; o < spread.outliers; o++)
-			text_printf(&names, "%s%s", o ? " " : "", fleet.host[spread.ranked[o].host].name);
-		if (where->output.json) {
-			json_object(&json, NULL);
-			json_string(&json, "name", memory_kind(i)->name);
-			json_string(&json, "what", memory_kind(i)->words);
-			json_int(&json, "size", fleet.group[i].sum.bytes);
-			json_int(&json, "median", spread.median);
-			json_int(&json, "largest", spread.ranked[0].bytes);
-			json_string(&json, "largest_host", fleet.host[spread.ranked[0].host].name);
-			json_array(&json, "outliers");
-			for (size_t o = 0; o < spread.outliers; o++) {
-				json_object(&json, NULL);
-				json_string(&json, "host", fleet.host[spread.ranked[o].host].name);
-				json_int(&json, "size", spread.ranked[o].bytes);
-				json_end_object(&json);
-			}
-			json_end_array(&json);
-			json_end_object(&json);
-		} else if (fleet.group[i].sum.bytes) {
-			size_cell(&table, fleet.group[i].sum.bytes, where, false);
-			size_cell(&table, spread.median, where, false);
-			size_cell(&table, spread.ranked[0].bytes, where, false);
-			table_cell(&table, fleet.host[spread.ranked[0].host].name);
-			table_cell(&table, memory_kind(i)->words);
-			table_cell(&table, names.s);
-		}
-		text_free(&names);
+		if (where->output.json)
+			kind_json(&json, &fleet, i, &spread);
+		else if (fleet.group[i].sum.bytes)
+			kind_cells(&table, &fleet, i, &spread, where);
 		spread_free(&spread);
 	}
 	if (where->output.json) {

@@ -40,12 +40,12 @@ static const struct {
 	{ "h", "this help" },
 };
 
-/* BOOT is what the last row of KINDS opens to, others open one to the next. */
+/* The last row of KINDS opens BOOT; the others open one screen after the other. */
 enum page { KINDS, OWNERS_OF, CALLERS, BOOT, INFO, HELP };
 
 #define BOOT_ROW MEMORY_KINDS
 
-/* Lines that are shown below the headings; @id tells which row each is. */
+/* The lines below the headings; @id tells which row each of them shows. */
 struct lines {
 	struct line {
 		char *text;
@@ -62,16 +62,16 @@ struct where_live {
 	struct snapshot host;
 	struct explanation start, last, now;
 	int64_t start_time;
-	/* How much more objects slabinfo had than the kernel counted, when it did. */
+	/* Objects in slabinfo less those that the kernel counted, at that moment. */
 	bool counted;
 	int64_t slab_error;
 	int64_t percpu_objects;
 
-	enum page page, below;	/* INFO and HELP go back to that */
-	enum memory_kind_id kind;	/* MEMORY_KINDS: everything */
+	enum page page, below;	/* the screen to which INFO and HELP return */
+	enum memory_kind_id kind;	/* MEMORY_KINDS: all memory */
 	enum owner_by by;
 	struct owners owners;
-	struct site site;		/* whose callers are shown, with names of its own */
+	struct site site;		/* whose callers are shown, with its own names */
 	bool split;			/* … by us */
 	struct lines lines;
 	size_t first, cursor, sideways;
@@ -104,7 +104,7 @@ static void list_kinds(struct where_live *live)
 		.host = &live->host, .e = &live->now, .human = live->human,
 		.before = live->since_last ? &live->last : &live->start,
 		.before_ms = live->since_last ? 0 : live->host.time - live->start_time,
-		/* Owners are short; all else is scrolled sideways. */
+		/* The names of owners are shortened; everything else is scrolled sideways. */
 		.width = COLS < 120 ? 119 : 0,
 	};
 	enum memory_kind_id order[MEMORY_KINDS];
@@ -136,7 +136,7 @@ static void add_boot_line(struct where_live *live, int64_t bytes, const char *wh
 	text_free(&text);
 }
 
-/* By line; where the kernel does not list them, by what is known of it. */
+/* By line of code, or, if the kernel has no list of these, by the parts that are known. */
 static void list_boot(struct where_live *live)
 {
 	const struct holders *lines = &live->host.machine.boot;
@@ -257,7 +257,7 @@ static void list(struct where_live *live)
 	}
 }
 
-/* Between two counts of the kernel, objects in slabs are known but for a constant. */
+/* Between two counts of the kernel, slabinfo gives the change of the objects in slabs. */
 static void remember_count(struct where_live *live)
 {
 	struct machine *machine = &live->host.machine;
@@ -309,37 +309,32 @@ static size_t draw_text(const char *text, size_t y)
 	return y;
 }
 
-static void draw(struct where_live *live)
+/* The lines at the bottom: unusual findings, and files that are missing. */
+static void foot_text(const struct where_live *live, struct text *foot)
 {
-	struct where_view view = {
-		.host = &live->host, .e = &live->now, .human = live->human, .width = COLS,
-	};
 	struct history history = {
 		.at = &live->now, .count = 1, .first = &live->host, .last = &live->host,
 	};
-	struct text head = { 0 }, foot = { 0 }, missing = { 0 };
+	struct text missing = { 0 };
 	struct remarks remarks;
-	size_t y, room, foot_lines = 0;
 
-	where_head(&view, &head);
 	unusual_find(&remarks, &history);
-	text_clear(&foot);
+	text_clear(foot);
 	missing_find(&missing, &live->now, &live->host);
 	for (size_t i = 0; i < remarks.count; i++)
-		where_wrap(&foot, remarks.remark[i].text, COLS);
+		where_wrap(foot, remarks.remark[i].text, COLS);
 	if (!remarks.count)
-		text_puts(&foot, "Nothing is unusual.\n");
+		text_puts(foot, "Nothing is unusual.\n");
 	if (missing.len) {
 		missing.s[strcspn(missing.s, "\n")] = '\0';
-		where_wrap(&foot, missing.s, COLS);
+		where_wrap(foot, missing.s, COLS);
 	}
 	remarks_free(&remarks);
-	for (const char *s = foot.s; *s; s++)
-		foot_lines += *s == '\n';
+	text_free(&missing);
+}
 
-	erase();
-	y = draw_text(head.s, 0);
-	start_line((int)y);
+static void draw_hints(const struct where_live *live)
+{
 	if (live->prompt) {
 		put("show only lines with: %s", live->prompt);
 	} else if (live->message[0]) {
@@ -351,8 +346,11 @@ static void draw(struct where_live *live)
 		    live->page == KINDS ? "quits" : "goes back", live->frozen ? "  FROZEN" : "",
 		    live->filter[0] ? "  only: " : "", live->filter);
 	}
-	y++;
-	room = (size_t)LINES > y + 1 + foot_lines ? (size_t)LINES - y - 1 - foot_lines : 1;
+}
+
+/* The headings in line @y, and @room lines below them. */
+static void draw_lines(struct where_live *live, size_t y, size_t room)
+{
 	if (live->cursor >= live->lines.count)
 		live->cursor = live->lines.count ? live->lines.count - 1 : 0;
 	if (live->cursor < live->first)
@@ -372,7 +370,7 @@ static void draw(struct where_live *live)
 
 		attron(here ? A_STANDOUT : 0);
 		start_line((int)(y + 1 + i));
-		/* What does not fit has a mark. */
+		/* A mark shows that the text does not fit. */
 		if (len - skip > (size_t)COLS && COLS > 1)
 			put("%.*s>", COLS - 1, text + skip);
 		else
@@ -381,6 +379,28 @@ static void draw(struct where_live *live)
 			put("%*s", room_left(), "");
 		attroff(here ? A_STANDOUT : 0);
 	}
+}
+
+static void draw(struct where_live *live)
+{
+	struct where_view view = {
+		.host = &live->host, .e = &live->now, .human = live->human, .width = COLS,
+	};
+	struct text head = { 0 }, foot = { 0 };
+	size_t y, room, foot_lines = 0;
+
+	where_head(&view, &head);
+	foot_text(live, &foot);
+	for (const char *s = foot.s; *s; s++)
+		foot_lines += *s == '\n';
+
+	erase();
+	y = draw_text(head.s, 0);
+	start_line((int)y);
+	draw_hints(live);
+	y++;
+	room = (size_t)LINES > y + 1 + foot_lines ? (size_t)LINES - y - 1 - foot_lines : 1;
+	draw_lines(live, y, room);
 	if ((size_t)LINES > foot_lines)
 		draw_text(foot.s, (size_t)LINES - foot_lines);
 	if (live->prompt)
@@ -389,7 +409,6 @@ static void draw(struct where_live *live)
 	refresh();
 	text_free(&head);
 	text_free(&foot);
-	text_free(&missing);
 }
 
 static void to_top(struct where_live *live)
@@ -425,7 +444,7 @@ static void ask_filter(struct where_live *live)
 	list(live);
 }
 
-/* Splits @site, or ends that; false and a message if the kernel does not. */
+/* Splits @site, or ends that; returns false and a message if the kernel refuses. */
 static bool split_site(struct where_live *live, const char *action)
 {
 	struct debugfs_dir dir = DEBUGFS_DIR_INIT;
@@ -530,7 +549,7 @@ static void open_row(struct where_live *live)
 	}
 }
 
-/* False to quit. */
+/* Returns false to quit. */
 static bool go_back(struct where_live *live)
 {
 	if (live->filter[0] && (live->page <= OWNERS_OF || live->page == BOOT)) {
@@ -584,7 +603,7 @@ static void move_cursor(struct where_live *live, long rows)
 		live->cursor += (size_t)rows;
 }
 
-/* False to quit. */
+/* Returns false to quit. */
 static bool handle_key(struct where_live *live, int key)
 {
 	long rows = LINES > 10 ? LINES - 10 : 1;
