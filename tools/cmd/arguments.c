@@ -43,7 +43,7 @@ int64_t argument_page_size(const char *arg, struct argp_state *state)
 const char *argument_database(const char *arg, struct argp_state *state)
 {
 	if (!*arg || *arg == ':')
-		argp_error(state, "'%s' is no name for a database", arg);
+		argp_error(state, "'%s' cannot be the name of a database", arg);
 	return arg;
 }
 
@@ -84,5 +84,5 @@ void argument_image(const char *arg, struct argp_state *state)
 	if (access(arg, R_OK))
 		argp_failure(state, STATUS_TROUBLE, errno, "%s", arg);
 	else
-		argp_failure(state, STATUS_TROUBLE, 0, "%s: is no image of a machine's memory", arg);
+		argp_failure(state, STATUS_TROUBLE, 0, "%s: is not an image of a machine's memory", arg);
 }

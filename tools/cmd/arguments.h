@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Values of options: each function ends the program if @arg is not one. */
+/*
+ * Values of options. Each function ends the program with a message if @arg is not a valid
+ * value.
+ */
 #ifndef CODETAG_ARGUMENTS_H
 #define CODETAG_ARGUMENTS_H
 
@@ -19,22 +22,22 @@ int64_t argument_size(const char *arg, struct argp_state *state);
 int64_t argument_page_size(const char *arg, struct argp_state *state);
 struct query *argument_query(const char *arg, struct argp_state *state);
 
-/* The name of a database that is to be made; SQLite takes "" and ":memory:" for none. */
+/* The name of a new database. SQLite takes "" and ":memory:" for no file. */
 const char *argument_database(const char *arg, struct argp_state *state);
 /* A file that is an image of a machine's memory. */
 void argument_image(const char *arg, struct argp_state *state);
 double argument_seconds(const char *arg, struct argp_state *state);
 
 /*
- * A row of a table of options that do not go together, or that need others: if @holds, the
- * program ends with @why. @about, which may be NULL, is printed before it.
+ * A row of a table of options that exclude or need each other: if @holds, the program ends with
+ * the message @why, after @about if that is not NULL.
  */
 struct conflict {
 	bool holds;
 	const char *why, *about;
 };
 
-/* Reports the first row that holds; the macro takes an array. */
+/* Ends the program with the first conflict that holds. The macro takes the array. */
 void argument_conflicts(const struct conflict *conflicts, size_t count,
 			struct argp_state *state);
 #define CHECK_CONFLICTS(conflicts, state) \

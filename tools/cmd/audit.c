@@ -128,8 +128,8 @@ static void print_table(const struct audit *audit, const struct output *output)
 }
 
 /*
- * A write starts an audit, and a read then shows its result. A kernel whose file is read-only
- * starts one at a read. A saved copy has a size; files of debugfs have none.
+ * A write starts an audit, and a read then shows its result. If the kernel's file is read-only,
+ * a read starts the audit. A saved copy has a size; files in debugfs have none.
  */
 static bool start(const struct debugfs_options *o)
 {

@@ -31,7 +31,7 @@ static bool shown(const struct view *view, const struct calltree_node *node)
 	return view->how->all || node->sum.bytes || node->sum.calls;
 }
 
-/* What is left out of a level is summed up. */
+/* The children that are left out of a level are summed up in one line. */
 static void write_others(struct view *view, const struct context_sum *sum, size_t count,
 			 size_t level)
 {

@@ -5,7 +5,7 @@
 
 #include "contexts_view.h"
 
-/* @depth levels, 0: all; of each node's children the first @view->top. */
+/* Prints @depth levels (0: all) and the first @view->top children of each node. */
 void calltree_view(const struct contexts *contexts, const struct helpers *helpers,
 		   bool invert, size_t depth, const struct contexts_view *view);
 

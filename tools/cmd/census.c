@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* codetag census: the memory that exists, by where and what it is. */
+/* codetag census: the memory that call sites hold, by kind, place and owner. */
 #include <argp.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -27,7 +27,7 @@
 enum by { BY_KIND, BY_NODE, BY_ZONE, BY_MIGRATETYPE, BY_ORDER, BY_CACHE, BY_CGROUP,
 	  BY_SITE, BY_COUNT };
 
-/* What --by takes, the heading of the column, and the name of the JSON field. */
+/* A word of --by, the heading of its column, and the name of its JSON field. */
 static const struct table_column by_columns[BY_COUNT] = {
 	[BY_KIND] = { "KIND", false, "kind", false },
 	[BY_NODE] = { "NODE", false, "node", false },
@@ -100,7 +100,7 @@ static void read_by(struct census *c, const char *list, struct argp_state *state
 		argp_error(state, "--by needs something");
 }
 
-/* A file comes first. */
+/* The first argument can be a file. */
 static void add_word(struct census *c, char *arg, struct argp_state *state)
 {
 	bool is_query = strpbrk(arg, " ;\n") || query_keyword(arg, strlen(arg));
@@ -359,7 +359,7 @@ static int read_image(struct census *c)
 	return status;
 }
 
-/* Writes the keys, which lets the kernel count, and reads the result. */
+/* Writes the keys to the kernel's file, which starts the count, and reads the result. */
 static bool count_live(const struct census *c, char **text, size_t *len)
 {
 	struct text keys = { 0 };
@@ -398,7 +398,7 @@ static bool chosen(const struct census *c, const struct census_line *line)
 	return yes;
 }
 
-/* False if a key that is asked for is not in the file. */
+/* Returns false if the file lacks a key of --by. */
 static bool add_lines(struct census *c, const struct census_file *file, const char *path)
 {
 	for (size_t i = 0; i < file->count; i++) {
@@ -444,7 +444,7 @@ static int read_census(struct census *c)
 	census_parse(&file, text, len);
 	good = bad_lines_none(&file.bad, path);
 	if (good && !file.known) {
-		warning(file.none ? "%s: no census has run" : "%s is no census and no image of memory",
+		warning(file.none ? "%s: no census has run" : "%s is neither a census nor an image of memory",
 			input_name(path));
 		good = false;
 	}

@@ -25,7 +25,7 @@ static const struct argp_child children[] = {
 	{ 0 }
 };
 
-/* The query has been parsed by now. */
+/* The query has already been parsed. */
 static void finish(const struct change *change, struct argp_state *state)
 {
 	const struct choice *choice = &change->choice;
@@ -104,7 +104,7 @@ static int list(const struct change *change)
 	return status;
 }
 
-/* The kernel's refusal in plain words; returns an exit status. */
+/* Explains why the kernel refused; returns an exit status. */
 static int refused(const struct debugfs_dir *dir, const char *action, int error)
 {
 	bool keys = !strncmp(action, "keys=", 5);

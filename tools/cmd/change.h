@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What enable, disable, split and fault share: having the kernel do it. */
+/* The parts that enable, disable, split and fault share: the kernel applies their query. */
 #ifndef CODETAG_CHANGE_H
 #define CODETAG_CHANGE_H
 
@@ -10,9 +10,9 @@
 
 struct change {
 	struct choice choice;
-	bool every;		/* no query, and that is meant */
+	bool every;		/* --all: no query, on purpose */
 	bool dry_run;
-	bool none;		/* set by the command: it changes nothing */
+	bool none;		/* set by the command: always a dry run */
 	const char *allocinfo;
 };
 
@@ -21,12 +21,12 @@ struct change {
 /* An argp child: its input is a struct change. */
 extern const struct argp change_argp;
 
-/* How such commands exit. */
+/* The exit statuses of these commands, for --help. */
 #define CHANGE_STATUS "Exit status: 0 success, 1 no call site is chosen, 2 trouble."
 
 /*
- * Has the kernel do @action with the chosen sites, or lists them for --dry-run.
- * Returns an exit status.
+ * Lets the kernel do @action at the chosen sites; with --dry-run it lists them. Returns an exit
+ * status.
  */
 int change_run(const struct change *change, const char *action);
 

@@ -29,8 +29,8 @@ struct options {
 	const char *output, *title;
 	struct trace_files files;
 	enum chart_format format;
-	bool page;	/* HTML instead of a format */
-	bool usual;	/* no kind was asked for */
+	bool page;	/* HTML instead of a picture */
+	bool usual;	/* no --kind was given */
 	struct chart_wish wish;
 	double width, height;
 	struct chart_flame flame;
@@ -301,7 +301,7 @@ static const struct argp argp = {
 	children, help, NULL
 };
 
-/* A whole one: FILE@N is a snapshot of it, unlike for source_is_recording(). */
+/* Whether @path is a whole recording. For source_is_recording(), FILE@N is one, too. */
 static bool is_recording(const char *path)
 {
 	static const char magic[] = "SQLite format 3";
@@ -309,7 +309,7 @@ static bool is_recording(const char *path)
 	return input_begins(path, magic, sizeof(magic));
 }
 
-/* What changes over time can come from saved copies, too. */
+/* Saved copies can show changes over time, too. */
 static bool is_series(const struct options *o)
 {
 #ifdef HAVE_SQLITE
@@ -327,7 +327,7 @@ static bool load_files(struct material *m, const struct options *o)
 	struct utsname kernel;
 	struct stat st;
 
-	/* A file of another machine does not tell its kernel. */
+	/* The kernel of this machine is not that of a file from another machine. */
 	if (!strcmp(path[0], ALLOCINFO_PATH) && !uname(&kernel))
 		snprintf(m->kernel, sizeof(m->kernel), "%s", kernel.release);
 	m->info = xcalloc(2, sizeof(*m->info));
@@ -341,13 +341,13 @@ static bool load_files(struct material *m, const struct options *o)
 		if (strcmp(path[i], "-") && !stat(path[i], &st))
 			m->time[i] = (double)st.st_mtime;
 	}
-	/* In another kernel a site has another line: that is no growth. */
+	/* In another kernel the line of a site differs, which is no growth. */
 	if (m->count == 2)
 		match_moved(&m->info[0], &m->info[1]);
 	return true;
 }
 
-/* current_dynamic and static memory are there at the same time. */
+/* Dynamic and static memory exist at the same time. */
 static bool load_trace(struct material *m, const struct options *o)
 {
 	m->info = xcalloc(1, sizeof(*m->info));
@@ -356,12 +356,12 @@ static bool load_trace(struct material *m, const struct options *o)
 	return trace_sites(m->info, &o->files, o->wish.key, o->wish.attribute == CURRENT);
 }
 
-/* Says why it cannot, and returns false. */
+/* Prints why it cannot, and returns false. */
 static bool load(struct material *m, struct options *o)
 {
 	bool recording;
 
-	/* A snapshot has no stacks: as flames it would be almost empty. */
+	/* A snapshot has no stacks: a flame graph of it would be almost empty. */
 	if (o->usual && o->page && (o->files.trace || !is_recording(o->selection.path)))
 		o->wish.kind = TREEMAP;
 	if (o->files.trace)

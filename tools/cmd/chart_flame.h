@@ -12,8 +12,8 @@ struct chart_flame {
 	const struct query *query;
 	const char *output, *title;	/* NULL: the usual title */
 	bool page;			/* to explore, else a picture … */
-	enum chart_format format;	/* … of this kind */
-	bool calls;		/* how many there are, not how large */
+	enum chart_format format;	/* … of this format */
+	bool calls;		/* counts objects instead of bytes */
 	double width, height;
 };
 

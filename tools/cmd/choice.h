@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What commands about switched call sites share: the arguments are a query. */
+/* The parts that commands about switched call sites share: their arguments are a query. */
 #ifndef CODETAG_CHOICE_H
 #define CODETAG_CHOICE_H
 

@@ -57,7 +57,7 @@ static const struct command {
 	{ "lost", cmd_lost, "objects in an image that no pointer leads to" },
 };
 
-/* What a build without a library has not. */
+/* The features that need a library which this build lacks. */
 static const struct {
 	const char *name, *library;
 } left_out[] = {
@@ -96,7 +96,7 @@ static void usage(FILE *out)
 	      out);
 }
 
-/* Has the reader of the output seen enough? A write may have failed long before, unnoticed. */
+/* Has the reader of the output closed it? A write may have failed long ago, unnoticed. */
 static bool reader_gone(void)
 {
 	struct pollfd output = { .fd = STDOUT_FILENO, .events = POLLOUT };
@@ -104,7 +104,7 @@ static bool reader_gone(void)
 	return poll(&output, 1, 0) == 1 && output.revents & POLLERR;
 }
 
-/* Output that did not reach its file is a failure like any other. */
+/* Failing to write the output is a failure like any other. */
 static void check_stdout(void)
 {
 	int error = message_flush();

@@ -63,11 +63,11 @@ bool columns_parse(struct columns *columns, const char *list, const char **bad)
 	}
 }
 
-/* What a cell holds, before it is text or JSON. */
+/* The value of a cell, before it becomes text or JSON. */
 struct value {
 	enum { NONE, NUMBER, REAL, STRING, WORDS } kind;
-	bool size;	/* a number of bytes, for people … */
-	bool sign;	/* … and one with a plus */
+	bool size;	/* bytes, for people … */
+	bool sign;	/* … and with a plus sign if they grew */
 	int64_t number;
 	double real;
 	const char *string;
@@ -99,7 +99,7 @@ static const char *flags_text(struct text *text, const struct groups *groups,
 			      const struct group *group)
 {
 	text_clear(text);
-	/* One row: its notes as they were read, also those not known here. */
+	/* The notes of one row as they were read, including unknown ones. */
 	if (group->site && group->site->notes && group->now.rows == 1 &&
 	    (groups->by.by == BY_SITE || groups->by.by == BY_ROW)) {
 		text_puts(text, group->site->notes);
@@ -116,7 +116,7 @@ static const char *flags_text(struct text *text, const struct groups *groups,
 
 static const char *group_state(const struct group *group)
 {
-	/* One of its rows is what the list at most left out. */
+	/* The list left out one of its rows: the size is an upper bound. */
 	if (group->flags & SITE_BOUND)
 		return group->now.bytes < group->before.bytes ? "at most" : "at least";
 	if (!group->before.rows)
@@ -129,7 +129,7 @@ static const char *group_state(const struct group *group)
 	       group->now.calls == group->before.calls ? "same" : "changed";
 }
 
-/* Whether all rows of a group have the same @column. */
+/* Whether @column is the same for all rows of a group. */
 static bool makes_sense(enum column column, const struct groups *groups)
 {
 	enum group_by by = groups->by.by;
@@ -165,7 +165,7 @@ static struct value value_of(enum column column, const struct groups *groups,
 	switch (column) {
 	case COL_SIZE:
 		return size(group->now.bytes);
-	/* Of a row that is not there the size has a limit, and nothing else. */
+	/* A row that is not there has an upper bound of its size, and no other value. */
 	case COL_CALLS:
 		if (group->flags & SITE_BOUND)
 			break;
@@ -175,7 +175,7 @@ static struct value value_of(enum column column, const struct groups *groups,
 			break;
 		return size(sum_average(&group->now));
 	case COL_SHARE:
-		/* A sum below nothing has no shares. */
+		/* Shares of a negative sum make no sense. */
 		return (struct value){
 			.kind = groups->now.bytes < 0 ? NONE : REAL,
 			.real = percent(group->now.bytes, groups->now.bytes)
@@ -306,7 +306,7 @@ void columns_table(const struct columns *columns, const struct groups *groups,
 	text_free(&scratch);
 }
 
-/* Those that are asked for, or else all that make sense. */
+/* The columns that were asked for, or else all that make sense. */
 static struct columns or_all(const struct columns *columns, const struct groups *groups)
 {
 	struct columns all = { .count = 0 };
@@ -377,7 +377,7 @@ static void database_cell(struct rows_db *db, int column, struct value value)
 	}
 }
 
-/* Returns what failed, or NULL. */
+/* Returns an error message, or NULL. */
 static char *write_database(const struct columns *all, const struct groups *groups,
 			    size_t count, const char *path)
 {

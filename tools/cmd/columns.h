@@ -24,7 +24,9 @@ struct columns {
 	size_t count;
 };
 
-/* "size,calls,name"; false and *@bad at what is no column. */
+/*
+ * Parses "size,calls,name". Returns false, with *@bad at the unknown word, if one is no column.
+ */
 bool columns_parse(struct columns *columns, const char *list, const char **bad);
 
 /* Prints the first @count groups. */
@@ -33,11 +35,14 @@ void columns_table(const struct columns *columns, const struct groups *groups,
 
 struct json;
 
-/* The same as an array @key. No columns at all: every one that makes sense. */
+/* The same as a JSON array @key. If no columns are chosen: all that make sense. */
 void columns_json(const struct columns *columns, const struct groups *groups,
 		  size_t count, struct json *json, const char *key);
 
-/* Likewise as CSV, and as the table "rows" of a new database: false after a message. */
+/*
+ * Likewise as CSV, and as the table "rows" of a new database: that returns false after a
+ * message.
+ */
 void columns_csv(const struct columns *columns, const struct groups *groups, size_t count,
 		 FILE *out);
 bool columns_database(const struct columns *columns, const struct groups *groups,

@@ -10,15 +10,18 @@
 #include "base/number.h"
 #include "write/table.h"
 
-/* What contexts hold that know how much was asked for; rates are of the time between readings. */
+/*
+ * The sums of the contexts that know how much was asked for; rates are per second between two
+ * readings.
+ */
 struct reading {
 	struct contexts contexts;
 	struct context_groups groups;
-	size_t without;		/* contexts that do not know */
+	size_t without;		/* contexts that do not know it */
 	double time;
 };
 
-/* Without a stack there is only the site. */
+/* Without a stack only the site is known. */
 static const char *const by[] = { BY_CONTEXT_SITE, BY_CONTEXT_FUNCTION };
 
 static bool take_reading(struct reading *reading, const struct contexts_account *account,
@@ -61,7 +64,7 @@ struct row {
 	const char *caller;
 };
 
-/* Contexts that are forgotten between readings take their counts along: that is no rate. */
+/* A context that is freed between two readings takes its counts along. That is no rate. */
 static double rate(int64_t now, int64_t before, double seconds)
 {
 	return now > before && seconds > 0 ? (double)sub64(now, before) / seconds : 0;

@@ -11,7 +11,7 @@ struct contexts_account {
 	const struct contexts_choice *choice;
 	const struct query *query;
 	const struct contexts_view *view;
-	double delay;	/* seconds until it is read again, for rates; 0: not at all */
+	double delay;	/* seconds between readings, for rates; 0: one reading */
 };
 
 /* Returns an exit status. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Reading contexts, and the options about which of them and how. */
+/* Reading contexts, and the options that choose which ones. */
 #ifndef CODETAG_CONTEXTS_READ_H
 #define CODETAG_CONTEXTS_READ_H
 
@@ -14,11 +14,11 @@
 
 struct contexts_choice {
 	struct debugfs_dir dir;
-	const char *path;	/* of the file, NULL: the one in the directory */
+	const char *path;	/* the file; NULL: the one in the directory */
 	int64_t min_age;	/* seconds */
 	int64_t page_size;	/* 0: of this machine */
-	bool used;		/* contexts are wanted at all */
-	bool given;		/* one of the options about them was */
+	bool used;		/* --contexts was given */
+	bool given;		/* another option about contexts was given */
 	struct helpers helpers;
 };
 
@@ -27,10 +27,13 @@ struct contexts_choice {
 /* An argp child: its input is a struct contexts_choice. */
 extern const struct argp contexts_choice_argp;
 
-/* The same, and "--contexts[=FILE]", which sets .used: for commands that also read other things. */
+/*
+ * The same with "--contexts[=FILE]", which sets .used: for commands that also read other
+ * things.
+ */
 extern const struct argp contexts_instead_argp;
 
-/* False after a message. The caller asks contexts_complete() in the end. */
+/* Returns false after a message. The caller calls contexts_complete() at the end. */
 bool contexts_read(struct contexts *contexts, const struct contexts_choice *choice);
 
 struct query;
@@ -42,7 +45,7 @@ struct query;
 bool contexts_read_chosen(struct contexts *contexts, const struct contexts_choice *choice,
 			  const struct query *query);
 
-/* As messages call it. */
+/* The name of the file in messages. */
 const char *contexts_name(const struct contexts_choice *choice);
 
 void contexts_choice_free(struct contexts_choice *choice);

@@ -33,7 +33,8 @@ static const struct {
 };
 
 #define COLUMNS (sizeof(columns) / sizeof(*columns))
-#define RECORDED CODETAG_KEY_STACK	/* the first keys; those after them are derived */
+/* Keys with columns of their own; the keys after them are derived. */
+#define RECORDED CODETAG_KEY_STACK
 enum { ALLOCS = 2, SUMS = 7, KEYS = COLUMNS - SUMS };
 
 static_assert(COLUMNS <= TABLE_COLUMNS, "all of them can be shown");
@@ -48,7 +49,7 @@ struct words contexts_view_columns(void)
 	return WORDS(columns, .column.name);
 }
 
-/* Which columns there are, and which of them are shown if nothing else is asked for. */
+/* The columns that exist, and those that are shown by default. */
 static void columns_of(struct table_column column[COLUMNS], const bool usual[KEYS], bool allocs)
 {
 	for (size_t i = 0; i < COLUMNS; i++) {
@@ -85,7 +86,7 @@ struct unsplit {
 	int64_t bytes, calls, lost;
 };
 
-/* What the sites hold that is of no context. */
+/* Memory of the sites that is in no context. */
 static struct unsplit unsplit_of(const struct contexts *contexts)
 {
 	struct unsplit sum = { 0 };
@@ -141,7 +142,7 @@ void context_sum_json(const struct context_sum *sum, struct json *json)
 		json_null(json, "allocs");
 		json_null(json, "frees");
 	}
-	/* Only where it is known of all of them. */
+	/* Has a value only if all contexts of the group know it. */
 	if (sum->sized && sum->sized == sum->contexts) {
 		json_int(json, "requested", sum->requested);
 		json_int(json, "waste", sub64(sum->bytes, sum->requested));
@@ -201,7 +202,7 @@ static const char *word(struct printer *p, const struct context_group *group, co
 
 #define STACK_SHOWN 3
 
-/* The first functions of a stack; --stacks shows all. */
+/* The first functions of a stack; --stacks shows all of them. */
 static const char *short_stack(struct printer *p, const struct context_group *group)
 {
 	char *at = (char *)word(p, group, BY_CONTEXT_STACK);
@@ -225,7 +226,7 @@ static void size_cell(struct table *table, int64_t value, bool human)
 	table_cell(table, size_format(text, value, human));
 }
 
-/* A sum of contexts that have no such key has a name, too. */
+/* The sum of contexts without such a key needs a name, too. */
 static const char *key_cell(struct printer *p, const struct context_group *group, size_t k)
 {
 	const char *key = columns[SUMS + k].key, *value;
@@ -265,7 +266,7 @@ static void add_row(struct printer *p, struct table *table, const struct context
 		table_cell(table, key_cell(p, group, i));
 }
 
-/* Columns that were asked to sum by, or that any context has. */
+/* The keys that were asked to sum by, or else those that any context has. */
 static void find_usual(struct printer *p, bool usual[KEYS])
 {
 	for (size_t i = 0; i < KEYS; i++) {
@@ -291,7 +292,9 @@ static void print_stack(struct printer *p, const struct context_group *group)
 	}
 }
 
-/* A table of its own for each row would not be aligned: the rows are taken apart. */
+/*
+ * Separate tables for the rows would not be aligned: format one table and print it row by row.
+ */
 static void print_with_stacks(struct printer *p, struct table *table)
 {
 	char *text = NULL, *at, *line;
@@ -391,7 +394,7 @@ static void print_json(struct printer *p)
 	json_end_object(&json);
 }
 
-/* Drops what holds nothing, and what is beyond --top. */
+/* Drops groups that hold nothing, and those beyond --top. */
 static void choose_rows(struct printer *p)
 {
 	for (size_t i = 0; i < p->groups.count; i++) {

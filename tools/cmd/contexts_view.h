@@ -22,11 +22,11 @@ struct contexts_view {
 	struct output output;
 };
 
-/* What there is to sum by, and the names of the columns. */
+/* The keys to sum by, and the names of the columns. */
 struct words contexts_view_words(void);
 struct words contexts_view_columns(void);
 
-/* Ends the program if a column is none. */
+/* Ends the program if one of the columns does not exist. */
 void contexts_view_check_columns(const struct contexts_view *view, struct argp_state *state);
 
 /* Whether --group has @word. */

@@ -35,7 +35,7 @@ error_t debugfs_parse(int key, char *arg, struct argp_state *state)
 		argument_image(arg, state);
 		return debugfs_parse('f', arg, state);
 	case KEY_DEBUGFS:
-		/* The usual one of this name, elsewhere. */
+		/* The file with the usual name, in another directory. */
 		if ((size_t)snprintf(o->path, sizeof(o->path), "%s%s", arg,
 				     strrchr(o->file.path, '/')) >= sizeof(o->path))
 			argp_error(state, "too long: %s", arg);
@@ -57,7 +57,7 @@ bool debugfs_is_file(const struct debugfs_options *o)
 	return o->file.given && o->file.path != o->path;
 }
 
-/* Which of the things that it takes is missing. */
+/* Explains which requirement is missing. */
 static void hint_missing(const char *path)
 {
 	const char *name = strrchr(path, '/') + 1;
@@ -81,7 +81,7 @@ static void hint_missing(const char *path)
 	}
 }
 
-/* Secure Boot does it: "none [integrity] confidentiality". */
+/* Secure Boot switches lockdown on: "none [integrity] confidentiality". */
 static bool hint_lockdown(void)
 {
 	char line[128] = "", *begin, *end;
@@ -196,7 +196,7 @@ bool debugfs_read_enabled(const struct debugfs_dir *dir, bool *enabled)
 	return known;
 }
 
-/* Closes @fd, which may be an error of open(). */
+/* Closes @fd unless it is the error of a failed open(). */
 static int write_all(int fd, const char *text)
 {
 	ssize_t len = (ssize_t)strlen(text), written;

@@ -12,16 +12,16 @@
 
 struct debugfs_file {
 	const char *path;
-	bool given;	/* by the user: not the one of this machine */
+	bool given;	/* the user named it: it is not the one of this machine */
 };
 
 #define DEBUGFS_FILE(name) { .path = DEBUGFS_DIR "/" name }
 
-/* What commands that show one such file know from the command line. */
+/* The command line of commands that show one such file. */
 struct debugfs_options {
 	struct debugfs_file file;
 	struct output output;
-	char path[4096];	/* --debugfs DIR: of the file in it */
+	char path[4096];	/* --debugfs DIR: the file in that directory */
 };
 
 #define KEY_DEBUGFS 0x400
@@ -29,7 +29,10 @@ struct debugfs_options {
 	{ "debugfs", KEY_DEBUGFS, "DIR", 0, \
 	  "Use the files in DIR (default: " DEBUGFS_DIR ")", 8 }
 
-/* FILE, by a name that says what it is. It is recognised without that, too. */
+/*
+ * An option for FILE with a name that says what it is. The file is recognised without the
+ * option, too.
+ */
 #define KEY_IMAGE 0x401
 #define IMAGE_OPTION \
 	{ "image", KEY_IMAGE, "FILE", 0, \
@@ -42,10 +45,13 @@ struct debugfs_options {
 error_t debugfs_parse(int key, char *arg, struct argp_state *state);
 extern const struct argp_child debugfs_children[];
 
-/* Whether FILE was named, by the option or an argument: not one of the kernel's directory. */
+/*
+ * Whether the user named FILE, by the option or an argument. Then it is not a file in the
+ * kernel's directory.
+ */
 bool debugfs_is_file(const struct debugfs_options *o);
 
-/* Why @file could not be opened, and what to do. */
+/* Explains why @file could not be opened, and what to do. */
 void debugfs_complain(const struct debugfs_file *file, int error);
 
 /* All these files of one machine. */
@@ -59,16 +65,16 @@ struct debugfs_dir {
 /* An argp child: its input is a struct debugfs_dir. */
 extern const struct argp debugfs_dir_argp;
 
-/* Of a file of the directory; the caller frees it. */
+/* The path of a file in the directory; the caller frees it. */
 char *debugfs_path(const struct debugfs_dir *dir, const char *name);
 
-/* The whole of a file of the directory, as input_read(); false after a message. */
+/* Reads a whole file of the directory like input_read(); false after a message. */
 bool debugfs_read(const struct debugfs_dir *dir, const char *name, char **text,
 		  size_t *len);
 
 /*
- * The list of call sites, which is in "control". A kernel that is locked down lets nobody open
- * that, and has the same list in "sites". Without a message; errno is that of "control".
+ * Reads the list of call sites from "control". On a locked-down kernel nobody can open that,
+ * and "sites" has the same list. Prints no message; errno is that of "control".
  */
 bool debugfs_read_sites(const struct debugfs_dir *dir, char **text, size_t *len);
 
@@ -76,16 +82,16 @@ bool debugfs_read_sites(const struct debugfs_dir *dir, char **text, size_t *len)
 bool debugfs_read_enabled(const struct debugfs_dir *dir, bool *enabled);
 
 /*
- * Hands @text to the kernel in one piece. *@opened tells whether the file could
- * be opened at all. Returns 0 or an errno.
+ * Writes @text to the kernel in one piece. *@opened says whether the file could be opened at
+ * all. Returns 0 or an errno.
  */
 int debugfs_write(const struct debugfs_dir *dir, const char *name, const char *text,
 		  bool *opened);
 
-/* Likewise, for a file that is there, by its path. */
+/* Likewise, for an existing file, by its path. */
 int debugfs_write_file(const char *path, const char *text);
 
-/* debugfs_complain() about a file of the directory. */
+/* Calls debugfs_complain() for a file in the directory. */
 void debugfs_dir_complain(const struct debugfs_dir *dir, const char *name, int error);
 
 #endif

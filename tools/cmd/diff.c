@@ -18,11 +18,11 @@ struct diff {
 	struct output output;
 	double live;	/* seconds between the snapshots, 0: two files */
 	bool has_limit;
-	int64_t limit;	/* of growth, beyond which the answer is bad news */
-	struct text first, last;	/* of one recording */
-	size_t moved;	/* call sites whose line is another one */
-	bool parts;	/* one of the lists is not a whole one … */
-	size_t unknown;	/* … so that nobody knows whether these grew */
+	int64_t limit;	/* limit of growth, beyond which the exit status is 1 */
+	struct text first, last;	/* the two snapshots of one recording */
+	size_t moved;	/* call sites whose line has changed */
+	bool parts;	/* one of the lists is not complete … */
+	size_t unknown;	/* … so that the growth of these is unknown */
 };
 
 enum { KEY_LIVE = 0x200, KEY_FAIL_OVER };
@@ -45,7 +45,7 @@ static const struct argp_child children[] = {
 	{ 0 }
 };
 
-/* From its first snapshot to its last. */
+/* Compares the first snapshot with the last. */
 static void whole_recording(struct diff *diff)
 {
 	text_printf(&diff->first, "%s@1", diff->selection.path);
@@ -221,8 +221,8 @@ static void print_table(const struct diff *diff, const struct groups *groups,
 	if (count)
 		putchar('\n');
 	if (diff->parts) {
-		printf("The lists are parts: what is not in both of them is at most the smallest in "
-		       "one; not known of %zu call sites, nor of the sum.\n", diff->unknown);
+		printf("A list is not complete: a call site that it lacks holds at most as much as its "
+		       "smallest one. Not known: the growth of %zu call sites, and of the sum.\n", diff->unknown);
 		return;
 	}
 	printf("%s -> %s, %s%s in %+" PRId64 " allocations",
@@ -267,8 +267,9 @@ static void collect_sites(struct strmap *sites, const struct allocinfo *info)
 }
 
 /*
- * What is in @whole and not in the list @part of the largest holds as much as the smallest of
- * these at most: that is given to @part where it tells something, else the row goes.
+ * A site of @whole that the list of largest sites @part lacks holds at most as much as the
+ * smallest site in @part. Where that tells something, the site is added to @part with that
+ * size; otherwise it is dropped from @whole.
  */
 static void bound(struct diff *diff, struct allocinfo *part, struct allocinfo *whole)
 {
@@ -319,7 +320,7 @@ static int compare(struct diff *diff, struct snapshot *from, struct snapshot *to
 	size_t count;
 	int status;
 
-	/* Hosts are summed, of what was selected. */
+	/* Hosts are summed from the sites that were selected. */
 	if (selection->by.by == BY_HOST) {
 		groups_add_before(&groups, old, NULL);
 		groups_add(&groups, new, NULL);

@@ -13,7 +13,7 @@ bool drop_caches(const char *path)
 	struct timespec second = { .tv_sec = 1 };
 	int error;
 
-	/* What is dirty cannot be dropped. */
+	/* Dirty pages cannot be dropped. */
 	sync();
 	error = debugfs_write_file(path, "3\n");
 	if (error) {

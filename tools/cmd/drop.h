@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Have the kernel drop what it can: page cache, inodes, dentries. It costs the machine reads. */
+/*
+ * Lets the kernel drop its caches: page cache, inodes, dentries. The machine then has to read
+ * them again.
+ */
 #ifndef CODETAG_DROP_H
 #define CODETAG_DROP_H
 
@@ -7,7 +10,10 @@
 
 #define DROP_PATH "/proc/sys/vm/drop_caches"
 
-/* False after a message. Returns when what waits for RCU can have been freed, too. */
+/*
+ * Returns false after a message. Otherwise it returns when memory that waits for RCU has had
+ * time to be freed, too.
+ */
 bool drop_caches(const char *path);
 
 #endif

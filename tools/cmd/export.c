@@ -27,7 +27,7 @@ static const struct format {
 	const char *name;
 	void (*write)(struct export *export, FILE *out);	/* NULL: JSON, SQLite */
 	bool binary;
-	bool weighs;	/* by one of size and calls; the others tell both */
+	bool weighs;	/* stacks are weighed by size or calls; the other formats have both */
 } formats[] = {
 	{ "folded", export_folded, false, true },
 	{ "pprof", export_pprof, true, true },
@@ -50,7 +50,7 @@ struct options {
 	struct contexts_choice contexts;
 	struct export_label *label;
 	size_t labels, labels_room;
-	struct explanation memory;	/* of a whole machine, for Prometheus */
+	struct explanation memory;	/* only the memory of a whole machine, for Prometheus */
 	bool has_memory;
 };
 
@@ -62,8 +62,8 @@ static const struct argp_option options[] = {
 	{ "output", 'o', "FILE", 0,
 	  "Write FILE, which appears complete or not at all (default: standard output)", 0 },
 	{ "attr", KEY_ATTR, "ATTR", 0,
-	  "Weigh stacks by %s. Those before calls are of a trace (default: current_dynamic, "
-	  "without a trace size)", 0 },
+	  "Weigh stacks by %s. Only size and calls go without --trace (default: size; with "
+	  "--trace current_dynamic)", 0 },
 	{ "label", KEY_LABEL, "NAME=VALUE", 0,
 	  "Prometheus: a label for all series, such as host=web1; with --group host it is the "
 	  "host of the next file", 0 },
@@ -105,7 +105,7 @@ static char *help(int key, const char *text, void *input)
 	       key == KEY_ATTR ? words_help(text, WORDS(attributes, .word), ", ") : (char *)text;
 }
 
-/* "host=web1"; names that the series have themselves are taken. */
+/* Checks "host=web1"; names that the series use themselves are taken. */
 static void add_label(struct options *o, char *arg, struct argp_state *state)
 {
 	static const char *const taken[] = {
@@ -130,7 +130,10 @@ static void add_label(struct options *o, char *arg, struct argp_state *state)
 	o->label[o->labels++] = (struct export_label){ arg, equals + 1 };
 }
 
-/* By host, host=NAME is that of a file; else it is a label like any other. */
+/*
+ * With --group host, host=NAME names the host of a file; otherwise it is a label like any
+ * other.
+ */
 static void sort_labels(struct options *o, struct argp_state *state)
 {
 	size_t kept = 0;
@@ -151,7 +154,10 @@ static void sort_labels(struct options *o, struct argp_state *state)
 		selection_forget_labels(&o->selection);
 }
 
-/* Data formats keep the numbers of the kernel; pictures, and readers of series, add them up. */
+/*
+ * Data formats keep the numbers of the kernel; pictures, and programs that read series, add
+ * them up.
+ */
 static bool sums(const struct format *format)
 {
 	return format->weighs || format->write == export_prometheus;
@@ -293,7 +299,7 @@ static bool write_file(struct options *o, const struct snapshot *snapshot,
 	return true;
 }
 
-/* All memory of this machine, or of the one that a snapshot is of. */
+/* All memory of this machine, or of the machine of a snapshot. */
 static void explain_memory(struct options *o, struct snapshot *snapshot)
 {
 	const struct host_options read = { .no_sites = true };
@@ -377,7 +383,7 @@ int cmd_export(int argc, char **argv)
 	argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &o);
 	if (!o.selection.top && o.format->write == export_prometheus)
 		o.selection.top = 200;
-	/* Lines are others in the next kernel: they make no series that last. */
+	/* In the next kernel lines differ, so a series by line would end. */
 	if (!o.selection.by_given && o.format->write == export_prometheus)
 		o.selection.by.by = BY_PLACE;
 	status = o.contexts.used ? export_contexts(&o) : export_sites(&o);

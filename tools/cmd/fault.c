@@ -16,14 +16,14 @@
 
 struct fault {
 	struct change change;
-	struct text action;	/* as the kernel reads it */
-	bool settings;		/* there are any */
+	struct text action;	/* in the syntax of the kernel */
+	bool settings;		/* any setting was given */
 	bool off, list;
 };
 
 enum { KEY_OFF = 0x200, KEY_LIST, KEY_SETTING };
 
-/* The settings are from KEY_SETTING on; their values are checked with the query. */
+/* Keys from KEY_SETTING on are settings; their values are checked together with the query. */
 static const struct argp_option options[] = {
 	{ "off", KEY_OFF, NULL, 0, "Remove the faults of the chosen call sites", 1 },
 	{ "list", KEY_LIST, NULL, 0,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* codetag graph: what in an image holds how much, by dominators. */
+/* codetag graph: how much memory of an image each object keeps alive, by dominators. */
 #include <argp.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -241,7 +241,7 @@ struct row {
 struct rows {
 	struct row *row;
 	size_t count, room;
-	uint64_t dropped, freed;	/* objects that are chosen; bytes, without these */
+	uint64_t dropped, freed;	/* chosen objects; bytes that would be free without them */
 };
 
 static int by_retained(const void *a, const void *b)
@@ -253,7 +253,7 @@ static int by_retained(const void *a, const void *b)
 	return (x->group > y->group) - (x->group < y->group);
 }
 
-/* A site is once in each path, so nothing counts twice. */
+/* A site is on each path once, so nothing counts twice. */
 static void rows_of_paths(struct rows *rows, const struct graph *graph)
 {
 	struct dominators *dominators = dominators_find(graph);

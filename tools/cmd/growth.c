@@ -84,7 +84,7 @@ bool growth_add(struct growth *growth, unsigned int runs)
 
 		if (site->grown <= 0)
 			continue;
-		/* It may be new, in a module that was not there before. */
+		/* The site may be new, in a module that was not loaded before. */
 		if (!site->times++ || site->grown < site->least)
 			site->least = site->grown;
 		site->sum = add64(site->sum, site->grown);

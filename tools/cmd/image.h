@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What commands that read nothing but an image have in common. */
+/* Functions that commands share which read nothing but an image. */
 #ifndef CODETAG_CMD_IMAGE_H
 #define CODETAG_CMD_IMAGE_H
 
@@ -22,20 +22,20 @@ struct image_input {
 	{ "image", KEY_IMAGE_FILE, "FILE", 0, \
 	  "Read FILE, an image of a machine's memory: a dump of kdump, makedumpfile or QEMU", 1 }
 
-/* False after a message. To be closed in any case. */
+/* Returns false after a message. The image has to be closed in any case. */
 bool image_input_open(struct image_input *in);
 void image_input_close(struct image_input *in);
 
-/* Who holds what in it, with the progress shown; to be freed with graph_free(). */
+/* Reads the graph of pointers and shows the progress; to be freed with graph_free(). */
 struct graph *image_input_graph(struct image_input *in);
 
-/* How many of @count rows are shown with --top @top, which is 0 if it is not given. */
+/* How many of @count rows --top @top shows; 0 if it was not given. */
 static inline size_t rows_shown(size_t count, size_t top)
 {
 	return top && top < count ? top : count;
 }
 
-/* STATUS_OK, or STATUS_TROUBLE after a message about what is missing or damaged. */
+/* Returns STATUS_OK, or STATUS_TROUBLE after a message about missing or damaged parts. */
 int image_input_status(const struct image_input *in);
 
 #endif

@@ -64,7 +64,7 @@ bool interval_wait(struct interval *interval)
 	add_seconds(next, interval->seconds);
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	late = (double)(now.tv_sec - next->tv_sec) + (double)(now.tv_nsec - next->tv_nsec) / 1e9;
-	/* A stopped process has missed these. */
+	/* A process that was stopped has missed these beats. */
 	if (late > 0)
 		add_seconds(next, late - fmod(late, interval->seconds) + interval->seconds);
 	while (!interrupted &&

@@ -12,17 +12,20 @@ struct interval {
 	double seconds;
 };
 
-/* From now on SIGINT and SIGTERM only end what waits, such as read(). */
+/* From now on SIGINT and SIGTERM only interrupt a waiting call such as read(). */
 void interrupt_catch(void);
 
-/* SIGHUP and SIGQUIT, too, unless they are ignored: where something in the kernel must be put back. */
+/*
+ * Catches SIGHUP and SIGQUIT, too, unless they are ignored: for commands that have to restore
+ * something in the kernel.
+ */
 void interrupt_catch_all(void);
 bool interrupt_caught(void);
 
-/* Catches them, too: they end interval_wait(). */
+/* Catches these signals, too: they end interval_wait(). */
 void interval_start(struct interval *interval, double seconds);
 
-/* Sleeps until the next beat, which is not one that has passed; false after a signal. */
+/* Sleeps until the next beat and skips beats that have passed; false after a signal. */
 bool interval_wait(struct interval *interval);
 
 /* Milliseconds since 1970. */

@@ -21,8 +21,8 @@ struct leaks {
 	struct output output;
 	bool live;
 	struct leaks_pace pace;
-	bool paced;		/* how often was given */
-	int64_t min_rate;	/* bytes a minute */
+	bool paced;		/* how often the option was given */
+	int64_t min_rate;	/* bytes per minute */
 	bool stacks;
 	struct leaks_stacks by_stack;
 	bool by_stack_given;
@@ -102,7 +102,7 @@ static void check(const struct leaks *leaks, struct argp_state *state)
 		  "--stacks tells callers apart: --group and --min-rate are for sites", NULL },
 		{ stacks && recording && leaks->by_stack_given,
 		  "--for, --sites and --debugfs are for this machine, not for a recording", NULL },
-		/* A saved allocinfo does not go on; copies of all files are for tests. */
+		/* A saved allocinfo does not change. Tests give copies of all files. */
 		{ stacks && !recording && selection->path_given && !leaks->by_stack.dir.given,
 		  " is no recording: --stacks is of this machine or of a recording",
 		  selection->path },

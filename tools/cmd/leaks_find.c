@@ -13,7 +13,7 @@ static bool is_leak(const struct finding *f)
 	return f->trend.verdict == TREND_LEAK || f->trend.verdict == TREND_STARTED;
 }
 
-/* Suspects first, those that are certain to grow most at the top; then kind after kind. */
+/* Suspects come first, the most certain ones at the top; then kind after kind. */
 static int compare(const void *a, const void *b)
 {
 	const struct finding *x = a, *y = b;
@@ -49,7 +49,7 @@ static void bytes_of(const struct watched *watched, enum kind kind, size_t group
 		bytes[c] = (double)sum[c].bytes;
 }
 
-/* What it holds after the drop; 0 if it is not there any more. */
+/* The memory that the group holds after the drop; 0 if it is gone. */
 static double bytes_after(const struct watched *watched, enum kind kind, const char *name)
 {
 	const struct series *dropped = &watched->dropped[kind];
@@ -58,7 +58,10 @@ static double bytes_after(const struct watched *watched, enum kind kind, const c
 	return group == STRMAP_NONE ? 0 : (double)series_sums(dropped, group)->bytes;
 }
 
-/* What grows is a suspect if it is the kernel's, unless it goes; a cache if it stays. */
+/*
+ * Growing kernel memory is a suspect unless the drop frees it; a growing cache is one if it
+ * stays.
+ */
 static void judge(struct findings *found, struct finding *f, const struct watched *watched,
 		  double first)
 {

@@ -9,26 +9,26 @@ struct finding {
 	const char *name;
 	enum kind kind;
 	bool suspect;
-	bool stays;		/* it was told to go, and did not */
+	bool stays;		/* the kernel was told to drop it, and did not */
 	struct trend trend;
 	double now, calls_growth;
-	double after;		/* what is left when caches were dropped, if they were */
+	double after;		/* bytes left after caches were dropped, if they were */
 };
 
 /* Growth of a kind that is no leak by itself. */
 struct apart {
 	size_t groups;
 	double growth;
-	double left;		/* of the growth, when caches were dropped */
+	double left;		/* the part of the growth that was left after caches were dropped */
 };
 
 struct findings {
 	struct finding *finding;
 	size_t count, suspects;
-	size_t tested;		/* groups of the kernel that rose enough to be looked at */
-	size_t slow;		/* suspects but for the least rate */
+	size_t tested;		/* groups of the kernel that grew enough to be tested */
+	size_t slow;		/* groups that only --min-rate keeps from being suspects */
 	size_t gone;		/* suspects until caches were dropped */
-	int64_t min_rate;	/* bytes a minute */
+	int64_t min_rate;	/* bytes per minute */
 	struct apart apart[KINDS];
 };
 

@@ -32,8 +32,8 @@
 /* Which call sites are watched, and which are not. */
 struct chosen {
 	size_t split;
-	size_t growing;		/* that grew, or all where that was not asked */
-	size_t apart;		/* left out: no leak by themselves */
+	size_t growing;		/* call sites that grew, or all if that was not tested */
+	size_t apart;		/* call sites left out because their kind is no leak by itself */
 	size_t off;		/* not profiled */
 };
 
@@ -52,8 +52,9 @@ static void say_no_more(void)
 /* ---- which sites ---------------------------------------------------------------- */
 
 /*
- * What slabs and the profiler take is taken by whoever comes first: their objects tell more.
- * Memory that is no leak by itself is only looked at when it is tested, or asked for.
+ * A caller allocates slabs, and the profiler's own memory, by chance: the sites of the objects
+ * tell more. Memory that is no leak by itself is watched only with --drop, or if the query asks
+ * for it.
  */
 static bool can_tell(const struct control_site *site, bool drop, bool named)
 {
@@ -84,7 +85,7 @@ static double mean_of(const struct sum *sum, size_t count)
 	return mean;
 }
 
-/* Groups that hold more than before, those that grew most first. */
+/* Groups that hold more than before, the largest growth first. */
 static size_t growing(const struct series *series, struct growth *growth)
 {
 	size_t count = 0, third = series->columns / 3;
@@ -123,7 +124,7 @@ static bool watch_sites(struct series *series, const struct leaks_stacks *how, d
 	return true;
 }
 
-/* Keeps those that grow most; returns how many grow. */
+/* Keeps the groups that grow most; returns how many grow. */
 static size_t keep_growing(struct control *control, const struct series *series, size_t most)
 {
 	struct growth *growth = xcalloc(series->names.count, sizeof(*growth));
@@ -158,7 +159,10 @@ static size_t keep_growing(struct control *control, const struct series *series,
 	return taken;
 }
 
-/* Whether QUERY chooses nothing but memory that is no leak by itself: then it is about that. */
+/*
+ * Whether QUERY chooses nothing but memory that is no leak by itself. Then that is what the
+ * user asks about.
+ */
 static bool is_named(const struct control *control, const struct selection *selection)
 {
 	if (!selection->query_text.len)
@@ -169,7 +173,7 @@ static bool is_named(const struct control *control, const struct selection *sele
 	return true;
 }
 
-/* What is not profiled cannot be seen to leak; false if that is everything. */
+/* Sites that are not profiled cannot be seen to leak. Returns false if none is profiled. */
 static bool check_profiled(const struct control *control, const struct leaks_stacks *how,
 			   struct chosen *chosen)
 {
@@ -189,7 +193,7 @@ static bool check_profiled(const struct control *control, const struct leaks_sta
 	return profiling.off < profiling.chosen;
 }
 
-/* The sites to be split; false after a message, or when it was interrupted. */
+/* Chooses the sites to split. Returns false after a message, or when it was interrupted. */
 static bool choose_sites(struct control *control, const struct leaks_stacks *how,
 			 struct chosen *chosen, double seconds)
 {
@@ -248,8 +252,8 @@ static bool choose_sites(struct control *control, const struct leaks_stacks *how
 struct watched {
 	struct stack_watch watch;
 	struct contexts last;
-	struct contexts dropped;	/* when caches were dropped, at … */
-	double dropped_at;	/* … 0: they were not */
+	struct contexts dropped;	/* caches were dropped after this snapshot, at … */
+	double dropped_at;	/* … this time; 0: they were not */
 	int64_t lost;		/* allocations without a context */
 	double seconds;
 	double start;
@@ -264,7 +268,7 @@ static int64_t lost_of(const struct contexts *contexts)
 	return lost;
 }
 
-/* Until the time is over, or somebody interrupts it; false after a message. */
+/* Waits until the time is over or a signal comes; false after a message. */
 static bool watch_stacks(struct watched *watched, const struct leaks_stacks *how,
 			 double step, double seconds)
 {
@@ -288,7 +292,7 @@ static bool watch_stacks(struct watched *watched, const struct leaks_stacks *how
 		if (lost < 0)
 			lost = lost_of(&contexts);
 		watched->lost = lost_of(&contexts) - lost;
-		/* Before that nothing can be old. */
+		/* Before that time no memory can be old. */
 		if (watched->seconds >= (double)watched->watch.old + step)
 			stack_watch_add(&watched->watch, watched->seconds, &contexts);
 	} while (watched->seconds + step / 2 < seconds && watched->watch.count < TREND_MAX &&
@@ -296,7 +300,7 @@ static bool watch_stacks(struct watched *watched, const struct leaks_stacks *how
 	return true;
 }
 
-/* In a made-up kernel the file is beside the others. */
+/* A test's made-up kernel has the file beside the others. */
 static bool watch_dropped(struct watched *watched, const struct leaks_stacks *how)
 {
 	const struct contexts_choice choice = { .dir = how->dir };
@@ -331,7 +335,7 @@ static const char *size(char out[SIZE_TEXT], double bytes, bool human)
 	return size_format(out, llround(bytes), human);
 }
 
-/* The caller as a name; the function of the site where there is none. */
+/* The name of the caller, or the function of the site where there is none. */
 static const char *caller_name(struct report *r, const struct stack_finding *f)
 {
 	callers_of(&r->callers, &r->watched->last, f->context, &r->helpers);
@@ -355,7 +359,7 @@ static void print_stack(struct report *r, const struct stack_finding *f)
 	}
 }
 
-/* Old intervals that there were, at most as many as there could be. */
+/* The number of old intervals that there can have been. */
 static size_t intervals_of(const struct report *r, const struct stack_finding *f)
 {
 	double all = (r->watched->seconds - (double)r->watched->watch.old) /
@@ -369,7 +373,7 @@ static double chance_of(const struct report *r, const struct stack_finding *f)
 	return fmin(f->trend.drift.chance * 2 * (double)r->found->tested, 1);
 }
 
-/* In words: random ups and downs are not the only way to look like a leak. */
+/* Says in words that random ups and downs are not the only other explanation. */
 static void print_chance(double chance)
 {
 	fputs("    Random ups and downs alone look like this ", stdout);
@@ -444,7 +448,7 @@ static void print_finding(struct report *r, const struct stack_finding *f)
 	print_growth(r, f);
 }
 
-/* A line for each cause: who, how fast, on whose behalf, and how much is behind it. */
+/* Prints a line for each cause: caller, rate, tasks, and the number of stacks. */
 static void print_cause(struct report *r, size_t number)
 {
 	const struct cause *cause = &r->causes.cause[number];
@@ -476,7 +480,7 @@ static void print_cause(struct report *r, size_t number)
 	}
 }
 
-/* Stacks that grew in another way, numbered behind the causes. */
+/* Stacks that grew in another way are numbered after the causes. */
 static size_t print_others(struct report *r, size_t printed)
 {
 	for (size_t i = 0; i < r->found->count && printed < r->shown; i++) {
@@ -488,7 +492,7 @@ static size_t print_others(struct report *r, size_t printed)
 	return printed;
 }
 
-/* The limits of this run. */
+/* Prints the limits of this run. */
 static void print_limits(const struct report *r)
 {
 	const struct chosen *chosen = r->chosen;
@@ -601,7 +605,7 @@ static void count_causes(struct report *r)
 	}
 }
 
-/* How many findings are printed: text has causes and others, JSON has each stack. */
+/* How many findings are printed: causes and other stacks in text, each stack in JSON. */
 static size_t shown_of(const struct report *r)
 {
 	const struct selection *selection = r->how->selection;
@@ -645,7 +649,7 @@ static int report(const struct leaks_stacks *how, const struct watched *watched,
 }
 
 #ifdef HAVE_SQLITE
-/* The contexts of snapshot @i that are asked for; false after a message. */
+/* The chosen contexts of snapshot @i; false after a message. */
 static bool load_contexts(struct contexts *contexts, struct recording *recording, size_t i,
 			  const struct leaks_stacks *how)
 {
@@ -662,7 +666,7 @@ static bool load_contexts(struct contexts *contexts, struct recording *recording
 	return contexts_complete(contexts, path);
 }
 
-/* The longest interval of age: the one at hand is not at its end yet. */
+/* The longest interval of age. The current one has not ended. */
 static int64_t age_interval(const struct contexts *contexts)
 {
 	int64_t longest = 0, from, to;
@@ -690,7 +694,7 @@ static bool watch_recorded(struct watched *watched, struct recording *recording,
 		contexts_free(&watched->last);
 		if (!load_contexts(&watched->last, recording, i, how))
 			return false;
-		/* It begins when something is split. */
+		/* The analysis begins when the first site is split. */
 		if (!watched->last.splits && lost < 0)
 			continue;
 		if (lost < 0) {
@@ -710,7 +714,7 @@ static bool is_wanted(void *query, const struct site *site)
 	return query_match(query, site) && site_kind(site) != KIND_ALLOCATOR;
 }
 
-/* How many sites were not profiled at times, which is said. */
+/* Reports how many sites were not profiled at times. */
 static size_t unprofiled(struct recording *recording, struct query *query)
 {
 	const struct recording_choice choice = { .keep = is_wanted, .context = query };
@@ -766,7 +770,7 @@ int leaks_stacks_recorded(const struct leaks_stacks *how)
 
 int leaks_stacks(const struct leaks_stacks *how)
 {
-	/* A sixth of the time to see which sites grow; two intervals until memory is old. */
+	/* A sixth of the time finds the sites that grow; memory is old after two intervals. */
 	double finding = (double)how->seconds / 6, left;
 	struct watched watched = { 0 };
 	struct splitting splitting;
@@ -786,7 +790,7 @@ int leaks_stacks(const struct leaks_stacks *how)
 	left = (double)how->seconds - ((double)wall_clock() / 1000 - start);
 	step = (int64_t)fmax(round(left / STACKS_READINGS), 1);
 	stack_watch_start(&watched.watch, 2 * step);
-	/* As contexts have it: what this run allocates is nobody's leak. */
+	/* The name of this task in contexts: its own allocations are left out. */
 	if (!prctl(PR_GET_NAME, self))
 		watched.watch.self = self;
 	good = splitting_begin(&splitting, &how->dir, &control, step);

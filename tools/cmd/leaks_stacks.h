@@ -7,23 +7,23 @@
 #include "output.h"
 #include "selection.h"
 
-/* Readings of contexts, and how many there can be at least. */
+/* Readings of contexts, and the least number of them. */
 #define STACKS_READINGS 15
 #define STACKS_SECONDS_MIN 12
 
 struct leaks_stacks {
-	const struct selection *selection;	/* which sites, how many findings, of what size */
+	const struct selection *selection;	/* options about sites, findings, sizes */
 	const struct output *output;
 	struct debugfs_dir dir;
-	int64_t seconds;	/* how long in all */
-	size_t sites;		/* how many are split at most */
-	bool drop;		/* have the kernel drop caches in the end */
+	int64_t seconds;	/* duration of the whole run */
+	size_t sites;		/* the largest number of sites to split */
+	bool drop;		/* drop the kernel's caches at the end */
 };
 
 /* Both return an exit status. */
 int leaks_stacks(const struct leaks_stacks *how);
 
-/* Of a recording, which selection names, of call sites that were split by stack and age. */
+/* Of the recording that selection names: call sites that were split by stack and age. */
 int leaks_stacks_recorded(const struct leaks_stacks *how);
 
 #endif

@@ -12,7 +12,7 @@ static const char *size(char out[SIZE_TEXT], double value, bool human)
 	return size_format(out, llround(value), human);
 }
 
-/* Why this one. */
+/* Explains the verdict. */
 static void print_reason(const struct finding *f, bool human)
 {
 	const struct trend *t = &f->trend;
@@ -64,7 +64,7 @@ static void print_reason(const struct finding *f, bool human)
 	}
 }
 
-/* How often random ups and downs alone make one of what was watched look like this. */
+/* How often random ups and downs alone look like this, for any of the watched groups. */
 static double chance_of(const struct findings *found, const struct finding *f)
 {
 	return fmin(f->trend.drift.chance * 2 * (double)found->tested, 1);

@@ -10,13 +10,13 @@
 #include "source/open_recording.h"
 #endif
 
-/* What it is judged as. */
+/* The kind that the group is judged as. */
 static enum kind kind_of(const struct watched *watched, const struct site *site)
 {
 	return watched->named ? KIND_KERNEL : site_kind(site);
 }
 
-/* Whether there is nothing of the kernel among what is chosen. */
+/* Whether the query chooses no memory of the kernel itself. */
 static bool all_named(const struct allocinfo *info, const struct query *query)
 {
 	size_t chosen = 0;
@@ -98,7 +98,7 @@ bool leaks_watch(struct watched *watched, const struct selection *selection,
 		add(watched->series, watched, watched->count++, selection, &info);
 		complete = allocinfo_complete(&info, selection->path);
 		allocinfo_free(&info);
-		/* There is nothing to be seen. */
+		/* There is nothing to watch. */
 		if (!complete || (watched->off && watched->off == watched->chosen))
 			return false;
 	} while ((int64_t)watched->count < pace->count && interval_wait(&interval));
@@ -126,7 +126,10 @@ static struct series *series_of(void *data, const struct site *site)
 	return &part->watched->series[kind_of(part->watched, site)];
 }
 
-/* Which sites were not profiled, and whether QUERY chooses any of the kernel's own memory. */
+/*
+ * Counts the sites that were not profiled, and finds out whether QUERY chooses any of the
+ * kernel's own memory.
+ */
 static bool look_at_sites(struct watched *watched, struct recording *recording,
 			  const struct selection *selection)
 {

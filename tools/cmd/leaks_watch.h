@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The series that leaks judges: groups of call sites over time, each kind of memory apart. */
+/*
+ * The series that leaks judges: groups of call sites over time, one set for each kind of
+ * memory.
+ */
 #ifndef CODETAG_LEAKS_WATCH_H
 #define CODETAG_LEAKS_WATCH_H
 
@@ -13,15 +16,15 @@
 struct leaks_pace {
 	double interval;
 	int64_t count;
-	bool drop;	/* have the kernel drop caches in the end, and look again */
+	bool drop;	/* drop the kernel's caches at the end, and measure again */
 };
 
 struct watched {
-	struct series series[KINDS];	/* none of KIND_ALLOCATOR */
-	struct series dropped[KINDS];	/* one moment, after caches were dropped */
-	bool drop;			/* … which they were */
-	bool named;			/* QUERY chooses nothing of the kernel: all that it
-					 * chooses is judged and in KIND_KERNEL */
+	struct series series[KINDS];	/* one set for each kind; none of KIND_ALLOCATOR */
+	struct series dropped[KINDS];	/* one column: after caches were dropped */
+	bool drop;			/* … if they were */
+	bool named;			/* QUERY chooses no memory of the kernel itself:
+					 * all that it chooses is judged, as KIND_KERNEL */
 	double time[TREND_MAX];
 	size_t count;			/* of moments */
 	size_t chosen, off;		/* call sites, and how many of them were not profiled */

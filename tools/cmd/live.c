@@ -17,8 +17,8 @@ static void set_message(struct live *live, const char *text)
 }
 
 /*
- * The sites of @instant, without what others are in. The query can change, so those stay in
- * its own list.
+ * The sites of the snapshot without those that contain others. The query can change, so the
+ * latter are kept in a list of their own.
  */
 static struct allocinfo shown(const struct live *live, struct instant *instant)
 {
@@ -40,11 +40,11 @@ static void instant_free(struct instant *instant)
 	*instant = (struct instant){ 0 };
 }
 
-/* Adds a row for @node, and those below it. */
+/* Adds a row for @node, and for the nodes below it. */
 static void add_branch(struct live *live, const struct tree *now, const struct tree *before,
 		       const struct tree_node *node, int depth)
 {
-	/* Not one line of code: it has no place, and nothing can be switched. */
+	/* A group that is more than one line of code has no place and cannot be switched. */
 	static const struct site none = { .file = "", .func = "" };
 	const struct tree_node *was = before->count ? tree_find(before, node->path) : NULL;
 	struct groups *groups = &live->groups;
@@ -90,7 +90,7 @@ static void group_tree(struct live *live)
 	tree_free(&before);
 }
 
-/* The growth is since the last refresh, also of sites that are new or gone. */
+/* Growth since the last refresh, of new sites and of those that are gone, too. */
 static void regroup(struct live *live)
 {
 	struct selection *selection = live->selection;
@@ -142,7 +142,7 @@ static void read_contexts(struct live *live)
 	leave_contexts(live);
 }
 
-/* The snapshot that the site is in goes while its contexts are shown. */
+/* The site's snapshot can be freed while its contexts are shown. */
 static void enter_contexts(struct live *live)
 {
 	enum group_by by = live->groups.by.by;
@@ -194,7 +194,7 @@ static void take(struct live *live, int step)
 #define ESCAPE 27
 #define CTRL_U ('u' & 0x1f)
 
-/* Reads a line; false if it was given up. */
+/* Reads a line; false if the user gave it up. */
 static bool ask(struct live *live, char *text, size_t size)
 {
 	size_t len = 0;
@@ -220,7 +220,7 @@ static bool ask(struct live *live, char *text, size_t size)
 	return key != ESCAPE && key != ERR;
 }
 
-/* Asks for a query, Escape leaves the one there is; a bad one changes nothing. */
+/* Asks for a query. Escape keeps the present one; an invalid query changes nothing. */
 static void ask_filter(struct live *live)
 {
 	struct query_error error;
@@ -260,7 +260,7 @@ static void next_grouping(struct live *live)
 	regroup(live);
 }
 
-/* One key, y for yes; nothing happens meanwhile. */
+/* Asks for one key, y for yes; nothing is refreshed meanwhile. */
 static bool agrees(struct live *live)
 {
 	int key;
@@ -274,7 +274,9 @@ static bool agrees(struct live *live)
 	return key == 'y' || key == 'Y';
 }
 
-/* What is not profiled is not seen to leak: never by one key alone. */
+/*
+ * A site that is not profiled cannot be seen to leak, so one key alone does not switch it off.
+ */
 static void toggle(struct live *live)
 {
 	enum group_by by = live->groups.by.by;
@@ -333,7 +335,7 @@ static void change_delay(struct live *live, double factor)
 		live->delay = delay;
 }
 
-/* False to quit. */
+/* Returns false to quit. */
 static bool handle_key(struct live *live, int key)
 {
 	int page = LINES > LIVE_HEAD + 1 ? LINES - LIVE_HEAD - 1 : 1;
@@ -425,7 +427,7 @@ static bool handle_key(struct live *live, int key)
 		live->cursor = 0;
 		break;
 	case KEY_END:
-		live->cursor = live->groups.count;	/* live_draw() knows the last */
+		live->cursor = live->groups.count;	/* live_draw() knows the last page */
 		break;
 	}
 	return true;

@@ -11,28 +11,28 @@
 #include "base/text.h"
 #include "read/allocinfo.h"
 
-/* Where the snapshots come from: this machine or a recording. */
+/* The source of the snapshots: this machine or a recording. */
 struct snapshots {
 	/*
-	 * Reads the snapshot @step after (before, if negative) the last one
-	 * and its time in milliseconds since 1970. False if there is none;
-	 * *why is then a text, or NULL at the end of a recording.
+	 * Reads the snapshot @step after the last one (before it, if negative), and its time in
+	 * milliseconds since 1970. Returns false if there is none; *why is then a message, or
+	 * NULL at the end of a recording.
 	 */
 	bool (*read)(struct snapshots *from, int step, struct allocinfo *info,
 		     int64_t *time, const char **why);
 	/*
-	 * Switches whether @site is profiled; returns what to tell the user.
-	 * NULL: these snapshots are not of a kernel that is running.
+	 * Switches whether @site is profiled; returns a message for the user. NULL: these
+	 * snapshots are not of a running kernel.
 	 */
 	const char *(*toggle)(struct snapshots *from, const struct site *site);
 	/*
-	 * Adds lines about the contexts of @site, the first one of headings; returns what
-	 * to tell the user instead, or NULL. NULL: there are no contexts with these snapshots.
+	 * Adds lines about the contexts of @site, headings first. Returns NULL, or a message
+	 * for the user if there are none. NULL: these snapshots have no contexts.
 	 */
 	const char *(*contexts)(struct snapshots *from, const struct site *site, bool human,
 				struct text *lines);
 	const char *title;
-	bool recorded;	/* steps backwards, too */
+	bool recorded;	/* can step backwards */
 };
 
 /* Returns an exit status. @delay is in seconds. */

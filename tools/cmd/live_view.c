@@ -64,7 +64,7 @@ static void put_name(const struct live *live, const struct group *group, int roo
 }
 
 struct widths {
-	int size, change, calls, average, rate;	/* 0: there is no room for it */
+	int size, change, calls, average, rate;	/* 0: the line has no space for it */
 };
 
 #define LEAST_NAME 26
@@ -170,7 +170,7 @@ static void draw_head(const struct live *live)
 		put(", filter: %.60s", live->selection->query_text.s);
 	start_line(2);
 	if (live->prompt) {
-		/* The end of it, where letters go. */
+		/* The end of a text where letters are typed. */
 		size_t len = strlen(live->prompt), shown = COLS > 10 ? COLS - 10 : 0;
 
 		put("filter: %s", live->prompt + (len > shown ? len - shown : 0));
@@ -183,7 +183,7 @@ static void draw_head(const struct live *live)
 	}
 }
 
-/* Scrolled by the arrows where it does not fit. */
+/* Scrolled by the arrow keys if it does not fit. */
 static void draw_help(struct live *live, size_t room)
 {
 	const size_t count = sizeof(keys) / sizeof(*keys);
@@ -197,7 +197,7 @@ static void draw_help(struct live *live, size_t room)
 	}
 }
 
-/* The first line is of headings; scrolled like the help. */
+/* The first line has the headings; scrolled like the help. */
 static void draw_contexts(struct live *live, size_t room)
 {
 	const char *line = live->contexts.s;

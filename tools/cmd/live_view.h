@@ -11,7 +11,7 @@
 
 struct instant {
 	struct allocinfo info;
-	struct site *shown;	/* what is grouped of it: nothing is in there twice */
+	struct site *shown;	/* the sites that are grouped; no memory is in there twice */
 	int64_t time;
 	bool valid;
 };
@@ -23,21 +23,21 @@ struct live {
 	double delay;
 	bool frozen, help;
 	bool tree;		/* the groups are directories and files, indented */
-	struct profiled profiling;	/* of what is shown */
+	struct profiled profiling;	/* sums of the shown groups */
 	struct instant now, before;
 	struct groups groups;
 	size_t first, cursor;	/* of the rows */
 	size_t help_first;
-	const char *prompt;	/* what has been typed so far; NULL: nothing is asked */
+	const char *prompt;	/* the text typed so far; NULL: no question is open */
 	bool asks;		/* the message is a question */
 	char message[160];
-	bool unread;		/* the message is why there was nothing to be read */
-	struct site *site;	/* whose contexts are shown, with names of its own; NULL: none */
-	struct text contexts;	/* … a line each */
+	bool unread;		/* the message says why nothing could be read */
+	struct site *site;	/* whose contexts are shown, with its own names; NULL: none */
+	struct text contexts;	/* … as lines */
 	size_t context_first;
 };
 
-/* Moves what is shown to where the cursor is, and the cursor to a row there is. */
+/* Scrolls so that the cursor is visible, and moves the cursor to an existing row. */
 void live_draw(struct live *live);
 
 #endif

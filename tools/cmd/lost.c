@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* codetag lost: objects in an image that nothing leads to any more. */
+/* codetag lost: objects in an image to which no pointer leads. */
 #include <argp.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -73,7 +73,7 @@ static const struct argp argp = {
 	children, NULL, NULL
 };
 
-/* The call sites that the query selects. */
+/* Keeps the call sites that the query selects. */
 static void keep_chosen(struct lost *lost, const struct graph *graph, const struct node_choice *choice)
 {
 	size_t kept = 0;

@@ -42,7 +42,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 const struct argp machine_argp = { options, parse, NULL, NULL, NULL, NULL, NULL };
 
-/* One that was given has to be there. */
+/* A file that an option names has to exist. */
 static bool read_text(const char *given, const char *own, bool live,
 		      char **text, size_t *len)
 {
@@ -56,7 +56,7 @@ static bool read_text(const char *given, const char *own, bool live,
 	return false;
 }
 
-/* What no option is for; that of this machine. */
+/* The files without an option, of this machine. */
 static void read_more(struct machine *machine)
 {
 	const struct host_options read = { .no_sites = true };
@@ -72,7 +72,7 @@ static void read_more(struct machine *machine)
 	snapshot_free(&host);
 }
 
-/* False after a message if @path has more than one copy. */
+/* Warns and returns false if @path has more than one copy. */
 static bool one_copy(size_t copies, const char *path)
 {
 	if (copies > 1)

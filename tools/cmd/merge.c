@@ -34,7 +34,7 @@ struct merge {
 	struct selection selection;
 	struct output output;
 	enum sort sort;
-	int64_t least;		/* of an outlier, beyond the median */
+	int64_t least;		/* least distance of an outlier from the median */
 	bool csv;
 	const char *sqlite;
 
@@ -198,7 +198,7 @@ static void read_hosts(struct merge *merge)
 	source_list_free(&list);
 }
 
-/* A line of the result. */
+/* A row of the result. */
 struct line {
 	size_t group;
 	char *name;
@@ -240,7 +240,7 @@ static int compare(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
-/* All that is to be shown, sorted; *@count of it. */
+/* All rows to show, sorted; *@count is their number. */
 static struct line *make_lines(const struct merge *merge, size_t *count)
 {
 	const struct selection *selection = &merge->selection;
@@ -303,7 +303,7 @@ static void size_cell(struct table *table, int64_t size, bool human)
 	table_cell(table, size_format(text, size, human));
 }
 
-/* How many hosts have which kernel; "" is one that is not known. */
+/* The number of hosts by kernel; "" stands for an unknown kernel. */
 static size_t count_kernels(const struct fleet *fleet, struct strmap *kernels, size_t **hosts)
 {
 	*hosts = xcalloc(fleet->count + 1, sizeof(**hosts));
@@ -547,7 +547,7 @@ int cmd_merge(int argc, char **argv)
 	bool good = true;
 
 	merge.selection.many = true;
-	/* Rows of different hosts are not the same. */
+	/* Rows cannot be matched between hosts. */
 	merge.selection.groups &= ~BIT_OF(BY_ROW);
 	argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &merge);
 	read_hosts(&merge);

@@ -11,7 +11,7 @@
 #include "base/message.h"
 #include "read/allocinfo.h"
 
-/* "ffff888003a1c040" or "0xffff888003a1c040": no word of a query is like that. */
+/* "ffff888003a1c040" or "0xffff888003a1c040". No word of a query looks like that. */
 static bool read_address(const char *s, uint64_t *value)
 {
 	char *end;
@@ -139,7 +139,7 @@ static bool choose_addresses(const struct node_choice *choice, const struct grap
 static bool choose_sites(const struct node_choice *choice, const struct graph *graph,
 			 uint8_t *chosen)
 {
-	uint8_t *known = xcalloc(IMAGE_IDS, 1);	/* 1: is not selected, 2: is */
+	uint8_t *known = xcalloc(IMAGE_IDS, 1);	/* 1: not selected, 2: selected */
 	bool any = false;
 
 	for (uint32_t node = 1; node < graph->objects->nodes; node++) {

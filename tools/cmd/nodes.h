@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What commands about the objects of an image have in common: options, and which objects. */
+/*
+ * The parts that commands about the objects of an image share: options, and the choice of
+ * objects.
+ */
 #ifndef CODETAG_CMD_NODES_H
 #define CODETAG_CMD_NODES_H
 
@@ -17,7 +20,7 @@ struct node_choice {
 	size_t addresses, room;
 };
 
-/* --image, --top, --csv and the like; arguments are addresses, or a query. */
+/* --image, --top, --csv and the like. Arguments are addresses, or a query. */
 struct node_options {
 	struct image_input input;
 	struct output output;
@@ -31,12 +34,12 @@ extern const struct argp node_options_argp;
 bool node_choice_empty(const struct node_choice *choice);
 void node_choice_free(struct node_choice *choice);
 
-/* Whether a site or label has a name that is selected. */
+/* Whether the query selects a site or label with this name. */
 bool node_choice_has(const struct node_choice *choice, const char *name);
 
 /*
- * A byte for each node of the graph, to be freed; NULL after a message if nothing of it is
- * there, or if there is nothing at an address.
+ * A byte for each node of the graph, to be freed. NULL after a message if no node is chosen, or
+ * if there is nothing at an address.
  */
 uint8_t *node_choice_make(const struct node_choice *choice, const struct graph *graph);
 

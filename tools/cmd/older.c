@@ -8,10 +8,10 @@
 
 #include "base/message.h"
 
-/* None of the options is one of the command, except as @alone says: the tests compare both. */
+/* No option here is one of the command, except as @alone says: the tests compare both. */
 static const struct {
 	const char *command, *option, *now;
-	bool alone;	/* the command has it, with a value */
+	bool alone;	/* the command has this option, with a value */
 } options[] = {
 	/* trace_analyze.py */
 	{ "trace", "--file", "The log is an argument: codetag trace LOG", false },
@@ -76,7 +76,10 @@ static const struct {
 	{ "meminfo", "codetag where" },
 };
 
-/* "--line", "--line=5", "-l", "-l5"; one that the command has, too, is meant without a value. */
+/*
+ * Is it "--line", "--line=5", "-l" or "-l5"? With @alone the command has the option, too:
+ * without a value it is the older tool's.
+ */
 static bool is_option(char *const *argv, const char *option, bool alone)
 {
 	size_t len = strlen(option);

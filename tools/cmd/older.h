@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The options and names of older tools, for people who still have these in their fingers. */
+/* The options and names of older tools, for people who are used to them. */
 #ifndef CODETAG_OLDER_H
 #define CODETAG_OLDER_H
 
 #include <stdbool.h>
 
-/* Says which option of @command replaces one in @argv that only an older tool has; false: none. */
+/*
+ * Names the option of @command that replaces an option in @argv of an older tool; false: there
+ * is none.
+ */
 bool older_option(const char *command, char *const *argv);
 
-/* Says which command replaces the tool @name; false: it is none. */
+/* Names the command that replaces the tool @name; false: it is not known. */
 bool older_tool(const char *name);
 
 #endif

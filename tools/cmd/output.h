@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The options about how results look, the same in every command. */
+/* The options for the look of results, the same in every command. */
 #ifndef CODETAG_OUTPUT_H
 #define CODETAG_OUTPUT_H
 
@@ -10,23 +10,23 @@
 
 struct output {
 	bool json;
-	bool csv;		/* of commands that have it */
-	bool bytes, human;	/* as asked for; neither: by terminal */
+	bool csv;		/* only in commands that have this option */
+	bool bytes, human;	/* as given on the command line; neither: depends on the terminal */
 	bool no_headings;
-	const char *columns;	/* as asked for, NULL: the usual ones */
+	const char *columns;	/* as given on the command line; NULL: the default columns */
 };
 
 /* An argp child: its input is a struct output. */
 extern const struct argp output_argp;
 
 /*
- * Ends the program if the columns that were asked for are not among the @count of
- * @column. For commands that have a table and the option -o.
+ * Ends the program if -o names a column that is not among the @count of @column. For commands
+ * that have a table and the option -o.
  */
 void output_check_columns(const struct output *output, const struct table_column *column,
 			  size_t count, struct argp_state *state);
 
-/* Human units only where a human reads. */
+/* Human units only if the output is a terminal, or on request. */
 bool output_human(const struct output *output);
 
 /* Prints the table, or the columns that were asked for, and frees it. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* How far a long command is: a line on a terminal, which is gone in the end. */
+/* The progress of a long command: a line on a terminal, which is removed at the end. */
 #ifndef CODETAG_PROGRESS_H
 #define CODETAG_PROGRESS_H
 
@@ -12,10 +12,10 @@ struct progress {
 	struct timespec shown;	/* when last */
 };
 
-/* One more is done; says so a few times a second at most. */
+/* One more is done. Refreshes the line a few times a second at most. */
 void progress_step(struct progress *progress);
 
-/* To be called before anything else is printed; what comes then begins anew. */
+/* Removes the line before anything else is printed; the next call starts a new one. */
 void progress_end(struct progress *progress);
 
 #endif

@@ -119,7 +119,7 @@ static const struct argp argp = {
 	NULL, NULL, NULL
 };
 
-/* What is not given is of this machine, unless the allocinfo is not. */
+/* Files that are not given are this machine's, unless the allocinfo is not. */
 static const char *of_machine(const struct record *record, const char *given,
 			      const char *own)
 {
@@ -129,8 +129,8 @@ static const char *of_machine(const struct record *record, const char *given,
 }
 
 /*
- * What was asked for has to be there. That of this machine may be missing: not
- * every kernel has, nor lets everyone read, all. That is said once.
+ * Files that were asked for have to be readable. The files of this machine may be missing: not
+ * every kernel has all of them, nor lets everyone read them. The command says so once.
  */
 static bool readable(const struct record *record, const char *given, const char *path,
 		     bool read, bool understood)
@@ -146,7 +146,7 @@ static bool readable(const struct record *record, const char *given, const char 
 	return !given || (read && understood);
 }
 
-/* @key is in every such file. */
+/* Each file of this kind has the field @key. */
 static bool read_fields(const struct record *record, const char *given, const char *own,
 			const char *key, struct fields *fields)
 {
@@ -182,8 +182,8 @@ static bool read_zoneinfo(const struct record *record, struct zone_pages *pages)
 }
 
 /*
- * Those of a kernel in which a call site is split, else *@text is NULL. Not every kernel has
- * contexts, and nothing is said if this one has not.
+ * The contexts of a kernel in which a call site is split, else *@text is NULL. Not every kernel
+ * has contexts, and their absence is not reported.
  */
 static bool read_contexts(const struct record *record, char **text)
 {
@@ -218,7 +218,7 @@ static bool read_contexts(const struct record *record, char **text)
 	return good;
 }
 
-/* Of this machine; nothing is said if there is none. */
+/* Of this machine; their absence is not reported. */
 static void read_holders(struct holders *processes, struct holders *boot)
 {
 	char *text;
@@ -235,7 +235,7 @@ static bool create_recording(struct record *record)
 {
 	struct utsname kernel = { 0 };
 
-	/* A file of another machine does not tell its kernel. */
+	/* The kernel of a file from another machine is unknown. */
 	if (!strcmp(record->allocinfo, ALLOCINFO_PATH))
 		uname(&kernel);
 	record->recording = recording_create(record->output, kernel.release, record->append);
@@ -247,7 +247,7 @@ static bool create_recording(struct record *record)
 	return false;
 }
 
-/* A recording without a snapshot goes when it is closed. */
+/* A recording without a snapshot is removed when it is closed. */
 static void say_kept(const struct record *record)
 {
 	size_t count = recording_count(record->recording);
@@ -261,8 +261,8 @@ static void say_kept(const struct record *record)
 enum taken { TAKEN, TAKEN_PARTLY, NOT_TAKEN, NO_USE };
 
 /*
- * Reads first: where nothing can be read, no empty recording is left behind. Once there
- * is one, what cannot be read for a time does not end it: see go_on().
+ * Reads before it creates the file: if nothing can be read, no empty recording is left behind.
+ * Once there is one, a read that fails for a time does not end it: see go_on().
  */
 static enum taken take(struct record *record)
 {

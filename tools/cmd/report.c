@@ -163,7 +163,7 @@ static bool add_memory(const struct report *report, struct data *data)
 		return true;
 	good = machine_read(&machine, &report->files, live, &data->has_memory, &one);
 
-	/* What came with the snapshot, if nothing else was named. */
+	/* Uses the files that came with the snapshot, if no others were named. */
 	if (good && !data->has_memory && !selection->query_text.len &&
 	    data->snapshot.machine.meminfo.count) {
 		machine_free(&machine);

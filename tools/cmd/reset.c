@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* codetag reset: all call sites as they are without any query. */
+/* codetag reset: all call sites become as they are without any query. */
 #include <argp.h>
 #include <errno.h>
 #include <stdio.h>
@@ -105,7 +105,7 @@ static bool write_to(const struct debugfs_dir *dir, const char *name, const char
 	return false;
 }
 
-/* Queries first: a module that is loaded now shall not bring anything back. */
+/* Queries go first: otherwise a module that is loaded now would bring something back. */
 static bool put_back(const struct debugfs_dir *dir, const struct changes *changes)
 {
 	return (!changes->queries || write_to(dir, "queries", "remove all\n")) &&

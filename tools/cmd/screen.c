@@ -31,13 +31,13 @@ void screen_start(void)
 {
 	setlocale(LC_ALL, "");
 	terminal_release();
-	/* initscr() would end the program as it likes. */
+	/* initscr() would end the program by itself. */
 	if (!newterm(NULL, stdout, stdin)) {
 		warning("the terminal '%s' is not known here", getenv("TERM"));
 		hint("The variable TERM names it. Others are: xterm, vt100, linux.");
 		exit(STATUS_TROUBLE);
 	}
-	set_escdelay(50);	/* ms in which a key with an escape sequence comes */
+	set_escdelay(50);	/* ms within which all bytes of an escape sequence arrive */
 	cbreak();
 	noecho();
 	keypad(stdscr, TRUE);

@@ -232,7 +232,7 @@ void selection_take_out(const struct selection *selection, struct allocinfo *inf
 		*out = left_out;
 }
 
-/* What would be counted twice is taken out of one host after the other. */
+/* Takes sites that contain others out of one host after the other. */
 static struct site sum_host(void *data, struct snapshot *snapshot)
 {
 	const struct selection *selection = data;
@@ -277,7 +277,7 @@ static bool load(struct snapshot *snapshot, const struct selection *selection,
 	for (size_t i = 0; i < count; i++)
 		if (strcmp(paths[i], ALLOCINFO_PATH) && strcmp(paths[i], "-") &&
 		    access(paths[i], F_OK)) {
-			hint("It was taken for a file; a query begins with a word such as file or module.");
+			hint("This word was taken for a file name. A query begins with a word such as file or module.");
 			break;
 		}
 	snapshot_free(snapshot);
@@ -288,7 +288,7 @@ bool selection_snapshot(struct snapshot *snapshot, const struct selection *selec
 {
 	const char *func, *module;
 
-	/* A query for some of thousands of call sites need not read them all. */
+	/* A query for a few of thousands of call sites need not read all of them. */
 	if (!selection->paths_count && !strcmp(selection->path, ALLOCINFO_PATH) &&
 	    selection->by.by != BY_HOST && query_names(selection->query, &func, &module) &&
 	    source_running(snapshot, func, module))
@@ -302,7 +302,7 @@ bool selection_snapshot(struct snapshot *snapshot, const struct selection *selec
 bool selection_open(struct snapshot *snapshot, const struct selection *selection,
 		    const char *path)
 {
-	/* Of two files the second; both moments of a recording are of its host. */
+	/* With two files the second one; both moments of a recording are from its host. */
 	size_t i = path == selection->newer && selection->labels_count > 1;
 
 	return load(snapshot, selection, &path,
@@ -336,7 +336,7 @@ void selection_forget_labels(struct selection *selection)
 		selection->labels[i] = NULL;
 }
 
-/* Labels tell hosts apart: they are of no use in a sum of all. */
+/* Labels tell hosts apart: in a sum of all hosts they have no effect. */
 static void check_labels(const struct selection *selection, struct argp_state *state)
 {
 	bool labels = selection->label;
@@ -382,7 +382,7 @@ void selection_group(const struct selection *selection, struct snapshot *snapsho
 	struct allocinfo *info = &snapshot->info;
 
 	*groups = (struct groups){ .by = selection->by };
-	/* Hosts are summed, of what was selected. */
+	/* Hosts are summed from the sites that were selected. */
 	if (selection->by.by == BY_HOST) {
 		groups_add(groups, info, NULL);
 		return;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The options about which sites to show, grouped and sorted how. */
+/* The options that choose, group and sort the call sites to show. */
 #ifndef CODETAG_SELECTION_H
 #define CODETAG_SELECTION_H
 
@@ -14,71 +14,74 @@
 #include "source/source.h"
 
 struct selection {
-	const char *path;	/* of the allocinfo */
-	const char *newer;	/* of the one to compare it with */
+	const char *path;	/* the allocinfo */
+	const char *newer;	/* the one to compare with */
 	bool path_given;
-	bool allocinfo;		/* by --allocinfo, which goes with no other file */
-	bool many;		/* files may be given one after the other: all of them are */
+	bool allocinfo;		/* --allocinfo was given, which excludes other files */
+	bool many;		/* the command takes several files: all of them are here */
 	const char **paths;	/* … here */
 	size_t paths_count, paths_room;
-	const char *label;	/* the host of the file to come */
-	const char **labels;	/* of each file, NULL: it says so itself */
+	const char *label;	/* the host of the next file */
+	const char **labels;	/* the label of each file; NULL: the file names its host */
 	size_t labels_count, labels_room;
-	bool compare;		/* two snapshots: growth is what counts */
+	bool compare;		/* two snapshots: growth is shown */
 	struct text query_text;
 	struct query *query;
 	struct grouping by;
 	bool by_given;
 	enum order order;
 	size_t top;		/* 0: all */
-	bool all;		/* groups that hold nothing, too */
-	unsigned int groups;	/* what --group takes, see struct group_words */
-	bool raw;		/* what contains others is counted, too: see model/container.h */
+	bool all;		/* also groups that hold nothing */
+	unsigned int groups;	/* the words that --group takes, see struct group_words */
+	bool raw;		/* counts sites that contain others, too: see model/container.h */
 	bool has_min, has_max;
 	int64_t min, max;
 	struct columns columns;
 	bool csv;
-	const char *sqlite;	/* the file, which is not there yet */
+	const char *sqlite;	/* a database that does not exist yet */
 };
 
 /* Argp children: their input is a struct selection. */
 extern const struct argp selection_argp;
-extern const struct argp selection_trend_argp;	/* what makes sense for leaks … */
+extern const struct argp selection_trend_argp;	/* the options that make sense for leaks … */
 extern const struct argp selection_merge_argp;	/* … for merge … */
 extern const struct argp selection_chart_argp;	/* … and for chart */
 extern const struct argp selection_raw_argp;	/* for commands that sum up */
 extern const struct argp columns_argp;	/* for commands that print tables */
 extern const struct argp rows_argp;	/* … and also write them as CSV and SQLite */
-extern const struct argp hosts_argp;	/* --label; arguments in the order as given */
+extern const struct argp hosts_argp;	/* --label; arguments are parsed in their order */
 
 #define SELECTION_INIT { .path = ALLOCINFO_PATH, .groups = GROUPS_OF_SITES }
 
 /*
- * A positional argument: from the first query keyword on the words are a
- * query, the one before it is a file. Returns false if it is one too many.
+ * A positional argument: the words from the first query keyword on are a query, the word before
+ * them is a file. Returns false if it is one too many.
  */
 bool selection_argument(struct selection *selection, const char *word);
 
-/* "host=web1", of the file to come; ends the program if it is none. */
+/* "host=web1", for the next file; ends the program if it is not like that. */
 void selection_label(struct selection *selection, char *arg, struct argp_state *state);
 void selection_forget_labels(struct selection *selection);
 
-/* Turns the words into a query; ends the program if they are none. */
+/* Parses the words as a query; ends the program if they are not one. */
 void selection_finish(struct selection *selection, struct argp_state *state);
 
-/* source_total() of what may have been named by mistake: all files, or one. */
+/*
+ * source_total() of all files that were named, or of the one at @path. Prints a hint if a file
+ * that does not exist may have been meant as a query.
+ */
 bool selection_snapshot(struct snapshot *snapshot, const struct selection *selection);
 bool selection_open(struct snapshot *snapshot, const struct selection *selection,
 		    const char *path);
 
-/* Only its call sites. */
+/* The same, but reads only the call sites that the query needs. */
 bool selection_load(struct allocinfo *info, const char *path);
 
-/* Takes what would be counted twice out of @info; @out, which may be NULL, is how much. */
+/* Takes sites that contain others out of @info. *@out, which may be NULL, is their sum. */
 void selection_take_out(const struct selection *selection, struct allocinfo *info,
 			struct sum *out);
 
-/* Groups what is selected, and takes out of it what would be counted twice. */
+/* Groups the selected sites, without those that contain others. */
 void selection_group(const struct selection *selection, struct snapshot *snapshot,
 		     struct groups *groups);
 
@@ -87,8 +90,8 @@ bool selection_read(const struct selection *selection, struct snapshot *snapshot
 		    struct groups *groups);
 
 /*
- * Whether CSV or SQLite was asked for; writes the first @count groups as that, false after a
- * message. The options of @output are checked by selection_check_rows().
+ * Whether CSV or SQLite was asked for; writes the first @count groups in that format, false
+ * after a message. selection_check_rows() checks the options, together with those of @output.
  */
 bool selection_wants_rows(const struct selection *selection);
 bool selection_rows(const struct selection *selection, const struct groups *groups,
@@ -96,7 +99,7 @@ bool selection_rows(const struct selection *selection, const struct groups *grou
 void selection_check_rows(const struct selection *selection, const struct output *output,
 			  struct argp_state *state);
 
-/* Sorts, drops what is not to be shown, returns how many are left. */
+/* Sorts the groups, drops those that are not shown, and returns how many are left. */
 size_t selection_apply(const struct selection *selection, struct groups *groups);
 
 void selection_free(struct selection *selection);

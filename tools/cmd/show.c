@@ -36,14 +36,14 @@ static size_t count_negative(const struct allocinfo *info, const struct query *q
 	return count;
 }
 
-/* What its numbers cannot tell. */
+/* Prints the limits of the numbers. */
 static void show_limits(const struct allocinfo *info, const struct query *query, bool human)
 {
 	size_t negative = count_negative(info, query);
 	char size[SIZE_TEXT];
 
 	if (negative)
-		printf("call sites below nothing, an error of that kernel's accounting: %zu\n",
+		printf("call sites with a negative size, an accounting error of that kernel: %zu\n",
 		       negative);
 	if (info->areas) {
 		puts("vmalloc areas by caller, from a vmallocinfo: other memory is not in it");
@@ -54,10 +54,10 @@ static void show_limits(const struct allocinfo *info, const struct query *query,
 	if (info->from_log)
 		puts("from a kernel log: only the call sites that held most are in it");
 	else if (info->part)
-		puts("a part of a list, without header and without a row that holds nothing: what "
-		     "is not in it is not counted");
+		puts("an incomplete list, without a header and rows that hold nothing: the sum lacks "
+		     "the rest");
 	if (info->was_off)
-		puts("profiling was off then: this memory is of the time before");
+		puts("profiling was off then: this memory was allocated before");
 	if (info->rounded)
 		printf("call sites with a rounded size: %zu; the sum can be wrong by %s%s\n",
 		       info->rounded, size_format(size, info->rounding, human),

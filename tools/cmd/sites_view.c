@@ -59,7 +59,7 @@ void sites_table(const struct control *control, const struct output *output)
 	struct table table = { .column = shown, .columns = COUNT };
 	char id[SIZE_TEXT];
 
-	/* Usual where there is one. */
+	/* The columns keys and fault are usual only if a site has one. */
 	memcpy(shown, columns, sizeof(columns));
 	shown[COUNT - 2].more = !control_split(control);
 	shown[COUNT - 1].more = !control_faults(control);

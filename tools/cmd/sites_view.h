@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Lists of call sites and how they are switched. */
+/* Lists of call sites with their switches. */
 #ifndef CODETAG_SITES_VIEW_H
 #define CODETAG_SITES_VIEW_H
 
@@ -8,18 +8,18 @@
 #include "read/control.h"
 #include "write/json.h"
 
-/* False after a message. */
+/* Returns false after a message. */
 bool control_read(struct control *control, const struct debugfs_dir *dir);
 
-/* With ids, and with faults if there are any, or what -o asks for. */
+/* Prints a table with ids, and with faults if there are any, or with the columns of -o. */
 void sites_table(const struct control *control, const struct output *output);
 
-/* Of an object that the caller opened: how many there are, and "rows". */
+/* Writes into an object that the caller opened: the number of sites, and "rows". */
 void sites_counts_json(const struct control *control, struct json *json);
 void sites_json(const struct control *control, struct json *json,
 		const struct output *output);
 
-/* For commands with such a table: ends the program if -o asks for what is not there. */
+/* For commands with such a table: ends the program if -o names an unknown column. */
 void sites_check_columns(const struct output *output, struct argp_state *state);
 
 /* The cells of the columns name, file, line, module and func. */
@@ -28,7 +28,7 @@ void sites_cells(struct table *table, const struct site *site);
 /* "name", "file", "line", "module" and "func" of an object. */
 void site_json(const struct site *site, struct json *json);
 
-/* Complains about sites that are missing or not understood; returns an exit status. */
+/* Warns about sites that are missing or not understood; returns an exit status. */
 int sites_status(size_t chosen, size_t bad_lines);
 
 /* "1268 call sites, 1260 profiled, 1 with a fault" */

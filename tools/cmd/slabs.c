@@ -30,7 +30,7 @@ struct options {
 	bool given, live;
 	double delay;		/* 0: not given */
 	size_t top;
-	size_t sites;		/* of each cache, 0: none */
+	size_t sites;		/* call sites below each cache, 0: none */
 	const char *allocinfo, *trace_db, *alloc_traces;
 	bool prometheus;
 	bool has_limit;
@@ -237,7 +237,7 @@ static const struct argp argp = {
 	children, help, NULL
 };
 
-/* What the names of the holders are in. */
+/* Holds the strings of the holders' names. */
 struct known {
 	struct allocinfo info;
 	struct kmem kmem;
@@ -273,7 +273,7 @@ static bool find_by_trace(struct slab_holders *holders, const struct slabinfo *s
 	return false;
 }
 
-/* Of one cache; *@any is set if it has such a file. */
+/* Reads the file of one cache; *@any is set if the cache has one. */
 static bool find_recorded(struct slab_holders *holders, const struct slab_cache *cache,
 			  const char *dir, bool *any)
 {
@@ -318,7 +318,7 @@ static bool find_all_recorded(struct slab_holders *holders, const struct slabinf
 	return good;
 }
 
-/* Has to see all caches: which of them fit is the question. */
+/* Reads all caches first: it has to know all that fit. */
 static bool find_holders(struct slab_holders *holders, const struct slabinfo *slabs,
 			 struct known *known, const struct options *o)
 {
@@ -346,7 +346,7 @@ static void take_slabinfo(void *data, struct snapshot *snapshot)
 	snapshot_free(snapshot);
 }
 
-/* False after a message. */
+/* Returns false after a message. */
 static bool read_slabs(struct slabinfo *info, const char *path, bool given, bool *incomplete)
 {
 	struct text text = { 0 };
@@ -373,7 +373,7 @@ static bool read_slabs(struct slabinfo *info, const char *path, bool given, bool
 	return true;
 }
 
-/* To be asked after the output, which then has what could be read. */
+/* Called after the output, which then shows everything that could be read. */
 static bool complete(const struct slabinfo *info, const char *path)
 {
 	if (info->lists > 1) {

@@ -13,22 +13,22 @@
 #include "base/number.h"
 #include "read/input.h"
 
-/* Lines above the table: four of sums, a message or what it is sorted by, headings. */
+/* Lines above the table: four of sums, one for a message or the sort key, and the headings. */
 #define HEAD 6
 
 struct slabs_screen {
 	const char *path;
 	struct slab_choice *choice;
 	bool human, help;
-	size_t first;		/* row that is shown */
+	size_t first;		/* the top row */
 	struct slabinfo now, before;
-	char why[160];		/* nothing could be read the last time; "": it could */
+	char why[160];		/* why the last reading failed; "": it did not */
 };
 
 static const struct {
 	char key;
 	const char *heading, *what;
-	int width;		/* of the column, 0: none */
+	int width;		/* number of the sorted column, 0: none */
 } keys[] = {
 	{ 'o', "OBJS", "objects there is room for", 9 },
 	{ 'a', "ACTIVE", "objects in use", 9 },
@@ -42,7 +42,7 @@ static const struct {
 	{ 'n', "NAME", "name", 0 },
 };
 
-/* The last reading stays where the next one fails. */
+/* If the next reading fails, the last one stays. */
 static void take(struct slabs_screen *s)
 {
 	struct slabinfo next;
@@ -180,10 +180,10 @@ static void scroll_by(struct slabs_screen *s, int rows)
 	if (rows < 0 && s->first < (size_t)-rows)
 		s->first = 0;
 	else
-		s->first += rows;	/* draw() knows the last */
+		s->first += rows;	/* draw() knows the last page */
 }
 
-/* False to quit. Letters are those of slabtop, large ones too. */
+/* Returns false to quit. The letters are those of slabtop; upper case works, too. */
 static bool handle_key(struct slabs_screen *s, int key)
 {
 	int page = LINES > HEAD + 1 ? LINES - HEAD - 1 : 1;

@@ -53,7 +53,7 @@ static void print_head(const struct slabinfo *info, const struct slab_totals *t,
 	       size_format(max, t->max, human));
 }
 
-/* Objects and bytes in the columns that a cache has them in. */
+/* Objects and bytes in the columns of a cache. */
 static void add_holder(struct table *table, const struct slab_holder *holder, bool human)
 {
 	struct text name = { 0 };
@@ -76,7 +76,7 @@ static void add_holder(struct table *table, const struct slab_holder *holder, bo
 	text_free(&name);
 }
 
-/* The kernel's list has bytes alone, and slabtop's no pages. */
+/* The kernel's list has only bytes, and slabtop's has no pages. */
 static void known_cell(struct table *table, int64_t number, bool unknown)
 {
 	char text[SIZE_TEXT];
@@ -92,7 +92,7 @@ static void known_json(struct json *json, const char *name, int64_t number, bool
 		json_int(json, name, number);
 }
 
-/* Returns whether anything in it is a conclusion. */
+/* Returns whether any number in it is inferred. */
 static bool print_table(const struct slabinfo *info, size_t count,
 			const struct slab_holders *holders, const struct slabs_view *o)
 {
@@ -177,7 +177,7 @@ static void print_json(const struct slabinfo *info, size_t count, const struct s
 		json_int(&json, "size", slab_size(c, o->page_size));
 		if (o->sites) {
 			holder = slab_holders_find(holders, c, &held);
-			json.only = NULL;	/* --sites is what asks for them */
+			json.only = NULL;	/* shown only with --sites */
 			json_holders(&json, holder, held < o->sites ? held : o->sites);
 			json.only = o->output->columns;
 		}
@@ -240,7 +240,7 @@ static int64_t series_active(const struct slab_cache *c, int64_t page_size)
 	return c->active;
 }
 
-/* Rows of one name are one cache: a series may be there once. */
+/* Rows with one name are one cache: a series may occur only once. */
 static void print_series(const struct slabinfo *info, const char *name, int64_t page_size,
 			 int64_t (*value)(const struct slab_cache *c, int64_t page_size))
 {

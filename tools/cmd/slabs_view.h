@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* How slabs prints caches, and what changed of them. */
+/* Printing caches, and their changes. */
 #ifndef CODETAG_SLABS_VIEW_H
 #define CODETAG_SLABS_VIEW_H
 
@@ -11,10 +11,10 @@ struct slabs_view {
 	const struct output *output;
 	int64_t page_size;
 	size_t top;	/* 0: all */
-	size_t sites;	/* of each cache, 0: none */
+	size_t sites;	/* call sites below each cache, 0: none */
 };
 
-/* Ends the program if -o asks for what is not there. */
+/* Ends the program if -o names an unknown column. */
 void slabs_check_columns(const struct output *output, bool diff, struct argp_state *state);
 
 void slabs_show(const struct slabinfo *info, const struct slab_holders *holders,

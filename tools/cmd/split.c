@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* codetag split: count what call sites allocate by stack, age, size, task … */
+/* codetag split: count the allocations of call sites by stack, age, size, task … */
 #include <argp.h>
 #include <stdio.h>
 #include <string.h>
@@ -18,7 +18,7 @@ struct options {
 	struct text keys;	/* "stack,age" */
 	struct text settings;	/* " depth=8 max=64" */
 	bool restore;
-	bool value;		/* the word before takes one */
+	bool value;		/* the word before takes this one as its value */
 };
 
 static bool is_key(const char *word)
@@ -28,7 +28,7 @@ static bool is_key(const char *word)
 	return words_find(keys, word, strcspn(word, ",")) < keys.count || !strcmp(word, "none");
 }
 
-/* The words of a query come first; then it is keys and their settings. */
+/* The words of a query come first; the words after them are keys and settings. */
 static bool take_word(struct options *o, const char *word)
 {
 	bool value = o->value;
@@ -50,7 +50,7 @@ static bool take_word(struct options *o, const char *word)
 	return true;
 }
 
-/* Let the kernel's own parser say what is wrong, and what there is. */
+/* The kernel's own parser says what is wrong, and which words there are. */
 static void finish(struct options *o, struct argp_state *state)
 {
 	const struct conflict conflicts[] = {

@@ -14,13 +14,13 @@
 #include "base/message.h"
 #include "read/input.h"
 
-/* Gone when the machine boots, and so are splits. */
+/* The directory is empty after a boot, when no site is split, either. */
 #define LEFT_DIR "/run/codetag"
 
 /* Ages take more contexts than a site has by default. */
 #define ACTION "keys=stack,age,task max=4096"
 
-/* What is left to do if the program ends on its own, out of memory for example. */
+/* The state to restore if the program exits, for example because it is out of memory. */
 static struct splitting *active;
 
 static void end_at_exit(void)
@@ -70,7 +70,7 @@ static bool has_key(const char *keys, const char *key)
 	return false;
 }
 
-/* Its module may be gone meanwhile, then there is nothing to be done. */
+/* If its module is gone meanwhile, nothing is left to do. */
 static bool write_line(const struct debugfs_dir *dir, const char *line)
 {
 	bool opened;
@@ -94,7 +94,7 @@ static bool is_split_already(const struct control_site *site)
 	return site->keys && has_key(site->keys, "stack") && has_key(site->keys, "age");
 }
 
-/* Noted before anything is done, so that it can be undone after any failure. */
+/* Written before anything is changed, so that it can be undone after any failure. */
 static void note_sites(struct splitting *splitting, const struct control *control)
 {
 	for (size_t i = 0; i < control->count; i++) {
@@ -126,15 +126,18 @@ static bool split_all(struct splitting *splitting, const struct control *control
 }
 
 /*
- * The note that a killed run leaves behind: its process, the interval, a line for control each.
- * The file is gone when the run has put all back.
+ * The note of a run that was killed: its process, the interval, and a line for control for each
+ * site. A run removes the file when it has restored everything.
  */
 static char *left_path(const struct debugfs_dir *dir)
 {
 	return dir->given ? debugfs_path(dir, "split-before") : xstrdup(LEFT_DIR "/split-before");
 }
 
-/* When a process began, which tells it from a later one with its number; 0: it is not there. */
+/*
+ * The start time of a process, which distinguishes it from a later one with its number; 0: it
+ * does not exist.
+ */
 static unsigned long long began(long pid)
 {
 	unsigned long long ticks = 0;
@@ -144,7 +147,7 @@ static unsigned long long began(long pid)
 	snprintf(path, sizeof(path), "/proc/%ld/stat", pid);
 	if (!input_read_found(path, &text, &len))
 		return 0;
-	/* Field 22; the name, which is the second, may hold anything. */
+	/* Field 22. The name, which is the second field, may contain anything. */
 	at = strrchr(text, ')');
 	for (int field = 2; at && field < 22; field++) {
 		at = strchr(at, ' ');
@@ -191,7 +194,7 @@ static void forget_left(const struct debugfs_dir *dir)
 	free(path);
 }
 
-/* The file's own lines, in @text. */
+/* Restores the state in @text, the content of the note, which is split into lines in place. */
 static bool put_back(const struct debugfs_dir *dir, char *text)
 {
 	char *rest = text, *line, *interval;
@@ -284,7 +287,7 @@ bool splitting_end(struct splitting *splitting)
 		good &= write_line(splitting->dir, splitting->site[i].back);
 	if (splitting->age_interval)
 		good &= write_interval(splitting->dir, splitting->age_interval);
-	/* After a failure the note stays, for another try. */
+	/* After a failure the note stays for another attempt. */
 	if (any && good)
 		forget_left(splitting->dir);
 	splitting_forget(splitting);

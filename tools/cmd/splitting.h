@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Call sites that are split for a while, and put back as they were. */
+/* Call sites that are split for a while and then restored. */
 #ifndef CODETAG_SPLITTING_H
 #define CODETAG_SPLITTING_H
 
@@ -12,28 +12,27 @@
 struct splitting {
 	const struct debugfs_dir *dir;
 	struct split_before {
-		char *back;		/* what makes it as it was: a line for control */
+		char *back;		/* a line for control that restores a site */
 	} *site;
 	size_t count, room;
-	char *age_interval;		/* as it was; NULL: not changed */
+	char *age_interval;		/* the former interval; NULL: not changed */
 };
 
-/* What a run that was killed left behind. */
+/* The state that a killed run left behind. */
 enum left { LEFT_NOTHING, LEFT_PUT_BACK, LEFT_RUNNING, LEFT_FAILED };
 
-/* Puts that back; the last two come after a message. */
+/* Restores it; the last two results come after a message. */
 enum left splitting_restore(const struct debugfs_dir *dir);
 
 /*
- * Splits @control's sites by stack and age, in intervals of @seconds. Those that are split
- * by these already stay as they are. False after a message, when nothing is changed.
- * However the program ends after that they are put back; after SIGKILL by
- * splitting_restore().
+ * Splits @control's sites by stack and age, in intervals of @seconds. Sites that are already
+ * split by these stay as they are. Returns false after a message, when nothing is changed.
+ * After that they are restored however the program ends; after SIGKILL by splitting_restore().
  */
 bool splitting_begin(struct splitting *splitting, const struct debugfs_dir *dir,
 		     const struct control *control, unsigned int seconds);
 
-/* Puts all back; false after a message. May be called again. */
+/* Restores everything; false after a message. May be called again. */
 bool splitting_end(struct splitting *splitting);
 
 #endif

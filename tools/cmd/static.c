@@ -30,7 +30,7 @@ static const char *const key_names[KEYS] = {
 
 struct options {
 	const char *dir;
-	const char *branch;	/* only objects below it; NULL: all */
+	const char *branch;	/* only objects below this directory; NULL: all */
 	struct grouping by;
 	bool by_symbol;		/* instead */
 	enum key key;
@@ -147,7 +147,7 @@ struct rows {
 	struct strmap names;
 	struct footprint total, symbols;
 	const char *branch;
-	size_t objects;		/* that are below it */
+	size_t objects;		/* The objects below the directory. */
 };
 
 static void add_to_row(struct rows *rows, const struct text *name, const struct footprint *size)
@@ -162,7 +162,7 @@ static void add_to_row(struct rows *rows, const struct text *name, const struct 
 	rows->row[at].objects++;
 }
 
-/* While objects are read, if it is by symbol. */
+/* Called while objects are read, for sums by symbol. */
 static void add_symbol(void *context, const char *symbol, const struct footprint *size,
 		       const char *path)
 {
@@ -177,7 +177,7 @@ static void add_symbol(void *context, const char *symbol, const struct footprint
 	text_free(&name);
 }
 
-/* Strings, tables and the gaps between symbols have no symbol. */
+/* Strings, tables and the gaps between symbols belong to no symbol. */
 static void add_rest(struct rows *rows)
 {
 	static const struct text name = { .s = "(no symbol)", .len = sizeof("(no symbol)") - 1 };
@@ -344,7 +344,7 @@ int cmd_static(int argc, char **argv)
 		hint("Build it to its end: with link time optimisation only vmlinux.o has code.");
 		status = STATUS_TROUBLE;
 	} else if (!objects.count && objects.single) {
-		warning("%s is no object file, module or vmlinux", o.dir);
+		warning("%s is not an object file, module or vmlinux", o.dir);
 		status = STATUS_TROUBLE;
 	} else if (!objects.count) {
 		warning("there are no object files in %s", o.dir);

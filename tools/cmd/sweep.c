@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* codetag sweep: let each allocation that a command makes fail once, and see what comes of it. */
+/* codetag sweep: let each allocation that a command makes fail once, and report the effects. */
 #include <argp.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -27,7 +27,7 @@
 
 #define KMSG_PATH "/dev/kmsg"
 
-/* Who else arms faults does not do it in this way. */
+/* No other program arms faults in this way. */
 #define FAULT_OF_COMMAND "verbose=0 task-filter=1"
 
 struct sweep {
@@ -38,18 +38,18 @@ struct sweep {
 	char **command;
 	unsigned int nth, limit, repeat;
 	double seconds;
-	const char *allowed;		/* exit statuses: "0,1"; NULL: all */
+	const char *allowed;		/* allowed exit statuses: "0,1"; NULL: all */
 	const char *journal, *known, *junit;
 	bool all, ktap;
 
-	struct remembered remembered;	/* before anything was done */
-	struct fault_states sites;	/* which the command passes */
+	struct remembered remembered;	/* before the first fault */
+	struct fault_states sites;	/* the sites at which the command allocates */
 	struct growth growth;
 	struct sweep_results results;
 	struct trial trial;
-	int log;			/* descriptor of the kernel's log */
-	bool log_lost;			/* it was written faster than it was read */
-	struct text complaint;		/* what was found in it */
+	int log;			/* file descriptor of the kernel's log */
+	bool log_lost;			/* records were overwritten before they could be read */
+	struct text complaint;		/* the first complaint in it */
 };
 
 enum {
@@ -199,9 +199,9 @@ static const struct argp argp = {
 
 /* ---- faults --------------------------------------------------------------------- */
 
-static struct sweep *active;	/* to be cleaned up after, however the program ends */
+static struct sweep *active;	/* The fault to remove, however the program ends */
 
-/* A call site whose module is gone is not there; that is no trouble. */
+/* The call sites of a module that was unloaded are gone; that is no error. */
 static bool control(const struct sweep *sweep, const char *lines)
 {
 	bool opened;
@@ -237,7 +237,7 @@ static bool was_remembered(const struct sweep *sweep, int64_t number)
 	return false;
 }
 
-/* The kernel remembers what it was told about modules. */
+/* The kernel remembers queries about modules. */
 static bool forget_faults(const struct sweep *sweep)
 {
 	struct remembered now;
@@ -261,7 +261,7 @@ static bool forget_faults(const struct sweep *sweep)
 
 static bool disarm(const struct sweep *sweep)
 {
-	/* Nobody else has any: that was made sure of. */
+	/* There are no other faults: that was checked at the start. */
 	bool off = control(sweep, "fault=off\n");
 
 	return forget_faults(sweep) && off;
@@ -356,7 +356,7 @@ static bool open_log(struct sweep *sweep)
 	return false;
 }
 
-/* The first complaint since the last call is what complaint holds then, "" without one. */
+/* Afterwards complaint holds the first complaint since the last call, "" without one. */
 static void read_log(struct sweep *sweep)
 {
 	char record[8192], *line;
@@ -386,7 +386,7 @@ static bool run(struct sweep *sweep)
 	return trial_run(&sweep->trial, sweep->command, sweep->seconds);
 }
 
-/* Without a fault: it has to succeed. */
+/* A run without a fault, which has to succeed. */
 static bool run_plain(struct sweep *sweep)
 {
 	const struct trial *trial = &sweep->trial;
@@ -405,7 +405,7 @@ static bool run_plain(struct sweep *sweep)
 	return !trial->hung && !trial->status;
 }
 
-/* Which sites the command passes. */
+/* Finds the sites at which the command allocates. */
 static bool scan(struct sweep *sweep)
 {
 	struct fault_states *sites = &sweep->sites;
@@ -432,7 +432,7 @@ static bool scan(struct sweep *sweep)
 	return kept;
 }
 
-/* How much memory comes and goes without a fault. */
+/* Measures how much memory varies without a fault. */
 static bool measure_noise(struct sweep *sweep)
 {
 	if (!sweep->repeat)
@@ -448,8 +448,8 @@ static bool measure_noise(struct sweep *sweep)
 }
 
 /*
- * After a run in which something grew: the same again, until it is sure. *@details is what is
- * leaked, if anything.
+ * After a run in which something grew: repeats it until the result is certain. *@details
+ * describes the leak, if there is one.
  */
 static bool find_leak(struct sweep *sweep, const struct site *site, unsigned int nth,
 		      struct text *details)
@@ -470,7 +470,7 @@ static bool find_leak(struct sweep *sweep, const struct site *site, unsigned int
 		    !disarm(sweep) ||
 		    (!sweep->trial.stuck && !growth_measure(&sweep->growth)))
 			return false;
-		/* One that does not come there each time tells nothing. */
+		/* A run that does not reach the allocation each time proves nothing. */
 		if (!struck || sweep->trial.hung)
 			return true;
 		runs++;
@@ -506,7 +506,7 @@ static enum outcome judge(struct sweep *sweep, const struct trial *trial, const 
 	return status_allowed(sweep->allowed, WEXITSTATUS(status)) ? OUTCOME_OK : OUTCOME_STATUS;
 }
 
-/* False if the sweep cannot go on. */
+/* Returns false if the sweep cannot go on. */
 static bool try_one(struct sweep *sweep, const struct site *site, unsigned int nth, const char *name)
 {
 	struct text details = { 0 }, leak = { 0 };
@@ -516,10 +516,10 @@ static bool try_one(struct sweep *sweep, const struct site *site, unsigned int n
 
 	good = sweep_begin(&sweep->results, nth, name) && arm(sweep, site, nth) && run(sweep) &&
 	       fault_struck(sweep, &struck) && disarm(sweep);
-	/* Other runs follow, to find a leak. */
+	/* More runs follow, to find a leak. */
 	first = sweep->trial;
 	sweep->trial.said = (struct text){ 0 };
-	/* sync() would wait for what cannot be killed. */
+	/* sync() would wait for a process that cannot be killed. */
 	if (good && sweep->repeat && !first.stuck)
 		good = growth_measure(&sweep->growth) &&
 		       (!struck || first.hung || find_leak(sweep, site, nth, &leak));
@@ -545,13 +545,13 @@ static bool try_one(struct sweep *sweep, const struct site *site, unsigned int n
 	return good;
 }
 
-/* How many allocations of a site are tried. */
+/* The number of allocations of a site to try. */
 static unsigned int tries(const struct sweep *sweep, const struct fault_state *site)
 {
 	return site->passed < sweep->nth ? (unsigned int)site->passed : sweep->nth;
 }
 
-/* What is left to try. */
+/* The number of allocations left to try. */
 static size_t tries_left(const struct sweep *sweep)
 {
 	struct text name = { 0 };
@@ -573,7 +573,7 @@ static bool try_all(struct sweep *sweep)
 	struct text name = { 0 };
 	bool good = true;
 
-	/* What the runs before have left in the kernel's log */
+	/* Discards complaints of earlier runs in the kernel's log. */
 	read_log(sweep);
 	if (sweep->ktap)
 		printf("KTAP version 1\n1..%zu\n", sweep->results.count + progress.all);
@@ -600,7 +600,7 @@ static bool try_all(struct sweep *sweep)
 	return good;
 }
 
-/* Tells one sweep from another. */
+/* Distinguishes one sweep from another. */
 static void describe(const struct sweep *sweep, struct text *head)
 {
 	text_printf(head, "# codetag sweep\t%s\t", sweep->words.s);
@@ -631,7 +631,7 @@ static int sweep_run(struct sweep *sweep)
 	bool good;
 
 	interrupt_catch_all();
-	/* Who reads the results may go; faults must not stay for that. */
+	/* If the reader of the results goes away, the sweep still has to remove its faults. */
 	signal(SIGPIPE, SIG_IGN);
 	if (!trial_prepare() || !open_log(sweep) || !nobody_else(sweep) ||
 	    (sweep->known && !sweep_known(&sweep->results, sweep->known)))
@@ -658,14 +658,14 @@ int cmd_sweep(int argc, char **argv)
 	};
 	int status, words = 0;
 
-	/* What is behind it is not ours to parse. */
+	/* The words after it belong to the command. */
 	while (words < argc && strcmp(argv[words], "--"))
 		words++;
 	if (words < argc)
 		sweep.command = argv + words + 1;
 	argp_parse(&argp, words, argv, 0, NULL, &sweep);
 	status = sweep_run(&sweep);
-	/* What the exit of the program would look at is gone. */
+	/* The exit handler would use memory that is gone. */
 	disarm_at_exit();
 	if (sweep.log >= 0)
 		close(sweep.log);

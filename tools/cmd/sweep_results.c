@@ -19,7 +19,7 @@
 #include "write/xml.h"
 
 static const struct {
-	const char *word;	/* in the journal, tables and JSON */
+	const char *word;	/* names in the journal, tables and JSON */
 	const char *text;	/* in the sum */
 } outcomes[OUTCOMES] = {
 	[OUTCOME_OK] = { "ok", "ok" },
@@ -59,7 +59,7 @@ static void add(struct sweep_results *results, enum outcome outcome, unsigned in
 
 /* ---- the journal ---------------------------------------------------------------- */
 
-/* What an entry is that has no outcome. */
+/* The kind of an entry that has no outcome. */
 enum { BEGUN = OUTCOMES, CANCELLED };
 
 struct entry {
@@ -91,7 +91,7 @@ static bool parse_entry(char *line, struct entry *entry)
 	return entry->outcome != BEGUN || !strcmp(word[0], "begin");
 }
 
-/* Calls @take with each entry; a last line without an end was not written to its end. */
+/* Calls @take with each entry. A last line without a newline is incomplete and left out. */
 static bool parse_journal(struct sweep_results *results, char *text, size_t len, const char *path,
 			  void (*take)(struct sweep_results *results, const struct entry *entry))
 {
@@ -159,7 +159,7 @@ static void take_result(struct sweep_results *results, const struct entry *entry
 		add(results, entry->outcome, entry->nth, entry->site, entry->details);
 }
 
-/* The last that began, if nothing came of it. */
+/* The last entry that began, if it has no outcome. */
 static bool add_crash(struct sweep_results *results, char *text, size_t len)
 {
 	char *at = text, *end = text + len, *line;
@@ -170,13 +170,16 @@ static bool add_crash(struct sweep_results *results, char *text, size_t len)
 	while ((line = input_line(&at, end, &length, &complete)))
 		if (complete && *line != '#' && parse_entry(line, &entry))
 			last = entry;
-	/* A sweep that was killed under this boot has crashed nothing. */
+	/*
+	 * The machine is still up, so a sweep that was killed since it booted has crashed
+	 * nothing.
+	 */
 	if (!last.site || last.outcome != BEGUN || !strcmp(last.details, results->boot))
 		return true;
 	return sweep_end(results, OUTCOME_CRASH, last.nth, last.site, "");
 }
 
-/* What is in it was written by an earlier run of the same sweep. */
+/* The results in it are from an earlier run of the same sweep. */
 static bool resume(struct sweep_results *results, const char *head)
 {
 	size_t len, length = strlen(head);
@@ -209,7 +212,7 @@ static bool resume(struct sweep_results *results, const char *head)
 	return good;
 }
 
-/* Without it each journal ends with a crash if the sweep was killed. */
+/* Without this entry, a sweep that was killed would count as a crash. */
 static void read_boot(struct sweep_results *results)
 {
 	size_t len;

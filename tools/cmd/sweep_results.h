@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What came of each failed allocation, and the journal that keeps it through a crash of the
- * machine:
+ * The results of failed allocations, and the journal that keeps them if the machine crashes:
  *
  *	# codetag sweep	QUERY	COMMAND
  *	begin	NTH	SITE	BOOT
  *	OUTCOME	NTH	SITE	DETAILS
  *	cancel	NTH	SITE
  *
- * with tabs between the words. What began under another boot id and was neither cancelled nor has an
- * outcome has crashed the machine.
+ * with tabs between the words. An entry that began under another boot id, and was neither
+ * cancelled nor has an outcome, has crashed the machine.
  */
 #ifndef CODETAG_SWEEP_RESULTS_H
 #define CODETAG_SWEEP_RESULTS_H
@@ -22,11 +21,11 @@
 #include "base/text.h"
 
 enum outcome {
-	OUTCOME_OK,		/* the command has coped with it, or failed as it may */
-	OUTCOME_UNREACHED,	/* this time it made no such allocation */
-	OUTCOME_STATUS,		/* the command ended with a status that was not allowed … */
+	OUTCOME_OK,		/* the command coped with it, or failed as allowed */
+	OUTCOME_UNREACHED,	/* this time the command did not reach the allocation */
+	OUTCOME_STATUS,		/* the command ended with a status that is not allowed … */
 	OUTCOME_SIGNAL,		/* … or by a signal */
-	OUTCOME_LEAK,		/* memory is lost each time */
+	OUTCOME_LEAK,		/* each time memory was lost */
 	OUTCOME_LOG,		/* the kernel complained in its log */
 	OUTCOME_HANG,		/* the command did not end in time */
 	OUTCOME_CRASH,		/* the machine went down */
@@ -37,7 +36,7 @@ struct sweep_result {
 	enum outcome outcome;
 	unsigned int nth;
 	const char *site;	/* its name */
-	const char *details;	/* "" if the outcome says it all */
+	const char *details;	/* "" if the outcome says everything */
 	bool known;		/* the list of known results has it */
 };
 
@@ -47,44 +46,47 @@ struct sweep_results {
 	struct strmap done;	/* "NTH\tSITE" of each result */
 	struct strmap known;	/* "OUTCOME\tNTH\tSITE" */
 	struct arena strings;
-	int journal;		/* descriptor, -1: there is none */
+	int journal;		/* file descriptor, -1: none */
 	const char *journal_path;
 	char boot[64];		/* the kernel's boot id */
 };
 
 #define SWEEP_RESULTS_INIT { .journal = -1 }
 
-/* What is found is no news if it is in @path, the journal of another sweep. False after a message. */
+/* Findings in @path, the journal of another sweep, are known. Returns false after a message. */
 bool sweep_known(struct sweep_results *results, const char *path);
 
 /*
- * Opens the journal, and takes over the results in it; @head, without a newline, has to be what it
- * begins with. False after a message.
+ * Opens the journal and takes over the results in it. Its first line has to be @head, which has
+ * no newline. Returns false after a message.
  */
 bool sweep_journal(struct sweep_results *results, const char *path, const char *head);
 
 bool sweep_is_done(const struct sweep_results *results, unsigned int nth, const char *site);
 
-/* An allocation is going to fail: if the machine goes down now, the journal tells. False after a message. */
+/*
+ * Notes that an allocation is about to fail: if the machine goes down now, the journal shows
+ * it. Returns false after a message.
+ */
 bool sweep_begin(struct sweep_results *results, unsigned int nth, const char *site);
 
-/* The user has interrupted it. False after a message. */
+/* Notes that the user has interrupted it. Returns false after a message. */
 bool sweep_cancel(struct sweep_results *results, unsigned int nth, const char *site);
 
-/* What came of it. False after a message, if the journal cannot be written. */
+/* Notes the outcome. Returns false after a message if the journal cannot be written. */
 bool sweep_end(struct sweep_results *results, enum outcome outcome, unsigned int nth,
 	       const char *site, const char *details);
 
 bool sweep_is_finding(const struct sweep_result *result);
 
-/* How many have this outcome, and how many findings are not known. */
+/* The number of results with this outcome, and of findings that are not known. */
 size_t sweep_count(const struct sweep_results *results, enum outcome outcome);
 size_t sweep_news(const struct sweep_results *results);
 
 /* A line of KTAP for result @i. */
 void sweep_ktap(const struct sweep_results *results, size_t i);
 
-/* The findings, or with @all everything, as a table; everything as JSON. */
+/* Prints the findings, or with @all everything, as a table; JSON has everything. */
 extern const struct table_column sweep_columns[];
 #define SWEEP_COLUMNS 5
 void sweep_table(const struct sweep_results *results, bool all, const struct output *output);

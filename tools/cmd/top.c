@@ -87,7 +87,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 static const struct argp argp = {
 	options, parse, "[FILE] [QUERY…]\n--once [FILE] [QUERY…]",
 	"Shows the call sites that hold the most memory: on a terminal as a table "
-	"that is refreshed (h is help), with --once the 20 largest of now."
+	"that is refreshed (h is help), with --once the 20 largest are printed."
 	"\vQUERY is like \"file fs/* module ext4\", see codetag(1).\n\n"
 	"Examples:\n"
 	"  codetag top --once -n 15\n"

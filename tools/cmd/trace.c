@@ -33,7 +33,7 @@ struct trace {
 	struct output output;
 	struct kmem_order order;
 	struct trace_view view;
-	struct grouping by;	/* BY_ROW: each caller apart */
+	struct grouping by;	/* BY_ROW: callers are not summed */
 	bool by_task, by_size;	/* instead */
 };
 
@@ -96,7 +96,7 @@ static char *help(int key, const char *text, void *input)
 	       key == 'g' ? group_help(text, groups) : (char *)text;
 }
 
-/* What sorts is no table by itself: older tools have -o for the order. */
+/* With --columns the sort key need not be a column. Older tools have -o for the order. */
 static void hint_order(const char *columns)
 {
 	for (size_t i = 0; columns && i < KMEM_KEYS; i++)
@@ -280,7 +280,7 @@ static bool resolve(struct trace *trace)
 	if (!trace_resolve(&trace->kmem, trace->build, &trace->strings, &resolved))
 		return false;
 	if (resolved.unreadable)
-		warning("%s: %zu files are named .o and are no object files", trace->build,
+		warning("%s: %zu files are named .o but are not object files", trace->build,
 			resolved.unreadable);
 	if (resolved.without)
 		warning("%zu of %zu callers are in no file of %s, or in several",
@@ -305,7 +305,7 @@ static bool write_callers(const struct trace *trace)
 	return outfile_end(&file, trace->callers, true);
 }
 
-/* Why --cache=NAME has left nothing. */
+/* Explains why --cache=NAME has left nothing. */
 static void hint_cache(const struct trace *trace)
 {
 	warning("no allocation in %s is known to be of the cache '%s'",
@@ -316,7 +316,7 @@ static void hint_cache(const struct trace *trace)
 		hint("Linux 6.12 tells the cache only when an object is freed.");
 }
 
-/* What is shown: callers, or groups of them. */
+/* The rows to show: callers, or groups of them. */
 static void make_view(struct trace *trace)
 {
 	struct trace_view *view = &trace->view;
@@ -349,7 +349,7 @@ static void say_bad(const struct kmem *kmem, const char *source)
 			kmem->bad);
 }
 
-/* What keeps the answer from being the whole one; returns an exit status. */
+/* Warns about parts of the log that are missing; returns an exit status. */
 static int judge(const struct trace *trace)
 {
 	const char *source = trace->source.path;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The events of a trace that count, and their callers: options of all commands that read one. */
+/*
+ * The options that choose events of a trace and their callers, for all commands that read one.
+ */
 #ifndef CODETAG_TRACE_CHOICE_H
 #define CODETAG_TRACE_CHOICE_H
 
@@ -10,17 +12,17 @@
 
 struct trace_choice {
 	struct kmem_filter filter;
-	unsigned int frames;	/* of stacks that make a caller, 0: call sites are callers */
-	bool pages;		/* instead of slab objects */
+	unsigned int frames;	/* of a stack that make a caller; 0: call sites are callers */
+	bool pages;		/* count pages instead of slab objects */
 	int64_t page_size;	/* 0: of this machine */
-	const bool *stacks;	/* if that is set, the size is for contexts; may be NULL */
-	bool given;		/* any of the options */
+	const bool *stacks;	/* if this is set, the size is for contexts; may be NULL */
+	bool given;		/* any of these options was given */
 };
 
 /* An argp child: its input is a struct trace_choice. */
 extern const struct argp trace_choice_argp;
 
-/* An empty account that counts what is chosen. */
+/* An empty account that counts the chosen events. */
 void trace_choice_start(const struct trace_choice *choice, struct kmem *kmem);
 
 #endif

@@ -59,7 +59,7 @@ static void read_lines(struct kmem *kmem, FILE *in, unsigned int frames)
 	while (!interrupt_caught() && (len = getline(&line, &room, in)) > 0) {
 		read += len;
 		if (line[len - 1] != '\n') {
-			/* Half a number looks like another number. */
+			/* A number that was cut looks like another number. */
 			kmem->cut = !interrupt_caught();
 			break;
 		}
@@ -80,7 +80,7 @@ static bool is_binary(const char *path)
 }
 
 #ifdef HAVE_TRACECMD
-/* In a process of its own, because of what the library does to damaged files. */
+/* Reads it in a process of its own, because the library can crash on damaged files. */
 static void decode(const char *path, int out)
 {
 	FILE *stream = fdopen(out, "w");
@@ -124,7 +124,7 @@ static bool record(struct kmem *kmem, double seconds, int64_t buffer)
 	struct interval interval;
 	const char *why;
 
-	/* Nothing may end it while the kernel traces for us. */
+	/* No signal may end it while the kernel traces. */
 	interrupt_catch_all();
 	record = trace_record_start(buffer, &why);
 	if (!record) {
@@ -176,7 +176,7 @@ static bool read_text(struct kmem *kmem, const char *path, unsigned int frames)
 			     "mounted.");
 		return false;
 	}
-	/* trace_pipe has no end, and no size either. */
+	/* trace_pipe has neither an end nor a size. */
 	if (!fstat(fileno(in), &st) && !(S_ISREG(st.st_mode) && st.st_size))
 		interrupt_catch();
 	read_lines(kmem, in, frames);
@@ -209,7 +209,7 @@ bool trace_read(struct kmem *kmem, const struct trace_source *source)
 		good = read_text(kmem, path, source->frames);
 	show_progress(kmem, 0, true);
 	if (good && !kmem->events && kmem->cut && !kmem->other_events && !is_binary(path)) {
-		warning("%s is no trace: no line of it is an event", input_name(path));
+		warning("%s is not a trace: no line of it is an event", input_name(path));
 		good = false;
 	} else if (good && !kmem->events && kmem->cut) {
 		trace_say_cut(path);

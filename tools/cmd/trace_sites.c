@@ -78,7 +78,7 @@ static bool read_trace(struct kmem *kmem, const struct trace_files *files)
 }
 
 #ifdef HAVE_ELF
-/* What the linker keeps of a file is as a call site of its own. */
+/* The static memory of a file is like a call site of its own. */
 static bool add_static(struct allocinfo *info, const char *build)
 {
 	struct objects objects = { 0 };
@@ -119,7 +119,7 @@ bool trace_sites(struct allocinfo *info, const struct trace_files *files,
 				input_name(files->trace));
 		good = total.allocs || !files->choice.given;
 		if (!good)
-			warning("%s: no allocation is as chosen", input_name(files->trace));
+			warning("%s: no allocation in it is chosen", input_name(files->trace));
 	}
 	kmem_free(&kmem);
 	if (!good)

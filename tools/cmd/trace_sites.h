@@ -20,8 +20,8 @@ struct trace_files {
 extern const struct argp trace_files_argp;
 
 /*
- * Fills @info with what @key says of each caller; @with_static adds the static size
- * of each file of the kernel. False after a message.
+ * Fills @info with the value @key of each caller; @with_static adds the static size of each
+ * file of the kernel. Returns false after a message.
  */
 bool trace_sites(struct allocinfo *info, const struct trace_files *files,
 		 enum kmem_key key, bool with_static);

@@ -9,7 +9,7 @@
 #include "base/number.h"
 #include "write/json.h"
 
-/* The usual ones are those of the tools that were before. */
+/* The usual columns are those of trace_analyze. */
 #define MORE_COLUMNS \
 	{ "frag", true, "fragmentation", false }, \
 	{ "allocs", true, "alloc_count", true }, { "freed", true, "free_count", true }, \
@@ -34,7 +34,7 @@ static const struct table_column account[] = {
 
 #define COUNT (sizeof(account) / sizeof(*account))
 
-/* The file is the last one, the caller before it. */
+/* The file is the last column, the caller the one before it. */
 #define CALLER (COUNT - 2)
 
 static size_t columns_of(bool files)

@@ -13,13 +13,13 @@ struct trace_view {
 	const struct kmem *ranked;	/* its callers, or groups of them */
 	const struct kmem_order *order;
 	struct kmem_caller total;
-	struct kmem_callers callers;	/* that are in it */
-	const char *heading;		/* of what was summed; NULL: callers */
-	bool files;			/* a column for the file of a caller */
-	bool slab_account;		/* the columns of that tool */
+	struct kmem_callers callers;	/* the number of callers that are shown */
+	const char *heading;		/* the kind of groups; NULL: callers */
+	bool files;			/* has a column for the file of a caller */
+	bool slab_account;		/* has the columns of slab_account */
 };
 
-/* Ends the program if columns were asked for that there are not. */
+/* Ends the program if -o names an unknown column. */
 void trace_check_columns(const struct output *output, bool files, struct argp_state *state);
 void trace_view(const struct trace_view *view);
 

@@ -9,8 +9,8 @@
 #include "write/json.h"
 
 /*
- * @depth levels of directories, 0: all, and of those only what @selection
- * shows: what is left out is summed up in a line of its own.
+ * Prints @depth levels of directories (0: all) and of those only what @selection shows. The
+ * nodes that are left out are summed up in a line of their own.
  */
 void tree_view(const struct tree *tree, unsigned int depth,
 	       const struct selection *selection, const struct output *output);

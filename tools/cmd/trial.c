@@ -22,7 +22,7 @@
 
 #define MAKE_IT_FAIL "/proc/self/make-it-fail"
 
-/* How long killed processes may take to go. */
+/* The time that killed processes may take to end. */
 #define KILL_MS 5000
 
 bool trial_prepare(void)
@@ -33,7 +33,10 @@ bool trial_prepare(void)
 			hint("The kernel is built without CONFIG_FAULT_INJECTION.");
 		return false;
 	}
-	/* What its children leave behind becomes ours, so that it can be found. */
+	/*
+	 * Processes that its children leave behind become children of this one, so that it
+	 * finds them.
+	 */
 	if (prctl(PR_SET_CHILD_SUBREAPER, 1)) {
 		warning("cannot adopt the processes of the command: %s", strerror(errno));
 		return false;
@@ -63,7 +66,7 @@ static void run_child(char **argv, int out)
 	child_fails(argv[0]);
 }
 
-/* Whether it ended in time. */
+/* Waits for @pid; false if it did not end in time. */
 static bool wait_for(pid_t pid, double seconds)
 {
 	struct pollfd ended = { .fd = pidfd_open(pid, 0), .events = POLLIN };
@@ -76,7 +79,7 @@ static bool wait_for(pid_t pid, double seconds)
 	return n == 1;
 }
 
-/* The parent of a process, 0 if it is gone. */
+/* The parent of a process, 0 if the process is gone. */
 static pid_t parent_of(const char *pid)
 {
 	char path[64], line[512], *at;
@@ -87,7 +90,7 @@ static pid_t parent_of(const char *pid)
 	stat = fopen(path, "re");
 	if (!stat)
 		return 0;
-	/* Its name can hold anything. */
+	/* The name of a process may contain anything. */
 	if (fgets(line, sizeof(line), stat) && (at = strrchr(line, ')')))
 		sscanf(at, ") %*c %d", &parent);
 	fclose(stat);
@@ -106,7 +109,10 @@ static void kill_children(void)
 		closedir(proc);
 }
 
-/* Kills and reaps all that are left, whose children become ours; false if some stay. */
+/*
+ * Kills and reaps all remaining children, and theirs, which then become its own; false if some
+ * stay.
+ */
 static bool kill_all(pid_t pid, int *status)
 {
 	static const struct timespec moment = { .tv_nsec = 10 * 1000 * 1000 };
@@ -162,7 +168,7 @@ bool trial_run(struct trial *trial, char **argv, double seconds)
 		run_child(argv, out);
 	trial->hung = !wait_for(pid, seconds);
 	if (!trial->hung) {
-		/* Its own end is reaped first: kill_all() must not change it. */
+		/* The command is reaped first: kill_all() must not take its status. */
 		waitpid(pid, &trial->status, 0);
 		trial->stuck = !kill_all(0, &trial->status);
 	} else {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * One run of a command whose allocations, and those of its children, may be made to fail:
- * they have 1 in /proc/PID/make-it-fail. None of its processes is left when it is over.
+ * One run of a command. Its allocations, and those of its children, may be made to fail: they
+ * have 1 in /proc/PID/make-it-fail. No process of it is left afterwards.
  */
 #ifndef CODETAG_TRIAL_H
 #define CODETAG_TRIAL_H
@@ -12,16 +12,16 @@
 
 struct trial {
 	int status;		/* as wait() has it */
-	bool hung;		/* it took too long, and was killed */
+	bool hung;		/* it took too long and was killed */
 	bool stuck;		/* one of its processes cannot be killed */
 	struct text said;	/* the last line that it printed */
 };
 
-/* To be called once, before the first run; false after a message. */
+/* Called once before the first run; false after a message. */
 bool trial_prepare(void);
 
 /*
- * Runs @argv for at most @seconds, without input. False if the user has interrupted it, or
+ * Runs @argv for at most @seconds, without input. Returns false if the user interrupted it, or
  * after a message.
  */
 bool trial_run(struct trial *trial, char **argv, double seconds);

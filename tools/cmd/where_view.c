@@ -10,7 +10,7 @@
 #include "base/number.h"
 #include "write/table.h"
 
-/* Owners are short where they have to fit, else as they are printed everywhere. */
+/* Owners are shortened where they have to fit, and printed in full elsewhere. */
 #define WIDE 120
 
 static const char *const profiling_words[] = {
@@ -47,7 +47,7 @@ void where_wrap(struct text *lines, const char *text, int width)
 			cut = (size_t)width;
 			while (cut && text[cut] != ' ')
 				cut--;
-			/* A name that is longer than the line stays whole. */
+			/* A name that is longer than the line is not broken. */
 			if (!cut)
 				cut = strcspn(text, " ");
 		}

@@ -14,30 +14,33 @@
 struct where_view {
 	const struct snapshot *host;
 	const struct explanation *e;
-	const struct explanation *before;	/* NULL: there is no growth to show */
-	int64_t before_ms;			/* how long ago that was, 0: not known */
-	const struct explanation *last;		/* the refresh before, NULL: none, or no room */
+	const struct explanation *before;	/* NULL: no growth is shown */
+	int64_t before_ms;			/* age of that snapshot, 0: not known */
+	const struct explanation *last;		/* the refresh before; NULL: none, or no space */
 	int width;				/* of the terminal, 0: no limit */
 	bool human;
 };
 
-/* Two lines about the machine as a whole, and what is used. */
+/* Two lines: the machine as a whole, and its used memory. */
 void where_head(const struct where_view *view, struct text *lines);
 
 /* The headings, and the row of a kind: no newline. */
 void where_headings(const struct where_view *view, struct text *line);
 void where_row(const struct where_view *view, enum memory_kind_id id, struct text *line);
 
-/* The row of what was kept at boot, which is in no kind. */
+/* The row of memory kept at boot, which belongs to no kind. */
 void where_boot_row(const struct where_view *view, struct text *line);
 
-/* The kinds that hold anything, the largest first; the rest comes last. Returns their number. */
+/*
+ * The kinds that hold memory, the largest first, the unaccounted rest last. Returns their
+ * number.
+ */
 size_t where_order(const struct explanation *e, enum memory_kind_id order[MEMORY_KINDS]);
 
 /* Appends @text in lines of at most @width columns, broken at spaces; 0: one line. */
 void where_wrap(struct text *lines, const char *text, int width);
 
-/* Cuts @line to @width columns; '>' stands for what is cut. 0: no limit. */
+/* Cuts @line to @width columns and marks the cut with '>'. 0: no limit. */
 void where_cut(struct text *line, int width);
 
 #endif

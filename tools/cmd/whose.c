@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* codetag whose: what is at an address, and which line allocated it. */
+/* codetag whose: the object at an address, and the line that allocated it. */
 #include <argp.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -56,7 +56,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_ARG:
 		if (!read_address(arg, &value, &pfn))
-			argp_error(state, "'%s' is no address: it is hexadecimal", arg);
+			argp_error(state, "'%s' is not a hexadecimal address", arg);
 		GROW(o->address, o->count, o->room);
 		o->address[o->count++] = arg;
 		return 0;

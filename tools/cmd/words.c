@@ -52,7 +52,7 @@ static char *replace(const char *text, const char *by)
 	const char *at = text ? strstr(text, "%s") : NULL;
 	struct text all = { 0 };
 
-	/* argp frees what is not the text itself. */
+	/* argp frees a text that is not the original one. */
 	if (!at)
 		return (char *)text;
 	text_printf(&all, "%.*s%s%s", (int)(at - text), text, by, at + strlen("%s"));
@@ -70,7 +70,7 @@ char *words_help(const char *text, struct words words, const char *between)
 	return help;
 }
 
-/* The words of the command come first: its usual one is among them, or "site". */
+/* The words of the command come first: the default is one of them, or "site". */
 static void add_groups(struct text *text, struct group_words words, const char *depth)
 {
 	add_words(text, words.more, ", ");

@@ -23,7 +23,7 @@ struct words {
 /* The index of the first @len bytes of @arg; @words.count if they are none of the words. */
 size_t words_find(struct words words, const char *arg, size_t len);
 
-/* Ends the program: "'x' is no sort key, there are: …" */
+/* Ends the program with the message "'x' is no sort key, there are: …" */
 void words_refuse(struct words words, const char *arg, size_t len, const char *what,
 		  struct argp_state *state);
 
@@ -36,7 +36,10 @@ char *words_help(const char *text, struct words words, const char *between);
 
 struct grouping;
 
-/* What --group takes: some of enum group_by, a bit each, and words of the command itself. */
+/*
+ * The words that --group takes: some of enum group_by, a bit each, and words of the command
+ * itself.
+ */
 struct group_words {
 	unsigned int mask;
 	struct words more;
@@ -46,8 +49,8 @@ struct group_words {
 #define BIT_OF(by) (1U << (by))
 
 /*
- * Sets @by, or returns the index among the command's own words; -1: it is none of these. Ends
- * the program if @arg is neither.
+ * Sets @by and returns -1, or returns the index among the command's own words. Ends the program
+ * if @arg is neither.
  */
 int argument_group(struct grouping *by, const char *arg, struct group_words words,
 		   struct argp_state *state);

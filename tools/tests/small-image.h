@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The smallest image of a machine's memory that has something of everything: an ELF core
- * of half a megabyte, made by hand, for the unit tests and the fuzzer. Its numbers are
- * not those of any kernel; the layout table in it says which they are.
+ * The smallest image of a machine's memory that has some of everything: an ELF core of half a
+ * megabyte, written by hand, for the unit tests and the fuzzer. Its offsets are those of no
+ * kernel; its layout table has them.
  */
 #ifndef CODETAG_SMALL_IMAGE_H
 #define CODETAG_SMALL_IMAGE_H
@@ -21,7 +21,7 @@
 #define SMALL_SIZE (SMALL_HEAD + SMALL_MEMORY)
 #define SMALL_MAP 0xffff888000000000ULL
 
-/* What is in which page */
+/* The use of each page */
 enum {
 	SMALL_LAYOUT = 1, SMALL_TOP, SMALL_NEXT, SMALL_ENTRIES, SMALL_NAMES = 6, SMALL_SYMBOLS = 8,
 	SMALL_STRUCTS = 16,	/* struct pages: 8 pages */
@@ -123,7 +123,7 @@ static inline void small_table(struct small *s)
 		strcpy(small_pointer(s, name), small_names[i]);
 		name += strlen(small_names[i]) + 1;
 	}
-	/* A page of a gigabyte, as large as there are. */
+	/* A page of a gigabyte, the largest size. */
 	small64(s, small_at(SMALL_TOP) + (SMALL_MAP >> 39 & 511) * 8, SMALL_NEXT * DUMP_PAGE | 1);
 	small64(s, small_at(SMALL_NEXT) + (SMALL_MAP >> 30 & 511) * 8, 0x80 | 1);
 }
@@ -145,7 +145,9 @@ static inline void small_count(struct small *s, unsigned int id, uint64_t bytes,
 	small64(s, small_at(SMALL_SYMBOLS + 7) + id * 16 + s->value[N_COUNTERS_CALLS], calls);
 }
 
-/* Site 32 has 4 pages and a percpu allocation, site 33 two of three objects of a slab. */
+/*
+ * Site 32 has 4 pages and a percpu allocation; site 33 has two of the three objects of a slab.
+ */
 static inline void small_fill(struct small *s)
 {
 	const uint64_t *n = s->value;
@@ -199,7 +201,7 @@ static inline void small_fill(struct small *s)
 	small64(s, n[N_MODULES], n[N_MODULES]);
 	small64(s, n[N_SITES], n[N_SITES]);
 
-	/* Of 128 pages 100 are not kept at boot, and 80 of these free. */
+	/* Of 128 pages 100 are not kept at boot, and 80 of these are free. */
 	small64(s, n[N_TOTAL_PAGES], 100);
 	small64(s, n[N_ONE_NODE] + n[N_NODE_ZONES] + n[N_ZONE_MANAGED], 100);
 	small64(s, n[N_ONE_NODE] + n[N_NODE_ZONES] + n[N_ZONE_PRESENT], SMALL_PAGES);

@@ -9,7 +9,7 @@
 #include "base/memory.h"
 #include "base/strmap.h"
 
-/* Frames that all stacks of their kind have at the outer end: they tell nothing apart. */
+/* Outermost frames that all stacks of their kind share: they tell nothing apart. */
 static const char *const entries[] = {
 	"entry_*", "asm_*", "do_syscall_*", "x64_sys_call", "do_fast_syscall_*", "invoke_syscall*",
 	"el0*", "do_el0_*", "handle_syscall", "userspace", "__x64_sys_*", "__ia32_sys_*",
@@ -51,7 +51,7 @@ static void keys_of(struct text *function, struct text *task, const struct conte
 	text_clear(task);
 	if (frame)
 		text_printf(function, "%s [%s]", frame->func, frame->module ? frame->module : "");
-	/* Many take turns in a worker or an interrupt. */
+	/* Workers and interrupts run for many others. */
 	if (f->tasks == 1 && !strpbrk(f->task[0].name, "/<"))
 		text_printf(task, "task %s", f->task[0].name);
 }
@@ -105,7 +105,7 @@ static void join_all(size_t *parent, const struct stack_findings *found,
 	free(first);
 }
 
-/* Whether no finding before @i of the same cause is of its call site. */
+/* Whether no finding of the same cause before @i is from its call site. */
 static bool is_new_site(const struct causes *causes, const struct stack_findings *found, size_t i)
 {
 	for (size_t k = 0; k < i; k++)

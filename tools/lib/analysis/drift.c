@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-/* u(t) = memory * u(t-1) + e(t) + echo * e(t-1). With memory 1 it is a walk. */
+/* u(t) = memory * u(t-1) + e(t) + echo * e(t-1). With memory 1 it is a random walk. */
 static const double memories[] = { 0, 0.3, 0.6, 0.8, 0.9, 0.95, 0.98, 1 };
 static const double echoes[] = { -0.97, -0.93, -0.85, -0.7, -0.5, -0.25, 0, 0.4, 0.9 };
 
@@ -11,26 +11,26 @@ static const double echoes[] = { -0.97, -0.93, -0.85, -0.7, -0.5, -0.25, 0, 0.4,
 #define ECHOES (sizeof(echoes) / sizeof(*echoes))
 
 /*
- * A process is out of the question if another one makes the series this much more
- * likely (the logarithm). By trial: 4 calls some more walks leaks than the chance
- * says, 7 misses leaks under noise in short records.
+ * A process is ruled out if another one makes the series this much more likely (the logarithm
+ * of the ratio). By trial: 4 calls more random walks leaks than @chance says; 7 misses leaks
+ * under noise in short records.
  */
 #define FAR_LESS_LIKELY 5
 
-/* The variance of the first value of a walk, in those of a step: anything large. */
+/* The variance of the first value of a walk, in units of that of a step: any large number. */
 #define ANYWHERE 1e7
 
-/* A straight line has no noise at all, which no logarithm likes. */
+/* A straight line has no noise, and the logarithm of 0 must not be taken. */
 #define LEAST_NOISE 1e-14
 
 struct fit {
 	double slope, error;	/* and its standard error */
-	double likelihood;	/* logarithm, but for a constant */
+	double likelihood;	/* its logarithm, up to a constant */
 };
 
 /*
- * Takes from each value what is expected after those before it (the innovations
- * algorithm), and from the line's two terms the same. What is left is independent.
+ * Subtracts from each value the value expected from those before it (the innovations
+ * algorithm), and does the same to the two terms of the line. The remainders are independent.
  */
 static struct fit fit_line(double memory, double echo, const double *x, const double *y,
 			   size_t count)
@@ -67,7 +67,7 @@ static struct fit fit_line(double memory, double echo, const double *x, const do
 	return fit;
 }
 
-/* Of Student's distribution (Wallace's approximation): P(T > @t), from above. */
+/* Student's distribution: P(T > @t), approximated from above (Wallace). */
 static double beyond(double t, double freedom)
 {
 	double z = (8 * freedom + 1) / (8 * freedom + 3) *
@@ -76,7 +76,7 @@ static double beyond(double t, double freedom)
 	return erfc((t > 0 ? z : -z) / sqrt(2)) / 2;
 }
 
-/* 97.5 % of it are below this (Cornish and Fisher). */
+/* The quantile at 97.5 % (Cornish and Fisher). */
 static double reach(double freedom)
 {
 	double z = 1.959964, z3 = z * z * z, z5 = z3 * z * z;
@@ -85,7 +85,7 @@ static double reach(double freedom)
 	       (5 * z5 + 16 * z3 + 3 * z) / (96 * freedom * freedom);
 }
 
-/* Mean 0, and a sum of squares of 1; returns what it was divided by. */
+/* Makes the mean 0 and the sum of squares 1; returns the divisor. */
 static double normalise(double *out, const double *in, size_t count)
 {
 	double mean = 0, squares = 0;
@@ -102,7 +102,7 @@ static double normalise(double *out, const double *in, size_t count)
 
 void drift_find(struct drift *drift, const double *time, const double *value, size_t count)
 {
-	/* One degree of freedom less: the process is chosen by the data, too. */
+	/* One degree of freedom less, because the data choose the process, too. */
 	double freedom = (double)count - 3, far = reach(freedom);
 	double x[DRIFT_MAX], y[DRIFT_MAX], scale_x, scale_y, scale;
 	double best = -INFINITY, least = INFINITY;

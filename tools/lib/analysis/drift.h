@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Does a series drift in one direction, or does it only wander?
- *
- * Values of a machine are not independent: what is large now is large in the next
- * snapshot, too, and a walk at random has no trend, but looks as if it had one. So
- * the series is taken for a straight line and noise that remembers, an ARMA(1,1)
- * process, from independent values over a random walk to a walk under noise; for
- * each of a grid of them the slope is estimated by generalised least squares.
- * What counts is the least favourable of those processes that the data do not
- * speak against (restricted likelihood). So a long record of a slow leak under
- * noise is found, since it shows that the noise does not walk, and a short one is not.
+ * Does a series drift in one direction, or does it only wander? Values of a machine are not
+ * independent: a large value stays large in the next snapshot, and a random walk has no trend
+ * but looks as if it had one. So the model is a straight line plus noise that remembers, an
+ * ARMA(1,1) process: from independent values over a random walk to a walk under noise. For each
+ * process of a grid the slope is estimated by generalised least squares. The result is that of
+ * the least favourable process that the data do not rule out (restricted likelihood). So a slow
+ * leak under noise is found in a long record, which shows that the noise does not walk, and not
+ * in a short one.
  */
 #ifndef CODETAG_DRIFT_H
 #define CODETAG_DRIFT_H
@@ -18,8 +16,8 @@
 
 struct drift {
 	double slope;		/* a second */
-	double low, high;	/* the interval that holds it with 95 % */
-	double chance;		/* of such a rise, or a steeper one, without any drift */
+	double low, high;	/* its interval of 95 % confidence */
+	double chance;		/* chance of such a rise, or a steeper one, without any drift */
 };
 
 #define DRIFT_MIN 6	/* values */

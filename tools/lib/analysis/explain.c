@@ -114,7 +114,10 @@ const char *boot_part_words(enum boot_part part)
 	return boot_words[part];
 }
 
-/* What lines of these files and functions take memory for at boot; the first counts. */
+/*
+ * The files and functions whose lines take memory at boot, and for what; the first match
+ * counts.
+ */
 static const struct {
 	const char *line;	/* a glob of the whole line */
 	enum boot_part part;
@@ -204,7 +207,7 @@ static bool rule_for(const struct site *site, enum memory_kind_id *kind)
 	return false;
 }
 
-/* Whether a cache has objects of @size, and as many as that. */
+/* Whether a cache has objects of @size, and at least as many. */
 static bool fits_cache(const struct slabinfo *slabs, int64_t size, int64_t calls)
 {
 	for (size_t i = 0; i < slabs->count; i++)
@@ -276,7 +279,7 @@ static int64_t sum_of(const char *const *term, const struct machine *machine, in
 	return not_below_0(sum);
 }
 
-/* What the call sites of one kind, and nobody else, know. */
+/* Memory that is known from the call sites of a kind alone. */
 struct site_sums {
 	int64_t all, slab_pages, percpu_pages, network, zsmalloc;
 };
@@ -313,7 +316,7 @@ static struct site_sums sum_sites(const struct allocinfo *info)
 	return sums;
 }
 
-/* The parts are all that was kept, and no more. */
+/* The parts add up to the memory that was kept, and to no more. */
 static void fit_boot(struct explanation *e)
 {
 	int64_t *part = e->boot_part, left = e->boot;
@@ -369,8 +372,8 @@ bool explain_is_stack(const char *caller)
 }
 
 /*
- * Stacks are vmalloc areas wherever the kernel can have that, and then in both counters.
- * /proc/vmallocinfo knows whether they are.
+ * If the kernel can have stacks in vmalloc areas it always does, and then both counters have
+ * them. /proc/vmallocinfo knows whether it does.
  */
 static void split_stacks(struct explanation *e, const struct machine *machine)
 {
@@ -394,8 +397,8 @@ static int64_t swap_cache(const struct machine *machine)
 }
 
 /*
- * The sum of what counters say, which is at most what is used: counters that were read one
- * after the other may have a page twice, which is then taken out of the largest.
+ * The sum of the counters, which is at most the used memory. Counters that were read one after
+ * the other may contain a page twice: it is subtracted from the largest.
  */
 static int64_t fit(struct explanation *e)
 {
@@ -429,7 +432,7 @@ static void explain_kinds(struct explanation *e, const struct allocinfo *info,
 	kind[MEMORY_PROCESSES] = add64(kind[MEMORY_PROCESSES], swap_cache(machine));
 	split_stacks(e, machine);
 
-	/* Percpu has the first chunk in it, too, which was kept at boot. */
+	/* Percpu contains the first chunk, too, which was kept at boot. */
 	e->sites = sites.all;
 	e->has_sites = sites.all > 0;
 	e->at_most[MEMORY_PERCPU] = !e->has_sites;
@@ -445,7 +448,7 @@ static void explain_kinds(struct explanation *e, const struct allocinfo *info,
 	if (e->exact) {
 		e->charged = machine->charged.pages;
 	} else if (e->has_sites) {
-		/* Free objects of the slabs of CPUs count as allocated there. */
+		/* Free objects in the slabs of CPUs count as allocated there. */
 		objects = machine->slabinfo.count ? slabinfo_object_bytes(&machine->slabinfo) :
 						    sites.slab_pages;
 		objects = add64(least(objects, sites.slab_pages),
@@ -471,8 +474,8 @@ bool explain(struct explanation *e, const struct allocinfo *info, const struct m
 		return false;
 	e->total = not_below_0(fields_number(meminfo, "MemTotal"));
 	/*
-	 * Pages move between the free lists of zones and of CPUs all the time, so both are
-	 * taken from one file.
+	 * Pages move between the free lists of zones and CPUs all the time, so both numbers
+	 * come from one file.
 	 */
 	e->cpu_lists_known = machine->pages.free > 0;
 	e->free = e->cpu_lists_known ? mul64(machine->pages.free, page) :

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Where the memory of a machine is, each byte once:
+ * The memory of a machine by use, each byte once:
  *
  *	installed = kept at boot + MemTotal
  *	MemTotal  = used + free + on the free lists of CPUs
- *	used      = the sum of all kinds, of which the last is what nobody accounts for
+ *	used      = the sum of all kinds, of which the last is unaccounted
  *
- * Kinds are sums that the kernel keeps; one table in explain.c lists them. Two of them are
- * what is left over: pages that call sites hold and no counter of the kernel has, and what
- * neither has. For the first it takes the sum of all pages that are charged. The file
- * "charged" of codetag has it. Where that is missing, objects in slabs cannot be told from
- * pages exactly, and what nobody accounts for is an upper limit.
+ * Kinds are sums that the kernel keeps; one table in explain.c lists them. Two kinds are
+ * remainders: pages that call sites hold and no counter of the kernel has, and pages in
+ * neither. The first needs the sum of all charged pages, which codetag has in the file
+ * "charged". Without that file, objects in slabs cannot be told from pages exactly, and the
+ * unaccounted memory is an upper limit.
  */
 #ifndef CODETAG_EXPLAIN_H
 #define CODETAG_EXPLAIN_H
@@ -26,7 +26,7 @@ enum memory_kind_id {
 	MEMORY_SLAB, MEMORY_HUGETLB, MEMORY_PAGE_TABLES, MEMORY_STACKS, MEMORY_VMALLOC,
 	MEMORY_PERCPU, MEMORY_ZSMALLOC, MEMORY_NETWORK, MEMORY_GPU, MEMORY_RECLAIMABLE,
 	MEMORY_BALLOON, MEMORY_POISONED, MEMORY_PAGES, MEMORY_UNACCOUNTED, MEMORY_KINDS,
-	MEMORY_CONTAINER = MEMORY_KINDS,	/* of a call site: what is in it is counted */
+	MEMORY_CONTAINER = MEMORY_KINDS,	/* of a call site: its content is counted instead */
 };
 
 #define MEMORY_TERMS 4
@@ -37,9 +37,9 @@ struct memory_kind {
 	const char *source;	/* who knows it */
 	/* Fields of meminfo to add; "-Shmem" is subtracted, "vmstat.nr_x" is in pages. */
 	const char *sum[MEMORY_TERMS];
-	const char *drop[MEMORY_TERMS];	/* what of it the kernel can drop, at most */
-	const char *cgroup[2];	/* its fields in memory.stat, added up */
-	bool pinned;		/* in no process, and nobody can have it back */
+	const char *drop[MEMORY_TERMS];	/* the part that the kernel can drop, at most */
+	const char *cgroup[2];	/* its fields in memory.stat, to be added up */
+	bool pinned;		/* in no process, and cannot be freed */
 };
 
 const struct memory_kind *memory_kind(enum memory_kind_id id);
@@ -51,31 +51,31 @@ enum boot_part {
 
 const char *boot_part_words(enum boot_part part);
 
-/* What the line of that name, as the file "boot" has it, took its memory for. */
+/* The use of the memory that the line of this name, as in the file "boot", has taken. */
 enum boot_part boot_part_of(const char *line);
 
 struct explanation {
-	bool installed_known;	/* else it is MemTotal, and nothing was kept at boot */
+	bool installed_known;	/* else it equals MemTotal, and nothing was kept at boot */
 	int64_t installed, boot, total, used, free, cpu_lists;
-	bool cpu_lists_known;	/* else they are in what is used */
+	bool cpu_lists_known;	/* else they are part of the used memory */
 	int64_t boot_part[BOOT_PARTS];	/* they add up to @boot */
-	bool boot_lines;	/* … and are from the lines that the kernel lists */
+	bool boot_lines;	/* … and come from the kernel's list of lines */
 
 	int64_t kind[MEMORY_KINDS];	/* they add up to @used, none is below 0 */
 	int64_t droppable[MEMORY_KINDS];	/* of it */
 	bool at_most[MEMORY_KINDS];	/* an upper limit */
-	int64_t overlap;	/* counters that were read at different times had so much too much */
+	int64_t overlap;	/* bytes that counters of different times have twice */
 
 	bool has_sites;		/* a profiler counts */
-	int64_t sites;		/* charged to all call sites: objects and what they are in */
+	int64_t sites;		/* charged to all sites: objects, and their pages */
 	int64_t charged;	/* … to pages */
-	bool exact;		/* … which the kernel has counted; else at least so much */
+	bool exact;		/* … as the kernel has counted; else a lower limit */
 };
 
-/* @info may be empty. False if there is no usable meminfo. */
+/* @info may be empty. Returns false if there is no usable meminfo. */
 bool explain(struct explanation *e, const struct allocinfo *info, const struct machine *machine);
 
-/* Of what can be dropped, and of what is in no process and cannot be. */
+/* The memory that can be dropped; the memory that is in no process and cannot be dropped. */
 int64_t explain_droppable(const struct explanation *e);
 int64_t explain_pinned(const struct explanation *e);
 
@@ -83,8 +83,8 @@ int64_t explain_pinned(const struct explanation *e);
 bool explain_is_stack(const char *caller);
 
 /*
- * The kind that the memory of @site is of, as far as its name and its sizes tell;
- * @ambiguous (may be NULL) if pages and objects of a cache look the same.
+ * The kind of the memory of @site, as far as its name and sizes tell; @ambiguous (may be NULL)
+ * if pages and objects of a cache look the same.
  */
 enum memory_kind_id explain_site(const struct site *site, const struct machine *machine,
 				 bool *ambiguous);

@@ -98,7 +98,10 @@ static void add_sites(struct owners *owners, const struct snapshot *host,
 	strmap_free(&names);
 }
 
-/* A file does not tell whether a cache is reclaimable; one that is larger than all such is none. */
+/*
+ * A file does not tell whether a cache is reclaimable. A cache that is larger than all
+ * reclaimable memory is not.
+ */
 static bool may_be_of(const struct slab_cache *cache, int64_t bytes, enum memory_kind_id id,
 		      const struct machine *machine)
 {
@@ -126,7 +129,7 @@ static void add_caches(struct owners *owners, const struct snapshot *host, enum 
 	}
 }
 
-/* All that a group is charged for, or the fields of its memory.stat that are of the kind. */
+/* The whole charge of a group, or the fields of its memory.stat that belong to the kind. */
 static void add_cgroups(struct owners *owners, const struct machine *machine,
 			enum memory_kind_id id)
 {
@@ -176,7 +179,7 @@ void owners_find(struct owners *owners, const struct snapshot *host, enum memory
 		qsort(owners->owner, owners->count, sizeof(*owners->owner), by_size);
 }
 
-/* Call sites tell who holds memory, unless they have missed it while they were off. */
+/* Call sites show who holds memory, unless they were switched off when it was allocated. */
 static bool sites_tell(const struct snapshot *host)
 {
 	if (host->machine.profiling == PROFILING_NONE || host->machine.profiling == PROFILING_OFF)

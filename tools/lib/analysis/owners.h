@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Who holds the memory of a kind: what a row of codetag where opens to. */
+/* The owners of a kind of memory: codetag where opens a row to them. */
 #ifndef CODETAG_OWNERS_H
 #define CODETAG_OWNERS_H
 
@@ -13,9 +13,9 @@ enum owner_by {
 
 struct owner {
 	const char *name;
-	const struct site *site;	/* NULL: it is none */
+	const struct site *site;	/* NULL: the owner is no call site */
 	int64_t bytes, count;
-	bool ambiguous;		/* may be of another kind */
+	bool ambiguous;		/* may belong to another kind */
 };
 
 struct owners {
@@ -28,13 +28,13 @@ struct owners {
 const char *owner_words(enum owner_by by);
 
 /*
- * The owners in @host of what is of the kind @id, or of everything if it is MEMORY_KINDS.
- * Points into @host. None: that is not known.
+ * The owners of memory of the kind @id in @host, or of all memory if it is MEMORY_KINDS. They
+ * point into @host. None: the owners are not known.
  */
 void owners_find(struct owners *owners, const struct snapshot *host, enum memory_kind_id id,
 		 enum owner_by by);
 
-/* What tells most of a kind of memory, of what there is in @host. */
+/* The sort of owner that tells most about a kind of memory, of those that @host has. */
 enum owner_by owners_best(const struct snapshot *host, enum memory_kind_id id);
 
 void owners_free(struct owners *owners);

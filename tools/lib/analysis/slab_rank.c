@@ -31,7 +31,7 @@ const struct slab_key *slab_key(int letter)
 
 int64_t slab_size(const struct slab_cache *cache, int64_t page_size)
 {
-	/* Of a list that has it rounded to that. */
+	/* Of a list whose sizes are rounded to that. */
 	if (cache->kb)
 		return mul64(cache->kb, 1024);
 	return mul64(mul64(cache->slabs, cache->pages_per_slab), page_size);
@@ -43,7 +43,7 @@ double slab_use(const struct slab_cache *cache)
 	       percent(cache->active, cache->objects);
 }
 
-/* What @key sorts by; 0 for the name. */
+/* The value that @key sorts by; 0 for the name. */
 static double weight(const struct slab_cache *cache, char key, int64_t page_size)
 {
 	switch (key) {
@@ -206,7 +206,7 @@ void slab_diff(struct slab_changes *changes, const struct slabinfo *old,
 
 		if (!is_chosen(choice, c->name))
 			continue;
-		/* Nobody knows what it was, or is. */
+		/* The size before, or now, is not known. */
 		if ((!c->was && old_part) || (!c->is && new_part))
 			changes->left_out++;
 		else if (choice->all || !slab_unchanged(c))

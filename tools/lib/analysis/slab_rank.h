@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Slab caches chosen, sorted, added up, and compared with those of before. */
+/* Slab caches: choosing, sorting, adding up, and comparing with an earlier list. */
 #ifndef CODETAG_SLAB_RANK_H
 #define CODETAG_SLAB_RANK_H
 
@@ -12,15 +12,15 @@
 /* The sort keys of slabtop. */
 struct slab_key {
 	const char *key;	/* a letter */
-	const char *meaning;	/* the letter, and what it sorts by */
-	bool of_changes;	/* it has a meaning for changes, too */
+	const char *meaning;	/* the letter, and the value that it sorts by */
+	bool of_changes;	/* makes sense for changes, too */
 };
 
 #define SLAB_KEYS 10
 
 extern const struct slab_key slab_keys[SLAB_KEYS];
 
-/* NULL: it is no key. */
+/* NULL: there is no such key. */
 const struct slab_key *slab_key(int letter);
 
 struct slab_choice {
@@ -32,10 +32,10 @@ struct slab_choice {
 
 int64_t slab_size(const struct slab_cache *cache, int64_t page_size);
 
-/* Objects in use of those there is room for, in per cent. */
+/* The share of objects in use, in per cent. */
 double slab_use(const struct slab_cache *cache);
 
-/* Drops what is not chosen, and sorts what is: the largest first. */
+/* Drops caches that are not chosen, and sorts the others, the largest first. */
 void slab_rank(struct slabinfo *info, const struct slab_choice *choice);
 
 struct slab_totals {
@@ -45,13 +45,13 @@ struct slab_totals {
 
 void slab_add_up(struct slab_totals *totals, const struct slabinfo *info, int64_t page_size);
 
-/* What @cache has grown by, 0 if it was not there @before. */
+/* The growth of @cache, 0 if it was not there @before. */
 int64_t slab_growth(const struct slab_cache *cache, const struct slabinfo *before,
 		    int64_t page_size);
 
-/* A cache before and now: one that was not there has no slabs and no objects. */
+/* A cache before and now: one that does not exist has no slabs and no objects. */
 struct slab_change {
-	const char *name;	/* of @old or @new */
+	const char *name;	/* of the cache in @old or @new */
 	struct slab_cache before, now;
 	bool was, is;
 };
@@ -59,7 +59,7 @@ struct slab_change {
 struct slab_changes {
 	struct slab_change *change;
 	size_t count, room;
-	size_t left_out;	/* in one list, while the other one is a part */
+	size_t left_out;	/* only one list has it, and the other list is a part */
 };
 
 /*

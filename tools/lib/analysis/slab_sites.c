@@ -32,7 +32,7 @@ static void sort(struct slab_holders *holders)
 		qsort(holders->holder, holders->count, sizeof(*holders->holder), compare);
 }
 
-/* Adds @holder to all caches that @fits. A holder that fits one cache only is its owner. */
+/* Adds @holder to all caches that fit it. A holder that fits one cache only owns it. */
 static void add_to_caches(struct slab_holders *holders, struct slab_holder holder,
 			  const struct slabinfo *slabs, int64_t object_size,
 			  bool (*fits)(const struct slab_cache *, const struct slab_holder *))
@@ -51,7 +51,7 @@ static void add_to_caches(struct slab_holders *holders, struct slab_holder holde
 		holders->holder[i].others = holders->count - first - 1;
 }
 
-/* Nobody holds more objects than there are. */
+/* A holder holds no more objects than there are. */
 static bool has_room(const struct slab_cache *cache, const struct slab_holder *holder)
 {
 	return holder->objects <= cache->objects;
@@ -89,7 +89,9 @@ static bool is_no_kmalloc(const struct slab_cache *cache, const struct slab_hold
 	return !strstr(cache->name, "kmalloc") && has_room(cache, holder);
 }
 
-/* kmalloc() has caches for several purposes of one size; a log tells the size. */
+/*
+ * kmalloc() has several caches of one size for different purposes; a log tells only the size.
+ */
 static void add_use(struct slab_holders *holders, const struct slabinfo *slabs,
 		    const struct kmem *kmem, const struct kmem_use *use)
 {
@@ -124,7 +126,7 @@ void slab_holders_by_trace(struct slab_holders *holders, const struct slabinfo *
 	sort(holders);
 }
 
-/* One call site can have several lines, of several stacks. */
+/* One call site can have several lines, with different stacks. */
 void slab_holders_by_traces(struct slab_holders *holders, const struct slab_cache *cache,
 			    const struct alloc_traces *traces)
 {

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Who holds the objects of a slab cache. The kernel does not record that but with
- * slab_debug=U: a trace
- * tells it for certain, for what was allocated while it ran. Without one all there
- * is to go by is size: a call site whose every allocation has the size of a cache's
- * objects, and which holds no more than the cache has, may be one.
+ * The call sites that hold the objects of a slab cache. The kernel records them only with
+ * slab_debug=U; a trace knows them for objects that were allocated while it ran. Otherwise only
+ * sizes remain: a call site may be a holder if all its allocations have the size of the cache's
+ * objects, and if it holds no more of them than the cache has.
  */
 #ifndef CODETAG_SLAB_SITES_H
 #define CODETAG_SLAB_SITES_H
@@ -20,11 +19,11 @@ struct alloc_traces;
 struct kmem;
 
 struct slab_holder {
-	const char *cache;	/* that very string of the slabinfo */
-	const char *name;	/* of the call site or caller */
+	const char *cache;	/* the string in the slabinfo */
+	const char *name;	/* the name of the call site or caller */
 	int64_t objects, bytes;
-	unsigned int others;	/* caches that fit as well */
-	bool pages;		/* it may as well allocate whole pages */
+	unsigned int others;	/* other caches that fit as well */
+	bool pages;		/* may as well allocate whole pages */
 	bool certain;
 };
 
@@ -39,15 +38,15 @@ struct slab_holders {
 void slab_holders_by_size(struct slab_holders *holders, const struct slabinfo *slabs,
 			  const struct allocinfo *info, int64_t page_size);
 
-/* By trace; the names are those of @kmem. */
+/* By trace; the names are those in @kmem. */
 void slab_holders_by_trace(struct slab_holders *holders, const struct slabinfo *slabs,
 			   const struct kmem *kmem);
 
-/* By what the kernel has recorded of @cache, which is one of the slabinfo's; call it for each. */
+/* By the kernel's record of @cache, a cache of the slabinfo; called once for each cache. */
 void slab_holders_by_traces(struct slab_holders *holders, const struct slab_cache *cache,
 			    const struct alloc_traces *traces);
 
-/* The first holder of @cache and how many there are; NULL without any. */
+/* The first holder of @cache, and the number of holders; NULL if there is none. */
 const struct slab_holder *slab_holders_find(const struct slab_holders *holders,
 					    const struct slab_cache *cache, size_t *count);
 void slab_holders_free(struct slab_holders *holders);

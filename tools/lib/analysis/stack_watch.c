@@ -15,7 +15,7 @@ void stack_watch_start(struct stack_watch *watch, int64_t old)
 	*watch = (struct stack_watch){ .old = old, .series.columns = TREND_MAX };
 }
 
-/* Its site and frames; false if it is not of this watch. */
+/* Finds its site and frames; false if it does not belong to this watch. */
 static bool stack_of(struct text *name, const struct stack_watch *watch,
 		     const struct contexts *contexts, const struct context *context, double time,
 		     int64_t *from, int64_t *to)
@@ -84,7 +84,7 @@ static bool is_new(struct strmap *seen, struct text *name, int64_t to)
 	return seen->count != before;
 }
 
-/* Of more tasks than there is room for those with most are kept, as far as they come. */
+/* If there are more tasks than fit, those with most memory stay, as far as the order allows. */
 static void add_task(struct stack_finding *f, const char *name, int64_t bytes)
 {
 	size_t i = 0, known = f->tasks < STACK_TASKS ? f->tasks : STACK_TASKS;
@@ -109,8 +109,8 @@ static void add_task(struct stack_finding *f, const char *name, int64_t bytes)
 }
 
 /*
- * What is held now by each of the stacks that were found. One that came and went with its
- * module has a context each time.
+ * The memory that each stack holds now. A stack whose module came back has one context for each
+ * time.
  */
 static void add_last(struct stack_findings *found, const size_t *finding_of,
 		     const struct stack_watch *watch, const struct contexts *last)
@@ -186,7 +186,7 @@ void stack_watch_find(struct stack_findings *found, const struct stack_watch *wa
 	}
 	add_last(found, finding_of, watch, last);
 	free(finding_of);
-	/* A context that came or went just while the last was read. */
+	/* A context that was made or freed during the last reading. */
 	for (size_t i = 0; i < found->count; i++)
 		if (found->finding[i].context)
 			found->finding[kept++] = found->finding[i];
@@ -198,7 +198,7 @@ void stack_watch_find(struct stack_findings *found, const struct stack_watch *wa
 	}
 }
 
-/* What is old in @after, by the numbers of the stacks. */
+/* The old memory in @after, by the numbers of the stacks. */
 static int64_t *old_bytes(const struct stack_watch *watch, double time,
 			  const struct contexts *after)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Which callers hold memory that is old and grows? Call sites are split by stack and
- * age, and read again and again. What a stack allocated long ago and still holds is a
- * series over time: a leak adds to it in every interval, and what is only in use, however
- * much it is, never gets into it or leaves it again.
+ * Which callers hold memory that is old and grows? Call sites are split by stack and age, and
+ * read again and again. The old memory that a stack still holds is a series over time. A leak
+ * adds to it in every interval. Memory that is merely in use, however much it is, never gets
+ * into it or leaves it again.
  */
 #ifndef CODETAG_STACK_WATCH_H
 #define CODETAG_STACK_WATCH_H
@@ -13,8 +13,8 @@
 #include "model/series.h"
 
 struct stack_watch {
-	const char *self;	/* what this task allocates is left out; NULL: nothing */
-	int64_t old;		/* seconds: what is allocated so long ago is old */
+	const char *self;	/* the task whose own allocations are left out; NULL: none */
+	int64_t old;		/* memory is old after so many seconds */
 	struct series series;	/* old memory of each stack, by its site and frames */
 	double time[TREND_MAX];	/* seconds since the sites were split */
 	size_t count;
@@ -22,33 +22,33 @@ struct stack_watch {
 
 void stack_watch_start(struct stack_watch *watch, int64_t old);
 
-/* What is read at @time; what was allocated before time 0 is not looked at. */
+/* Adds a reading at @time; memory that was allocated before time 0 is left out. */
 void stack_watch_add(struct stack_watch *watch, double time, const struct contexts *contexts);
 
-/* Tasks that are told by name. */
+/* The largest number of tasks that are named. */
 #define STACK_TASKS 3
 
 enum certainty {
 	STACK_LEAKS,
-	STACK_UNSURE,	/* it has only grown, but that can be chance */
-	STACK_GREW,	/* in another way: once, or to and fro */
+	STACK_UNSURE,	/* has only grown, but that can be chance */
+	STACK_GREW,	/* grew in another way: once, or to and fro */
 };
 
 struct stack_finding {
 	enum certainty certainty;
-	size_t stack;			/* its number in the series */
-	const struct context *context;	/* one with this stack, in what was read last */
+	size_t stack;			/* number of the stack in the series */
+	const struct context *context;	/* a context with this stack, from the last reading */
 	struct trend trend;		/* of old memory */
 	struct context_sum all, old;	/* now */
-	int64_t since;			/* seconds ago: the oldest that is left */
-	size_t intervals;		/* old ones of which something is left */
+	int64_t since;			/* age in seconds of the oldest memory that is left */
+	size_t intervals;		/* old intervals from which something is left */
 	int64_t length;			/* of such an interval, seconds */
-	struct stack_task {		/* that allocated what is old, most of it first */
+	struct stack_task {		/* tasks that allocated the old memory, largest first */
 		const char *name;
 		int64_t bytes;
 	} task[STACK_TASKS];
-	size_t tasks;			/* all of them; 0: not known */
-	bool goes;			/* it went when caches were dropped: no leak */
+	size_t tasks;			/* number of all tasks; 0: not known */
+	bool goes;			/* was freed when caches were dropped: no leak */
 };
 
 struct stack_findings {
@@ -57,13 +57,16 @@ struct stack_findings {
 	size_t tested;			/* stacks with more old memory than before */
 };
 
-/* @last: what was added last. Takes at least TREND_MIN readings; less than @min is left out. */
+/*
+ * @last is the reading that was added last. Needs at least TREND_MIN readings; growth of less
+ * than @min is left out.
+ */
 void stack_watch_find(struct stack_findings *found, const struct stack_watch *watch,
 		      const struct contexts *last, int64_t min);
 
 /*
- * Caches were dropped since, and @after is what is there now: what lost at least half of what
- * it grew by is a leak no more. In the order of before, but those come last.
+ * Caches were dropped, and @after was read after that. A leak that lost at least half of its
+ * growth is none. The order stays, but these come last.
  */
 void stack_watch_dropped(struct stack_findings *found, const struct stack_watch *watch,
 			 double time, const struct contexts *after);

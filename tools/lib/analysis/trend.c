@@ -45,9 +45,7 @@ static double median_of(const double *value, size_t count)
 	return (sorted[(count - 1) / 2] + sorted[count / 2]) / 2;
 }
 
-/*
- * A leak goes on: from the first third to the second and from that to the last.
- */
+/* A leak goes on: it grows from the first third to the second and from that to the last. */
 static bool goes_on(const double *value, size_t count)
 {
 	size_t third = count / 3;
@@ -76,7 +74,7 @@ static enum verdict judge(struct trend *trend, const double *time, const double 
 	bool once = trend->largest + trend->second >= 0.8 * trend->risen;
 	bool holds = trend->growth >= 0.5 * range_of(value, count);
 
-	/* What costs most is asked last, and of few. */
+	/* The expensive test comes last, and only for few series. */
 	if (!once && holds && goes_on(value, count)) {
 		drift_find(&trend->drift, time, value, count);
 		if (trend->drift.chance <= chance)
@@ -106,7 +104,7 @@ static void find(struct trend *trend, const double *time, const double *value,
 void trend_find(struct trend *trend, const double *time, const double *value,
 		size_t count, size_t tested)
 {
-	/* Each is tested twice: as a whole, and its second half. */
+	/* Each series is tested twice: the whole, and its second half. */
 	double chance = TREND_FALSE / (2 * (double)tested);
 	size_t half = count / 2;
 	struct trend late;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * How does a series grow? Steadily, as a leak does, is said only of what can hardly
- * be chance: where as many series are looked at as there are call sites, some of
- * them will always look like anything.
+ * How does a series grow? A series counts as steady, like a leak, only if that can hardly be
+ * chance: among as many series as there are call sites, some always look like anything.
  */
 #ifndef CODETAG_TREND_H
 #define CODETAG_TREND_H
@@ -12,8 +11,8 @@
 #include "analysis/drift.h"
 
 enum verdict {
-	TREND_LEAK,	/* grows steadily, does not come back */
-	TREND_STARTED,	/* the same, but in the second half only */
+	TREND_LEAK,	/* grows steadily and does not come back */
+	TREND_STARTED,	/* the same, but only in the second half */
 	TREND_SAWTOOTH,	/* grows and is freed again */
 	TREND_STEP,	/* grew once, or twice */
 	TREND_STOPPED,	/* grew, but no longer does */
@@ -23,22 +22,21 @@ enum verdict {
 
 struct trend {
 	enum verdict verdict;
-	struct drift drift;	/* found where all else speaks for a leak */
-	double growth;		/* last less first */
+	struct drift drift;	/* the other conditions of a leak hold, so this was computed */
+	double growth;		/* last value less the first */
 	double risen, fallen;	/* sums of the steps up and down */
 	double largest, second;	/* steps up */
 	size_t ups, downs, steps;
-};				/* TREND_STARTED: all but growth of the second half */
+};				/* TREND_STARTED: all but growth are of the second half */
 
 #define TREND_MIN DRIFT_MIN	/* points */
 #define TREND_MAX DRIFT_MAX
 
-/* How likely it may be that any of the series that are tested is a leak by mistake. */
+/* The probability that at least one tested series is called a leak by mistake. */
 #define TREND_FALSE 0.01
 
 /*
- * @time in seconds, ascending; TREND_MIN <= @count <= TREND_MAX; this is one of
- * @tested series.
+ * @time in seconds, ascending; TREND_MIN <= @count <= TREND_MAX. The series is one of @tested.
  */
 void trend_find(struct trend *trend, const double *time, const double *value,
 		size_t count, size_t tested);

@@ -72,7 +72,7 @@ static int64_t site_bytes(const struct allocinfo *info, const struct site *site)
 	return bytes;
 }
 
-/* The call site of a kind that grew most. */
+/* The call site that grew most, of a kind. */
 static void name_grown(struct text *text, const struct history *h, enum memory_kind_id kind)
 {
 	struct owners owners;
@@ -149,7 +149,7 @@ static void find_unaccounted(struct remarks *remarks, const struct explanation *
 			    "allocate. A kernel with a profiler, or 'codetag trace --record', names the callers.",
 			    size);
 	else
-		text_printf(&text, "%s%s are in no account.",
+		text_printf(&text, "%s%s are unaccounted.",
 			    e->exact ? "" : "At most ", size);
 	add(remarks, UNUSUAL_UNACCOUNTED, MEMORY_UNACCOUNTED, &text);
 }

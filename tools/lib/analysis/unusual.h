@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What is unusual about the memory of a machine, in words. */
+/* Unusual findings about the memory of a machine, in words. */
 #ifndef CODETAG_UNUSUAL_H
 #define CODETAG_UNUSUAL_H
 
@@ -7,11 +7,11 @@
 #include "base/text.h"
 #include "source/source.h"
 
-/* A machine over time; one moment is enough. */
+/* The history of a machine; one snapshot is enough. */
 struct history {
 	const struct explanation *at;
 	size_t count;
-	int64_t ms;		/* from the first to the last */
+	int64_t ms;		/* growth from the first snapshot to the last */
 	const struct snapshot *first, *last;
 };
 
@@ -26,12 +26,12 @@ struct remarks {
 	size_t count;
 };
 
-/* Shares of the installed memory from which on it is unusual, in per cent. */
+/* Shares of the installed memory, in per cent, above which a finding is unusual. */
 #define PINNED_PERCENT 10
 #define UNACCOUNTED_PERCENT 1
 #define GROWN_PERCENT 1
 
-/* How often it must have grown, of all steps, and of how many at least. */
+/* The share of steps in which a kind has to grow, and the least number of steps. */
 #define GROWN_STEPS_PERCENT 90
 #define GROWN_STEPS 5
 
@@ -39,7 +39,7 @@ const char *unusual_name(enum unusual what);
 void unusual_find(struct remarks *remarks, const struct history *history);
 void remarks_free(struct remarks *remarks);
 
-/* What is missing, and what that does: lines; "" if nothing is. */
+/* The files that are missing, and the consequences, in lines; "" if nothing is missing. */
 void missing_find(struct text *lines, const struct explanation *e, const struct snapshot *host);
 
 #endif

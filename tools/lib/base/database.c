@@ -16,7 +16,7 @@
 #include "base/message.h"
 #include "base/text.h"
 
-/* ---- SQLite's way to files -------------------------------------------------------- */
+/* ---- how SQLite uses files -------------------------------------------------------- */
 
 static bool ends_with(const char *s, const char *end)
 {
@@ -25,7 +25,10 @@ static bool ends_with(const char *s, const char *end)
 	return len >= cut && !strcmp(s + len - cut, end);
 }
 
-/* No journal of another process is ever rolled back; the callers refuse it with a reason. */
+/*
+ * SQLite must never roll back a journal of another process; the callers refuse the file and say
+ * why.
+ */
 static int see_no_journal(sqlite3_vfs *vfs, const char *name, int flags, int *result)
 {
 	sqlite3_vfs *usual = sqlite3_vfs_find(NULL);
@@ -38,7 +41,7 @@ static int see_no_journal(sqlite3_vfs *vfs, const char *name, int flags, int *re
 	return usual->xAccess(usual, name, flags, result);
 }
 
-/* Only what SQLite has beside a file: the name of another one would come out of a journal. */
+/* Deletes only SQLite's files beside the database: any other name would come from a journal. */
 static int remove_own(sqlite3_vfs *vfs, const char *name, int sync)
 {
 	sqlite3_vfs *usual = sqlite3_vfs_find(NULL);
@@ -64,17 +67,17 @@ static const char *careful_vfs(void)
 	return vfs.zName;
 }
 
-/* ---- work that a file may cause --------------------------------------------------- */
+/* ---- limits on the work for a file ------------------------------------------------ */
 
-/* Instructions of SQLite between two looks at what is left. */
+/* Instructions of SQLite between two checks of the limit. */
 #define TURN 1000000
 
-/* Of an open file; freed when SQLite closes it. */
+/* The limits of an open file; freed when SQLite closes it. */
 struct guard {
 	struct guard *next;
 	sqlite3 *db;
 	int fd;			/* keeps a lock, or -1 */
-	uint64_t turns, left;	/* of a statement */
+	uint64_t turns, left;	/* of the current statement */
 	uint64_t most_text;	/* bytes that one run of a statement can return */
 	struct text_use {
 		const sqlite3_stmt *statement;
@@ -116,7 +119,7 @@ static int spend(void *data)
 	return guard->left-- <= 1;
 }
 
-/* Each statement has all turns, but for those that run within another one. */
+/* Each statement may use all turns; statements within another one share its turns. */
 static int watch(unsigned int what, void *data, void *object, void *unused)
 {
 	struct guard *guard = data;
@@ -145,7 +148,7 @@ static void distrust(sqlite3 *db, int fd, off_t size)
 	guards = guard;
 	guard->db = db;
 	guard->fd = fd;
-	/* UTF-16 becomes longer. */
+	/* UTF-16 becomes longer as UTF-8. */
 	guard->most_text = 2 * (uint64_t)size + 65536;
 	guard->turns = guard->left = 100 + (uint64_t)size / 5000;
 	sqlite3_trace_v2(db, SQLITE_TRACE_STMT | SQLITE_TRACE_CLOSE, watch, guard);
@@ -164,7 +167,7 @@ static void distrust(sqlite3 *db, int fd, off_t size)
 	sqlite3_exec(db, "PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0", NULL, NULL, NULL);
 }
 
-/* Rows of a damaged file can share the pages of a long text. */
+/* Rows of a damaged file can all use the pages of one long text. */
 const char *database_column(sqlite3_stmt *s, int column)
 {
 	const char *text = (const char *)sqlite3_column_text(s, column);
@@ -204,7 +207,7 @@ bool database_ascends(int64_t *last, int64_t id)
 
 /* ---- tables ------------------------------------------------------------------------ */
 
-/* The statement that made a table, blanks as one blank. */
+/* The statement that made a table, with single blanks. */
 static void normalise(struct text *text, const unsigned char *sql)
 {
 	text_clear(text);
@@ -273,7 +276,7 @@ static sqlite3 *refuse(char **why, const char *before, const char *name, const c
 	return NULL;
 }
 
-/* What is there beside @real, which may be empty. */
+/* Finds the file @real with @suffix, which may be empty. */
 static bool beside(const char *real, const char *suffix, struct stat *st)
 {
 	struct text name = { 0 };
@@ -285,7 +288,7 @@ static bool beside(const char *real, const char *suffix, struct stat *st)
 	return there;
 }
 
-/* A journal is there and, unless it is somebody else's idea of one, something is in it. */
+/* There is a journal with content, unless it is not a journal at all. */
 static bool unfinished(const char *real)
 {
 	struct stat st;
@@ -293,7 +296,7 @@ static bool unfinished(const char *real)
 	return beside(real, "-journal", &st) && (st.st_size || !S_ISREG(st.st_mode));
 }
 
-/* Nobody else can have written it. */
+/* Only this user, or root, can have written it. */
 static bool trusted(const struct stat *st)
 {
 	return S_ISREG(st->st_mode) && st->st_nlink == 1 &&
@@ -327,7 +330,10 @@ static int try(sqlite3 *db)
 					      NULL, NULL);
 }
 
-/* Nobody writes it: no lock and no file beside it is needed but SQLite's shared lock. */
+/*
+ * No process writes the file: it needs no lock and no file beside it, except SQLite's shared
+ * lock.
+ */
 static sqlite3 *open_quiet(const char *real, int fd, off_t size)
 {
 	struct flock shared = {
@@ -335,15 +341,18 @@ static sqlite3 *open_quiet(const char *real, int fd, off_t size)
 	};
 	sqlite3 *db = open_as(real, "?immutable=1", SQLITE_OPEN_READONLY);
 
-	/* Who appends meanwhile leaves this file alone, but for what does not fit elsewhere. */
+	/*
+	 * A process that appends meanwhile writes to the file -wal. The lock keeps it from
+	 * moving that into this file.
+	 */
 	fcntl(fd, F_OFD_SETLK, &shared);
 	distrust(db, fd, size);
 	return db;
 }
 
 /*
- * Part of it is in the file -wal: somebody writes it, or was killed. Readers of such a file
- * share the file -shm, which is made if it is not there.
+ * Part of the data is in the file -wal: a process writes it, or was killed. Readers of such a
+ * file share the file -shm, which is made if it does not exist.
  */
 static sqlite3 *open_written(const char *real, off_t size, bool shared)
 {
@@ -370,7 +379,7 @@ static sqlite3 *open_to_read(const char *real, int fd, const struct stat *st, ch
 	}
 	if (!beside(real, "-wal", &wal) || (S_ISREG(wal.st_mode) && !wal.st_size))
 		return open_quiet(real, fd, st->st_size);
-	/* SQLite's own locks would be gone with it. */
+	/* Closed before SQLite opens it: closing it later would drop SQLite's own locks. */
 	close(fd);
 	shared = beside(real, "-shm", &shm);
 	if (!trusted(st) || !trusted(&wal) || (shared && !trusted(&shm)))
@@ -379,7 +388,7 @@ static sqlite3 *open_to_read(const char *real, int fd, const struct stat *st, ch
 	return open_written(real, st->st_size + wal.st_size, shared && shm.st_size);
 }
 
-/* SQLite uses what it finds beside a file that it writes. */
+/* SQLite trusts the files beside a file that it writes. */
 static sqlite3 *open_to_write(const char *real, const struct stat *st, bool append, char **why)
 {
 	static const char *const suffixes[] = { "-wal", "-shm" };
@@ -404,7 +413,7 @@ static sqlite3 *open_to_write(const char *real, const struct stat *st, bool appe
 	return db;
 }
 
-/* Where the file is, links resolved; what is no ordinary file is refused. */
+/* Finds the file behind symbolic links, and refuses anything but an ordinary file. */
 static int find(const char *path, char real[PATH_MAX], struct stat *st, char **why)
 {
 	int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC), error;
@@ -422,7 +431,7 @@ static int find(const char *path, char real[PATH_MAX], struct stat *st, char **w
 	if (!error && S_ISREG(st->st_mode) && (len > 0 || realpath(path, real)))
 		return fd;
 	close(fd);
-	refuse(why, "", error ? strerror(error) : "it is no ordinary file", "");
+	refuse(why, "", error ? strerror(error) : "it is not an ordinary file", "");
 	return -1;
 }
 
@@ -439,7 +448,9 @@ sqlite3 *database_open(const char *path, enum database_use use, char **why)
 			return NULL;
 		db = open_to_read(real, fd, &st, why);
 	} else {
-		/* Not to be opened: to close it would end the locks of this process. */
+		/*
+		 * The file is not opened here: closing it would drop the locks of this process.
+		 */
 		if (!realpath(path, real) || stat(real, &st))
 			return refuse(why, "", strerror(errno), "");
 		db = open_to_write(real, &st, use == DATABASE_APPEND, why);

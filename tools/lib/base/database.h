@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * SQLite files. Only these functions open them, because a file may be somebody else's work,
- * and so may those beside it:
+ * SQLite files. Only these functions open them, because another user may have made the file
+ * and the files beside it:
  *
- * - To read a file changes nothing: no file is created, recovered or removed. SQLite rolls a
- *   hot journal back when it opens a file to write, and removes what the journal names.
- * - Views and triggers do nothing, and the tables are compared with the expected ones before
+ * - Reading a file changes nothing: no file is created, recovered or removed. SQLite rolls
+ *   back a hot journal when it opens a file for writing, and removes the files that the
+ *   journal names.
+ * - Views and triggers have no effect. The tables are compared with the expected ones before
  *   they are used, so that none computes anything.
  * - A statement ends with an error after more work, or more text, than a sound file of that
  *   size explains.
@@ -21,14 +22,14 @@
 
 enum database_use {
 	DATABASE_READ,
-	DATABASE_APPEND,	/* to write to one that exists */
+	DATABASE_APPEND,	/* to write to an existing one */
 	DATABASE_NEW,		/* to write to an empty file that this process has created */
 };
 
-/* NULL and a reason in *@why, to be freed. sqlite3_close() closes it. */
+/* Returns NULL and a reason in *@why, to be freed. sqlite3_close() closes it. */
 sqlite3 *database_open(const char *path, enum database_use use, char **why);
 
-/* Whether it has all tables of @schema, each as it says. */
+/* Whether it has all tables of @schema, with exactly these definitions. */
 bool database_has(sqlite3 *db, const char *schema);
 
 /* Why the last call failed. */
@@ -40,7 +41,9 @@ const char *database_column(sqlite3_stmt *s, int column);
 /* A copy of the text in a column, cleaned by text_clean(); NULL if there is none. */
 const char *database_text(struct arena *arena, sqlite3_stmt *s, int column);
 
-/* The id of the next row, which has to be larger than *@last: false in a damaged file. */
+/*
+ * Checks the id of the next row, which has to be larger than *@last: false in a damaged file.
+ */
 bool database_ascends(int64_t *last, int64_t id);
 
 #endif

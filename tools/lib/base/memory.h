@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Memory that is there or the program ends: no caller has to check. */
+/* Memory allocation. If there is no memory the program ends, so no caller has to check. */
 #ifndef CODETAG_MEMORY_H
 #define CODETAG_MEMORY_H
 
@@ -15,7 +15,7 @@ void *grow(void *array, size_t count, size_t *room, size_t size);
 #define GROW(array, count, room) \
 	((array) = grow((array), (count), &(room), sizeof(*(array))))
 
-/* An arena holds many strings that die together. */
+/* An arena holds many strings that are freed together. */
 struct arena {
 	struct arena_block *block;
 };

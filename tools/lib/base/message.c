@@ -22,7 +22,10 @@ static size_t lines(const char *s)
 	return count;
 }
 
-/* Names in it may hold anything. Lines are made by the formats alone, or there is only one. */
+/*
+ * Names in a message can contain anything. Only the formats make new lines; other line breaks
+ * become '?'.
+ */
 __attribute__((format(printf, 1, 0)))
 static void print_clean(const char *fmt, va_list args)
 {
@@ -52,7 +55,7 @@ int message_flush(void)
 	return error;
 }
 
-/* Standard output goes first, so that both streams read in order. */
+/* Standard output is flushed first, so that both streams are in order. */
 __attribute__((format(printf, 1, 0)))
 static void say(const char *fmt, va_list args)
 {

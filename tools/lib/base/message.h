@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the user is told on standard error, and the exit codes. */
+/* Messages for the user on standard error, and the exit statuses. */
 #ifndef CODETAG_MESSAGE_H
 #define CODETAG_MESSAGE_H
 
@@ -12,7 +12,7 @@ enum {
 /* "codetag report": how messages begin. Set once by main(). */
 extern const char *message_name;
 
-/* Writes what is left of standard output. Returns the first error so far, or 0. */
+/* Flushes standard output. Returns the first error so far, or 0. */
 int message_flush(void);
 void warning(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void hint(const char *fmt, ...) __attribute__((format(printf, 1, 2)));

@@ -107,7 +107,7 @@ bool seconds_parse(const char *s, double *seconds)
 	return end != s && !*end && *seconds > 0 && *seconds < 1e9;
 }
 
-/* By hand, because tables have hundreds of thousands of them. */
+/* Written by hand, because tables have hundreds of thousands of numbers. */
 size_t number_format(char out[SIZE_TEXT], int64_t value)
 {
 	uint64_t left = value < 0 ? -(uint64_t)value : (uint64_t)value;

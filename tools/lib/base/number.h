@@ -7,12 +7,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Broken input can hold anything: sums stop at the ends of the range. */
+/* Broken input can contain any number: sums stop at the ends of the range. */
 int64_t add64(int64_t a, int64_t b);
 int64_t sub64(int64_t a, int64_t b);
 int64_t mul64(int64_t a, int64_t b);
 
-/* How much grew and shrank, and how many did. */
+/* The sum of growth and of shrinkage, and how many grew and shrank. */
 struct movement {
 	int64_t grown, shrunk;
 	size_t grew, shrank;
@@ -21,16 +21,16 @@ struct movement {
 void movement_add(struct movement *movement, int64_t before, int64_t now);
 
 /*
- * Reads a decimal number at *@s and moves *@s behind it. A value from 2^63 to
- * 2^64-1 is what the kernel prints for a negative counter with %llu and is
- * read as that negative number. False if there is no number or it is larger.
+ * Reads a decimal number at *@s and moves *@s behind it. The kernel prints a negative counter
+ * with %llu as a value from 2^63 to 2^64-1, which is read as that negative number. Returns
+ * false if there is no number or it is larger.
  */
 bool number_read(const char **s, int64_t *value);
 
 /* "4k", "1.5M", "2GiB", "100": sizes as users type them. */
 bool size_parse(const char *s, int64_t *value);
 
-/* "0.5", "10": more than 0. */
+/* "0.5", "10": must be more than 0. */
 bool seconds_parse(const char *s, double *seconds);
 
 #define SIZE_TEXT 24

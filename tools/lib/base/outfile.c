@@ -259,7 +259,7 @@ static bool keep_attributes(int fd, int old, const struct stat *st)
 	if ((now.st_uid != st->st_uid || now.st_gid != st->st_gid) &&
 	    fchown(fd, st->st_uid, st->st_gid))
 		return false;
-	/* What the directory gave it. */
+	/* Removes the access list that the directory gave it. */
 	fremovexattr(fd, "system.posix_acl_access");
 	if (fchmod(fd, st->st_mode & 0777))
 		return false;
@@ -451,7 +451,7 @@ static bool take_place(const struct outfile *file)
 		return !renameat(file->dir, from, file->dir, to);
 	if (!renameat2(file->dir, from, file->dir, to, RENAME_NOREPLACE))
 		return true;
-	/* Some file systems cannot; a link replaces nothing, either. */
+	/* Some file systems lack this call; a hard link replaces nothing, either. */
 	return errno == EINVAL && !linkat(file->dir, from, file->dir, to, 0) &&
 	       !unlinkat(file->dir, from, 0);
 }
@@ -467,7 +467,7 @@ static void forget(struct outfile *file, bool good)
 	free(file->name);
 }
 
-/* Why something could not be written before: it is not going to be kept, so write again. */
+/* Finds out why an earlier write failed, by writing again: the file will not be kept. */
 static void find_error(FILE *stream)
 {
 	clearerr(stream);
@@ -507,7 +507,7 @@ bool outfile_finish(struct outfile *file)
 
 bool outfile_end(struct outfile *file, const char *name, bool good)
 {
-	/* Who says that it is not good may have met with what comes out here. */
+	/* A caller that gives up may have met the error that this reports. */
 	if (!good && !ferror(file->stream)) {
 		outfile_abandon(file);
 		return false;

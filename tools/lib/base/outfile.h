@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A file that appears complete under its name or not at all. What is there and is no
- * ordinary file, such as a device or a pipe, is written to.
+ * A file that appears under its name complete or not at all. An existing device, pipe or the
+ * like is written to.
  *
- * A file that is replaced keeps its owner, mode and extended attributes; where the new one
- * cannot have them, the old one is written to. Symbolic links of other users are not followed, root's apart,
- * wherever they are in the path. In a sticky directory, such as /tmp, no file of another user is
- * written to, root's apart, nor one that has several names.
+ * A file that is replaced keeps its owner, mode and extended attributes; if the new one cannot
+ * have them, the old one is written to. Symbolic links of other users except root are not
+ * followed, wherever they are in the path. In a sticky directory such as /tmp, no file of
+ * another user except root is written to, nor one with several names.
  */
 #ifndef CODETAG_OUTFILE_H
 #define CODETAG_OUTFILE_H
@@ -17,7 +17,7 @@
 struct outfile {
 	FILE *stream;
 	char *name;		/* in its directory; NULL: standard output */
-	char *temporary;	/* beside it, a whole path; NULL: written in place */
+	char *temporary;	/* path of the new file beside it; NULL: written in place */
 	int dir;		/* of both, if there is a temporary */
 	bool must_be_new;
 };
@@ -25,10 +25,10 @@ struct outfile {
 /* @path NULL or "-" is standard output. False with errno. */
 bool outfile_open(struct outfile *file, const char *path);
 
-/* For its owner alone, and under a name that nothing has, not even at the end. */
+/* Readable by its owner alone. The name must not exist, not even at the end. */
 bool outfile_create(struct outfile *file, const char *path);
 
-/* Such a file that has its name from the start: a descriptor, or -1 with errno. */
+/* The same, but the file has its name from the start: a descriptor, or -1 with errno. */
 int outfile_create_now(const char *path);
 
 /* A file that is there, to read and to write: a descriptor, or -1 with errno. */
@@ -44,8 +44,8 @@ int outfile_append(const char *path);
 bool outfile_finish(struct outfile *file);
 
 /*
- * The same, with a message that calls it @name if it could not be written. If it is not
- * @good for another reason, which has been told, no trace is left of it.
+ * The same, with a message that calls it @name if it could not be written. If it is not @good
+ * for another reason, which was reported, no trace of it is left.
  */
 bool outfile_end(struct outfile *file, const char *name, bool good);
 

@@ -17,7 +17,7 @@ static uint64_t hash_of(const char *key, size_t len)
 	return hash;
 }
 
-/* The slot that holds @key or, if it is new, would hold it. */
+/* The slot that holds @key, or that would hold it if it is new. */
 static uint32_t *find_slot(const struct strmap *map, uint64_t hash,
 			   const char *key, size_t len)
 {

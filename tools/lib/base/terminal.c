@@ -9,16 +9,16 @@
 #include "base/message.h"
 #include "base/text.h"
 
-/* A stream that is guarded. */
+/* A stream whose output is filtered. */
 struct guarded {
 	int fd;
-	struct text left;	/* the begin of a character */
+	struct text left;	/* the beginning of a character */
 };
 
 static struct guarded output = { .fd = STDOUT_FILENO }, error = { .fd = STDERR_FILENO };
 static FILE *unguarded;		/* standard output */
 
-/* What the command itself commands. */
+/* The escape sequences that the command itself writes. */
 static size_t own_length(const char *s)
 {
 	static const char *const own[] = { "\n", "\t", "\r", "\033[1m", "\033[0m", "\033[K" };

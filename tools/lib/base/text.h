@@ -18,12 +18,12 @@ void text_printf(struct text *text, const char *fmt, ...)
 size_t utf8_length(const char *s);
 
 /*
- * The same, but 0 also for a character that changes how a terminal, or a line, shows what is
- * around it: control characters, U+009B, line separators, and what turns the direction of writing.
+ * The same, but 0 also for a character that changes how the text around it is shown: control
+ * characters, U+009B, line separators, and changes of the writing direction.
  */
 size_t text_safe_length(const char *s);
 
-/* Puts one '?' in the place of each of these and of each byte that is no UTF-8. */
+/* Puts one '?' in the place of each such character and of each byte that is not UTF-8. */
 void text_clean(char *s);
 
 void text_clear(struct text *text);

@@ -31,7 +31,7 @@ static double y_of(const struct area *area, double value)
 	return area->canvas->top + area->h * (1 - value / area->max);
 }
 
-/* 1, 2 or 5 times a power: of 2 for bytes, of 10 for numbers. */
+/* 1, 2 or 5 times a power: of 2 for bytes, of 10 for other numbers. */
 static double grid_step(double max, bool bytes)
 {
 	double base = bytes ? 1024 : 1000, unit = 1, step;
@@ -68,7 +68,7 @@ static void draw_grid(const struct area *area)
 	}
 }
 
-/* Seconds between ticks that people count in, of which at most @most fit in @span. */
+/* Steps of time, in seconds, that people count in; at most @most of them fit in @span. */
 static double tick_step(double span, double most)
 {
 	static const int steps[] = {
@@ -79,11 +79,14 @@ static double tick_step(double span, double most)
 
 	while (i + 1 < sizeof(steps) / sizeof(*steps) && span / steps[i] > most)
 		i++;
-	/* Years take several of the longest. */
+	/* For years several steps of the longest kind. */
 	return steps[i] * fmax(ceil(span / steps[i] / most), 1);
 }
 
-/* At whole steps of local time. Days that are an hour longer move what follows by it. */
+/*
+ * At whole steps of local time. A day that is an hour longer shifts the ticks after it by an
+ * hour.
+ */
 static void draw_times(const struct area *area)
 {
 	const struct chart_series *series = area->series;
@@ -98,7 +101,7 @@ static void draw_times(const struct area *area)
 	when = ceil((first + (double)tm.tm_gmtoff) / step) * step - (double)tm.tm_gmtoff;
 	cairo_set_source_rgb(cr, 0.2, 0.2, 0.2);
 	for (; when <= last || when - step < first; when += step) {
-		/* None in a span that is shorter than a step: then its beginning. */
+		/* If the span is shorter than a step there is no tick: show its beginning. */
 		double shown = when <= last ? when : first;
 		double x = LEFT + (last > first ? (shown - first) / (last - first) : 0) * area->w;
 		time_t seconds = (time_t)shown;
@@ -131,7 +134,7 @@ static bool on_axis(const struct area *area, const struct chart_line *line)
 	return line->bytes && area->series->chart.bytes;
 }
 
-/* Black where it crosses a colour or none; the first is solid. */
+/* Black if the line crosses a colour or none; the first one is solid. */
 static void stroke_line(const struct area *area, size_t i)
 {
 	static const double dashes[][2] = { { 1, 0 }, { 8, 4 }, { 2, 3 }, { 14, 5 }, { 5, 2 } };
@@ -159,7 +162,7 @@ static void draw_line(const struct area *area, size_t i)
 	stroke_line(area, i);
 }
 
-/* "1.5M  meminfo.Slab", on a scale of its own "653 of 819  slabinfo.dentry/active" */
+/* "1.5M meminfo.Slab"; on a scale of its own "653 of 819 slabinfo.dentry/active" */
 static void line_legend(const struct area *area, double width, size_t row, size_t rows, size_t i)
 {
 	const struct chart_line *line = &area->series->line[i];
@@ -227,7 +230,7 @@ bool chart_area(const struct chart_series *series, enum chart_format format, FIL
 	draw_times(&area);
 	for (i = 0; i < series->lines; i++)
 		line_legend(&area, legend, i, legends, i);
-	/* The legend from the top down, as the areas are stacked. */
+	/* The legend from top to bottom, in the order of the areas. */
 	for (i = 0; i < series->rows; i++) {
 		size_t r = series->rows - 1 - i;
 

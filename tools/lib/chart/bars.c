@@ -19,12 +19,14 @@ bool chart_bars(const struct chart_series *series, enum chart_format format, FIL
 		most = fmax(most, series->value[r]);
 		least = fmin(least, series->value[r]);
 	}
-	/* What has shrunk goes to the left of zero. Each side has room for a number. */
+	/*
+	 * Groups that have shrunk go to the left of zero. Each side leaves space for a number.
+	 */
 	w -= least < 0 ? 2 * NUMBER : NUMBER;
 	scale = w / fmax(most - least, 1);
 	zero = 20 + (least < 0 ? NUMBER : 0) - least * scale;
 	canvas_open(&canvas, &series->chart, format, out);
-	/* As many as can be read; the last line tells how many more there are. */
+	/* As many bars as can be read; the last line says how many more there are. */
 	fit = (size_t)((series->chart.height - canvas.top - 10) / LEAST_STEP);
 	if (rows > fit)
 		rows = fit - 1;

@@ -35,7 +35,7 @@ void canvas_open(struct canvas *canvas, const struct chart *chart,
 		surface = cairo_svg_surface_create_for_stream(write_out, open_shapes(canvas),
 							      chart->width,
 							      chart->height);
-		/* As large as a picture of that size; points are a third larger. */
+		/* The size in units of an SVG; a point is a third larger. */
 		cairo_svg_surface_set_document_unit(surface, CAIRO_SVG_UNIT_PX);
 	} else {
 		surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24,
@@ -57,7 +57,7 @@ void canvas_open(struct canvas *canvas, const struct chart *chart,
 	canvas->top = 68;
 }
 
-/* The texts go before the end of what cairo has written. */
+/* The texts are inserted before the end of the file that cairo has written. */
 static bool finish_svg(struct canvas *canvas)
 {
 	static const char end[] = "</svg>";
@@ -124,7 +124,7 @@ void canvas_colour(struct canvas *canvas, size_t i, int depth)
 	cairo_set_source_rgb(canvas->cr, c[0], c[1], c[2]);
 }
 
-/* Lines that lean one way, the other way, lie, stand, and all of them closer together. */
+/* Lines that lean left, lean right, lie, stand; then the same, closer together. */
 static void draw_texture(cairo_t *cr, size_t texture)
 {
 	static const double directions[][2] = { { 1, 1 }, { 1, -1 }, { 1, 0 }, { 0, 1 } };
@@ -157,7 +157,7 @@ void canvas_fill(struct canvas *canvas, size_t i, int depth)
 	cairo_save(cr);
 	cairo_clip_preserve(cr);
 	cairo_set_line_width(cr, 1.5);
-	/* Lighter than the colour, so that what is written on it stays easy to read. */
+	/* Lighter than the colour, so that text on it stays easy to read. */
 	canvas_colour(canvas, i, depth + 2);
 	draw_texture(cr, i / COLOURS);
 	cairo_restore(cr);
@@ -171,7 +171,10 @@ void canvas_ink(struct canvas *canvas, size_t i, int depth)
 	double c[3], ink, bright;
 
 	mix(c, i, depth);
-	/* What the eye sees; black and white contrast alike with 0.18 of white. */
+	/*
+	 * The brightness that the eye sees; black and white have equal contrast with 0.18 of
+	 * white.
+	 */
 	bright = 0.2126 * pow(c[0], 2.2) + 0.7152 * pow(c[1], 2.2) + 0.0722 * pow(c[2], 2.2);
 	ink = bright < 0.18 ? 1 : 0;
 	cairo_set_source_rgb(canvas->cr, ink, ink, ink);
@@ -180,8 +183,8 @@ void canvas_ink(struct canvas *canvas, size_t i, int depth)
 enum { LABEL = 256 };
 
 /*
- * As much of @s as fits. Cairo draws nothing any more after a byte that is no UTF-8, of
- * names that are damaged or were cut, or after what is no character.
+ * The part of @s that fits. Cairo draws nothing after a byte that is not UTF-8, which a damaged
+ * or cut name can have, or after a code that is not a character.
  */
 static void copy_label(char to[LABEL], const char *s)
 {
@@ -230,7 +233,7 @@ static bool fit(cairo_t *cr, char *s, size_t size, double room)
 	return false;
 }
 
-/* As a text that can be searched and copied, as wide as it was measured. */
+/* As a text that can be searched and copied, stretched to the width that was measured. */
 static void add_label(struct canvas *canvas, double x, double y, double size,
 		      double width, const char *s)
 {

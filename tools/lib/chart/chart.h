@@ -15,25 +15,25 @@ struct chart {
 	bool bytes;	/* values are bytes, not a number of allocations */
 };
 
-/* A tree: the values are the bytes of the sums of its nodes. */
+/* A tree: values are the sums of bytes of its nodes. */
 struct chart_tree {
 	struct chart chart;
 	const struct tree *tree;	/* sorted by size */
 	const struct tree_node *start;	/* the middle of the ring */
 };
 
-/* A value over time that is no part of a sum: a line over the areas. */
+/* A recorded value that belongs to no sum: a line over the areas. */
 struct chart_line {
 	const char *name;
 	const double *value;	/* of each column */
-	bool bytes;	/* on the axis of the areas, if they are bytes; else on its own */
+	bool bytes;	/* on the axis of the areas, if those are bytes; else on its own */
 };
 
 /* Values of @rows groups, each at @columns points in time. */
 struct chart_series {
 	struct chart chart;
-	const char *const *name;	/* the last one may stand for the others */
-	const double *value;		/* row after row */
+	const char *const *name;	/* the last group may stand for the others */
+	const double *value;		/* one row of values after the other */
 	size_t rows, columns;
 	const double *time;		/* seconds since 1970 */
 	const struct chart_line *line;
@@ -42,13 +42,13 @@ struct chart_series {
 
 enum chart_format { CHART_SVG, CHART_PNG };
 
-/* False if it cannot be drawn or written; the stream then has the error. */
+/* Returns false if it cannot be drawn or written; the stream then has the error. */
 bool chart_ring(const struct chart_tree *tree, enum chart_format format, FILE *out);
 bool chart_treemap(const struct chart_tree *tree, enum chart_format format, FILE *out);
 bool chart_flame(const struct chart_tree *tree, enum chart_format format, FILE *out);
 bool chart_area(const struct chart_series *series, enum chart_format format, FILE *out);
 
-/* One column: the values are bars. */
+/* The series has one column: a bar for each value. */
 bool chart_bars(const struct chart_series *series, enum chart_format format, FILE *out);
 
 #endif

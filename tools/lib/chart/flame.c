@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Flames: a function stands on its caller, as wide as the memory that was allocated below it.
- * The same function has the same colour wherever it is.
+ * Flame graphs: a function stands on its caller, as wide as the memory that was allocated below
+ * it. A function has the same colour everywhere.
  */
 #include <math.h>
 
 #include "base/number.h"
 #include "chart/canvas.h"
 
-#define ROW 17		/* of a frame, if all have room */
-#define NARROW 0.4	/* what is less wide is not drawn */
+#define ROW 17		/* of a frame, if there is space for all */
+#define NARROW 0.4	/* narrower frames are not drawn */
 
 struct flame {
 	struct canvas *canvas;
@@ -55,7 +55,7 @@ static void draw_node(const struct flame *flame, const struct tree_node *node, d
 
 		snprintf(label, sizeof(label), "%.150s  %s", node->name,
 			 canvas_value(canvas, value, (double)node->sum.bytes));
-		/* A number that is cut misleads. */
+		/* A cut number misleads. */
 		if (!canvas_fits(canvas, width - 4, size, label))
 			snprintf(label, sizeof(label), "%.150s", node->name);
 		canvas_ink(canvas, colour, 1);
@@ -63,7 +63,7 @@ static void draw_node(const struct flame *flame, const struct tree_node *node, d
 	}
 	for (size_t i = 0; i < node->children; i++)
 		total += fmax((double)flame->tree->node[node->child[i]].sum.bytes, 0);
-	/* Never wider than what they hang from. */
+	/* A frame is never wider than its parent. */
 	total = fmax(total, (double)node->sum.bytes);
 	for (size_t i = 0; i < node->children && total > 0; i++) {
 		const struct tree_node *child = &flame->tree->node[node->child[i]];
@@ -80,7 +80,7 @@ bool chart_flame(const struct chart_tree *tree, enum chart_format format, FILE *
 	struct flame flame = { .canvas = &canvas, .tree = tree->tree };
 
 	canvas_open(&canvas, &tree->chart, format, out);
-	/* The roots on top, as on pages. */
+	/* The roots are at the top, as on pages. */
 	flame.top = canvas.top;
 	flame.row = fmin((tree->chart.height - 22 - flame.top) /
 			 (double)depth_of(tree->tree, tree->start), ROW);

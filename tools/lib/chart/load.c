@@ -31,7 +31,7 @@ static bool load_gauges(struct recording *recording, const char *glob, struct ga
 	return false;
 }
 
-/* All snapshots that an area shows in one pass over the recording. */
+/* Reads all snapshots that an area shows in one pass over the recording. */
 static bool load_area(struct material *m, struct chart_wish *wish, struct recording *recording,
 		      size_t want)
 {
@@ -73,7 +73,7 @@ bool material_load_recording(struct material *m, struct chart_wish *wish, const 
 	snprintf(m->kernel, sizeof(m->kernel), "%s", recording_kernel(recording));
 	area = wish->kind == AREA ? want : 0;
 	if (area)
-		want = 1;	/* the last one, to describe it */
+		want = 1;	/* the last snapshot, for the title */
 	m->info = xcalloc(want, sizeof(*m->info));
 	m->time = xcalloc(want, sizeof(*m->time));
 	for (size_t k = 0; k < want && good; k++) {
@@ -102,7 +102,7 @@ bool material_load_recording(struct material *m, struct chart_wish *wish, const 
 #endif
 
 #ifdef HAVE_ELF
-/* Kbuild leaves the release in a file of the build tree. */
+/* Kbuild writes the release to a file of the build tree. */
 static void read_release(struct material *m, const char *dir)
 {
 	struct text path = { 0 };
@@ -129,7 +129,7 @@ bool material_load_objects(struct material *m, const char *dir)
 	if (!good)
 		warning("cannot read %s: %s", dir, strerror(errno));
 	else if (!objects.count && objects.single)
-		warning("%s is no object file, module or vmlinux", dir);
+		warning("%s is not an object file, module or vmlinux", dir);
 	else if (!objects.count)
 		warning("there are no object files in %s", dir);
 	good = good && objects.count;

@@ -25,7 +25,7 @@ bool material_counts(void *context, const struct site *site)
 	return material_wants(context, site) && (wish->raw || !site_contains(site));
 }
 
-/* What contains other allocations is drawn only if that is all there is. */
+/* Sites that contain other allocations are drawn only if no other site is left. */
 static void take_out_containers(struct material *m, struct chart_wish *wish)
 {
 	bool only = true;
@@ -89,7 +89,7 @@ void material_groups(struct groups *groups, const struct material *m,
 	groups_add(groups, &m->info[m->count - 1], wish->query);
 }
 
-/* The tree goes down to functions. What has shrunk has no place in it. */
+/* The tree goes down to functions. Sites that have shrunk cannot be drawn in it. */
 void material_tree(struct material *m, const struct chart_wish *wish)
 {
 	struct groups groups;
@@ -124,7 +124,7 @@ static int compare(const void *a, const void *b)
 {
 	const struct weighed *x = a, *y = b;
 
-	/* What has shrunk by much matters as much. */
+	/* Sites that shrank by much matter as much. */
 	if (magnitude(x->value) != magnitude(y->value))
 		return magnitude(x->value) < magnitude(y->value) ? 1 : -1;
 	return x->i < y->i ? -1 : 1;
@@ -202,7 +202,7 @@ void material_describe(struct text *text, const struct material *m,
 	text_clear(text);
 	if (m->kernel[0])
 		text_printf(text, "Linux %s \xc2\xb7 ", m->kernel);
-	/* A page with a slider tells the time and the sum beside it. */
+	/* A page with a slider shows the time and the sum beside it. */
 	if (when > 0 && !(wish->moments && m->count > 1)) {
 		time_t seconds = (time_t)when;
 		char date[32] = "";

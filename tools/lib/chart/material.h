@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What a chart is made of: snapshots, and what of them is wanted. */
+/* The data of a chart: snapshots, and the part of them that is wanted. */
 #ifndef CODETAG_MATERIAL_H
 #define CODETAG_MATERIAL_H
 
@@ -21,20 +21,20 @@ struct chart_wish {
 	enum attribute attribute;
 	bool trace;		/* callers instead of call sites … */
 	bool pages;		/* … of pages instead of slab objects … */
-	enum kmem_key key;	/* … by what, for OF_TRACE */
-	bool objects;		/* values are a number of objects, not bytes */
+	enum kmem_key key;	/* … by this value, for OF_TRACE */
+	bool objects;		/* values are numbers of objects, not bytes */
 	const struct query *query;
 	const char *query_text;	/* "": none */
-	const char *start;	/* only what is below that directory, NULL: all */
+	const char *start;	/* only files below this directory, NULL: all */
 	struct grouping by;
-	size_t top;		/* 0: as many as usual */
-	bool moments;		/* of a recording all snapshots, not the last */
-	const char **gauge;	/* globs of what else was recorded, for areas */
+	size_t top;		/* number of groups, 0: the default */
+	bool moments;		/* all snapshots of a recording, not only the last */
+	const char **gauge;	/* globs of other recorded values, for areas */
 	size_t gauges, gauges_room;
-	bool raw;		/* also what contains others, see model/container.h */
+	bool raw;		/* also sites that contain others, see model/container.h */
 };
 
-/* The snapshots that matter, oldest first. */
+/* The snapshots that are needed, oldest first. */
 struct material {
 	struct allocinfo *info;
 	double *time;	/* 0: not known */
@@ -42,9 +42,9 @@ struct material {
 	struct tree tree;	/* for ring and treemap */
 	struct series series;	/* for areas: the groups over time … */
 	double *moment;		/* … at these times … */
-	size_t *snapshot;	/* … which are these snapshots of … */
-	struct gauges gauges;	/* … what else was recorded */
-	size_t of;	/* the snapshots there are, if not all are drawn */
+	size_t *snapshot;	/* … which are these snapshots … */
+	struct gauges gauges;	/* … and the other recorded values */
+	size_t of;	/* number of snapshots, if not all are drawn */
 	struct sum left_out;	/* of the last snapshot, see model/container.h */
 	char kernel[128];
 	bool complete;
@@ -57,10 +57,10 @@ bool material_load_objects(struct material *m, const char *dir);
 /* Whether the query and --start-branch select @site; @wish is a struct chart_wish. */
 bool material_wants(void *wish, const struct site *site);
 
-/* The same, without what contains others. */
+/* The same, without sites that contain others. */
 bool material_counts(void *wish, const struct site *site);
 
-/* Drops what is not wanted; false after a message if nothing is left of the branch. */
+/* Drops what is not wanted; false after a message if nothing is left below --start-branch. */
 bool material_narrow(struct material *m, struct chart_wish *wish);
 
 void material_groups(struct groups *groups, const struct material *m,
@@ -69,7 +69,7 @@ void material_groups(struct groups *groups, const struct material *m,
 /* The value of a group by the attribute. */
 int64_t material_value(const struct chart_wish *wish, const struct group *group);
 
-/* The groups by value: which they are, and how many of them are to be drawn by name. */
+/* The groups sorted by value, and the number of them that are drawn by name. */
 struct weighed {
 	int64_t value;
 	size_t i;

@@ -10,7 +10,7 @@
 
 extern const char page_head[], page_tail[], page_end[];
 
-/* The values from a time on. */
+/* The values of a site from this time on. */
 struct page_change {
 	size_t time;
 	int64_t value[PAGE_ATTRIBUTES];
@@ -18,7 +18,7 @@ struct page_change {
 
 struct page_site {
 	const char *name;
-	struct text stack;	/* frames, a NUL byte after each */
+	struct text stack;	/* the frames, each with a NUL byte after it */
 	size_t frames;
 	struct page_change *change;
 	size_t changes, room;
@@ -78,7 +78,7 @@ void page_add_groups(struct page *page, const struct groups *groups)
 		const int64_t value[PAGE_ATTRIBUTES] = { group->now.bytes, group->now.calls };
 
 		frames_of(&frames, groups, group);
-		/* A context's name has a line for each frame. */
+		/* The name of a context has a line for each frame. */
 		text_clear(&name);
 		for (const char *c = group->name; *c; c++)
 			text_add(&name, *c == '\n' ? "; " : c, *c == '\n' ? 2 : 1);
@@ -106,7 +106,7 @@ static void write_change(struct json *json, const struct page *page, size_t time
 		json_int(json, NULL, value[i]);
 }
 
-/* Only what differs from the time before; a site that is not there has zeros. */
+/* Writes only differences from the time before; a site that is not there has zeros. */
 static void write_values(struct json *json, const struct page *page,
 			 const struct page_site *site)
 {
@@ -179,7 +179,7 @@ static void write_data(struct page *page, FILE *out)
 	json_string(&json, "subtitle", page->subtitle);
 	json_string(&json, "what", page->what);
 	json_string(&json, "view", page->view);
-	/* Growths are behind what grows, in the same order. */
+	/* The attributes of growth come after those of values, in the same order. */
 	json_int(&json, "attribute", (int64_t)(page->shown +
 					       (page->growth ? page->attributes : 0)));
 	json_array(&json, "attributes");
@@ -208,8 +208,8 @@ static void write_data(struct page *page, FILE *out)
 }
 
 /*
- * Without the indentation, a site a line, and so that no name can end the script:
- * in JSON '<' is in strings only.
+ * Written without indentation, one site a line. No name can end the script, because '<' occurs
+ * only in JSON strings, where it is escaped.
  */
 static void copy_data(const char *s, FILE *out)
 {

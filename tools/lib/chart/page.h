@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A chart to explore: one HTML file that needs nothing else, with a flame graph, a
- * treemap and a ring of the same values, search, and a slider over time.
+ * A chart to explore: one HTML file without external parts, with a flame graph, a treemap and a
+ * ring of the same values, a search, and a slider over time.
  */
 #ifndef CODETAG_PAGE_H
 #define CODETAG_PAGE_H
@@ -23,13 +23,13 @@ struct page_attribute {
 	bool bytes;
 };
 
-/* Sites are added for the time that page_time() was last called for. */
+/* Sites are added for the time of the last call of page_time(). */
 struct page {
 	const char *title, *subtitle;
-	const char *what;		/* what is counted: "call sites" */
+	const char *what;		/* the unit: "call sites" */
 	const char *view;		/* "flame", "treemap" or "ring" */
 	size_t shown;			/* the attribute that is shown first */
-	bool growth;			/* … and its growth, not what it is */
+	bool growth;			/* … by its growth, not its value */
 	struct page_attribute attribute[PAGE_ATTRIBUTES];
 	size_t attributes;
 	double *time;			/* seconds since 1970, 0: not known */
@@ -42,7 +42,7 @@ struct page {
 
 void page_time(struct page *page, double time);
 
-/* The values of one that was there before at this time are added up. */
+/* If a site has a value at this time already, the new one is added to it. */
 void page_add(struct page *page, const char *name, const char *const *stack,
 	      size_t frames, const int64_t value[PAGE_ATTRIBUTES]);
 
@@ -53,7 +53,7 @@ void page_add_groups(struct page *page, const struct groups *groups);
 void page_add_sites(struct page *page, const struct allocinfo *info,
 		    const struct query *query, enum group_by by);
 
-/* False if it cannot be written. */
+/* Returns false if it cannot be written. */
 bool page_write(struct page *page, FILE *out);
 void page_free(struct page *page);
 

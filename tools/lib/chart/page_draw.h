@@ -6,7 +6,7 @@
 #include "chart/chart.h"
 #include "chart/material.h"
 
-/* False, after a message if there is nothing to draw or the build cannot. */
+/* Returns false, after a message if there is nothing to draw or this build cannot draw it. */
 bool page_draw(const struct chart_wish *wish, const struct material *m,
 	       const struct chart *chart, FILE *out);
 

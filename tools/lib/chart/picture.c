@@ -65,7 +65,7 @@ static double at_moment(const struct chart_wish *wish, const struct material *m,
 	return (double)(wish->attribute == CALLS ? sum->calls : sum->bytes);
 }
 
-/* Those of meminfo are bytes, the others numbers. */
+/* The values of meminfo are bytes, the others plain numbers. */
 static struct chart_line *gauge_lines(const struct material *m)
 {
 	size_t columns = m->series.columns;

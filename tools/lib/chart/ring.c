@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* A ring of rings: each ring is one level of directories. */
+/* Concentric rings: each ring is one level of directories. */
 #include <math.h>
 
 #include "base/number.h"
@@ -38,7 +38,7 @@ static void draw_segment(const struct ring *ring, int level, double from, double
 	cairo_stroke(cr);
 }
 
-/* Rings that hold at least a hundredth of all somewhere. */
+/* Rings in which some node holds at least a hundredth of everything. */
 static int count_rings(const struct ring *ring, const struct tree_node *node,
 		       int level)
 {
@@ -59,8 +59,8 @@ static int count_rings(const struct ring *ring, const struct tree_node *node,
 }
 
 /*
- * A label lies along the ring if there is more room than across it. It is
- * straight, so a long one would leave a ring that is bent.
+ * A label lies along the ring if there is more space than across it. It is straight, so a long
+ * one would leave the curved ring.
  */
 static double room_along(const struct ring *ring, double radius, double angle)
 {
@@ -105,7 +105,7 @@ static void draw_children(const struct ring *ring, const struct tree_node *node,
 		const struct tree_node *child = child_of(ring, node, i);
 		double end = at + per_byte * (double)child->sum.bytes;
 
-		/* Sorted: from here on all are too small to be seen. */
+		/* Sorted: all further nodes are too small to be seen. */
 		if (child->sum.bytes <= 0 || end - at < 0.004)
 			break;
 		if (end > to)
@@ -141,7 +141,7 @@ static void draw_legend(const struct ring *ring, double width)
 	canvas_legend(ring->canvas, width, end, end + 1, 0, -1, "too small to be shown apart");
 }
 
-/* What there is room for in the hole, two lines of 18. */
+/* The text in the hole, which has space for two lines of 18 pixels. */
 static void draw_centre(const struct ring *ring)
 {
 	const struct tree_node *start = ring->tree->start;

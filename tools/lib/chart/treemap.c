@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Boxes in boxes, as large as what they hold. Children are laid in rows along
- * the shorter side as long as that makes them more like squares.
+ * Nested boxes whose areas are their values. Children are laid out in rows along the shorter
+ * side, and a row grows while that makes its boxes more like squares.
  */
 #include <math.h>
 
@@ -37,7 +37,7 @@ static double worst(double min, double max, double sum, double side)
 	return fmax(w2 * max / s2, s2 / (w2 * min));
 }
 
-/* How many children from @first on go in the next row; *@sum is their area. */
+/* The number of children, from @first on, in the next row; *@sum is their area. */
 static size_t row_length(const struct map *map, const struct tree_node *node,
 			 size_t first, size_t end, double scale, double side,
 			 double *sum)
@@ -117,7 +117,7 @@ static void draw_node(const struct map *map, const struct tree_node *node,
 
 		snprintf(label, sizeof(label), "%.120s  %s", node->name,
 			 canvas_value(map->canvas, value, (double)node->sum.bytes));
-		/* A number that is cut misleads. */
+		/* A cut number misleads. */
 		if (!canvas_fits(map->canvas, box.w - 6, size, label))
 			snprintf(label, sizeof(label), "%.120s", node->name);
 		canvas_ink(map->canvas, colour, level);

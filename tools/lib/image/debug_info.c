@@ -17,14 +17,14 @@
 #include "base/memory.h"
 #include "base/text.h"
 
-/* Deeper than functions are nested in each other by inlining. */
+/* Deeper than functions are ever inlined into each other. */
 #define MAX_DEPTH 200
 
 struct debug_image {
 	char *path;
 	bool opened;	/* or tried */
 	Dwfl *dwfl;
-	Dwarf_Addr bias;	/* of symbols against DWARF */
+	Dwarf_Addr bias;	/* the difference between symbols and DWARF */
 
 	struct unit {
 		Dwarf_Addr low, high;
@@ -40,7 +40,7 @@ struct debug_image {
 	size_t functions, function_room;
 };
 
-/* What has its debug information elsewhere has none; nothing is downloaded. */
+/* An image whose debug information is in another file has none; nothing is downloaded. */
 static int find_debuginfo(Dwfl_Module *module, void **data, const char *name,
 			  Dwarf_Addr base, const char *file, const char *link,
 			  GElf_Word crc, char **found)
@@ -148,7 +148,7 @@ static void open_image(struct debug_image *image)
 		read_functions(image, module);
 }
 
-/* Takes out "." and "..", as far as the path tells what they lead to. */
+/* Removes "." and "..", as far as the path alone tells where they lead. */
 static void normalize(char *path)
 {
 	char *to = path, *from = path;
@@ -172,7 +172,7 @@ static void normalize(char *path)
 	*to = '\0';
 }
 
-/* @name as @unit has it, from the root of the file system. */
+/* The path of @name in @unit, from the root of the file system. */
 static char *whole_path(Dwarf_Die *unit, const char *name)
 {
 	Dwarf_Attribute attribute;
@@ -186,7 +186,7 @@ static char *whole_path(Dwarf_Die *unit, const char *name)
 	return path.s;
 }
 
-/* Every kernel has an init/main.c: where that is, is the tree. */
+/* Every kernel has an init/main.c: its directory gives the root of the tree. */
 static void find_root(struct debug_info *info, const char *build)
 {
 	static const char known[] = "/init/main.c";
@@ -226,7 +226,7 @@ bool debug_info_open(struct debug_info *info, const char *build)
 	struct text path = { 0 };
 
 	*info = (struct debug_info){ 0 };
-	strmap_add(&info->files, "", 0);	/* number 0: several */
+	strmap_add(&info->files, "", 0);	/* number 0: one of several */
 	text_printf(&path, "%s/vmlinux", build);
 	debug_info_add_module(info, path.s);
 	text_free(&path);
@@ -299,13 +299,16 @@ static bool has_call(Dwarf_Die *die, Dwarf_Addr pc, int depth)
 }
 
 /*
- * The file of the function that returns to @address, STRMAP_NONE if there is
+ * The file of the function that the return address @address is in; STRMAP_NONE if there is
  * none. A function in a header belongs to the file that includes it.
  */
 static size_t file_at(struct debug_info *info, struct debug_image *image,
 		      GElf_Addr address, bool *is_call)
 {
-	/* The call may be the last of a function: what it returns to is behind. */
+	/*
+	 * The call may be the last instruction of a function: then the return address is behind
+	 * it.
+	 */
 	struct search search = { .pc = address - image->bias - 1 };
 	Dwarf_Die *unit = find_unit(image, search.pc);
 	const char *name = unit ? dwarf_diename(unit) : NULL, *file = NULL;
@@ -328,7 +331,7 @@ static size_t file_at(struct debug_info *info, struct debug_image *image,
 	return number;
 }
 
-/* The file of @name + @offset in @image, 0 if it is one of several. */
+/* The file of @name + @offset in @image; 0 if several are possible. */
 static size_t file_of(struct debug_info *info, struct debug_image *image,
 		      const char *name, uint64_t offset)
 {
@@ -371,7 +374,7 @@ static bool is_module(const char *path, const char *name, size_t len)
 	return !strcmp(base + len, ".ko");
 }
 
-/* Whether the image at @path, @build/fs/ext4/ext4.ko, is beside fs/ext4/inode.o. */
+/* Whether the image at @path, such as @build/fs/ext4/ext4.ko, is beside fs/ext4/inode.o. */
 static bool is_beside(const char *path, const char *build_vmlinux, const char *object)
 {
 	size_t build = strlen(build_vmlinux) - strlen("vmlinux");

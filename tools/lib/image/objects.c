@@ -17,7 +17,10 @@
 #include "base/text.h"
 #include "read/input.h"
 
-/* Objects that run elsewhere: at build time, before the kernel, in user space. */
+/*
+ * Objects that are not part of the kernel: they run at build time, in the boot wrapper, or in
+ * user space.
+ */
 static const char *const foreign[] = {
 	"scripts/*", "tools/*", "usr/*", "certs/extract-cert*", "arch/*/boot/*",
 	"arch/*/vdso/*", "arch/*/entry/vdso*", "arch/*/realmode/*",
@@ -34,8 +37,8 @@ static bool is_foreign(const char *path)
 }
 
 /*
- * Kbuild writes how it made dir/x.o to dir/.x.o.cmd, with a source_ line for
- * what was compiled and none for what was linked from other objects.
+ * Kbuild writes the command for dir/x.o to dir/.x.o.cmd. It has a source_ line for a compiled
+ * file, and none for a file linked from other objects.
  */
 static bool is_composite(const char *path, const char *name)
 {
@@ -79,7 +82,7 @@ static bool is_init(const char *name)
 	       (len > 5 && !strcmp(name + len - 5, ".init"));
 }
 
-/* Adds @bytes of a section to the kind that it is of. */
+/* Adds @bytes of a section to the sum of its kind. */
 static void add_bytes(struct footprint *size, const GElf_Shdr *section, const char *name,
 		      uint64_t count)
 {
@@ -101,7 +104,7 @@ static void add_bytes(struct footprint *size, const GElf_Shdr *section, const ch
 		size->tags = add64(size->tags, bytes);
 }
 
-/* What a symbol takes, by the section that it is in. */
+/* The size of a symbol counts for the kind of its section. */
 static bool symbol_size(struct footprint *size, Elf *elf, size_t names, const GElf_Sym *symbol)
 {
 	Elf_Scn *section = elf_getscn(elf, symbol->st_shndx);
@@ -114,7 +117,7 @@ static bool symbol_size(struct footprint *size, Elf *elf, size_t names, const GE
 	return true;
 }
 
-/* By where they are; of several names of one place the one of the largest size. */
+/* Sorted by place; of several names for one place the largest comes first. */
 static int by_place(const void *a, const void *b)
 {
 	const GElf_Sym *x = a, *y = b;
@@ -214,7 +217,7 @@ static void read_symbols(struct objects *objects, Elf *elf, Elf_Scn *section,
 	}
 }
 
-/* What clang leaves behind for link time optimisation. */
+/* Files that clang leaves for link time optimisation. */
 static bool is_bitcode(int fd)
 {
 	char head[4];
@@ -288,7 +291,7 @@ static void read_parts(struct objects *objects, const char *path, const char *na
 	free(module);
 }
 
-/* All files .mod have been read. */
+/* All .mod files have been read. */
 static void find_modules(struct objects *objects)
 {
 	for (size_t i = 0; i < objects->count; i++) {
@@ -337,13 +340,13 @@ static void add_file(struct objects *objects, const char *path, const char *name
 	add_object(objects, path, below);
 }
 
-/* After link time optimisation only what is linked has code: that is counted instead. */
+/* With link time optimisation only linked files have code: they are counted instead. */
 static void take_linked(struct objects *objects, size_t prefix)
 {
 	for (size_t i = 0; i < objects->count; i++)
 		free(objects->object[i].path);
 	objects->count = 0;
-	objects->function = NULL;	/* files are not told by it */
+	objects->function = NULL;	/* LTO has merged the files */
 	for (size_t i = 0; i < objects->links; i++) {
 		const char *path = objects->linked[i];
 

@@ -15,15 +15,15 @@ struct footprint {
 	int64_t rodata;	/* read-only */
 	int64_t data;	/* writable, in the file */
 	int64_t bss;	/* writable, zero */
-	int64_t init;	/* sections .init and .exit, of any of these kinds; in none of them */
-	int64_t tags;	/* of data: the allocation tags; TAGS_UNKNOWN in a vmlinux without symbols */
+	int64_t init;	/* sections .init and .exit of all kinds, not counted above */
+	int64_t tags;	/* tags, a part of data; TAGS_UNKNOWN in a vmlinux without symbols */
 };
 
 #define TAGS_UNKNOWN (-1)
 
 struct object_file {
-	char *path;	/* below the tree, such as "fs/namei.o" */
-	const char *module;	/* that it is linked into; NULL: built in, or not known */
+	char *path;	/* path below the tree, such as "fs/namei.o" */
+	const char *module;	/* module that it is linked into; NULL: built in or not known */
 	struct footprint size;
 };
 
@@ -31,9 +31,9 @@ struct objects {
 	struct object_file *object;
 	size_t count, room;
 	bool single;		/* it is one file, not a tree */
-	size_t composites;	/* left out: made of objects that are counted */
+	size_t composites;	/* left out: linked from objects that are counted */
 	size_t unreadable;	/* not ELF, or broken */
-	size_t bitcode;		/* of a build with LTO; then @object is what was linked */
+	size_t bitcode;		/* a build with LTO; then @object has the linked files */
 	char **linked;		/* vmlinux.o and modules */
 	size_t links, links_room;
 	struct strmap part;	/* paths of the objects of modules, from files .mod … */
@@ -52,9 +52,10 @@ struct objects {
 };
 
 /*
- * Reads the object files below @dir that become part of the kernel or of a
- * module, or @dir itself if that is a file: an object, a module or a vmlinux. Programs
- * of the build and the boot wrapper are left out. @objects is empty but for the callback. False with errno if @dir cannot be read.
+ * Reads the object files below @dir that become part of the kernel or of a module. If @dir is a
+ * file, reads that: an object, a module or a vmlinux. Programs of the build and the boot
+ * wrapper are left out. @objects is empty except for the callbacks. Returns false with errno if
+ * @dir cannot be read.
  */
 bool objects_read(struct objects *objects, const char *dir);
 void objects_free(struct objects *objects);

@@ -134,7 +134,7 @@ bool symbols_resolve(const struct symbols *symbols, const char *site,
 		else
 			high = middle;
 	}
-	/* Behind the last function there is a module, or nothing. */
+	/* After the last function there is a module, or nothing. */
 	if (low + 1 == symbols->count && address - symbols->symbol[low].address > 1 << 20)
 		return false;
 	text_clear(name);

@@ -26,7 +26,7 @@ struct reader {
 	uint64_t now;	/* seconds since boot */
 };
 
-/* Of all processors */
+/* Sums over all processors */
 static uint64_t sum_percpu(struct image *image, uint64_t address)
 {
 	uint64_t sum = 0;
@@ -49,7 +49,7 @@ static void put_tag(const struct reader *r, uint16_t id)
 	char *note;
 
 	if (image_site_text(r->sites, id, &name)) {
-		/* What the list of call sites says of counters is not said here. */
+		/* The list of call sites has this note, the file contexts does not. */
 		note = strstr(name.s, " accurate:no");
 		if (note)
 			memmove(note, note + 12, strlen(note + 12) + 1);
@@ -99,7 +99,7 @@ static void put_site(const struct reader *r, const char *raw)
 	text_printf(r->out, " contexts=%u\n", get32(raw, n[N_SITE_NR]));
 }
 
-/* Calls @each with all that are or were split. */
+/* Calls @each for all sites that are or were split. */
 static size_t each_site(struct image *image, void (*each)(void *data, const char *raw), void *data)
 {
 	const uint64_t *n = image->n;
@@ -206,7 +206,7 @@ static void put_small(const struct reader *r, const char *key, uint64_t word)
 		text_printf(r->out, " node=%d", (uint16_t)word - 1);
 }
 
-/* One of the other keys. Returns how many words it has. */
+/* Reads the value of another key. Returns its number of words. */
 static size_t put_value(const struct reader *r, const char *key, const uint64_t *word)
 {
 	const uint64_t *n = r->image->n;
@@ -246,7 +246,7 @@ static void put_values(const struct reader *r, const char *raw)
 			word += put_value(r, r->key[i], &value[word]);
 }
 
-/* What is left of a stack whose module is gone. */
+/* The frames that are left of a stack whose module is gone. */
 static void put_stack_text(const struct reader *r, uint64_t at)
 {
 	struct image *image = r->image;
@@ -324,7 +324,7 @@ static void put_contexts(const struct reader *r)
 
 /* ---- all --------------------------------------------------------------------------------- */
 
-/* Whether all that is taken from a buffer is in it. */
+/* Whether all members that are read from a buffer are inside it. */
 static bool layout_sane(const struct image *image)
 {
 	const uint64_t *n = image->n;
@@ -365,7 +365,7 @@ bool image_contexts(const struct image_sites *sites, struct image_functions *fun
 		return false;
 	for (size_t i = 0; i < r.keys; i++)
 		image_string(image, image_u64(image, n[N_KEY_NAMES] + 8 * i), r.key[i], sizeof(r.key[i]));
-	/* Without the time for which the machine was suspended. */
+	/* Without the time during which the machine was suspended. */
 	r.now = (image_u64(image, n[N_JIFFIES]) - n[N_JIFFIES_BEGIN]) / n[N_HZ];
 	text_puts(text, "# contexts - version: 1.0\n"
 		  "# site:    <size>  <calls>   <lost> <tag info> <keys>\n"

@@ -7,8 +7,9 @@
 #include "memory_image/sites.h"
 
 /*
- * The text that the file contexts had. Control groups are numbers in it. False if the kernel
- * has no contexts, or the table of an older one does not say where.
+ * The text that the file contexts would have had. Control groups are numbers in it. Returns
+ * false if the kernel has no contexts, or if the table of an older kernel does not say where
+ * they are.
  */
 bool image_contexts(const struct image_sites *sites, struct image_functions *functions,
 		    struct text *text);

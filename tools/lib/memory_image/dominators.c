@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The algorithm of Lengauer and Tarjan with path compression, without recursion. Nodes are
- * numbered in the order in which a walk in depth finds them; number 1 is a root of all roots.
+ * numbered in the order of a depth-first search; number 1 is an artificial root of all roots.
  */
 #include "memory_image/dominators.h"
 
@@ -18,10 +18,10 @@ struct position {
 struct finder {
 	const struct graph *graph;
 	uint32_t *number;	/* of a node */
-	uint32_t *node;		/* of a number; the following by number, too: */
+	uint32_t *node;		/* node of a number; the following arrays are by number, too: */
 	uint32_t *parent, *semi, *idom, *ancestor, *best, *bucket, *next;
 	uint32_t count;
-	uint64_t *before;	/* where the predecessors of each begin in @from */
+	uint64_t *before;	/* start of each node's predecessors in @from */
 	uint32_t *from;
 	uint32_t *stack;
 	struct position *path;	/* of the walk */
@@ -61,7 +61,7 @@ static void walk(struct finder *f, uint32_t root)
 
 /* ---- predecessors -------------------------------------------------------------------- */
 
-/* With @from: notes them, else counts them. */
+/* Counts the predecessors or, with @from, stores them. */
 static void predecessors(struct finder *f, bool note)
 {
 	const struct graph *g = f->graph;
@@ -97,7 +97,7 @@ static void find_predecessors(struct finder *f)
 		f->before[i] += f->before[i - 1];
 	f->from = xcalloc(f->before[f->count + 1] + 1, sizeof(*f->from));
 	predecessors(f, true);
-	/* Each has moved to where the next one begins. */
+	/* Each index has moved to the beginning of the next. */
 	for (uint32_t i = f->count + 1; i > 0; i--)
 		f->before[i] = f->before[i - 1];
 	f->before[0] = 0;
@@ -138,7 +138,7 @@ static void find(struct finder *f)
 			if (f->semi[u] < f->semi[w])
 				f->semi[w] = f->semi[u];
 		}
-		/* Roots are below the root of all. */
+		/* Roots are below the artificial root. */
 		if (graph_is_root(f->graph, f->node[w]))
 			f->semi[w] = 1;
 		f->next[w] = f->bucket[f->semi[w]];

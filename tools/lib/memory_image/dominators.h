@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Dominators of a graph: a node is below the one that all pointers to it go through, coming
- * from the roots. What is below a node would be free if the node did not point to it.
+ * Dominators of a graph: all paths from the roots to a node go through its dominator, the
+ * closest of which is the node above it. If a node were freed, everything below it would be
+ * free, too.
  */
 #ifndef CODETAG_IMAGE_DOMINATORS_H
 #define CODETAG_IMAGE_DOMINATORS_H
@@ -9,8 +10,8 @@
 #include "memory_image/graph.h"
 
 /*
- * Of all nodes that roots lead to: @order has them so that each comes behind the one that it is
- * below; @above[node] is that one, 0 if there is no single one. All else is 0.
+ * For all nodes that the roots reach: @order lists them so that each comes after the node above
+ * it; @above[node] is that node, 0 if there is no single one. All other nodes get 0.
  */
 struct dominators {
 	uint32_t *order, *above;

@@ -18,10 +18,10 @@
 
 #include "base/memory.h"
 
-/* More than there are of them in any dump: one for each piece of memory. */
+/* More than any dump has: one for each piece of memory. */
 #define MAX_SEGMENTS 65536
 
-/* Pages that libkdumpfile has unpacked, by the low bits of their number. */
+/* Pages that libkdumpfile has decompressed, by the low bits of their number. */
 #define CACHED_PAGES 4096
 
 struct segment {
@@ -56,10 +56,10 @@ struct dump {
 	uint8_t *cache;
 	uint64_t *cached;	/* address + 1 of each, 0: none */
 
-	uint64_t (*registers)[DUMP_REGISTERS];	/* of each processor */
+	uint64_t (*registers)[DUMP_REGISTERS];	/* for each processor */
 	size_t processors, processors_room;
 
-	bool x86_64, cut;	/* cut: parts that it speaks of are not there */
+	bool x86_64, cut;	/* parts that the headers announce are missing */
 	uint64_t end, size;
 	uint8_t page[DUMP_PAGE];
 };
@@ -106,7 +106,7 @@ bool dump_is(const void *head, size_t len)
 
 /* ---- ELF ----------------------------------------------------------------------- */
 
-/* What of [offset, offset + len) is in the file. */
+/* The part of [offset, offset + len) that is in the file. */
 static uint64_t within(const struct dump *dump, uint64_t offset, uint64_t len)
 {
 	if (offset >= dump->len)
@@ -157,7 +157,7 @@ static int by_address(const void *a, const void *b)
 	return (x->pa > y->pa) - (x->pa < y->pa);
 }
 
-/* The same memory is there twice where it has several virtual addresses. Adds up the rest. */
+/* The same memory occurs twice if it has several virtual addresses: count it once. */
 static void drop_overlaps(struct dump *dump)
 {
 	size_t kept = 0;
@@ -222,7 +222,10 @@ static const char *read_headers(struct dump *dump)
 		       "has no memory in it";
 	qsort(dump->segment, dump->segments, sizeof(*dump->segment), by_address);
 	drop_overlaps(dump);
-	/* A small file would be much memory, and much work, if segments shared its bytes. */
+	/*
+	 * If segments could share bytes, a small file could stand for much memory and much
+	 * work.
+	 */
 	if (dump->size > dump->len)
 		return "is damaged: several of its segments are the same part of the file";
 	return NULL;
@@ -290,7 +293,7 @@ static const void *elf_page(struct dump *dump, uint64_t pa)
 	if (pa >= s->pa && pa - s->pa < s->len && s->len - (pa - s->pa) >= DUMP_PAGE)
 		return hole_at(dump, s->offset + (pa - s->pa)) >= DUMP_PAGE ? zeros : dump->data + s->offset + (pa - s->pa);
 
-	/* Segments need not begin and end with pages. */
+	/* Segments need not begin and end at pages: a page can be in several. */
 	memset(dump->page, 0, DUMP_PAGE);
 	for (; s < dump->segment + dump->segments && s->pa < pa + DUMP_PAGE; s++) {
 		uint64_t from = s->pa > pa ? s->pa : pa;
@@ -309,15 +312,15 @@ static const void *elf_page(struct dump *dump, uint64_t pa)
 
 #ifdef HAVE_KDUMP
 
-/* Pieces of a file, each with where it belongs, all numbers with the high byte first */
+/* Parts of a flattened file, each with its place in the original; all numbers are big-endian */
 #define FLAT_HEAD 4096
 #define FLAT_COPY (1 << 20)
 
-/* Where the header of a compressed file, behind its magic and version, has uname -m */
+/* The place of uname -m in the header of a compressed file, after its magic and version */
 #define MACHINE_LENGTH 65
 #define MACHINE_AT (12 + 4 * MACHINE_LENGTH)
 
-/* Reads all of it, fewer bytes only at the end of the file. */
+/* Reads all bytes, or fewer only at the end of the file. */
 static size_t read_full(int fd, void *buf, size_t len, uint64_t offset)
 {
 	size_t done = 0;
@@ -333,8 +336,8 @@ static size_t read_full(int fd, void *buf, size_t len, uint64_t offset)
 }
 
 /*
- * A flattened file is what goes through a pipe. Puts its pieces where they belong, in a
- * file that has no name, which is then the one to read.
+ * makedumpfile writes a flattened file to a pipe. Puts its parts in their places in a file
+ * without a name, which is read instead.
  */
 static const char *unflatten(struct dump *dump)
 {
@@ -394,11 +397,11 @@ static const char *open_kdump(struct dump *dump)
 		if (why)
 			return why;
 	}
-	/* A read behind the end of a file that is cut fails; in a mapping it is a SIGBUS. */
+	/* A read behind the end of a cut file fails; access to a mapping would raise SIGBUS. */
 	if (kdump_set_number_attr(ctx, KDUMP_ATTR_FILE_MMAP_POLICY, KDUMP_MMAP_NEVER) != KDUMP_OK)
 		return kdump_get_err(ctx);
 	if (kdump_open_fd(ctx, dump->fd) != KDUMP_OK) {
-		/* libkdumpfile 0.5.1 crashes where it frees what it could not open. */
+		/* libkdumpfile 0.5.1 crashes when it frees a file that it could not open. */
 		static kdump_ctx_t **unfreed;
 		static size_t count;
 
@@ -407,7 +410,7 @@ static const char *open_kdump(struct dump *dump)
 		dump->kdump = NULL;
 		return kdump_get_err(ctx);
 	}
-	/* It may know no more than what is in the header, and not look there. */
+	/* The library may find the machine only in the header, and not look there. */
 	if (kdump_get_string_attr(ctx, KDUMP_ATTR_ARCH_NAME, &arch) != KDUMP_OK &&
 	    read_full(dump->fd, machine, MACHINE_LENGTH, MACHINE_AT) == MACHINE_LENGTH)
 		arch = machine;
@@ -416,7 +419,7 @@ static const char *open_kdump(struct dump *dump)
 	if (kdump_get_number_attr(ctx, "max_pfn", &frames) != KDUMP_OK ||
 	    !frames || frames > 1ULL << 40)
 		return "does not say how much memory the machine has";
-	/* It has a bit for each page, at least. */
+	/* The file has at least a bit for each page. */
 	if (fstat(dump->fd, &st))
 		return strerror(errno);
 	if (frames / 8 > (uint64_t)st.st_size)
@@ -439,7 +442,10 @@ static const void *kdump_page(struct dump *dump, uint64_t pa)
 	status = kdump_read(dump->kdump, KDUMP_MACHPHYSADDR, pa, page, &len);
 	if (status != KDUMP_OK)
 		kdump_clear_err(dump->kdump);
-	/* Left out by makedumpfile. Of what is read here that is only what is all zeros. */
+	/*
+	 * makedumpfile has left it out. Of the pages that this program reads, it leaves out
+	 * only those of zeros.
+	 */
 	if (status == KDUMP_ERR_NODATA) {
 		memset(page, 0, DUMP_PAGE);
 	} else if (status != KDUMP_OK) {
@@ -450,7 +456,7 @@ static const void *kdump_page(struct dump *dump, uint64_t pa)
 	return page;
 }
 
-/* In the order of user_regs_struct, as far as there are pointers in them */
+/* In the order of user_regs_struct, as far as they can hold pointers */
 static const char *const register_names[DUMP_REGISTERS] = {
 	"r15", "r14", "r13", "r12", "rbp", "rbx", "r11", "r10", "r9", "r8", "rax", "rcx", "rdx",
 	"rsi", "rdi", [DUMP_SP] = "rsp",
@@ -524,7 +530,7 @@ static bool kdump_info(struct dump *dump, const char *name, char **value)
 }
 #endif
 
-/* ---- either -------------------------------------------------------------------- */
+/* ---- either kind of file ----------------------------------------------------------- */
 
 static char why_text[256];
 
@@ -555,7 +561,7 @@ struct dump *dump_open(const char *path, const char **why)
 		*why = strerror(errno);
 	} else if (!is_core(head, (size_t)got)) {
 		*why = dump_is(head, (size_t)got) ? open_kdump(dump) :
-		       "is no image of a machine's memory";
+		       "is not an image of a machine's memory";
 	} else {
 		data = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, dump->fd, 0);
 		if (data == MAP_FAILED) {
@@ -569,7 +575,7 @@ struct dump *dump_open(const char *path, const char **why)
 		}
 	}
 	if (*why) {
-		/* It may belong to what is closed now. */
+		/* The cached page may belong to a file that is closed now. */
 		strncpy(why_text, *why, sizeof(why_text) - 1);
 		*why = why_text;
 		dump_close(dump);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A file with the physical memory of a machine: an ELF core, as kdump and QEMU's
- * dump-guest-memory write it, or, by libkdumpfile, one that makedumpfile or QEMU has
- * compressed.
+ * A file with the physical memory of a machine: an ELF core of kdump or of QEMU's
+ * dump-guest-memory, or, with libkdumpfile, a file that makedumpfile or QEMU has compressed.
  */
 #ifndef CODETAG_DUMP_H
 #define CODETAG_DUMP_H
@@ -19,10 +18,10 @@ struct dump;
 bool dump_is(const void *head, size_t len);
 #define DUMP_HEAD 64
 
-/* NULL if it cannot be read; *@why then says why and need not be freed. */
+/* Returns NULL if it cannot be read; *@why then is the reason, which need not be freed. */
 struct dump *dump_open(const char *path, const char **why);
 
-/* The same with an ELF core that is in memory, which has to stay there. */
+/* The same with an ELF core in memory, which has to stay there. */
 struct dump *dump_open_memory(const void *data, size_t len, const char **why);
 
 void dump_close(struct dump *dump);
@@ -34,21 +33,21 @@ void dump_close(struct dump *dump);
 const void *dump_page(struct dump *dump, uint64_t pa);
 
 /*
- * The registers of the processors, as far as the dump has them: of each these of x86's
- * user_regs_struct. Returns the number of processors.
+ * The registers of all processors, as far as the dump has them: for each processor these of
+ * x86's user_regs_struct. Returns the number of processors.
  */
 #define DUMP_REGISTERS 27
 #define DUMP_SP 19
 size_t dump_registers(struct dump *dump, const uint64_t (**registers)[DUMP_REGISTERS]);
 
-/* Whether the dump is of an x86_64 machine, and one above the highest physical address. */
+/* Whether the dump is from an x86_64 machine, and one above the highest physical address. */
 bool dump_is_x86_64(const struct dump *dump);
 uint64_t dump_end(const struct dump *dump);
 
-/* Bytes of memory that it says it has. */
+/* The bytes of memory that the headers announce. */
 uint64_t dump_size(const struct dump *dump);
 
-/* Whether something that it speaks of turned out not to be in the file, so far. */
+/* Whether a part that the headers announce was missing in the file, so far. */
 bool dump_is_cut(const struct dump *dump);
 
 /* The physical address at or after @pa from which there is memory; false at the end. */
@@ -57,7 +56,7 @@ bool dump_next(const struct dump *dump, uint64_t *pa);
 /* The same, but without holes of a sparse file, which are zeros. */
 bool dump_next_data(struct dump *dump, uint64_t *pa);
 
-/* A hexadecimal line of VMCOREINFO; false if there is none of this name. */
+/* A hexadecimal line of VMCOREINFO; false if it has no line of this name. */
 bool dump_info(struct dump *dump, const char *name, uint64_t *value);
 
 #endif

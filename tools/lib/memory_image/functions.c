@@ -30,13 +30,13 @@ struct image_functions {
 	size_t count;
 	struct arena names;
 	struct strmap known;		/* addresses in modules, as text … */
-	const char **known_text;	/* … and what they are */
+	const char **known_text;	/* … and their names */
 	size_t knowns, known_room;
 };
 
 /* ---- names, which are compressed ------------------------------------------------------ */
 
-/* Bytes one after the other. */
+/* A reader of consecutive bytes. */
 struct bytes {
 	struct image *image;
 	uint64_t at;
@@ -61,7 +61,7 @@ struct tokens {
 	char table[TOKEN_TABLE + 1];
 };
 
-/* Length, in one byte or two, and a token for each byte. The first letter is the type. */
+/* The length, in one byte or two, and a token for each byte. The first letter is the type. */
 static bool read_name(struct bytes *b, const struct tokens *tokens, char name[NAME])
 {
 	size_t len = 0, count;
@@ -91,8 +91,8 @@ static bool read_name(struct bytes *b, const struct tokens *tokens, char name[NA
 /* ---- addresses, which are 32 bits ------------------------------------------------------ */
 
 /*
- * How they are coded depends on the kernel's version and configuration. The symbol _text,
- * whose address is known, tells it.
+ * The coding depends on the kernel's version and configuration. The known address of the symbol
+ * _text tells which it is.
  */
 enum coding { FROM_THEMSELVES, FROM_BASE, FROM_BASE_IF_NEGATIVE };
 
@@ -109,7 +109,7 @@ static uint64_t address_of(const struct code *code, uint64_t table, const int32_
 	case FROM_BASE:
 		return code->base + (uint32_t)offset[i];
 	case FROM_BASE_IF_NEGATIVE:
-		/* Others are offsets in percpu memory. */
+		/* Other values are offsets in percpu memory. */
 		return offset[i] < 0 ? code->base - (uint64_t)(int64_t)offset[i] : (uint64_t)offset[i];
 	}
 	return 0;
@@ -149,7 +149,7 @@ static void read_kernel(struct image_functions *f, size_t nr)
 
 	image_read(image, n[N_SYMBOL_OFFSETS], offset, nr * sizeof(*offset));
 	image_read(image, n[N_TOKEN_INDEX], tokens->index, sizeof(tokens->index));
-	/* Not beyond its end: there may be no more pages. */
+	/* Not beyond its end: there may be no further page. */
 	len = (size_t)tokens->index[TOKENS - 1] + 1;
 	image_read(image, n[N_TOKEN_TABLE], tokens->table, len);
 	for (char last = tokens->table[len - 1]; last && len < TOKEN_TABLE; len++) {
@@ -214,7 +214,10 @@ bool image_functions_any(const struct image_functions *f)
 
 /* ---- looking up ------------------------------------------------------------------------ */
 
-/* As the kernel: of several at one address the first, which ends where the next one begins. */
+/*
+ * As in the kernel: of several symbols at one address the first, which ends where the next
+ * address begins.
+ */
 static bool find_in_kernel(const struct image_functions *f, uint64_t address, struct text *text)
 {
 	const uint64_t *n = f->image->n;
@@ -243,7 +246,7 @@ static bool find_in_kernel(const struct image_functions *f, uint64_t address, st
 	return true;
 }
 
-/* The part of a module that an address is in; its end, 0: in none. */
+/* The end of the part of a module that an address is in; 0: it is in none. */
 static uint64_t part_end(struct image *image, uint64_t module, uint64_t address)
 {
 	const uint64_t *n = image->n;
@@ -282,7 +285,7 @@ static bool find_symbol(struct image *image, uint64_t module, uint64_t address, 
 		if (value > address || value <= start)
 			continue;
 		image_string(image, strings + get32(raw, n[N_ELF_SYM_NAME]), name, sizeof(name));
-		/* Names that begin so are marks of assemblers. */
+		/* Assemblers use names that begin like this for marks. */
 		if (!*name || *name == '$' || !strncmp(name, ".L", 2) || !strncmp(name, "L0", 2))
 			continue;
 		start = value;
@@ -316,7 +319,7 @@ static bool find_in_module(struct image *image, uint64_t address, struct text *t
 	return false;
 }
 
-/* All symbols of a module are read for each address in it, and stacks have the same ones often. */
+/* Each address in a module needs all of its symbols, and stacks repeat their addresses. */
 static void add_known(struct image_functions *f, uint64_t address, struct text *text)
 {
 	struct text what = { 0 };

@@ -10,7 +10,7 @@
 #define MAX_MODULES 65536
 #define MAX_FOLLOWERS 1024
 
-/* Below this physical addresses and page frame numbers are more often small numbers. */
+/* Physical addresses and page frame numbers below this are more often other small numbers. */
 #define LOWEST_ADDRESS (1ULL << 16)
 
 /* Percpu pointers below this are numbers as other code has them, too. */
@@ -51,7 +51,7 @@ struct scan {
 	size_t tasks, task_room;
 	struct vmalloc_area *area;	/* by node */
 	size_t areas, next_area;
-	struct frames_list skip;	/* not to be looked at */
+	struct frames_list skip;	/* memory that is not searched */
 
 	graph_progress *progress;
 	void *data;
@@ -129,7 +129,7 @@ static struct extent *at_frame(struct scan *s, uint64_t pfn)
 	       s->objects->id[extent->first] ? extent : NULL;
 }
 
-/* One small number alone is no page frame: there are too many of them. */
+/* A single small number is no page frame: there are too many of them. */
 static void look_frame(struct scan *s, uint64_t w, uint64_t before, uint64_t after, uint32_t offset)
 {
 	struct extent *extent = at_frame(s, w), *other;
@@ -167,7 +167,7 @@ static inline bool is_small_percpu(const struct scan *s, uint64_t w)
 
 typedef bool word_function(struct scan *s, uint64_t w);
 
-/* How many of the words near the one that is looked at are such words */
+/* Counts the words near the current one for which @function is true. */
 static unsigned int count_near(struct scan *s, unsigned int words, word_function *function)
 {
 	size_t from = s->at > words * 8 ? s->at - words * 8 : s->at % 8, to = s->at + words * 8;
@@ -213,9 +213,10 @@ static bool is_old_address(struct scan *s, uint64_t w)
 }
 
 /*
- * Who keeps an area knows where it begins, or a structure in its first page. Other addresses in it
- * can be older than the area: of a stack or of a module's file that was there before. So can those
- * near them, but for the kernel's own data and for stacks, where few words are old.
+ * The holder of an area has its first address, or that of a structure in its first page. Other
+ * addresses in it can be older than the area: from a stack or a module's file that was there
+ * before. So can those near them, except in the kernel's own data and on stacks, where few words
+ * are old.
  */
 static bool is_area_pointer(struct scan *s, const struct vmalloc_area *area, uint64_t w)
 {
@@ -227,7 +228,7 @@ static bool is_area_pointer(struct scan *s, const struct vmalloc_area *area, uin
 	       (!(w & 4) && !count_near(s, NEAR_ADDRESSES, is_old_address));
 }
 
-/* Where a word leads to that is no address of the direct map */
+/* The target of a word that is not an address in the direct map */
 static uint32_t at_other(struct scan *s, uint64_t w)
 {
 	struct kernel_objects *o = s->objects;
@@ -247,7 +248,7 @@ static uint32_t at_other(struct scan *s, uint64_t w)
 	return area && is_area_pointer(s, area, w) ? area->node : 0;
 }
 
-/* The struct pages first: without vmemmap they are in the direct map. */
+/* Struct pages come first: without vmemmap they are in the direct map. */
 static inline uint32_t at_word(struct scan *s, uint64_t w)
 {
 	struct extent *extent;
@@ -268,7 +269,7 @@ static void look(struct scan *s, const uint8_t *words, size_t len, uint32_t offs
 
 		s->at = i;
 
-		/* No pointer, however it is written, is as small. */
+		/* No pointer, however it is coded, is as small. */
 		if (w < 256)
 			continue;
 		if (w < s->max_pa / DUMP_PAGE)
@@ -356,9 +357,9 @@ static void sort_frames(struct frames_list *list)
 	list->count = kept;
 }
 
-/* ---- what is not looked at ------------------------------------------------------------ */
+/* ---- memory that is not searched ------------------------------------------------------ */
 
-/* A page that is the kernel's own bookkeeping, and is never lost */
+/* A page of the kernel's own bookkeeping, which is never lost */
 static void set_aside(struct scan *s, uint64_t pa)
 {
 	struct extent *extent = kobjects_extent(s->objects, pa / DUMP_PAGE);
@@ -380,7 +381,7 @@ static void set_aside_virtual(struct scan *s, uint64_t va, uint64_t len)
 
 typedef void entry_function(struct scan *s, uint64_t pa, bool table);
 
-/* Calls @function for each table, and for each page that is mapped, below one. */
+/* Calls @function for each table, and for each mapped page, below a table. */
 static void walk_tables(struct scan *s, uint64_t table, unsigned int shift, unsigned int from,
 			unsigned int to, entry_function *function)
 {
@@ -393,7 +394,7 @@ static void walk_tables(struct scan *s, uint64_t table, unsigned int shift, unsi
 	for (unsigned int i = from; i < to; i++) {
 		uint64_t entry = entries[i], pa = entry & ENTRY_ADDRESS;
 
-		/* KASAN's shadow has the same table many times. */
+		/* KASAN's shadow repeats the same table many times. */
 		if (!(entry & ENTRY_PRESENT) || entry == last || image_exhausted(s->image))
 			continue;
 		last = entry;
@@ -421,7 +422,9 @@ static void user_entry(struct scan *s, uint64_t pa, bool table)
 		add_edge(s, extent->first, EDGE_MAPPED);
 }
 
-/* Slots and page_ext: four ids can look like an address, and what points to them is not aligned. */
+/*
+ * Slots and page_ext: four ids can look like an address, and pointers to them are not aligned.
+ */
 static void set_page_ids_aside(struct scan *s)
 {
 	uint64_t step = 1ULL << s->image->n[N_SECTION_SHIFT], size;
@@ -448,7 +451,10 @@ static void set_bookkeeping_aside(struct scan *s)
 	set_page_ids_aside(s);
 	for (size_t i = 0; i < o->units; i++)
 		set_aside_virtual(s, o->unit[i].start, o->unit[i].size);
-	/* It knows all its objects, and they would never be lost. */
+	/*
+	 * KFENCE knows all its objects: its metadata would keep every one of them from being
+	 * lost.
+	 */
 	if (metadata)
 		set_aside_virtual(s, metadata, n[N_KFENCE_METADATA_SIZE]);
 	if (image->layout.tables)
@@ -463,7 +469,7 @@ static uint32_t label_of(struct graph *g, const char *name)
 	return (uint32_t)strmap_add(&g->labels, name, strlen(name)) + 1;
 }
 
-/* The saved stack pointer, or that of a processor; the whole stack if neither can be right. */
+/* The saved stack pointer, or that of a processor; the whole stack if neither is plausible. */
 static uint64_t stack_pointer(struct scan *s, uint64_t task, uint64_t stack)
 {
 	struct image *image = s->image;
@@ -502,7 +508,10 @@ static void add_task(struct scan *s, uint64_t task)
 	};
 }
 
-/* Quiet are the stacks of tasks, and those that wait to become the stack of one again. */
+/*
+ * The stacks of tasks, and stacks that wait for reuse, are quiet: their words are not read like
+ * those of other memory.
+ */
 static void find_tasks(struct scan *s)
 {
 	struct kernel_objects *o = s->objects;
@@ -583,7 +592,7 @@ static void look_percpu(struct scan *s, uint32_t node)
 		look_virtual(s, object->address + s->image->unit_offset[cpu], object->size, 0);
 }
 
-/* The struct pages of a compound page behind the fourth have nothing in them. */
+/* The struct pages of a compound page after the fourth contain nothing. */
 static void look_struct_pages(struct scan *s, const struct extent *extent)
 {
 	uint64_t pages = 1ULL << extent->order;
@@ -593,7 +602,7 @@ static void look_struct_pages(struct scan *s, const struct extent *extent)
 	look_virtual(s, s->memory_map + extent->pfn * s->page_size, pages * s->page_size, 0);
 }
 
-/* All but the words of a vmap_area that lead to what it is of */
+/* All words of a vmap_area except those that lead to its parts */
 static void look_area(struct scan *s, uint64_t pa, uint32_t size)
 {
 	const uint64_t *n = s->image->n;
@@ -757,7 +766,10 @@ static void look_frames(struct scan *s, const struct frames_list *list)
 				look_physical(s, pfn * DUMP_PAGE, DUMP_PAGE, 0);
 }
 
-/* What of the kernel's image is still the kernel's, but for the stack of its first task */
+/*
+ * The parts of the kernel's image that the kernel still uses, without the stack of its first
+ * task
+ */
 static void look_data(struct scan *s)
 {
 	const uint64_t *n = s->image->n;

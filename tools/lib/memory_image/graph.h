@@ -29,7 +29,7 @@
 #include "memory_image/kernel_objects.h"
 
 struct edge {
-	uint32_t to, offset;	/* where in the holder; EDGE_MAPPED: in its page table */
+	uint32_t to, offset;	/* offset in the holder; EDGE_MAPPED: in its page table */
 };
 
 #define EDGE_MAPPED UINT32_MAX
@@ -37,7 +37,7 @@ struct edge {
 struct graph {
 	struct kernel_objects *objects;
 	uint32_t nodes;		/* one above the last root, behind all objects */
-	uint32_t *root_label;	/* of nodes from objects->nodes on */
+	uint32_t *root_label;	/* for nodes from objects->nodes on */
 	size_t roots, root_room;
 	struct strmap labels;
 	uint64_t *first;	/* edges of node i: first[i] to first[i + 1] */
@@ -46,25 +46,30 @@ struct graph {
 	uint64_t scanned;	/* bytes */
 };
 
-/* What graph_read() says from time to time: how much of all is done. */
+/* Called by graph_read() from time to time with the share that is done. */
 typedef void graph_progress(void *data, uint64_t done, uint64_t all);
 
 struct graph *graph_read(struct kernel_objects *objects, graph_progress *progress, void *data);
 void graph_free(struct graph *graph);
 
-/* Pages that follow the page @node, one after the other from @i = 0 on; 0: no more. */
+/*
+ * The pages that are linked to the page @node, one after the other from @i = 0 on; 0: no more.
+ */
 uint32_t graph_follower(const struct graph *graph, uint32_t node, unsigned int i);
 
 /* Whether it is one of the roots, or memory that is never lost. */
 bool graph_is_root(const struct graph *graph, uint32_t node);
 
 /*
- * Sets @reached[node] for all nodes that roots lead to without a node in @without (which may be
- * NULL, or have a byte for each node).
+ * Sets @reached[node] for all nodes that the roots reach without passing a node in @without (a
+ * byte for each node; may be NULL).
  */
 void graph_reach(const struct graph *graph, const uint8_t *without, uint8_t *reached);
 
-/* Sets @reached for all that @node leads to, and itself; calls @each, which may be NULL. */
+/*
+ * Sets @reached for @node and all nodes that it reaches without passing a node in @without.
+ * @stack has space for all nodes.
+ */
 void graph_reach_from(const struct graph *graph, uint32_t node, const uint8_t *without,
 		      uint8_t *reached, uint32_t *stack);
 
@@ -72,7 +77,7 @@ void graph_reach_from(const struct graph *graph, uint32_t node, const uint8_t *w
 #define GRAPH_LABELS IMAGE_IDS
 uint32_t graph_group(const struct graph *graph, uint32_t node, bool contexts);
 
-/* What a group is called. */
+/* The name of a group. */
 void graph_group_name(const struct graph *graph, uint32_t group, struct text *name);
 
 #endif

@@ -9,8 +9,8 @@ struct counter {
 	const struct graph *graph;
 	bool contexts;
 	struct pointers *holders;
-	uint32_t *index;	/* of a group + 1 */
-	uint32_t *seen_by;	/* the row + 1 that has counted this object last */
+	uint32_t *index;	/* group + 1 */
+	uint32_t *seen_by;	/* row + 1 of the last count of this object */
 	uint8_t *held;
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What points to chosen objects of a graph, and what would go with them. */
+/* The holders of chosen objects of a graph, and the memory that would be free without these. */
 #ifndef CODETAG_IMAGE_HOLDERS_H
 #define CODETAG_IMAGE_HOLDERS_H
 
@@ -7,24 +7,24 @@
 
 struct pointers_row {
 	uint32_t group;
-	uint64_t pointers, objects, holders;	/* objects: that these point to */
+	uint64_t pointers, objects, holders;	/* chosen objects that it points to */
 	uint64_t example;			/* address of a pointer, or of its holder */
-	uint32_t example_offset;		/* in its holder; EDGE_MAPPED: not known */
+	uint32_t example_offset;		/* offset in its holder; EDGE_MAPPED: not known */
 	uint32_t last_holder;
 };
 
 struct pointers {
-	struct pointers_row *row;		/* with most objects first */
+	struct pointers_row *row;		/* the holder of most objects first */
 	size_t rows, room;
 	uint64_t chosen, bytes;		/* objects that were chosen */
-	uint64_t unheld;		/* of these, what nothing points to */
+	uint64_t unheld;		/* chosen objects to which nothing points */
 };
 
-/* @chosen has a byte for each node. Pointers among the chosen ones count, too. */
+/* @chosen has a byte for each node. Pointers between chosen objects count, too. */
 struct pointers *pointers_find(const struct graph *graph, const uint8_t *chosen, bool contexts);
 void pointers_free(struct pointers *holders);
 
-/* What only the chosen objects lead to, with themselves, by site, largest first. */
+/* The chosen objects, and all that only they reach, by site, the largest first. */
 struct retained_row {
 	uint32_t group;
 	uint64_t bytes, objects;

@@ -21,16 +21,16 @@
 #define MAX_ENTRIES 1024
 #define MAX_NAME 64
 
-/* No structure or array of structures is as large. */
+/* No structure or array of structures is larger. */
 #define MAX_OFFSET 65536
 
 struct translation {
-	uint64_t va, pa;	/* of a page, va + 1; 0: none */
+	uint64_t va, pa;	/* address of a page, + 1; 0: none */
 };
 
 static const struct {
 	const char *name;
-	const char *missing;	/* what to say; NULL: a kernel may lack it */
+	const char *missing;	/* what a message calls it; NULL: a kernel may lack it */
 } numbers[] = {
 #define NUMBER_ALWAYS(id, name) \
 	[N_##id] = { name, "has no entry '" name "' in its layout table: the image is damaged or cut" },
@@ -106,7 +106,9 @@ bool image_translate(struct image *image, uint64_t va, uint64_t *pa)
 	uint64_t page = va / DUMP_PAGE * DUMP_PAGE, at;
 	struct translation *known = &image->known[va / DUMP_PAGE % KNOWN];
 
-	/* What is not mapped there, as KFENCE's free objects, is still there. */
+	/*
+	 * A page that is not mapped there, such as KFENCE's free objects, still has its memory.
+	 */
 	if (va >= image->layout.direct_map && va - image->layout.direct_map < image->max_pa) {
 		*pa = va - image->layout.direct_map;
 		return true;
@@ -171,7 +173,7 @@ char *image_string(struct image *image, uint64_t va, char *buf, size_t room)
 {
 	size_t done = 0;
 
-	/* Not beyond the page with the end, for that may be the last one there is. */
+	/* Not beyond the page with the end: there may be no further page. */
 	while (done < room) {
 		size_t part = DUMP_PAGE - va % DUMP_PAGE;
 
@@ -203,8 +205,9 @@ static bool read_layout(struct image *image, uint64_t pa)
 }
 
 /*
- * By its magic: copies in files, of which memory has some, do not know where they are. A
- * table is in the kernel's data, and so in one page or, at the end of one, in two.
+ * Found by its magic. Copies of the table in files, which memory contains as well, do not have
+ * the right address in them. The table is in the kernel's data, so it is in one page, or in two
+ * at the end of a page.
  */
 static bool find_layout(struct image *image)
 {
@@ -269,7 +272,7 @@ static const char *read_numbers(struct image *image)
 	return NULL;
 }
 
-/* All members that are taken from a buffer with the whole structure; get64() and so on. */
+/* All members that get64() and the like take from a buffer with the whole structure. */
 static const struct {
 	enum number member, size_of;
 	size_t size;
@@ -302,7 +305,7 @@ static bool members_sane(const struct image *image)
 	return true;
 }
 
-/* Numbers that are divided by, shifted with or multiplied. */
+/* Numbers that are used as divisors, shifts or factors. */
 static bool numbers_sane(const struct image *image)
 {
 	const uint64_t *n = image->n;
@@ -348,7 +351,7 @@ struct image *image_open_dump(struct dump *dump, const char **why)
 
 	image->dump = dump;
 	image->known = xcalloc(KNOWN, sizeof(*image->known));
-	/* Much more than is read of any, and soon over. */
+	/* Much more than any image needs, and soon used up in a loop. */
 	image->budget = 16 * dump_size(dump) + (1 << 20);
 	if (!dump_is_x86_64(dump))
 		*why = "is of an architecture that is not supported: x86_64 is";

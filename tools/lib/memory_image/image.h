@@ -28,48 +28,56 @@ struct image {
 	struct dump *dump;
 	struct layout layout;
 	uint64_t n[N_COUNT];
-	uint64_t max_pa;		/* of the direct map */
+	uint64_t max_pa;		/* address of the direct map */
 
-	uint64_t *cpu_offset;		/* of each possible CPU */
-	uint64_t *unit_offset;		/* of its memory in a chunk of percpu memory */
+	uint64_t *cpu_offset;		/* address of each possible CPU's memory */
+	uint64_t *unit_offset;		/* offset of its memory in a chunk of percpu memory */
 	size_t cpus;
 
 	uint64_t budget;		/* bytes that may still be read */
-	uint64_t missing;		/* reads of pages that the dump does not have */
+	uint64_t missing;		/* number of reads of pages that the dump does not have */
 	struct translation *known;	/* by the low bits of the page's number */
 };
 
-/* NULL after a message. */
+/* Returns NULL after a message. */
 struct image *image_open(const char *path);
 
-/* NULL if it is none, with the reason in *@why. */
+/* Returns NULL if it is no image, with the reason in *@why. */
 struct image *image_open_dump(struct dump *dump, const char **why);
 void image_close(struct image *image);
 
 /* The physical address of a virtual one; false if there is none. */
 bool image_translate(struct image *image, uint64_t va, uint64_t *pa);
 
-/* Reads @len bytes at @va, and fills with zeros what it cannot read; then it is false. */
+/*
+ * Reads @len bytes at @va. Fills the bytes that it cannot read with zeros, and then returns
+ * false.
+ */
 bool image_read(struct image *image, uint64_t va, void *buf, size_t len);
 
 /*
- * The DUMP_PAGE bytes at physical address @pa, a multiple of that, to read @len of them before
- * the next call. NULL if there are none.
+ * The DUMP_PAGE bytes at physical address @pa, a multiple of that. The caller reads @len of
+ * them before the next call. NULL if the dump lacks them.
  */
 const void *image_page(struct image *image, uint64_t pa, size_t len);
 
-/* One number, 0 if it cannot be read. */
+/* Reads one number, 0 if it cannot be read. */
 uint64_t image_u64(struct image *image, uint64_t va);
 uint32_t image_u32(struct image *image, uint64_t va);
 uint16_t image_u16(struct image *image, uint64_t va);
 
-/* A string of less than @room bytes, printable; "" if it cannot be read. Returns @buf. */
+/*
+ * Reads a string of less than @room bytes and makes it printable; "" if it cannot be read.
+ * Returns @buf.
+ */
 char *image_string(struct image *image, uint64_t va, char *buf, size_t room);
 
-/* What all reads may read is used up: the image has a loop. */
+/* Whether the limit of all reads is used up: then the image has a loop. */
 bool image_exhausted(const struct image *image);
 
-/* For loops that need not read anything: false once that is so. */
+/*
+ * For loops that may read nothing: counts a step, and returns false when the limit is used up.
+ */
 bool image_step(struct image *image);
 
 /* Members of a structure that was read into @buf. */

@@ -6,7 +6,7 @@
 
 #include "base/memory.h"
 
-/* Page frames of a piece of the table, and the most pieces: 64 TiB */
+/* Page frames in a piece of the table, and the largest number of pieces: 64 TiB */
 #define PIECE_SHIFT 15
 #define PIECE (1U << PIECE_SHIFT)
 #define MAX_PIECES (1U << 19)
@@ -17,7 +17,7 @@
 
 struct builder {
 	struct kernel_objects *objects;
-	struct image_page page;		/* the one looked at */
+	struct image_page page;		/* the piece that was looked at last */
 	size_t id_room, extent_room, percpu_room, chunk_room;
 	bool percpu_done;
 };
@@ -72,7 +72,7 @@ static struct extent *add_extent(struct builder *b, unsigned int order)
 	const uint64_t *n = image->n;
 	struct extent extent = { .pfn = pfn, .count = 1, .order = (uint8_t)order };
 
-	/* Of a damaged image */
+	/* In a damaged image */
 	if (order > (b->page.is_head ? MAX_ORDER : MAX_ALLOC_ORDER) ||
 	    (pfn + (1ULL << order)) * DUMP_PAGE > image->max_pa)
 		extent.order = 0;
@@ -285,7 +285,7 @@ static int by_area_start(const void *a, const void *b)
 	return (x->start > y->start) - (x->start < y->start);
 }
 
-/* How many areas begin at or below an address */
+/* The number of areas that begin at or below an address */
 static size_t areas_to(const struct kernel_objects *objects, uint64_t va)
 {
 	size_t low = 0, high = objects->areas;
@@ -484,7 +484,7 @@ uint32_t kobjects_at_physical(const struct kernel_objects *objects, uint64_t pa)
 			return 0;
 		node += 1 + (uint32_t)i;
 	} else if (extent->flags & EXTENT_USED) {
-		/* A slab without objects, or what a chunk of percpu memory is in */
+		/* A slab without objects, or the pages of a chunk of percpu memory */
 		return 0;
 	}
 	return objects->id[node] ? node : 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * All that a kernel in an image has allocated, numbered: each allocation of pages, each slab
- * object and each percpu allocation is a node. And which of them an address is in.
+ * All allocations of a kernel in an image, numbered. Each allocation of pages, each slab object
+ * and each percpu allocation is a node, which can be found by an address in it.
  */
 #ifndef CODETAG_IMAGE_KERNEL_OBJECTS_H
 #define CODETAG_IMAGE_KERNEL_OBJECTS_H
@@ -9,22 +9,22 @@
 #include "memory_image/recount.h"
 
 enum extent_flags {
-	EXTENT_SLAB = 1,	/* the nodes behind the first are its objects */
-	EXTENT_QUIET = 2,	/* what is in these pages holds nothing */
+	EXTENT_SLAB = 1,	/* the nodes after the first are its objects */
+	EXTENT_QUIET = 2,	/* nothing in these pages counts as a pointer */
 	EXTENT_USED = 4,	/* an allocator or the processor uses it, so it is never lost */
 	EXTENT_COMPOUND = 8,
-	EXTENT_POINTED = 16,	/* a pointer, and not only to its struct page, leads to it */
+	EXTENT_POINTED = 16,	/* a pointer to it exists, not only one to its struct page */
 };
 
-/* Pages that belong together: an allocation, and the objects in it if it is a slab. */
+/* Pages that belong together: an allocation, together with its objects if it is a slab. */
 struct extent {
 	uint64_t pfn;
 	const struct image_cache *cache;	/* of a slab */
 	uint32_t first, count;	/* nodes: of the pages, then of each object */
-	uint32_t label;		/* of pages that a label names better than their site; 0: none */
+	uint32_t label;		/* a label that names the pages better than their site; 0: none */
 	uint16_t flags;
 	uint8_t order;
-	bool kfence;		/* its one object is anywhere in it */
+	bool kfence;		/* its only object can begin anywhere in it */
 };
 
 struct percpu_object {
@@ -33,14 +33,14 @@ struct percpu_object {
 	uint16_t id;
 };
 
-/* The memory of a processor in a chunk, or what of it is no allocation */
+/* The memory of a processor in a chunk, or the part of it that is not allocated */
 struct percpu_unit {
 	uint64_t start, size, base;
 };
 
 struct vmalloc_area {
 	uint64_t start, end;
-	uint32_t node;		/* that of the vm_struct */
+	uint32_t node;		/* address of the vm_struct */
 };
 
 /* Page frames [first, end) */
@@ -59,9 +59,9 @@ struct kernel_objects {
 	struct recount *recount;
 
 	/* Nodes 1 to percpus are those of percpu memory, the rest those of extents. */
-	uint16_t *id;		/* of each node, 0: it is free */
+	uint16_t *id;		/* id of each node, 0: it is free */
 	uint32_t nodes;		/* one above the highest */
-	uint32_t live;		/* that are not free */
+	uint32_t live;		/* nodes that are not free */
 
 	struct extent *extent;
 	size_t extents;
@@ -83,10 +83,10 @@ struct kernel_objects {
 	 * no pointers
 	 */
 	uint8_t *is_area, *is_vm, *is_ids;
-	uint64_t *ids;			/* where the latter are */
+	uint64_t *ids;			/* addresses of the latter */
 	size_t nr_ids, ids_room;
 
-	/* Page frames without an id: of the kernel since boot, and allocated all the same */
+	/* Page frames without an id: the kernel's since boot, and others that are allocated */
 	struct frames_list reserved, unknown;
 	uint64_t kfence, kfence_size;
 };
@@ -105,7 +105,7 @@ static inline void kobjects_set_bit(uint8_t *bits, uint32_t node)
 	bits[node / 8] |= (uint8_t)(1 << node % 8);
 }
 
-/* Adds page frames to a list, whose last piece may grow. */
+/* Adds page frames to a list. They may extend its last piece. */
 void frames_add(struct frames_list *list, uint64_t first, uint64_t end);
 
 /* The extent with a page frame; NULL: none. */
@@ -114,7 +114,9 @@ struct extent *kobjects_extent(const struct kernel_objects *objects, uint64_t pf
 /* The extent of a node; NULL: it is percpu memory. */
 struct extent *kobjects_extent_of(const struct kernel_objects *objects, uint32_t node);
 
-/* Node at a physical address, at an address of percpu memory, at any address; 0: none. */
+/*
+ * The node at a physical address, at an address of percpu memory, or at any address; 0: none.
+ */
 uint32_t kobjects_at_physical(const struct kernel_objects *objects, uint64_t pa);
 uint32_t kobjects_at_percpu(const struct kernel_objects *objects, uint64_t va);
 uint32_t kobjects_at(const struct kernel_objects *objects, uint64_t va);
@@ -122,7 +124,7 @@ uint32_t kobjects_at(const struct kernel_objects *objects, uint64_t va);
 /* The area of vmalloc space with an address; NULL: none. */
 const struct vmalloc_area *kobjects_area(const struct kernel_objects *objects, uint64_t va);
 
-/* Where a node is, by an address of the kernel, and how large. */
+/* The address of a node in the kernel, and its size. */
 uint64_t kobjects_address(const struct kernel_objects *objects, uint32_t node);
 uint64_t kobjects_bytes(const struct kernel_objects *objects, uint32_t node);
 

@@ -32,7 +32,7 @@ static void add(struct finder *f, uint32_t node, bool contexts)
 	}
 	site = &lost->site[*index - 1];
 	if (site->examples < LOST_EXAMPLES) {
-		/* Heads stand before the others. */
+		/* Heads come before the other examples. */
 		if (f->head[node] && site->heads < site->examples) {
 			site->example[site->examples] = site->example[site->heads];
 			site->example[site->heads] = node;
@@ -48,7 +48,10 @@ static void add(struct finder *f, uint32_t node, bool contexts)
 	lost->bytes += bytes;
 }
 
-/* Nodes that lost ones lead to are no heads; of a ring that only itself leads to one is. */
+/*
+ * A head is a node that no other lost node leads to. In a ring that only the ring itself leads
+ * to, one node is the head.
+ */
 static void find_heads(struct finder *f)
 {
 	const struct graph *g = f->graph;
@@ -58,7 +61,7 @@ static void find_heads(struct finder *f)
 	for (uint32_t node = 1; node < nodes; node++) {
 		if (!is_lost(f, node))
 			continue;
-		/* The vm_struct of an area is as much lost as its pages. */
+		/* The vm_struct of an area is lost together with its pages. */
 		if (kobjects_bit(g->objects->is_vm, node))
 			continue;
 		for (uint64_t e = g->first[node]; e < g->first[node + 1]; e++)

@@ -10,7 +10,7 @@
 struct lost_site {
 	uint32_t group;
 	uint64_t bytes, objects;
-	uint64_t heads;		/* that no other lost object leads to, one of each ring */
+	uint64_t heads;		/* no other lost object leads to it; one of each ring */
 	uint32_t example[LOST_EXAMPLES];	/* nodes, heads first */
 	uint32_t examples;
 };
@@ -19,10 +19,10 @@ struct lost {
 	struct lost_site *site;	/* largest first */
 	size_t sites, room;
 	uint64_t bytes, objects;
-	uint64_t live;		/* objects there are */
+	uint64_t live;		/* number of objects in the image */
 };
 
-/* By call site, or by context where there are some. */
+/* By call site, or by context where a site has contexts. */
 struct lost *lost_find(const struct graph *graph, bool contexts);
 void lost_free(struct lost *lost);
 

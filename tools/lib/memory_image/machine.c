@@ -53,7 +53,7 @@ static struct zones sum_zones(struct image *image)
 
 /* ---- counters ------------------------------------------------------------------------------ */
 
-/* Pages; a counter below 0 is one that other CPUs have not added to yet. */
+/* Pages. A counter can be below 0 while other CPUs have not added their part. */
 static uint64_t node_stat(struct image *image, enum number item)
 {
 	int64_t value = (int64_t)image_u64(image, image->n[N_NODE_STAT] + 8 * image->n[item]);
@@ -82,7 +82,7 @@ static uint64_t huge_pages(struct image *image)
 	return pages;
 }
 
-/* As in /proc/meminfo, but that the cache has what Buffers would have. */
+/* As in /proc/meminfo, except that Cached includes Buffers. */
 static void write_meminfo(struct text *out, struct image *image, uint64_t percpu, uint64_t vmalloc)
 {
 	const uint64_t *n = image->n;
@@ -158,7 +158,7 @@ static void write_resources(struct text *out, struct image *image, uint64_t at, 
 	}
 }
 
-/* ---- what is charged ------------------------------------------------------------------------ */
+/* ---- charged memory ------------------------------------------------------------------------- */
 
 struct charge {
 	uint64_t bytes, calls;
@@ -166,7 +166,7 @@ struct charge {
 
 struct charges {
 	struct charge of[HOLDER_PERCPU + 1];
-	uint64_t percpu_pages;		/* populated, of one CPU */
+	uint64_t percpu_pages;		/* populated pages of one CPU */
 };
 
 static void add_holding(void *data, const struct holding *h)
@@ -191,7 +191,7 @@ static void write_charged(struct text *out, const struct charges *charges, const
 	write_charge(out, &charges->of[HOLDER_OBJECT], "slab");
 }
 
-/* As in /proc/vmallocinfo, of areas that have pages of their own. */
+/* As in /proc/vmallocinfo, for areas that have pages of their own. */
 static struct charge write_areas(struct text *out, const struct kernel_objects *objects,
 				 struct image_functions *functions)
 {
@@ -233,7 +233,7 @@ static uint64_t anonymous_pages(struct image *image, uint64_t mm)
 	return sum > 0 && (uint64_t)sum < image->max_pa / DUMP_PAGE ? (uint64_t)sum : 0;
 }
 
-/* Each process has one leader, whose memory is that of all its threads. */
+/* Each process has one leader; all its threads have the same memory. */
 static void add_processes(struct holders *processes, struct image *image)
 {
 	const uint64_t *n = image->n;

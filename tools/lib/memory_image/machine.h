@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What a machine in an image would have said about its memory by other means than call sites. */
+/*
+ * The files other than allocinfo that the machine in an image would have had about its memory.
+ */
 #ifndef CODETAG_IMAGE_MACHINE_H
 #define CODETAG_IMAGE_MACHINE_H
 
@@ -7,14 +9,17 @@
 #include "memory_image/recount.h"
 #include "read/machine.h"
 
-/* Texts of files, with the lines that commands look at. */
+/* The texts of files, with the lines that commands need. */
 struct image_machine {
 	struct text meminfo, vmstat, zoneinfo, iomem, vmallocinfo, charged, slabinfo;
 	struct holders processes;	/* anonymous memory by command */
 	char host[65], release[65];
 };
 
-/* False if the layout table is of an older kernel and does not say where all that is. */
+/*
+ * Returns false if the layout table is from an older kernel and does not say where all of this
+ * is.
+ */
 bool image_machine_read(struct image_machine *machine, const struct image_sites *sites,
 			struct recount *recount, struct image_functions *functions);
 void image_machine_free(struct image_machine *machine);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The numbers of the kernel's layout table that are used here: how they are called here
- * and there. Those of the second list are not in every kernel; they are 0 then.
+ * The numbers of the kernel's layout table that the command needs: their names in the table and
+ * in the code. Not every kernel has those of the second list; they are then 0.
  */
 #ifndef CODETAG_NUMBERS_H
 #define CODETAG_NUMBERS_H

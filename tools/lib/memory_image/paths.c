@@ -26,7 +26,7 @@ static void rehash(struct paths *p)
 	}
 }
 
-/* The path of a group below another, which is that one itself if the group is on it already. */
+/* The path of a group below another path, or that path itself if the group is already on it. */
 static uint32_t below(struct paths *p, uint32_t above, uint32_t group)
 {
 	size_t s;

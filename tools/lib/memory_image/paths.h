@@ -9,13 +9,16 @@
 #include "memory_image/dominators.h"
 
 struct path {
-	uint32_t above;		/* index, smaller than its own; 0: begins here */
+	uint32_t above;		/* index of the path above, smaller than its own; 0: none */
 	uint32_t group;
 	uint64_t bytes, objects;	/* of itself */
 	uint64_t all_bytes, all_objects;	/* and of all below */
 };
 
-/* The first one is above all; it is no path. What no root leads to has GRAPH_LABELS as its root. */
+/*
+ * The first entry is above all paths and is none itself. Nodes that no root leads to have
+ * GRAPH_LABELS as their root.
+ */
 struct paths {
 	struct path *path;
 	size_t count, room;
@@ -23,7 +26,7 @@ struct paths {
 	size_t slots;
 };
 
-/* With @chosen, a byte for each node, only what is below these, and from there on. */
+/* With @chosen, a byte for each node, paths begin at the chosen nodes. */
 struct paths *paths_find(const struct graph *graph, const struct dominators *dominators,
 			 const uint8_t *chosen);
 void paths_free(struct paths *paths);

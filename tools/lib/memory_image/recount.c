@@ -14,7 +14,7 @@
 #define MAX_FAR 1048576
 #define CACHE_BUCKETS 4096
 
-/* Whoever has written to page_ext last said that it is going. */
+/* The kernel sets this bit in the pointer to a page_ext that it is about to free. */
 #define EXT_INVALID 1
 
 struct cached {
@@ -34,11 +34,11 @@ struct recount_memory {
 	size_t fars, room;
 	uint16_t *ids;
 	size_t ids_room, ids_count;
-	uint64_t ids_of;		/* whose are in @ids; 0: nobody's */
+	uint64_t ids_of;		/* the address of the slab whose ids are in @ids; 0: none */
 
 	/* Where pages have their ids */
 	uint64_t store, slots, ext_size, ext_offset;
-	/* The section looked at last */
+	/* The section that was looked at last */
 	uint64_t section, ext, usage;
 	bool online;
 };
@@ -199,8 +199,8 @@ static bool is_mark(const struct image *image, uint16_t id)
 }
 
 /*
- * The first page of an allocation of several pages that are no compound page holds a mark
- * that says how many, and the second page the id. While they are freed it is the other
+ * If an allocation of several pages is no compound page, its first page holds a mark with the
+ * number of pages, and the second page holds the id. While the pages are freed it is the other
  * way round.
  */
 static void find_id(struct recount *recount, struct image_page *page)
@@ -222,7 +222,7 @@ bool image_page_read(struct recount *recount, uint64_t pfn, struct image_page *p
 {
 	struct image *image = recount->image;
 	const uint64_t *n = image->n;
-	char raw[256] = { 0 };	/* as large as numbers_sane() lets it be */
+	char raw[256] = { 0 };	/* the largest size that numbers_sane() accepts */
 	uint64_t missing = image->missing, info;
 
 	*page = (struct image_page){
@@ -244,7 +244,7 @@ bool image_page_read(struct recount *recount, uint64_t pfn, struct image_page *p
 	if (info & 1) {
 		page->is_tail = true;
 		page->head = info - 1;
-		/* Or what to mask its own address with. */
+		/* Or a mask for its own address. */
 		if (!((~(info - 1) + 1) & ~(info - 1)))
 			page->head = page->va & info;
 	} else if (page->flags >> n[N_PG_HEAD] & 1) {
@@ -259,7 +259,7 @@ bool image_page_read(struct recount *recount, uint64_t pfn, struct image_page *p
 	return true;
 }
 
-/* Three bits of those that a block has, in every kernel. */
+/* The first three bits of a block, in every kernel. */
 unsigned int image_migratetype(struct recount *recount, uint64_t pfn)
 {
 	struct image *image = recount->image;
@@ -344,7 +344,7 @@ static bool is_kfence(struct image *image, uint64_t address)
 	return pool && address - pool < image->n[N_KFENCE_SIZE];
 }
 
-/* Lines of mm/codetag/slab_ref.c in words of this file. */
+/* The same computation as in mm/codetag/slab_ref.c. */
 bool image_slab_read(struct recount *recount, const struct image_page *page,
 		     struct image_slab *slab)
 {
@@ -378,7 +378,7 @@ bool image_slab_read(struct recount *recount, const struct image_page *page,
 
 	objects = (unsigned int)(mask ? (image_u64(image, page->va + n[N_SLAB_COUNTERS]) & mask) >>
 				 __builtin_ctzll(mask) : 0);
-	/* One that is just freed, and has no vector any more, has no ids either. */
+	/* A slab that is just being freed has no vector any more, and then no ids either. */
 	if (objects > (vector ? plain : inline_objects))
 		return false;
 	slab->objects = objects;
@@ -399,7 +399,7 @@ uint64_t image_object(const struct image_slab *slab, unsigned int i)
 	return slab->start + (uint64_t)i * slab->cache->size + slab->cache->pad;
 }
 
-/* All ids of the slab at once: an image is read as seldom as possible. */
+/* Reads all ids of the slab at once, because reading an image is slow. */
 static bool load_ids(struct recount *recount, const struct image_slab *slab)
 {
 	struct recount_memory *memory = recount->memory;
@@ -458,7 +458,7 @@ static void recount_slab(struct recount *recount, const struct image_page *page)
 
 static uint64_t recount_page(struct recount *recount, const struct image_page *page)
 {
-	/* What the second page holds is counted already. */
+	/* The second page's id has already been counted. */
 	uint64_t nr = page->mark ? 2 : page->is_head ? 1ULL << page->order : 1;
 
 	if (recount->visit_page)
@@ -480,8 +480,8 @@ static uint64_t recount_page(struct recount *recount, const struct image_page *p
 }
 
 /*
- * How many struct pages from this one on have never been written: those in a page of zeros. It
- * is not looked for where anything says that the page is in use.
+ * The number of struct pages from this one on that have never been written, because the page
+ * that they are in is zero. Returns 0 at once if anything says that this page is in use.
  */
 static uint64_t unwritten(struct recount *recount, const struct image_page *page)
 {
@@ -542,7 +542,7 @@ static uint64_t *read_map(struct image *image, uint64_t address, uint64_t bits)
 	return map;
 }
 
-/* A chunk of percpu memory as it is worked with */
+/* A chunk of percpu memory while it is being read */
 struct chunk {
 	uint64_t base, unit, pages, first, last, bits;
 	uint64_t *allocated, *bounds, *populated, *blocks;
@@ -580,7 +580,7 @@ static void chunk_free(struct chunk *c)
 	free(c->blocks);
 }
 
-/* The next allocation from @i on: where it begins, and its end and id. UINT64_MAX: none. */
+/* The next allocation from @i on: its beginning, end and id. UINT64_MAX: there is none. */
 static uint64_t chunk_next(struct image *image, const struct chunk *c, uint64_t i, uint64_t *end,
 			   uint16_t *id)
 {
@@ -632,7 +632,7 @@ static bool recount_chunk(struct recount *recount, uint64_t at, void *unused)
 	return false;
 }
 
-/* Calls @function for each chunk until it returns true; whether it did. */
+/* Calls @function for each chunk until it returns true, and returns whether it did. */
 static bool each_chunk(struct recount *recount,
 		       bool (*function)(struct recount *recount, uint64_t chunk, void *data),
 		       void *data)

@@ -6,7 +6,7 @@
 
 #include "base/memory.h"
 
-/* Modules that are or were loaded, and blocks of contexts; and tags that have no id. */
+/* Modules that are or were loaded, blocks of contexts, and tags without an id. */
 #define MAX_RANGES 65536
 #define MAX_WITHOUT_ID 65536
 
@@ -31,7 +31,10 @@ static void count(struct image_sites *sites, uint32_t first, uint32_t nr, uint64
 			struct image_counters *sum = &sites->counted[first + i];
 			const char *one = of_cpu + i * size;
 
-			/* Sums of unsigned numbers that may wrap, for a CPU frees what another allocated. */
+			/*
+			 * Sums of unsigned numbers that may wrap around, because a CPU frees
+			 * memory that another allocated.
+			 */
 			sum->bytes = (int64_t)((uint64_t)sum->bytes + get64(one, n[N_COUNTERS_BYTES]));
 			sum->calls = (int64_t)((uint64_t)sum->calls + get64(one, n[N_COUNTERS_CALLS]));
 		}
@@ -156,7 +159,7 @@ uint64_t image_tag_of(const struct image_sites *sites, uint16_t id)
 	range = range_of(sites, id);
 	if (!range || range->block)
 		return 0;
-	/* There was no memory for the names. */
+	/* The kernel had no memory for the names. */
 	if (!range->tags)
 		return n[N_RESERVED_TAGS] + n[N_ID_UNLOADED] * n[N_TAG_SIZE];
 	return range->tags + (id - range->first) * n[N_TAG_SIZE];

@@ -12,7 +12,7 @@ struct image_counters {
 	int64_t bytes, calls;
 };
 
-/* Of one module: tags with neighbouring ids, or without any (@first is 0). */
+/* The tags of one module, with neighbouring ids, or without ids (@first is 0). */
 struct image_range {
 	uint64_t tags, block, counters;
 	uint32_t nr;
@@ -23,12 +23,12 @@ struct image_range {
 
 struct image_sites {
 	struct image *image;
-	uint32_t builtin, builtin_end;	/* tags, and one above the highest id of them */
+	uint32_t builtin, builtin_end;	/* number of tags, and one above their highest id */
 	struct image_range *range;
 	size_t ranges, room;
 	uint32_t range_of[IMAGE_IDS];	/* index + 1 */
 	struct image_counters counted[IMAGE_IDS];
-	uint16_t site_of[IMAGE_IDS];	/* of a context's id */
+	uint16_t site_of[IMAGE_IDS];	/* id of the site of a context, by the context's id */
 };
 
 struct image_sites *image_sites_read(struct image *image);
@@ -37,13 +37,13 @@ void image_sites_free(struct image_sites *sites);
 /* The id itself, or that of its context's site */
 uint16_t image_site_id(const struct image_sites *sites, uint16_t id);
 
-/* The tag that has an id, or whose context has it; 0: none has. */
+/* The tag with an id, or of the context with that id; 0: none has it. */
 uint64_t image_tag_of(const struct image_sites *sites, uint16_t id);
 
 /* "file:line [module] func:name notes", as /proc/allocinfo has it; false if no tag has the id. */
 bool image_site_text(const struct image_sites *sites, uint16_t id, struct text *text);
 
-/* The text that /proc/allocinfo had. */
+/* The text of /proc/allocinfo. */
 void image_allocinfo(const struct image_sites *sites, struct text *text);
 
 #endif

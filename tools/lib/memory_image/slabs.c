@@ -17,7 +17,7 @@ struct counter {
 	struct recount *recount;
 	struct cache_use *use;
 	size_t count, room;
-	struct cache_use *last;		/* of the slab looked at; NULL: one that does not count */
+	struct cache_use *last;		/* of the last slab; NULL: that does not count */
 	uint64_t pfn;
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What /proc/slabinfo of a kernel in an image would say. */
+/* /proc/slabinfo of a kernel in an image. */
 #ifndef CODETAG_IMAGE_SLABS_H
 #define CODETAG_IMAGE_SLABS_H
 
@@ -7,8 +7,8 @@
 #include "memory_image/recount.h"
 
 /*
- * Counts objects in use by their ids, where the kernel takes all objects of the slabs that its
- * processors allocate from for used. Caches without slabs are not in it.
+ * Counts objects in use by their ids. The kernel counts all objects in the slabs that its
+ * processors allocate from as used. Caches without slabs are left out.
  */
 void image_slabinfo(struct recount *recount, struct text *text);
 

@@ -37,7 +37,7 @@ static uint64_t sum_percpu(const struct writer *w, enum number number)
 	return sum;
 }
 
-/* Pages that all nodes have. */
+/* Pages of all nodes. */
 static uint64_t present_pages(const struct writer *w)
 {
 	struct image *image = w->image;
@@ -133,7 +133,7 @@ static int by_value(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
-/* Memory of the texts of stacks, each once: many contexts can share one. */
+/* Memory of the stack texts, each counted once: contexts can share a text. */
 static uint64_t text_bytes(const struct writer *w, uint64_t *text, size_t count)
 {
 	uint64_t bytes = 0;
@@ -165,7 +165,10 @@ static void put_contexts(const struct writer *w)
 		for (uint32_t k = 0; k < range->nr; k++) {
 			uint64_t at = range->block + n[N_BLOCK_CONTEXTS] + k * n[N_CONTEXT_SIZE];
 
-			/* In a damaged image ranges overlap: then each id is one's only. */
+			/*
+			 * Ranges overlap only in a damaged image: then an id belongs to one of
+			 * them.
+			 */
 			if (sites->range_of[range->first + k] != i + 1)
 				continue;
 			if (!sites->site_of[range->first + k]) {

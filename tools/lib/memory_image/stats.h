@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the profiler of a kernel in an image used, cost and lost. */
+/* The limits, the cost and the losses of the profiler of a kernel in an image. */
 #ifndef CODETAG_IMAGE_STATS_H
 #define CODETAG_IMAGE_STATS_H
 
 #include "memory_image/recount.h"
 
 /*
- * The text that the file stats had, but for percpu_refs_failed. False if the layout table is of
- * an older kernel and does not say where all that is.
+ * The text of the file stats, except for percpu_refs_failed. Returns false if the layout table
+ * is from an older kernel and does not say where all of this is.
  */
 bool image_stats(const struct image_sites *sites, struct recount *recount, struct text *text);
 

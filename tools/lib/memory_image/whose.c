@@ -11,7 +11,7 @@
 #define MAX_MODULES 65536
 #define MAX_ALLOC_ORDER 10
 
-/* One found thing, for a walk that ends with it */
+/* The thing that a walk has found, which ends the walk */
 struct search {
 	const struct image_sites *sites;
 	struct recount *recount;
@@ -56,7 +56,7 @@ static void find_object(struct search *s, const struct image_page *page)
 		    slab.kfence ? ", one of KFENCE's" : "");
 }
 
-/* The page that the allocation with @page begins with, which may be this one. */
+/* The first page of the allocation with @page, which may be this one. */
 static bool find_first(struct search *s, const struct image_page *page, struct image_page *first)
 {
 	struct image *image = image_of(s);
@@ -150,7 +150,7 @@ static bool find_stack_of(struct search *s, uint64_t task)
 	return true;
 }
 
-/* All threads of all processes; the idle ones of other CPUs are in no list. */
+/* All threads of all processes; the idle threads of other CPUs are in no list. */
 static bool find_stack(struct search *s)
 {
 	struct image *image = image_of(s);
@@ -244,7 +244,7 @@ void whose_find(const struct image_sites *sites, struct recount *recount, uint64
 	*whose = (struct whose){ 0 };
 	if (find_kernel(&s) || find_percpu(&s))
 		return;
-	/* These are pages, too. */
+	/* Stacks, modules and vmalloc areas consist of pages, so the search goes on. */
 	if (!find_stack(&s) && !find_module(&s) && address >= image->layout.vmalloc &&
 	    address < image->layout.vmalloc_end)
 		text_puts(&whose->what, "vmalloc space; ");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What is at an address of a kernel in an image, and who allocated it. */
+/* The object or page at an address of a kernel in an image, and its call site. */
 #ifndef CODETAG_IMAGE_WHOSE_H
 #define CODETAG_IMAGE_WHOSE_H
 
@@ -7,12 +7,12 @@
 
 struct whose {
 	struct text what;	/* "allocated object of kmalloc-64, 64 bytes" */
-	uint64_t offset;	/* of the address in it */
-	uint16_t id;		/* 0: no call site holds it */
-	bool nothing;		/* is there: @offset says nothing */
+	uint64_t offset;	/* offset of the address in it */
+	uint16_t id;		/* 0: it has no call site */
+	bool nothing;		/* @offset has no meaning */
 };
 
-/* Always says something; @whose then has to be freed. */
+/* Always finds a description; @whose then has to be freed. */
 void whose_find(const struct image_sites *sites, struct recount *recount, uint64_t address,
 		struct whose *whose);
 

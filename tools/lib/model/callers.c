@@ -7,7 +7,7 @@
 #include "base/glob.h"
 #include "base/memory.h"
 
-/* What only allocates for its caller. */
+/* Functions that only allocate for their callers. */
 static const char *const known[] = {
 	"__alloc_frozen_pages*", "__alloc_pages*", "__alloc_skb", "__build_skb",
 	"__dev_alloc_skb", "__devm_alloc_percpu", "__folio_alloc*", "__get_free_pages*",

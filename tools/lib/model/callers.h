@@ -13,22 +13,22 @@
 #include "read/contexts.h"
 
 struct helpers {
-	const char **pattern;	/* more than those that are known */
+	const char **pattern;	/* more helpers than the known ones */
 	size_t count, room;
 	bool fold;		/* leave their frames out of stacks */
 };
 
-/* Adds "kfoo,bar_*"; @list has to stay. */
+/* Adds the helpers "kfoo,bar_*"; @list has to stay. */
 void helpers_add(struct helpers *helpers, char *list);
 bool helpers_have(const struct helpers *helpers, const char *func);
 void helpers_free(struct helpers *helpers);
 
-/* The frames of a context behind the function of its site, innermost first. */
+/* The frames of a context after the function of its site, innermost first. */
 struct callers {
 	const struct frame **frame;
 	size_t count, room;
 	const struct frame *function;	/* the caller; NULL: not known */
-	const char *module;		/* the one that is nearest in the stack, or "vmlinux" */
+	const char *module;		/* nearest to the allocation in the stack, or "vmlinux" */
 };
 
 /* Valid until the next call with the same @callers. */

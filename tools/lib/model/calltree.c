@@ -53,7 +53,7 @@ void calltree_add(struct calltree *tree, const struct contexts *contexts,
 {
 	struct context_sum sum = context_sum_of(contexts, context);
 	struct text name = { 0 };
-	size_t at = SIZE_MAX;	/* above the root: a child of it can have no name, too */
+	size_t at = SIZE_MAX;	/* above the root: a child of the root can lack a name, too */
 
 	callers_of(callers, contexts, context, helpers);
 	add_level(tree, &at, "", &sum);

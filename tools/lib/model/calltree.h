@@ -7,7 +7,7 @@
 
 struct calltree_node {
 	const char *name;
-	struct context_sum sum;	/* of it and all below */
+	struct context_sum sum;	/* sums of the node and all nodes below */
 	size_t *child;		/* indices of nodes */
 	size_t children, room;
 };
@@ -19,8 +19,8 @@ struct calltree {
 };
 
 /*
- * Adds a context: its site, then its callers, the innermost first; with @invert the
- * other way round. What has no stack is one level for each of its values.
+ * Adds a context: its site, then its callers, the innermost first; with @invert the other way
+ * round. A context without a stack has one level for each of its values.
  */
 void calltree_add(struct calltree *tree, const struct contexts *contexts,
 		  const struct context *context, const struct helpers *helpers,

@@ -96,7 +96,7 @@ bool context_word(struct text *text, const struct contexts *contexts,
 	return false;
 }
 
-/* Site, values and stack: what makes two contexts the same. */
+/* Site, values and stack identify a context. */
 static void whole_name(struct text *name, const struct contexts *contexts,
 		       const struct context *context, const struct helpers *helpers,
 		       struct callers *callers)

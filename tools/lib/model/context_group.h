@@ -10,7 +10,7 @@
 #include "base/strmap.h"
 #include "model/callers.h"
 
-/* What there is to sum by, beside the keys of contexts by their names. */
+/* Words to sum by, besides the keys of contexts by their names. */
 #define BY_CONTEXT_SITE "site"
 #define BY_CONTEXT_CALLER "caller"	/* the module of the caller */
 #define BY_CONTEXT_FUNCTION "function"	/* the caller itself */
@@ -18,20 +18,20 @@
 
 struct context_sum {
 	int64_t bytes, calls, allocs;
-	int64_t requested;	/* bytes, of those contexts that know … */
-	size_t sized;		/* … which are so many */
+	int64_t requested;	/* bytes, of those contexts that know them … */
+	size_t sized;		/* … and the number of these contexts */
 	size_t counted;		/* contexts whose allocs are known */
 	size_t contexts;
 };
 
 void context_sum_add(struct context_sum *sum, const struct context_sum *more);
 
-/* What one context holds. */
+/* The sums of one context. */
 struct context_sum context_sum_of(const struct contexts *contexts,
 				  const struct context *context);
 
 struct context_group {
-	const char *name;		/* tells it from the others */
+	const char *name;		/* identifies the group */
 	const struct context *context;	/* one of them */
 	struct context_sum sum;
 };
@@ -48,7 +48,10 @@ struct context_groups {
 /* Whether all contexts of a group have the same @word. */
 bool context_groups_by(const struct context_groups *groups, const char *word);
 
-/* Appends what @word is of a context; false, and nothing, if it has no such thing. */
+/*
+ * Appends the value @word of a context. Returns false and appends nothing if the context has
+ * none.
+ */
 bool context_word(struct text *text, const struct contexts *contexts,
 		  const struct context *context, const char *word,
 		  const struct helpers *helpers, struct callers *callers);
@@ -63,11 +66,14 @@ enum context_order { CONTEXTS_BY_SIZE, CONTEXTS_BY_CALLS, CONTEXTS_BY_ALLOCS, CO
 void context_groups_sort(struct context_groups *groups, enum context_order order);
 void context_groups_free(struct context_groups *groups);
 
-/* Keeps the sites that @query (may be NULL) selects and, of contexts, those whose memory is @min_age old. */
+/*
+ * Keeps the sites that @query (may be NULL) selects and, of the contexts, those whose memory is
+ * at least @min_age old.
+ */
 struct query;
 void contexts_select(struct contexts *contexts, const struct query *query, int64_t min_age);
 
-/* Leaves those of @site. */
+/* Keeps only the contexts of @site. */
 void contexts_select_site(struct contexts *contexts, const struct site *site);
 
 #endif

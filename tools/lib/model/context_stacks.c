@@ -44,7 +44,7 @@ static struct stack frames_of_context(struct context_stacks *stacks,
 	return stack;
 }
 
-/* The sum of what has the same site and frames is one group. */
+/* Contexts with the same site and frames are one group. */
 static void add(struct context_stacks *stacks, const struct site *site, struct stack stack,
 		const struct sum *sum)
 {
@@ -102,7 +102,7 @@ void context_stacks_make(struct context_stacks *stacks, const struct contexts *c
 	}
 	for (size_t i = 0; i < contexts->splits && rest; i++)
 		add_rest(stacks, &contexts->split[i]);
-	/* The array of stacks grew with that of groups, and stays from now on. */
+	/* The array of stacks grew with the array of groups, and stays in place from now on. */
 	for (size_t i = 0; i < stacks->groups.count; i++)
 		stacks->groups.group[i].stack = &stacks->stack[i];
 	callers_free(&callers);
@@ -110,7 +110,7 @@ void context_stacks_make(struct context_stacks *stacks, const struct contexts *c
 
 void context_stacks_free(struct context_stacks *stacks)
 {
-	/* The groups may be in another order by now. */
+	/* Sorting may have changed the order of the groups. */
 	for (size_t i = 0; i < stacks->groups.names.count; i++)
 		free(stacks->stack[i].name);
 	free(stacks->stack);

@@ -9,13 +9,13 @@
 struct context_stacks {
 	struct groups groups;
 	struct stack *stack;	/* of each group */
-	struct strmap names;	/* of groups, and of frames */
+	struct strmap names;	/* strings of groups and of frames */
 };
 
 /*
- * One group for each site and stack; with @rest what the sites hold that is of no context,
- * which has a frame that says so. What has no stack has its values in place of it. @contexts
- * has to stay.
+ * One group for each site and stack. With @rest there is a group for the memory of a site in no
+ * context, with a frame that says so. A context without a stack has its values instead.
+ * @contexts has to stay.
  */
 void context_stacks_make(struct context_stacks *stacks, const struct contexts *contexts,
 			 const struct helpers *helpers, bool rest);

@@ -8,7 +8,7 @@ static bool has_path(enum group_by by)
 	return by == BY_SITE || by == BY_ROW || by == BY_FILE || by == BY_DIR;
 }
 
-/* Cuts at slashes; what is too deep stays one frame. */
+/* Splits the name at slashes; below the deepest level it stays one frame. */
 static void cut(struct frames *frames, char *path)
 {
 	char *slash;
@@ -25,7 +25,7 @@ static void cut(struct frames *frames, char *path)
 		frames->name[frames->count++] = path;
 }
 
-/* Of what is too deep the roots are left out. */
+/* If a stack is too deep, its outermost frames are left out. */
 static void take(struct frames *frames, const struct stack *stack)
 {
 	size_t first = stack->count > FRAMES_MAX - 1 ? stack->count - (FRAMES_MAX - 1) : 0;
@@ -71,7 +71,7 @@ void frames_free(struct frames *frames)
 	text_free(&frames->text);
 }
 
-/* A slash would be two frames, so it becomes a sign that looks like one. */
+/* A slash would make two frames, so it becomes a character that looks like one. */
 static void add_name(struct text *path, const char *name)
 {
 	for (; *name; name++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The stack that a group has, or stands for: directories, file, function. */
+/* The stack of a group, or the stack that its name stands for: directories, file, function. */
 #ifndef CODETAG_FRAMES_H
 #define CODETAG_FRAMES_H
 
@@ -19,7 +19,7 @@ void frames_of(struct frames *frames, const struct groups *groups,
 	       const struct group *group);
 void frames_free(struct frames *frames);
 
-/* The stacks of @groups as a tree, sorted by size, which is how many there are if @calls. */
+/* The stacks of @groups as a tree, sorted by bytes, or by calls if @calls. */
 void frames_tree(struct tree *tree, const struct groups *groups, bool calls);
 
 #endif

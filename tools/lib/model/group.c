@@ -73,7 +73,7 @@ void group_name(struct text *name, struct grouping by, const struct site *site)
 	case BY_ROW:
 	case BY_PLACE:
 		text_puts(name, site->file);
-		/* Callers in traces have none. */
+		/* Callers in traces have no line. */
 		if (by.by != BY_PLACE && site->line) {
 			text_add(name, ":", 1);
 			text_add(name, line, number_format(line, site->line));
@@ -111,7 +111,7 @@ void group_name(struct text *name, struct grouping by, const struct site *site)
 	}
 }
 
-/* The k-th row of a site is a group of its own, from the second on by number. */
+/* The k-th row of a site is a group of its own; from the second on its name has the number. */
 static void number_row(struct groups *groups, struct text *name)
 {
 	size_t i = strmap_add(&groups->seen, name->s, name->len);
@@ -236,7 +236,7 @@ struct ranked {
 	struct group group;
 };
 
-/* Equal ones by name: the same input always gives the same output. */
+/* Equal groups are sorted by name, so that the same input always gives the same output. */
 static int compare(const void *a, const void *b)
 {
 	const struct ranked *x = a, *y = b;

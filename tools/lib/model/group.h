@@ -17,13 +17,13 @@
 enum group_by {
 	BY_SITE,	/* rows with the same file:line, module and function */
 	BY_ROW,		/* each row of the input apart */
-	BY_PLACE,	/* a function of a file: lasts when lines move */
+	BY_PLACE,	/* a function of a file: stays the same when lines move */
 	BY_FUNC,
 	BY_FILE,
 	BY_DIR,
 	BY_MODULE,
 	BY_SUBSYSTEM,
-	BY_HOST,	/* rows are of hosts, see source_hosts(): no grouping_parse() */
+	BY_HOST,	/* rows are hosts, see source_hosts(); not for grouping_parse() */
 };
 
 struct grouping {
@@ -41,17 +41,17 @@ struct sum {
 struct stack {
 	const char **name;
 	size_t count;
-	bool whole;		/* the call site is no frame below */
+	bool whole;		/* the call site does not become a frame */
 };
 
 struct group {
 	const char *name;
 	const struct site *site;	/* one of its rows */
-	unsigned int flags;		/* of any of its rows */
+	unsigned int flags;		/* flags of any of its rows */
 	struct sum now;
-	struct sum before;		/* of the older snapshot, if there is one */
-	uint32_t line_before;		/* in that, if it was another one; else 0 */
-	const struct stack *stack;	/* of the callers, NULL: its path stands for it */
+	struct sum before;		/* sums in the older snapshot, if there is one */
+	uint32_t line_before;		/* line in that snapshot, if it differs; else 0 */
+	const struct stack *stack;	/* the stack of callers; NULL: its path stands for it */
 };
 
 struct groups {
@@ -59,10 +59,10 @@ struct groups {
 	struct group *group;	/* in the order in which they were first seen */
 	size_t count, room;
 	struct sum now, before;	/* of all groups */
-	struct sum left_out;	/* what is in no group, see model/container.h */
-	bool compared;		/* there is a before */
+	struct sum left_out;	/* the sites in no group, see model/container.h */
+	bool compared;		/* there is an older snapshot */
 	struct strmap names;
-	struct strmap seen;	/* BY_ROW: how often each site came up … */
+	struct strmap seen;	/* BY_ROW: how often each site has occurred … */
 	size_t *times;		/* … in the snapshot that is being added */
 	size_t times_room;
 };
@@ -71,7 +71,7 @@ struct groups {
 bool grouping_parse(struct grouping *by, const char *text);
 const char *grouping_name(enum group_by by);
 
-/* The name of the group that @site belongs to, except BY_ROW: as BY_SITE. */
+/* The name of the group that @site belongs to; for BY_ROW the same as BY_SITE. */
 void group_name(struct text *name, struct grouping by, const struct site *site);
 
 struct query;
@@ -88,7 +88,7 @@ enum order { ORDER_SIZE, ORDER_CALLS, ORDER_AVERAGE, ORDER_NAME, ORDER_GROWTH };
 
 extern const char *const order_names[ORDERS];
 
-/* Largest first, names from A to Z. Breaks the link from names to groups. */
+/* Largest first, names from A to Z. Afterwards groups cannot be found by name any more. */
 void groups_sort(struct groups *groups, enum order order);
 
 int64_t group_growth(const struct group *group);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The kind of memory that a call site allocates: can it leak, or does the kernel drop it, or
- * free it later, by itself? Told by the name of the site alone, so it works for recordings and
- * for kernels that say no more; 'codetag leaks --drop' tests it.
+ * The kind of memory that a call site allocates: can it leak, or does the kernel by itself drop
+ * it or free it later? Only the name of the site decides, so it works for recordings and for
+ * all kernels; 'codetag leaks --drop' tests it.
  */
 #ifndef CODETAG_KIND_H
 #define CODETAG_KIND_H
@@ -14,14 +14,14 @@ enum kind {
 	KIND_CACHE,	/* is dropped when memory is short: page cache, inodes, dentries */
 	KIND_USER,	/* belongs to processes and tmpfs: pages, page tables, mappings */
 	KIND_LATER,	/* is freed after a time or in bulk: TIME_WAIT, journal, lazy vunmap */
-	KIND_ALLOCATOR,	/* slab pages, percpu chunks, the profiler: what is in it tells more */
+	KIND_ALLOCATOR,	/* slab pages, percpu chunks, the profiler: their contents tell more */
 };
 
 #define KINDS (KIND_ALLOCATOR + 1)
 
 enum kind site_kind(const struct site *site);
 
-/* One word, such as "cache": labels and JSON have it. */
+/* One word such as "cache", for labels and JSON. */
 const char *kind_word(enum kind kind);
 
 /* "the kernel drops it when memory is short (page cache, inodes, dentries)" */

@@ -8,7 +8,7 @@
 
 #define NONE UINT32_MAX
 
-/* The lines that a function's sites had in some snapshot, and which sites these are. */
+/* The lines of a function's sites in some snapshot, and the numbers of these sites. */
 struct shape {
 	struct shape *next;
 	bool listed;	/* all of them */
@@ -20,16 +20,16 @@ struct shape {
 
 struct match_function {
 	struct shape *shapes;
-	bool listed;		/* all sites were listed once */
+	bool listed;		/* all sites were in the list once */
 	size_t count, room;
 	struct known_site {
-		int64_t line;	/* as if it were in the first snapshot */
+		int64_t line;	/* the lines as if they were in the first snapshot */
 		uint32_t site;
 	} *known;		/* in the order of lines */
-	uint32_t first;		/* of the snapshot at hand: a row + 1 */
+	uint32_t first;		/* rows of the current snapshot, + 1 */
 };
 
-/* An allocinfo as the kernel prints it has sites that hold nothing. */
+/* The kernel's whole list has sites that hold nothing. */
 static bool lists_all(const struct allocinfo *info)
 {
 	for (size_t i = 0; i < info->count; i++)
@@ -38,7 +38,7 @@ static bool lists_all(const struct allocinfo *info)
 	return false;
 }
 
-/* How many of @shape are known, if all moved by @shift lines. */
+/* How many lines of @shape belong to known sites if all moved by @shift lines. */
 static size_t hits(const struct match_function *f, const struct shape *shape,
 		   int64_t shift)
 {
@@ -62,13 +62,13 @@ static int64_t distance(int64_t shift)
 	return shift < 0 ? -shift : shift;
 }
 
-/* By how many lines most sites moved, as little as possible. */
+/* The number of lines by which most sites moved; of equal numbers the smallest. */
 static int64_t common_shift(const struct match_function *f, const struct shape *shape)
 {
 	size_t most = hits(f, shape, 0);
 	int64_t best = 0;
 
-	/* No function of a kernel has so many. */
+	/* No function of a kernel has more. */
 	if (f->count * shape->count > 10000)
 		return 0;
 	for (size_t i = 0; i < shape->count; i++) {
@@ -86,7 +86,7 @@ static int64_t common_shift(const struct match_function *f, const struct shape *
 	return best;
 }
 
-/* Takes lines [i, i_end) of @shape for the known sites [k, k_end), in order. */
+/* Matches lines [i, i_end) of @shape with the known sites [k, k_end), in order. */
 static void pair(const struct match_function *f, struct shape *shape,
 		 size_t i, size_t i_end, size_t k, size_t k_end)
 {
@@ -94,7 +94,7 @@ static void pair(const struct match_function *f, struct shape *shape,
 		shape->line[i++].site = f->known[k++].site;
 }
 
-/* Finds the sites of @shape that are known. */
+/* Finds the known sites for the lines of @shape. */
 static void align(const struct match_function *f, struct shape *shape)
 {
 	bool in_order = f->listed && shape->listed;
@@ -154,7 +154,7 @@ static uint32_t *lines_of(const struct matcher *m, const struct match_function *
 	return line;
 }
 
-/* @like is a row of that function. */
+/* @like is a row of the function. */
 static void number_shape(struct matcher *m, struct match_function *f,
 			 struct shape *shape, const struct site *like)
 {
@@ -208,7 +208,7 @@ static int compare_lines(const void *a, const void *b)
 	return x->line < y->line ? -1 : x->line > y->line;
 }
 
-/* Takes over @shape, whose lines are sorted, or finds the one that is like it. */
+/* Stores @shape, whose lines are sorted, or finds an equal one. */
 static const struct shape *find_shape(struct matcher *m, struct match_function *f,
 				      struct shape *shape, const struct site *like)
 {
@@ -250,7 +250,7 @@ static struct match_function *function_of(struct matcher *m, struct text *key,
 	return &m->function[*number];
 }
 
-/* Numbers the rows of one function, which @next strings together. */
+/* Numbers the rows of one function, which are linked by @next. */
 static void number_rows(struct matcher *m, struct match_function *f,
 			const struct allocinfo *info, const uint32_t *next,
 			bool listed, uint32_t *number)

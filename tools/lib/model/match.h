@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Numbers call sites so that one has the same number in snapshots of different
- * kernels, where its line has moved: a site is known by its file, module and
- * function, and by its place among the sites of that function.
- *
- * If two kernels have as many sites in a function, they are taken in order. Else
- * those that moved by the same number of lines belong together, and what is
- * between them is taken in order; what is left over is a site of its own. All of
- * this needs to know all sites of the function: where a snapshot seems to lack
- * those that hold nothing, only the same line is the same site.
+ * Numbers call sites so that one has the same number in snapshots of different kernels, where
+ * its line has moved. A site is known by its file, module and function, and by its place among
+ * the sites of that function. If a function has the same number of sites in two kernels, they
+ * are matched in order. Otherwise sites that moved by the same number of lines belong together,
+ * and the sites between them are matched in order; a site without a match is a new one. All of
+ * this needs all sites of the function. If a snapshot seems to lack the sites that hold
+ * nothing, only the same line is the same site.
  */
 #ifndef CODETAG_MATCH_H
 #define CODETAG_MATCH_H
@@ -22,10 +20,10 @@
 
 struct matched_site {
 	const char *file, *module, *func;	/* module NULL: built in */
-	uint32_t line;		/* where it was seen first */
-	uint32_t namesake;	/* so many others of the function were seen first there */
+	uint32_t line;		/* line of its first occurrence */
+	uint32_t namesake;	/* sites of the function that occurred there before */
 	int64_t known;		/* the line as if it were in the first snapshot */
-	uint32_t moved;		/* another line, where it was seen last; 0: none */
+	uint32_t moved;		/* the line where it occurred last, if it differs; 0: it does not */
 };
 
 struct matcher {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What groups of call sites held at some moments: a row of sums for each group. */
+/* The sums of groups of call sites at several moments: a row for each group. */
 #ifndef CODETAG_SERIES_H
 #define CODETAG_SERIES_H
 
@@ -9,13 +9,13 @@
 #include "model/group.h"
 
 struct series {
-	size_t columns;		/* moments, set before anything is added */
+	size_t columns;		/* number of moments, set before anything is added */
 	struct strmap names;	/* of the groups */
 	struct sum *sum;	/* of group g at moment c: [g * columns + c] */
-	size_t room;		/* groups that there is room for */
+	size_t room;		/* groups that fit */
 };
 
-/* The sums of the group @name, all zero if it is new; valid until the next one is. */
+/* The sums of the group @name, all zero if it is new; valid until the next new group. */
 struct sum *series_group(struct series *series, const char *name, size_t len);
 
 /* Adds the sites of @info that @query (may be NULL) selects to moment @column. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Which part of the kernel a source file belongs to, by its path. */
+/* The part of the kernel that a source file belongs to, by its path. */
 #ifndef CODETAG_SUBSYSTEM_H
 #define CODETAG_SUBSYSTEM_H
 

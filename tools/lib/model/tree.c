@@ -7,7 +7,7 @@
 #include "base/memory.h"
 #include "read/query.h"
 
-/* The node at the first @len characters of @path, made if need be. */
+/* The node at the first @len characters of @path, which is made if necessary. */
 static uint32_t reach(struct tree *tree, uint32_t parent, const char *path,
 		      size_t len, size_t name)
 {
@@ -31,7 +31,7 @@ static uint32_t reach(struct tree *tree, uint32_t parent, const char *path,
 	return i;
 }
 
-/* Deeper than any source tree; what is below stays one name. */
+/* Deeper than any source tree; the names below it stay one name. */
 #define TREE_DEPTH 64
 
 void tree_add(struct tree *tree, const char *path, const struct sum *sum)

@@ -12,7 +12,7 @@
 struct tree_node {
 	const char *path;	/* "fs/ext4", "" for the root */
 	const char *name;	/* "ext4", "." for the root */
-	struct sum sum;		/* of it and all below */
+	struct sum sum;		/* sums of the node and all nodes below */
 	uint32_t *child;	/* indices of nodes */
 	size_t children, room;
 };
@@ -23,7 +23,7 @@ struct tree {
 	struct strmap paths;
 };
 
-/* Adds @sum at @path, which is made if it is not there. */
+/* Adds @sum at @path, which is made if necessary. */
 void tree_add(struct tree *tree, const char *path, const struct sum *sum);
 void tree_add_sites(struct tree *tree, const struct allocinfo *info,
 		    const struct query *query);

@@ -8,7 +8,7 @@
 #include "base/number.h"
 #include "base/text.h"
 
-/* What is wrong with the line, NULL if nothing is. */
+/* Returns what is wrong with the line, NULL if nothing is. */
 static const char *parse_trace(struct alloc_trace *trace, char *line)
 {
 	const char *s = line + strspn(line, " ");
@@ -20,7 +20,7 @@ static const char *parse_trace(struct alloc_trace *trace, char *line)
 		return "no call site";
 	site = (char *)s + strspn(s, " ");
 	end = site + strcspn(site, " ");
-	/* The size of the function is of no use, and its module is. */
+	/* The size of the function is dropped, its module is kept. */
 	slash = memchr(site, '/', end - site);
 	trace->site = site;
 	if (!strncmp(end, " [", 2) && strchr(end, ']')) {
@@ -50,7 +50,7 @@ void alloc_traces_parse(struct alloc_traces *traces, char *text, size_t len)
 		const char *why;
 
 		number++;
-		/* Frames of its stack; they do not matter for who it is. */
+		/* Lines of its stack: the first function already identifies the caller. */
 		if (!line_len || *line == '\t' || !strcmp(line, "No data"))
 			continue;
 		if (!complete) {

@@ -24,7 +24,7 @@ struct alloc_traces {
 	char *text;
 };
 
-/* Takes over @text; @traces then always has to be freed. */
+/* Takes over @text; afterwards @traces has to be freed in any case. */
 void alloc_traces_parse(struct alloc_traces *traces, char *text, size_t len);
 void alloc_traces_free(struct alloc_traces *traces);
 

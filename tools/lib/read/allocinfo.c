@@ -105,8 +105,8 @@ const char *site_parse(struct site *site, char *s, size_t len)
 	char *func, *end;
 
 	/*
-	 * Names go to terminals: nothing in them may be an escape sequence. A
-	 * NUL, which would cut the line short, is caught here as well.
+	 * Names go to terminals: nothing in them may be an escape sequence. A NUL, which would
+	 * cut the line short, is replaced here as well.
 	 */
 	for (size_t i = 0; i < len; i++)
 		if ((unsigned char)s[i] < ' ' || s[i] == 0x7f)
@@ -129,7 +129,7 @@ const char *site_parse(struct site *site, char *s, size_t len)
 		end[-1] = '\0';
 		*open = '\0';
 		site->module = site_module(open + 2);
-		/* The module's build may have left blanks before "[". */
+		/* The build of a module may have left blanks before "[". */
 		while (open > s && open[-1] == ' ')
 			*--open = '\0';
 	}
@@ -152,9 +152,8 @@ const char *site_parse(struct site *site, char *s, size_t len)
 }
 
 /*
- * What is behind the digits of a size: "1.9M" of numfmt, "38.4 MiB" of the kernel's log. *@off is
- * how far the size may be from what it was before it was rounded: numfmt rounds up, the kernel
- * to the nearest.
+ * The unit after the digits of a size: "1.9M" of numfmt, "38.4 MiB" of the kernel's log. *@off
+ * is the largest rounding error: numfmt rounds up, the kernel to the nearest.
  */
 static bool parse_unit(const char **s, const char *digits, int64_t *bytes, int64_t *off)
 {
@@ -232,7 +231,7 @@ static const char *parse_row(struct site *site, char *line, size_t len, int64_t 
 	return site_parse(site, tag, len - (tag - line));
 }
 
-/* What is known of later ones is that they were changed. */
+/* Of a later version nothing is known except that the format has changed. */
 #define NEWEST_MAJOR 2
 
 static bool parse_header(struct allocinfo *info, const char *line)
@@ -254,7 +253,7 @@ static bool parse_header(struct allocinfo *info, const char *line)
 	return true;
 }
 
-/* Whether the rows are those with the largest: in order, as a sort has left them. */
+/* Whether the rows are sorted by size, as a list of the largest sites is. */
 static int64_t find_floor(const struct allocinfo *info)
 {
 	const struct site *site = info->site;
@@ -270,7 +269,7 @@ static int64_t find_floor(const struct allocinfo *info)
 	       site[info->count - 1].bytes;
 }
 
-/* The kernel lists all rows, and a whole list always has some that hold nothing. */
+/* The kernel lists all rows, and some of them always hold nothing. */
 static void find_part(struct allocinfo *info)
 {
 	bool any = false;
@@ -324,7 +323,7 @@ static void add_area(struct allocinfo *info, const struct vmalloc_area *area)
 	};
 }
 
-/* False if it is no line of a vmallocinfo, and unchanged. */
+/* Returns false if it is no line of a vmallocinfo, which is then unchanged. */
 static bool take_area(struct allocinfo *info, char *line)
 {
 	struct vmalloc_area area;

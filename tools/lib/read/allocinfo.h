@@ -29,7 +29,7 @@ enum site_flag {
 	SITE_INACCURATE = 1 << 0,	/* some of its memory was not counted */
 	SITE_UNLOADED = 1 << 1,		/* the module is gone, its memory lives */
 	SITE_DISABLED = 1 << 2,		/* new allocations are not counted */
-	SITE_BOUND = 1 << 3,		/* no row: its size is what it is at most, see part */
+	SITE_BOUND = 1 << 3,		/* not in the list: the size is an upper bound, see part */
 };
 
 /* One row: a call site, or one copy of it if it is in an inlined function. */
@@ -43,8 +43,8 @@ struct site {
 	int64_t bytes;
 	int64_t calls;
 	/* Set by model/match.h: */
-	uint32_t line_before;	/* in an older kernel, 0: the same or not known */
-	uint32_t namesake;	/* tells apart what had this line in different kernels */
+	uint32_t line_before;	/* line in an older kernel, 0: the same or not known */
+	uint32_t namesake;	/* distinguishes sites that had this line in different kernels */
 };
 
 struct allocinfo {
@@ -53,17 +53,17 @@ struct allocinfo {
 	size_t count, room;
 
 	struct bad_lines bad;
-	size_t copies;		/* that the file has, of which this is the last; 0: nobody cares */
+	size_t copies;		/* copies in the file, this is the last; 0: not counted */
 
 	bool areas;		/* it is a vmallocinfo … */
-	size_t other_areas;	/* … with so many areas that have no pages of their own */
+	size_t other_areas;	/* … with so many areas without pages of their own */
 
 	bool from_log;		/* the kernel's list of the largest … */
-	bool was_off;		/* … which said that profiling was off then */
-	bool part;		/* not all rows: no header, and none that holds nothing */
-	int64_t floor;		/* of a part with the largest: what the others hold at most, else -1 */
+	bool was_off;		/* … which said that profiling was off */
+	bool part;		/* not all rows: it has no header, and no row that holds nothing */
+	int64_t floor;		/* list of the largest: upper bound of sites it lacks, else -1 */
 	size_t rounded;		/* rows whose size was rounded … */
-	int64_t rounding;	/* … by that many bytes at most, together */
+	int64_t rounding;	/* … by at most so many bytes in total */
 
 	char *text;		/* the strings of the sites point into it … */
 	struct arena strings;	/* … or into this */
@@ -72,61 +72,63 @@ struct allocinfo {
 #define ALLOCINFO_PATH "/proc/allocinfo"
 
 /*
- * Takes over @text (@len bytes and a NUL), one copy, and fills @info, which then always
- * has to be freed. Lines that make no sense are counted, not dropped silently.
+ * Takes over @text (@len bytes and a NUL), one copy, and fills @info, which afterwards has to
+ * be freed in any case. Lines that make no sense are counted.
  */
 void allocinfo_parse(struct allocinfo *info, char *text, size_t len);
 
 /*
- * Reads and parses; says on standard error why not and returns false, with errno 0 if
- * it could be read.
+ * Reads and parses @path. Otherwise prints why not and returns false, with errno 0 if the file
+ * could be read.
  */
 bool allocinfo_read(struct allocinfo *info, const char *path);
 
-/* Says why it cannot be read, and leaves that in errno. */
+/* Prints why it cannot be read, and leaves that in errno. */
 void allocinfo_complain(const char *path, int error);
 
 /*
- * allocinfo_read() with the content of @path, which it takes over. Of several copies the last;
- * allocinfo_complete() then tells it.
+ * allocinfo_read() with the content of @path, which it takes over. Of several copies it reads
+ * the last one, and allocinfo_complete() says so.
  */
 bool allocinfo_take(struct allocinfo *info, char *text, size_t len, const char *path);
 
-/* The same for one copy of it, behind @lines lines. */
+/* The same for one copy of it, which begins after @lines lines. */
 bool allocinfo_take_copy(struct allocinfo *info, const char *text, size_t len, size_t lines,
 			 const char *path);
 
 /*
- * Whether every line was understood; tells the user if not. To be asked after
- * the output, which then holds what could be read.
+ * Whether every line was understood; otherwise tells the user. Called after the output, which
+ * shows everything that could be read.
  */
 bool allocinfo_complete(const struct allocinfo *info, const char *path);
 
 void allocinfo_free(struct allocinfo *info);
 
 /*
- * Splits "file:line [module] func:name notes" of @len bytes in place, where @site
- * then points to. Returns what is wrong with it, NULL if nothing is.
+ * Splits "file:line [module] func:name notes" of @len bytes in place; @site then points into
+ * it. Returns what is wrong with it, NULL if nothing is.
  */
 const char *site_parse(struct site *site, char *s, size_t len);
 
-/* @file without what the compiler was given in front of headers. */
+/* @file without the prefix that the compiler was given for headers. */
 const char *site_path(const char *file);
 
-/* The name of a module, NULL for none, which is also called vmlinux. */
+/* The name of a module, NULL for built-in code, which is also called vmlinux. */
 const char *site_module(const char *module);
 
-/* The flags that are in @notes, and notes for them; NULL for none. */
+/* The flags in @notes, and the notes for flags; NULL for none. */
 unsigned int site_flags(const char *notes);
 const char *site_notes(unsigned int flags);
 
 /* Appends "fs/ext4/super.c:1384 [ext4] func:ext4_alloc_inode". */
 void site_name(const struct site *site, struct text *text);
 
-/* Whether they are one call site: file, line, function and module. */
+/* Whether they are one call site: same file, line, function and module. */
 bool site_same(const struct site *a, const struct site *b);
 
-/* Rows of the profiler itself: memory that it cannot give to a line of code. */
+/*
+ * Whether it is a row of the profiler itself: memory that it cannot charge to a line of code.
+ */
 bool site_reserved(const struct site *site);
 
 #endif

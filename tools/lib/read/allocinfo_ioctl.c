@@ -12,7 +12,7 @@
 /* A name that fills its field may be the end of a longer one. */
 #define WHOLE_NAME	(ALLOCINFO_STR_SIZE - 2)
 
-/* Which version of the lines the kernel has is only in the text, in the first one. */
+/* Only the text, in its first line, has the version of the lines. */
 static void read_version(struct allocinfo *info, int fd)
 {
 	char head[64];
@@ -46,7 +46,7 @@ static bool whole(const char *field)
 	return strnlen(field, ALLOCINFO_STR_SIZE) <= WHOLE_NAME;
 }
 
-/* False if that cannot be the whole line. */
+/* Returns false if that cannot be the whole line. */
 static bool add(struct allocinfo *info, const struct allocinfo_tag_data *data)
 {
 	const struct allocinfo_counter *counter = &data->counter;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The ioctls of /proc/allocinfo: some of its lines, without the work of printing
- * and parsing all others. Kernels with codetag have them, and mainline from 7.3 on.
+ * The ioctls of /proc/allocinfo, which return some of its lines without printing and parsing
+ * all others. Kernels with codetag have them, and mainline from 7.3 on.
  */
 #ifndef CODETAG_ALLOCINFO_IOCTL_H
 #define CODETAG_ALLOCINFO_IOCTL_H
@@ -11,9 +11,9 @@
 #include "read/allocinfo.h"
 
 /*
- * The running kernel's call sites in function @func and module @module, NULL: in
- * any. False, and nothing to be freed, if only the text can tell: the kernel has
- * no ioctls, the file cannot be read, or a name is longer than they have room for.
+ * The running kernel's call sites in function @func and module @module (NULL: in any). Returns
+ * false, with nothing to be freed, if the text has to be read: the kernel has no ioctls, the
+ * file cannot be read, or a name is too long for them.
  */
 bool allocinfo_read_some(struct allocinfo *info, const char *func, const char *module);
 

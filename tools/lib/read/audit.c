@@ -9,8 +9,8 @@
 #include "read/input.h"
 
 /*
- * Reads @s by @format: '#' is a number, anything else stands for itself.
- * Returns what follows, NULL if @s is different.
+ * Matches @s with @format: '#' is a number, any other character stands for itself. Returns the
+ * rest of @s, NULL if it differs.
  */
 static const char *scan(const char *s, const char *format, int64_t *numbers[])
 {
@@ -83,7 +83,7 @@ static bool parse_summary(struct audit *audit, const char *line)
 	return audit->finished;
 }
 
-/* Lines for humans; one of them has a meaning. */
+/* Lines for people; one of them has a meaning. */
 static bool parse_comment(struct audit *audit, const char *line)
 {
 	audit->none |= !strcmp(line, "# no audit has run");
@@ -100,7 +100,7 @@ void audit_parse(struct audit *audit, char *text, size_t len)
 	while ((line = input_line(&at, text + len, &line_len, &complete))) {
 		if (!line_len)
 			continue;
-		/* Nothing may follow the last line, nor may it be cut. */
+		/* Nothing may follow the last line, which may not be cut. */
 		if (audit->finished || !complete || !printable(line, line_len) ||
 		    (!parse_comment(audit, line) && !parse_mismatch(audit, line) &&
 		     !parse_stopped(audit, line) && !parse_gave_up(audit, line) &&

@@ -35,20 +35,20 @@ struct mismatch {
 struct audit {
 	struct mismatch *mismatch;
 	size_t count, room;
-	bool finished;		/* the last line was there */
+	bool finished;		/* the last line exists */
 	int64_t tags, pages, objects, mismatches;	/* as it says */
 	bool none;		/* none has run */
 	bool timed;		/* the next three are known */
-	int64_t passes;		/* how often everything was stopped */
-	int64_t longest_us;	/* the longest time of these, in microseconds */
+	int64_t passes;		/* how often all CPUs were stopped */
+	int64_t longest_us;	/* longest of these times, in microseconds */
 	int64_t us_per_gib;	/* the same for each GiB of memory */
-	bool gave_up;		/* it did not come to its end, there is no result */
-	int64_t max_ms;		/* because it may take no longer, in milliseconds */
+	bool gave_up;		/* it did not finish, so there is no result */
+	int64_t max_ms;		/* the limit that stopped it, in milliseconds */
 	struct bad_lines bad;
 	char *text;
 };
 
-/* Takes over @text; @audit then always has to be freed. */
+/* Takes over @text; afterwards @audit has to be freed in any case. */
 void audit_parse(struct audit *audit, char *text, size_t len);
 void audit_free(struct audit *audit);
 

@@ -37,7 +37,7 @@ struct census_file {
 /* Takes over @text. */
 void census_parse(struct census_file *file, char *text, size_t len);
 
-/* NULL: the line has no such key. */
+/* NULL: the line does not have this key. */
 const char *census_value(const struct census_line *line, const char *key);
 
 void census_free(struct census_file *file);

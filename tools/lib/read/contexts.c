@@ -14,10 +14,10 @@
 #define HEADER "# contexts - version: "
 #define SITE "# site: "
 
-/* What is known of later ones is that they were changed. */
+/* Of a later version nothing is known except that the format has changed. */
 #define NEWEST_MAJOR 1
 
-/* A number at *@s and a blank behind it; moves to what follows. */
+/* Reads a number at *@s and the blank after it; moves *@s behind them. */
 static bool take_number(char **s, int64_t *number)
 {
 	const char *at = *s + strspn(*s, " ");
@@ -28,7 +28,7 @@ static bool take_number(char **s, int64_t *number)
 	return true;
 }
 
-/* Three numbers and a tag, and what follows the tag. */
+/* Reads three numbers and a tag, and returns the rest of the line. */
 static const char *parse_row(struct site *site, int64_t *third, char *line, char *end)
 {
 	if (!take_number(&line, &site->bytes))
@@ -40,7 +40,7 @@ static const char *parse_row(struct site *site, int64_t *third, char *line, char
 	return site_parse(site, line, end - line);
 }
 
-/* The kernel writes blanks and backslashes of values in octal. */
+/* The kernel writes blanks and backslashes in values as octal numbers. */
 static void decode(char *s)
 {
 	char *to = s;
@@ -69,7 +69,7 @@ static char *next_word(char **s)
 	return word;
 }
 
-/* "key=value …"; what has no '=' is a flag of the site, which site_parse() has seen. */
+/* "key=value …". A word without '=' is a flag of the site, which site_parse() has read. */
 static bool parse_values(struct contexts *contexts, struct context *context)
 {
 	char *notes = (char *)context->site.notes, *word;
@@ -150,7 +150,9 @@ static const char *add_split(struct contexts *contexts, char *line, char *end)
 	return NULL;
 }
 
-/* Of one stack. No kernel saves as many, and what is done with a stack may take their square. */
+/*
+ * Frames of one stack. No kernel saves as many, and processing a stack may take their square.
+ */
 #define MOST_FRAMES 1024
 
 /* "function+0x1f/0x2c [module]", "[unknown]" or an address. */
@@ -193,14 +195,17 @@ static bool parse_header(struct contexts *contexts, const char *line)
 	return true;
 }
 
-/* Numbers are right-aligned, so one blank before a digit can be either; "0x" is an address. */
+/*
+ * Numbers are right-aligned, so a single blank before a digit can begin a number or a frame;
+ * "0x" is an address.
+ */
 bool contexts_is_frame(const char *line)
 {
 	return line[0] == ' ' && line[1] != ' ' &&
 	       (line[1] < '0' || line[1] > '9' || line[2] == 'x');
 }
 
-/* What frames belong to. */
+/* The line that frames belong to. */
 enum owner { NOBODY, CONTEXT, BAD_CONTEXT };
 
 static const char *parse_line(struct contexts *contexts, char *line, size_t len,
@@ -215,7 +220,7 @@ static const char *parse_line(struct contexts *contexts, char *line, size_t len,
 	}
 	*owner = NOBODY;
 	if (!strncmp(line, SITE, strlen(SITE)))
-		/* One of the headings looks alike. */
+		/* One of the headings looks like a site's. */
 		return line[strlen(SITE) + strspn(line + strlen(SITE), " ")] == '<' ? NULL :
 		       add_split(contexts, line + strlen(SITE), line + len);
 	if (line[0] == '#' || !len)
@@ -241,7 +246,10 @@ void contexts_parse(struct contexts *contexts, char *text, size_t len)
 			contexts->bad.cut = number;
 			break;
 		}
-		/* Names are chosen by users; a kernel that does not escape them says what it counts. */
+		/*
+		 * Users choose some names, such as those of tasks, and not every kernel escapes
+		 * them.
+		 */
 		for (size_t i = 0; i < line_len; i++)
 			if (!line[i])
 				line[i] = '?';

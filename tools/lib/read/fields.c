@@ -16,7 +16,7 @@ static bool has_control(const char *s, size_t len)
 	return false;
 }
 
-/* What is wrong with the line, NULL if nothing is. */
+/* Returns what is wrong with the line, NULL if nothing is. */
 static const char *parse_field(struct field *field, char *line, size_t len, bool *has_unit)
 {
 	char *name = line + strspn(line, " \t");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Files of one value a line: "name: value" (the stats file of codetag),
- * "Name:   value kB" (/proc/meminfo), "name value" (/proc/vmstat).
+ * Files with one value per line: "name: value" (the stats file of codetag), "Name: value kB"
+ * (/proc/meminfo), "name value" (/proc/vmstat).
  */
 #ifndef CODETAG_FIELDS_H
 #define CODETAG_FIELDS_H
@@ -14,7 +14,7 @@
 
 struct field {
 	const char *name;
-	const char *value;	/* as read, without a unit of kB */
+	const char *value;	/* as read, without the unit kB */
 	bool is_number;
 	int64_t number;		/* in bytes if the unit was kB */
 };
@@ -27,20 +27,20 @@ struct fields {
 };
 
 /*
- * Takes over @text; @fields then always has to be freed. Of a last line without its end only a
- * number with its unit is believed.
+ * Takes over @text; afterwards @fields has to be freed in any case. A last line without a
+ * newline counts only if its number has a unit.
  */
 void fields_parse(struct fields *fields, char *text, size_t len);
 
-/* Leaves the last copy of several; returns how many there are. No name comes twice in one. */
+/* Keeps the last copy of several; returns their number. Within a copy names are unique. */
 size_t fields_last_copy(struct fields *fields);
 
-/* False with errno if @path cannot be read. */
+/* Returns false with errno if @path cannot be read. */
 bool fields_read(struct fields *fields, const char *path);
 
 const struct field *fields_find(const struct fields *fields, const char *name);
 
-/* 0 if it is not there or no number. */
+/* 0 if the field does not exist or is no number. */
 int64_t fields_number(const struct fields *fields, const char *name);
 void fields_free(struct fields *fields);
 

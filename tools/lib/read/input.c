@@ -18,11 +18,11 @@
 #include "read/lines.h"
 #include "read/unpack.h"
 
-/* At most, of files that have a size, and of those that need not come to an end. */
+/* Size limits for files that have a size, and for files that may never end. */
 #define MOST ((size_t)1 << 30)
 #define MOST_ENDLESS ((size_t)1 << 28)
 
-/* Closes @fd, which may be an error of open(). */
+/* Closes @fd unless it is the error of a failed open(). */
 static bool read_all(int fd, char **text, size_t *len)
 {
 	struct text all = { 0 };
@@ -65,7 +65,7 @@ bool input_read_raw(const char *path, char **text, size_t *len)
 			text, len);
 }
 
-/* Takes the content of a compressed file, or of an archive the file /proc/@name. */
+/* Takes the content of a compressed file or, from an archive, the file /proc/@name. */
 static bool take_member(char **text, size_t *len, const char *name)
 {
 	struct unpacked unpacked;
@@ -87,7 +87,7 @@ static bool take_member(char **text, size_t *len, const char *name)
 	return good;
 }
 
-/* False, with nothing left, if it cannot be made plain. */
+/* Returns false, with nothing to free, if it cannot be decoded. */
 static bool take_plain(char **text, size_t *len, const char *name)
 {
 	if (unpack_is_packed(*text, *len) && !take_member(text, len, name))
@@ -164,7 +164,7 @@ FILE *input_open(const char *path)
 	struct stat st;
 	size_t len, got;
 
-	/* Of a pipe nothing may be lost; trace_pipe is a file without a size. */
+	/* Nothing from a pipe may be lost; trace_pipe is a file without a size. */
 	if (!in || fstat(fileno(in), &st) || !S_ISREG(st.st_mode) || !st.st_size)
 		return in;
 	got = fread(head, 1, sizeof(head), in);

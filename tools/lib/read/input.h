@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Whole files in memory; "-" is standard input. Their lines are plain ones, see read/lines.h. */
+/*
+ * Reading whole files into memory; "-" is standard input. Lines are decoded, see read/lines.h.
+ */
 #ifndef CODETAG_INPUT_H
 #define CODETAG_INPUT_H
 
@@ -10,44 +12,46 @@
 #include "read/lines.h"
 
 /*
- * Reads @path to its end, unpacks it if it is compressed, and adds a NUL. The caller
- * frees *@text. On failure errno is set and nothing is to be freed. Files under
- * /proc and debugfs have no size and are read until they end.
+ * Reads @path to its end, decompresses it if necessary, and adds a NUL. The caller frees
+ * *@text. On failure errno is set and nothing has to be freed. Files in /proc and debugfs have
+ * no size and are read to their end.
  */
 bool input_read(const char *path, char **text, size_t *len);
 
-/* The same; of an archive, such as a sosreport, the file /proc/@name in it. */
+/* The same; from an archive, such as a sosreport, the file /proc/@name in it. */
 bool input_read_proc(const char *path, const char *name, char **text, size_t *len);
 
-/* Reads it as it is, not unpacked and with whatever is around its lines. */
+/* Reads the file as it is: neither decompressed nor decoded. */
 bool input_read_raw(const char *path, char **text, size_t *len);
 
 /*
- * Whether @path is a link to a file or directory of the kernel, as in /proc, or where such are
- * mounted. Reading one can wait, or take what others would read: to be left out if nobody has
- * named it.
+ * Whether @path is a link to a file or directory of the kernel, such as /proc, or a mount of
+ * one. Reading such a file can wait, or take data from another reader. So they are left out
+ * unless the user names them.
  */
 bool input_leads_into_kernel(const char *path);
 
-/* As input_read(), of an ordinary file that nobody has named: another one may never end. */
+/*
+ * As input_read(), for an ordinary file that the user has not named: other files may never end.
+ */
 bool input_read_found(const char *path, char **text, size_t *len);
 
-/* Like fopen(), for reading; a compressed file is unpacked. NULL with errno. */
+/* Like fopen() for reading; a compressed file is decompressed. NULL with errno. */
 FILE *input_open(const char *path);
 
 /*
- * Reads at most @size bytes from the beginning of the ordinary file @path, and returns how
- * many; 0 of any other file: bytes read from a pipe are gone.
+ * Reads at most @size bytes from the beginning of the ordinary file @path, and returns their
+ * number. Returns 0 for any other file: bytes read from a pipe would be lost.
  */
 size_t input_head(const char *path, char *head, size_t size);
 
 /* Whether the ordinary file @path begins with @len bytes of @magic. */
 bool input_begins(const char *path, const char *magic, size_t len);
 
-/* Why @path cannot be read, which was named: @error, and what helps against that. */
+/* Says why @path, which the user named, cannot be read: @error, and what to do about it. */
 void input_complain(const char *path, int error);
 
-/* As messages call it. */
+/* The name of the file in messages. */
 const char *input_name(const char *path);
 
 #endif

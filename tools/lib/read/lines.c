@@ -18,7 +18,7 @@ bool lines_is_utf16(const char *head, size_t len)
 	return !memcmp(head, "\xff\xfe", 2) || !memcmp(head, "\xfe\xff", 2);
 }
 
-/* A half character at the end, of a copy that was cut, is left out: so is then the newline. */
+/* Half a character at the end of a copy that was cut is left out, and the newline with it. */
 static bool from_utf16(char **text, size_t *len)
 {
 	iconv_t convert = iconv_open("UTF-8", "UTF-16");
@@ -53,10 +53,13 @@ static char *skip_quotes(char *line)
 	return s;
 }
 
-/* How far into a line a log may say when and where: "Nov 25 12:00:00 web1 kernel: ". */
+/*
+ * The largest length of the time and host that a log has before a line: "Nov 25 12:00:00 web1
+ * kernel: ".
+ */
 #define LOG_HEAD 80
 
-/* What a log of a system has before the kernel's words. */
+/* The prefix of the kernel's messages in a system's log. */
 static char *skip_system(char *line)
 {
 	static const char key[] = "kernel: ";
@@ -67,7 +70,7 @@ static char *skip_system(char *line)
 		return line;
 	len = strcspn(line, "\n");
 	found = memmem(line, len < LOG_HEAD ? len : LOG_HEAD, key, strlen(key));
-	/* In front of it stands a time, or nothing. */
+	/* Only a time may stand before it, or nothing. */
 	if (!found || (found > line && (found[-1] != ' ' || !memchr(line, ':', found - line))))
 		return line;
 	return found + strlen(key);
@@ -84,7 +87,7 @@ static char *skip_time(char *line)
 		return line;
 	for (; s < line + len && (isdigit((unsigned char)*s) || *s == ' ' || *s == '.'); s++)
 		any |= *s == '.';
-	/* What is no number is a date. */
+	/* A word that is not a number is a date. */
 	if (s < line + len || !any) {
 		char *colon = memchr(line, ':', len);
 
@@ -104,7 +107,7 @@ char *line_plain(char *line)
 {
 	char *s = line;
 
-	/* Most lines are numbers behind blanks: nothing else is looked at. */
+	/* Most lines are numbers after blanks and need no closer look. */
 	if (*s == ' ' || *s == '\t')
 		return s;
 	s = skip_system(skip_quotes(s));
@@ -133,8 +136,8 @@ static bool begins_with_number(const char *s, size_t len)
 }
 
 /*
- * Mail programs wrap long lines. A row of allocinfo begins with numbers and has a function: what
- * begins without and has one is the rest of a row that has none.
+ * Mail programs wrap long lines. A row of allocinfo begins with numbers and has a function. A
+ * line that does not begin with numbers and has a function is the rest of a row without one.
  */
 static bool is_wrapped(const char *before, size_t before_len, const char *line, size_t len)
 {
@@ -153,7 +156,7 @@ bool lines_plain(char **text, size_t *len)
 	end = from + *len;
 	if (*len >= 3 && !memcmp(from, "\xef\xbb\xbf", 3))
 		from += 3;
-	/* What is no text would lose bytes. */
+	/* Binary data would lose bytes. */
 	if (memchr(from, '\0', end - from))
 		return true;
 	while (from < end) {

@@ -12,7 +12,7 @@
 
 void zoneinfo_parse(struct zone_pages *pages, char *text, size_t len)
 {
-	/* The only lines of these names in the part of a zone. */
+	/* The only lines with these names in the section of a zone. */
 	const struct {
 		const char *key;
 		int64_t *sum;
@@ -33,7 +33,7 @@ void zoneinfo_parse(struct zone_pages *pages, char *text, size_t len)
 		line_number++;
 		if (!complete)
 			pages->bad.cut = line_number;
-		/* No zone comes twice in one copy. */
+		/* Within a copy no zone comes twice. */
 		if (!strncmp(line, "Node ", 5) && (!first || !strcmp(line, first))) {
 			*pages = (struct zone_pages){ .copies = pages->copies + 1, .bad = pages->bad };
 			first = line;
@@ -103,7 +103,7 @@ void boot_parse(struct holders *boot, char *text, size_t len)
 		const char *s = line + strspn(line, " ");
 		int64_t bytes, areas;
 
-		/* Of several copies the last */
+		/* Of several copies the last counts. */
 		if (!strncmp(line, "boot - version:", 15))
 			holders_free(boot);
 		if (!complete) {

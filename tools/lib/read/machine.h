@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What a machine says about its memory by other means than call sites. */
+/* The memory of a machine from other sources than call sites. */
 #ifndef CODETAG_MACHINE_H
 #define CODETAG_MACHINE_H
 
@@ -12,15 +12,15 @@
 #include "read/fields.h"
 #include "read/slabinfo.h"
 
-/* Bytes by name, such as of processes; several of one name are summed. */
+/* Bytes by name, for example of processes; the bytes of equal names are added up. */
 struct holders {
 	struct holder {
 		const char *name;
 		int64_t bytes;
-		int64_t count;	/* how many have this name */
+		int64_t count;	/* number of entries with this name */
 	} *holder;
 	size_t count, room;
-	struct strmap names;	/* of holder[0], holder[1] … as they were added */
+	struct strmap names;	/* the names of holder[0], holder[1] …, in this order */
 };
 
 enum profiling { PROFILING_UNKNOWN, PROFILING_NONE, PROFILING_OFF, PROFILING_ON };
@@ -29,28 +29,28 @@ struct machine {
 	struct fields meminfo, vmstat;
 	struct fields stats;		/* of codetag itself */
 	struct fields iomem;		/* "Kernel code" and the like, in bytes */
-	struct slabinfo slabinfo;	/* empty: not known, as are the others */
+	struct slabinfo slabinfo;	/* empty: not known, like the others */
 	struct zone_pages {
 		int64_t free;		/* pages in the free lists of zones … */
 		int64_t percpu;		/* … and of CPUs */
 		int64_t present;	/* pages there are; 0: not known */
 		int64_t managed;
-		size_t copies;		/* in the text: this is the last */
+		size_t copies;		/* number of copies in the text: this is the last */
 		struct bad_lines bad;
 	} pages;
-	/* Pages charged to call sites, by what they are: the kernel has counted. */
+	/* Pages charged to call sites, by kind, as the kernel has counted them. */
 	struct charged {
 		bool known;
-		int64_t pages;		/* slab pages and percpu chunks are in it … */
+		int64_t pages;		/* slab pages and percpu chunks included … */
 		int64_t vmalloc;	/* … and vmalloc areas */
-		int64_t slab, percpu;	/* objects inside of them */
+		int64_t slab, percpu;	/* objects in these */
 	} charged;
 	struct holders vmalloc;		/* areas with pages, by caller */
 	struct holders boot;		/* kept at boot, by the line that took it */
 	struct holders processes;	/* anonymous memory, by command */
 	struct cgroup {
 		char *name;
-		int64_t bytes;		/* what it is charged for */
+		int64_t bytes;		/* its whole charge */
 		struct fields stat;	/* its memory.stat */
 	} *cgroup;
 	size_t cgroups, cgroups_room;
@@ -60,26 +60,26 @@ struct machine {
 /* Sums up the text of /proc/zoneinfo. */
 void zoneinfo_parse(struct zone_pages *pages, char *text, size_t len);
 
-/* What it says in a recording; and the other way round, as lines of "name: value". */
+/* Its values in a recording; and the reverse, as lines of "name: value". */
 void zoneinfo_from_fields(struct zone_pages *pages, const struct fields *fields);
 
-/* The text of /sys/kernel/debug/codetag/charged. */
+/* Parses the text of /sys/kernel/debug/codetag/charged. */
 void charged_parse(struct charged *charged, char *text, size_t len);
 
 #define BOOT_PATH "/sys/kernel/debug/codetag/boot"
 
-/* The text of it; nothing if a line of it is not whole. */
+/* Parses the text of the file boot; adds nothing if a line of it is not whole. */
 void boot_parse(struct holders *boot, char *text, size_t len);
 
-/* The text of /proc/vmallocinfo. */
+/* Parses the text of /proc/vmallocinfo. */
 void vmallocinfo_parse(struct holders *areas, int64_t page_size, char *text, size_t len);
 
-/* Sums up the text of /proc/iomem, which tells nothing to those who are not root. */
+/* Sums up the text of /proc/iomem, which has zeros for users other than root. */
 void iomem_parse(struct fields *iomem, char *text, size_t len);
 
 /*
- * The page size of the machine: the power of two that makes its free pages about as much
- * as its MemFree.
+ * The page size of the machine: the power of two with which its free pages come closest to its
+ * MemFree.
  */
 int64_t machine_page_size(const struct machine *machine);
 

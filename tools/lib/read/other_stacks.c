@@ -25,12 +25,12 @@ bool other_stacks_are(const char *text, size_t len)
 	return false;
 }
 
-/* What is being read. */
+/* The reader's state. */
 struct record {
 	bool open;
 	bool bad;		/* that was said */
 	bool counted;		/* bytes and calls are known */
-	size_t line;		/* the first one */
+	size_t line;		/* number of the first line */
 	int64_t bytes, calls;
 	const char *task, *gfp;
 	struct frame frame[MOST_FRAMES];
@@ -41,7 +41,7 @@ struct reading {
 	struct contexts *contexts;
 	struct strmap seen;	/* stacks with task and flags, by the number of their context */
 	struct record record;
-	int64_t times;		/* page_owner_sort: of the next record */
+	int64_t times;		/* page_owner_sort: how often the next record occurred */
 	int64_t page_size;
 };
 
@@ -83,7 +83,7 @@ static void end_record(struct reading *r, const char *file)
 								   NULL;
 	size_t i;
 
-	/* The end of a file that is cut is no error of its own. */
+	/* The end of a cut file is not an error of its own. */
 	if (record->open && !record->bad && why && !r->contexts->bad.cut) {
 		bad_lines_add(&r->contexts->bad, record->line, why);
 	} else if (record->open && record->frames && record->calls) {
@@ -105,7 +105,10 @@ static void end_record(struct reading *r, const char *file)
 	*record = (struct record){ 0 };
 }
 
-/* "order 0, mask 0xcc0(GFP_KERNEL), pid 1, tgid 1 (init), ts 1 ns"; the latter only today. */
+/*
+ * "order 0, mask 0xcc0(GFP_KERNEL), pid 1, tgid 1 (init), ts 1 ns"; old kernels end before the
+ * time.
+ */
 static const char *start_page(struct reading *r, char *line)
 {
 	const char *number = line;
@@ -150,7 +153,7 @@ static const char *start_leak(struct reading *r, const char *line)
 	return NULL;
 }
 
-/* "0 [<ffffffff8128e0a3>] foo+0x33/0x80 [ext4]", of which only the function has to be there. */
+/* "0 [<ffffffff8128e0a3>] foo+0x33/0x80 [ext4]", of which only the function is required. */
 static bool add_frame(struct record *record, char *s)
 {
 	struct frame frame = { 0 };

@@ -27,7 +27,9 @@ static void mark(struct allocinfo *info, struct site *site)
 	text_free(&notes);
 }
 
-/* Memory of unloaded modules is not added to in any case, and reserved rows are no sites. */
+/*
+ * The memory of unloaded modules cannot grow in any case, and reserved rows are no call sites.
+ */
 static bool can_be_off(const struct site *site)
 {
 	return !site_reserved(site) && !(site->flags & SITE_UNLOADED);
@@ -123,12 +125,12 @@ void profiling_complain(const struct profiled *profiling, bool recorded)
 	const struct site *first = profiling->first;
 
 	if (profiling->off == profiling->chosen) {
-		warning(recorded ? "profiling was off in some snapshots: their numbers are older" :
-				   "profiling is off: the numbers are of before");
+		warning(recorded ? "profiling was off in some snapshots: their numbers are old" :
+				   "profiling is off: the numbers are old");
 		hint("Turn it on: sysctl -w vm.mem_profiling=1, or codetag enable QUERY for single call sites.");
 		return;
 	}
-	warning("%zu of %zu call sites %s: their numbers are of before: %s:%u %s%s",
+	warning("%zu of %zu call sites %s: their numbers are old: %s:%u %s%s",
 		profiling->off, profiling->chosen,
 		recorded ? "were not profiled in some snapshots" : "are not profiled",
 		first->file, first->line, first->func, profiling->off > 1 ? ", …" : "");

@@ -11,7 +11,7 @@
 
 struct query {
 	char *text;	/* as it was given … */
-	char *words;	/* … and as the parser left it: the globs are in here */
+	char *words;	/* … and as the parser left it: the globs point into it */
 	struct codetag_query *one;
 	size_t count, room;
 };
@@ -49,7 +49,7 @@ static size_t place_length(const char *word, size_t len)
 	return 0;
 }
 
-/* What may follow a place: "[ext4]", "func:ext4_alloc_inode", "accurate:no". */
+/* Words that may follow a place: "[ext4]", "func:ext4_alloc_inode", "accurate:no". */
 static bool add_part(struct text *out, const char *word, size_t len)
 {
 	static const char *const notes[] = { "accurate:", "unloaded:", "disabled:" };
@@ -77,7 +77,7 @@ bool query_name_part(const char *word)
 	return is;
 }
 
-/* With terms in the place of names as they are printed, at the beginning of queries. */
+/* Replaces printed names at the beginning of queries by terms. */
 static char *spell_out(const char *text)
 {
 	struct text out = { 0 };
@@ -184,7 +184,7 @@ bool query_names(const struct query *query, const char **func, const char **modu
 	all = &query->one[0].all;
 	*func = literal(all->func);
 	*module = literal(all->module);
-	/* That is what code without a module is called here. */
+	/* Queries call code without a module by this name. */
 	if (*module && !strcmp(*module, "vmlinux"))
 		*module = NULL;
 	return *func || *module;
@@ -225,7 +225,7 @@ static bool begins_query(const char *word, size_t len, const char *rest)
 	return codetag_query_parse(text, strlen(text), &at, &query, &error) > 0;
 }
 
-/* Whatever word it is, "1" is a value that it can have, and "line 1" a term behind it. */
+/* Every keyword accepts the value "1", and "line 1" can follow as another term. */
 bool query_keyword(const char *word, size_t len)
 {
 	return place_length(word, len) || begins_query(word, len, " 1") || begins_query(word, len, " line 1");

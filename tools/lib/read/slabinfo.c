@@ -14,7 +14,7 @@
  * name <active_objs> <num_objs> <objsize> <objperslab> <pagesperslab>
  * : tunables … : slabdata <active_slabs> <num_slabs> <sharedavail>
  */
-/* What is wrong with the line, NULL if nothing is. */
+/* Returns what is wrong with the line, NULL if nothing is. */
 static const char *parse_cache(struct slab_cache *cache, char *line, size_t len)
 {
 	int64_t *const before[] = {
@@ -49,7 +49,7 @@ static const char *parse_cache(struct slab_cache *cache, char *line, size_t len)
 	return NULL;
 }
 
-/* "  0.19K", to the nearest: what has a multiple of 8 bytes prints so. */
+/* " 0.19K" of slabtop, rounded to the nearest: object_size() finds the multiple of 8 bytes. */
 static bool read_kilobytes(const char **s, double *kb)
 {
 	char *end;
@@ -137,7 +137,7 @@ static const char *parse_log(struct slab_cache *cache, char *line)
 	return NULL;
 }
 
-/* What a line is by itself; @from is that of the list it is in. */
+/* The kind of a line by itself; @from is the source of the list that it is in. */
 static bool begins_list(const char *line, enum slabinfo_from *from)
 {
 	if (!strncmp(line, "slabinfo - version", 18)) {
@@ -155,7 +155,7 @@ static bool begins_list(const char *line, enum slabinfo_from *from)
 	return true;
 }
 
-/* What slabtop has above its list. */
+/* Whether it is a line that slabtop prints above its list. */
 static bool is_summary(const char *line)
 {
 	line += strspn(line, " ");
@@ -177,7 +177,7 @@ void slabinfo_parse(struct slabinfo *info, char *text, size_t len)
 		if (!line_len || line[0] == '#')
 			continue;
 		if (begins_list(line, &info->from)) {
-			/* Of several lists the last. */
+			/* Of several lists the last counts. */
 			info->lists++;
 			info->count = 0;
 			info->bad = (struct bad_lines){ 0 };
@@ -191,7 +191,7 @@ void slabinfo_parse(struct slabinfo *info, char *text, size_t len)
 			if (!strncmp(line, "Name ", 5))
 				continue;
 			why = parse_log(&cache, line);
-			/* Whatever else the kernel says then ends the list. */
+			/* Any other message of the kernel ends the list. */
 			ended = why && complete;
 			if (ended)
 				continue;
@@ -205,7 +205,10 @@ void slabinfo_parse(struct slabinfo *info, char *text, size_t len)
 				why = NULL;
 			}
 		}
-		/* The last number of /proc/slabinfo is of no use: the others are whole if it is there. */
+		/*
+		 * The last number of /proc/slabinfo is not needed, but if it is there the
+		 * others are whole.
+		 */
 		if (!complete && (why || info->from == SLABINFO_SLABTOP)) {
 			info->bad.cut = number;
 			break;
@@ -233,7 +236,7 @@ bool slabinfo_read(struct slabinfo *info, const char *path)
 
 bool slabinfo_part(const struct slabinfo *info)
 {
-	/* One of a recording has no text. */
+	/* Data from a recording has no text. */
 	return info->from != SLABINFO_PROC || (info->text && !info->lists);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * /proc/slabinfo, version 2.1; what slabtop -o prints of it, and the list "Unreclaimable slab info"
+ * /proc/slabinfo, version 2.1; the output of slabtop -o; and the list "Unreclaimable slab info"
  * that a kernel prints when memory is short.
  */
 #ifndef CODETAG_SLABINFO_H
@@ -15,12 +15,12 @@
 
 struct slab_cache {
 	const char *name;
-	int64_t active, objects;	/* objects in use, and room for */
+	int64_t active, objects;	/* objects in use, and all objects */
 	int64_t object_size;		/* with padding and metadata */
 	int64_t objects_per_slab, pages_per_slab;
 	int64_t active_slabs, slabs;
-	int64_t kb_used, kb;		/* of the kernel's list, which has nothing else */
-	enum { RECLAIM_UNKNOWN, RECLAIM_YES, RECLAIM_NO } reclaim;	/* its flag, of this machine */
+	int64_t kb_used, kb;		/* from the kernel's log, which lacks everything else */
+	enum { RECLAIM_UNKNOWN, RECLAIM_YES, RECLAIM_NO } reclaim;	/* its flag, on this machine */
 };
 
 enum slabinfo_from { SLABINFO_PROC, SLABINFO_SLABTOP, SLABINFO_LOG };
@@ -29,19 +29,19 @@ struct slabinfo {
 	struct slab_cache *cache;
 	size_t count, room;
 	enum slabinfo_from from;
-	size_t lists;			/* in the text, with a heading; this is the last */
+	size_t lists;			/* lists with a heading in the text; this is the last */
 	struct bad_lines bad;
 	char *text;		/* the names point into it … */
 	struct arena strings;	/* … or into this */
 };
 
-/* Takes over @text; @info then always has to be freed. */
+/* Takes over @text; afterwards @info has to be freed in any case. */
 void slabinfo_parse(struct slabinfo *info, char *text, size_t len);
 
-/* False with errno if @path cannot be read. */
+/* Returns false with errno if @path cannot be read. */
 bool slabinfo_read(struct slabinfo *info, const char *path);
 
-/* Whether caches may be missing: what slabtop, a log or a grep has left. */
+/* Whether caches may be missing: the list is from slabtop, a log or a grep. */
 bool slabinfo_part(const struct slabinfo *info);
 
 /* Bytes of a cache's objects in use, and of all of them. */

@@ -93,7 +93,7 @@ static bool read_member(struct unpacked *unpacked, struct archive *a, const char
 	return true;
 }
 
-/* Past a member, unless more than @most comes out of the archive: what is packed can be endless. */
+/* Skips a member, unless that makes more than @most bytes: compressed data can be endless. */
 static bool skip_member(struct archive *a, int64_t most)
 {
 	const void *block;
@@ -110,7 +110,7 @@ static bool skip_member(struct archive *a, int64_t most)
 	return result == ARCHIVE_EOF;
 }
 
-/* *@files is how many there are, wanted or not. */
+/* *@files is the number of members, wanted or not. */
 static bool read_members(struct unpacked *unpacked, struct archive *a, int64_t most, size_t *files,
 			 bool (*wanted)(const char *path, const char *arg), const char *arg)
 {
@@ -133,7 +133,7 @@ static bool read_members(struct unpacked *unpacked, struct archive *a, int64_t m
 			return false;
 		}
 	}
-	/* Nothing, compressed: one member, as of what is no archive. */
+	/* Nothing, compressed, is one member, as for a file that is no archive. */
 	if (result == ARCHIVE_EOF && archive_format(a) == ARCHIVE_FORMAT_EMPTY) {
 		text_clear(&empty);
 		add_member(unpacked, "", &empty);
@@ -150,7 +150,7 @@ static bool unpack_wanted(struct unpacked *unpacked, const char *data, size_t le
 	int why;
 
 	*unpacked = (struct unpacked){ 0 };
-	/* Not all: for some the library runs a program, which it looks for in PATH. */
+	/* Not all filters: for some the library runs a program, which it looks for in PATH. */
 	archive_read_support_filter_gzip(a);
 	archive_read_support_filter_bzip2(a);
 	archive_read_support_filter_xz(a);
@@ -186,7 +186,7 @@ bool unpack(struct unpacked *unpacked, const char *data, size_t len,
 	good = unpack_wanted(unpacked, data, len, &files, wanted, arg);
 	if (!good || unpacked->count || files != 1)
 		return good;
-	/* What is alone in an archive was packed for a mail or a tracker. */
+	/* A single file in an archive was packed for a mail or a tracker. */
 	unpacked_free(unpacked);
 	good = unpack_wanted(unpacked, data, len, &files, is_any, NULL);
 	if (good && unpacked->count == 1)

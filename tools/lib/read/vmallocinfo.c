@@ -5,7 +5,7 @@
 
 #include "base/number.h"
 
-/* "0x…-0x…": digits, or what stands for them where addresses are hidden. */
+/* "0x…-0x…": digits, or the text that stands for them where addresses are hidden. */
 static const char *skip_range(const char *s)
 {
 	const char *end = s + strcspn(s, " "), *dash = strchr(s, '-');
@@ -13,7 +13,7 @@ static const char *skip_range(const char *s)
 	return !strncmp(s, "0x", 2) && dash && dash < end && !strncmp(dash, "-0x", 3) ? end : NULL;
 }
 
-/* With the guard page in @size, or without. */
+/* @size may include the guard page. */
 static int64_t bytes_of(int64_t size, int64_t pages)
 {
 	int64_t page = size / (pages + 1);

@@ -15,7 +15,7 @@ struct vmalloc_area {
 	const char *caller;	/* a function */
 	const char *module;	/* NULL: built in */
 	int64_t pages;
-	int64_t bytes;		/* 0: it maps pages that others account for, or devices */
+	int64_t bytes;		/* 0: it maps devices, or pages that others account for */
 };
 
 /*

@@ -10,7 +10,7 @@
 const char store_meta_schema[] =
 	"CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;";
 
-/* site.name and gauge.name tell apart what has the same place. */
+/* The names of sites and gauges, site.name and gauge.name, also distinguish equal places. */
 const char store_schema[] =
 	"CREATE TABLE snapshot (id INTEGER PRIMARY KEY, time INTEGER NOT NULL,"
 	" major INTEGER NOT NULL, minor INTEGER NOT NULL);"
@@ -26,7 +26,7 @@ const char store_schema[] =
 	" snapshot INTEGER NOT NULL REFERENCES snapshot, value INTEGER NOT NULL,"
 	" PRIMARY KEY (gauge, snapshot)) WITHOUT ROWID;";
 
-/* Recordings of before have none of these; they get them when something is added. */
+/* Older recordings lack these tables and get them when a snapshot is added. */
 const char store_contexts_schema[] =
 	"CREATE TABLE IF NOT EXISTS stack (id INTEGER PRIMARY KEY,"
 	" frames TEXT NOT NULL UNIQUE);"
@@ -39,7 +39,7 @@ static const char *const sql[STATEMENTS] = {
 	[ADD_ROW] = "INSERT INTO row VALUES (?, ?, ?, ?, ?)",
 	[ADD_GAUGE] = "INSERT INTO gauge VALUES (?, ?, ?)",
 	[ADD_SAMPLE] = "INSERT INTO sample VALUES (?, ?, ?)",
-	/* By its key the last row of each site is found without reading all. */
+	/* The key finds the last row of each site without reading all rows. */
 	[LOAD] = "SELECT file, line, module, func, bytes, calls, notes, id FROM site"
 		 " JOIN row ON site = id AND snapshot = (SELECT max(snapshot)"
 		 "  FROM row WHERE site = id AND snapshot <= ?)"
@@ -68,7 +68,7 @@ bool store_run(struct recording *rec, const char *text)
 	       store_fail(rec);
 }
 
-/* Runs a statement that is bound and returns nothing. */
+/* Runs a bound statement that returns nothing. */
 bool store_step(struct recording *rec, enum statement i)
 {
 	bool good = sqlite3_step(rec->statement[i]) == SQLITE_DONE;
@@ -111,7 +111,10 @@ const char *recording_kernel(const struct recording *rec)
 	return rec->kernel ? rec->kernel : "";
 }
 
-/* And, if it was @opened, what SQLite could not put into it. */
+/*
+ * Removes the recording and, if it was @opened, the file that holds what SQLite could not write
+ * to it.
+ */
 static void remove_file(const char *path, bool opened)
 {
 	static const char *const suffixes[] = { "", "-wal", "-shm" };
@@ -133,7 +136,7 @@ void recording_close(struct recording *rec)
 	if (rec->created)
 		remove_file(rec->created, rec->db);
 	free(rec->created);
-	/* Not before: SQLite's own locks on the file would be gone with it. */
+	/* Not earlier: that would drop SQLite's own locks on the file. */
 	if (rec->lock >= 0)
 		close(rec->lock);
 	for (size_t i = 0; i < rec->state_room; i++)
@@ -167,10 +170,13 @@ sqlite3_stmt *store_query(struct recording *rec, const char *text)
 	return s;
 }
 
-/* Ends a query; @result is what its last step returned. */
+/* Ends a query; @result is the result of its last step. */
 bool store_query_end(struct recording *rec, sqlite3_stmt *s, int result)
 {
-	/* What it failed for is told again: another query may have gone well since. */
+	/*
+	 * This returns the error of the last step again: another query may have succeeded
+	 * since.
+	 */
 	sqlite3_finalize(s);
 	return result == SQLITE_DONE || store_fail(rec);
 }
@@ -182,7 +188,10 @@ static bool load_meta(struct recording *rec)
 	int result;
 
 	if (!database_has(rec->db, store_meta_schema)) {
-		/* No such table, or no database at all; what else there is, SQLite says. */
+		/*
+		 * There is no such table, or no database at all; SQLite's own message covers
+		 * the rest.
+		 */
 		int code = sqlite3_errcode(rec->db);
 
 		if (code != SQLITE_OK && code != SQLITE_DONE && code != SQLITE_NOTADB)
@@ -251,7 +260,7 @@ bool store_open(struct recording *rec, const char *path, enum database_use use)
 	return rec->db;
 }
 
-/* Whether the tables are those of a recording; that of contexts may be missing. */
+/* Whether the tables are those of a recording; the table of contexts may be missing. */
 static bool check_tables(struct recording *rec)
 {
 	return (database_has(rec->db, store_schema) &&
@@ -292,4 +301,4 @@ struct recording *recording_open(const char *path)
 	return rec;
 }
 
-/* Room for the state of site number @i. */
+/* Makes space for the state of site number @i. */

@@ -22,30 +22,30 @@
 
 struct recording;
 
-/* One moment; parts that are not known stay empty. */
+/* One moment; unknown parts are empty. */
 struct moment {
 	int64_t time;	/* milliseconds since 1970 */
 	const struct allocinfo *info;
 	const struct fields *meminfo, *vmstat;
 	const struct slabinfo *slabinfo;
 	const struct zone_pages *pages;
-	const struct holders *processes;	/* the largest come first */
+	const struct holders *processes;	/* the largest first */
 	const struct holders *boot;
 	const char *contexts;	/* as the kernel prints them, NULL: no call site is split */
 };
 
 /*
- * All that fail return NULL or false; recording_error() then says why. A recording that
- * could not be opened is closed all the same. One that was created is removed when it is
- * closed without a snapshot.
+ * On failure these return NULL or false, and recording_error() says why. A recording that could
+ * not be opened has to be closed, too. A new recording is removed if it is closed without a
+ * snapshot.
  */
 struct recording *recording_create(const char *path, const char *kernel, bool append);
 
-/* For a recording that is removed in the end: what is added does not wait for the disk. */
+/* For a recording that will be removed: writing does not wait for the disk. */
 void recording_do_not_sync(struct recording *rec);
 struct recording *recording_open(const char *path);
 const char *recording_error(const struct recording *rec);	/* NULL: no failure */
-const char *recording_hint(const struct recording *rec);	/* what to do then, or NULL */
+const char *recording_hint(const struct recording *rec);	/* what to do about it, or NULL */
 void recording_close(struct recording *rec);
 
 bool recording_add(struct recording *rec, const struct moment *moment);
@@ -56,18 +56,18 @@ int64_t recording_time(const struct recording *rec, size_t i);
 /* The allocinfo of snapshot @i, from 0. */
 bool recording_load(struct recording *rec, size_t i, struct allocinfo *info);
 
-/* What else was recorded with it. */
+/* The other values recorded with it. */
 bool recording_load_machine(struct recording *rec, size_t i, struct machine *machine);
 
-/* Its contexts, as the kernel printed them; empty if there were none. */
+/* Its contexts in the format of the kernel; empty if there were none. */
 bool recording_load_contexts(struct recording *rec, size_t i, struct text *text);
 
-/* What else was recorded, over time: "meminfo.MemFree", "slabinfo.dentry/active". */
+/* Other recorded values over time: "meminfo.MemFree", "slabinfo.dentry/active". */
 struct gauges {
 	struct gauge {
 		const char *name;
-		int64_t *value;	/* of each snapshot */
-		size_t first;	/* the first one that has a value */
+		int64_t *value;	/* a value for each snapshot */
+		size_t first;	/* the first snapshot that has a value */
 	} *gauge;
 	size_t count, room;
 	struct arena strings;
@@ -77,31 +77,35 @@ struct gauges {
 bool recording_load_gauges(struct recording *rec, const char *glob, struct gauges *gauges);
 void gauges_free(struct gauges *gauges);
 
-/* Which sites, and how they are summed. */
+/* The sites to sum, and how. */
 struct recording_choice {
 	bool (*keep)(void *context, const struct site *site);	/* NULL: all */
 	void *context;
-	/* Which series a site goes to, all of as many columns; NULL: to the one that was named. */
+	/*
+	 * Chooses the series for a site, all with the same columns; NULL: always the one that
+	 * was passed.
+	 */
 	struct series *(*into)(void *context, const struct site *site);
 	struct grouping by;
-	bool together;		/* all into one group */
+	bool together;		/* all sites into one group */
 };
 
 /*
- * Sums over time: column c of @series, of which there are @series->columns, is
- * snapshot @at[c]; @at ascends. One pass over the file, however many there are.
+ * Sums over time: column c of @series, which has @series->columns, is snapshot @at[c]; @at
+ * ascends. It takes one pass over the file, however many there are.
  */
 bool recording_series(struct recording *rec, struct series *series, const size_t *at,
 		      const struct recording_choice *choice);
 
 /*
- * Call sites that @keep selects and that were not profiled in some snapshot, as far as that was
- * recorded. @info, which has to be freed, has these alone and marked; *@all is how many @keep selects.
+ * The call sites that @keep selects and that were not profiled in some snapshot, as far as that
+ * was recorded. @info, which has to be freed, has only these, marked; *@all is the number that
+ * @keep selects.
  */
 bool recording_unprofiled(struct recording *rec, const struct recording_choice *choice,
 			  struct allocinfo *info, size_t *all);
 
-/* Snapshot @k of @take that are spread evenly; one alone is the last. */
+/* Snapshot number @k of @take that are spread evenly; a single one is the last. */
 size_t recording_pick(const struct recording *rec, size_t k, size_t take);
 
 /* "" if it was not recorded. */

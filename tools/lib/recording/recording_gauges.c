@@ -23,7 +23,7 @@ static struct gauge *add_gauge(struct gauges *gauges, const char *name, size_t s
 	return gauge;
 }
 
-/* A value stays what it was until it changes. */
+/* A value is stored only when it changes. */
 static void fill(struct gauge *gauge, size_t from, size_t to)
 {
 	for (size_t i = from; i && i < to; i++)
@@ -58,13 +58,13 @@ static bool load_gauge(struct recording *rec, sqlite3_stmt *samples, struct gaug
 }
 
 /*
- * How many values there may be: each gauge has one for each snapshot, although few are stored.
- * Of the gauges of a machine, at least one in this many changes between two snapshots.
+ * The number of values is limited: each gauge has one for each snapshot, although few are
+ * stored. On a real machine at least one in this many gauges changes between two snapshots.
  */
 #define GAUGES_A_SAMPLE 128
 #define FEW_VALUES (4 << 20)
 
-/* Not count(*): SQLite would never ask whether it has worked for too long. */
+/* Not count(*): within it SQLite never checks whether it has worked for too long. */
 static bool most_values(struct recording *rec, size_t *most)
 {
 	sqlite3_stmt *s = store_query(rec, "SELECT total(1) FROM sample");

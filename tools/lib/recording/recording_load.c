@@ -31,16 +31,16 @@ size_t recording_pick(const struct recording *rec, size_t k, size_t take)
 	return take > 1 ? k * last / (take - 1) : last;
 }
 
-/* Rows come in the order of their key: site after site, and in that by time. */
+/* Rows come in the order of their key: by site, and for each site by time. */
 struct pass {
 	struct recording *rec;
 	sqlite3_stmt *rows;
-	int result;		/* of the last step */
+	int result;		/* result of the last step */
 	const size_t *at;
 	size_t columns;
 };
 
-/* Adds the rows of @site to @sums, which may be NULL: each holds until the next one. */
+/* Adds the rows of @site to @sums, which may be NULL: each row holds until the next one. */
 static void add_site_rows(struct pass *pass, int64_t site, struct sum *sums)
 {
 	struct sum state = { 0 };
@@ -100,7 +100,7 @@ bool recording_series(struct recording *rec, struct series *series, const size_t
 			arena_free(&names);
 			break;
 		}
-		/* In a damaged file there may be rows of no site. */
+		/* A damaged file may have rows without a site. */
 		while (pass.result == SQLITE_ROW &&
 		       sqlite3_column_int64(pass.rows, 0) < id)
 			pass.result = sqlite3_step(pass.rows);
@@ -119,7 +119,7 @@ bool recording_series(struct recording *rec, struct series *series, const size_t
 		add_site_rows(&pass, id, sums);
 		arena_free(&names);
 	}
-	/* Rows behind the last site are left unread. */
+	/* Rows after the last site are left unread. */
 	if (pass.result == SQLITE_ROW)
 		pass.result = SQLITE_DONE;
 out:
@@ -193,7 +193,7 @@ bool recording_unprofiled(struct recording *rec, const struct recording_choice *
 	return store_query_end(rec, s, result);
 }
 
-/* The last values up to snapshot @i of what is from @source, each by @add. */
+/* Passes the last values up to snapshot @i of the gauges from @source to @add. */
 static bool load_samples(struct recording *rec, size_t i, const char *source,
 			 void (*add)(void *data, const char *name, int64_t value),
 			 void *data)
@@ -247,7 +247,7 @@ static bool load_fields(struct recording *rec, size_t i, const char *source,
 	return true;
 }
 
-/* "cache/column": those of a cache are stored one after the other. */
+/* "cache/column": the columns of a cache are stored one after the other. */
 static void add_cache(void *data, const char *name, int64_t value)
 {
 	struct slabinfo *slabs = data;
@@ -316,13 +316,13 @@ bool recording_load_machine(struct recording *rec, size_t i, struct machine *mac
 }
 
 /*
- * A short text can name a long stack again and again. So much longer than it is stored, or than
- * this, no kernel's contexts are.
+ * A short text can name a long stack again and again. No kernel's contexts are so much longer
+ * than their stored form, or longer than this.
  */
 #define MOST_LONGER 1024
 #define MOST_CONTEXTS (256 << 20)
 
-/* One that is not there, in a damaged file, has no frames. */
+/* A stack that does not exist, in a damaged file, has no frames. */
 static bool put_stack(struct recording *rec, struct text *text, int64_t number, size_t most)
 {
 	sqlite3_stmt *s = store_query(rec, "SELECT frames FROM stack WHERE id = ?");

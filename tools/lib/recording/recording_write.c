@@ -42,7 +42,7 @@ static void set_state(struct state *state, int64_t bytes, int64_t calls,
 	state->notes = notes ? xstrdup(notes) : NULL;
 }
 
-/* What an earlier run wrote last, so that only changes are appended. */
+/* Reads the last state that an earlier run stored, so that only changes are appended. */
 static bool load_states(struct recording *rec)
 {
 	sqlite3_stmt *s = store_query(rec,
@@ -88,12 +88,12 @@ static bool load_states(struct recording *rec)
 	return store_query_end(rec, s, result);
 }
 
-/* Behind the bytes from 1 GiB on that SQLite locks in its files. */
+/* After the bytes from 1 GiB on that SQLite locks in its files. */
 #define LOCK_BYTE 0x40000200
 
 /*
- * A writer relies on the state that it wrote last, so there may be one only. The lock is one of an
- * open file, which those that SQLite has for the process do not disturb.
+ * A writer relies on the state that it stored last, so there may be only one. The lock belongs
+ * to the open file: SQLite's locks, which belong to the process, do not affect it.
  */
 static bool lock_file(struct recording *rec, const char *path, bool create)
 {
@@ -106,7 +106,7 @@ static bool lock_file(struct recording *rec, const char *path, bool create)
 	if (rec->lock < 0)
 		return store_fail_with(rec, strerror(errno));
 	if (!fstat(rec->lock, &st) && !S_ISREG(st.st_mode))
-		return store_fail_with(rec, "it is no ordinary file");
+		return store_fail_with(rec, "it is not an ordinary file");
 	if (!fcntl(rec->lock, F_OFD_SETLK, &lock))
 		return true;
 	if (errno != EAGAIN && errno != EACCES)
@@ -115,7 +115,7 @@ static bool lock_file(struct recording *rec, const char *path, bool create)
 	return store_fail_with(rec, "being written by another codetag record");
 }
 
-/* Of another kernel the same places are other call sites. */
+/* In another kernel the same lines are other call sites. */
 static bool same_kernel(struct recording *rec, const char *kernel)
 {
 	struct text why = { 0 };
@@ -139,10 +139,10 @@ static int64_t pragma(struct recording *rec, const char *text)
 }
 
 /*
- * Moves committed data from the file -wal to the recording itself: a copy of that file alone
- * has all snapshots. Room is made first, as on a full disk the file would be left half old and
- * half new; that is why SQLite does not do it by itself. What a reader keeps back goes with the next
- * snapshot.
+ * Moves committed data from the file -wal to the recording itself, so that a copy of that file
+ * alone has all snapshots. Space is reserved first, because a full disk would leave the file
+ * half old and half new; that is why SQLite does not do this by itself. Data that a reader
+ * holds back follows with the next snapshot.
  */
 static bool settle(struct recording *rec)
 {
@@ -175,7 +175,10 @@ struct recording *recording_create(const char *path, const char *kernel, bool ap
 			load_states(rec);
 		return rec;
 	}
-	/* Never a file that another has made meanwhile: one without a snapshot is removed. */
+	/*
+	 * The file has to be new: a recording without a snapshot is removed, which must not hit
+	 * another's file.
+	 */
 	if (!lock_file(rec, path, true))
 		return rec;
 	rec->created = xstrdup(path);
@@ -309,7 +312,9 @@ static bool add_sample(struct recording *rec, int64_t snapshot, const char *sour
 		if (!store_step(rec, ADD_GAUGE))
 			return false;
 	} else if (last->seen == snapshot || last->value == value) {
-		/* Twice in one file: the first counts, as for who reads the file. */
+		/*
+		 * If a file has a name twice the first counts, as for all readers of the file.
+		 */
 		last->seen = snapshot;
 		return true;
 	}
@@ -330,8 +335,8 @@ static bool add_fields(struct recording *rec, int64_t snapshot, const char *sour
 }
 
 /*
- * Rows of one name are one cache, as for 'slabs --diff': counts are summed, and sizes,
- * which are the same where a driver has a cache for each device, are those of the last.
+ * Rows with one name are one cache, as for 'slabs --diff'. Counts are summed. Sizes are those
+ * of the last row; they are the same if a driver has a cache for each device.
  */
 static void sum_slabs(struct slabinfo *sums, const struct slabinfo *slabs)
 {
@@ -356,7 +361,7 @@ static void sum_slabs(struct slabinfo *sums, const struct slabinfo *slabs)
 	strmap_free(&names);
 }
 
-/* What is not in the snapshot is gone, and has 0 from now on. */
+/* Gauges that are not in the snapshot are gone, and have 0 from now on. */
 static bool end_gone(struct recording *rec, int64_t snapshot, const char *source)
 {
 	size_t len = strlen(source);
@@ -409,7 +414,7 @@ static bool add_pages(struct recording *rec, int64_t snapshot, const struct zone
 		add_sample(rec, snapshot, PAGES, "managed", pages->managed));
 }
 
-/* More would only make the file large: these are the largest. */
+/* More would only make the file larger: these are the largest. */
 #define MOST_PROCESSES 30
 
 static bool add_holders(struct recording *rec, int64_t snapshot, const char *of,
@@ -423,7 +428,7 @@ static bool add_holders(struct recording *rec, int64_t snapshot, const char *of,
 	return end_gone(rec, snapshot, of);
 }
 
-/* The number of a stack, which is added if it is a new one; 0: failed. */
+/* The number of a stack, which is added if it is new; 0: failure. */
 static int64_t stack_number(struct recording *rec, const char *frames, size_t len)
 {
 	sqlite3_stmt *add = store_query(rec, "INSERT OR IGNORE INTO stack (frames) VALUES (?)"), *find;
@@ -446,7 +451,7 @@ static int64_t stack_number(struct recording *rec, const char *frames, size_t le
 	return number;
 }
 
-/* Stacks come again in each snapshot and for each age: only their numbers are in the text. */
+/* Stacks occur again in each snapshot and for each age, so the text has only their numbers. */
 static bool add_contexts(struct recording *rec, int64_t snapshot, const char *contexts)
 {
 	struct text text = { 0 };

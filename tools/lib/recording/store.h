@@ -24,7 +24,7 @@ enum statement {
 	ADD_SNAPSHOT, ADD_SITE, ADD_ROW, ADD_GAUGE, ADD_SAMPLE, LOAD, STATEMENTS
 };
 
-/* The last stored state of a row, by the number of its site. */
+/* The last stored state of a row, indexed by the number of its site. */
 struct state {
 	int64_t bytes, calls;
 	char *notes;
@@ -32,7 +32,7 @@ struct state {
 	size_t seen;	/* the last snapshot that had it */
 };
 
-/* The last stored value of a gauge, by its number. */
+/* The last stored value of a gauge, indexed by its number. */
 struct sample {
 	int64_t value;
 	int64_t seen;	/* the last snapshot that had it */
@@ -40,8 +40,8 @@ struct sample {
 
 struct recording {
 	sqlite3 *db;
-	int lock;	/* of the writer, else -1 */
-	char *created;	/* the file, if it was made now and is empty as yet */
+	int lock;	/* file descriptor of the writer, else -1 */
+	char *created;	/* the path, if the file is new and empty so far */
 	sqlite3_stmt *statement[STATEMENTS];
 	char *error;
 	const char *hint;
@@ -52,7 +52,7 @@ struct recording {
 	} *snapshot;
 	size_t count, room;
 
-	/* For writing; the index is the id less 1. */
+	/* For writing; the index is the id minus 1. */
 	struct strmap sites, gauges;
 	struct state *state;
 	size_t state_room;
@@ -60,10 +60,10 @@ struct recording {
 	size_t sample_room;
 };
 
-/* The columns of a slab cache that are recorded, a gauge each. */
+/* The columns of a slab cache that are recorded, each as a gauge. */
 struct store_column {
 	const char *name;
-	size_t offset;	/* in a slab_cache */
+	size_t offset;	/* offset in struct slab_cache */
 	bool counts;	/* has a sum */
 };
 
@@ -80,18 +80,18 @@ int64_t *slab_column(const struct slab_cache *cache, size_t column);
 
 extern const char store_damaged[];
 
-/* Both return false; the first failure is the one that is told. */
+/* Both return false; recording_error() reports the first failure. */
 bool store_fail(struct recording *rec);
 bool store_fail_with(struct recording *rec, const char *why);
 
 bool store_run(struct recording *rec, const char *text);
 
-/* Runs a statement that is bound and returns nothing. */
+/* Runs a bound statement that returns nothing. */
 bool store_step(struct recording *rec, enum statement i);
 void store_bind_text(sqlite3_stmt *s, int i, const char *text);
 sqlite3_stmt *store_query(struct recording *rec, const char *text);
 
-/* Ends a query; @result is what its last step returned. */
+/* Ends a query; @result is the result of its last step. */
 bool store_query_end(struct recording *rec, sqlite3_stmt *s, int result);
 bool store_has_contexts(struct recording *rec);
 

@@ -110,8 +110,8 @@ bool fleet_db_is(const char *path)
 }
 
 /*
- * Each host is read with all call sites, most of which have a value in a sound fleet. With
- * count(*), SQLite would never ask whether it has worked for too long.
+ * Each host is read with all call sites, most of which have a value in a sound fleet. Not
+ * count(*): within it SQLite never checks whether it has worked for too long.
  */
 static void check_size(struct fleet_db *db)
 {

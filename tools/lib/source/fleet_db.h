@@ -8,21 +8,21 @@
 
 struct fleet_db;
 
-/* Whether @path, an SQLite file, is one. */
+/* Whether the SQLite file @path is a fleet. */
 bool fleet_db_is(const char *path);
 
-/* To be closed even if fleet_db_error() says that it failed. */
+/* Has to be closed even if fleet_db_error() says that it failed. */
 struct fleet_db *fleet_db_open(const char *path);
 const char *fleet_db_error(const struct fleet_db *db);	/* NULL: no failure */
 void fleet_db_close(struct fleet_db *db);
 
-/* The next host; false at the end and on failure. */
+/* Reads the next host; false at the end and on failure. */
 bool fleet_db_next(struct fleet_db *db, struct snapshot *snapshot);
 
-/* In @path, an empty file that this process has created. */
+/* Writes to @path, an empty file that this process has created. */
 struct fleet_db *fleet_db_create(const char *path);
 
-/* Writes a fleet by site, with the spread of each; @least as in model/spread.h. */
+/* Writes a fleet by site, with the distribution of each; @least as in model/spread.h. */
 bool fleet_db_write(struct fleet_db *db, const struct fleet *fleet, int64_t least);
 
 #endif

@@ -24,7 +24,7 @@
 #define CHARGED_PATH "/sys/kernel/debug/codetag/charged"
 #define CGROUP_DIR "/sys/fs/cgroup"
 
-/* Hosts in directories of directories. */
+/* The largest depth of directories in which hosts are looked for. */
 #define DEPTH 3
 
 static bool recount(void)
@@ -39,7 +39,7 @@ static bool recount(void)
 	return done;
 }
 
-/* The word behind @key; NULL if there is none. */
+/* The word after @key; NULL if there is none. */
 static char *line_after(const char *text, const char *key)
 {
 	const char *at = strstr(text, key);
@@ -70,7 +70,7 @@ static bool read_in(const char *dir, const char *name, char **text, size_t *len)
 	return good;
 }
 
-/* Which caches are reclaimable, slabinfo does not tell. */
+/* Marks the reclaimable caches, which slabinfo does not tell. */
 static void read_reclaim(struct slabinfo *slabs)
 {
 	for (size_t i = 0; i < slabs->count; i++) {
@@ -123,7 +123,7 @@ void host_read_processes(struct holders *processes, bool pss)
 	holders_sort(processes);
 }
 
-/* Of both versions; those of version 1 are in a directory of their own, called memory. */
+/* Works for both versions; version 1 has a directory of its own, called memory. */
 static void read_cgroups(struct machine *machine, const char *dir, unsigned int depth)
 {
 	DIR *d = opendir(dir);
@@ -173,7 +173,7 @@ void host_read_live(struct snapshot *host, const struct host_options *options)
 		char path[80], *text;
 		size_t len;
 
-		/* Else it is of some time before, or there is none. */
+		/* Otherwise it is from an earlier time, or there is none. */
 		if ((m == CHARGED && !counted) || (m == ALLOCINFO && options->no_sites))
 			continue;
 		snprintf(path, sizeof(path), "/%s/%s", member_files[m].dir, member_files[m].name);
@@ -200,7 +200,7 @@ void host_read_live(struct snapshot *host, const struct host_options *options)
 	host->hosts = 1;
 }
 
-/* Where it lies: fleet/web7/proc and web7.meminfo are of web7. */
+/* The name of the host by the path: fleet/web7/proc and web7.meminfo are of web7. */
 static char *host_name(const char *path)
 {
 	size_t len = strlen(path);
@@ -220,10 +220,7 @@ static char *host_name(const char *path)
 	return copy;
 }
 
-/*
- * Whether @path is there, compressed or not, and no directory; its name with what it ends with
- * is then in @name.
- */
+/* Whether @path is an ordinary file, compressed or not; @name gets its name with the suffix. */
 static bool find(const char *path, struct text *name, struct stat *st)
 {
 	static const char *const packed[] = { "", ".gz", ".xz", ".zst" };
@@ -239,12 +236,12 @@ static bool find(const char *path, struct text *name, struct stat *st)
 
 static void leave_out(const char *path)
 {
-	warning("%s is left out: it is no ordinary file", path);
+	warning("%s is left out: it is not an ordinary file", path);
 }
 
 /*
- * DIR/proc/meminfo, or DIR/meminfo; without @dir, @prefix and the name: "web7.meminfo".
- * False if neither this nor an allocinfo is there.
+ * DIR/proc/meminfo or DIR/meminfo; without @dir @prefix and the name: "web7.meminfo". Returns
+ * false if there is neither this nor an allocinfo.
  */
 static bool read_files(const char *dir, const char *prefix, struct snapshot *host)
 {
@@ -390,7 +387,7 @@ static void take_text(struct snapshot *host, enum member m, struct text *text, c
 	*text = (struct text){ 0 };
 }
 
-/* What the machine would have said. Its control groups are not looked for. */
+/* The files that the machine would have had. Its control groups are not read. */
 static bool read_image(const char *path, struct visit *visit)
 {
 	struct text allocinfo = { 0 }, stats = { 0 };
@@ -433,7 +430,7 @@ static bool read_file(const char *path, struct visit *visit)
 		return source_read(path, NULL, of_recording, visit);
 	if (image_file(path))
 		return read_image(path, visit);
-	/* The name of allocinfo is the end of that of vmallocinfo. */
+	/* The name "vmallocinfo" ends in "allocinfo", too. */
 	for (enum member m = VMALLOCINFO + 1; m-- > MEMINFO; ) {
 		const char *end = strstr(name, member_files[m].name);
 		struct text prefix = { 0 };

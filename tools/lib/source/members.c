@@ -26,7 +26,7 @@ const struct member_file member_files[MEMBERS] = {
 	[UNAME] = { "sos_commands/kernel", "uname_-a" },
 };
 
-/* Archives have many files called stats: such a one has to be in its directory. */
+/* Archives have many files called stats: this one has to be in its directory. */
 static bool ends_with_codetag(const char *path, const char *name)
 {
 	size_t len = strlen(path), tail = strlen("codetag/") + strlen(name);
@@ -61,7 +61,7 @@ bool is_member(const char *path, const char *arg)
 	return member_of(path) < MEMBERS;
 }
 
-/* The word @n of @text, counted from 0; NULL if there is none. */
+/* Word number @n of @text, counted from 0; NULL if there is none. */
 static char *word(const char *text, size_t n)
 {
 	struct text copy = { 0 };
@@ -96,7 +96,7 @@ static void several(struct snapshot *s, enum member m, size_t copies, const char
 	s->incomplete = true;
 }
 
-/* Says what is not, and that @s is without it. */
+/* Says that a file cannot be used, and that @s lacks it. */
 static bool is_whole(struct snapshot *s, const struct bad_lines *bad, const char *path,
 		     enum member m)
 {
@@ -131,7 +131,7 @@ bool member_take(struct snapshot *s, enum member m, char *text, size_t len, cons
 	case ALLOCINFO:
 		allocinfo_free(&s->info);
 		return allocinfo_take(&s->info, text, len, path);
-	/* What is only partly there is left out as a whole: sums would be wrong. */
+	/* If a file is not complete, the whole of it is left out: sums would be wrong. */
 	case MEMINFO:
 		take_fields(s, &machine->meminfo, m, text, len, path);
 		return true;
@@ -192,7 +192,9 @@ bool member_take(struct snapshot *s, enum member m, char *text, size_t len, cons
 	return true;
 }
 
-/* Length of what is before /proc/ in @path, or of its directory: the same for a machine. */
+/*
+ * Length of the path before /proc/, or of its directory: the same for all files of a machine.
+ */
 static size_t root_length(const char *path)
 {
 	const char *proc = strstr(path, "/proc/");
@@ -210,7 +212,7 @@ struct found {
 	struct unpacked_member *file;
 };
 
-/* In the order in which they are taken. */
+/* In the order in which they are read. */
 static int compare_found(const void *a, const void *b)
 {
 	const struct found *x = a, *y = b;

@@ -17,7 +17,7 @@ struct recording *open_recording(const char *path)
 
 	if (saved_copies_are(path))
 		return saved_copies_open(path);
-	/* SQLite's own words are few. */
+	/* SQLite's own messages are short. */
 	if (access(path, R_OK)) {
 		int why = errno;
 

@@ -5,7 +5,7 @@
 
 #include "recording/recording.h"
 
-/* NULL after a message; a recording without snapshots is one to complain about. */
+/* Returns NULL after a message. Callers have to report a recording without snapshots. */
 struct recording *open_recording(const char *path);
 
 /* recording_load() with a message on failure. */

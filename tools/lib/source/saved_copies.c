@@ -79,7 +79,10 @@ static size_t number_of(struct strmap *names, const struct site *site)
 	return i;
 }
 
-/* What a part of a list does not have may hold anything: only what all have can be followed. */
+/*
+ * A site that a part of a list lacks may hold anything: only the sites in all of the lists can
+ * be followed.
+ */
 static void keep_common(struct saved *saved)
 {
 	struct strmap names = { 0 };
@@ -130,7 +133,7 @@ static bool add_all(struct recording *rec, const struct saved *saved)
 	return true;
 }
 
-/* The file goes as soon as it is open. */
+/* The name of the file is removed as soon as it is open. */
 static struct recording *record(const struct saved *saved, const char *path)
 {
 	const char *tmp = getenv("TMPDIR");
@@ -171,7 +174,7 @@ static bool check(struct saved *saved, const char *path)
 	qsort(saved->copy, saved->count, sizeof(*saved->copy), compare_times);
 	if (saved->count > 1 && (!saved->copy[0].snapshot.time ||
 				 saved->copy[0].snapshot.time == saved->copy[saved->count - 1].snapshot.time)) {
-		warning("%s: nothing tells when its copies were made", path);
+		warning("%s: the times of its copies are not known", path);
 		hint("A time can be in the name of a file (allocinfo-2026-11-25T12:00:00), or on a "
 		     "line before each copy, as date prints it.");
 		return false;
@@ -190,7 +193,7 @@ struct recording *saved_copies_open(const char *path)
 
 	for (size_t i = 0; good && i < list.count; i++)
 		good = source_read_every(list.path[i], take, &saved);
-	/* Of a trend no step may be missing without a word; that was said. */
+	/* A trend must not lack a step silently; the missing one was reported. */
 	if (good && saved.complete && check(&saved, path))
 		rec = record(&saved, path);
 	for (size_t i = 0; i < saved.count; i++)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Saved copies of /proc/allocinfo as a recording: of a directory, or of a file that has
- * several. Their times are what stands before them, else what the name of their file says, else
- * when that was written.
+ * Saved copies of /proc/allocinfo as a recording: the files of a directory, or one file with
+ * several copies. The time of a copy is written before it, or is in the name of its file, or is
+ * the time at which that was written.
  */
 #ifndef CODETAG_SAVED_COPIES_H
 #define CODETAG_SAVED_COPIES_H
@@ -14,7 +14,7 @@
 /* Whether @path is a directory, or a file with several copies. */
 bool saved_copies_are(const char *path);
 
-/* NULL after a message. It is in no file that lasts. */
+/* Returns NULL after a message. The recording is in a temporary file. */
 struct recording *saved_copies_open(const char *path);
 
 #endif

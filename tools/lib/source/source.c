@@ -28,7 +28,7 @@
 #include "source/open_recording.h"
 #endif
 
-/* Directories in directories, at most. */
+/* The largest depth of directories. */
 #define DEPTH 8
 
 static const char sqlite_magic[] = "SQLite format 3";
@@ -38,7 +38,10 @@ static bool is_sqlite(const char *path)
 	return input_begins(path, sqlite_magic, sizeof(sqlite_magic));
 }
 
-/* "night.db@3": cuts the number off, unless a file has that name. 0: there is none. */
+/*
+ * "night.db@3": cuts the number off and returns it, unless a file has that name. 0: there is
+ * none.
+ */
 static int64_t cut_number(char *path)
 {
 	char *at = strrchr(path, '@');
@@ -70,7 +73,7 @@ static void add_path(struct source_list *list, char *path, const char *label)
 	list->path[list->count++] = path;
 }
 
-/* Whether a file or directory was there before, by this name or another one. */
+/* Whether a file or directory was visited before, by this name or another one. */
 static bool seen_before(struct strmap *seen, const struct stat *st)
 {
 	size_t count = seen->count;
@@ -80,7 +83,7 @@ static bool seen_before(struct strmap *seen, const struct stat *st)
 	return strmap_add(seen, key, strlen(key)) < count;
 }
 
-/* What is to be looked through, for one argument */
+/* The walk through one argument */
 struct search {
 	struct source_list *list;
 	const char *label;
@@ -94,7 +97,7 @@ static bool add_entry(struct search *search, const char *path, unsigned int dept
 	struct stat st;
 
 	if (stat(path, &st)) {
-		/* Let who reads it complain. */
+		/* The reader of the file reports it. */
 		add_path(search->list, xstrdup(path), search->label);
 		return true;
 	}
@@ -107,7 +110,7 @@ static bool add_entry(struct search *search, const char *path, unsigned int dept
 	if (S_ISDIR(st.st_mode))
 		return !depth || add_directory(search, path, depth - 1);
 	if (!S_ISREG(st.st_mode)) {
-		warning("%s is left out: it is no ordinary file", path);
+		warning("%s is left out: it is not an ordinary file", path);
 		return true;
 	}
 	add_path(search->list, xstrdup(path), search->label);
@@ -122,12 +125,12 @@ static bool add_directory(struct search *search, const char *path, unsigned int 
 
 	if (!good)
 		input_complain(path, errno);
-	/* Links come last: what they lead to keeps its own name if it is here, too. */
+	/* Links come last, so that a target in the same directory keeps its own name. */
 	for (int i = 0; i < 2 * count; i++) {
 		const struct dirent *e = entry[i % count];
 		struct text text = { 0 };
 
-		/* A file that is just being written has a name with a dot. */
+		/* A name that begins with a dot belongs to a file that is being written. */
 		if (e->d_name[0] == '.' || (e->d_type == DT_LNK) != (i >= count))
 			continue;
 		text_printf(&text, "%s%s%s", path, path[strlen(path) - 1] == '/' ? "" : "/",
@@ -170,7 +173,7 @@ bool source_list_add(struct source_list *list, const char *path, const char *lab
 	seen_before(&search.seen, &st);
 	good = add_directory(&search, path, DEPTH);
 	strmap_free(&search.seen);
-	/* Where files are called so, what is beside them is something else. */
+	/* In a directory with files called allocinfo, the other files are something else. */
 	for (size_t i = first; i < list->count; i++)
 		any |= is_allocinfo(list->path[i]);
 	for (size_t i = first; i < list->count; i++) {
@@ -196,7 +199,7 @@ void source_list_free(struct source_list *list)
 	*list = (struct source_list){ 0 };
 }
 
-/* Without the last @suffix, if it is there. */
+/* The path without its suffix @suffix, if it has that. */
 static bool cut_suffix(char *name, const char *suffix)
 {
 	size_t len = strlen(name), cut = strlen(suffix);
@@ -251,9 +254,9 @@ bool snapshot_complete(const struct snapshot *snapshot, const char *path)
 }
 
 struct visit {
-	const char *label;	/* of the host, NULL: as the source says */
-	bool every;		/* all copies in a file of several, not the last one */
-	bool incomplete;	/* parts of the file are missing, which was said */
+	const char *label;	/* label of the host, NULL: as the source says */
+	bool every;		/* every copy in a file with several, not only the last one */
+	bool incomplete;	/* parts of the file are missing, which was reported */
 	void (*visit)(void *data, struct snapshot *snapshot);
 	void *data;
 };
@@ -272,7 +275,10 @@ static void hand_over(const struct visit *visit, struct snapshot *snapshot, cons
 }
 
 #ifdef HAVE_SQLITE
-/* NULL after a message; *@i is the snapshot @number, counted from 1 or, negative, from the end. */
+/*
+ * Returns NULL after a message; *@i is the snapshot @number, counted from 1 or, if negative,
+ * from the end.
+ */
 static struct recording *open_at(const char *path, int64_t number, size_t *i)
 {
 	struct recording *recording = open_recording(path);
@@ -393,7 +399,7 @@ static void visit_member(void *data, struct snapshot *s, const char *name)
 	hand_over(data, s, name);
 }
 
-/* The files beside an allocinfo of an unpacked archive; there need not be any. */
+/* The files beside an allocinfo in an unpacked archive; none of them has to exist. */
 static void read_beside(struct snapshot *s, const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -427,7 +433,10 @@ static void of_this_machine(struct snapshot *s)
 	s->time = (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* Takes over @text, which was written at @time; its last copy, number @number, or every one. */
+/*
+ * Takes over @text, which was written at @time. Reads its last copy, copy @number, or all of
+ * them.
+ */
 static bool read_copies(const char *path, int64_t number, char *text, size_t len, int64_t time,
 			const struct visit *visit)
 {
@@ -455,7 +464,7 @@ static bool read_copies(const char *path, int64_t number, char *text, size_t len
 		good = allocinfo_take_copy(&s.info, text + copy->start, copy->len, copy->line, path);
 		if (!good)
 			break;
-		/* Nobody has chosen it. */
+		/* The user has not chosen it. */
 		if (!number && !visit->every)
 			s.info.copies = copies.count;
 		if (!strcmp(path, ALLOCINFO_PATH))
@@ -469,7 +478,7 @@ static bool read_copies(const char *path, int64_t number, char *text, size_t len
 	return good;
 }
 
-/* When the file was written is when the snapshot was taken, or close to it. */
+/* The file was written when the snapshot was taken, or shortly after. */
 static int64_t time_of(const char *path)
 {
 	int64_t time = copies_time_of_name(path);
@@ -535,7 +544,10 @@ bool source_running(struct snapshot *s, const char *func, const char *module)
 	return true;
 }
 
-/* The whole of it, of an image of memory what its allocinfo would be; NULL after a message. */
+/*
+ * Reads the whole file; for an image of memory, the text that allocinfo would have had. NULL
+ * after a message.
+ */
 static char *read_text(const char *path, size_t *len, bool *incomplete)
 {
 	struct text report = { 0 };
@@ -603,7 +615,7 @@ static void add_host(struct total *total, struct snapshot *s)
 	total->complete = snapshot_complete(s, s->host) && total->complete;
 }
 
-/* One alone stays as it is; from the second on they are summed up. */
+/* A single snapshot stays as it is; from the second one on they are added up. */
 static void visit_total(void *data, struct snapshot *s)
 {
 	struct total *total = data;

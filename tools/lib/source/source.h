@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Whatever snapshots can come from: a copy of /proc/allocinfo, compressed or not; an
- * archive of such files, as sosreport makes it; a recording, of which
- * FILE@N takes the N-th snapshot (@-1, the last one, is taken without it); what 'codetag
- * merge --sqlite' wrote; a directory with any of these.
+ * All sources of snapshots: a copy of /proc/allocinfo, compressed or not; an archive of such
+ * files, like a sosreport; a recording, of which FILE@N is the N-th snapshot (FILE alone is
+ * FILE@-1, the last one); a database of 'codetag merge --sqlite'; a directory with any of
+ * these.
  */
 #ifndef CODETAG_SOURCE_H
 #define CODETAG_SOURCE_H
@@ -17,61 +17,58 @@
 
 /* One machine at one moment. */
 struct snapshot {
-	char *host;		/* as the source says, or its name */
+	char *host;		/* by the source itself, or its name */
 	char *kernel;		/* NULL: not known */
 	int64_t time;		/* ms since 1970, 0: not known */
 	struct allocinfo info;
 	struct machine machine;
-	size_t hosts;		/* whose sum it is, see source_total() */
-	bool incomplete;	/* some of them could not be read, which was said */
+	size_t hosts;		/* the snapshots that were added up, see source_total() */
+	bool incomplete;	/* some of them could not be read, which was reported */
 };
 
-/* Where snapshots are: files, no directories. */
+/* The files with snapshots; directories are resolved. */
 struct source_list {
 	char **path;
-	const char **label;	/* of the host, NULL: it says so itself */
+	const char **label;	/* labels of the hosts, NULL: the file says it */
 	size_t count, room, labels_room;
 };
 
-/* Adds @path, or what is in that directory; false after a message. */
+/* Adds @path, or the files in that directory; false after a message. */
 bool source_list_add(struct source_list *list, const char *path, const char *label);
 void source_list_free(struct source_list *list);
 
 /*
- * Calls @visit with each snapshot that @path, no directory, has; it takes the snapshot
- * over. Its host is @label if there is one. False after a message if not all could be read.
+ * Calls @visit, which takes it over, with each snapshot in @path, which is no directory. Its
+ * host is @label unless that is NULL. Returns false after a message if not all could be read.
  */
 bool source_read(const char *path, const char *label,
 		 void (*visit)(void *data, struct snapshot *snapshot), void *data);
 
-/* The same with every copy of /proc/allocinfo in a file that has several, not the last one. */
+/* The same with every copy of /proc/allocinfo in a file with several, not only the last one. */
 bool source_read_every(const char *path, void (*visit)(void *data, struct snapshot *snapshot),
 		       void *data);
 
-/* What the user names: files, and directories of them. */
+/* The files and directories that the user names. */
 struct source_files {
 	const char *const *path;
-	const char *const *label;	/* their hosts; NULL: they say so themselves, all or one */
+	const char *const *label;	/* of their hosts; NULL: the files say it, all or this one */
 	size_t count;
-	/* Called after each file of the list, and once more with @done 0; NULL: nobody cares. */
+	/* Called after each file of the list, and at the end with @done 0; may be NULL. */
 	void (*step)(size_t done, size_t all);
 };
 
 /*
- * The same as source_total() of /proc/allocinfo, but nothing except its call sites in
- * @func and @module, see read/allocinfo_ioctl.h. False if that cannot be had.
+ * The same as source_total() of /proc/allocinfo, but reads only the call sites in @func and
+ * @module, see read/allocinfo_ioctl.h. Returns false if that is not possible.
  */
 bool source_running(struct snapshot *snapshot, const char *func, const char *module);
 
-/*
- * What they have as one: a sum if they have several. False after a message if that is
- * nothing at all.
- */
+/* The sum of all their snapshots. Returns false after a message if there is none. */
 bool source_total(struct snapshot *total, const struct source_files *files);
 
 /*
- * The same, with a row for each host: @sum makes one site of all that a snapshot has,
- * and leaves names to us.
+ * The same with a row for each host: @sum makes one call site of a snapshot; the caller of it
+ * sets the names.
  */
 bool source_hosts(struct snapshot *hosts, const struct source_files *files,
 		  struct site (*sum)(void *data, struct snapshot *snapshot), void *data);
@@ -79,7 +76,7 @@ bool source_hosts(struct snapshot *hosts, const struct source_files *files,
 /* The contexts in a recording, as the kernel printed them; false after a message. */
 bool source_contexts(const char *path, char **text, size_t *len);
 
-/* allocinfo_complete() of a total. */
+/* Calls allocinfo_complete() for a total. */
 bool snapshot_complete(const struct snapshot *snapshot, const char *path);
 
 bool source_is_recording(const char *path);

@@ -10,8 +10,8 @@
 #include "base/secret.h"
 #include "base/text.h"
 
-#define LARGE_KMALLOC 8192	/* above it kmalloc() takes pages, in each configuration */
-#define ZERO_SIZE 16	/* the pointer that kmalloc(0) gives, without an event */
+#define LARGE_KMALLOC 8192	/* in every configuration kmalloc() takes pages above it */
+#define ZERO_SIZE 16	/* the pointer that kmalloc(0) returns, without an event */
 
 struct kmem_object {
 	uint64_t ptr;		/* 0: a free slot */
@@ -47,7 +47,7 @@ static void resize(struct kmem *kmem, size_t slots)
 	free(old);
 }
 
-/* Empties a slot and moves up those behind it that it kept from their place. */
+/* Empties a slot and moves up the entries after it that collided with it. */
 static void remove_object(struct kmem *kmem, struct kmem_object *object)
 {
 	size_t mask = kmem->slots - 1, hole = object - kmem->object, i = hole;
@@ -85,7 +85,7 @@ uint32_t kmem_cache_number(struct kmem *kmem, const char *name, size_t len)
 	return name ? strmap_add(&kmem->caches, name, len) : KMEM_NO_CACHE;
 }
 
-/* An allocation is of the same use whatever cache frees tell. */
+/* An allocation stays in the same use, whatever cache its free names. */
 static bool is_same_use(const struct kmem_use *a, const struct kmem_use *b)
 {
 	return a->caller == b->caller && a->size == b->size && a->asked == b->asked &&
@@ -93,7 +93,7 @@ static bool is_same_use(const struct kmem_use *a, const struct kmem_use *b)
 	       a->told == b->told && (a->cache == b->cache || !(a->is_free || a->told));
 }
 
-/* Where the use is, or where it belongs. */
+/* The slot of the use, or the slot where it belongs. */
 static uint32_t *use_slot(const struct kmem *kmem, const struct kmem_use *use)
 {
 	const uint64_t *factor = secrets();
@@ -175,8 +175,8 @@ static uint32_t caller_of(struct kmem *kmem, const struct kmem_event *event)
 }
 
 /*
- * The use for an event. Newer logs tell the cache of an
- * allocation; without that it is known when the first object is freed.
+ * The use for an event. Newer logs name the cache of an allocation; otherwise the first free of
+ * an object tells it.
  */
 static struct kmem_use *find_use(struct kmem *kmem, const struct kmem_event *event,
 				 bool is_free)
@@ -215,7 +215,7 @@ static void give_back(struct kmem *kmem, const struct kmem_object *object)
 	struct kmem_use *use = &kmem->use[object->use];
 
 	use->requested_now = sub64(use->requested_now, object->req);
-	/* Pages come back in parts, too: what is alive of them is requested_now. */
+	/* Pages can be freed in parts, too: requested_now is the part that is alive. */
 	if (!kmem->pages)
 		use->freed++;
 	else
@@ -224,7 +224,9 @@ static void give_back(struct kmem *kmem, const struct kmem_object *object)
 			use->freed++;
 }
 
-/* Where the last large pointer of the CPU of @event is kept; logs without CPUs have one. */
+/*
+ * The place for the last large pointer of the CPU of @event; logs without CPUs have one place.
+ */
 static uint64_t *large_of(struct kmem *kmem, const struct kmem_event *event)
 {
 	size_t cpu = event->cpu > 0 ? (size_t)event->cpu : 0;
@@ -238,8 +240,9 @@ static uint64_t *large_of(struct kmem *kmem, const struct kmem_event *event)
 }
 
 /*
- * Linux 6.12 and others have two events for one large kmalloc(): the first is of the function
- * that gets the pages, the second of its caller, which is meant. True if @event is such a second.
+ * Linux 6.12 and others have two events for one large kmalloc(). The first is for the function
+ * that gets the pages, the second for its caller, which is the one that counts. Returns true if
+ * @event is such a second one.
  */
 static bool is_told_again(struct kmem *kmem, const struct kmem_event *event)
 {
@@ -255,7 +258,7 @@ static bool is_told_again(struct kmem *kmem, const struct kmem_event *event)
 	return use->is_malloc && use->size == event->allocated && use->asked == event->requested;
 }
 
-/* The event before @event was for the same allocation: this one has the caller. */
+/* The event before @event was for the same allocation; this one has the caller. */
 static void replace_alloc(struct kmem *kmem, const struct kmem_event *event)
 {
 	struct kmem_use *to = find_use(kmem, event, false);
@@ -281,7 +284,7 @@ static void add_alloc(struct kmem *kmem, const struct kmem_event *told)
 		kmem->failed++;
 		return;
 	}
-	/* The waste of others is not made less by it. */
+	/* A negative waste does not reduce that of others. */
 	if (event->requested > event->allocated)
 		event->requested = event->allocated;
 	if (is_told_again(kmem, event)) {
@@ -311,7 +314,7 @@ static void add_alloc(struct kmem *kmem, const struct kmem_event *told)
 	use->requested_now = add64(use->requested_now, event->requested);
 }
 
-/* kmem_cache_free() tells the cache, with some kernels only that does. */
+/* kmem_cache_free() names the cache; in some kernels no other event does. */
 static void learn_cache(struct kmem *kmem, struct kmem_use *use,
 			const struct kmem_use *freer)
 {
@@ -325,7 +328,7 @@ static void learn_cache(struct kmem *kmem, struct kmem_use *use,
 		use->several = true;
 }
 
-/* The free of @object, seen at @freer. */
+/* Frees @object, at @freer. */
 static void free_object(struct kmem *kmem, struct kmem_object *object,
 			const struct kmem_event *event, const struct kmem_use *freer)
 {
@@ -360,7 +363,7 @@ static void add_free(struct kmem *kmem, const struct kmem_event *event)
 		free_object(kmem, object, event, freer);
 }
 
-/* Page frames and pointers are apart: no object is at an odd address. */
+/* Page frames and pointers cannot collide, because no object has an odd address. */
 static uint64_t page_key(uint64_t pfn)
 {
 	return pfn << 12 | 1;
@@ -371,7 +374,7 @@ static int64_t page_bytes(const struct kmem *kmem, unsigned int order)
 	return mul64(kmem->page_size, (int64_t)1 << order);
 }
 
-/* The pages that are alive and have @pfn among them, which begin at *@base; NULL: none. */
+/* The live pages that contain @pfn and begin at *@base; NULL: there are none. */
 static struct kmem_object *find_pages(const struct kmem *kmem, uint64_t pfn, uint64_t *base)
 {
 	for (unsigned int order = 0; kmem->slots && order <= kmem->most_order; order++) {
@@ -402,8 +405,7 @@ static void add_part(struct kmem *kmem, const struct kmem_object *of, uint64_t p
 }
 
 /*
- * Whoever splits pages gives them back in parts. What was not given back goes on as the blocks
- * that are left.
+ * Code that splits pages can free them in parts. The rest goes on as the blocks that are left.
  */
 static void free_part(struct kmem *kmem, struct kmem_object *object, uint64_t base,
 		      const struct kmem_event *event, const struct kmem_use *freer)
@@ -422,7 +424,7 @@ static void free_part(struct kmem *kmem, struct kmem_object *object, uint64_t ba
 	free_object(kmem, object, event, freer);
 }
 
-/* @event tells the page and its order. */
+/* @event has the page and its order. */
 static void free_pages(struct kmem *kmem, const struct kmem_event *event)
 {
 	int64_t bytes = page_bytes(kmem, (unsigned int)event->order);
@@ -440,7 +442,7 @@ static void free_pages(struct kmem *kmem, const struct kmem_event *event)
 		free_part(kmem, object, base, event, freer);
 		return;
 	}
-	/* Several allocations can come back as one. */
+	/* Several allocations can be freed by one call. */
 	while (pfn < end) {
 		uint64_t step = 1;
 
@@ -469,7 +471,7 @@ static void add_page(struct kmem *kmem, const struct kmem_event *event)
 		free_pages(kmem, event);
 		return;
 	}
-	/* The number of a page that there is not is printed as 0, and raw as -1. */
+	/* The number of a page that does not exist is printed as 0, and raw as -1. */
 	if (!event->ptr || event->ptr == UINT64_MAX) {
 		kmem->failed++;
 		return;

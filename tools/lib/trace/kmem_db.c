@@ -21,7 +21,7 @@ static const char schema[] =
 	" allocator INTEGER REFERENCES caller, freer INTEGER REFERENCES caller)"
 	" WITHOUT ROWID;";
 
-/* The members of the structures, in the order of the columns. */
+/* The members of the structures in the order of the columns. */
 static const size_t use_members[] = {
 	offsetof(struct kmem_use, size),
 	offsetof(struct kmem_use, calls),
@@ -84,7 +84,7 @@ static bool insert(sqlite3 *db, const char *sql, const char *text,
 	return sqlite3_finalize(s) == SQLITE_OK && good;
 }
 
-/* Numbers of callers are from 1 in the file, 0 is nobody. */
+/* The numbers of callers in the file start from 1; 0 means none. */
 static int64_t to_id(uint32_t caller)
 {
 	return caller == KMEM_NOBODY ? 0 : (int64_t)caller + 1;
@@ -175,7 +175,7 @@ static bool read_callers(sqlite3 *db, struct kmem *kmem, bool *whole)
 	return result == SQLITE_DONE || !*whole;
 }
 
-/* A number that is no caller is nobody. */
+/* A number that belongs to no caller means none. */
 static uint32_t from_id(const struct kmem *kmem, int64_t id)
 {
 	return id > 0 && id <= (int64_t)kmem->callers ? (uint32_t)(id - 1) :
@@ -208,7 +208,7 @@ static bool read_uses(sqlite3 *db, struct kmem *kmem, bool *whole)
 		for (size_t m = 0; m < USE_MEMBERS; m++)
 			*number_at(&use, use_members[m]) =
 				sqlite3_column_int64(s, (int)m + 5);
-		/* One size for all of them; a file of an earlier build tells the mean. */
+		/* All have one size; a file of an earlier version has the mean. */
 		if (!use.is_free && use.calls > 0)
 			use.asked = use.requested / use.calls;
 		*whole &= database_ascends(&last, sqlite3_column_int64(s, (int)USE_MEMBERS + 5)) &&
@@ -265,7 +265,7 @@ char *kmem_load(struct kmem *kmem, const char *path)
 
 	if (!db)
 		return why;
-	/* Findings are by the numbers of callers, so those come first. */
+	/* Findings contain the numbers of callers, so the callers come first. */
 	if (!database_has(db, schema))
 		why = xstrdup(sqlite3_errcode(db) == SQLITE_CORRUPT ? database_error(db) : no_trace);
 	else if (!read_callers(db, kmem, &whole) || !read_rest(db, kmem, &known))

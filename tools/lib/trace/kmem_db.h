@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The accounts of a trace in an SQLite file, to ask again without the log. */
+/* The accounts of a trace in an SQLite file, for later questions without the log. */
 #ifndef CODETAG_KMEM_DB_H
 #define CODETAG_KMEM_DB_H
 
@@ -8,12 +8,12 @@
 #include "trace/kmem.h"
 
 /*
- * In @path, an empty file that this process has created. NULL if all went well, else why
- * not; the caller frees it.
+ * Writes to @path, an empty file that this process has created. Returns NULL, or an error
+ * message that the caller frees.
  */
 char *kmem_save(const struct kmem *kmem, const char *path);
 
-/* @kmem has to be empty; objects that were alive are not in the file. */
+/* @kmem has to be empty; the file does not contain the live objects. */
 char *kmem_load(struct kmem *kmem, const char *path);
 
 #endif

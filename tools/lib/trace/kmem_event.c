@@ -22,7 +22,7 @@ static const struct {
 	{ "kmem_cache_free", KMEM_CACHE_FREE },
 	{ "mm_page_alloc", KMEM_PAGE_ALLOC },
 	{ "mm_page_free", KMEM_PAGE_FREE },
-	/* Before 3.3; what is called mm_page_free_batched today is told twice. */
+	/* Before 3.3. Today mm_page_free_batched is a second event for the same free. */
 	{ "mm_page_free_direct", KMEM_PAGE_FREE },
 	{ "mm_pagevec_free", KMEM_PAGE_FREE },
 };
@@ -35,7 +35,9 @@ enum kmem_kind kmem_kind_of(const char *name, size_t len)
 	return KMEM_NONE;
 }
 
-/* What is before the CPU, without blanks around it, and "(811)" of a thread group behind. */
+/*
+ * The text before the CPU without blanks around it, and without the "(811)" of a thread group.
+ */
 static void find_task(struct kmem_event *event, const char *line, const char *end)
 {
 	while (*line == ' ')
@@ -56,8 +58,8 @@ static void find_task(struct kmem_event *event, const char *line, const char *en
 }
 
 /*
- * "sh-50        1d..2": of what the option latency-format prints, digits of the CPU and letters
- * of its state behind the task.
+ * "sh-50 1d..2" of the option latency-format: after the task come the digits of the CPU and
+ * letters for its state.
  */
 static int find_latency_cpu(struct kmem_event *event, const char *line, const char *end)
 {
@@ -84,7 +86,7 @@ static int find_latency_cpu(struct kmem_event *event, const char *line, const ch
 	return -1;
 }
 
-/* The last "[digits]" before @end: names of tasks may hold brackets, too. */
+/* The last "[digits]" before @end: the name of a task may contain brackets, too. */
 static int find_cpu(struct kmem_event *event, const char *line, const char *end)
 {
 	for (const char *s = end; s > line; s--) {
@@ -106,8 +108,8 @@ static int find_cpu(struct kmem_event *event, const char *line, const char *end)
 }
 
 /*
- * Hexadecimal, with or without 0x. "(null)" and trace-cmd's "(nil)" are 0, a hidden
- * pointer is none.
+ * Hexadecimal, with or without 0x. "(null)" and trace-cmd's "(nil)" are 0; a hidden pointer is
+ * invalid.
  */
 static bool parse_pointer(const char *s, size_t len, uint64_t *ptr)
 {
@@ -130,7 +132,7 @@ static bool parse_pointer(const char *s, size_t len, uint64_t *ptr)
 	return true;
 }
 
-/* Kernels before 5.13 print the number of a page as a decimal one. */
+/* Kernels before 5.13 print the number of a page in decimal. */
 static bool parse_pfn(const char *s, size_t len, uint64_t *pfn)
 {
 	char copy[24], *end;
@@ -145,7 +147,7 @@ static bool parse_pfn(const char *s, size_t len, uint64_t *pfn)
 	return !*end;
 }
 
-/* Options of a trace can make numbers hexadecimal. */
+/* An option of the trace can make numbers hexadecimal. */
 static bool parse_number(const char *s, size_t len, int64_t *value)
 {
 	const char *end = s;
@@ -167,7 +169,7 @@ static bool is_key(const char *s, size_t len, const char *key)
 	return strlen(key) == len && !memcmp(s, key, len);
 }
 
-/* Returns which field it was, 0 for one that does not matter. */
+/* Returns the field that it was, 0 for one that is not needed. */
 static unsigned int parse_field(struct kmem_event *event, const char *key,
 				size_t key_len, const char *value, size_t len)
 {
@@ -220,7 +222,7 @@ static void parse_fields(struct kmem_event *event, const char *s)
 		if (equals) {
 			const char *value = equals + 1;
 
-			/* Kernels up to 5.1 make "(null)" as wide as a pointer. */
+			/* Kernels up to 5.1 pad "(null)" to the width of a pointer. */
 			if (value == end && !strncmp(value + strspn(value, " "), "(null)", 6)) {
 				value += strspn(value, " ");
 				end = value + 6;
@@ -267,9 +269,9 @@ static bool parse_frame(struct kmem_event *event, const char *line)
 }
 
 /*
- * Where the fields of the event begin: behind "kmalloc:", of perf "kmem:kmalloc:"; NULL if there
- * is no event that matters. Its name may be at the end of a task's name, but then not before a
- * blank.
+ * The beginning of the fields of an event: after "kmalloc:", or perf's "kmem:kmalloc:"; NULL if
+ * there is no event of interest. The end of a task's name can look like an event, but is not
+ * preceded by a blank.
  */
 static const char *find_event(struct kmem_event *event, const char *line, const char **name)
 {
@@ -349,14 +351,17 @@ static void parse_other(struct kmem_event *event, const char *line)
 	if ((strstr(line, "[LOST ") && strstr(line, "EVENTS]")) ||
 	    strstr(line, "EVENTS DROPPED]")) {
 		event->kind = KMEM_LOST;
-		/* Without a number: some, nobody knows how many. */
+		/* Without a number: the count is not known. */
 		event->lost = (number_after(line, "[LOST ", &written) ||
 			       number_after(line, "[", &written)) && written > 0 ?
 			      (uint64_t)written : 1;
 	}
 }
 
-/* "… d..1. 12.345678: kmalloc: …": the word before @name. Clocks that count have no point. */
+/*
+ * "… d..1. 12.345678: kmalloc: …": the word before @name. The times of some clocks have no
+ * point.
+ */
 static double find_time(const char *line, const char *name)
 {
 	const char *end = name, *start;
@@ -398,7 +403,7 @@ void kmem_event_print(void *stream, const struct kmem_event *event)
 		[KMEM_MALLOC] = "kmalloc", [KMEM_CACHE_ALLOC] = "kmem_cache_alloc",
 		[KMEM_FREE] = "kfree", [KMEM_CACHE_FREE] = "kmem_cache_free",
 		[KMEM_PAGE_ALLOC] = "mm_page_alloc", [KMEM_PAGE_FREE] = "mm_page_free",
-		[KMEM_BAD] = "kmalloc",		/* without its sizes it is bad */
+		[KMEM_BAD] = "kmalloc",		/* an event without its sizes is not understood */
 	};
 	const char *site = event->site ? event->site : "";
 

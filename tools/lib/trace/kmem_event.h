@@ -30,25 +30,25 @@ enum kmem_kind {
 	KMEM_FREE, KMEM_CACHE_FREE,
 	KMEM_PAGE_ALLOC, KMEM_PAGE_FREE,	/* mm_page_alloc, mm_page_free */
 	KMEM_STACK,		/* frames follow, of the last event of @cpu */
-	KMEM_FRAME,		/* a line of a stack: @site */
+	KMEM_FRAME,		/* a line of a stack: the function is @site */
 	KMEM_LOST,		/* "[LOST 17 EVENTS]" */
-	KMEM_OVERWRITTEN,	/* the head of the trace file tells how many */
+	KMEM_OVERWRITTEN,	/* the head of the trace file has the number */
 	KMEM_BAD,		/* of interest, but not understood */
 };
 
 struct kmem_event {
 	enum kmem_kind kind;
 	int cpu;		/* -1: not known */
-	uint64_t ptr;		/* 0: NULL; of pages their number */
+	uint64_t ptr;		/* 0: NULL; for pages their number */
 	int64_t requested, allocated;
 	int64_t order;		/* of pages */
 	uint64_t lost;
 	const char *why;	/* it is bad */
-	int64_t line;		/* of the log, 0: not known */
+	int64_t line;		/* CPU in the log, 0: not known */
 	double time;		/* in seconds, negative: not known */
-	const char *site;	/* into the line, not terminated; without "/0x80" */
+	const char *site;	/* points into the line, not terminated; without "/0x80" */
 	size_t site_len;
-	const char *module;	/* of a site in one, "[ext4]", else NULL */
+	const char *module;	/* "[ext4]" of a site in a module, else NULL */
 	size_t module_len;
 	const char *cache;	/* NULL: not known */
 	size_t cache_len;
@@ -56,13 +56,13 @@ struct kmem_event {
 	size_t task_len;
 };
 
-/* KMEM_NONE if the event of that name is none of these. */
+/* KMEM_NONE if no event has this name. */
 enum kmem_kind kmem_kind_of(const char *name, size_t len);
 
 /* Takes events from a reader. */
 typedef void kmem_sink(void *context, const struct kmem_event *event);
 
-/* A line that kmem_event_parse() understands; a kmem_sink. */
+/* Handles a line that kmem_event_parse() understands; a kmem_sink. */
 void kmem_event_print(void *stream, const struct kmem_event *event);
 
 /* @line is NUL-terminated, without its newline. */

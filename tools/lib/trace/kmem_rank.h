@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The callers of a trace in an order, and what looks wrong in it. */
+/* The callers of a trace, sorted, and the findings of a trace. */
 #ifndef CODETAG_KMEM_RANK_H
 #define CODETAG_KMEM_RANK_H
 
@@ -18,25 +18,27 @@ extern const char *const kmem_key_names[KMEM_KEYS];
 
 struct kmem_order {
 	enum kmem_key key;
-	bool frees_too;		/* those, too, that only free */
+	bool frees_too;		/* also callers that only free */
 	size_t top;		/* 0: all */
 };
 
-/* After kmem_sum(). The caller frees the array. */
+/* Called after kmem_sum(). The caller frees the array. */
 const struct kmem_caller **kmem_rank(const struct kmem *kmem,
 				     const struct kmem_order *order, size_t *count);
 
-/* Bytes that nobody asked for: of what is alive, and of all that was ever allocated … */
+/*
+ * Bytes beyond the requested ones: of the live objects, and of all that were ever allocated …
+ */
 int64_t kmem_waste(const struct kmem_caller *caller);
 int64_t kmem_total_waste(const struct kmem_caller *caller);
 
-/* … and the latter in per cent. */
+/* … and these in per cent. */
 double kmem_fragmentation(const struct kmem_caller *caller);
 
-/* What callers are ordered by. */
+/* The sort keys of callers. */
 int64_t kmem_weight(const struct kmem_caller *caller, enum kmem_key key);
 
-/* Bytes of an allocation, as asked for and as given, on average. */
+/* Mean bytes of an allocation, as requested and as allocated. */
 int64_t kmem_mean_requested(const struct kmem_caller *caller);
 int64_t kmem_mean(const struct kmem_caller *caller);
 
@@ -49,7 +51,7 @@ struct kmem_finding_text {
 	const char *key, *what;
 };
 
-/* All kinds, found or not; returns how many. */
+/* All kinds of findings, found or not; returns their number. */
 size_t kmem_findings(const struct kmem *kmem,
 		     struct kmem_finding_text out[KMEM_FINDINGS]);
 

@@ -10,7 +10,7 @@
 static void resolve(struct kmem_caller *caller, struct symbols *symbols,
 		    struct arena *strings, struct text *name)
 {
-	/* The address tells more than the name, if there is one. */
+	/* The address is more precise than the name, if there is one. */
 	const char *path = symbols_path(symbols, caller->name);
 
 	if (symbols_resolve(symbols, caller->name, name)) {
@@ -18,7 +18,7 @@ static void resolve(struct kmem_caller *caller, struct symbols *symbols,
 		if (!path)
 			path = symbols_path(symbols, caller->name);
 	}
-	/* Paths are the symbols' own. */
+	/* The strings of paths belong to the symbols. */
 	caller->path = path ? arena_copy(strings, path, strlen(path)) : NULL;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Which file of a kernel the callers of a trace are in. */
+/* Finds the source files of the callers of a trace. */
 #ifndef CODETAG_KMEM_RESOLVE_H
 #define CODETAG_KMEM_RESOLVE_H
 
@@ -11,12 +11,12 @@
 
 struct kmem_resolved {
 	size_t unreadable;	/* files called .o that are no objects */
-	size_t without;		/* callers that are in no file, or in several */
+	size_t without;		/* callers in no known file, or possibly in several */
 };
 
 /*
- * Gives callers their file, as the build tree @build tells, and those that are addresses
- * their name; both are put into @strings. False with errno if it cannot be read.
+ * Sets the file of each caller, from the build tree @build, and the name of callers that are
+ * addresses; @strings gets both. Returns false with errno if the tree cannot be read.
  */
 bool kmem_resolve(struct kmem *kmem, const char *build, struct arena *strings,
 		  struct kmem_resolved *resolved);

@@ -5,7 +5,7 @@
 
 #include "base/number.h"
 
-/* "foo+0x33 [ext4]" is function foo in module ext4. Strings are put into @strings. */
+/* "foo+0x33 [ext4]" is function foo in module ext4. @strings gets the strings. */
 static struct site site_of(const struct kmem_caller *caller, struct arena *strings)
 {
 	const char *name = caller->name, *open = strstr(name, " [");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The callers of a trace as call sites: to be grouped, drawn and exported as these are. */
+/* The callers of a trace as call sites, which can be grouped, drawn and exported. */
 #ifndef CODETAG_KMEM_SITES_H
 #define CODETAG_KMEM_SITES_H
 
@@ -8,16 +8,15 @@
 #include "trace/kmem_rank.h"
 
 /*
- * Adds the callers to @info after kmem_sum(): their bytes are what @key says, their
- * calls the allocations that are counted in these. Without a file, the module stands
- * for it.
+ * Adds the callers to @info, after kmem_sum(): their bytes are the value @key, and their calls
+ * the number of allocations in it. A caller without a file gets its module instead.
  */
 void kmem_sites(const struct kmem *kmem, enum kmem_key key, struct allocinfo *info);
 
-/* The callers, summed; @to is freed with kmem_free(). */
+/* The callers with their sums; @to has to be freed with kmem_free(). */
 void kmem_group(struct kmem *to, const struct kmem *kmem, struct grouping by);
 
-/* The same by the bytes that were asked for, of all allocations that @filter lets through. */
+/* The same by requested bytes, of all allocations that @filter selects. */
 void kmem_group_sizes(struct kmem *to, const struct kmem *kmem, const struct kmem_filter *filter);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include "base/glob.h"
 
-/* Who allocates for others, and what allocates. */
+/* Functions that allocate for others, and the allocators. */
 static const char *const helpers[] = {
 	"*kmalloc*", "*kzalloc*", "*kcalloc*", "*krealloc*", "kfree*", "*kvfree*", "*kmem_cache_*",
 	"*kmemdup*", "kstrdup*", "kstrndup*", "k*asprintf*", "kvmalloc*", "__kvmalloc*",
@@ -45,7 +45,7 @@ static void take_first(struct kmem_stack *stack)
 	struct kmem_waiting *w = waiting(stack, 0);
 	struct kmem_event event;
 
-	/* The event points into its line. */
+	/* The event points into its line, so it is copied. */
 	kmem_event_parse(&event, w->line.s);
 	event.line = w->number;
 	if (w->got) {
@@ -79,7 +79,7 @@ static void add_frame(struct kmem_stack *stack, const struct kmem_event *frame)
 	text_add(&w->caller, frame->site, frame->site_len);
 }
 
-/* The last event of that CPU whose stack may still come. */
+/* The last event of that CPU whose stack has not come yet. */
 static struct kmem_waiting *open_of(struct kmem_stack *stack, int cpu)
 {
 	for (size_t i = stack->count; i--;)
@@ -105,14 +105,17 @@ static void add_event(struct kmem_stack *stack, const struct kmem_event *event,
 	w->number = event->line;
 	w->got = 0;
 	w->open = true;
-	/* perf has the stack directly behind the event, without a head. */
+	/* perf prints the stack directly after the event, without a heading. */
 	stack->reading = w;
 }
 
 /* The clocks of CPUs differ by much less. */
 #define TIME_BACK 1.0
 
-/* Its objects may be at the same addresses. Copies without heads betray themselves by the time. */
+/*
+ * A second log follows: its objects may have the same addresses. In a copy without a heading
+ * the time tells it.
+ */
 static bool begins_another(struct kmem_stack *stack, const struct kmem_event *event,
 			   const char *line)
 {

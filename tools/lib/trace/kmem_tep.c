@@ -8,7 +8,7 @@
 
 #include "base/text.h"
 
-/* As a trace in text has it. Looking up a symbol takes long, callers are few. */
+/* As in a trace in text. Looking up a symbol takes long, and there are few callers. */
 static const char *site_name(struct kmem_tep *reader, uint64_t address)
 {
 	size_t slot = (size_t)(address * 0x9e3779b97f4a7c15 >> 32) & (KMEM_TEP_SITES - 1);
@@ -93,7 +93,7 @@ static void read_task(struct kmem_tep *reader, struct kmem_event *out, struct te
 	out->task_len = reader->task.len;
 }
 
-/* The flags of pages are names, which only the text of the event has. */
+/* The flags of pages are names, which only the event's text has. */
 static void decode_page(struct kmem_tep *reader, struct kmem_event *out,
 			struct tep_event *event, struct tep_record *record)
 {
@@ -123,7 +123,7 @@ static void read_stack(struct kmem_tep *reader, struct tep_event *event,
 	if (!field || (size != 4 && size != 8) || field->offset > record->size)
 		return;
 	reader->sink(reader->context, &head);
-	/* The format has room for eight, the record has as many as there are. */
+	/* The format describes eight functions; the record has as many as there are. */
 	if (tep_get_field_val(NULL, event, "size", record, &depth, 0))
 		depth = UINT64_MAX;
 	for (int at = field->offset; at + size <= record->size && depth; at += size, depth--) {
@@ -131,7 +131,7 @@ static void read_stack(struct kmem_tep *reader, struct tep_event *event,
 		struct kmem_event out = { .kind = KMEM_FRAME, .cpu = -1 };
 		const char *function = tep_find_function(reader->tep, address);
 
-		/* Where there is no size, this is the end. */
+		/* Without a size this marks the end. */
 		if (!address || address == (size == 8 ? UINT64_MAX : UINT32_MAX))
 			break;
 		text_clear(&reader->line);
@@ -151,7 +151,7 @@ void kmem_tep_read(struct kmem_tep *reader, struct tep_record *record, int cpu)
 	struct kmem_event out = { .cpu = cpu };
 
 	if (record->missed_events) {
-		/* Negative: some, nobody knows how many. */
+		/* Negative: an unknown number. */
 		out.kind = KMEM_LOST;
 		out.lost = record->missed_events > 0 ? record->missed_events : 1;
 		reader->sink(reader->context, &out);

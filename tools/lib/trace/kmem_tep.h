@@ -14,14 +14,14 @@ struct kmem_tep {
 	kmem_sink *sink;
 	void *context;
 	struct tep_handle *tep;
-	struct text task, line;	/* of the event at hand */
+	struct text task, line;	/* members of the current event */
 	struct kmem_tep_site {
 		uint64_t address;
 		char *name;	/* "foo+0x33"; NULL: a free slot */
-	} site[KMEM_TEP_SITES];	/* names of callers that came up lately */
+	} site[KMEM_TEP_SITES];	/* names of callers that occurred lately */
 };
 
-/* Hands the event over, if it is of interest. */
+/* Hands the event on if it is of interest. */
 void kmem_tep_read(struct kmem_tep *reader, struct tep_record *record, int cpu);
 void kmem_tep_free(struct kmem_tep *reader);
 

@@ -14,27 +14,27 @@
 #include "base/message.h"
 #include "trace/kmem_tep.h"
 
-/* CPU time in which the library has to come to the next record. */
-#define PATIENCE 5			/* seconds, and one more … */
-#define PATIENCE_SIZE (20 << 20)	/* … for so many bytes, which may be compressed */
+/* CPU time within which the library has to reach the next record. */
+#define PATIENCE 5			/* in seconds; one more … */
+#define PATIENCE_SIZE (20 << 20)	/* … for each so many bytes, which may be compressed */
 
-/* And that for all of it: two such times, and a second for so many bytes. */
+/* The limit for the whole file: two such times, and a second for each so many bytes. */
 #define PATIENCE_ALL_SIZE (1 << 18)
 
 struct reader {
 	struct kmem_tep *tep;
-	uint64_t *next;		/* by CPU: where in the file the next record is at least */
+	uint64_t *next;		/* by CPU: the least offset in the file of its next record */
 	size_t cpus, room;
-	int64_t left;		/* bytes that records can still have */
+	int64_t left;		/* bytes that further records can have */
 };
 
-/* The library looks at each of them for each record. */
+/* For each record the library looks at each CPU. */
 #define MOST_CPUS 4096
 
-static volatile sig_atomic_t records;	/* grows, or wraps around */
-static sig_atomic_t turns = 2;		/* that are left */
+static volatile sig_atomic_t records;	/* counts up and may wrap around */
+static sig_atomic_t turns = 2;		/* number of periods that are left */
 
-/* A length that is damaged can lead the library around in a circle. */
+/* A damaged length can lead the library in a circle. */
 static void watch(int signal)
 {
 	static sig_atomic_t before;
@@ -72,10 +72,10 @@ static int add(struct tracecmd_input *input, struct tep_record *record, int cpu,
 		GROW(reader->next, reader->cpus, reader->room);
 		reader->next[reader->cpus++] = 0;
 	}
-	/* The circle may have records in it. */
+	/* A circle may contain records. */
 	if (cpu < 0 || record->offset < reader->next[cpu])
 		return -1;
-	/* The CPUs may have the same ones. */
+	/* Several CPUs may have the same records. */
 	reader->left -= record->size;
 	if (reader->left < 0)
 		return -1;
@@ -84,7 +84,7 @@ static int add(struct tracecmd_input *input, struct tep_record *record, int cpu,
 	return 0;
 }
 
-/* As many as the file has, unless they are compressed, which version 7 brought. */
+/* At most the size of the file, unless it is compressed, which is new in version 7. */
 static int64_t most_bytes(const char *path)
 {
 	char head[12] = "";

@@ -11,9 +11,9 @@
 #define TRACE_DAT_MAGIC "\027\010Dtracing"
 
 /*
- * Reads its events in the order of time. False if it cannot be read to the end.
- * For a process of its own: on a damaged file libtracecmd may crash, or never end, which
- * ends the process with STATUS_TROUBLE after a while; and it speaks to standard error.
+ * Reads its events in the order of time. Returns false if it cannot be read to the end. Has to
+ * run in a process of its own: on a damaged file libtracecmd may crash or loop, which ends the
+ * process with STATUS_TROUBLE after a while; and it prints to standard error.
  */
 bool trace_dat_read(const char *path, kmem_sink *sink, void *context);
 

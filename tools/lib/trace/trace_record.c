@@ -18,13 +18,13 @@ struct trace_record {
 	long cpus;
 };
 
-/* Those that the kernel has; older ones have more. */
+/* Events that this kernel has; older kernels have more. */
 static const char *const events[] = {
 	"kmalloc", "kmalloc_node", "kmem_cache_alloc", "kmem_cache_alloc_node",
 	"kfree", "kmem_cache_free",
 };
 
-/* What is left to do if the program ends on its own, out of memory for example. */
+/* The instance to remove if the program exits, for example because it is out of memory. */
 static struct trace_record *active;
 
 static void destroy(struct trace_record *record)
@@ -78,7 +78,10 @@ struct trace_record *trace_record_start(int64_t bytes, const char **why)
 		record->instance = tracefs_instance_create(name);
 	}
 	if (record->instance) {
-		/* All of them at once: no free without its allocation. */
+		/*
+		 * Switches all events on at once: otherwise a free could come without its
+		 * allocation.
+		 */
 		if (tracefs_trace_off(record->instance) ||
 		    tracefs_instance_set_buffer_size(record->instance, kb ? kb : 1, -1))
 			*why = errno ? strerror(errno) : "it takes no settings";
@@ -103,7 +106,7 @@ static void add_stat(int64_t *sum, const char *stats, const char *key)
 		*sum = add64(*sum, number);
 }
 
-/* What the buffer had no room for. */
+/* Counts the events that did not fit into the buffer. */
 static void add_stats(const struct trace_record *record, struct kmem *kmem)
 {
 	for (long cpu = 0; cpu < record->cpus; cpu++) {
@@ -113,7 +116,7 @@ static void add_stats(const struct trace_record *record, struct kmem *kmem)
 		stats = tracefs_instance_file_read(record->instance, name, NULL);
 		if (!stats)
 			continue;
-		/* "commit overrun" has another line. */
+		/* "commit overrun" is another line. */
 		add_stat(&kmem->overwritten, stats, "\noverrun: ");
 		add_stat(&kmem->lost, stats, "\ndropped events: ");
 		free(stats);
@@ -128,7 +131,7 @@ static void add_event(void *kmem, const struct kmem_event *event)
 static int add(struct tep_event *event, struct tep_record *record, int cpu, void *context)
 {
 	(void)event;
-	/* They are counted in the statistics of the buffer. */
+	/* Lost events are counted in the statistics of the buffer. */
 	record->missed_events = 0;
 	kmem_tep_read(context, record, cpu);
 	return 0;
@@ -144,7 +147,7 @@ static const char *read_events(struct trace_record *record, struct kmem_tep *rea
 	reader->tep = tracefs_local_events_system(NULL, systems);
 	if (!reader->tep)
 		return "the formats of the events cannot be read";
-	/* Without it callers are addresses. */
+	/* Without the names, callers are addresses. */
 	if (input_read("/proc/kallsyms", &symbols, &len)) {
 		tep_parse_kallsyms(reader->tep, symbols);
 		free(symbols);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Records the kmem events of this machine, in an ftrace instance of its own, so
- * that others who trace are not disturbed. They stay in the kernel's buffer until
- * the end: only then the events of all CPUs can be read in the order of time.
+ * Records the kmem events of this machine in an ftrace instance of its own, so that others can
+ * trace at the same time. The events stay in the kernel's buffer until the end: only then can
+ * those of all CPUs be read in the order of time.
  */
 #ifndef CODETAG_TRACE_RECORD_H
 #define CODETAG_TRACE_RECORD_H
@@ -14,10 +14,13 @@
 
 struct trace_record;
 
-/* @bytes of buffer for all CPUs. NULL and an errno, or *@why, on failure. */
+/*
+ * @bytes is the size of the buffer for all CPUs. On failure returns NULL and an errno, or
+ * *@why.
+ */
 struct trace_record *trace_record_start(int64_t bytes, const char **why);
 
-/* Stops, and adds what was recorded to @kmem. NULL if all went well, else why not. */
+/* Stops, and adds the recorded events to @kmem. Returns NULL, or an error message. */
 const char *trace_record_finish(struct trace_record *record, struct kmem *kmem);
 
 #endif

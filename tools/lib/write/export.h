@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Writes groups in the formats of other tools. Each format is a file of its
- * own; all write the first @count groups to a stream and leave errors to it.
+ * Writes groups in the formats of other tools. Each format has a file of its own. All write the
+ * first @count groups to a stream; the caller checks that for errors.
  */
 #ifndef CODETAG_EXPORT_H
 #define CODETAG_EXPORT_H
@@ -16,16 +16,16 @@
 
 struct export {
 	const struct groups *groups;
-	size_t count;		/* the others are summed up or left out */
-	bool calls;		/* weigh stacks by calls, not by bytes */
-	int64_t time_ns;	/* when, since 1970; 0: not known */
-	const char *kernel;	/* its release; NULL: not known */
+	size_t count;		/* number of groups; the others are summed up or left out */
+	bool calls;		/* weight of stacks: calls, not bytes */
+	int64_t time_ns;	/* time, since 1970; 0: not known */
+	const char *kernel;	/* release of the kernel; NULL: not known */
 	const struct export_label {
 		const char *name, *value;
-	} *label;		/* for all series of Prometheus */
+	} *label;		/* labels for all series of Prometheus */
 	size_t labels;
 	const struct explanation *memory;	/* of the machine, NULL: not known */
-	size_t left_out;	/* written: groups the format cannot hold */
+	size_t left_out;	/* written: number of groups that the format cannot hold */
 };
 
 /* Flame graphs: "fs;ext4;super.c;ext4_alloc_inode:1384 32768". */
@@ -40,14 +40,14 @@ void export_pprof(struct export *export, FILE *out);
 /* Text format 0.0.4 for the textfile collector of the node_exporter. */
 void export_prometheus(struct export *export, FILE *out);
 
-/* Its HELP and TYPE; and a label, behind the name of a series or another label. */
+/* The HELP and TYPE of a series; a label, after the name of a series or another label. */
 void prometheus_head(FILE *out, const char *name, const char *help, const char *word);
 void prometheus_label(FILE *out, bool *first, const char *name, const char *value);
 
 /* RFC 4180, one line a group. */
 void export_csv(struct export *export, FILE *out);
 
-/* A field of it, in quotes if need be. */
+/* A field of CSV, in quotes if necessary. */
 void csv_text(FILE *out, const char *s);
 
 #endif

@@ -7,7 +7,10 @@
 
 #include "base/text.h"
 
-/* What a terminal would obey; in UTF-16, as JSON has it. No UTF-8 (@len 0) is U+FFFD. */
+/*
+ * Characters that control a terminal; JSON writes them in UTF-16. Invalid UTF-8 (@len 0)
+ * becomes U+FFFD.
+ */
 static void write_unsafe(FILE *out, const unsigned char *s, size_t len)
 {
 	uint32_t code = len ? s[0] & (0x7f >> len) : 0xfffd;
@@ -57,7 +60,7 @@ static bool listed(const char *list, const char *key)
 	}
 }
 
-/* False if @key, or what it is in, was not asked for. */
+/* Returns false if @key, or an element that contains it, was not asked for. */
 static bool begin(struct json *json, const char *key)
 {
 	if (json->hidden || (json->only && key && json->depth == json->only_depth &&
@@ -153,7 +156,7 @@ void json_real(struct json *json, const char *key, double value)
 	if (!begin(json, key))
 		return;
 	if (isfinite(value) && fabs(value) >= 1000)
-		/* A time has more than six digits. */
+		/* Times have more than six digits. */
 		fprintf(json->out, "%.*f", value == trunc(value) ? 0 : 3, value);
 	else if (isfinite(value))
 		fprintf(json->out, "%.6g", value);

@@ -11,9 +11,9 @@ struct json {
 	FILE *out;
 	unsigned int depth;
 	bool first;	/* the next element is the first of its container */
-	const char *only;	/* the fields of rows that are written, NULL: all */
-	unsigned int only_depth;	/* where these fields are */
-	unsigned int hidden;		/* containers that are open and not written */
+	const char *only;	/* the fields of rows to write, NULL: all */
+	unsigned int only_depth;	/* nesting level of these fields */
+	unsigned int hidden;		/* open containers that are not written */
 };
 
 /* @key is NULL inside arrays and for the outermost value. */

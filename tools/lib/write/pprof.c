@@ -44,7 +44,7 @@ static void bytes(struct text *out, int field, const char *s, size_t len)
 	text_add(out, s, len);
 }
 
-/* A function has a place in a file, a directory or file has none. */
+/* A function has a place in a file; a directory or file has none. */
 struct location {
 	uint64_t function;
 	uint32_t line;
@@ -163,7 +163,7 @@ void export_pprof(struct export *export, FILE *out)
 #ifdef HAVE_ZLIB
 	gzip_write(pprof.out.s, pprof.out.len, out);
 #else
-	/* Who reads profiles takes them unpacked, too. */
+	/* Readers of profiles accept uncompressed ones, too. */
 	fwrite(pprof.out.s, 1, pprof.out.len, out);
 #endif
 

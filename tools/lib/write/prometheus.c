@@ -7,7 +7,7 @@
 #include "model/kind.h"
 #include "write/export.h"
 
-/* What a group is called in the help of its series. */
+/* The word for a group in the help of its series. */
 static const char *const words[] = {
 	[BY_SITE] = "call site",
 	[BY_ROW] = "row",
@@ -21,8 +21,8 @@ static const char *const words[] = {
 };
 
 /*
- * The format is UTF-8: other bytes, and those of unsafe characters, become "\xff". So does a
- * backslash that could be taken for such a one: names that differ stay so.
+ * The format is UTF-8: other bytes, and those of unsafe characters, become "\xff". A backslash
+ * that would be ambiguous is escaped in the same way, so that different names stay different.
  */
 void prometheus_label(FILE *out, bool *first, const char *name, const char *value)
 {
@@ -59,7 +59,7 @@ static void write_group(FILE *out, bool *first, const struct groups *groups,
 	prometheus_label(out, first, "file", group->site->file);
 	if (by == BY_SITE) {
 		text_printf(&line, "%u", group->site->line);
-		/* Other sites are there in other kernels. */
+		/* In other kernels the call sites differ. */
 		if (group->site->namesake)
 			text_printf(&line, " (%u)", group->site->namesake);
 		prometheus_label(out, first, "line", line.s);
@@ -71,7 +71,7 @@ static void write_group(FILE *out, bool *first, const struct groups *groups,
 	prometheus_label(out, first, "kind", kind_word(site_kind(group->site)));
 }
 
-/* @group NULL: a series without a group; @kernel NULL: one without that. */
+/* @group NULL: a series without a group; @kernel NULL: a series without a kernel. */
 static void write_series(FILE *out, const struct export *export, const char *name,
 			 const struct group *group, const char *kernel, int64_t value)
 {
@@ -99,7 +99,7 @@ static void write_one(FILE *out, const struct export *export, const char *name,
 	write_series(out, export, name, NULL, NULL, value);
 }
 
-/* One series a kind, also where it is 0: what vanishes is no longer compared. */
+/* A series for each kind, even if it is 0: a series that vanishes cannot be compared. */
 static void write_kinds(FILE *out, const struct export *export, const char *name,
 			const char *help, const int64_t *bytes)
 {

@@ -31,7 +31,7 @@ struct rows_db *rows_db_create(const char *path, const char *columns, int count)
 	struct text sql = { 0 };
 
 	db->db = database_open(path, DATABASE_NEW, &db->error);
-	/* The file gets its name when it is whole: no journal has to save it. */
+	/* The file gets its name when it is complete, so it needs no journal. */
 	run(db, "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; BEGIN;");
 	text_printf(&sql, "CREATE TABLE rows (%s)", columns);
 	run(db, sql.s);

@@ -6,7 +6,7 @@
 #include "write/export.h"
 #include "write/json.h"
 
-/* Two passes over the groups: the frames by number, then the stacks. */
+/* Two passes over the groups: first the frames with their numbers, then the stacks. */
 static void write_stacks(struct export *export, struct json *json,
 			 const struct strmap *names)
 {

@@ -114,7 +114,7 @@ void table_print(struct table *table, FILE *out, bool headings, bool bold)
 		fputs(bold ? "\033[0m\n" : "\n", out);
 	}
 	for (size_t row = 0; row < table->count; row += table->columns) {
-		/* Nothing behind the last cell that has something in it. */
+		/* No blanks after the last cell that is not empty. */
 		size_t end = last;
 
 		while (end && !*table->cell[row + table->show[end]])

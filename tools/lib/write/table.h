@@ -12,8 +12,8 @@
 struct table_column {
 	const char *heading;
 	bool right;
-	const char *name;	/* of the JSON field, to choose it by; NULL: by nothing */
-	bool more;		/* only shown if it is chosen */
+	const char *name;	/* name in -o, the same as in JSON; NULL: cannot be chosen */
+	bool more;		/* shown only if it is chosen */
 };
 
 /* More than any table has. */
@@ -25,12 +25,12 @@ struct table {
 	const char **cell;	/* row after row */
 	size_t count, room;
 	struct arena strings;
-	size_t show[TABLE_COLUMNS], shown;	/* which columns; none: the usual ones */
+	size_t show[TABLE_COLUMNS], shown;	/* chosen columns; none: the usual ones */
 };
 
 /*
- * Chooses what to show: "active,name". False and *@bad at what is no column, or
- * one too many.
+ * Chooses the columns to show: "active,name". Returns false, with *@bad at the word, for an
+ * unknown column or one too many.
  */
 bool table_choose(struct table *table, const char *list, const char **bad);
 
@@ -41,7 +41,9 @@ void table_print(struct table *table, FILE *out, bool headings, bool bold);
 void table_csv(struct table *table, FILE *out, bool headings);
 void table_free(struct table *table);
 
-/* Columns on a terminal that the UTF-8 string @s takes; wide letters count 1. */
+/*
+ * The number of columns that the UTF-8 string @s takes on a terminal; wide characters count 1.
+ */
 size_t display_width(const char *s);
 
 #endif

@@ -5,7 +5,10 @@
 
 #include "base/text.h"
 
-/* Appends @s as XML has it, between tags or in an attribute. What XML cannot hold becomes a '?'. */
+/*
+ * Appends @s for XML, between tags or in an attribute. Characters that XML cannot contain
+ * become '?'.
+ */
 void xml_add(struct text *to, const char *s);
 
 #endif

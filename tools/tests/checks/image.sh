@@ -80,12 +80,12 @@ image_files() {
 	exits 1 'no call site is split' contexts --image "$small" &&
 		exits 1 'no call site is split' contexts "$small" &&
 		exits 2 "one file at a time, '$small' is a second one" contexts "$small" --image "$small" &&
-		exits 2 'is no image' contexts --image data/handmade-v2.allocinfo &&
+		exits 2 'is not an image' contexts --image data/handmade-v2.allocinfo &&
 		exits 0 'ids_builtin' stats --image "$small" &&
 		exits 0 'ids_builtin' stats "$small" &&
 		exits 2 'leave out cgroup' census --image "$small" --by cgroup &&
 		exits 0 'slab' census "$small" &&
-		exits 2 'is no image' where --image data/handmade-v2.allocinfo &&
+		exits 2 'is not an image' where --image data/handmade-v2.allocinfo &&
 		exits 1 '524288 installed = 114688 at boot' where --bytes "$small"
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Any text through the parser and everything that reads its result. The first
- * line is the grouping and the query, so those are fuzzed as well.
+ * Feeds any text to the parser and to all users of its result. The first line is the grouping
+ * and the query, so these are fuzzed as well.
  */
 #include "read/allocinfo.h"
 #include "read/copies.h"
@@ -14,7 +14,7 @@
 #include "read/query.h"
 #include "write/export.h"
 
-/* Copies are all of a text, one behind the other. */
+/* The copies in a text cover all of it, one after the other. */
 static void check_copies(const char *text, size_t len)
 {
 	struct copies copies;
@@ -86,12 +86,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		}
 		grouping_parse(&by, text);
 	}
-	/* The parser takes over what it gets. */
+	/* The parser takes over its text. */
 	size -= body - text;
 	copy = memcpy(xcalloc(size + 1, 1), body, size);
 	if (lines_plain(&copy, &size)) {
 		check_copies(copy, size);
-		/* It tells why not, on each of many inputs. */
+		/* Error messages for each input go to /dev/null. */
 		allocinfo_parse(&info, copy, size);
 	} else {
 		allocinfo_parse(&info, copy, 0);

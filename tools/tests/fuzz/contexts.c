@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Any text through the reader of contexts and all that is made of them. The first byte
- * says how they are summed.
+ * Feeds any text to the reader of contexts and to all users of its result. The first byte
+ * chooses the grouping.
  */
 #include "read/contexts.h"
 
@@ -27,7 +27,7 @@ static void sum_up(const struct contexts *contexts, struct helpers *helpers, uin
 	}
 	context_groups_sort(&groups, how / 32 % 4);
 	calltree_sort(&tree);
-	/* However they are summed, nothing is lost. */
+	/* However contexts are summed, nothing is lost. */
 	if (tree.count && (tree.node[0].sum.contexts != contexts->count ||
 			   tree.node[0].sum.bytes != groups.sum.bytes))
 		abort();

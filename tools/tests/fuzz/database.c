@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Recordings, fleets and saved traces: sound ones whose rows and tables are then changed by
- * SQL, as the input says, and files of any bytes. The first byte says which.
+ * Recordings, fleets and saved traces: sound ones whose rows and tables the input changes by
+ * SQL, and files of any bytes. The first byte says which.
  */
 #include <fcntl.h>
 #include <sqlite3.h>
@@ -24,7 +24,7 @@ enum kind { RECORDING, FLEET, TRACE, KINDS };
 static char dir[] = "/dev/shm/codetag-fuzz-XXXXXX";
 static char sound[KINDS][sizeof(dir) + 16], hostile[sizeof(dir) + 16];
 
-/* What is left of the input. */
+/* The rest of the input. */
 struct bytes {
 	const uint8_t *at, *end;
 };
@@ -156,7 +156,7 @@ static void put_value(sqlite3_str *sql, struct bytes *bytes)
 	sqlite3_str_appendf(sql, "%Q", text);
 }
 
-/* One change of a row, of a table, or of what SQLite knows of the tables. */
+/* Changes a row, a table, or SQLite's schema of the tables. */
 static void change(sqlite3 *db, struct bytes *bytes)
 {
 	static const char *const tables[KINDS + 1][8] = {
@@ -224,7 +224,7 @@ static void change_all(struct bytes *bytes)
 	sqlite3_close(db);
 }
 
-/* Bytes at some places of the file. */
+/* Changes bytes at some places of the file. */
 static void damage(struct bytes *bytes)
 {
 	int fd = open(hostile, O_WRONLY);
@@ -276,7 +276,7 @@ static void read_recording(void)
 	recording_close(rec);
 }
 
-/* And goes on with it, as record --append does. */
+/* Then goes on with it, as record --append does. */
 static void append(void)
 {
 	struct site site = { .file = "c.c", .line = 3, .func = "h", .bytes = 1, .calls = 1 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Any text as a trace; the books have to balance at its end. */
+/* Feeds any text as a trace; at its end the sums have to balance. */
 #include "trace/kmem.h"
 
 #include <stdlib.h>

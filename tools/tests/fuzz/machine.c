@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The small files: stats, meminfo, zoneinfo, slabinfo, audit, control and its like. */
+/* Feeds the small files: stats, meminfo, zoneinfo, slabinfo, audit, control and the like. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Any text as a System.map: an address has the last name that is not behind it. */
+/*
+ * Feeds any text as a System.map: the name of an address is the last one that is not after it.
+ */
 #include "image/symbols.h"
 
 #include <inttypes.h>
@@ -25,7 +27,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 		if (next < symbol->address)
 			abort();
-		/* Aliases share an address, and far behind the last there is nothing. */
+		/*
+		 * Several names can share an address, and far after the last one there is none.
+		 */
 		if (at - symbol->address > 1 << 20 || next == symbol->address)
 			continue;
 		snprintf(address, sizeof(address), "%" PRIx64, at);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Images of memory that are damaged: whatever is in them, reading ends, and nothing is read
- * or written beside them. An input that begins with 0 is an ELF file. Others change a
- * small image: each piece is where (3 bytes), how many bytes (1), and these.
+ * Damaged images of memory: whatever they contain, reading ends, and no access is out of
+ * bounds. An input that begins with 0 is an ELF file. Other inputs change a small image in
+ * pieces: place (3 bytes), length (1), and the bytes.
  */
 #include "../small-image.h"
 #include "memory_image/contexts.h"
@@ -24,7 +24,7 @@ static void found(void *data, const struct holding *h)
 	*sum += h->bytes + h->id + (h->cache ? strlen(h->cache->name) : 0);
 }
 
-/* Whatever it is, each object is on one path. */
+/* In any case each object is on one path. */
 static void read_graph(struct image *image, const struct image_sites *sites,
 		       struct recount *recount)
 {

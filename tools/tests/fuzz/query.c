@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Any bytes through the kernel's parser of queries, and what it promises. */
+/* Feeds any bytes to the kernel's parser of queries, and checks its promises. */
 #include "read/query.h"
 
 #include <errno.h>
@@ -19,7 +19,7 @@ static void check(bool good)
 		abort();
 }
 
-/* A copy that ends where its memory does. */
+/* A copy whose memory ends where it ends. */
 static char *copy(const char *text, size_t len)
 {
 	char *s = xmalloc(len + 1);
@@ -89,7 +89,7 @@ static bool same_terms(const struct codetag_terms *a, const struct codetag_terms
 	       a->last_line == b->last_line && a->by_id == b->by_id && a->id == b->id;
 }
 
-/* Whoever keeps the text of a query gets the same query from it later. */
+/* A caller that keeps the text of a query gets the same query from it later. */
 static void check_again(const struct codetag_query *q, const char *text)
 {
 	size_t len = q->end - q->start, pos = 0;
@@ -147,7 +147,10 @@ static void check_error(const struct codetag_query_error *error, const char *tex
 	check(token < sizeof(error->token));
 	if (!strcmp(error->token + token - (token > 3 ? 3 : 0), "..."))
 		token -= 3;
-	/* It is in the text, there. A quote and "./" before it are not part of it. */
+	/*
+	 * The word is in the text at that place. A quote and "./" before it do not belong to
+	 * it.
+	 */
 	text += error->position;
 	len -= error->position;
 	for (; len && (*text == '"' || *text == '.' || *text == '/'); text++, len--)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Any file as a source of snapshots: text, compressed, an archive, a database. The first byte
- * says what it is called, which makes it a file of an archive or one that stands alone.
+ * chooses its name, which makes it a file of an archive or a single one.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -27,7 +27,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	if (!mkdtemp(dir))
 		abort();
 	atexit(at_end);
-	/* What is complained of, over and over; what the fuzzer says goes another way. */
+	/* The reader's complaints go to /dev/null; the fuzzer's own output does not. */
 	stderr = fopen("/dev/null", "we");
 	if (!stderr)
 		abort();

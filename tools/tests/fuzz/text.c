@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Any text is safe once it is cleaned, and on the way into each format of lines. */
+/* Any text is safe after cleaning, and in each format that is written in lines. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,7 +36,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	csv_text(file, text);
 	fclose(file);
 	check(out, len);
-	/* A formula is in quotes, behind a "'". */
+	/* A formula is quoted, after a "'". */
 	if (strpbrk(out, "\n\r") || (*out && strchr("=+-@", *out)))
 		abort();
 	free(out);

@@ -13,7 +13,7 @@ static void parse(struct contexts *contexts, const char *text)
 	contexts_parse(contexts, xstrdup(text), strlen(text));
 }
 
-/* What is in a line after the numbers and the tag. */
+/* The end of a line, after the numbers and the tag. */
 static void test_lines(void)
 {
 	static const struct {
@@ -29,7 +29,7 @@ static void test_lines(void)
 		{ "1 2 3 a.c func:f", false },
 		{ "1 2 3 a.c:1 func:f =1", false },
 		{ "1 2 3 a.c:1 func:f\ttask=x", true },	/* shown as "?" */
-		{ " f+0x1/0x2", false },	/* of no context */
+		{ " f+0x1/0x2", false },	/* memory in no context */
 		{ "# site: 1 2 3 a.c:1 func:f keys=none contexts=0", true },
 		{ "# site: 1 2 3 a.c:1 func:f unloaded:yes keys=age max=3 contexts=0", true },
 		{ "# site: 1 2 3 a.c:1 func:f keys=age", false },
@@ -113,7 +113,7 @@ static void test_callers(void)
 	contexts_free(&contexts);
 }
 
-/* Cut anywhere nothing is made up: a line without an end is not taken. */
+/* Cut at any place, the text yields no wrong data: a line without a newline is not used. */
 static void test_cut(void)
 {
 	struct contexts contexts;

@@ -10,7 +10,7 @@
 #include "memory_image/lost.h"
 #include "memory_image/paths.h"
 
-/* What the small image has, and a stack whose words are the roots */
+/* The contents of the small image, and a stack whose words are the roots */
 #define FIRST (small_at(SMALL_SLAB))		/* objects of site 33 */
 #define THIRD (small_at(SMALL_SLAB) + 2048)
 #define PAGES (small_at(SMALL_ALLOCATED))	/* four pages of site 32 */
@@ -84,7 +84,9 @@ static bool is_lost(const struct world *w, uint64_t address)
 	return false;
 }
 
-/* Maps a page, with as many levels of tables as the machine has: they are the pages from 101 on. */
+/*
+ * Maps a page with all levels of tables of the machine; the tables are the pages from 101 on.
+ */
 static void map(struct world *w, uint64_t va, uint64_t page, unsigned int top_shift)
 {
 	struct layout *layout = (void *)(w->file + SMALL_HEAD + SMALL_LAYOUT * DUMP_PAGE);
@@ -95,14 +97,14 @@ static void map(struct world *w, uint64_t va, uint64_t page, unsigned int top_sh
 	for (unsigned int shift = top_shift; shift > 12; shift -= 9, table++)
 		put(w, small_at(table) + (va >> shift) % 512 * 8, (table + 1) * DUMP_PAGE | 1);
 	put(w, small_at(table) + (va >> 12) % 512 * 8, (page - SMALL_MAP) | 1);
-	/* The layout table is read through them, too. */
+	/* The layout table is found through the page tables, too. */
 	if (top_shift > 39)
 		put(w, small_at(101) + (SMALL_MAP >> top_shift) % 512 * 8, 110 * DUMP_PAGE | 1);
 	put(w, small_at(top_shift > 39 ? 110 : 101) + (SMALL_MAP >> 39) % 512 * 8,
 	    SMALL_NEXT * DUMP_PAGE | 1);
 }
 
-/* Which of the first and third object, the pages and the percpu memory are lost: "op" */
+/* The lost ones of the first and third object, the pages, and the percpu memory: "op" */
 static void expect_lost(struct world *w, const char *what, const char *lost)
 {
 	static const struct {
@@ -190,7 +192,7 @@ static void test_physical(void)
 	}
 }
 
-/* What an object contains counts if something leads to the object. */
+/* The pointers in an object count if something leads to the object. */
 static void test_chains(void)
 {
 	struct world w = world();
@@ -274,7 +276,7 @@ static void test_rules(void)
 	end(&w);
 }
 
-/* The pointer to the next free object, which was free when it was written */
+/* The pointer to the next free object, left over from before the object was allocated */
 static void test_free_pointer(void)
 {
 	struct world w = world();
@@ -474,7 +476,7 @@ static void test_stack_in_vmalloc(void)
 	}
 }
 
-/* Pages 80 to 83, each allocated alone by site 32: only the address of the first is known. */
+/* Pages 80 to 83, each allocated alone by site 32: only the address of the first exists. */
 static void test_split(void)
 {
 	struct world w = world();
@@ -506,7 +508,7 @@ static void test_split(void)
 	end(&w);
 }
 
-/* The stack holds the first object, that the third one, and both the pages. */
+/* The stack holds the first object, that the third one, and both hold the pages. */
 static void test_retained(void)
 {
 	struct world w = world();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Which cache the objects of a caller are of, and who holds a cache. */
+/* The caches of a caller's objects, and the callers that hold a cache. */
 #include "trace/kmem.h"
 
 #include <fcntl.h>
@@ -37,11 +37,11 @@ static const char *const lines[] = {
 	ALLOC("none", "6", ""),
 	ALLOC("told", "7", " name=pear"), ALLOC("told", "8", " name=apple"),
 	ALLOC("told", "9", " name=pear"), FREE("9", "apple"),
-	/* A log that was put together from two. */
+	/* A log that was joined from two. */
 	ALLOC("one", "a", " name=pear"),
 };
 
-/* "cache:alive" of the allocations of a caller, the last one first. */
+/* "cache:alive" for the allocations of a caller, the last one first. */
 static const char *uses_of(struct kmem *kmem, const char *caller)
 {
 	static char text[256];
@@ -93,7 +93,7 @@ static void test_saved(const struct kmem *kmem)
 		return;
 	}
 	snprintf(path, sizeof(path), "%s/db", dir);
-	/* The caller makes the file. */
+	/* The caller creates the file. */
 	fd = open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
 	if (fd >= 0)
 		close(fd);
@@ -109,7 +109,7 @@ static void test_saved(const struct kmem *kmem)
 }
 #endif
 
-/* Caches of 96 bytes; "basket" is too small for what a site holds. */
+/* Caches of 96 bytes; "basket" is too small for the objects of a site. */
 static const char slabs_text[] =
 	"slabinfo - version: 2.1\n"
 	"apple 9 10 96 40 1 : tunables 0 0 0 : slabdata 1 1 0\n"

@@ -22,7 +22,7 @@ static void make(struct allocinfo *info, const char *lines, bool listed)
 	allocinfo_parse(info, text.s, text.len);
 }
 
-/* Which line each site of @old has in @new; "-": none. */
+/* The line of each site of @old in @new; "-": none. */
 static void check(const char *old_lines, bool old_listed, const char *new_lines,
 		  bool new_listed, const char *want)
 {
@@ -48,7 +48,7 @@ static void check(const char *old_lines, bool old_listed, const char *new_lines,
 	allocinfo_free(&new);
 }
 
-/* What comes later is told apart from what it was taken for. */
+/* Later sites are distinguished from the ones that they were taken for. */
 static void test_three_kernels(void)
 {
 	static const char *const lines[] = { "10 20", "15 17 25", "110 112 120" };
@@ -80,12 +80,12 @@ void test_match(void)
 	check("10 20 30", true, "15 35", true, "15 - 35");
 	check("10 20 30", true, "10 30", true, "10 - 30");
 	check("10 20 35", true, "20 30", true, "20 30 -");
-	/* Another site is where one that went was: not the same. */
+	/* A different site in the place of one that is gone is not the same. */
 	check("10 20 30 41", true, "20 30 40", true, "20 30 40 -");
 	check("10 27 33 60 90", true, "20 37 43 90", true, "20 37 43 90 -");
-	/* Nothing in common: in order. */
+	/* Nothing in common: matched in order. */
 	check("10", true, "105 208", true, "105");
-	/* Where sites are missing, only what is in the same line is sure. */
+	/* If sites are missing, only sites in the same line are certain. */
 	check("10", false, "20", false, "-");
 	check("10", true, "20", false, "-");
 	check("20", false, "10 20", true, "20");

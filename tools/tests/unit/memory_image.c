@@ -77,7 +77,7 @@ static void test_small(void)
 	free(file);
 }
 
-/* A list that leads to itself ends. */
+/* Walking a list that leads to itself ends. */
 static void test_loop(void)
 {
 	uint8_t *file = small_image();
@@ -108,7 +108,7 @@ static void test_refused(void)
 	free(file);
 }
 
-/* What image_open_dump() says about the small image when @change has changed it */
+/* The message of image_open_dump() about the small image after @change */
 static void refused(void (*change)(uint8_t *file), size_t len, const char *what)
 {
 	uint8_t *file = small_image();
@@ -132,7 +132,7 @@ static void no_memory_map(uint8_t *file)
 	layout->memory_map = 0;
 }
 
-/* A second segment has the bytes of the first one, at another address. */
+/* A second segment shares the bytes of the first one, at another address. */
 static void share(uint8_t *file)
 {
 	Elf64_Phdr head;

@@ -7,7 +7,7 @@
 
 #include "unit.h"
 
-/* Whether standard error gets @want. */
+/* Whether @want is printed to standard error. */
 #define says(want, call)						\
 ({									\
 	FILE *file = tmpfile();						\

@@ -16,7 +16,7 @@ static const struct site slub = {
 	.file = "mm/slub.c", .line = 2412, .func = "alloc_slab_page",
 };
 
-/* What a glob means, without any thought of time. */
+/* The meaning of a glob, implemented without regard to time. */
 static bool matches(const char *pattern, const char *s)
 {
 	if (*pattern == '*')
@@ -26,7 +26,7 @@ static bool matches(const char *pattern, const char *s)
 	return (*pattern == '?' || *pattern == *s) && matches(pattern + 1, s + 1);
 }
 
-/* The @n-th string of up to @max of the @letters; false if there are not so many. */
+/* The @n-th string of up to @max of the @letters; false if there are fewer. */
 static bool nth_string(char *s, size_t max, const char *letters, size_t n)
 {
 	size_t count = strlen(letters), len = 0, of_len = 1;
@@ -56,7 +56,7 @@ static void test_glob(void)
 	       "glob with many stars");
 }
 
-/* The kernel's rules, which are not those of strtoul(). */
+/* The kernel's rules, which differ from those of strtoul(). */
 static void test_kernel_numbers(void)
 {
 	static const struct {

@@ -6,11 +6,11 @@
 #include "base/memory.h"
 #include "unit.h"
 
-#define STEP 5		/* seconds, of readings and of intervals of age */
+#define STEP 5		/* interval of readings and of ages, in seconds */
 #define READINGS 15
 #define OLD (2 * STEP)
 
-/* How many allocations of interval @born a stack still holds in interval @now. */
+/* The number of allocations of interval @born that a stack still holds in interval @now. */
 static int leaky(int born, int now) { (void)born; return now == born ? 900 : 3 + born % 2; }
 static int queue(int born, int now) { return now - born > 1 ? 0 : 900; }
 static int burst(int born, int now) { (void)now; return born == 3 ? 5000 : 0; }
@@ -29,7 +29,7 @@ static const struct {
 };
 
 #define STACKS (sizeof(stacks) / sizeof(*stacks))
-#define TWICE 0		/* the stack that has two contexts an interval: its module came again */
+#define TWICE 0		/* the stack with two contexts an interval, because its module came again */
 
 static void context(struct text *text, int born, int now, const char *name, int held, int allocs)
 {
@@ -37,7 +37,7 @@ static void context(struct text *text, int born, int now, const char *name, int 
 		    held, allocs, born == now ? 0 : (now - born - 1) * STEP, (now - born) * STEP, name);
 }
 
-/* What the kernel lists @now; a context of before the watch is there, too, and grows. */
+/* The kernel's list at @now. It has a context from before the watch, too, which grows. */
 static void listed(struct contexts *contexts, int now)
 {
 	struct text text = { 0 };

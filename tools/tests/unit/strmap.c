@@ -8,7 +8,7 @@
 
 #define KEYS 4000
 
-/* A hash that everybody knows */
+/* A hash without secret numbers */
 static uint64_t fnv(const char *key)
 {
 	uint64_t hash = 0xcbf29ce484222325;
@@ -18,7 +18,7 @@ static uint64_t fnv(const char *key)
 	return hash ^ hash >> 32;
 }
 
-/* Slots between where keys belong and where they are, all together. */
+/* Sum of the distances between the slots where keys belong and where they are. */
 static size_t displaced(const struct strmap *map)
 {
 	size_t sum = 0;
@@ -29,7 +29,7 @@ static size_t displaced(const struct strmap *map)
 	return sum;
 }
 
-/* Keys that were chosen to share a slot do not. */
+/* Keys that were chosen to collide do not. */
 void test_strmap(void)
 {
 	struct strmap map = { 0 };

@@ -9,7 +9,7 @@
 
 #define COUNT 40
 
-/* Always the same pseudo-random numbers, from 0 to 1. */
+/* The same pseudo-random numbers each time, from 0 to 1. */
 static double noise(void)
 {
 	static uint32_t state = 12345;
@@ -33,18 +33,17 @@ static double one_reset(int i) { return 1000.0 * (i % 27); }
 static double seldom(int i) { return 4096.0 * (i / 4); }
 
 /*
- * How often chance is taken for a leak, and how many leaks are found, on made series.
- * The sites of a machine are tested together: in 99 of 100 recordings none of those
- * that do not leak may be suspected.
+ * The rates of false alarms and of leaks found, on generated series. The sites of a machine are
+ * tested together: in 99 of 100 recordings no site that does not leak may be a suspect.
  */
-#define SITES 500	/* of each recording */
+#define SITES 500	/* snapshots of each recording */
 
 static double normal(void)
 {
 	return sqrt(-2 * log(noise() + 1e-9)) * cos(6.283185307 * noise());
 }
 
-static double remembered;	/* what the last value of a series left behind */
+static double remembered;	/* state left by the last value of a series */
 
 static double remember(double part, double more)
 {
@@ -93,7 +92,7 @@ static int suspects(double (*value)(int i), int recordings, size_t count)
 	return all;
 }
 
-/* 10,000 series that do not leak, and 12,000 that do; the man page tells the rates. */
+/* 10,000 series without a leak, and 12,000 with one; the man page has the rates. */
 static void test_rates(void)
 {
 	static const struct {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Numbers as the kernel reads them: the whole text or nothing, no blanks, no
- * sign but '+', base 0 knows 0x and 0.
+ * Numbers as the kernel reads them: the whole text has to be one, without blanks and without a
+ * sign except '+'; base 0 accepts 0x and 0.
  */
 #ifndef _LINUX_KSTRTOX_H
 #define _LINUX_KSTRTOX_H
@@ -9,7 +9,7 @@
 #include <errno.h>
 #include <limits.h>
 
-/* 16 if it is none */
+/* 16 if it is not a digit */
 static inline unsigned int kstrto_digit(char c)
 {
 	if (c >= '0' && c <= '9')

@@ -1,4 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The C library's limits.h includes the one of the kernel, which is this. */
+/* The limits.h of the C library includes linux/limits.h, which is this file. */
 #include_next <linux/limits.h>
 #include <limits.h>
