@@ -17,6 +17,7 @@ check()
 
 ready()
 {
+	kdump-config load
 	kdump-config show
 	[ "$(cat /sys/kernel/kexec_crash_loaded)" = 1 ]
 }
