@@ -35,27 +35,27 @@
 /* Patterns, each with its '\0'. */
 static const char default_list[] =
 	/* network buffers and sockets */
-	"__alloc_skb\0" "alloc_skb*\0" "*netdev_alloc_skb*\0" "*napi_alloc_skb*\0"
-	"*build_skb*\0" "kmalloc_reserve\0" "skb_clone*\0" "__skb_clone\0" "skb_copy*\0"
-	"*pskb_copy*\0" "pskb_expand_head\0" "skb_expand_head\0" "skb_page_frag_refill\0"
-	"sock_alloc_send_*\0" "sock_wmalloc\0" "sock_kmalloc\0" "sk_alloc\0" "sk_prot_alloc\0"
-	"sk_clone*\0" "sk_page_frag_refill\0" "tcp_stream_alloc_skb\0" "*page_frag_*\0"
-	"page_pool_*\0" "nlmsg_new\0"
+	"__alloc_skb\0alloc_skb*\0*netdev_alloc_skb*\0*napi_alloc_skb*\0"
+	"*build_skb*\0kmalloc_reserve\0skb_clone*\0__skb_clone\0skb_copy*\0"
+	"*pskb_copy*\0pskb_expand_head\0skb_expand_head\0skb_page_frag_refill\0"
+	"sock_alloc_send_*\0sock_wmalloc\0sock_kmalloc\0sk_alloc\0sk_prot_alloc\0"
+	"sk_clone*\0sk_page_frag_refill\0tcp_stream_alloc_skb\0*page_frag_*\0"
+	"page_pool_*\0nlmsg_new\0"
 	/* strings and copies */
-	"kvasprintf*\0" "kasprintf\0" "kstrdup*\0" "kstrndup\0" "kmemdup*\0" "kvmemdup\0"
-	"memdup_user*\0" "vmemdup_user\0" "strndup_user\0" "*kvmalloc*\0" "kvrealloc*\0"
-	"krealloc*\0" "devm_k*\0" "*devres_alloc*\0"
+	"kvasprintf*\0kasprintf\0kstrdup*\0kstrndup\0kmemdup*\0kvmemdup\0"
+	"memdup_user*\0vmemdup_user\0strndup_user\0*kvmalloc*\0kvrealloc*\0"
+	"krealloc*\0devm_k*\0*devres_alloc*\0"
 	/* files */
-	"seq_open*\0" "*seq_open_private\0" "single_open*\0" "seq_read*\0" "alloc_inode\0"
-	"*_alloc_inode\0" "new_inode*\0" "iget_locked\0" "iget5_locked*\0" "d_alloc*\0"
-	"__d_alloc\0" "*kernfs_new_node\0" "*kernfs_create_*\0" "sysfs_*\0" "xfs_buf_*\0" "_xfs_buf_*\0"
+	"seq_open*\0*seq_open_private\0single_open*\0seq_read*\0alloc_inode\0"
+	"*_alloc_inode\0new_inode*\0iget_locked\0iget5_locked*\0d_alloc*\0"
+	"__d_alloc\0*kernfs_new_node\0*kernfs_create_*\0sysfs_*\0xfs_buf_*\0_xfs_buf_*\0"
 	/* blocks */
-	"bio_alloc*\0" "bio_kmalloc\0" "bvec_alloc\0" "bioset_init\0" "mempool_*\0" "*sg_alloc_*\0"
-	"sg_kmalloc\0" "sbitmap_*\0"
+	"bio_alloc*\0bio_kmalloc\0bvec_alloc\0bioset_init\0mempool_*\0*sg_alloc_*\0"
+	"sg_kmalloc\0sbitmap_*\0"
 	/* trees and tables */
-	"radix_tree_*\0" "*xas_*\0" "*xa_*\0" "idr_*\0" "ida_*\0" "mas_*\0" "mtree_*\0"
+	"radix_tree_*\0*xas_*\0*xa_*\0idr_*\0ida_*\0mas_*\0mtree_*\0"
 	/* others */
-	"crypto_alloc_*\0" "crypto_create_tfm*\0" "dma_alloc_*\0" "dma_pool_*\0" "zs_malloc\0"
+	"crypto_alloc_*\0crypto_create_tfm*\0dma_alloc_*\0dma_pool_*\0zs_malloc\0"
 	"spl_kmem_*\0";
 
 /* The list; changed with helpers_mutex and codetag_context_lock held, read with either. */
