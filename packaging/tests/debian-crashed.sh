@@ -3,7 +3,6 @@
 # In Debian after debian-crash.sh: the dump that kdump-tools has written tells what the machine
 # held. Prints "ok NAME", "not ok NAME", and after them lines with "# ".
 dump=$(echo /var/crash/*/dump.*)
-log=$(echo /var/crash/*/dmesg.*)
 
 check()
 {
@@ -17,7 +16,7 @@ check()
 	tail -n 25 /tmp/out | sed 's/^/# /'
 }
 
-written() { ls -l "$dump" "$log"; }
+written() { ls -l "$dump"; }
 # The sum of all call sites to within 2 %: the machine worked on until it crashed.
 reports()
 {
@@ -36,18 +35,10 @@ forgotten()
 	cat /tmp/lost
 	grep 'func:hold_init' /tmp/lost
 }
-# The registers of the panic: the stack is that of the task.
-registers()
-{
-	stack=$(sed -n 's/.*RSP: 0018:\([0-9a-f]*\) .*/\1/p' "$log" | tail -n 1)
-	codetag whose --image "$dump" "$stack"
-	codetag whose --image "$dump" "$stack" | grep 'stack of'
-}
 where() { cat /var/crash/where && codetag where --image "$dump"; }
 
 check 'kdump-tools has written a dump' written
 check 'a report of the dump is what the machine said before' reports
 check 'the audit of the dump finds no mismatch' audited
 check 'the forgotten memory is named' forgotten
-check 'the stack of the panic is known' registers
 check 'where the memory of the dead machine had gone' where
