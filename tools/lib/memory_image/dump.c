@@ -55,6 +55,7 @@ struct dump {
 	int fd;
 	uint8_t *cache;
 	uint64_t *cached;	/* address + 1 of each, 0: none */
+	uint8_t *there;		/* a bit for each page that the file has; NULL: not known */
 
 	uint64_t (*registers)[DUMP_REGISTERS];	/* for each processor */
 	size_t processors, processors_room;
@@ -380,6 +381,24 @@ static const char *unflatten(struct dump *dump)
 	return why;
 }
 
+/*
+ * The pages that makedumpfile has not left out. libkdumpfile 0.5.1 crashes after many reads of
+ * those that it has.
+ */
+static void read_page_map(struct dump *dump, kdump_num_t frames)
+{
+	kdump_attr_t attr;
+
+	if (kdump_get_attr(dump->kdump, KDUMP_ATTR_FILE_PAGEMAP, &attr) != KDUMP_OK ||
+	    attr.type != KDUMP_BITMAP)
+		return;
+	dump->there = xcalloc(frames / 8 + 1, 1);
+	if (kdump_bmp_get_bits(attr.val.bitmap, 0, frames - 1, dump->there) != KDUMP_OK) {
+		free(dump->there);
+		dump->there = NULL;
+	}
+}
+
 static const char *open_kdump(struct dump *dump)
 {
 	char head[DUMP_HEAD] = "", machine[MACHINE_LENGTH + 1] = "";
@@ -427,6 +446,8 @@ static const char *open_kdump(struct dump *dump)
 	dump->end = dump->size = frames * DUMP_PAGE;
 	dump->cache = xmalloc((size_t)CACHED_PAGES * DUMP_PAGE);
 	dump->cached = xcalloc(CACHED_PAGES, sizeof(*dump->cached));
+	read_page_map(dump, frames);
+	kdump_clear_err(ctx);
 	return NULL;
 }
 
@@ -438,18 +459,15 @@ static const void *kdump_page(struct dump *dump, uint64_t pa)
 
 	if (dump->cached[i] == pa + 1)
 		return page;
+	/* A page that is left out is not zero: makedumpfile keeps one page for all of zeros. */
+	if (dump->there && !(dump->there[pa / DUMP_PAGE / 8] >> pa / DUMP_PAGE % 8 & 1))
+		return NULL;
 	dump->cached[i] = 0;
 	status = kdump_read(dump->kdump, KDUMP_MACHPHYSADDR, pa, page, &len);
 	if (status != KDUMP_OK)
 		kdump_clear_err(dump->kdump);
-	/*
-	 * makedumpfile has left it out. Of the pages that this program reads, it leaves out
-	 * only those of zeros.
-	 */
-	if (status == KDUMP_ERR_NODATA) {
-		memset(page, 0, DUMP_PAGE);
-	} else if (status != KDUMP_OK) {
-		dump->cut = true;
+	if (status != KDUMP_OK) {
+		dump->cut |= status != KDUMP_ERR_NODATA;
 		return NULL;
 	}
 	dump->cached[i] = pa + 1;
@@ -597,6 +615,7 @@ void dump_close(struct dump *dump)
 	free(dump->registers);
 	free(dump->cache);
 	free(dump->cached);
+	free(dump->there);
 	free(dump);
 }
 

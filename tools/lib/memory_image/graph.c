@@ -758,12 +758,16 @@ static void begin_root(struct scan *s, uint32_t label)
 	begin_node(s, s->objects->nodes + (uint32_t)g->roots - 1);
 }
 
+/* No dump has the memory that is reserved for a crash kernel or for firmware. */
 static void look_frames(struct scan *s, const struct frames_list *list)
 {
+	uint64_t missing = s->image->missing;
+
 	for (size_t i = 0; i < list->count; i++)
 		for (uint64_t pfn = list->at[i].first; pfn < list->at[i].end && image_step(s->image); pfn++)
 			if (!in_frames(&s->skip, pfn) && !kobjects_extent(s->objects, pfn))
 				look_physical(s, pfn * DUMP_PAGE, DUMP_PAGE, 0);
+	s->image->missing = missing;
 }
 
 /*
