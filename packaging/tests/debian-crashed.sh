@@ -31,7 +31,8 @@ reports()
 # Linux 6.12, too: then the command says that it may be wrong, and fails.
 filtered()
 {
-	makedumpfile -c -d 31 "$dump" /tmp/filtered
+	makedumpfile -R /tmp/whole <"$dump"
+	makedumpfile -c -d 31 /tmp/whole /tmp/filtered
 	status=0
 	codetag audit --image /tmp/filtered >/tmp/audit 2>/tmp/errors || status=$?
 	cat /tmp/errors
