@@ -1,0 +1,28 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+# drop-image-pages.py IMAGE OUT: the image in kdump's format without every seventh of its pages
+# above 64 MiB, where no kernel is, as makedumpfile writes one that leaves these pages out.
+import struct
+import sys
+
+DESCRIPTOR = 24			# of a page: offset, size, flags, page_flags
+FIRST = (64 << 20) // 4096
+HEADER_AT = 428			# of block_size in struct disk_dump_header
+
+data = bytearray(open(sys.argv[1], "rb").read())
+assert data[:8] == b"KDUMP   "
+block, sub_blocks, bitmap_blocks = struct.unpack_from("<3i", data, HEADER_AT)
+bitmaps = (1 + sub_blocks) * block
+half = bitmap_blocks * block // 2
+there = bytearray(data[bitmaps + half:bitmaps + 2 * half])	# the second: pages in the file
+descriptors = bitmaps + 2 * half
+frames = [pfn for pfn in range(len(there) * 8) if there[pfn // 8] >> pfn % 8 & 1]
+kept = bytearray()
+for i, pfn in enumerate(frames):
+    if i % 7 == 3 and pfn >= FIRST:
+        there[pfn // 8] &= ~(1 << pfn % 8)
+    else:
+        kept += data[descriptors + i * DESCRIPTOR:descriptors + (i + 1) * DESCRIPTOR]
+data[bitmaps + half:bitmaps + 2 * half] = there
+data[descriptors:descriptors + len(kept)] = kept
+open(sys.argv[2], "wb").write(data)
