@@ -41,7 +41,7 @@ sums()
 {
 	awk '
 		/^\t"(installed|boot|total|used|free|cpu_lists)":/ { gsub(/[^a-z_0-9 ]/, ""); of[$1] = $2 }
-		/^\t"kinds":/ { in_kinds = 1 }
+		/^\t"/ { in_kinds = $1 == "\"kinds\":" }
 		in_kinds && /^\t\t\t"size":/ { gsub(/,/, ""); kinds += $2 }
 		END {
 			if (of["boot"] + of["total"] != of["installed"] ||
