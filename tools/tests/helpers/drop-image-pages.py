@@ -9,7 +9,24 @@ DESCRIPTOR = 24			# of a page: offset, size, flags, page_flags
 FIRST = (64 << 20) // 4096
 HEADER_AT = 428			# of block_size in struct disk_dump_header
 
+FLAT_HEADER = 4096		# before the pieces of a flattened image: offset, size, bytes
+
+
+def unflatten(flat):
+    data, at = bytearray(), FLAT_HEADER
+    while True:
+        offset, size = struct.unpack_from(">2q", flat, at)
+        if offset < 0:
+            return data
+        if offset + size > len(data):
+            data.extend(bytes(offset + size - len(data)))
+        data[offset:offset + size] = flat[at + 16:at + 16 + size]
+        at += 16 + size
+
+
 data = bytearray(open(sys.argv[1], "rb").read())
+if data[:12] == b"makedumpfile":
+    data = unflatten(data)
 assert data[:8] == b"KDUMP   "
 block, sub_blocks, bitmap_blocks = struct.unpack_from("<3i", data, HEADER_AT)
 bitmaps = (1 + sub_blocks) * block
