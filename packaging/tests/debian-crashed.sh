@@ -1,14 +1,17 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# In Debian after debian-crash.sh: the dump that kdump-tools has written tells what the machine
-# held. Prints "ok NAME", "not ok NAME", and after them lines with "# ".
+# In Debian after debian-crash.sh: compare the dump of kdump-tools with what the machine said
+# before the crash. Prints "ok NAME", "not ok NAME", and after them lines with "# ".
+# shellcheck disable=SC2181
 dump=$(echo /var/crash/*/dump.*)
 
 check()
 {
 	name=$1
 	shift
-	if (set -e; "$@") >/tmp/out 2>&1; then
+	# As a condition, no command in it would end it.
+	(set -e; "$@") >/tmp/out 2>&1
+	if [ $? -eq 0 ]; then
 		echo "ok $name"
 	else
 		echo "not ok $name"
@@ -28,7 +31,7 @@ reports()
 	codetag diff --top 10 /var/crash/allocinfo "$dump"
 }
 # The same without caches and memory of programs. makedumpfile of Debian 12 leaves out slabs of
-# Linux 6.12, too: then the command says that it may be wrong, and fails.
+# Linux 6.12, too. Then the command warns that its result may be wrong, and fails.
 filtered()
 {
 	makedumpfile -R /tmp/whole <"$dump"

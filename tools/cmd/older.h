@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The options and names of older tools, for people who are used to them. */
+/* Options and names of older tools. A message names the new ones. */
 #ifndef CODETAG_OLDER_H
 #define CODETAG_OLDER_H
 

@@ -50,7 +50,7 @@ static bool take_word(struct options *o, const char *word)
 	return true;
 }
 
-/* The kernel's own parser says what is wrong, and which words there are. */
+/* The parser of the kernel checks the words and writes the message about a bad one. */
 static void finish(struct options *o, struct argp_state *state)
 {
 	const struct conflict conflicts[] = {

@@ -54,8 +54,8 @@ void codetag_boot_keep(void);
 #define codetag_boot_hooks(_do_take) __codetag_boot_hooks(_do_take, false)
 
 /*
- * memblock.c has most of the functions themselves; a version of Linux need not have them all.
- * The last two allocate for others, who are the lines of interest.
+ * memblock.c defines most of these functions. A version of Linux may lack some of them. The last
+ * two allocate for their callers, so the callers are listed.
  */
 #ifndef CODETAG_BOOT_UNHOOKED
 #define memblock_reserve(args...) codetag_boot_hooks(memblock_reserve(args))

@@ -202,7 +202,7 @@ static void __init take_kernel(void)
 				  __pa_symbol(part[i].end), &reserved_sites[part[i].site]);
 }
 
-/* Of all areas, what is in memory: other ranges are reserved, too. */
+/* Copy the areas, without the parts that are not memory: other ranges are reserved, too. */
 static void __init keep_present(struct codetag_boot_areas *kept)
 {
 	unsigned long first, last;
@@ -220,7 +220,7 @@ static void __init keep_present(struct codetag_boot_areas *kept)
 }
 
 /**
- * codetag_boot_keep - keep what is taken, before the page allocator gets the rest
+ * codetag_boot_keep - keep the list of areas, before the page allocator gets the other memory
  *
  * Context: Boot, the last thing that memblock does.
  */

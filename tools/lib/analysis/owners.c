@@ -179,7 +179,7 @@ void owners_find(struct owners *owners, const struct snapshot *host, enum memory
 		qsort(owners->owner, owners->count, sizeof(*owners->owner), by_size);
 }
 
-/* Call sites show who holds memory, unless they were switched off when it was allocated. */
+/* Do the call sites have memory? Not if they were switched off when it was allocated. */
 static bool sites_tell(const struct snapshot *host)
 {
 	if (host->machine.profiling == PROFILING_NONE || host->machine.profiling == PROFILING_OFF)

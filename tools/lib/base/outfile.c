@@ -142,9 +142,10 @@ static int open_name(const struct place *place, bool directory)
 }
 
 /*
- * Links are followed here, one by one, because the kernel may follow those of other users:
- * whoever can put one into @path would choose which file of root's is replaced. Descriptors
- * lead from name to name, so nobody can change the way meanwhile. False with errno.
+ * Find the file that @path names. The kernel may follow links of other users, who could thus
+ * choose which file of root is replaced. So this function follows the links itself, one at a
+ * time. It opens each directory relative to the one before, so nobody can exchange a directory
+ * that it has passed. False with errno.
  */
 static bool find_place(struct place *place, const char *path)
 {

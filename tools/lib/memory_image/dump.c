@@ -55,7 +55,7 @@ struct dump {
 	int fd;
 	uint8_t *cache;
 	uint64_t *cached;	/* address + 1 of each, 0: none */
-	uint8_t *there;		/* a bit for each page that the file has; NULL: not known */
+	void *map;		/* of the pages that the file has, see page_map() */
 
 	uint64_t (*registers)[DUMP_REGISTERS];	/* for each processor */
 	size_t processors, processors_room;
@@ -382,21 +382,26 @@ static const char *unflatten(struct dump *dump)
 }
 
 /*
- * The pages that makedumpfile has not left out. libkdumpfile 0.5.1 crashes after many reads of
- * those that it has.
+ * The map of the pages that the file has, NULL: not known. libkdumpfile 0.5.1 crashes after many
+ * reads of pages that makedumpfile has left out, so the map is asked first.
  */
-static void read_page_map(struct dump *dump, kdump_num_t frames)
+static void *page_map(struct dump *dump)
 {
 	kdump_attr_t attr;
 
 	if (kdump_get_attr(dump->kdump, KDUMP_ATTR_FILE_PAGEMAP, &attr) != KDUMP_OK ||
 	    attr.type != KDUMP_BITMAP)
-		return;
-	dump->there = xcalloc(frames / 8 + 1, 1);
-	if (kdump_bmp_get_bits(attr.val.bitmap, 0, frames - 1, dump->there) != KDUMP_OK) {
-		free(dump->there);
-		dump->there = NULL;
-	}
+		return NULL;
+	kdump_bmp_incref(attr.val.bitmap);
+	return attr.val.bitmap;
+}
+
+static bool left_out(const struct dump *dump, uint64_t pa)
+{
+	unsigned char bit = 0;
+
+	return dump->map && kdump_bmp_get_bits(dump->map, pa / DUMP_PAGE, pa / DUMP_PAGE, &bit) ==
+	       KDUMP_OK && !(bit & 1);
 }
 
 static const char *open_kdump(struct dump *dump)
@@ -446,7 +451,7 @@ static const char *open_kdump(struct dump *dump)
 	dump->end = dump->size = frames * DUMP_PAGE;
 	dump->cache = xmalloc((size_t)CACHED_PAGES * DUMP_PAGE);
 	dump->cached = xcalloc(CACHED_PAGES, sizeof(*dump->cached));
-	read_page_map(dump, frames);
+	dump->map = page_map(dump);
 	kdump_clear_err(ctx);
 	return NULL;
 }
@@ -460,7 +465,7 @@ static const void *kdump_page(struct dump *dump, uint64_t pa)
 	if (dump->cached[i] == pa + 1)
 		return page;
 	/* A page that is left out is not zero: makedumpfile keeps one page for all of zeros. */
-	if (dump->there && !(dump->there[pa / DUMP_PAGE / 8] >> pa / DUMP_PAGE % 8 & 1))
+	if (left_out(dump, pa))
 		return NULL;
 	dump->cached[i] = 0;
 	status = kdump_read(dump->kdump, KDUMP_MACHPHYSADDR, pa, page, &len);
@@ -504,6 +509,8 @@ static void kdump_registers(struct dump *dump)
 
 static void close_kdump(struct dump *dump)
 {
+	if (dump->map)
+		kdump_bmp_decref(dump->map);
 	if (dump->kdump)
 		kdump_free(dump->kdump);
 }
@@ -615,7 +622,6 @@ void dump_close(struct dump *dump)
 	free(dump->registers);
 	free(dump->cache);
 	free(dump->cached);
-	free(dump->there);
 	free(dump);
 }
 

@@ -42,7 +42,7 @@ static void visit(struct codetag_recount *rc, const struct codetag_holding *hold
 	walk->bytes += holding->bytes;
 }
 
-/* Each allocation is told once, and none of the slices tells of more than it may. */
+/* The walk visits each allocation once, and no slice is longer than the limit. */
 static void percpu_slices(struct kunit *test)
 {
 	struct walk walk = {
