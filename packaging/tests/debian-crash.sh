@@ -19,7 +19,7 @@ check()
 
 ready()
 {
-	kdump-config load
+	systemctl start kdump-tools # which may still be at it
 	kdump-config show
 	[ "$(cat /sys/kernel/kexec_crash_loaded)" = 1 ]
 }
