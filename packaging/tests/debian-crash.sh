@@ -19,7 +19,7 @@ check()
 
 ready()
 {
-	systemctl start kdump-tools # which may still be at it
+	systemctl start kdump-tools # waits until it is ready
 	kdump-config show
 	[ "$(cat /sys/kernel/kexec_crash_loaded)" = 1 ]
 }
