@@ -5,8 +5,8 @@
  * alloc_hooks() wraps an allocation: it defines the tag of the call site and
  * makes it alloc_tag_current() for as long as the allocator runs. The
  * allocator takes the id from there, stores it with the page or object, and
- * adds to the id's counters. The free finds the id where it was stored and
- * takes away again what was added, whatever was switched in between.
+ * adds to the id's counters. The free finds the id where it was stored. A free
+ * subtracts what its allocation added, whatever was switched in between.
  */
 #ifndef _LINUX_ALLOC_TAG_H
 #define _LINUX_ALLOC_TAG_H
@@ -21,16 +21,18 @@
 #include <asm/percpu.h>
 
 /**
- * struct alloc_tag_counters - what a tag holds, on one CPU
+ * struct alloc_tag_counters - the counters of a tag on one CPU
  * @bytes:	allocated minus freed
- * @calls:	allocations minus frees
+ * @allocs:	allocations
+ * @frees:	frees; the parts of a page that was split are freed one by one
  *
- * Memory is freed on other CPUs than it was allocated on: only the sum over
- * all possible CPUs means anything. Unsigned wrap-around is intended.
+ * Memory is often freed on another CPU. Only the sum over all possible CPUs has
+ * a meaning; unsigned wrap-around is intended.
  */
 struct alloc_tag_counters {
 	u64 bytes;
-	u64 calls;
+	u32 allocs;
+	u32 frees;
 };
 
 /**
@@ -52,8 +54,8 @@ static_assert(sizeof(struct alloc_tag) <= 32);
 
 /*
  * The counters of built-in tags are one per-CPU array with the id as its
- * index. Nothing sizes it but the linker: each tag that is linked into the
- * kernel adds an element, in no particular order.
+ * index. The linker sizes the array: each built-in tag adds one element, in
+ * any order.
  */
 DECLARE_PER_CPU(struct alloc_tag_counters, builtin_alloc_tag_counters[]);
 
@@ -75,19 +77,14 @@ DECLARE_PER_CPU(struct alloc_tag_counters, builtin_alloc_tag_counters[]);
 		.counters = ALLOC_TAG_INITIAL_COUNTERS,				\
 	};
 
-/* What alloc_tag_current() is wherever no alloc_hooks() is in progress. */
+/* alloc_tag_current() outside of alloc_hooks() */
 extern struct alloc_tag alloc_tag_untagged;
 
-/*
- * New allocations are charged. Changes at run time.
- */
+/* New allocations are charged. Changes at run time. */
 DECLARE_STATIC_KEY_MAYBE(CONFIG_MEM_ALLOC_PROFILING_ENABLED_BY_DEFAULT,
 			 mem_alloc_profiling_key);
 
-/*
- * Some page or object may hold an id: set before the first is charged, and
- * from then on for good.
- */
+/* Pages or objects may hold ids. Set before the first charge, never cleared. */
 DECLARE_STATIC_KEY_MAYBE(CONFIG_MEM_ALLOC_PROFILING_ENABLED_BY_DEFAULT,
 			 alloc_tag_refs_key);
 
@@ -103,7 +100,7 @@ static __always_inline bool alloc_tag_refs_exist(void)
 				   &alloc_tag_refs_key);
 }
 
-/* One above the highest id of built-in code, and the bytes of all their counters. */
+/* One above the highest id of built-in code, and the bytes of all their counters */
 extern unsigned long codetag_builtin_end;
 extern unsigned long builtin_alloc_tag_counters_size;
 
@@ -112,19 +109,19 @@ extern unsigned long builtin_alloc_tag_counters_size;
 #define CODETAG_BLOCK_SIZE	(1 << CODETAG_BLOCK_SHIFT)
 #define CODETAG_NR_BLOCKS	((CODETAG_ID_MAX + 1) >> CODETAG_BLOCK_SHIFT)
 
-/* Bytes of the counters of one. */
+/* Bytes of the counters of a block */
 #define CODETAG_BLOCK_BYTES	(CODETAG_BLOCK_SIZE * sizeof(struct alloc_tag_counters))
 
 /*
- * By block: where the counters of id 0 would be if the array that holds the
- * block's began there, and how many bytes of the block's there are.
+ * For each block: the address that the counters of id 0 would have in the array that holds
+ * the counters of the block, and the size of that array in bytes.
  */
 extern struct alloc_tag_counters __percpu *module_alloc_tag_counters[];
 extern u16 module_alloc_tag_sizes[];
 
 /*
- * How far the counters of an id are from those of id 0. From there on nobody needs
- * the id itself, and its register is free.
+ * Offset of the counters of an id from those of id 0. From there on nothing needs the
+ * id itself, and its register is free.
  */
 static __always_inline unsigned long alloc_tag_offset(unsigned long id)
 {
@@ -134,53 +131,61 @@ static __always_inline unsigned long alloc_tag_offset(unsigned long id)
 }
 
 /*
- * Only the sum of all CPUs' counters means anything: it does not matter whose is added to.
- * To add to this CPU's a task has to be kept there, where that takes more than one
- * instruction, and then it is shorter to add with an atomic operation to those of
- * what was its CPU just before. Nothing else may write to them there.
+ * Only the sum over all CPUs has a meaning, so any CPU's counters will do. Where a per-CPU
+ * addition takes several instructions, the task would have to stay on its CPU for them. An
+ * atomic addition to the counters of the CPU that it ran on just before is shorter. There
+ * all code that writes to the counters must use atomic operations.
  */
 #define ALLOC_TAG_ANY_CPU							\
 	(IS_ENABLED(CONFIG_ARM64) || (IS_ENABLED(CONFIG_RISCV) && IS_ENABLED(CONFIG_64BIT)))
 
-/* Add to some CPU's counters. */
+/* Add to some CPU's counters; @free is a constant. */
 static __always_inline void alloc_tag_count(struct alloc_tag_counters __percpu *counters,
-					    u64 bytes, u64 calls)
+					    u64 bytes, u32 calls, bool free)
 {
 	if (ALLOC_TAG_ANY_CPU) {
 		struct alloc_tag_counters *here = raw_cpu_ptr(counters);
 
-		/* What returns something is done close to the CPU. */
+		/* An operation that returns the old value is executed close to the CPU. */
 		atomic64_fetch_add_relaxed(bytes, (atomic64_t *)&here->bytes);
-		atomic64_fetch_add_relaxed(calls, (atomic64_t *)&here->calls);
+		atomic_fetch_add_relaxed(calls, (atomic_t *)(free ? &here->frees : &here->allocs));
 	} else {
 		this_cpu_add(counters->bytes, bytes);
-		this_cpu_add(counters->calls, calls);
+		if (free)
+			this_cpu_add(counters->frees, calls);
+		else
+			this_cpu_add(counters->allocs, calls);
 	}
 }
 
-/* A counter of a built-in id. */
-#define alloc_tag_builtin_counter(_member, _offset)				\
-	(*(u64 __percpu *)((void __percpu *)&builtin_alloc_tag_counters[0]._member + (_offset)))
+/* A counter of a built-in id */
+#define alloc_tag_builtin_counter(_type, _member, _offset)			\
+	(*(_type __percpu *)((void __percpu *)&builtin_alloc_tag_counters[0]._member + (_offset)))
 
-/* The same for a built-in id: where it is one instruction, the array is a part of it. */
-static __always_inline void alloc_tag_count_builtin(unsigned long offset, u64 bytes, u64 calls)
+/* The same for a built-in id. Where one instruction adds, it contains the array's address. */
+static __always_inline void alloc_tag_count_builtin(unsigned long offset, u64 bytes, u32 calls,
+						    bool free)
 {
 	if (ALLOC_TAG_ANY_CPU) {
-		alloc_tag_count((void __percpu *)builtin_alloc_tag_counters + offset, bytes, calls);
-	} else {
-		this_cpu_add(alloc_tag_builtin_counter(bytes, offset), bytes);
-		this_cpu_add(alloc_tag_builtin_counter(calls, offset), calls);
+		alloc_tag_count((void __percpu *)builtin_alloc_tag_counters + offset, bytes, calls,
+				free);
+		return;
 	}
+	this_cpu_add(alloc_tag_builtin_counter(u64, bytes, offset), bytes);
+	if (free)
+		this_cpu_add(alloc_tag_builtin_counter(u32, frees, offset), calls);
+	else
+		this_cpu_add(alloc_tag_builtin_counter(u32, allocs, offset), calls);
 }
 
-/* The counters of a module's id. */
+/* The counters of a module's id */
 static __always_inline struct alloc_tag_counters __percpu *
 alloc_tag_module_counters(unsigned long offset)
 {
 	return (void __percpu *)module_alloc_tag_counters[offset / CODETAG_BLOCK_BYTES] + offset;
 }
 
-/* Are there any, for an id that was found in a page or object and is not built-in? */
+/* Has an id of a page or object that is not built-in got counters? */
 static __always_inline bool alloc_tag_has_module_counters(unsigned long offset)
 {
 	unsigned long block = offset / CODETAG_BLOCK_BYTES;
@@ -190,41 +195,41 @@ static __always_inline bool alloc_tag_has_module_counters(unsigned long offset)
 }
 
 /**
- * alloc_tag_charge - count memory that a page or object with this id holds
+ * alloc_tag_charge - count an allocation whose page or object holds this id
  * @id:		a tag's id, not CODETAG_ID_NONE
  * @bytes:	size of the memory
- * @calls:	number of allocations this is
+ * @allocs:	number of allocations
  *
  * Context: Any, NMI where per-CPU operations are safe there. Never sleeps, fails or
  *	    allocates.
  */
-static __always_inline void alloc_tag_charge(unsigned long id, size_t bytes, size_t calls)
+static __always_inline void alloc_tag_charge(unsigned long id, size_t bytes, u32 allocs)
 {
 	unsigned long offset = alloc_tag_offset(id);
 
 	if (!IS_ENABLED(CONFIG_MODULES) || likely(offset < builtin_alloc_tag_counters_size))
-		alloc_tag_count_builtin(offset, bytes, calls);
+		alloc_tag_count_builtin(offset, bytes, allocs, false);
 	else
-		alloc_tag_count(alloc_tag_module_counters(offset), bytes, calls);
+		alloc_tag_count(alloc_tag_module_counters(offset), bytes, allocs, false);
 }
 
 /**
- * alloc_tag_charge_site - count memory that a call site has allocated
+ * alloc_tag_charge_site - count an allocation of a call site
  * @tag:	the call site, whose id was read, and was not CODETAG_ID_NONE
  * @bytes:	size of the memory
- * @calls:	number of allocations this is
+ * @allocs:	number of allocations
  *
- * The same as alloc_tag_charge() with that id, but nothing has to be looked up.
+ * The same as alloc_tag_charge() with that id, but without a lookup.
  *
  * Context: As alloc_tag_charge().
  */
 static __always_inline void alloc_tag_charge_site(const struct alloc_tag *tag, size_t bytes,
-						  size_t calls)
+						  u32 allocs)
 {
-	alloc_tag_count(tag->counters, bytes, calls);
+	alloc_tag_count(tag->counters, bytes, allocs, false);
 }
 
-/* Has an id that was found in a page or object got counters? */
+/* Has an id of a page or object got counters? */
 static __always_inline bool alloc_tag_id_counted(unsigned long id)
 {
 	return likely(id < codetag_builtin_end) ||
@@ -232,35 +237,34 @@ static __always_inline bool alloc_tag_id_counted(unsigned long id)
 }
 
 /**
- * alloc_tag_uncharge - the reverse of alloc_tag_charge()
- * @id:		the id the memory was charged to, as it was found with it
+ * alloc_tag_uncharge - undo alloc_tag_charge()
+ * @id:		the id that the page or object holds
  * @bytes:	size of the memory
- * @calls:	number of allocations this is
+ * @frees:	number of frees
  *
- * Bytes go first and calls last: who reads no bytes and after that no calls
- * of an id that nothing is charged to any more knows that no uncharge is left
- * half done.
+ * The bytes change first and the frees last. Code that reads the counters of an id
+ * without new charges relies on it: once it has read no bytes, and after that no
+ * allocations held, no uncharge is in progress.
  *
  * Context: Any, NMI where per-CPU operations are safe there. Never sleeps, fails or
  *	    allocates.
- * Return: false if no tag has the id, which somebody must have overwritten:
- *	   then nothing was done.
+ * Return: false if no tag has the id: it was overwritten, and nothing was counted.
  */
 static __always_inline bool __must_check
-alloc_tag_uncharge(unsigned long id, size_t bytes, size_t calls)
+alloc_tag_uncharge(unsigned long id, size_t bytes, u32 frees)
 {
 	unsigned long offset = alloc_tag_offset(id);
 
 	if (likely(offset < builtin_alloc_tag_counters_size))
-		alloc_tag_count_builtin(offset, -(u64)bytes, -(u64)calls);
+		alloc_tag_count_builtin(offset, -(u64)bytes, frees, true);
 	else if (alloc_tag_has_module_counters(offset))
-		alloc_tag_count(alloc_tag_module_counters(offset), -(u64)bytes, -(u64)calls);
+		alloc_tag_count(alloc_tag_module_counters(offset), -(u64)bytes, frees, true);
 	else
 		return false;
 	return true;
 }
 
-/* An id as wide as a register: where it is used as an index it need not be widened. */
+/* An id as wide as a register, which an index need not widen */
 static __always_inline unsigned long alloc_tag_wide_id(unsigned long id)
 {
 	OPTIMIZER_HIDE_VAR(id);
@@ -268,21 +272,21 @@ static __always_inline unsigned long alloc_tag_wide_id(unsigned long id)
 }
 
 /*
- * The id that what a call site allocates now is charged to. The site can be switched
- * at any moment: read it once. The current one is alloc_tag_current().
+ * The id that new allocations of a call site are charged to. Read it once: it can change
+ * at any moment. The site of the running allocation is alloc_tag_current().
  */
 #define alloc_tag_id(tag)	alloc_tag_wide_id(READ_ONCE((tag)->ct.id))
 
 /*
- * Where there is no id: shall codetag_context_id() be asked for one? It has to be,
- * once the site has been split, for it is not split and switched at once.
+ * For a site without an id: has it been split? Then codetag_context_id() gives the id. A
+ * site keeps this bit for good, for it is not split and switched at once.
  */
 static __always_inline bool alloc_tag_split(const struct alloc_tag *tag)
 {
 	if (!IS_ENABLED(CONFIG_CODETAG_CONTEXTS))
 		return false;
 	smp_rmb(); /* pairs with codetag_set_charging() */
-	/* Nothing but a bit of a byte: READ_ONCE() would take an instruction more. */
+	/* It reads one bit of a byte: READ_ONCE() would take an instruction more. */
 	return data_race(tag->ct.state) & CODETAG_SPLIT;
 }
 

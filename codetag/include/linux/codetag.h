@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Code tags: what identifies a call site.
+ * Code tags: the identity of a call site.
  *
  * Every tagged call site emits one struct codetag into the ELF section
  * "alloc_tags" of the kernel or of its module. At run time a tag is known by a
- * 16-bit id, so that whatever the site hands out (a page, a slab object) can
- * remember its tag in two bytes.
+ * 16-bit id, so that a page or slab object that the site allocates can store
+ * its tag in two bytes.
  */
 #ifndef _LINUX_CODETAG_H
 #define _LINUX_CODETAG_H
@@ -18,13 +18,14 @@ struct module;
 /*
  * The lowest ids name no call site:
  *
- * NONE			not profiled; what every free page and object holds
+ * NONE			not profiled; held by every free page and object
  * UNREPRESENTABLE	the ids, or the bits that hold them, are used up
  * EARLY		allocated before the ids were given out
  * UNLOADED		a module's site whose names could not be kept
  * UNTAGGED		allocated through no alloc_hooks() at all
- * TAIL + order		not a charge: held by the second page of a non-compound
- *			allocation, which has nowhere else to note its order
+ * TAIL + order		not a charge: held by the first page of a non-compound
+ *			allocation, which has no other place for its order; the
+ *			second page holds the id
  *
  * The first five are rows of /proc/allocinfo, except NONE.
  */
@@ -47,16 +48,16 @@ enum codetag_id {
 
 /**
  * struct codetag - one call site
- * @id:		what the site's allocations are charged to now: the site's own
- *		id or, when its profiling is switched off or it is split,
- *		CODETAG_ID_NONE. The own id is given out before the site can
- *		run; until then it is the reserved one that CODE_TAG_INIT names.
+ * @id:		id that new allocations are charged to: the site's own id, or
+ *		CODETAG_ID_NONE while its profiling is off or it is split. The
+ *		site gets its own id before it can run; until then it has the
+ *		reserved one that CODE_TAG_INIT names.
  * @state:	CODETAG_* bits, only ever set, by codetag_set_state()
  * @fault:	a fault may be armed for the site, see mm/codetag/fault.c
  * @lineno:	line of the site
  * @function:	function the site is in
- * @filename:	source file, as the compiler was given it; of built-in code the end of
- *		a longer string, see CODETAG_FILENAME()
+ * @filename:	source file, as the compiler names it; in built-in code the end of a
+ *		longer string, see CODETAG_FILENAME()
  */
 struct codetag {
 	u16 id;
@@ -69,8 +70,9 @@ struct codetag {
 static_assert(sizeof(struct codetag) <= 24);
 
 /*
- * What is built in has the name of the module that it could be in front of the name of
- * its file, in the same string: ":slub:mm/slub.c". Only queries look for it there.
+ * The string of a built-in site has a module name in front of the file name:
+ * ":slub:mm/slub.c". It is the name that the code would have as a module. Only queries
+ * use it.
  */
 #define CODETAG_FILENAME(_modname, _filename)					\
 	(&":" _modname ":" _filename[sizeof(":" _modname ":") - 1])

@@ -18,13 +18,6 @@
 
 /* ---- /proc/allocinfo ------------------------------------------------------ */
 
-/* The state of an open file: text and ioctls have separate positions. */
-struct allocinfo_iter {
-	struct codetag_info info;
-	struct codetag_sums sums;
-	struct allocinfo_cursor cursor;
-};
-
 /*
  * Position 0 is the header, a tag has the position that codetag_next() gives
  * it: id 0 is no tag.
@@ -40,7 +33,17 @@ static void *allocinfo_find(struct seq_file *m, loff_t *pos)
 	return &iter->info;
 }
 
-static void *allocinfo_start(struct seq_file *m, loff_t *pos)
+/**
+ * allocinfo_start - begin to read a file that has a line for each tag
+ * @m:		the file; its private data is a struct allocinfo_iter
+ * @pos:	where to begin
+ *
+ * allocinfo_next() and allocinfo_stop() go on and end.
+ *
+ * Context: Process. Takes codetag_lock().
+ * Return: SEQ_START_TOKEN for the header, or a struct codetag_info; NULL at the end.
+ */
+void *allocinfo_start(struct seq_file *m, loff_t *pos)
 {
 	struct allocinfo_iter *iter = m->private;
 
@@ -50,21 +53,37 @@ static void *allocinfo_start(struct seq_file *m, loff_t *pos)
 	return *pos ? allocinfo_find(m, pos) : SEQ_START_TOKEN;
 }
 
-static void *allocinfo_next(struct seq_file *m, void *v, loff_t *pos)
+void *allocinfo_next(struct seq_file *m, void *v, loff_t *pos)
 {
 	(*pos)++;
 	return allocinfo_find(m, pos);
 }
 
-static void allocinfo_stop(struct seq_file *m, void *v)
+void allocinfo_stop(struct seq_file *m, void *v)
 {
 	codetag_unlock();
+}
+
+/**
+ * allocinfo_show_notes - end the line of a tag
+ * @m:		where to print to
+ * @info:	the tag
+ *
+ * Context: With codetag_lock() held.
+ */
+void allocinfo_show_notes(struct seq_file *m, const struct codetag_info *info)
+{
+	/* Some or all memory of the site is charged to a reserved id. */
+	if (!allocinfo_accurate(info))
+		seq_puts(m, " accurate:no");
+	if (info->unloaded)
+		seq_puts(m, " unloaded:yes");
+	seq_puts(m, " \n");
 }
 
 static int allocinfo_show(struct seq_file *m, void *v)
 {
 	const struct codetag_info *info = v;
-	const struct codetag *ct;
 
 	if (v == SEQ_START_TOKEN) {
 		seq_puts(m, "allocinfo - version: 2.0\n");
@@ -72,20 +91,7 @@ static int allocinfo_show(struct seq_file *m, void *v)
 		return 0;
 	}
 
-	ct = info->ct;
-	/* One call: separate calls for each part would cost a tenth of the work. */
-	if (info->modname)
-		seq_printf(m, "%12lli %8llu %s:%u [%s] func:%s", info->bytes, info->calls,
-			   ct->filename, ct->lineno, info->modname, ct->function);
-	else
-		seq_printf(m, "%12lli %8llu %s:%u func:%s", info->bytes, info->calls,
-			   ct->filename, ct->lineno, ct->function);
-	/* Some or all memory of the site is charged to a reserved id. */
-	if (!allocinfo_accurate(info))
-		seq_puts(m, " accurate:no");
-	if (info->unloaded)
-		seq_puts(m, " unloaded:yes");
-	seq_puts(m, " \n");
+	allocinfo_show_line(m, info, "%12lli %8llu", info->bytes, info->calls);
 	return 0;
 }
 

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The ioctls of /proc/allocinfo, for the file itself and for tests.
+ * allocinfo.c: files that have a line for each tag. allocinfo_ioctl.c: the ioctls of
+ * /proc/allocinfo.
  */
 #ifndef _MM_CODETAG_ALLOCINFO_H
 #define _MM_CODETAG_ALLOCINFO_H
 
 #include <linux/mutex.h>
+#include <linux/seq_file.h>
 #include <uapi/linux/alloc_tag.h>
 #include "totals.h"
 
@@ -22,6 +24,38 @@ struct allocinfo_cursor {
 	struct allocinfo_filter filter;
 	struct codetag_sums sums;
 };
+
+/**
+ * struct allocinfo_iter - the state of an open file: text and ioctls have separate positions
+ * @info:	the tag of the last line
+ * @sums:	counters that are read ahead for the text
+ * @cursor:	for the ioctls
+ */
+struct allocinfo_iter {
+	struct codetag_info info;
+	struct codetag_sums sums;
+	struct allocinfo_cursor cursor;
+};
+
+void *allocinfo_start(struct seq_file *m, loff_t *pos);
+void *allocinfo_next(struct seq_file *m, void *v, loff_t *pos);
+void allocinfo_stop(struct seq_file *m, void *v);
+void allocinfo_show_notes(struct seq_file *m, const struct codetag_info *info);
+
+/* A line with these numbers. One call: a call for each part would cost a tenth of the work. */
+#define allocinfo_show_line(_m, _info, _format, ...)				\
+do {										\
+	const struct codetag *_ct = (_info)->ct;				\
+										\
+	if ((_info)->modname)							\
+		seq_printf(_m, _format " %s:%u [%s] func:%s", __VA_ARGS__,	\
+			   _ct->filename, _ct->lineno, (_info)->modname,	\
+			   _ct->function);					\
+	else									\
+		seq_printf(_m, _format " %s:%u func:%s", __VA_ARGS__,		\
+			   _ct->filename, _ct->lineno, _ct->function);		\
+	allocinfo_show_notes(_m, _info);					\
+} while (0)
 
 bool allocinfo_filter_valid(const struct allocinfo_filter *filter);
 bool allocinfo_site_wanted(const struct allocinfo_filter *filter, const struct codetag_info *info);

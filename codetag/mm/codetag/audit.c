@@ -66,8 +66,8 @@ module_param_cb(audit_max_ms, &codetag_param_ops, &audit_max_ms, 0644);
  */
 struct audit {
 	struct codetag_found *found;
-	struct alloc_tag_counters *counted;
-	struct alloc_tag_counters *delta;
+	struct codetag_sum *counted;
+	struct codetag_held *delta;
 	atomic_long_t pages;
 	atomic_long_t objects;
 	atomic_t next_piece;
@@ -162,9 +162,9 @@ static bool audit_pass(struct audit *audit)
 	audit_recount(audit);
 	audit->hash = 0;
 	for (id = 1; id < AUDIT_NR_IDS; id++) {
-		struct alloc_tag_counters *delta = &audit->delta[id];
+		struct codetag_held *delta = &audit->delta[id];
 		u64 bytes = audit->counted[id].bytes - atomic64_read(&audit->found[id].bytes);
-		u64 calls = audit->counted[id].calls - atomic64_read(&audit->found[id].calls);
+		u32 calls = audit->counted[id].calls - atomic64_read(&audit->found[id].calls);
 
 		if (!first && (delta->bytes != bytes || delta->calls != calls)) {
 			bytes = 0;
@@ -205,11 +205,11 @@ static int audit_run(struct audit *audit)
 
 static void print_mismatch(struct seq_buf *out, const struct audit *audit, u16 id)
 {
-	const struct alloc_tag_counters *counted = &audit->counted[id];
+	const struct codetag_sum *counted = &audit->counted[id];
 	const struct codetag_found *found = &audit->found[id];
 	const struct codetag *ct = codetag_from_id(id);
 
-	seq_buf_printf(out, "mismatch: id %u counted %lld %lld found %lld %lld ", id,
+	seq_buf_printf(out, "mismatch: id %u counted %lld %u found %lld %lld ", id,
 		       counted->bytes, counted->calls, (s64)atomic64_read(&found->bytes),
 		       (s64)atomic64_read(&found->calls));
 	if (ct && ct->function)

@@ -65,7 +65,7 @@ static struct codetag_held held_so_far(const struct charged *charged)
 /* Sum up the counters of all sites, for comparison; false if modules come or go. */
 static bool count_sites(struct codetag_held *sites)
 {
-	struct alloc_tag_counters sums[CODETAG_BLOCK_SIZE];
+	struct codetag_sum sums[CODETAG_BLOCK_SIZE];
 	unsigned int id, i;
 
 	/* The owner of the lock may wait for slab_mutex, which is held here. */

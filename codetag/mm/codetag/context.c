@@ -339,10 +339,10 @@ static bool may_take(const struct codetag_site *site)
 	       (READ_ONCE(nr_free) || may_refill());
 }
 
-static unsigned int charge_site_as_lost(struct codetag_site *site, unsigned long nr)
+static unsigned int charge_site_as_lost(struct codetag_site *site)
 {
-	this_cpu_add(*site->lost, nr);
-	this_cpu_add(codetag_contexts_nr_lost, nr);
+	this_cpu_inc(*site->lost);
+	this_cpu_inc(codetag_contexts_nr_lost);
 	return site->id;
 }
 
@@ -458,15 +458,14 @@ unsigned int codetag_context_id(int nid, gfp_t gfp, bool accounted, size_t size,
 
 	/* The code below takes the lock, also to look up the names of a stack. */
 	if (in_nmi() || codetag_context_locked())
-		return charge_site_as_lost(site, 1);
+		return charge_site_as_lost(site);
 
 	get_values(site, split_by, nid, gfp, accounted, size, &values, entries);
 	ctx = find_context(site, split_by, &values);
 	if (unlikely(!ctx))
 		ctx = make_context(site, split_by, &values, max_id, NULL);
 	if (unlikely(!ctx || ctx->id > max_id))
-		return charge_site_as_lost(site, 1);
-	this_cpu_inc(*ctx->allocs);
+		return charge_site_as_lost(site);
 	return ctx->id;
 }
 
@@ -536,7 +535,7 @@ static struct codetag_context *context_like(struct codetag_context *ctx,
 	return other && other->id <= max_id ? other : NULL;
 }
 
-/* Charge @parts allocations to the context with these values, in place of one of @ctx. */
+/* Charge an allocation of @ctx, in @parts, to the context with these values instead. */
 static u16 move_charge(struct codetag_context *ctx, const struct words *words,
 		       size_t bytes, unsigned long parts, unsigned int max_id)
 {
@@ -550,22 +549,16 @@ static u16 move_charge(struct codetag_context *ctx, const struct words *words,
 	/* Without a context it is charged to its site, whose id may be too high for pages. */
 	if (!to && ctx->site->id > max_id)
 		to = ctx;
-	if (to == ctx) {
-		this_cpu_add(*ctx->allocs, parts - 1);
-		alloc_tag_count(ctx->counters, 0, parts - 1);
-		return ctx->id;
-	}
-
-	if (to) {
-		this_cpu_add(*to->allocs, parts);
+	if (to)
 		id = to->id;
-	} else {
-		id = charge_site_as_lost(ctx->site, parts);
+	else
+		id = charge_site_as_lost(ctx->site);
+	alloc_tag_split_into(id, parts);
+	if (to != ctx) {
+		alloc_tag_charge(id, bytes, 1);
+		/* No free: as if it had been allocated there. */
+		alloc_tag_count(ctx->counters, -(u64)bytes, -1, false);
 	}
-	alloc_tag_charge(id, bytes, parts);
-	/* Bytes go first and calls last, see alloc_tag_uncharge(). */
-	alloc_tag_count(ctx->counters, -(u64)bytes, -1ULL);
-	this_cpu_dec(*ctx->allocs);
 	return id;
 }
 
@@ -575,7 +568,7 @@ static u16 move_charge(struct codetag_context *ctx, const struct words *words,
  * @bytes:	its size
  * @parts:	how many it becomes, of the same size each
  *
- * Each of the parts counts as an allocation of that size.
+ * Each of the parts is held and freed like an allocation of that size.
  *
  * Context: Any; nobody else may free or change the allocation.
  * Return: The id that all parts are charged to.
@@ -586,7 +579,7 @@ u16 codetag_context_split(u16 id, size_t bytes, unsigned long parts)
 	struct words words;
 
 	if (!ctx) {
-		alloc_tag_charge(id, 0, parts - 1);
+		alloc_tag_split_into(id, parts);
 		return id;
 	}
 	preempt_disable();
@@ -822,7 +815,7 @@ static bool add_block(void)
 	lockdep_assert_held(&blocks_mutex);
 	if (!block)
 		return false;
-	block->counters = alloc_percpu_gfp(struct codetag_block_counters, gfp);
+	block->counters = __alloc_percpu_gfp(CODETAG_BLOCK_BYTES, sizeof(*block->counters), gfp);
 	if (!block->counters || !codetag_block_add(block)) {
 		free_block(block);
 		return false;
@@ -834,8 +827,7 @@ static bool add_block(void)
 		struct codetag_context *ctx = &block->contexts[i];
 
 		ctx->id = block->first + i;
-		ctx->counters = &block->counters->held[i];
-		ctx->allocs = &block->counters->allocs[i];
+		ctx->counters = &block->counters[i];
 		put_free(ctx);
 	}
 	codetag_context_unlock(flags);
@@ -905,23 +897,6 @@ static void give_back(void)
 /* ---- giving back -------------------------------------------------------------- */
 
 /**
- * codetag_context_allocs - count all allocations of a context
- * @ctx: the context
- *
- * Context: Any, while the context cannot become free.
- * Return: The number.
- */
-u64 codetag_context_allocs(const struct codetag_context *ctx)
-{
-	u64 allocs = 0;
-	int cpu;
-
-	for_each_possible_cpu(cpu)
-		allocs += READ_ONCE(*per_cpu_ptr(ctx->allocs, cpu));
-	return allocs;
-}
-
-/**
  * codetag_site_lost - count the allocations of a site that got no context
  * @site: the site
  *
@@ -972,10 +947,24 @@ static void rehash(struct codetag_context *ctx)
 	codetag_context_unlock(flags);
 }
 
+/* The site takes over the counts of a context that holds nothing. */
+static void count_at_site(const struct codetag_context *ctx)
+{
+	struct codetag_sum sum = alloc_tag_read(ctx->id);
+	u16 id = ctx->site->id;
+
+	alloc_tag_charge(id, 0, sum.allocs);
+	alloc_tag_split_into(id, sum.parts + 1);
+	/* A site keeps its id while it has contexts. */
+	WARN_ON_ONCE(!alloc_tag_uncharge(id, 0, sum.frees));
+}
+
 /* Take it from its site; reports may still look at it. */
 static void detach(struct codetag_context *ctx)
 {
 	unsigned long flags;
+
+	count_at_site(ctx);
 
 	flags = codetag_context_lock();
 	list_del_rcu(&ctx->list);
@@ -993,7 +982,8 @@ static void free_context(struct codetag_context *ctx)
 	codetag_stack_text_put(ctx->text);
 	ctx->text = NULL;
 	for_each_possible_cpu(cpu)
-		WRITE_ONCE(*per_cpu_ptr(ctx->allocs, cpu), 0);
+		memset(per_cpu_ptr(ctx->counters, cpu), 0, sizeof(*ctx->counters));
+	codetag_parts_forget(ctx->id, 1);
 
 	flags = codetag_context_lock();
 	ctx->state = CODETAG_CONTEXT_FREE;
@@ -1026,13 +1016,13 @@ static bool reap_unhash(struct codetag_block *block)
 {
 	struct codetag_context *ctx = block->contexts;
 	bool any = false;
-	u64 allocs;
+	u32 allocs;
 
 	for (; ctx < block->contexts + CODETAG_BLOCK_SIZE; ctx++) {
 		if (ctx->state == CODETAG_CONTEXT_STALE)
 			unhash(ctx, CODETAG_CONTEXT_STALE_UNHASHED);
 		if (ctx->state == CODETAG_CONTEXT_HASHED) {
-			allocs = codetag_context_allocs(ctx);
+			allocs = alloc_tag_read(ctx->id).allocs;
 			if (allocs == ctx->seen && !codetag_id_holds_memory(ctx->id))
 				unhash(ctx, CODETAG_CONTEXT_UNHASHED);
 			ctx->seen = allocs;
@@ -1246,7 +1236,7 @@ static struct notifier_block module_nb = {
 unsigned int codetag_default_contexts(u64 memory, unsigned int cpus)
 {
 	u64 block = sizeof(struct codetag_block) +
-		    (u64)cpus * sizeof(struct codetag_block_counters);
+		    (u64)cpus * CODETAG_BLOCK_BYTES;
 
 	return clamp_t(u64, div64_u64(memory / 64, block) * CODETAG_BLOCK_SIZE,
 		       CODETAG_BLOCK_SIZE, (CODETAG_ID_MAX + 1) / 4);
@@ -1467,7 +1457,7 @@ void codetag_context_use(struct codetag_context_use *use)
 	use->free = nr_free;
 	list_for_each_entry(block, &blocks, list)
 		use->bytes += sizeof(*block) +
-			      num_possible_cpus() * sizeof(struct codetag_block_counters);
+			      num_possible_cpus() * CODETAG_BLOCK_BYTES;
 	list_for_each_entry(site, &codetag_sites, list) {
 		use->sites += !!READ_ONCE(site->split_wanted);
 		use->bytes += sizeof(*site) + num_possible_cpus() * sizeof(*site->lost);

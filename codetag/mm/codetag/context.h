@@ -19,6 +19,7 @@
 #include <linux/rculist.h>
 #include <linux/sched.h>
 #include <linux/static_key.h>
+#include "parts.h"
 #include "query.h"
 
 struct cgroup;
@@ -119,8 +120,7 @@ enum codetag_context_state {
  * @nr_words:	values in @words
  * @nr_frames:	frames in @stack
  * @counters:	counters of the id
- * @allocs:	all allocations since it exists
- * @seen:	value of @allocs when the context was last considered for reuse
+ * @seen:	number of its allocations when the context was last considered for reuse
  * @text:	the stack as text, once one of its modules is gone
  * @words:	the values of its keys, packed, in the order of enum codetag_key
  * @stack:	return addresses, the innermost first
@@ -140,8 +140,7 @@ struct codetag_context {
 	u8 nr_words;
 	u8 nr_frames;
 	struct alloc_tag_counters __percpu *counters;
-	u64 __percpu *allocs;
-	u64 seen;
+	u32 seen;
 	struct codetag_stack_text *text;
 	u64 words[CODETAG_VALUE_WORDS];
 	unsigned long stack[CODETAG_DEPTH_MAX];
@@ -359,8 +358,7 @@ static __always_inline struct codetag_context *codetag_context_find(u64 lookup_k
 static __always_inline void codetag_context_charge(const struct codetag_context *ctx,
 						   size_t bytes)
 {
-	this_cpu_inc(*ctx->allocs);
-	alloc_tag_count(ctx->counters, bytes, 1);
+	alloc_tag_count(ctx->counters, bytes, 1, false);
 }
 
 unsigned int codetag_context_id(int nid, gfp_t gfp, bool accounted, size_t size,
@@ -461,7 +459,7 @@ static inline unsigned int codetag_context_id(int nid, gfp_t gfp, bool accounted
 
 static inline u16 codetag_context_split(u16 id, size_t bytes, unsigned long parts)
 {
-	alloc_tag_charge(id, 0, parts - 1);
+	alloc_tag_split_into(id, parts);
 	return id;
 }
 

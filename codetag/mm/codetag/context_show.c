@@ -86,9 +86,9 @@ static void show_tag(struct seq_file *m, u16 id)
 
 static void show_counters(struct seq_file *m, u16 id)
 {
-	struct alloc_tag_counters sum = alloc_tag_read(id);
+	struct codetag_sum sum = alloc_tag_read(id);
 
-	seq_printf(m, "%12lld %8lld", max_t(s64, sum.bytes, 0), max_t(s64, sum.calls, 0));
+	seq_printf(m, "%12lld %8u", max_t(s64, sum.bytes, 0), codetag_calls(&sum));
 }
 
 static void show_site(struct seq_file *m, const struct codetag_site *site)
@@ -230,16 +230,16 @@ static void show_stack_of(struct seq_file *m, const struct codetag_context *ctx)
 
 static void show_context(struct seq_file *m, const struct codetag_context *ctx)
 {
-	struct alloc_tag_counters sum = alloc_tag_read(ctx->id);
-	s64 calls = max_t(s64, sum.calls, 0);
-	u64 allocs = codetag_context_allocs(ctx);
+	struct codetag_sum sum = alloc_tag_read(ctx->id);
+	u32 calls = codetag_calls(&sum);
+	u32 allocs = sum.allocs + sum.parts;
 
 	/* All that it ever had has moved to other contexts, see codetag_page_charged(). */
 	if (!allocs && !calls)
 		return;
-	seq_printf(m, "%12lld %8lld", max_t(s64, sum.bytes, 0), calls);
+	seq_printf(m, "%12lld %8u", max_t(s64, sum.bytes, 0), calls);
 	/* If memory moves to another context meanwhile, do not show more frees than allocations. */
-	seq_printf(m, " %8lld", max_t(s64, allocs, calls));
+	seq_printf(m, " %8u", max(allocs, calls));
 	show_tag(m, ctx->site->id);
 	show_values(m, ctx);
 	seq_putc(m, '\n');

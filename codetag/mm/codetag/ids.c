@@ -11,6 +11,7 @@
 #include <linux/percpu.h>
 #include <linux/printk.h>
 #include "ids.h"
+#include "parts.h"
 #include "stats.h"
 
 unsigned long codetag_builtin_end __ro_after_init = CODETAG_ID_FIRST;
@@ -137,6 +138,7 @@ void codetag_ids_withdraw(struct codetag_range *range)
 {
 	unsigned int block = range->first >> CODETAG_BLOCK_SHIFT;
 
+	codetag_parts_forget(range->first, range->nr);
 	module_alloc_tag_sizes[block] = 0;
 	module_alloc_tag_counters[block] = NULL;
 	WRITE_ONCE(codetag_blocks[block], NULL);
@@ -163,10 +165,11 @@ struct alloc_tag_counters __percpu *codetag_counters_of(u16 id)
 }
 
 /* Sum up the counters of @nr neighbouring ids from @id on. */
-static void sum_up(u16 id, unsigned int nr, struct alloc_tag_counters *sums)
+static void sum_up(u16 id, unsigned int nr, struct codetag_sum *sums)
 {
 	struct alloc_tag_counters __percpu *counters = codetag_counters_of(id);
-	struct alloc_tag_counters *counter, *sum;
+	struct alloc_tag_counters *counter;
+	struct codetag_sum *sum;
 	int cpu;
 
 	memset(sums, 0, nr * sizeof(*sums));
@@ -174,8 +177,13 @@ static void sum_up(u16 id, unsigned int nr, struct alloc_tag_counters *sums)
 		counter = per_cpu_ptr(counters, cpu);
 		for (sum = sums; sum < sums + nr; sum++, counter++) {
 			sum->bytes += READ_ONCE(counter->bytes);
-			sum->calls += READ_ONCE(counter->calls);
+			sum->allocs += READ_ONCE(counter->allocs);
+			sum->frees += READ_ONCE(counter->frees);
 		}
+	}
+	for (sum = sums; sum < sums + nr; sum++) {
+		sum->parts = codetag_parts(id + (sum - sums));
+		sum->calls = sum->allocs + sum->parts - sum->frees;
 	}
 }
 
@@ -186,9 +194,9 @@ static void sum_up(u16 id, unsigned int nr, struct alloc_tag_counters *sums)
  * Context: Any. For a module's id, with codetag_lock() held.
  * Return: The sum over all possible CPUs, each read once, one after another.
  */
-struct alloc_tag_counters alloc_tag_read(u16 id)
+struct codetag_sum alloc_tag_read(u16 id)
 {
-	struct alloc_tag_counters sum;
+	struct codetag_sum sum;
 
 	sum_up(id, 1, &sum);
 	return sum;
@@ -216,7 +224,7 @@ static unsigned int counters_end(unsigned int id)
  *
  * Context: Any. For modules' ids, with codetag_lock() held.
  */
-void alloc_tag_read_block(unsigned int first, struct alloc_tag_counters *sums)
+void alloc_tag_read_block(unsigned int first, struct codetag_sum *sums)
 {
 	/* A block never mixes built-in ids with those of a module. */
 	unsigned int end = min(counters_end(first), first + CODETAG_BLOCK_SIZE);
@@ -234,7 +242,7 @@ void alloc_tag_read_block(unsigned int first, struct alloc_tag_counters *sums)
  * Context: Process, with codetag_lock() held.
  * Return: The sum over all possible CPUs.
  */
-struct alloc_tag_counters codetag_read_ahead(u16 id, struct codetag_sums *sums)
+struct codetag_sum codetag_read_ahead(u16 id, struct codetag_sums *sums)
 {
 	if (!sums)
 		return alloc_tag_read(id);
@@ -250,12 +258,28 @@ struct alloc_tag_counters codetag_read_ahead(u16 id, struct codetag_sums *sums)
 }
 
 /**
+ * alloc_tag_split_into - count the parts of an allocation that is split
+ * @id:		the id that it is charged to, which has counters
+ * @nr:		how many parts there are
+ *
+ * Without room for the parts they count as allocations.
+ *
+ * Context: Any; nobody else may free the pages.
+ */
+void alloc_tag_split_into(u16 id, u32 nr)
+{
+	if (nr > 1 && !codetag_parts_add(id, nr - 1))
+		alloc_tag_charge(id, 0, nr - 1);
+}
+
+/**
  * codetag_id_holds_memory - is memory still charged to a retired id?
  * @id: an id that has counters and gets no new charges
  *
  * Without new charges the bytes only fall. While the loop runs, the true sum can therefore
- * only become smaller than the result, so a result of 0 is reliable. An uncharge takes the
- * bytes first and the call last: one that is half done still shows as a call.
+ * only become smaller than the result, so a result of 0 is reliable. An uncharge changes the
+ * bytes first and the frees last: one that is half done still shows as a call. Parts are
+ * added to memory that is held only: there are no new ones once the bytes are 0.
  *
  * Context: The caller keeps the counters of the id.
  * Return: false if no memory is charged and no uncharge is in progress.
@@ -263,14 +287,18 @@ struct alloc_tag_counters codetag_read_ahead(u16 id, struct codetag_sums *sums)
 bool codetag_id_holds_memory(u16 id)
 {
 	struct alloc_tag_counters __percpu *counters = codetag_counters_of(id);
-	u64 bytes = 0, calls = 0;
+	u64 bytes = 0;
+	u32 calls;
 	int cpu;
 
 	for_each_possible_cpu(cpu)
 		bytes += READ_ONCE(per_cpu_ptr(counters, cpu)->bytes);
-	smp_rmb(); /* pairs with alloc_tag_uncharge(), which writes bytes before calls */
-	for_each_possible_cpu(cpu)
-		calls += READ_ONCE(per_cpu_ptr(counters, cpu)->calls);
+	smp_rmb(); /* pairs with alloc_tag_uncharge(), which writes bytes before frees */
+	calls = codetag_parts(id);
+	for_each_possible_cpu(cpu) {
+		calls += READ_ONCE(per_cpu_ptr(counters, cpu)->allocs);
+		calls -= READ_ONCE(per_cpu_ptr(counters, cpu)->frees);
+	}
 	return bytes || calls;
 }
 

@@ -12,6 +12,32 @@
 #include "context.h"
 
 /**
+ * struct codetag_sum - the counters of an id, over all possible CPUs
+ * @bytes:	allocated minus freed
+ * @allocs:	allocations
+ * @frees:	frees; each part of a page that was split is freed by one of its own
+ * @parts:	parts that splits have added to the allocations
+ * @calls:	allocations or parts that are held: @allocs + @parts - @frees
+ *
+ * All but the bytes are modulo 2^32.
+ */
+struct codetag_sum {
+	u64 bytes;
+	u32 allocs;
+	u32 frees;
+	u32 parts;
+	u32 calls;
+};
+
+/* A sum that is made while others allocate and free can be a little below 0. */
+#define CODETAG_CALLS_MAX	0xefffffffu
+
+static inline u32 codetag_calls(const struct codetag_sum *sum)
+{
+	return sum->calls <= CODETAG_CALLS_MAX ? sum->calls : 0;
+}
+
+/**
  * struct codetag_sums - counters of neighbouring ids, read together
  * @first:	id of the first
  * @nr:		how many there are, 0 for none
@@ -25,7 +51,7 @@ struct codetag_sums {
 	unsigned int first;
 	unsigned int nr;
 	bool may_sleep;
-	struct alloc_tag_counters of[32];
+	struct codetag_sum of[32];
 };
 
 /**
@@ -58,12 +84,6 @@ struct codetag_id_use {
 
 #ifdef CONFIG_MEM_ALLOC_PROFILING
 
-/* The counters of a block of contexts, on one CPU */
-struct codetag_block_counters {
-	struct alloc_tag_counters held[CODETAG_BLOCK_SIZE];
-	u64 allocs[CODETAG_BLOCK_SIZE];
-};
-
 /**
  * struct codetag_block - contexts with neighbouring ids
  * @list:	in the blocks, in the order of ids
@@ -71,7 +91,7 @@ struct codetag_block_counters {
  * @nr_used:	contexts that are not free
  * @unlisted:	for codetag_contexts_check(): those not seen in the list of their site
  * @rcu:	to free it
- * @counters:	what they count
+ * @counters:	their counters
  * @contexts:	the contexts
  */
 struct codetag_block {
@@ -80,7 +100,7 @@ struct codetag_block {
 	unsigned int nr_used;
 	u32 unlisted;
 	struct rcu_head rcu;
-	struct codetag_block_counters __percpu *counters;
+	struct alloc_tag_counters __percpu *counters;
 	struct codetag_context contexts[CODETAG_BLOCK_SIZE];
 };
 
@@ -151,9 +171,9 @@ struct alloc_tag_counters __percpu *codetag_counters_of(u16 id);
 #endif /* CONFIG_MEM_ALLOC_PROFILING */
 
 void codetag_rest(unsigned long steps);
-struct alloc_tag_counters alloc_tag_read(u16 id);
-void alloc_tag_read_block(unsigned int first, struct alloc_tag_counters *sums);
-struct alloc_tag_counters codetag_read_ahead(u16 id, struct codetag_sums *sums);
+struct codetag_sum alloc_tag_read(u16 id);
+void alloc_tag_read_block(unsigned int first, struct codetag_sum *sums);
+struct codetag_sum codetag_read_ahead(u16 id, struct codetag_sums *sums);
 void codetag_ids_use(struct codetag_id_use *use);
 unsigned int codetag_ids_builtin(unsigned int nr);
 bool codetag_id_holds_memory(u16 id);

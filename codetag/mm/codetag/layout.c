@@ -52,6 +52,7 @@
 #include "page_store.h"
 #include "site.h"
 #include "slab_far.h"
+#include "parts.h"
 #include "split.h"
 #include "stats.h"
 #include "tags.h"
@@ -89,7 +90,13 @@ static const struct codetag_layout_entry codetag_layout_entries[] = {
 	OFFSET(alloc_tag, ct.filename),
 	SIZE(alloc_tag_counters),
 	OFFSET(alloc_tag_counters, bytes),
-	OFFSET(alloc_tag_counters, calls),
+	OFFSET(alloc_tag_counters, allocs),
+	OFFSET(alloc_tag_counters, frees),
+	ADDRESS(codetag_parts_of),
+	LENGTH(codetag_parts_of),
+	SIZE(codetag_parts),
+	OFFSET(codetag_parts, id),
+	OFFSET(codetag_parts, nr),
 	ADDRESS(codetag_ranges),
 	OFFSET(codetag_range, list),
 	OFFSET(codetag_range, mod),
@@ -133,13 +140,11 @@ static const struct codetag_layout_entry codetag_layout_entries[] = {
 	OFFSET(codetag_site, nr),
 	OFFSET(codetag_site, lost),
 	SIZE(codetag_block),
-	SIZE(codetag_block_counters),
 	OFFSET(codetag_block, contexts),
 	SIZE(codetag_context),
 	OFFSET(codetag_context, site),
 	OFFSET(codetag_context, split_by),
 	OFFSET(codetag_context, nr_frames),
-	OFFSET(codetag_context, allocs),
 	OFFSET(codetag_context, text),
 	OFFSET(codetag_context, words),
 	OFFSET(codetag_context, stack),

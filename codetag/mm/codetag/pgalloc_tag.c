@@ -10,6 +10,7 @@
 #include <linux/seq_file.h>
 #include "context.h"
 #include "page_store.h"
+#include "parts.h"
 #include "tags.h"
 #include "stats.h"
 
@@ -135,11 +136,11 @@ static void freed_alone(const struct page *page, u16 mark)
 }
 
 /* Uncharge, unless the id is a mark or corrupt. */
-static void sub_id(const struct page *page, size_t bytes, size_t calls, u16 id)
+static void sub_id(const struct page *page, size_t bytes, u16 id)
 {
 	if (page_tag_is_mark(id))
 		freed_alone(page, id); /* what is not known stays with its site */
-	else if (!alloc_tag_uncharge(id, bytes, calls))
+	else if (!alloc_tag_uncharge(id, bytes, 1))
 		damaged(page, id);
 }
 
@@ -205,7 +206,7 @@ static noinline void sub_any(struct page *page, unsigned int order)
 			page_tag_set(page + 1, CODETAG_ID_NONE);
 	}
 	if (id)
-		sub_id(page, PAGE_SIZE << order, 1, id);
+		sub_id(page, PAGE_SIZE << order, id);
 }
 
 /**
@@ -231,12 +232,12 @@ void __pgalloc_tag_sub_tail(struct page *page, unsigned int order, u16 id)
 {
 	page_tag_set(page + 1, CODETAG_ID_NONE);
 	/*
-	 * The first page may be freed at any moment, and the call with it. Have one
-	 * more until the bytes are gone, see alloc_tag_uncharge().
+	 * The first page is a part of its own, which may be freed at any moment. Until the
+	 * bytes of the others are uncharged, both are held, see alloc_tag_uncharge().
 	 */
 	if (!page_tag_is_mark(id) && alloc_tag_id_counted(id))
-		alloc_tag_charge(id, 0, 1);
-	sub_id(page, (PAGE_SIZE << order) - PAGE_SIZE, 1, id);
+		alloc_tag_split_into(id, 2);
+	sub_id(page, (PAGE_SIZE << order) - PAGE_SIZE, id);
 }
 
 /**
@@ -286,7 +287,7 @@ void __pgalloc_tag_offline(struct page *page)
 	page_tag_set(page, CODETAG_ID_NONE);
 	if (page_tag_is_mark(id))
 		return;
-	sub_id(page, PAGE_SIZE << order, 1, id);
+	sub_id(page, PAGE_SIZE << order, id);
 }
 
 /* ---- changes in between ---------------------------------------------------- */

@@ -44,7 +44,6 @@ unsigned int codetag_contexts_check(struct seq_buf *out);
 void codetag_contexts_lock(void);
 void codetag_contexts_unlock(void);
 struct codetag_context *codetag_context_next(unsigned int id);
-u64 codetag_context_allocs(const struct codetag_context *ctx);
 unsigned long codetag_site_lost(const struct codetag_site *site);
 unsigned int codetag_uptime(void);
 u64 codetag_cgroup_value(const struct cgroup *cgrp);

@@ -25,8 +25,9 @@ extern u64 codetag_content_id;
  *		CODETAG_ID_UNREPRESENTABLE when it has none of its own
  * @without_id:	the site has no id of its own
  * @unloaded:	the site's module is gone, its memory is not
- * @bytes:	bytes held, see struct alloc_tag_counters
- * @calls:	allocations held
+ * @bytes:	bytes held, not below 0
+ * @calls:	allocations held, not below 0
+ * @sum:	the counters of the site and its contexts
  */
 struct codetag_info {
 	struct codetag *ct;
@@ -37,6 +38,7 @@ struct codetag_info {
 	bool unloaded;
 	s64 bytes;
 	u64 calls;
+	struct codetag_sum sum;
 };
 
 typedef void codetag_site_fn(const struct codetag_info *info, void *data);

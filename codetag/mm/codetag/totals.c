@@ -6,6 +6,7 @@
 #include <linux/mutex.h>
 #include <linux/percpu.h>
 #include <linux/rculist.h>
+#include "parts.h"
 #include "site.h"
 #include "totals.h"
 
@@ -18,8 +19,9 @@ static DEFINE_MUTEX(codetag_content_lock);
  * Add the memory of the contexts of a site; there can be many of them, and many CPUs.
  * While codetag_sem is held, the site and the contexts in its list stay.
  */
-static void add_contexts(u16 id, struct alloc_tag_counters *sum, bool may_sleep)
+static void add_contexts(u16 id, struct codetag_sum *sum, bool may_sleep)
 {
+	const struct alloc_tag_counters *counters;
 	const struct codetag_context *ctx;
 	const struct codetag_site *site;
 	int cpu;
@@ -29,9 +31,12 @@ static void add_contexts(u16 id, struct alloc_tag_counters *sum, bool may_sleep)
 		return;
 	list_for_each_entry_rcu(ctx, &site->contexts, list, true) {
 		for_each_possible_cpu(cpu) {
-			sum->bytes += READ_ONCE(per_cpu_ptr(ctx->counters, cpu)->bytes);
-			sum->calls += READ_ONCE(per_cpu_ptr(ctx->counters, cpu)->calls);
+			counters = per_cpu_ptr(ctx->counters, cpu);
+			sum->bytes += READ_ONCE(counters->bytes);
+			sum->allocs += READ_ONCE(counters->allocs);
+			sum->frees += READ_ONCE(counters->frees);
 		}
+		sum->parts += codetag_parts(ctx->id);
 		if (may_sleep)
 			codetag_rest(num_possible_cpus());
 	}
@@ -39,7 +44,7 @@ static void add_contexts(u16 id, struct alloc_tag_counters *sum, bool may_sleep)
 
 #else
 
-static void add_contexts(u16 id, struct alloc_tag_counters *sum, bool may_sleep) {}
+static void add_contexts(u16 id, struct codetag_sum *sum, bool may_sleep) {}
 
 #endif /* CONFIG_CODETAG_CONTEXTS */
 
@@ -54,17 +59,18 @@ static void add_contexts(u16 id, struct alloc_tag_counters *sum, bool may_sleep)
  */
 bool codetag_read(struct codetag_info *info, struct codetag_sums *sums)
 {
-	struct alloc_tag_counters sum;
+	struct codetag_sum *sum = &info->sum;
 
 	if (info->without_id)
 		return true;
 
-	sum = codetag_read_ahead(info->id, sums);
-	add_contexts(info->id, &sum, !sums || sums->may_sleep);
+	*sum = codetag_read_ahead(info->id, sums);
+	add_contexts(info->id, sum, !sums || sums->may_sleep);
+	sum->calls = sum->allocs + sum->parts - sum->frees;
 	/* Changes on several CPUs can be missed meanwhile: show nothing below 0. */
-	info->bytes = max_t(s64, sum.bytes, 0);
-	info->calls = max_t(s64, sum.calls, 0);
-	return !info->unloaded || sum.bytes || sum.calls;
+	info->bytes = max_t(s64, sum->bytes, 0);
+	info->calls = codetag_calls(sum);
+	return !info->unloaded || sum->bytes || sum->calls;
 }
 
 /**

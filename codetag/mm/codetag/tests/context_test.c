@@ -100,7 +100,7 @@ struct found {
 static unsigned int find_all(struct kunit *test, u16 id, struct found *found)
 {
 	struct codetag_context *ctx;
-	struct alloc_tag_counters sum;
+	struct codetag_sum sum;
 	unsigned int nr = 0;
 
 	codetag_contexts_lock();
@@ -116,7 +116,7 @@ static unsigned int find_all(struct kunit *test, u16 id, struct found *found)
 			.nr_frames = ctx->nr_frames,
 			.bytes = sum.bytes,
 			.calls = sum.calls,
-			.allocs = codetag_context_allocs(ctx),
+			.allocs = sum.allocs + sum.parts,
 		};
 		memcpy(found[nr].words, ctx->words, sizeof(ctx->words));
 		memcpy(found[nr].stack, ctx->stack, sizeof(ctx->stack));
@@ -169,6 +169,18 @@ static void expect(struct kunit *test, const struct found *f, s64 bytes, s64 cal
 	KUNIT_EXPECT_EQ(test, f->bytes, bytes);
 	KUNIT_EXPECT_EQ(test, f->calls, calls);
 	KUNIT_EXPECT_EQ(test, f->allocs, allocs);
+}
+
+/* The counters of the site and all of its contexts */
+static struct codetag_sum site_sum(u16 id)
+{
+	unsigned long pos = id;
+	struct codetag_info info;
+
+	codetag_lock();
+	codetag_next(&pos, &info, NULL);
+	codetag_unlock();
+	return info.sum;
 }
 
 /* The row of the site: its own and all of its contexts. */
@@ -1014,7 +1026,7 @@ static void split_pages_lost(struct kunit *test)
 	expect(test, one(test), 0, 0, 0);
 	KUNIT_EXPECT_EQ(test, alloc_tag_read(own_id()).bytes, 4 * PAGE_SIZE);
 	KUNIT_EXPECT_EQ(test, alloc_tag_read(own_id()).calls, 4);
-	KUNIT_EXPECT_EQ(test, site_lost(own_id()), 4);
+	KUNIT_EXPECT_EQ(test, site_lost(own_id()), 1);
 	for (i = 0; i < 4; i++)
 		__free_page(page + i);
 	expect_site(test, own_id(), 0, 0);
@@ -1196,7 +1208,9 @@ static void words(struct kunit *test)
 /* Those that hold nothing for a while go, those that hold something stay. */
 static void reaping(struct kunit *test)
 {
+	struct codetag_sum before = site_sum(own_id()), after;
 	unsigned int used = use().used, nr;
+	struct page *page;
 	void *a, *b;
 
 	split_by(test, BIT(CODETAG_KEY_SIZE));
@@ -1219,10 +1233,21 @@ static void reaping(struct kunit *test)
 	expect(test, with(test, 7), slab_bytes(b), 1, 1);
 	kfree(a);
 	kfree(b);
+	page = own(alloc_pages_noprof(GFP_KERNEL, 1));
+	split_page(page, 1);
+	__free_page(page);
+	__free_page(page + 1);
 	reap();
 	found_of(test, &nr);
 	KUNIT_EXPECT_EQ(test, nr, 0);
 	KUNIT_EXPECT_EQ(test, use().used, used);
+
+	/* The site has the counts of contexts that are gone. */
+	after = site_sum(own_id());
+	KUNIT_EXPECT_EQ(test, after.allocs, before.allocs + 4);
+	KUNIT_EXPECT_EQ(test, after.frees, before.frees + 5);
+	KUNIT_EXPECT_EQ(test, after.parts, before.parts + 1);
+	KUNIT_EXPECT_EQ(test, alloc_tag_read(own_id()).allocs, after.allocs);
 }
 
 /* keys=none: what they hold is still listed, and then all is given back. */
@@ -1503,7 +1528,7 @@ static void default_bound(struct kunit *test)
 	for (i = 0; i < ARRAY_SIZE(of); i++) {
 		max = codetag_default_contexts(of[i].memory, of[i].cpus);
 		block = sizeof(struct codetag_block) +
-			(u64)of[i].cpus * sizeof(struct codetag_block_counters);
+			(u64)of[i].cpus * CODETAG_BLOCK_BYTES;
 		KUNIT_EXPECT_GE(test, max, CODETAG_BLOCK_SIZE);
 		KUNIT_EXPECT_LE(test, max, (CODETAG_ID_MAX + 1) / 4);
 		KUNIT_EXPECT_LE(test, max / CODETAG_BLOCK_SIZE * block,

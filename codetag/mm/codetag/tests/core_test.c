@@ -14,6 +14,7 @@
 #include <linux/string.h>
 #include <linux/vmalloc.h>
 #include <linux/wait.h>
+#include "../parts.h"
 #include "../totals.h"
 
 /* Nothing of it goes while a test looks at it. */
@@ -136,7 +137,7 @@ static void uncharge(struct kunit *test, u16 id, size_t bytes, size_t calls)
 
 static void expect_counts(struct kunit *test, u16 id, s64 bytes, s64 calls)
 {
-	struct alloc_tag_counters sum = alloc_tag_read(id);
+	struct codetag_sum sum = alloc_tag_read(id);
 
 	KUNIT_EXPECT_EQ(test, (s64)sum.bytes, bytes);
 	KUNIT_EXPECT_EQ(test, (s64)sum.calls, calls);
@@ -174,15 +175,86 @@ static void counters_of_cpus(struct kunit *test)
 	for_each_possible_cpu(cpu)
 		last = cpu;
 	per_cpu_ptr(counters, first)->bytes += 300;
-	per_cpu_ptr(counters, first)->calls += 3;
+	per_cpu_ptr(counters, first)->allocs += 3;
 	expect_counts(test, id, 300, 3);
 	per_cpu_ptr(counters, last)->bytes -= 300;
-	per_cpu_ptr(counters, last)->calls -= 3;
+	per_cpu_ptr(counters, last)->frees += 3;
 	expect_counts(test, id, 0, 0);
 	per_cpu_ptr(counters, first)->bytes = 0;
-	per_cpu_ptr(counters, first)->calls = 0;
+	per_cpu_ptr(counters, first)->allocs = 0;
 	per_cpu_ptr(counters, last)->bytes = 0;
-	per_cpu_ptr(counters, last)->calls = 0;
+	per_cpu_ptr(counters, last)->frees = 0;
+}
+
+/* Allocations and frees wrap around, and the number of those held stays right. */
+static void counters_wrap(struct kunit *test)
+{
+	const u16 id = own_tag()->ct.id;
+	struct alloc_tag_counters *counters = per_cpu_ptr(builtin_alloc_tag_counters + id,
+							  cpumask_first(cpu_possible_mask));
+	struct codetag_sum before, after;
+	unsigned int i;
+
+	before = alloc_tag_read(id);
+	counters->allocs += U32_MAX - before.allocs - 1;
+	counters->frees += U32_MAX - before.frees - 1;
+	for (i = 1; i <= 5; i++) {
+		alloc_tag_charge(id, 8, 1);
+		expect_counts(test, id, i * 8, i);
+	}
+	after = alloc_tag_read(id);
+	KUNIT_EXPECT_EQ(test, after.allocs, 3);
+	KUNIT_EXPECT_EQ(test, after.frees, U32_MAX - 1);
+	uncharge(test, id, 5 * 8, 5);
+	expect_counts(test, id, 0, 0);
+	KUNIT_EXPECT_EQ(test, alloc_tag_read(id).frees, 3);
+}
+
+/* Parts are held beside the allocations, and forgotten with the id. */
+static void parts(struct kunit *test)
+{
+	const u16 id = own_tag()->ct.id;
+	struct codetag_sum before = alloc_tag_read(id), after;
+
+	alloc_tag_charge(id, 64, 1);
+	alloc_tag_split_into(id, 8);
+	expect_counts(test, id, 64, 8);
+	KUNIT_EXPECT_TRUE(test, codetag_id_holds_memory(id));
+	uncharge(test, id, 64, 7);
+	expect_counts(test, id, 0, 1);
+	KUNIT_EXPECT_TRUE(test, codetag_id_holds_memory(id));
+	uncharge(test, id, 0, 1);
+	KUNIT_EXPECT_FALSE(test, codetag_id_holds_memory(id));
+	after = alloc_tag_read(id);
+	KUNIT_EXPECT_EQ(test, after.allocs, before.allocs + 1);
+	KUNIT_EXPECT_EQ(test, after.frees, before.frees + 8);
+	KUNIT_EXPECT_EQ(test, after.parts, before.parts + 7);
+
+	codetag_parts_forget(id - 1, 3);
+	KUNIT_EXPECT_EQ(test, codetag_parts(id), 0);
+	alloc_tag_charge(id, 0, 7); /* as before */
+}
+
+/* Where the table has no room, parts count as allocations. */
+static void parts_without_room(struct kunit *test)
+{
+	struct codetag_parts *saved;
+	const u16 id = own_tag()->ct.id;
+	u32 allocs = alloc_tag_read(id).allocs;
+	unsigned int i;
+
+	saved = kunit_kzalloc(test, sizeof(codetag_parts_of), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, saved);
+	memcpy(saved, codetag_parts_of, sizeof(codetag_parts_of));
+	for (i = 0; i < CODETAG_MAX_PARTS; i++)
+		codetag_parts_of[i].id = CODETAG_ID_MAX;
+	alloc_tag_charge(id, 64, 1);
+	alloc_tag_split_into(id, 4);
+	expect_counts(test, id, 64, 4);
+	KUNIT_EXPECT_EQ(test, alloc_tag_read(id).allocs, allocs + 4);
+	uncharge(test, id, 64, 4);
+	expect_counts(test, id, 0, 0);
+	memcpy(codetag_parts_of, saved, sizeof(codetag_parts_of));
 }
 
 /* A sum that misses what moves between CPUs while it is made is not shown as a huge one. */
@@ -193,14 +265,14 @@ static void negative_sums(struct kunit *test)
 	struct codetag_info info;
 	unsigned long pos = id;
 
-	alloc_tag_count(counters, -300, -3);
+	alloc_tag_count(counters, -300, 3, true);
 	codetag_lock();
 	KUNIT_EXPECT_TRUE(test, codetag_next(&pos, &info, NULL));
 	codetag_unlock();
 	KUNIT_EXPECT_EQ(test, pos, id);
 	KUNIT_EXPECT_EQ(test, info.bytes, 0);
 	KUNIT_EXPECT_EQ(test, info.calls, 0);
-	alloc_tag_count(counters, 300, 3);
+	alloc_tag_count(counters, 300, 3, false);
 	expect_counts(test, id, 0, 0);
 }
 
@@ -208,7 +280,7 @@ static void negative_sums(struct kunit *test)
 static void blocks(struct kunit *test)
 {
 	const u16 id = own_tag()->ct.id;
-	struct alloc_tag_counters sums[CODETAG_BLOCK_SIZE];
+	struct codetag_sum sums[CODETAG_BLOCK_SIZE];
 
 	alloc_tag_charge(id, 1000, 2);
 	alloc_tag_read_block(round_down(id, CODETAG_BLOCK_SIZE), sums);
@@ -590,6 +662,26 @@ static void tags_with_names(struct kunit *test)
 	codetag_reap();
 }
 
+/* The next module with the same ids has no parts. */
+static void module_parts(struct kunit *test)
+{
+	struct module *mod = fake_module(test, "fake_parts", 10);
+	u16 id;
+
+	codetag_load_module(mod);
+	id = mod->alloc_tags[3].ct.id;
+	alloc_tag_charge(id, 8, 1);
+	alloc_tag_split_into(id, 2);
+	KUNIT_EXPECT_EQ(test, alloc_tag_read(id).calls, 2);
+	codetag_unload_module(mod);
+	fake_module_gone(mod);
+	codetag_reap();
+	KUNIT_EXPECT_EQ(test, codetag_parts(id), 1);
+	uncharge(test, id, 8, 2);
+	codetag_reap();
+	KUNIT_EXPECT_EQ(test, codetag_parts(id), 0);
+}
+
 /* Loaded again: ids and counters of its own, whatever the first load left. */
 static void module_again(struct kunit *test)
 {
@@ -881,6 +973,9 @@ static struct kunit_case core_cases[] = {
 	KUNIT_CASE(iteration),
 	KUNIT_CASE(counters),
 	KUNIT_CASE(counters_of_cpus),
+	KUNIT_CASE(counters_wrap),
+	KUNIT_CASE(parts),
+	KUNIT_CASE(parts_without_room),
 	KUNIT_CASE(negative_sums),
 	KUNIT_CASE(blocks),
 	KUNIT_CASE(unknown_ids),
@@ -893,6 +988,7 @@ static struct kunit_case core_cases[] = {
 	KUNIT_CASE(module_unload),
 	KUNIT_CASE(content_ids),
 	KUNIT_CASE(tags_with_names),
+	KUNIT_CASE(module_parts),
 	KUNIT_CASE(module_again),
 	KUNIT_CASE(module_half),
 	KUNIT_CASE(module_large),

@@ -41,10 +41,50 @@ static struct page *tagged_pages(struct kunit *test, unsigned int order, gfp_t g
 
 static void expect_counts(struct kunit *test, s64 pages, s64 calls)
 {
-	struct alloc_tag_counters sum = alloc_tag_read(own_tag(test)->ct.id);
+	struct codetag_sum sum = alloc_tag_read(own_tag(test)->ct.id);
 
 	KUNIT_EXPECT_EQ(test, (s64)sum.bytes, pages * (s64)PAGE_SIZE);
 	KUNIT_EXPECT_EQ(test, (s64)sum.calls, calls);
+}
+
+/* The counts since @before */
+static void expect_activity(struct kunit *test, const struct codetag_sum *before, u32 allocs,
+			    u32 frees, u32 parts)
+{
+	struct codetag_sum sum = alloc_tag_read(own_tag(test)->ct.id);
+
+	KUNIT_EXPECT_EQ(test, sum.allocs - before->allocs, allocs);
+	KUNIT_EXPECT_EQ(test, sum.frees - before->frees, frees);
+	KUNIT_EXPECT_EQ(test, sum.parts - before->parts, parts);
+}
+
+/* A split makes parts, no allocations, and each part is freed by itself. */
+static void activity(struct kunit *test)
+{
+	struct codetag_sum before = alloc_tag_read(own_tag(test)->ct.id);
+	struct page *page = tagged_pages(test, 3, 0);
+	unsigned int i;
+
+	expect_activity(test, &before, 1, 0, 0);
+	split_page(page, 3);
+	expect_activity(test, &before, 1, 0, 7);
+	for (i = 0; i < 8; i++)
+		__free_page(page + i);
+	expect_activity(test, &before, 1, 8, 7);
+	expect_counts(test, 0, 0);
+
+	page = tagged_pages(test, 3, 0);
+	__free_pages(page, 3);
+	expect_activity(test, &before, 2, 9, 7);
+
+	/* The first page is freed last, as a part. */
+	page = tagged_pages(test, 3, 0);
+	get_page(page);
+	__free_pages(page, 3);
+	expect_activity(test, &before, 3, 10, 8);
+	put_page(page);
+	expect_activity(test, &before, 3, 11, 8);
+	expect_counts(test, 0, 0);
 }
 
 /* Every id that a page can hold, and nothing else of the page changes. */
@@ -264,7 +304,7 @@ static void free_takes_the_id_of_the_page(struct kunit *test)
 static void free_in_parts(struct kunit *test, bool backwards)
 {
 	struct page *page = tagged_pages(test, 2, 0);
-	struct alloc_tag_counters mark;
+	struct codetag_sum mark;
 	int i;
 
 	for (i = 1; i < 4; i++)
@@ -439,6 +479,7 @@ static void nolock(struct kunit *test)
 #endif
 
 static struct kunit_case page_tag_cases[] = {
+	KUNIT_CASE(activity),
 	KUNIT_CASE(every_id),
 	KUNIT_CASE(flags_keep_id),
 	KUNIT_CASE(all_orders),

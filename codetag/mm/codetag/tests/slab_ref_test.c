@@ -59,7 +59,7 @@ static u16 *ref(struct kunit *test, const struct kmem_cache *s, const void *obje
 
 static void expect_objects(struct kunit *test, const struct kmem_cache *s, s64 nr)
 {
-	struct alloc_tag_counters sum = alloc_tag_read(own_tag()->ct.id);
+	struct codetag_sum sum = alloc_tag_read(own_tag()->ct.id);
 
 	KUNIT_EXPECT_EQ(test, (s64)sum.bytes, nr * s->size);
 	KUNIT_EXPECT_EQ(test, (s64)sum.calls, nr);

@@ -12,7 +12,7 @@ lock=/sys/kernel/security/lockdown
 mounted /sys/kernel/security || mount -t securityfs securityfs /sys/kernel/security 2>/dev/null
 [ -w $lock ] || { cleanup; skip_all "no lockdown"; }
 dir=$DEBUGFS/codetag
-plan 54
+plan 56
 
 # says NAME COMMAND...: it fails, and names lockdown
 says()
@@ -39,7 +39,8 @@ sleep 600 | sleep 600 &
 trap 'kill %1 2>/dev/null' EXIT
 for mode in integrity confidentiality; do
 	echo $mode >$lock
-	for file in $ALLOCINFO "$dir/contexts" "$dir/sites" "$dir/faults" "$dir/stats" "$dir/boot"; do
+	for file in $ALLOCINFO "$dir/contexts" "$dir/sites" "$dir/faults" "$dir/stats" \
+		"$dir/activity" "$dir/boot"; do
 		cat "$file" >/dev/null 2>&1
 		check "$mode: ${file##*/} is read" $?
 	done

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The parts of pages that were split: their counts in parts.c, and the charge in ids.c.
+ */
+#ifndef _MM_CODETAG_PARTS_H
+#define _MM_CODETAG_PARTS_H
+
+#include <linux/types.h>
+
+/* Ids that can have parts: few sites split pages. A search looks at so many entries at most. */
+#define CODETAG_MAX_PARTS	512
+#define CODETAG_PARTS_STEPS	16
+
+/**
+ * struct codetag_parts - the parts that splits have added to the allocations of an id
+ * @id:	the id, 0: unused; set once, and the entry keeps it
+ * @nr:	how many, modulo 2^32
+ */
+struct codetag_parts {
+	u32 id;
+	atomic_t nr;
+};
+
+extern struct codetag_parts codetag_parts_of[CODETAG_MAX_PARTS];
+
+bool codetag_parts_add(u16 id, u32 nr);
+u32 codetag_parts(u16 id);
+void codetag_parts_forget(u16 first, unsigned int nr);
+
+/* ids.c */
+void alloc_tag_split_into(u16 id, u32 nr);
+
+#endif /* _MM_CODETAG_PARTS_H */
