@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * context.c, context_show.c: sites split into contexts, for the rest of the profiler.
+ * Sites split into contexts, for the rest of the profiler.
  */
 #ifndef _MM_CODETAG_SPLIT_H
 #define _MM_CODETAG_SPLIT_H
@@ -31,26 +31,40 @@ struct codetag_context_use {
 };
 
 #ifdef CONFIG_CODETAG_CONTEXTS
+/* context_pool.c: the contexts that there are */
+extern unsigned int codetag_max_contexts;
+void codetag_contexts_lock(void);
+void codetag_contexts_unlock(void);
+struct codetag_context *codetag_context_next(unsigned int id);
+unsigned int codetag_default_contexts(u64 memory, unsigned int cpus);
+void codetag_contexts_init(void);
+
+/* context.c: finding and making contexts */
+extern unsigned int codetag_age_interval;
+unsigned int codetag_uptime(void);
+u64 codetag_cgroup_value(const struct cgroup *cgrp);
+void codetag_contexts_seed(void);
+struct codetag_context *codetag_context_found(const struct codetag_context *ctx);
+
+/* context_reap.c: releasing contexts */
+void codetag_split_count(void);
+void codetag_split_switch_keys(void);
+void codetag_contexts_reap(void);
+void codetag_contexts_reap_later(void);
+void codetag_contexts_module_gone(const struct module *mod);
+
+/* split.c: splitting sites */
 struct codetag_site *codetag_split_new(const struct codetag_info *info,
 				       const struct codetag_keys *keys);
 void codetag_split(struct codetag_site *site);
 void codetag_unsplit(const struct codetag_info *info);
 void codetag_split_switch(void);
-void codetag_contexts_module_gone(const struct module *mod);
 bool codetag_split_wanted(const struct codetag_info *info);
-void codetag_contexts_reap(void);
+
+/* context_check.c: reports about all contexts */
+unsigned long codetag_site_lost(const struct codetag_site *site);
 void codetag_context_use(struct codetag_context_use *use);
 unsigned int codetag_contexts_check(struct seq_buf *out);
-void codetag_contexts_lock(void);
-void codetag_contexts_unlock(void);
-struct codetag_context *codetag_context_next(unsigned int id);
-unsigned long codetag_site_lost(const struct codetag_site *site);
-unsigned int codetag_uptime(void);
-u64 codetag_cgroup_value(const struct cgroup *cgrp);
-
-extern unsigned int codetag_max_contexts, codetag_age_interval;
-unsigned int codetag_default_contexts(u64 memory, unsigned int cpus);
-void codetag_contexts_init(void);
 
 /* context_show.c: the list of contexts */
 void codetag_keys_show(struct seq_file *m, const struct codetag_info *info);

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * context_pool.c: the contexts that there are, for the files that use and release them.
+ */
+#ifndef _MM_CODETAG_CONTEXT_POOL_H
+#define _MM_CODETAG_CONTEXT_POOL_H
+
+#include <linux/mutex.h>
+#include "ids.h"
+
+struct workqueue_struct;
+
+/**
+ * struct codetag_pool - contexts, in blocks of neighbouring ids
+ * @mutex:	protects @blocks, and keeps contexts from being freed. Modules that load wait
+ *		for it, so it is never held over a grace period. codetag_sem nests inside
+ * @blocks:	in the order of ids
+ * @free:	free contexts: those that every page can hold, and those that only objects can
+ * @nr_free:	free contexts
+ * @nr_used:	other contexts
+ * @nr_sites:	sites that are split, for which free contexts are prepared
+ *
+ * codetag_context_lock protects @free, @nr_free and @nr_used.
+ */
+struct codetag_pool {
+	struct mutex mutex; /* for blocks */
+	struct list_head blocks;
+	struct hlist_head free[2];
+	unsigned int nr_free;
+	unsigned int nr_used;
+	unsigned int nr_sites;
+};
+
+extern struct codetag_pool codetag_pool;
+extern struct workqueue_struct *codetag_context_wq;
+
+static inline struct codetag_block *codetag_block_of(struct codetag_context *ctx)
+{
+	return container_of(ctx - ctx->id % CODETAG_BLOCK_SIZE, struct codetag_block, contexts[0]);
+}
+
+bool codetag_pool_low(void);
+bool codetag_pool_may_take(void);
+struct codetag_context *codetag_pool_take(unsigned int max_id);
+void codetag_pool_put(struct codetag_context *ctx);
+void codetag_pool_refill(void);
+void codetag_pool_refill_later(void);
+void codetag_pool_shrink(void);
+bool codetag_pool_walk(bool (*function)(struct codetag_block *block));
+
+#endif /* _MM_CODETAG_CONTEXT_POOL_H */
