@@ -71,7 +71,7 @@ static inline void small_numbers(struct small *s)
 	SET(TAGS_END, s->value[N_TAGS]);	/* below */
 	SET(ID_UNREPRESENTABLE, 1); SET(ID_UNLOADED, 3); SET(ID_UNTAGGED, 4);
 	SET(NR_RESERVED, 5); SET(ID_TAIL, 8); SET(ID_FIRST, 32); SET(STATE_INACCURATE, 1);
-	SET(TAG_SIZE, 32); SET(COUNTERS_SIZE, 16); SET(CHUNK_UNIT, 4);
+	SET(TAG_SIZE, 32); SET(COUNTERS_SIZE, 24); SET(PARTS_SIZE, 16); SET(NR_PARTS, 4); SET(CHUNK_UNIT, 4);
 	SET(CHUNK_RESERVED, 0); SET(UNIT_OFFSETS, 0); SET(CPU_OFFSETS, 0);
 	SET(STORE_FLAGS, 1); SET(STORE_SLOT, 2); SET(STORE_EXT, 3); SET(EXT_SIZE, 0);
 	SET(FOLIO_MAPPING, 96); SET(FOLIO_REFCOUNT, 104); SET(PERCPU_START, 0); SET(PERCPU_END, 0);
@@ -139,14 +139,27 @@ static inline void small_tag(struct small *s, uint64_t tag, unsigned int line, c
 	small64(s, tag + s->value[N_TAG_FUNCTION], names + 32);
 }
 
-static inline void small_count(struct small *s, unsigned int id, uint64_t bytes, uint64_t calls)
+static inline void small_count(struct small *s, unsigned int id, uint64_t bytes, uint32_t allocs,
+			       uint32_t frees)
 {
-	small64(s, small_at(SMALL_SYMBOLS + 7) + id * 16 + s->value[N_COUNTERS_BYTES], bytes);
-	small64(s, small_at(SMALL_SYMBOLS + 7) + id * 16 + s->value[N_COUNTERS_CALLS], calls);
+	uint64_t counters = small_at(SMALL_SYMBOLS + 7) + id * s->value[N_COUNTERS_SIZE];
+
+	small64(s, counters + s->value[N_COUNTERS_BYTES], bytes);
+	small32(s, counters + s->value[N_COUNTERS_ALLOCS], allocs);
+	small32(s, counters + s->value[N_COUNTERS_FREES], frees);
+}
+
+static inline void small_parts(struct small *s, unsigned int entry, uint32_t id, uint32_t nr)
+{
+	uint64_t parts = s->value[N_PARTS] + entry * s->value[N_PARTS_SIZE];
+
+	small32(s, parts + s->value[N_PARTS_ID], id);
+	small32(s, parts + s->value[N_PARTS_NR], nr);
 }
 
 /*
  * Site 32 has 4 pages and a percpu allocation; site 33 has two of the three objects of a slab.
+ * The counters of both have wrapped around; pages of site 32 were split, and their parts freed.
  */
 static inline void small_fill(struct small *s)
 {
@@ -157,8 +170,10 @@ static inline void small_fill(struct small *s)
 	small64(s, n[N_BUILTIN_END], 34);
 	small_tag(s, n[N_TAGS], 1, "pages");
 	small_tag(s, n[N_TAGS] + 32, 2, "objects");
-	small_count(s, 32, 4 * DUMP_PAGE + 16, 2);
-	small_count(s, 33, 2 * 1024, 2);
+	small_count(s, 32, 4 * DUMP_PAGE + 16, 5, 10);
+	small_parts(s, 3, 32, 7);
+	small_parts(s, 2, 0, 1000);
+	small_count(s, 33, 2 * 1024, 1, UINT32_MAX);
 	small64(s, n[N_RANGES], n[N_RANGES]);
 	small64(s, n[N_POSSIBLE], 1);
 	small64(s, n[N_MAX_PFN], SMALL_PAGES);

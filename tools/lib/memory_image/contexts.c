@@ -290,8 +290,7 @@ static void put_stack(const struct reader *r, const char *raw)
 static void put_context(const struct reader *r, uint16_t id, const char *raw)
 {
 	const struct image_counters *counted = &r->sites->counted[id];
-	uint64_t allocs = sum_percpu(r->image, get64(raw, r->image->n[N_CONTEXT_ALLOCS]));
-	uint64_t calls = not_below_0(counted->calls);
+	uint64_t allocs = counted->allocs, calls = not_below_0(counted->calls);
 
 	if (!allocs && !calls)
 		return;
@@ -336,7 +335,7 @@ static bool layout_sane(const struct image *image)
 		{ N_SITE_SPLIT, N_SITE_SIZE, 4 }, { N_SITE_MAX, N_SITE_SIZE, 4 },
 		{ N_SITE_NR, N_SITE_SIZE, 4 }, { N_SITE_LOST, N_SITE_SIZE, 8 },
 		{ N_CONTEXT_SPLIT, N_CONTEXT_SIZE, 4 }, { N_CONTEXT_FRAMES, N_CONTEXT_SIZE, 1 },
-		{ N_CONTEXT_ALLOCS, N_CONTEXT_SIZE, 8 }, { N_CONTEXT_TEXT, N_CONTEXT_SIZE, 8 },
+		{ N_CONTEXT_TEXT, N_CONTEXT_SIZE, 8 },
 		{ N_CONTEXT_WORDS, N_CONTEXT_SIZE, 8 * n[N_VALUE_WORDS] },
 		{ N_CONTEXT_STACK, N_CONTEXT_SIZE, 8 * n[N_STACK_DEPTH] },
 	};

@@ -277,7 +277,9 @@ static const struct {
 	enum number member, size_of;
 	size_t size;
 } members[] = {
-	{ N_COUNTERS_BYTES, N_COUNTERS_SIZE, 8 }, { N_COUNTERS_CALLS, N_COUNTERS_SIZE, 8 },
+	{ N_COUNTERS_BYTES, N_COUNTERS_SIZE, 8 }, { N_COUNTERS_ALLOCS, N_COUNTERS_SIZE, 4 },
+	{ N_COUNTERS_FREES, N_COUNTERS_SIZE, 4 },
+	{ N_PARTS_ID, N_PARTS_SIZE, 4 }, { N_PARTS_NR, N_PARTS_SIZE, 4 },
 	{ N_RANGE_LIST, N_RANGE_SIZE, 8 }, { N_RANGE_MOD, N_RANGE_SIZE, 8 },
 	{ N_RANGE_TAGS, N_RANGE_SIZE, 8 }, { N_RANGE_NR, N_RANGE_SIZE, 4 },
 	{ N_RANGE_FIRST, N_RANGE_SIZE, 2 }, { N_RANGE_COUNTERS, N_RANGE_SIZE, 8 },
@@ -310,7 +312,8 @@ static bool numbers_sane(const struct image *image)
 {
 	const uint64_t *n = image->n;
 
-	return n[N_TAG_SIZE] && n[N_COUNTERS_SIZE] <= 256 && n[N_PAGE_SIZE_OF] >= 32 &&
+	return n[N_TAG_SIZE] && n[N_COUNTERS_SIZE] <= 256 && n[N_PARTS_SIZE] <= 256 &&
+	       n[N_NR_PARTS] <= 1 << 20 && n[N_PAGE_SIZE_OF] >= 32 &&
 	       n[N_PAGE_SIZE_OF] <= 256 && n[N_CHUNK_UNIT] && n[N_CHUNK_UNIT] <= 64 &&
 	       n[N_PG_HEAD] < 64 &&
 	       n[N_PG_RESERVED] < 64 && n[N_ZONE_SHIFT] < 64 &&

@@ -26,7 +26,13 @@
 	X(TAG_FILE, "alloc_tag.ct.filename")					\
 	X(COUNTERS_SIZE, "sizeof alloc_tag_counters")				\
 	X(COUNTERS_BYTES, "alloc_tag_counters.bytes")				\
-	X(COUNTERS_CALLS, "alloc_tag_counters.calls")				\
+	X(COUNTERS_ALLOCS, "alloc_tag_counters.allocs")				\
+	X(COUNTERS_FREES, "alloc_tag_counters.frees")				\
+	X(PARTS, "codetag_parts_of")						\
+	X(NR_PARTS, "length codetag_parts_of")					\
+	X(PARTS_SIZE, "sizeof codetag_parts")					\
+	X(PARTS_ID, "codetag_parts.id")						\
+	X(PARTS_NR, "codetag_parts.nr")						\
 	X(RANGES, "codetag_ranges")						\
 	X(RANGE_SIZE, "sizeof codetag_range")					\
 	X(RANGE_LIST, "codetag_range.list")					\
@@ -63,13 +69,11 @@
 	MAY(SITE_NR, "codetag_site.nr")						\
 	MAY(SITE_LOST, "codetag_site.lost")					\
 	MAY(BLOCK_SIZE_OF, "sizeof codetag_block")				\
-	MAY(BLOCK_COUNTERS_SIZE, "sizeof codetag_block_counters")		\
 	MAY(BLOCK_CONTEXTS, "codetag_block.contexts")				\
 	MAY(CONTEXT_SIZE, "sizeof codetag_context")				\
 	MAY(CONTEXT_SITE, "codetag_context.site")				\
 	MAY(CONTEXT_SPLIT, "codetag_context.split_by")				\
 	MAY(CONTEXT_FRAMES, "codetag_context.nr_frames")			\
-	MAY(CONTEXT_ALLOCS, "codetag_context.allocs")				\
 	MAY(CONTEXT_TEXT, "codetag_context.text")				\
 	MAY(CONTEXT_WORDS, "codetag_context.words")				\
 	MAY(CONTEXT_STACK, "codetag_context.stack")				\

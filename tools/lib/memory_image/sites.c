@@ -36,10 +36,37 @@ static void count(struct image_sites *sites, uint32_t first, uint32_t nr, uint64
 			 * memory that another allocated.
 			 */
 			sum->bytes = (int64_t)((uint64_t)sum->bytes + get64(one, n[N_COUNTERS_BYTES]));
-			sum->calls = (int64_t)((uint64_t)sum->calls + get64(one, n[N_COUNTERS_CALLS]));
+			sum->allocs += get32(one, n[N_COUNTERS_ALLOCS]);
+			sum->frees += get32(one, n[N_COUNTERS_FREES]);
 		}
 	}
 	free(of_cpu);
+}
+
+/* Each part of a split page is freed by itself. */
+static void add_parts(struct image_sites *sites)
+{
+	const uint64_t *n = sites->image->n;
+	char raw[256];	/* the largest size that numbers_sane() accepts */
+
+	for (uint64_t i = 0; i < n[N_NR_PARTS] && !image_exhausted(sites->image); i++) {
+		if (!image_read(sites->image, n[N_PARTS] + i * n[N_PARTS_SIZE], raw, n[N_PARTS_SIZE]))
+			break;
+		/* Id 0 marks an unused entry, and no memory is charged to it. */
+		if (get32(raw, n[N_PARTS_ID]) < IMAGE_IDS)
+			sites->counted[get32(raw, n[N_PARTS_ID])].allocs += get32(raw, n[N_PARTS_NR]);
+	}
+}
+
+/* A small negative number is an error of that kernel, or of an image that was torn. */
+static void count_calls(struct image_sites *sites)
+{
+	for (uint32_t id = 1; id < IMAGE_IDS; id++) {
+		struct image_counters *sum = &sites->counted[id];
+		uint32_t calls = sum->allocs - sum->frees;
+
+		sum->calls = calls >= 0xf0000000 ? (int32_t)calls : (int64_t)calls;
+	}
 }
 
 /* ---- ranges ----------------------------------------------------------------------- */
@@ -116,6 +143,8 @@ struct image_sites *image_sites_read(struct image *image)
 	sites->builtin = tags > 1 << 20 ? 0 : (uint32_t)tags;
 	count(sites, 0, sites->builtin_end, image->layout.counters);
 	read_ranges(sites);
+	add_parts(sites);
+	count_calls(sites);
 	return sites;
 }
 

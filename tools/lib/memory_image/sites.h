@@ -8,8 +8,10 @@
 
 #define IMAGE_IDS 65536
 
+/* What is held; and the allocations with the parts that splits made of them, modulo 2^32. */
 struct image_counters {
 	int64_t bytes, calls;
+	uint32_t allocs, frees;
 };
 
 /* The tags of one module, with neighbouring ids, or without ids (@first is 0). */

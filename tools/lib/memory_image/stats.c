@@ -161,7 +161,7 @@ static void put_contexts(const struct writer *w)
 
 		if (!range->block)
 			continue;
-		bytes += n[N_BLOCK_SIZE_OF] + cpus * n[N_BLOCK_COUNTERS_SIZE];
+		bytes += n[N_BLOCK_SIZE_OF] + cpus * n[N_BLOCK_SIZE] * n[N_COUNTERS_SIZE];
 		for (uint32_t k = 0; k < range->nr; k++) {
 			uint64_t at = range->block + n[N_BLOCK_CONTEXTS] + k * n[N_CONTEXT_SIZE];
 

@@ -77,6 +77,33 @@ static void test_small(void)
 	free(file);
 }
 
+/* Fewer allocations than frees, an error of that kernel: the audit sees it, the report shows 0. */
+static void test_negative(void)
+{
+	static const uint32_t frees[] = { 2, UINT32_MAX - 2 };	/* the second one is 3 after a wrap */
+	uint8_t *file = small_image();
+	const char *why = NULL;
+	struct image *image = image_open_dump(dump_open_memory(file, SMALL_SIZE, &why), &why);
+	uint64_t counters = small_at(SMALL_SYMBOLS + 7) + 33 * image->n[N_COUNTERS_SIZE];
+
+	for (size_t i = 0; i < sizeof(frees) / sizeof(*frees); i++) {
+		struct image_sites *sites;
+		struct text text = { 0 };
+
+		memcpy(file + SMALL_HEAD + (counters + image->n[N_COUNTERS_ALLOCS] - SMALL_MAP), &(uint32_t){ 0 }, 4);
+		memcpy(file + SMALL_HEAD + (counters + image->n[N_COUNTERS_FREES] - SMALL_MAP), &frees[i], 4);
+		sites = image_sites_read(image);
+		image_allocinfo(sites, &text);
+		expect(sites->counted[33].calls == (i ? 3 : -2), "calls are signed: %lld",
+		       (long long)sites->counted[33].calls);
+		expect(strstr(text.s, i ? " 3 mm/small.c:2 " : " 0 mm/small.c:2 "), "the report: %s", text.s);
+		image_sites_free(sites);
+		text_free(&text);
+	}
+	image_close(image);
+	free(file);
+}
+
 /* Walking a list that leads to itself ends. */
 static void test_loop(void)
 {
@@ -155,7 +182,7 @@ static void far_member(uint8_t *file)
 static void test_hostile(void)
 {
 	static const enum number members[] = {
-		N_COUNTERS_BYTES, N_COUNTERS_CALLS, N_RANGE_LIST, N_RANGE_MOD, N_RANGE_TAGS,
+		N_COUNTERS_BYTES, N_COUNTERS_ALLOCS, N_COUNTERS_FREES, N_PARTS_ID, N_PARTS_NR, N_RANGE_LIST, N_RANGE_MOD, N_RANGE_TAGS,
 		N_RANGE_NR, N_RANGE_FIRST, N_RANGE_COUNTERS, N_RANGE_BLOCK, N_PAGE_FLAGS,
 		N_PAGE_TYPE, N_SLAB_CACHE, N_CACHE_NAME, N_CACHE_SIZE, N_CACHE_OBJECT_SIZE,
 		N_CACHE_FLAGS, N_CACHE_RED, N_CACHE_VECTOR,
@@ -174,6 +201,7 @@ static void test_hostile(void)
 void test_memory_image(void)
 {
 	test_small();
+	test_negative();
 	test_loop();
 	test_refused();
 	test_hostile();
