@@ -14,6 +14,7 @@
 #include "contexts_read.h"
 #include "interval.h"
 #include "base/message.h"
+#include "read/activity.h"
 #include "read/allocinfo.h"
 #include "read/input.h"
 #include "recording/recording.h"
@@ -21,7 +22,7 @@
 
 struct record {
 	const char *output;
-	const char *allocinfo, *meminfo, *vmstat, *slabinfo, *zoneinfo, *contexts;
+	const char *allocinfo, *meminfo, *vmstat, *slabinfo, *zoneinfo, *contexts, *activity;
 	double interval;
 	int64_t count;
 	bool append, quiet;
@@ -29,7 +30,7 @@ struct record {
 };
 
 enum { KEY_APPEND = 0x200, KEY_ALLOCINFO, KEY_MEMINFO, KEY_VMSTAT, KEY_SLABINFO,
-       KEY_ZONEINFO, KEY_CONTEXTS };
+       KEY_ZONEINFO, KEY_CONTEXTS, KEY_ACTIVITY };
 
 static const struct argp_option options[] = {
 	{ "output", 'o', "FILE", 0, "The recording", 0 },
@@ -43,6 +44,7 @@ static const struct argp_option options[] = {
 	{ "vmstat", KEY_VMSTAT, "FILE", 0, "Likewise for /proc/vmstat", 1 },
 	{ "slabinfo", KEY_SLABINFO, "FILE", 0, "Likewise for /proc/slabinfo", 1 },
 	{ "zoneinfo", KEY_ZONEINFO, "FILE", 0, "Likewise for /proc/zoneinfo", 1 },
+	{ "activity", KEY_ACTIVITY, "FILE", 0, "Likewise for " ACTIVITY_PATH, 1 },
 	{ "contexts", KEY_CONTEXTS, "FILE", 0, "Likewise for " CONTEXTS_PATH, 1 },
 	{ 0 }
 };
@@ -92,6 +94,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case KEY_ZONEINFO:
 		record->zoneinfo = arg;
 		return 0;
+	case KEY_ACTIVITY:
+		record->activity = arg;
+		return 0;
 	case KEY_CONTEXTS:
 		record->contexts = arg;
 		return 0;
@@ -107,7 +112,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 static const struct argp argp = {
 	options, parse, "-o FILE",
-	"Writes snapshots of allocinfo, meminfo, vmstat, slabinfo and zoneinfo, of the contexts "
+	"Writes snapshots of allocinfo, of allocations and frees, meminfo, vmstat, slabinfo and zoneinfo, of the contexts "
 	"of call sites that are split, of the largest processes, and of the memory kept at boot, into one SQLite "
 	"file, for replay, leaks and chart. Only changes are stored. However it ends, "
 	"at most the last snapshot is missing."
@@ -218,6 +223,20 @@ static bool read_contexts(const struct record *record, char **text)
 	return good;
 }
 
+/* Not every kernel counts allocations and frees; their absence is not reported. */
+static bool read_activity(const struct record *record, struct allocinfo *info)
+{
+	const char *path = of_machine(record, record->activity, ACTIVITY_PATH), *why;
+
+	if (activity_read(info, path, &why) || !record->activity)
+		return true;
+	if (why)
+		warning("%s: %s", path, why);
+	else
+		input_complain(path, errno);
+	return false;
+}
+
 /* Of this machine; their absence is not reported. */
 static void read_holders(struct holders *processes, struct holders *boot)
 {
@@ -278,8 +297,9 @@ static enum taken take(struct record *record)
 
 	if (!allocinfo_read(&info, record->allocinfo))
 		return NOT_TAKEN;
+	good = read_activity(record, &info);
 	good = read_fields(record, record->meminfo, "/proc/meminfo", "MemTotal",
-			   &meminfo);
+			   &meminfo) && good;
 	good = read_fields(record, record->vmstat, "/proc/vmstat", "nr_free_pages",
 			   &vmstat) && good;
 	good = read_slabinfo(record, &slabinfo) && good;

@@ -32,6 +32,12 @@ enum site_flag {
 	SITE_BOUND = 1 << 3,		/* not in the list: the size is an upper bound, see part */
 };
 
+/* Allocations and frees, see read/activity.h. */
+struct activity {
+	int64_t allocs, frees;
+	bool known;
+};
+
 /* One row: a call site, or one copy of it if it is in an inlined function. */
 struct site {
 	const char *file;
@@ -42,6 +48,8 @@ struct site {
 	unsigned int flags;
 	int64_t bytes;
 	int64_t calls;
+	struct activity all;	/* since boot, modulo 2^32 */
+	struct activity recent;	/* since an earlier reading */
 	/* Set by model/match.h: */
 	uint32_t line_before;	/* line in an older kernel, 0: the same or not known */
 	uint32_t namesake;	/* distinguishes sites that had this line in different kernels */

@@ -33,12 +33,19 @@ const char store_contexts_schema[] =
 	"CREATE TABLE IF NOT EXISTS contexts ("
 	"snapshot INTEGER PRIMARY KEY REFERENCES snapshot, text TEXT NOT NULL);";
 
+/* Likewise. The numbers are those of the kernel, modulo 2^32; NULL once the row has vanished. */
+const char store_activity_schema[] =
+	"CREATE TABLE IF NOT EXISTS activity (site INTEGER NOT NULL REFERENCES site,"
+	" snapshot INTEGER NOT NULL REFERENCES snapshot, allocs INTEGER, frees INTEGER,"
+	" PRIMARY KEY (site, snapshot)) WITHOUT ROWID;";
+
 static const char *const sql[STATEMENTS] = {
 	[ADD_SNAPSHOT] = "INSERT INTO snapshot VALUES (?, ?, ?, ?)",
 	[ADD_SITE] = "INSERT INTO site VALUES (?, ?, ?, ?, ?, ?)",
 	[ADD_ROW] = "INSERT INTO row VALUES (?, ?, ?, ?, ?)",
 	[ADD_GAUGE] = "INSERT INTO gauge VALUES (?, ?, ?)",
 	[ADD_SAMPLE] = "INSERT INTO sample VALUES (?, ?, ?)",
+	[ADD_ACTIVITY] = "INSERT INTO activity VALUES (?, ?, ?, ?)",
 	/* The key finds the last row of each site without reading all rows. */
 	[LOAD] = "SELECT file, line, module, func, bytes, calls, notes, id FROM site"
 		 " JOIN row ON site = id AND snapshot = (SELECT max(snapshot)"
@@ -154,7 +161,8 @@ void recording_close(struct recording *rec)
 bool store_prepare(struct recording *rec)
 {
 	for (int i = 0; i < STATEMENTS; i++)
-		if (sqlite3_prepare_v3(rec->db, sql[i], -1,
+		if ((i != ADD_ACTIVITY || store_has_activity(rec)) &&
+		    sqlite3_prepare_v3(rec->db, sql[i], -1,
 				       SQLITE_PREPARE_PERSISTENT,
 				       &rec->statement[i], NULL) != SQLITE_OK)
 			return store_fail(rec);
@@ -245,13 +253,23 @@ static bool load_snapshots(struct recording *rec)
 	return store_query_end(rec, s, result);
 }
 
-bool store_has_contexts(struct recording *rec)
+static bool finds(struct recording *rec, const char *query)
 {
-	sqlite3_stmt *s = store_query(rec, "SELECT 1 FROM sqlite_master WHERE name IN ('contexts', 'stack')");
+	sqlite3_stmt *s = store_query(rec, query);
 	bool has = s && sqlite3_step(s) == SQLITE_ROW;
 
 	sqlite3_finalize(s);
 	return has;
+}
+
+bool store_has_contexts(struct recording *rec)
+{
+	return finds(rec, "SELECT 1 FROM sqlite_master WHERE name IN ('contexts', 'stack')");
+}
+
+bool store_has_activity(struct recording *rec)
+{
+	return finds(rec, "SELECT 1 FROM sqlite_master WHERE name = 'activity'");
 }
 
 bool store_open(struct recording *rec, const char *path, enum database_use use)
@@ -260,11 +278,12 @@ bool store_open(struct recording *rec, const char *path, enum database_use use)
 	return rec->db;
 }
 
-/* Whether the tables are those of a recording; the table of contexts may be missing. */
+/* Whether the tables are those of a recording; newer ones may be missing. */
 static bool check_tables(struct recording *rec)
 {
 	return (database_has(rec->db, store_schema) &&
-		(!store_has_contexts(rec) || database_has(rec->db, store_contexts_schema))) ||
+		(!store_has_contexts(rec) || database_has(rec->db, store_contexts_schema)) &&
+		(!store_has_activity(rec) || database_has(rec->db, store_activity_schema))) ||
 	       store_fail_with(rec, "damaged: its tables are not those of a recording");
 }
 
@@ -290,14 +309,15 @@ static bool check_indexes(struct recording *rec)
 bool store_open_existing(struct recording *rec, const char *path, enum database_use use)
 {
 	return store_open(rec, path, use) && load_meta(rec) && check_tables(rec) &&
-	       (use != DATABASE_APPEND || check_indexes(rec)) && load_snapshots(rec) && store_prepare(rec);
+	       (use != DATABASE_APPEND || check_indexes(rec)) && load_snapshots(rec);
 }
 
 struct recording *recording_open(const char *path)
 {
 	struct recording *rec = store_new();
 
-	store_open_existing(rec, path, DATABASE_READ);
+	if (store_open_existing(rec, path, DATABASE_READ))
+		store_prepare(rec);
 	return rec;
 }
 

@@ -56,6 +56,9 @@ int64_t recording_time(const struct recording *rec, size_t i);
 /* The allocinfo of snapshot @i, from 0. */
 bool recording_load(struct recording *rec, size_t i, struct allocinfo *info);
 
+/* The same with the recent activity: since snapshot @from. */
+bool recording_load_since(struct recording *rec, size_t from, size_t i, struct allocinfo *info);
+
 /* The other values recorded with it. */
 bool recording_load_machine(struct recording *rec, size_t i, struct machine *machine);
 

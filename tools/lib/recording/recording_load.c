@@ -6,6 +6,7 @@
 
 #include "base/memory.h"
 #include "model/group.h"
+#include "read/activity.h"
 #include "read/contexts.h"
 #include "recording/site_row.h"
 
@@ -134,12 +135,15 @@ out:
 	return false;
 }
 
-bool recording_load(struct recording *rec, size_t i, struct allocinfo *info)
+/* Reads the rows of snapshot @i. *@id, to be freed, are the numbers of their sites. */
+static bool load_rows(struct recording *rec, size_t i, struct allocinfo *info, int64_t **id)
 {
 	sqlite3_stmt *s = rec->statement[LOAD];
 	int64_t last = INT64_MIN;
+	size_t room = 0;
 	int result;
 
+	*id = NULL;
 	*info = (struct allocinfo){
 		.major = rec->snapshot[i].major,
 		.minor = rec->snapshot[i].minor,
@@ -150,6 +154,8 @@ bool recording_load(struct recording *rec, size_t i, struct allocinfo *info)
 			store_fail_with(rec, store_damaged);
 			break;
 		}
+		GROW((*id), info->count, room);
+		(*id)[info->count] = last;
 		site_row_add(info, s);
 	}
 	if (result != SQLITE_DONE)
@@ -158,6 +164,75 @@ bool recording_load(struct recording *rec, size_t i, struct allocinfo *info)
 	if (result != SQLITE_DONE)
 		allocinfo_free(info);
 	return result == SQLITE_DONE;
+}
+
+/*
+ * Sets the activity of the rows of @info, whose sites are @id, up to snapshot @to, and the recent
+ * activity from snapshot @from on. It is the sum of all steps in between, so a number may wrap
+ * around as often as it likes.
+ */
+static bool load_activity(struct recording *rec, size_t from, size_t to, struct allocinfo *info,
+			  const int64_t *id)
+{
+	int64_t start = rec->snapshot[from].id, last_site = INT64_MIN;
+	struct activity before = { 0 };
+	bool any = false;
+	sqlite3_stmt *s;
+	size_t row = 0;
+	int result;
+
+	if (!store_has_activity(rec))
+		return !rec->error;
+	s = store_query(rec, "SELECT site, snapshot, allocs, frees FROM activity WHERE snapshot <= ?"
+			" ORDER BY site, snapshot");
+	if (!s)
+		return false;
+	sqlite3_bind_int64(s, 1, rec->snapshot[to].id);
+	while ((result = sqlite3_step(s)) == SQLITE_ROW) {
+		int64_t site_id = sqlite3_column_int64(s, 0), snapshot = sqlite3_column_int64(s, 1);
+		struct activity now = {
+			(uint32_t)sqlite3_column_int64(s, 2), (uint32_t)sqlite3_column_int64(s, 3),
+			sqlite3_column_type(s, 2) != SQLITE_NULL,
+		}, step = { 0 };
+
+		if (site_id != last_site)
+			before = (struct activity){ 0 };
+		last_site = site_id;
+		while (row < info->count && id[row] < site_id)
+			row++;
+		any |= snapshot <= start;
+		if (row < info->count && id[row] == site_id) {
+			struct site *site = &info->site[row];
+
+			if (now.known && snapshot > start)
+				step = activity_step(before.known ? &before : NULL, &now,
+						     site->flags & SITE_UNLOADED);
+			site->all = now;
+			activity_add(&site->recent, &step);
+		}
+		before = now;
+	}
+	for (size_t i = 0; i < info->count; i++)
+		info->site[i].recent.known = any && from < to && info->site[i].all.known;
+	return store_query_end(rec, s, result);
+}
+
+bool recording_load_since(struct recording *rec, size_t from, size_t i, struct allocinfo *info)
+{
+	int64_t *id;
+	bool good = load_rows(rec, i, info, &id);
+
+	if (good && !load_activity(rec, from, i, info, id)) {
+		allocinfo_free(info);
+		good = false;
+	}
+	free(id);
+	return good;
+}
+
+bool recording_load(struct recording *rec, size_t i, struct allocinfo *info)
+{
+	return recording_load_since(rec, i, i, info);
 }
 
 bool recording_unprofiled(struct recording *rec, const struct recording_choice *choice,

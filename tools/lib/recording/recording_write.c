@@ -72,6 +72,20 @@ static bool load_states(struct recording *rec)
 	}
 	if (!store_query_end(rec, s, result))
 		return false;
+	s = store_query(rec, "SELECT site, max(snapshot), allocs, frees FROM activity GROUP BY site");
+	if (!s)
+		return false;
+	while ((result = sqlite3_step(s)) == SQLITE_ROW) {
+		int64_t site = sqlite3_column_int64(s, 0);
+
+		if (site > 0 && site <= (int64_t)rec->sites.count)
+			state_of(rec, (size_t)site - 1)->activity = (struct activity){
+				(uint32_t)sqlite3_column_int64(s, 2), (uint32_t)sqlite3_column_int64(s, 3),
+				sqlite3_column_type(s, 2) != SQLITE_NULL,
+			};
+	}
+	if (!store_query_end(rec, s, result))
+		return false;
 	s = store_query(rec,
 		"SELECT source || '.' || name, value FROM gauge JOIN"
 		" (SELECT gauge, max(snapshot), value FROM sample GROUP BY gauge)"
@@ -171,7 +185,8 @@ struct recording *recording_create(const char *path, const char *kernel, bool ap
 	if (append) {
 		if (lock_file(rec, path, false) && store_open_existing(rec, path, DATABASE_APPEND) &&
 		    same_kernel(rec, kernel) &&
-		    store_run(rec, "PRAGMA wal_autocheckpoint = 0") && store_run(rec, store_contexts_schema))
+		    store_run(rec, "PRAGMA wal_autocheckpoint = 0") && store_run(rec, store_contexts_schema) &&
+		    store_run(rec, store_activity_schema) && store_prepare(rec))
 			load_states(rec);
 		return rec;
 	}
@@ -188,7 +203,7 @@ struct recording *recording_create(const char *path, const char *kernel, bool ap
 			"PRAGMA wal_autocheckpoint = 0;"
 			"BEGIN;") ||
 	    !store_run(rec, store_meta_schema) || !store_run(rec, store_schema) ||
-	    !store_run(rec, store_contexts_schema) ||
+	    !store_run(rec, store_contexts_schema) || !store_run(rec, store_activity_schema) ||
 	    !store_run(rec, "INSERT INTO meta VALUES ('format', '" STORE_FORMAT "')"))
 		return rec;
 	s = store_query(rec, "INSERT INTO meta VALUES ('kernel', ?)");
@@ -242,6 +257,24 @@ static bool add_row(struct recording *rec, size_t i, int64_t snapshot,
 	return store_step(rec, ADD_ROW);
 }
 
+/* @now is not known if the row has vanished. */
+static bool add_activity(struct recording *rec, size_t i, int64_t snapshot, const struct activity *now)
+{
+	struct activity *last = &state_of(rec, i)->activity;
+	sqlite3_stmt *s = rec->statement[ADD_ACTIVITY];
+
+	if (last->known == now->known && last->allocs == now->allocs && last->frees == now->frees)
+		return true;
+	*last = *now;
+	sqlite3_bind_int64(s, 1, (int64_t)i + 1);
+	sqlite3_bind_int64(s, 2, snapshot);
+	if (now->known) {
+		sqlite3_bind_int64(s, 3, now->allocs);
+		sqlite3_bind_int64(s, 4, now->frees);
+	}
+	return store_step(rec, ADD_ACTIVITY);
+}
+
 static bool add_rows(struct recording *rec, int64_t snapshot,
 		     const struct allocinfo *info)
 {
@@ -261,11 +294,12 @@ static bool add_rows(struct recording *rec, int64_t snapshot,
 		if (i >= known) {
 			good = add_site(rec, i, group);
 			known = rec->sites.count;
-		} else if (state->present && state->bytes == site->bytes &&
-			   state->calls == site->calls &&
-			   same_text(state->notes, site->notes)) {
-			continue;
 		}
+		if (good && site->all.known)
+			good = add_activity(rec, i, snapshot, &site->all);
+		if (state->present && state->bytes == site->bytes && state->calls == site->calls &&
+		    same_text(state->notes, site->notes))
+			continue;
 		good = good && add_row(rec, i, snapshot, site);
 		set_state(state, site->bytes, site->calls, site->notes);
 	}
@@ -273,7 +307,8 @@ static bool add_rows(struct recording *rec, int64_t snapshot,
 		struct state *state = &rec->state[i];
 
 		if (state->present && state->seen != (size_t)snapshot) {
-			good = add_row(rec, i, snapshot, NULL);
+			good = add_row(rec, i, snapshot, NULL) &&
+			       add_activity(rec, i, snapshot, &(struct activity){ 0 });
 			state->present = false;
 		}
 	}

@@ -15,18 +15,19 @@
 
 #define STORE_FORMAT "1"
 
-extern const char store_meta_schema[], store_schema[], store_contexts_schema[];
+extern const char store_meta_schema[], store_schema[], store_contexts_schema[], store_activity_schema[];
 
 /* In the text of contexts: "=17" stands for the frames of stack 17. */
 #define STACK_MARK '='
 
 enum statement {
-	ADD_SNAPSHOT, ADD_SITE, ADD_ROW, ADD_GAUGE, ADD_SAMPLE, LOAD, STATEMENTS
+	ADD_SNAPSHOT, ADD_SITE, ADD_ROW, ADD_GAUGE, ADD_SAMPLE, ADD_ACTIVITY, LOAD, STATEMENTS
 };
 
 /* The last stored state of a row, indexed by the number of its site. */
 struct state {
 	int64_t bytes, calls;
+	struct activity activity;
 	char *notes;
 	bool present;
 	size_t seen;	/* the last snapshot that had it */
@@ -94,6 +95,7 @@ sqlite3_stmt *store_query(struct recording *rec, const char *text);
 /* Ends a query; @result is the result of its last step. */
 bool store_query_end(struct recording *rec, sqlite3_stmt *s, int result);
 bool store_has_contexts(struct recording *rec);
+bool store_has_activity(struct recording *rec);
 
 struct recording *store_new(void);
 bool store_open(struct recording *rec, const char *path, enum database_use use);

@@ -3,6 +3,7 @@
  * Feeds any text to the parser and to all users of its result. The first line is the grouping
  * and the query, so these are fuzzed as well.
  */
+#include "read/activity.h"
 #include "read/allocinfo.h"
 #include "read/copies.h"
 
@@ -71,6 +72,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct query *query = NULL;
 	struct query_error error;
 	struct allocinfo info;
+	const char *why;
 	char *copy;
 
 	memcpy(text, data, size);
@@ -96,6 +98,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	} else {
 		allocinfo_parse(&info, copy, 0);
 	}
+	/* The text may be one of the other format, too. */
+	copy = memcpy(xcalloc(size + 1, 1), body, strnlen(body, size));
+	activity_parse(&info, copy, strlen(copy), &why);
+	activity_between(&info, &info, false);
+	free(copy);
 	read_all(&info, by, query);
 	allocinfo_free(&info);
 	query_free(query);

@@ -59,8 +59,10 @@ static void make_recording(const char *path)
 		"# site: 0 0 0 a.c:1 func:f keys=stack max=9 contexts=1\n"
 		"10 1 1 a.c:1 func:f size=10\n f+0x1/0x2\n";
 	struct site site[] = {
-		{ .file = "a.c", .line = 1, .func = "f", .bytes = 10, .calls = 1 },
-		{ .file = "b.c", .line = 2, .func = "g", .module = "m", .bytes = 20, .calls = 2 },
+		{ .file = "a.c", .line = 1, .func = "f", .bytes = 10, .calls = 1,
+		  .all = { 4294967290, 7, true } },
+		{ .file = "b.c", .line = 2, .func = "g", .module = "m", .bytes = 20, .calls = 2,
+		  .all = { 3, 1, true } },
 	};
 	struct allocinfo info = { .major = 1, .site = site, .count = 2 };
 	struct field field = { .name = "MemTotal", .number = 1, .is_number = true };
@@ -70,6 +72,7 @@ static void make_recording(const char *path)
 
 	for (moment.time = 1; moment.time < 4; moment.time++) {
 		site[0].bytes += 10;
+		site[0].all.allocs = (uint32_t)(site[0].all.allocs + 4);
 		field.number++;
 		if (!recording_add(rec, &moment))
 			abort();
@@ -159,18 +162,19 @@ static void put_value(sqlite3_str *sql, struct bytes *bytes)
 /* Changes a row, a table, or SQLite's schema of the tables. */
 static void change(sqlite3 *db, struct bytes *bytes)
 {
-	static const char *const tables[KINDS + 1][8] = {
-		{ "meta", "snapshot", "site", "row", "gauge", "sample", "stack", "contexts" },
-		{ "meta", "host", "site", "value", "spread", "outlier", "meta", "host" },
-		{ "meta", "caller", "use", "finding", "meta", "caller", "use", "finding" },
+	static const char *const tables[KINDS + 1][9] = {
+		{ "meta", "snapshot", "site", "row", "gauge", "sample", "stack", "contexts", "activity" },
+		{ "meta", "host", "site", "value", "spread", "outlier", "meta", "host", "site" },
+		{ "meta", "caller", "use", "finding", "meta", "caller", "use", "finding", "meta" },
 	};
 	static const char *const columns[] = {
 		"id", "key", "value", "name", "file", "line", "module", "func", "site", "snapshot",
 		"bytes", "calls", "notes", "source", "gauge", "time", "major", "frames", "text",
 		"caller", "cache", "frees", "count", "allocator", "host", "size", "kernel", "rowid",
+		"allocs",
 	};
 	sqlite3_str *sql = sqlite3_str_new(db);
-	const char *table = tables[take(bytes) % KINDS][take(bytes) % 8];
+	const char *table = tables[take(bytes) % KINDS][take(bytes) % 9];
 	const char *column = columns[take(bytes) % (sizeof(columns) / sizeof(*columns))];
 	char *text;
 
@@ -255,7 +259,7 @@ static void read_recording(void)
 		struct machine machine;
 		struct text text = { 0 };
 
-		if (recording_load(rec, i, &info))
+		if (recording_load_since(rec, 0, i, &info))
 			allocinfo_free(&info);
 		if (recording_load_machine(rec, i, &machine))
 			machine_free(&machine);

@@ -24,20 +24,20 @@ static void test_rows(void)
 		struct site site;
 	} good[] = {
 		{ "        4096        1 mm/slub.c:2412 func:alloc_slab_page ",
-		  { "mm/slub.c", NULL, "alloc_slab_page", NULL, 2412, 0, 4096, 1, 0, 0 } },
+		  { "mm/slub.c", NULL, "alloc_slab_page", NULL, 2412, 0, 4096, 1, .line_before = 0 } },
 		{ "1 2 a.c:3 [m] func:f",
-		  { "a.c", "m", "f", NULL, 3, 0, 1, 2, 0, 0 } },
+		  { "a.c", "m", "f", NULL, 3, 0, 1, 2, .line_before = 0 } },
 		{ "-64 -1 a.c:3 func:f accurate:no ",
-		  { "a.c", NULL, "f", "accurate:no", 3, SITE_INACCURATE, -64, -1, 0, 0 } },
+		  { "a.c", NULL, "f", "accurate:no", 3, SITE_INACCURATE, -64, -1, .line_before = 0 } },
 		{ "0 18446744073709551615 a.c:3 func:f x:y  accurate:no",
-		  { "a.c", NULL, "f", "x:y  accurate:no", 3, SITE_INACCURATE, 0, -1, 0, 0 } },
+		  { "a.c", NULL, "f", "x:y  accurate:no", 3, SITE_INACCURATE, 0, -1, .line_before = 0 } },
 		{ "0 0 a.c:0 func:f accurate:nope unloaded:yes disabled:yes",
 		  { "a.c", NULL, "f", "accurate:nope unloaded:yes disabled:yes", 0,
-		    SITE_UNLOADED | SITE_DISABLED, 0, 0, 0, 0 } },
+		    SITE_UNLOADED | SITE_DISABLED, 0, 0, .line_before = 0 } },
 		{ "1 1 /a b/c:d.c:3 [m] func:f",
-		  { "/a b/c:d.c", "m", "f", NULL, 3, 0, 1, 1, 0, 0 } },
+		  { "/a b/c:d.c", "m", "f", NULL, 3, 0, 1, 1, .line_before = 0 } },
 		{ "1 1 ./include/x.h:3 func:f\r",
-		  { "include/x.h", NULL, "f", NULL, 3, 0, 1, 1, 0, 0 } },
+		  { "include/x.h", NULL, "f", NULL, 3, 0, 1, 1, .line_before = 0 } },
 	};
 
 	for (size_t i = 0; i < sizeof(good) / sizeof(*good); i++) {

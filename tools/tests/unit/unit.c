@@ -25,6 +25,7 @@ int main(void)
 	test_number();
 	test_outfile();
 	test_query();
+	test_activity();
 	test_allocinfo();
 	test_contexts();
 	test_match();

@@ -8,6 +8,7 @@
 void expect(bool good, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
+void test_activity(void);
 void test_allocinfo(void);
 void test_contexts(void);
 void test_kmem(void);
