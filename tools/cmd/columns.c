@@ -27,6 +27,13 @@ static const struct {
 	[COL_SHARE] = { "share", "SHARE", true },
 	[COL_ROWS] = { "rows", "ROWS", true },
 	[COL_FLAGS] = { "flags", "FLAGS", false },
+	[COL_PEAK] = { "peak", "PEAK", true },
+	[COL_ALLOCS] = { "allocs", "ALLOCS", true },
+	[COL_FREES] = { "frees", "FREES", true },
+	[COL_ALLOCS_RECENT] = { "allocs_recent", "ALLOCS", true },
+	[COL_FREES_RECENT] = { "frees_recent", "FREES", true },
+	[COL_ALLOCS_RATE] = { "allocs_rate", "ALLOCS/S", true },
+	[COL_FREES_RATE] = { "frees_rate", "FREES/S", true },
 	[COL_BEFORE] = { "before", "BEFORE", true },
 	[COL_GROWTH] = { "growth", "GROWTH", true },
 	[COL_CALLS_BEFORE] = { "calls_before", "BEFORE", true },
@@ -63,9 +70,32 @@ bool columns_parse(struct columns *columns, const char *list, const char **bad)
 	}
 }
 
+static bool any_between(const struct columns *columns, enum column first, enum column last)
+{
+	for (size_t c = 0; c < columns->count; c++)
+		if (columns->column[c] >= first && columns->column[c] <= last)
+			return true;
+	return false;
+}
+
+bool columns_have(const struct columns *columns, enum column column)
+{
+	return any_between(columns, column, column);
+}
+
+bool columns_of_activity(const struct columns *columns)
+{
+	return any_between(columns, COL_ALLOCS, COL_FREES_RATE);
+}
+
+bool columns_of_rates(const struct columns *columns)
+{
+	return any_between(columns, COL_ALLOCS_RECENT, COL_FREES_RATE);
+}
+
 /* The value of a cell, before it becomes text or JSON. */
 struct value {
-	enum { NONE, NUMBER, REAL, STRING, WORDS } kind;
+	enum { NONE, NUMBER, REAL, RATE, STRING, WORDS } kind;
 	bool size;	/* bytes, for people … */
 	bool sign;	/* … and with a plus sign if they grew */
 	int64_t number;
@@ -88,6 +118,11 @@ static struct value growth(int64_t now, int64_t before)
 	return (struct value){
 		.kind = NUMBER, .number = sub64(now, before), .size = true, .sign = true
 	};
+}
+
+static struct value rate(int64_t n, double seconds)
+{
+	return (struct value){ .kind = RATE, .real = (double)n / seconds };
 }
 
 static struct value string(const char *s)
@@ -136,6 +171,17 @@ static bool makes_sense(enum column column, const struct groups *groups)
 	bool site = by == BY_SITE || by == BY_ROW, place = site || by == BY_PLACE;
 
 	switch (column) {
+	case COL_PEAK:
+		return groups->peak_snapshots;
+	case COL_ALLOCS:
+	case COL_FREES:
+		return groups->all.known;
+	case COL_ALLOCS_RECENT:
+	case COL_FREES_RECENT:
+		return groups->recent.known;
+	case COL_ALLOCS_RATE:
+	case COL_FREES_RATE:
+		return groups->recent.known && groups->seconds > 0;
 	case COL_BEFORE:
 	case COL_GROWTH:
 	case COL_CALLS_BEFORE:
@@ -187,6 +233,20 @@ static struct value value_of(enum column column, const struct groups *groups,
 			.kind = WORDS,
 			.string = flags_text(scratch, groups, group)
 		};
+	case COL_PEAK:
+		return size(group->peak);
+	case COL_ALLOCS:
+		return number(group->all.allocs);
+	case COL_FREES:
+		return number(group->all.frees);
+	case COL_ALLOCS_RECENT:
+		return number(group->recent.allocs);
+	case COL_FREES_RECENT:
+		return number(group->recent.frees);
+	case COL_ALLOCS_RATE:
+		return rate(group->recent.allocs, groups->seconds);
+	case COL_FREES_RATE:
+		return rate(group->recent.frees, groups->seconds);
 	case COL_BEFORE:
 		return size(group->before.bytes);
 	case COL_GROWTH:
@@ -237,6 +297,10 @@ static void add_cell(struct table *table, struct value value, bool human)
 	case REAL:
 		table_cell(table, percent_format(number_text, value.real));
 		break;
+	case RATE:
+		snprintf(number_text, sizeof(number_text), "%.1f", value.real);
+		table_cell(table, number_text);
+		break;
 	case STRING:
 	case WORDS:
 		table_cell(table, value.string);
@@ -270,6 +334,7 @@ static void add_json(struct json *json, const char *key, struct value value)
 		json_int(json, key, value.number);
 		break;
 	case REAL:
+	case RATE:
 		json_real(json, key, value.real);
 		break;
 	case STRING:
@@ -328,6 +393,7 @@ static void csv_cell(FILE *out, struct value value)
 		fprintf(out, "%" PRId64, value.number);
 		break;
 	case REAL:
+	case RATE:
 		fprintf(out, "%.17g", value.real);
 		break;
 	case STRING:
@@ -368,6 +434,7 @@ static void database_cell(struct rows_db *db, int column, struct value value)
 		rows_db_int(db, column, value.number);
 		break;
 	case REAL:
+	case RATE:
 		rows_db_real(db, column, value.real);
 		break;
 	case STRING:
@@ -386,7 +453,8 @@ static char *write_database(const struct columns *all, const struct groups *grou
 
 	for (size_t c = 0; c < all->count; c++)
 		text_printf(&names, "%s%s %s", c ? ", " : "", properties[all->column[c]].name,
-			    all->column[c] == COL_SHARE ? "REAL" :
+			    all->column[c] == COL_SHARE || all->column[c] == COL_ALLOCS_RATE ||
+			    all->column[c] == COL_FREES_RATE ? "REAL" :
 			    properties[all->column[c]].right ? "INTEGER" : "TEXT");
 	db = rows_db_create(path, names.s, (int)all->count);
 	for (size_t i = 0; i < count; i++) {

@@ -12,7 +12,8 @@
 #include "model/group.h"
 
 enum column {
-	COL_SIZE, COL_CALLS, COL_AVG, COL_SHARE, COL_ROWS, COL_FLAGS,
+	COL_SIZE, COL_CALLS, COL_AVG, COL_SHARE, COL_ROWS, COL_FLAGS, COL_PEAK,
+	COL_ALLOCS, COL_FREES, COL_ALLOCS_RECENT, COL_FREES_RECENT, COL_ALLOCS_RATE, COL_FREES_RATE,
 	COL_BEFORE, COL_GROWTH, COL_CALLS_BEFORE, COL_CALLS_GROWTH, COL_STATE,
 	COL_LINE_BEFORE,
 	COL_NAME, COL_FILE, COL_LINE, COL_MODULE, COL_FUNC,
@@ -28,6 +29,12 @@ struct columns {
  * Parses "size,calls,name". Returns false, with *@bad at the unknown word, if one is no column.
  */
 bool columns_parse(struct columns *columns, const char *list, const char **bad);
+
+bool columns_have(const struct columns *columns, enum column column);
+
+/* Whether one of them is about allocations and frees, or only about those between two readings. */
+bool columns_of_activity(const struct columns *columns);
+bool columns_of_rates(const struct columns *columns);
 
 /* Prints the first @count groups. */
 void columns_table(const struct columns *columns, const struct groups *groups,

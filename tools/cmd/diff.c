@@ -8,14 +8,17 @@
 #include "command.h"
 #include "interval.h"
 #include "selection.h"
+#include "show.h"
 #include "base/message.h"
 #include "base/number.h"
 #include "model/match.h"
+#include "read/activity.h"
 #include "write/json.h"
 
 struct diff {
 	struct selection selection;
 	struct output output;
+	double seconds;	/* time between the snapshots, 0: not known */
 	double live;	/* seconds between the snapshots, 0: two files */
 	bool has_limit;
 	int64_t limit;	/* limit of growth, beyond which the exit status is 1 */
@@ -174,8 +177,8 @@ static void print_json(const struct diff *diff, const struct groups *groups,
 	json_object(&json, NULL);
 	json_string(&json, "old", selection->path);
 	json_string(&json, "new", selection->newer ? selection->newer : selection->path);
-	if (diff->live > 0)
-		json_real(&json, "seconds", diff->live);
+	if (diff->live > 0 || groups->recent.known)
+		json_real(&json, "seconds", diff->seconds);
 	json_string(&json, "group", grouping_name(groups->by.by));
 	json_object(&json, "total");
 	json_int(&json, "size", groups->now.bytes);
@@ -208,8 +211,12 @@ static void print_table(const struct diff *diff, const struct groups *groups,
 		{ COL_GROWTH, COL_CALLS_GROWTH, COL_BEFORE, COL_SIZE, COL_STATE,
 		  COL_NAME }, 6
 	};
-	const struct columns *columns = diff->selection.columns.count ?
-					&diff->selection.columns : &usual;
+	static const struct columns active = {
+		{ COL_ALLOCS_RATE, COL_FREES_RATE, COL_ALLOCS_RECENT, COL_FREES_RECENT, COL_GROWTH,
+		  COL_SIZE, COL_NAME }, 7
+	};
+	const struct columns *columns = diff->selection.columns.count ? &diff->selection.columns :
+					order_is_activity(diff->selection.order) ? &active : &usual;
 	bool human = output_human(&diff->output);
 	int64_t growth = sub64(groups->now.bytes, groups->before.bytes);
 	char before[SIZE_TEXT], now[SIZE_TEXT], change[SIZE_TEXT];
@@ -237,6 +244,7 @@ static void print_table(const struct diff *diff, const struct groups *groups,
 	if (!count)
 		printf("; no change in any %s", grouping_name(groups->by.by));
 	putchar('\n');
+	show_activity_time(groups, &diff->selection);
 	if (diff->moved)
 		printf("rows whose call site has another line now: %zu\n", diff->moved);
 	print_modules(&modules->new, &modules->old, "modules that came: ");
@@ -308,11 +316,31 @@ static bool over_limit(const struct diff *diff, const struct groups *groups, siz
 	return false;
 }
 
+/*
+ * Allocations and frees between the two. Returns false after a message if they were asked for
+ * and are not known.
+ */
+static bool find_activity(struct diff *diff, struct snapshot *from, struct snapshot *to)
+{
+	const struct selection *selection = &diff->selection;
+	const char *newer = selection->newer;
+
+	diff->seconds = newer ? (double)(to->time - from->time) / 1000 : diff->live;
+	if (!newer)
+		activity_between(&to->info, &from->info, false);
+	if (!newer || source_since(selection->path, newer, &to->info) ||
+	    !selection_wants_activity(selection))
+		return true;
+	warning("%s and %s are not two snapshots of one recording, the earlier one first: allocations and "
+		"frees between them are not known", selection->path, newer);
+	return false;
+}
+
 /* Returns an exit status. */
 static int compare(struct diff *diff, struct snapshot *from, struct snapshot *to)
 {
 	const struct selection *selection = &diff->selection;
-	struct groups groups = { .by = selection->by };
+	struct groups groups = { .by = selection->by, .seconds = diff->seconds };
 	struct modules modules = { 0 };
 	const char *newer = selection->newer ? selection->newer : selection->path;
 	struct allocinfo *old = &from->info, *new = &to->info;
@@ -365,13 +393,15 @@ int cmd_diff(int argc, char **argv)
 	selection->groups |= BIT_OF(BY_HOST);
 	selection->order = ORDER_GROWTH;
 	argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &diff);
+	selection->activity_too = diff.output.json || selection_wants_rows(selection);
 	if (diff.live > 0)
 		interval_start(&interval, diff.live);
 	if (selection_open(&old, selection, selection->path)) {
 		if ((diff.live <= 0 || interval_wait(&interval)) &&
 		    selection_open(&new, selection, selection->newer ? selection->newer :
 							 selection->path)) {
-			status = compare(&diff, &old, &new);
+			if (find_activity(&diff, &old, &new))
+				status = compare(&diff, &old, &new);
 			snapshot_free(&new);
 		}
 		snapshot_free(&old);

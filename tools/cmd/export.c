@@ -386,6 +386,7 @@ int cmd_export(int argc, char **argv)
 	/* In the next kernel lines differ, so a series by line would end. */
 	if (!o.selection.by_given && o.format->write == export_prometheus)
 		o.selection.by.by = BY_PLACE;
+	o.selection.activity_too = true;
 	status = o.contexts.used ? export_contexts(&o) : export_sites(&o);
 	contexts_choice_free(&o.contexts);
 	free(o.label);

@@ -9,6 +9,7 @@
 #include "screen.h"
 #include "base/message.h"
 #include "model/tree.h"
+#include "read/activity.h"
 
 static void set_message(struct live *live, const char *text)
 {
@@ -113,6 +114,7 @@ static void regroup(struct live *live)
 		now = shown(live, &live->now);
 		groups_add(&live->groups, &now, selection->query);
 	}
+	live->groups.seconds = live->before.valid ? llabs(live->now.time - live->before.time) / 1000.0 : 0;
 	selection_apply(selection, &live->groups);
 }
 
@@ -185,6 +187,7 @@ static void take(struct live *live, int step)
 	instant_free(&live->before);
 	live->before = live->now;
 	live->now = next;
+	activity_between(&live->now.info, &live->before.info, step < 0);
 	if (live->now.info.bad.count || live->now.info.bad.cut)
 		set_message(live, "some lines were not understood and are not shown");
 	regroup(live);
@@ -304,6 +307,11 @@ static void toggle_tree(struct live *live)
 
 static void sort_by(struct live *live, enum order order)
 {
+	if (order_is_activity(order) && (live->tree || !activity_known(&live->now.info))) {
+		set_message(live, live->tree ? "a tree is not sorted by these: t leaves it" :
+			    "allocations and frees are not known here");
+		return;
+	}
 	live->selection->order = order;
 	live->cursor = live->first = 0;
 	regroup(live);
@@ -358,6 +366,12 @@ static bool handle_key(struct live *live, int key)
 		break;
 	case 'g':
 		sort_by(live, ORDER_GROWTH);
+		break;
+	case 'A':
+		sort_by(live, ORDER_ALLOCS);
+		break;
+	case 'F':
+		sort_by(live, ORDER_FREES);
 		break;
 	case 'b':
 		next_grouping(live);

@@ -13,6 +13,7 @@ static const struct {
 	const char *name, *what;
 } keys[] = {
 	{ "s c a n g", "sort by size, calls, average, name, growth" },
+	{ "A F", "sort by allocations, frees per second (codetag kernels)" },
 	{ "/", "filter by a query, such as file fs/* module ext4" },
 	{ "b", "group by site, func, file, dir, module, subsystem" },
 	{ "z", "also show rows that hold nothing" },
@@ -64,28 +65,46 @@ static void put_name(const struct live *live, const struct group *group, int roo
 }
 
 struct widths {
-	int size, change, calls, average, rate;	/* 0: the line has no space for it */
+	/* 0: the line has no space for it */
+	int size, change, calls, average, rate, allocs, frees;
 };
 
 #define LEAST_NAME 26
 #define SHARE 6
 
+/* A number a second, as wide as 99 millions. */
+#define PER_SECOND 8
+
 static struct widths widths_of(const struct live *live)
 {
-	struct widths width = live->human ? (struct widths){ 7, 8, 8, 7, 8 } :
-					    (struct widths){ 12, 12, 10, 8, 12 };
-	int *const usual[] = { &width.change, &width.calls, &width.average, &width.rate };
-	int *const growing[] = { &width.change, &width.rate, &width.calls, &width.average };
-	int *const *less = live->selection->order == ORDER_GROWTH ? growing : usual;
+	struct widths width = live->human ? (struct widths){ 7, 8, 8, 7, 8, PER_SECOND, PER_SECOND } :
+					    (struct widths){ 12, 12, 10, 8, 12, PER_SECOND, PER_SECOND };
+	enum order order = live->selection->order;
+	int *const usual[] = { &width.change, &width.calls, &width.average, &width.rate,
+			       &width.allocs, &width.frees };
+	int *const growing[] = { &width.change, &width.rate, &width.calls, &width.average,
+				 &width.allocs, &width.frees };
+	int *const active[] = { &width.allocs, &width.frees, &width.change, &width.calls,
+				&width.average, &width.rate };
+	int *const *less = order == ORDER_GROWTH ? growing : order_is_activity(order) ? active : usual;
 	int room = COLS - width.size - 1 - SHARE - 1 - (COLS < 3 * LEAST_NAME ? COLS / 3 :
 									       LEAST_NAME);
 
+	if (!live->groups.all.known)
+		width.allocs = width.frees = 0;
 	for (size_t i = 0; i < sizeof(usual) / sizeof(*usual); i++) {
+		if (!*less[i])
+			continue;
 		room -= *less[i] + 1;
 		if (room < 0)
 			*less[i] = 0;
 	}
 	return width;
+}
+
+static void put_rate(int width, int64_t count, double seconds)
+{
+	put_size(width, seconds > 0 ? (int64_t)((double)count / seconds + 0.5) : 0, false, false);
 }
 
 static void draw_row(const struct live *live, const struct group *group, int y)
@@ -111,6 +130,10 @@ static void draw_row(const struct live *live, const struct group *group, int y)
 		put_size(width.rate, seconds != 0 ? (int64_t)((double)growth / seconds) : 0,
 			 live->human, true);
 	attroff(colour);
+	if (width.allocs)
+		put_rate(width.allocs, group->recent.allocs, live->groups.seconds);
+	if (width.frees)
+		put_rate(width.frees, group->recent.frees, live->groups.seconds);
 	percent_format(share, percent(group->now.bytes, live->groups.now.bytes));
 	put("%*s ", SHARE, share);
 	put_name(live, group, room_left());
@@ -131,6 +154,10 @@ static void draw_headings(const struct live *live)
 		put("%*s ", width.change, "CHANGE");
 	if (width.rate)
 		put("%*s ", width.rate, "PER SEC");
+	if (width.allocs)
+		put("%*s ", width.allocs, "ALLOCS/S");
+	if (width.frees)
+		put("%*s ", width.frees, "FREES/S");
 	put("%*s %-*s", SHARE, "SHARE", room_left(), "NAME");
 	attroff(A_REVERSE);
 }
@@ -140,7 +167,8 @@ static void draw_head(const struct live *live)
 	static const char *const orders[] = {
 		[ORDER_SIZE] = "size", [ORDER_CALLS] = "calls",
 		[ORDER_AVERAGE] = "average", [ORDER_NAME] = "name",
-		[ORDER_GROWTH] = "growth",
+		[ORDER_GROWTH] = "growth", [ORDER_ALLOCS] = "allocations",
+		[ORDER_FREES] = "frees",
 	};
 	const struct groups *groups = &live->groups;
 	char clock[32] = "", total[SIZE_TEXT];
@@ -166,6 +194,8 @@ static void draw_head(const struct live *live)
 	}
 	put("by %s, sorted by %s, every %.1f s", live->tree ? "tree" : grouping_name(groups->by.by),
 	    orders[live->selection->order], live->delay);
+	if (order_is_activity(live->selection->order) && groups->seconds > 0)
+		put(", rates over %.1f s", groups->seconds);
 	if (live->selection->query_text.len)
 		put(", filter: %.60s", live->selection->query_text.s);
 	start_line(2);

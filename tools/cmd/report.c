@@ -43,6 +43,8 @@ static void check(const struct report *report, struct argp_state *state)
 {
 	const struct selection *selection = &report->selection;
 	const struct conflict conflicts[] = {
+		{ report->tree && order_is_activity(selection->order),
+		  "a tree shows sizes and calls: it is not sorted by allocs or frees", NULL },
 		{ report->tree && selection->columns.count,
 		  "a tree has columns of its own: --columns goes without --tree", NULL },
 		{ report->tree && (selection->csv || selection->sqlite),
@@ -198,10 +200,13 @@ int cmd_report(int argc, char **argv)
 	report.selection.many = true;
 	report.selection.groups |= BIT_OF(BY_HOST);
 	argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &report);
+	report.selection.activity_too = report.output.json || selection_wants_rows(selection);
 	if (selection_snapshot(&data.snapshot, selection)) {
 		bool good = add_memory(&report, &data);
 
 		selection_group(selection, &data.snapshot, &data.groups);
+		if (columns_have(&selection->columns, COL_PEAK))
+			good = source_peaks(selection->path, selection->query, &data.groups) && good;
 		if (report.tree) {
 			tree_add_sites(&data.tree, &data.snapshot.info, selection->query);
 			tree_sort(&data.tree, selection->order);

@@ -1,18 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "selection.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "arguments.h"
+#include "debugfs.h"
 #include "progress.h"
 #include "base/message.h"
 #include "base/number.h"
 #include "model/container.h"
+#include "read/activity.h"
 
 enum {
-	KEY_ALLOCINFO = 0x100, KEY_MIN, KEY_MAX, KEY_RAW, KEY_LABEL, KEY_CSV, KEY_SQLITE, KEY_IMAGE,
+	KEY_ALLOCINFO = 0x100, KEY_MIN, KEY_MAX, KEY_RAW, KEY_LABEL, KEY_CSV, KEY_SQLITE, KEY_IMAGE_FILE,
+	KEY_ACTIVITY,
 };
 
 #define OPTION_ALLOCINFO \
@@ -27,7 +31,7 @@ enum {
 
 static const struct argp_option options[] = {
 	OPTION_ALLOCINFO,
-	{ "image", KEY_IMAGE, "FILE", 0,
+	{ "image", KEY_IMAGE_FILE, "FILE", 0,
 	  "Read FILE, an image of a machine's memory: a dump of kdump, makedumpfile or QEMU", 1 },
 	{ "sort", 's', "KEY", 0,
 	  "Sort by %s (default: size, of two snapshots growth)", 2 },
@@ -108,7 +112,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		selection->allocinfo = true;
 		selection->path_given = true;
 		return 0;
-	case KEY_IMAGE:
+	case KEY_IMAGE_FILE:
 		argument_image(arg, state);
 		if (!take_file(selection, arg))
 			argp_error(state, "'%s' is one file too many", arg);
@@ -138,6 +142,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case KEY_RAW:
 		selection->raw = true;
 		return 0;
+	case KEY_ACTIVITY:
+		selection->activity = arg;
+		return 0;
 	case KEY_CSV:
 		selection->csv = true;
 		return 0;
@@ -165,6 +172,8 @@ const struct argp selection_chart_argp = {
 static const struct argp_option raw_options[] = {
 	{ "raw", KEY_RAW, NULL, 0,
 	  "Count slab pages and percpu chunks, too: their content is then counted twice", 2 },
+	{ "activity", KEY_ACTIVITY, "FILE", 0,
+	  "Read allocations and frees from FILE instead of " ACTIVITY_PATH, 1 },
 	{ 0 }
 };
 
@@ -190,7 +199,7 @@ static const struct argp_option rows_options[] = {
 const struct argp rows_argp = { rows_options, parse, NULL, NULL, NULL, NULL, NULL };
 
 static const struct argp_option columns_options[] = {
-	{ "columns", 'o', "LIST", 0, "Columns: %s (those from before to line_before: of two snapshots)", 9 },
+	{ "columns", 'o', "LIST", 0, "Columns: %s (those from allocs_recent to line_before: of two snapshots)", 9 },
 	{ 0 }
 };
 
@@ -284,7 +293,49 @@ static bool load(struct snapshot *snapshot, const struct selection *selection,
 	return false;
 }
 
-bool selection_snapshot(struct snapshot *snapshot, const struct selection *selection)
+bool selection_wants_activity(const struct selection *selection)
+{
+	return selection->activity || order_is_activity(selection->order) ||
+	       columns_of_activity(&selection->columns);
+}
+
+bool selection_wants_rates(const struct selection *selection)
+{
+	return order_is_activity(selection->order) || columns_of_rates(&selection->columns);
+}
+
+void selection_complain_activity(const char *path)
+{
+	warning("%s: its allocations and frees are not known", path);
+	hint("A running kernel with codetag counts them, and 'codetag record' keeps them.");
+}
+
+/* Adds what the kernel, or a file, says about the allocations and frees of @path. */
+static bool add_activity(struct snapshot *snapshot, const struct selection *selection, const char *path)
+{
+	bool wanted = selection_wants_activity(selection);
+	const struct debugfs_file file = {
+		selection->activity ? selection->activity : ACTIVITY_PATH, selection->activity != NULL
+	};
+	const char *why;
+
+	if (selection->activity || ((wanted || selection->activity_too) && !strcmp(path, ALLOCINFO_PATH))) {
+		if (activity_read(&snapshot->info, file.path, &why) || !wanted)
+			return true;
+		if (why)
+			warning("%s: %s", file.path, why);
+		else
+			debugfs_complain(&file, errno);
+	} else if (!wanted || activity_known(&snapshot->info)) {
+		return true;
+	} else {
+		selection_complain_activity(path);
+	}
+	snapshot_free(snapshot);
+	return false;
+}
+
+static bool load_snapshot(struct snapshot *snapshot, const struct selection *selection)
 {
 	const char *func, *module;
 
@@ -299,6 +350,11 @@ bool selection_snapshot(struct snapshot *snapshot, const struct selection *selec
 	return load(snapshot, selection, &selection->path, NULL, 1);
 }
 
+bool selection_snapshot(struct snapshot *snapshot, const struct selection *selection)
+{
+	return load_snapshot(snapshot, selection) && add_activity(snapshot, selection, selection->path);
+}
+
 bool selection_open(struct snapshot *snapshot, const struct selection *selection,
 		    const char *path)
 {
@@ -306,7 +362,8 @@ bool selection_open(struct snapshot *snapshot, const struct selection *selection
 	size_t i = path == selection->newer && selection->labels_count > 1;
 
 	return load(snapshot, selection, &path,
-		    selection->labels_count ? &selection->labels[i] : NULL, 1);
+		    selection->labels_count ? &selection->labels[i] : NULL, 1) &&
+	       add_activity(snapshot, selection, path);
 }
 
 bool selection_load(struct allocinfo *info, const char *path)
@@ -445,6 +502,12 @@ static bool shown(const struct selection *selection, const struct group *group)
 		return false;
 	if (selection->has_max && bytes > selection->max)
 		return false;
+	if (selection_wants_activity(selection)) {
+		const struct activity *activity = group->recent.known ? &group->recent : &group->all;
+
+		if (activity->allocs || activity->frees)
+			return true;
+	}
 	return selection->all || bytes || calls;
 }
 

@@ -34,6 +34,8 @@ struct selection {
 	bool all;		/* also groups that hold nothing */
 	unsigned int groups;	/* the words that --group takes, see struct group_words */
 	bool raw;		/* counts sites that contain others, too: see model/container.h */
+	const char *activity;	/* the file with the allocations and frees, NULL: the kernel's own */
+	bool activity_too;	/* they are read without being asked for, if they are there */
 	bool has_min, has_max;
 	int64_t min, max;
 	struct columns columns;
@@ -76,6 +78,13 @@ bool selection_open(struct snapshot *snapshot, const struct selection *selection
 
 /* The same, but reads only the call sites that the query needs. */
 bool selection_load(struct allocinfo *info, const char *path);
+
+/* Whether allocations and frees were asked for, or those between two readings. */
+bool selection_wants_activity(const struct selection *selection);
+bool selection_wants_rates(const struct selection *selection);
+
+/* Says that they are not known. */
+void selection_complain_activity(const char *path);
 
 /* Takes sites that contain others out of @info. *@out, which may be NULL, is their sum. */
 void selection_take_out(const struct selection *selection, struct allocinfo *info,

@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/number.h"
 #include "read/profiling.h"
@@ -64,6 +65,16 @@ static void show_limits(const struct allocinfo *info, const struct query *query,
 		       human ? "" : " bytes");
 }
 
+void show_activity_time(const struct groups *groups, const struct selection *selection)
+{
+	if (!selection_wants_activity(selection))
+		return;
+	if (groups->seconds > 0)
+		printf("allocations and frees of %.1f s\n", groups->seconds);
+	else
+		puts("allocations and frees since boot, or since the module was loaded, modulo 2^32");
+}
+
 void show_summary(const struct groups *groups, const struct allocinfo *info,
 		  const struct selection *selection, const struct output *output)
 {
@@ -89,6 +100,10 @@ void show_summary(const struct groups *groups, const struct allocinfo *info,
 	if (inaccurate)
 		printf("inaccurate, because the kernel could not count all of their memory: %zu\n",
 		       inaccurate);
+	show_activity_time(groups, selection);
+	if (groups->peak_snapshots)
+		printf("peaks are the largest of %zu snapshots: between these there can have been more\n",
+		       groups->peak_snapshots);
 	show_limits(info, selection->query, output_human(output));
 }
 
@@ -102,12 +117,13 @@ void show_table(const struct groups *groups, size_t count,
 		flags = groups->group[i].flags ||
 			(groups->group[i].site && groups->group[i].site->notes);
 	if (!columns.count) {
-		static const enum column usual[] = {
-			COL_SIZE, COL_CALLS, COL_AVG, COL_SHARE
-		};
+		static const enum column usual[] = { COL_SIZE, COL_CALLS, COL_AVG, COL_SHARE };
+		static const enum column active[] = { COL_ALLOCS, COL_FREES, COL_SIZE, COL_CALLS };
+		static const enum column rates[] = { COL_ALLOCS_RATE, COL_FREES_RATE, COL_SIZE, COL_CALLS };
 
-		for (size_t i = 0; i < sizeof(usual) / sizeof(*usual); i++)
-			columns.column[columns.count++] = usual[i];
+		memcpy(columns.column, !order_is_activity(selection->order) ? usual :
+		       groups->seconds > 0 ? rates : active, sizeof(usual));
+		columns.count = sizeof(usual) / sizeof(*usual);
 		if (flags)
 			columns.column[columns.count++] = COL_FLAGS;
 		columns.column[columns.count++] = COL_NAME;
@@ -126,6 +142,8 @@ void show_json(struct json *json, const struct groups *groups, size_t count,
 	json_string(json, "source", selection->path);
 	json_string(json, "version", version);
 	json_string(json, "group", grouping_name(groups->by.by));
+	if (groups->seconds > 0)
+		json_real(json, "seconds", groups->seconds);
 	json_object(json, "total");
 	json_int(json, "size", groups->now.bytes);
 	json_int(json, "calls", groups->now.calls);

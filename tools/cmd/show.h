@@ -11,6 +11,9 @@
 void show_summary(const struct groups *groups, const struct allocinfo *info,
 		  const struct selection *selection, const struct output *output);
 
+/* If allocations and frees were asked for: their time. */
+void show_activity_time(const struct groups *groups, const struct selection *selection);
+
 /* The table with the default columns, or those asked for. */
 void show_table(const struct groups *groups, size_t count,
 		const struct selection *selection, const struct output *output);

@@ -13,6 +13,7 @@
 #include "live_contexts.h"
 #include "show.h"
 #include "base/message.h"
+#include "read/activity.h"
 #include "read/control.h"
 #include "read/input.h"
 #include "read/profiling.h"
@@ -29,9 +30,8 @@ enum { KEY_ONCE = 0x200 };
 
 static const struct argp_option options[] = {
 	{ "once", KEY_ONCE, NULL, 0, "Print one table and end", 0 },
-#ifdef HAVE_NCURSES
-	{ "delay", 'd', "SEC", 0, "Refresh every SEC seconds (default: 2)", 0 },
-#endif
+	{ "delay", 'd', "SEC", 0, "Refresh every SEC seconds (default: 2); with --once the time over which "
+	  "allocations and frees per second are counted (default: 1)", 0 },
 	{ 0 }
 };
 
@@ -76,9 +76,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		if (!top->once)
 			argp_error(state, "this build has only --once");
 #else
-		if (top->once && top->delay > 0)
-			argp_error(state, "--once does not refresh: leave out --delay");
 #endif
+		if (top->once && top->delay > 0 && !selection_wants_rates(&top->selection))
+			argp_error(state, "--once does not refresh: leave out --delay");
 		return 0;
 	}
 	return ARGP_ERR_UNKNOWN;
@@ -87,15 +87,49 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 static const struct argp argp = {
 	options, parse, "[FILE] [QUERY…]\n--once [FILE] [QUERY…]",
 	"Shows the call sites that hold the most memory: on a terminal as a table "
-	"that is refreshed (h is help), with --once the 20 largest are printed."
+	"that is refreshed (h is help), with --once the 20 largest are printed. Sorted by "
+	"allocs or frees, it shows allocations and frees per second."
 	"\vQUERY is like \"file fs/* module ext4\", see codetag(1).\n\n"
 	"Examples:\n"
 	"  codetag top --once -n 15\n"
 	"  codetag top --once -s calls file 'net/*'\n"
-	"  codetag top -d 0.5 -s growth module ext4\n\n"
+	"  codetag top -d 0.5 -s growth module ext4\n"
+	"  codetag top --once -s allocs -d 10\n\n"
 	PROFILING_STATUS,
 	children, NULL, NULL
 };
+
+/* Rates need two readings. A file that was given does not change, unless there is one with activity. */
+static bool read_once(const struct top *top, struct snapshot *snapshot, struct groups *groups)
+{
+	const struct selection *selection = &top->selection;
+	struct snapshot before = { 0 };
+	struct interval interval;
+	double seconds = 0;
+	bool good;
+
+	if (selection_wants_rates(selection) && (!selection->path_given || selection->activity)) {
+		int64_t start;
+
+		interval_start(&interval, top->delay > 0 ? top->delay : 1);
+		if (!selection_snapshot(&before, selection))
+			return false;
+		start = wall_clock();
+		if (!interval_wait(&interval)) {
+			snapshot_free(&before);
+			return false;
+		}
+		seconds = (double)(wall_clock() - start) / 1000;
+	}
+	good = selection_snapshot(snapshot, selection);
+	if (good) {
+		activity_between(&snapshot->info, &before.info, false);
+		selection_group(selection, snapshot, groups);
+		groups->seconds = seconds;
+	}
+	snapshot_free(&before);
+	return good;
+}
 
 static int once(const struct top *top)
 {
@@ -105,7 +139,7 @@ static int once(const struct top *top)
 	bool complete;
 	size_t count;
 
-	if (!selection_read(selection, &snapshot, &groups))
+	if (!read_once(top, &snapshot, &groups))
 		return STATUS_TROUBLE;
 	count = selection_apply(selection, &groups);
 	if (top->output.json) {
@@ -130,8 +164,25 @@ struct machine_now {
 	struct snapshots snapshots;
 	const char *path;
 	const struct debugfs_dir *dir;
+	const char *activity;	/* the file; NULL: there is none */
+	bool needs_activity;
 	char why[160];
 };
+
+/* Allocations and frees, if the kernel counts them. */
+static bool read_activity(struct machine_now *now, struct allocinfo *info)
+{
+	const char *why;
+
+	if ((now->activity && activity_read(info, now->activity, &why)) || !now->needs_activity)
+		return true;
+	if (now->activity)
+		snprintf(now->why, sizeof(now->why), "cannot read %s: %s", now->activity,
+			 why ? why : strerror(errno));
+	else
+		snprintf(now->why, sizeof(now->why), "%s: its allocations and frees are not known", now->path);
+	return false;
+}
 
 static bool read_now(struct snapshots *from, int step, struct allocinfo *info,
 		     int64_t *time_ms, const char **why)
@@ -150,10 +201,11 @@ static bool read_now(struct snapshots *from, int step, struct allocinfo *info,
 	}
 	allocinfo_parse(info, text, len);
 	profiling_mark(info, now->path);
-	if (info->count)
+	if (!info->count)
+		snprintf(now->why, sizeof(now->why), "%s is not in the format of "
+			 ALLOCINFO_PATH, now->path);
+	else if (read_activity(now, info))
 		return true;
-	snprintf(now->why, sizeof(now->why), "%s is not in the format of "
-		 ALLOCINFO_PATH, now->path);
 	allocinfo_free(info);
 	return false;
 }
@@ -228,16 +280,24 @@ static int live(struct top *top)
 		.snapshots = { .read = read_now, .title = "codetag top" },
 		.path = top->selection.path,
 		.dir = &top->dir,
+		.activity = top->selection.activity,
+		.needs_activity = selection_wants_activity(&top->selection),
 	};
+	char *activity = debugfs_path(&top->dir, "activity");
+	int status;
 
 	/* A file that was given need not be of this kernel. */
 	if (!top->selection.path_given || top->dir.given) {
 		now.snapshots.toggle = toggle;
 		now.snapshots.contexts = contexts;
+		if (!now.activity)
+			now.activity = activity;
 	}
 
-	return live_run(&now.snapshots, &top->selection, &top->output,
-			top->delay > 0 ? top->delay : 2);
+	status = live_run(&now.snapshots, &top->selection, &top->output,
+			  top->delay > 0 ? top->delay : 2);
+	free(activity);
+	return status;
 }
 #else
 static int live(struct top *top)
@@ -256,6 +316,7 @@ int cmd_top(int argc, char **argv)
 	argp_parse(&argp, argc, argv, 0, NULL, &top);
 	if (top.once && !top.selection.top)
 		top.selection.top = 20;
+	top.selection.activity_too = top.output.json;
 	status = top.once ? once(&top) : live(&top);
 	selection_free(&top.selection);
 	return status;

@@ -6,6 +6,7 @@
 
 #include "base/number.h"
 #include "model/subsystem.h"
+#include "read/activity.h"
 #include "read/query.h"
 
 static const char *const by_names[] = {
@@ -175,6 +176,12 @@ static void add(struct groups *groups, const struct allocinfo *info,
 		group = &groups->group[at];
 		sum_add(before ? &group->before : &group->now, &sum);
 		sum_add(before ? &groups->before : &groups->now, &sum);
+		if (!before) {
+			activity_add(&group->all, &site->all);
+			activity_add(&group->recent, &site->recent);
+			activity_add(&groups->all, &site->all);
+			activity_add(&groups->recent, &site->recent);
+		}
 		group->flags |= before ? site->flags & SITE_BOUND : site->flags;
 		if (before && (groups->by.by == BY_SITE || groups->by.by == BY_ROW))
 			group->line_before = site->line_before;
@@ -209,7 +216,14 @@ const char *const order_names[ORDERS] = {
 	[ORDER_AVERAGE] = "avg",
 	[ORDER_NAME] = "name",
 	[ORDER_GROWTH] = "growth",
+	[ORDER_ALLOCS] = "allocs",
+	[ORDER_FREES] = "frees",
 };
+
+bool order_is_activity(enum order order)
+{
+	return order == ORDER_ALLOCS || order == ORDER_FREES;
+}
 
 static int64_t weight(const struct group *group, enum order order)
 {
@@ -225,7 +239,12 @@ static int64_t weight(const struct group *group, enum order order)
 	case ORDER_GROWTH:
 		growth = group_growth(group);
 		return growth < 0 ? sub64(0, growth) : growth;
+	case ORDER_ALLOCS:
+		return group->recent.known ? group->recent.allocs : group->all.allocs;
+	case ORDER_FREES:
+		return group->recent.known ? group->recent.frees : group->all.frees;
 	case ORDER_NAME:
+	case ORDERS:
 		break;
 	}
 	return 0;

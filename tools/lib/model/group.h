@@ -50,6 +50,8 @@ struct group {
 	unsigned int flags;		/* flags of any of its rows */
 	struct sum now;
 	struct sum before;		/* sums in the older snapshot, if there is one */
+	struct activity all, recent;	/* of its rows */
+	int64_t peak;			/* its largest size in the snapshots of a recording */
 	uint32_t line_before;		/* line in that snapshot, if it differs; else 0 */
 	const struct stack *stack;	/* the stack of callers; NULL: its path stands for it */
 };
@@ -60,6 +62,9 @@ struct groups {
 	size_t count, room;
 	struct sum now, before;	/* of all groups */
 	struct sum left_out;	/* the sites in no group, see model/container.h */
+	struct activity all, recent;
+	size_t peak_snapshots;	/* how many snapshots that are, 0: peaks are not known */
+	double seconds;		/* the time of the recent activity, 0: not known */
 	bool compared;		/* there is an older snapshot */
 	struct strmap names;
 	struct strmap seen;	/* BY_ROW: how often each site has occurred … */
@@ -83,13 +88,18 @@ void groups_add_before(struct groups *groups, const struct allocinfo *info,
 		       const struct query *query);
 void groups_free(struct groups *groups);
 
-enum order { ORDER_SIZE, ORDER_CALLS, ORDER_AVERAGE, ORDER_NAME, ORDER_GROWTH };
-#define ORDERS (ORDER_GROWTH + 1)
+enum order {
+	ORDER_SIZE, ORDER_CALLS, ORDER_AVERAGE, ORDER_NAME, ORDER_GROWTH,
+	ORDER_ALLOCS, ORDER_FREES,	/* the recent ones if they are known, else all */
+	ORDERS
+};
 
 extern const char *const order_names[ORDERS];
 
 /* Largest first, names from A to Z. Afterwards groups cannot be found by name any more. */
 void groups_sort(struct groups *groups, enum order order);
+
+bool order_is_activity(enum order order);
 
 int64_t group_growth(const struct group *group);
 int64_t sum_average(const struct sum *sum);

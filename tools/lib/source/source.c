@@ -324,6 +324,82 @@ bool source_contexts(const char *path, char **contexts, size_t *len)
 	return good;
 }
 
+bool source_since(const char *from, const char *to, struct allocinfo *info)
+{
+	char *old = xstrdup(from), *new = xstrdup(to);
+	int64_t old_number = cut_number(old), new_number = cut_number(new);
+	bool good = !strcmp(old, new) && is_sqlite(new) && !fleet_db_is(new);
+	struct recording *recording = NULL;
+	size_t i, last;
+
+	if (good)
+		recording = open_at(new, old_number, &i);
+	good = false;
+	if (recording) {
+		int64_t count = (int64_t)recording_count(recording);
+		struct allocinfo since;
+
+		last = (size_t)(new_number > 0 ? new_number - 1 : count + (new_number ? new_number : -1));
+		good = i < last && recording_load_since(recording, i, last, &since);
+		if (good) {
+			allocinfo_free(info);
+			*info = since;
+		}
+		recording_close(recording);
+	}
+	free(old);
+	free(new);
+	return good;
+}
+
+static bool is_chosen(void *query, const struct site *site)
+{
+	return query_match(query, site);
+}
+
+/* Snapshots of one pass over the file: more need more memory, fewer more passes. */
+#define PASS 256
+
+bool source_peaks(const char *path, const struct query *query, struct groups *groups)
+{
+	const struct recording_choice choice = { is_chosen, (void *)query, .by = groups->by };
+	char *file = xstrdup(path);
+	int64_t number = cut_number(file);
+	struct recording *recording = NULL;
+	size_t last = 0, at[PASS];
+	bool good;
+
+	if (is_sqlite(file) && !fleet_db_is(file))
+		recording = open_at(file, number, &last);
+	else
+		warning("%s: only a recording has peaks", path);
+	free(file);
+	good = recording;
+	for (size_t from = 0; good && from <= last; from += PASS) {
+		struct series series = { 0 };
+
+		for (; series.columns < PASS && from + series.columns <= last; series.columns++)
+			at[series.columns] = from + series.columns;
+		good = load_series(recording, &series, at, &choice);
+		for (size_t i = 0; good && i < series.names.count; i++) {
+			const char *name = series.names.entry[i].key;
+			size_t g = strmap_find(&groups->names, name, strlen(name));
+
+			for (size_t c = 0; g != STRMAP_NONE && c < series.columns; c++) {
+				int64_t bytes = series_sums(&series, i)[c].bytes;
+
+				if (bytes > groups->group[g].peak)
+					groups->group[g].peak = bytes;
+			}
+		}
+		series_free(&series);
+	}
+	groups->peak_snapshots = good ? last + 1 : 0;
+	if (recording)
+		recording_close(recording);
+	return good;
+}
+
 static bool read_recording(const char *path, int64_t number, const struct visit *visit)
 {
 	struct snapshot snapshot = { 0 };
@@ -377,6 +453,19 @@ static bool read_database(const char *path, int64_t number, const struct visit *
 	return good;
 }
 #else
+bool source_peaks(const char *path, const struct query *query, struct groups *groups)
+{
+	(void)query, (void)groups;
+	warning("%s: only a recording has peaks, and this build reads none (sqlite3)", path);
+	return false;
+}
+
+bool source_since(const char *from, const char *to, struct allocinfo *info)
+{
+	(void)from, (void)to, (void)info;
+	return false;
+}
+
 bool source_contexts(const char *path, char **text, size_t *len)
 {
 	(void)text;

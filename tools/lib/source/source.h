@@ -12,8 +12,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "model/group.h"
 #include "read/allocinfo.h"
 #include "read/machine.h"
+#include "read/query.h"
 
 /* One machine at one moment. */
 struct snapshot {
@@ -72,6 +74,18 @@ bool source_total(struct snapshot *total, const struct source_files *files);
  */
 bool source_hosts(struct snapshot *hosts, const struct source_files *files,
 		  struct site (*sum)(void *data, struct snapshot *snapshot), void *data);
+
+/*
+ * Whether both are snapshots of one recording, @from the earlier one; then replaces @info, that
+ * of @to, by one with the activity since @from.
+ */
+bool source_since(const char *from, const char *to, struct allocinfo *info);
+
+/*
+ * Sets the peaks of @groups, which are of a snapshot of a recording and not sorted: their largest
+ * sizes from its first snapshot to this one. Returns false after a message.
+ */
+bool source_peaks(const char *path, const struct query *query, struct groups *groups);
 
 /* The contexts in a recording, as the kernel printed them; false after a message. */
 bool source_contexts(const char *path, char **text, size_t *len);

@@ -87,9 +87,14 @@ static void write_series(FILE *out, const struct export *export, const char *nam
 	fprintf(out, "%s %" PRId64 "\n", first ? "" : "}", value);
 }
 
+static void write_head(FILE *out, const char *name, const char *help, const char *of, const char *type)
+{
+	fprintf(out, "# HELP %s %s%s.\n# TYPE %s %s\n", name, help, of, name, type);
+}
+
 void prometheus_head(FILE *out, const char *name, const char *help, const char *of)
 {
-	fprintf(out, "# HELP %s %s%s.\n# TYPE %s gauge\n", name, help, of, name);
+	write_head(out, name, help, of, "gauge");
 }
 
 static void write_one(FILE *out, const struct export *export, const char *name,
@@ -130,6 +135,31 @@ static void write_memory(FILE *out, const struct export *export)
 		  "The part of it that is free, on the lists of CPUs, too", e->free + e->cpu_lists);
 }
 
+/* Sums are taken modulo 2^32, too, so that the wrap of one row is a wrap of its group. */
+static void write_activity(FILE *out, const struct export *export, const char *word)
+{
+	static const struct {
+		const char *name, *help;
+		bool frees;
+	} series[] = {
+		{ "codetag_allocations_total",
+		  "Allocations since boot, modulo 2^32 (Prometheus takes a wrap for a reset), of one ", false },
+		{ "codetag_frees_total",
+		  "Frees since boot, modulo 2^32 (likewise), one for each part of a page that was split, of one ",
+		  true },
+	};
+
+	for (size_t k = 0; k < sizeof(series) / sizeof(*series); k++) {
+		write_head(out, series[k].name, series[k].help, word, "counter");
+		for (size_t i = 0; i < export->count; i++) {
+			const struct group *group = &export->groups->group[i];
+
+			write_series(out, export, series[k].name, group, NULL,
+				     (uint32_t)(series[k].frees ? group->all.frees : group->all.allocs));
+		}
+	}
+}
+
 void export_prometheus(struct export *export, FILE *out)
 {
 	const struct groups *groups = export->groups;
@@ -149,6 +179,8 @@ void export_prometheus(struct export *export, FILE *out)
 	for (size_t i = 0; i < export->count; i++)
 		write_series(out, export, "codetag_allocations", &groups->group[i], NULL,
 			     groups->group[i].now.calls);
+	if (groups->all.known)
+		write_activity(out, export, word);
 	write_one(out, export, "codetag_other_allocated_bytes",
 		  "Memory of all series that are not listed", others.bytes);
 	write_one(out, export, "codetag_other_allocations",

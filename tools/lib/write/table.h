@@ -17,7 +17,7 @@ struct table_column {
 };
 
 /* More than any table has. */
-#define TABLE_COLUMNS 20
+#define TABLE_COLUMNS 24
 
 struct table {
 	const struct table_column *column;
