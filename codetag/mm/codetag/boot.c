@@ -328,18 +328,7 @@ static int boot_show(struct seq_file *m, void *v)
 	return 0;
 }
 
-static int boot_open(struct inode *inode, struct file *file)
-{
-	return codetag_may_open(file) ?: single_open(file, boot_show, NULL);
-}
-
-static const struct file_operations boot_fops = {
-	.owner		= THIS_MODULE,
-	.open		= boot_open,
-	.read		= seq_read,
-	.llseek		= seq_lseek,
-	.release	= single_release,
-};
+CODETAG_DEFINE_FILE(boot, boot_show, NULL);
 
 static int __init boot_init(void)
 {

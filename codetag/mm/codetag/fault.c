@@ -420,18 +420,7 @@ static int faults_show(struct seq_file *m, void *v)
 	return 0;
 }
 
-static int faults_open(struct inode *inode, struct file *file)
-{
-	return codetag_may_open(file) ?: single_open(file, faults_show, NULL);
-}
-
-static const struct file_operations faults_fops = {
-	.owner		= THIS_MODULE,
-	.open		= faults_open,
-	.read		= seq_read,
-	.llseek		= seq_lseek,
-	.release	= single_release,
-};
+CODETAG_DEFINE_FILE(faults, faults_show, NULL);
 
 static int __init faults_debugfs_init(void)
 {

@@ -232,11 +232,6 @@ static int helpers_show(struct seq_file *m, void *v)
 	return 0;
 }
 
-static int helpers_open(struct inode *inode, struct file *file)
-{
-	return codetag_may_open(file) ?: single_open(file, helpers_show, NULL);
-}
-
 static ssize_t helpers_write(struct file *file, const char __user *buf, size_t len, loff_t *ppos)
 {
 	char *text;
@@ -255,14 +250,7 @@ static ssize_t helpers_write(struct file *file, const char __user *buf, size_t l
 	return ret ?: len;
 }
 
-static const struct file_operations helpers_fops = {
-	.owner		= THIS_MODULE,
-	.open		= helpers_open,
-	.read		= seq_read,
-	.write		= helpers_write,
-	.llseek		= seq_lseek,
-	.release	= single_release,
-};
+CODETAG_DEFINE_FILE(helpers, helpers_show, helpers_write);
 
 static int __init helpers_init(void)
 {

@@ -7,12 +7,12 @@
 #ifndef _MM_CODETAG_INTERNAL_H
 #define _MM_CODETAG_INTERNAL_H
 
+#include <linux/fs.h>
 #include <linux/gfp_types.h>
 #include <linux/moduleparam.h>
+#include <linux/seq_file.h>
 
 struct dentry;
-struct file;
-struct seq_file;
 
 /*
  * For memory that a write asks for: it is accounted to the writer, and the write fails
@@ -30,6 +30,23 @@ void codetag_control_init(void);
 
 /* debugfs.c: the directory of the profiler's files */
 struct dentry *codetag_debugfs_dir(void);
+
+/* Define NAME_fops: SHOW prints the whole file, WRITE is NULL or takes what is written. */
+#define CODETAG_DEFINE_FILE(_name, _show, _write)				\
+static int _name##_open(struct inode *inode, struct file *file)		\
+{										\
+	return codetag_may_open(file) ?:					\
+	       single_open(file, _show, inode->i_private);			\
+}										\
+										\
+static const struct file_operations _name##_fops = {				\
+	.owner		= THIS_MODULE,						\
+	.open		= _name##_open,						\
+	.read		= seq_read,						\
+	.write		= _write,						\
+	.llseek		= seq_lseek,						\
+	.release	= single_release,					\
+}
 
 /* ../percpu.c: the ids of percpu objects */
 void pcpu_codetag_init(void);

@@ -241,19 +241,7 @@ static ssize_t queries_write(struct file *file, const char __user *buf, size_t l
 	return ret ?: len;
 }
 
-static int queries_open(struct inode *inode, struct file *file)
-{
-	return codetag_may_open(file) ?: single_open(file, queries_show, NULL);
-}
-
-static const struct file_operations queries_fops = {
-	.owner		= THIS_MODULE,
-	.open		= queries_open,
-	.read		= seq_read,
-	.write		= queries_write,
-	.llseek		= seq_lseek,
-	.release	= single_release,
-};
+CODETAG_DEFINE_FILE(queries, queries_show, queries_write);
 
 static int __init queries_init(void)
 {

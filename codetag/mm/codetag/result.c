@@ -92,19 +92,7 @@ static int result_show(struct seq_file *m, void *v)
 	return 0;
 }
 
-static int result_open(struct inode *inode, struct file *file)
-{
-	return codetag_may_open(file) ?: single_open(file, result_show, inode->i_private);
-}
-
-static const struct file_operations result_fops = {
-	.owner		= THIS_MODULE,
-	.open		= result_open,
-	.read		= seq_read,
-	.write		= result_write,
-	.llseek		= seq_lseek,
-	.release	= single_release,
-};
+CODETAG_DEFINE_FILE(result, result_show, result_write);
 
 /**
  * codetag_result_create - make the file of a result

@@ -56,18 +56,7 @@ static int stats_show(struct seq_file *m, void *v)
 	return 0;
 }
 
-static int stats_open(struct inode *inode, struct file *file)
-{
-	return codetag_may_open(file) ?: single_open(file, stats_show, NULL);
-}
-
-static const struct file_operations stats_fops = {
-	.owner		= THIS_MODULE,
-	.open		= stats_open,
-	.read		= seq_read,
-	.llseek		= seq_lseek,
-	.release	= single_release,
-};
+CODETAG_DEFINE_FILE(stats, stats_show, NULL);
 
 static int __init stats_init(void)
 {

@@ -456,6 +456,7 @@ static void zeroed(struct kunit *test)
 static void bulk(struct kunit *test)
 {
 	DEFINE_ALLOC_TAG(other);
+	struct codetag_sum before = alloc_tag_read(own_tag()->ct.id), after;
 	struct kmem_cache *s = make(test);
 	void *object[24];
 	int nr, i;
@@ -477,6 +478,9 @@ static void bulk(struct kunit *test)
 	expect_objects(test, s, 0);
 	KUNIT_EXPECT_EQ(test, alloc_tag_read(other.ct.id).bytes, 0);
 	KUNIT_EXPECT_EQ(test, alloc_tag_read(other.ct.id).calls, 0);
+	after = alloc_tag_read(own_tag()->ct.id);
+	KUNIT_EXPECT_EQ(test, after.allocs, before.allocs + 16);
+	KUNIT_EXPECT_EQ(test, after.frees, before.frees + 16);
 	kmem_cache_destroy(s);
 }
 
