@@ -76,8 +76,13 @@ void codetag_boot_keep(void);
 #define memblock_alloc_hugetlb(args...) codetag_boot_hooks(memblock_alloc_hugetlb(args))
 #define __memblock_alloc_or_panic(args...) codetag_boot_hooks(__memblock_alloc_or_panic(args))
 #define vmemmap_populate_basepages(args...) codetag_boot_hooks(vmemmap_populate_basepages(args))
+#ifdef alloc_large_system_hash	/* has a call site */
+#define alloc_large_system_hash_noprof(args...) \
+	__codetag_boot_hooks(alloc_large_system_hash_noprof(args), true)
+#else
 #define alloc_large_system_hash(args...) \
 	__codetag_boot_hooks(alloc_large_system_hash(args), true)
+#endif
 #endif
 
 #endif /* _LINUX_CODETAG_BOOT_H */
