@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * packets COUNT BYTES - send COUNT datagrams of BYTES to a UNIX socket and as many to a UDP
+ * socket of this machine. Nobody receives them: they are held until stdin ends.
+ */
+#include <arpa/inet.h>
+#include <net/if.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+static void must(int result, const char *what)
+{
+	if (result < 0) {
+		perror(what);
+		exit(1);
+	}
+}
+
+/* A guest has no network until its loopback device is switched on. */
+static void loopback_up(int fd)
+{
+	struct ifreq lo = { .ifr_name = "lo" };
+
+	must(ioctl(fd, SIOCGIFFLAGS, &lo), "lo");
+	lo.ifr_flags |= IFF_UP;
+	must(ioctl(fd, SIOCSIFFLAGS, &lo), "lo up");
+}
+
+int main(int argc, char **argv)
+{
+	struct sockaddr_in to = {
+		.sin_family = AF_INET,
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK),
+	};
+	socklen_t len = sizeof(to);
+	static char data[4096];
+	int count, bytes, pair[2], from, at, i;
+
+	if (argc != 3)
+		return 2;
+	count = atoi(argv[1]);
+	bytes = atoi(argv[2]);
+	if (bytes < 1 || bytes > (int)sizeof(data))
+		return 2;
+
+	must(socketpair(AF_UNIX, SOCK_DGRAM, 0, pair), "socketpair");
+	at = socket(AF_INET, SOCK_DGRAM, 0);
+	must(at, "socket");
+	from = socket(AF_INET, SOCK_DGRAM, 0);
+	must(from, "socket");
+	loopback_up(at);
+	must(bind(at, (struct sockaddr *)&to, sizeof(to)), "bind");
+	must(getsockname(at, (struct sockaddr *)&to, &len), "getsockname");
+
+	for (i = 0; i < count; i++) {
+		must(send(pair[0], data, bytes, MSG_DONTWAIT), "send");
+		must(sendto(from, data, bytes, MSG_DONTWAIT, (struct sockaddr *)&to, len),
+		     "sendto");
+	}
+	puts("sent");
+	fflush(stdout);
+	while (read(0, data, sizeof(data)) > 0)
+		;
+	return 0;
+}

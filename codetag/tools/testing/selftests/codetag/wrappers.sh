@@ -1,0 +1,92 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# Helpers that allocate for others have no call site: their callers have.
+# guest: own
+# store: any
+. "$(dirname "$0")/codetag.inc"
+
+COUNT=8
+BYTES=1000
+
+# held FILE FUNCTION: what the lines of a function in a file hold, bytes and calls
+held()
+{
+	awk -v file="$1:" -v function_="func:$2" '
+		index($3, file) == 1 && $4 == function_ { bytes += $1; calls += $2 }
+		END { print bytes + 0, calls + 0 }' $ALLOCINFO
+}
+
+# rows FUNCTION...: lines of these functions that hold something
+rows()
+{
+	for f in "$@"; do
+		awk -v function_="func:$f" '$1 != 0 && $4 == function_' $ALLOCINFO
+	done
+}
+
+# more NAME FILE FUNCTION CALLS BYTES: it holds as many more calls, and at least the bytes
+more()
+{
+	was=$(sed -n "s/^$3 //p" "$WORK/held")
+	now=$(held "$2" "$3")
+	[ $((${now#* } - ${was#* })) -eq "$4" ] && [ $((${now% *} - ${was% *})) -ge "$5" ]
+	check "$1" $? "want $4 calls and $5 bytes more, got $now after $was"
+}
+
+# none NAME FUNCTION...: no line of these functions holds anything
+none()
+{
+	name=$1
+	shift
+	got=$(rows "$@")
+	[ -z "$got" ]
+	check "$name" $? "$got"
+}
+
+# some NAME FILE FUNCTION: a line of this function holds something
+some()
+{
+	[ "$(held "$2" "$3")" != "0 0" ]
+	check "$1" $? "no line of $3() holds anything"
+}
+
+remember()
+{
+	while read -r file func; do
+		echo "$func $(held "$file" "$func")"
+	done >"$WORK/held" <<-END
+		net/unix/af_unix.c unix_create1
+		net/ipv4/af_inet.c inet_create
+	END
+}
+
+sent()
+{
+	[ -s "$WORK/sent" ]
+}
+
+prepare
+[ -e /proc/net/unix ] || skip_all "no UNIX sockets"
+case $(uname -r) in
+6.12*) ;;
+*) skip_all "only the series for 6.12 has wrappers for these helpers" ;;
+esac
+plan 8
+
+mkfifo "$WORK/stop"
+remember
+"$BIN/packets" $COUNT $BYTES <"$WORK/stop" >"$WORK/sent" 2>"$WORK/error" &
+exec 3>"$WORK/stop"
+until_true 20 sent
+check "datagrams are sent" $? "$(cat "$WORK/error")"
+more "UNIX sockets" net/unix/af_unix.c unix_create1 2 1000
+more "UDP sockets" net/ipv4/af_inet.c inet_create 2 1000
+none "the helpers of sockets" sk_prot_alloc sk_alloc sk_clone_lock
+exec 3>&-
+wait
+more "closed UNIX sockets" net/unix/af_unix.c unix_create1 0 0
+some "tables of TCP" net/ipv4/tcp.c tcp_init
+none "the helpers of hash tables and code" alloc_large_system_hash __execmem_alloc
+none "the helpers of block devices" bioset_init biovec_init_pool blk_mq_alloc_rqs \
+	blk_mq_init_tags sbitmap_init_node sbitmap_queue_init_node
+finish
