@@ -145,7 +145,7 @@ not_counted() {
 exported_activity() {
 	"$codetag" export --format prometheus --activity data/handmade-v2.activity data/handmade-v2.allocinfo -g dir >"$scratch/activity.prom" || return 1
 	shows "$scratch/activity.prom" '# TYPE codetag_allocations_total counter' \
-		'codetag_allocations_total{dir="fs/ext4"} 499995' 'codetag_frees_total{dir="mm"} 555'
+		'codetag_allocations_total{dir="fs/ext4"} 499995' 'codetag_frees_total{dir="mm"} 555' || return 1
 	if program promtool rates/promtool; then
 		promtool check metrics <"$scratch/activity.prom"
 	fi
