@@ -80,6 +80,19 @@ static bool in_list(const char *name)
 	return false;
 }
 
+/* The list has the name of a wrapper, and the function inside of it is a helper, too. */
+static bool is_helper_name(char *name)
+{
+	char *end = strstr(name, "_noprof");
+
+	if (in_list(name))
+		return true;
+	if (!end || strcmp(end, "_noprof"))
+		return false;
+	*end = '\0';
+	return in_list(name);
+}
+
 static noinline bool find_answer(unsigned long *answer, unsigned long entry)
 {
 	/* Names are long, and there can be little stack left. */
@@ -93,7 +106,7 @@ static noinline bool find_answer(unsigned long *answer, unsigned long entry)
 	if (helper) {
 		/* Without what the compiler adds when it makes a copy, or a part. */
 		name[strcspn(name, ".")] = '\0';
-		helper = in_list(name);
+		helper = is_helper_name(name);
 	}
 	WRITE_ONCE(*answer, (entry << 1) | helper);
 	codetag_context_unlock(flags);

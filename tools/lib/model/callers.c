@@ -32,16 +32,25 @@ void helpers_add(struct helpers *helpers, char *list)
 	}
 }
 
-/* Compilers make copies of functions and call them "name.part.0". */
+/*
+ * Compilers make copies of functions and call them "name.part.0". The function inside of a
+ * wrapper of the kernel is called "name_noprof".
+ */
 static bool is_func(const char *pattern, const char *func)
 {
+	static const char inner[] = "_noprof";
 	char name[256];
-	size_t len = strcspn(func, ".");
+	size_t len = strcspn(func, "."), end = len - strlen(inner);
 
 	if (!len || len >= sizeof(name))
 		return glob_match(pattern, func);
 	memcpy(name, func, len);
 	name[len] = '\0';
+	if (glob_match(pattern, name))
+		return true;
+	if (len <= strlen(inner) || strcmp(name + end, inner))
+		return false;
+	name[end] = '\0';
 	return glob_match(pattern, name);
 }
 

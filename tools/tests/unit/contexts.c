@@ -102,6 +102,9 @@ static void test_callers(void)
 	       "callers without helpers");
 	callers_of(&callers, &contexts, contexts.context + 1, &helpers);
 	expect(callers.count == 2 && !strcmp(callers.module, "mod"), "callers of an inlined site");
+	expect(helpers_have(&helpers, "sock_kmalloc_noprof.isra.0") &&
+	       !helpers_have(&helpers, "not_sock_kmalloc_noprof") && !helpers_have(&helpers, "_noprof"),
+	       "the function inside of a helper");
 	for (size_t i = 0; i < contexts.count; i++)
 		calltree_add(&tree, &contexts, &contexts.context[i], &helpers, false, &callers);
 	calltree_sort(&tree);

@@ -564,7 +564,7 @@ static noinline void *caller_a(void)
 	return object;
 }
 
-static noinline void *caller_b(void)
+static noinline void *caller_b_noprof(void)
 {
 	void *object = helper(64);
 
@@ -575,7 +575,7 @@ static noinline void *caller_b(void)
 
 static noinline void *caller_c(void)
 {
-	void *object = caller_b();
+	void *object = caller_b_noprof();
 
 	OPTIMIZER_HIDE_VAR(object);
 	return object;
@@ -617,7 +617,7 @@ static void by_stack(struct kunit *test)
 	OPTIMIZER_HIDE_VAR(rounds);
 	for (i = 0; i < rounds; i++) {
 		object[3 * i] = caller_a();
-		object[3 * i + 1] = caller_b();
+		object[3 * i + 1] = caller_b_noprof();
 		object[3 * i + 2] = caller_c();
 	}
 	found = found_of(test, &nr);
@@ -661,7 +661,7 @@ static void by_caller(struct kunit *test)
 	split_id(test, own_id(), BIT(CODETAG_KEY_CALLER), CODETAG_DEPTH_CALLER,
 		 CODETAG_SITE_CONTEXTS);
 	object[0] = caller_a();
-	object[1] = caller_b();
+	object[1] = caller_b_noprof();
 	object[2] = caller_c();
 	found = found_of(test, &nr);
 	KUNIT_EXPECT_EQ(test, nr, ARRAY_SIZE(callers));
@@ -832,7 +832,7 @@ static void depth(struct kunit *test)
 	/* Only where the helper calls: all callers are one. */
 	split_id(test, own_id(), BIT(CODETAG_KEY_STACK), 1, 10);
 	object[0] = caller_a();
-	object[1] = caller_b();
+	object[1] = caller_b_noprof();
 	object[2] = caller_c();
 	f = one(test);
 	KUNIT_EXPECT_EQ(test, f->nr_frames, 1);
