@@ -486,12 +486,16 @@ static u16 move_charge(struct codetag_context *ctx, const struct words *words,
 		id = to->id;
 	else
 		id = charge_site_as_lost(ctx->site);
-	alloc_tag_split_into(id, parts);
-	if (to != ctx) {
-		alloc_tag_charge(id, bytes, 1);
-		/* No free: as if it had been allocated there. */
-		alloc_tag_count(ctx->counters, -(u64)bytes, -1, false);
+	if (to == ctx) {
+		alloc_tag_add_parts(id, parts - 1);
+		return id;
 	}
+	/* No allocation and no free: so neither number of a site ever falls. */
+	alloc_tag_add_parts(id, parts);
+	alloc_tag_charge(id, bytes, 0);
+	/* Bytes go first and calls last, see alloc_tag_uncharge(). */
+	alloc_tag_count(ctx->counters, -(u64)bytes, 0, false);
+	this_cpu_dec(*ctx->parts);
 	return id;
 }
 
@@ -512,7 +516,7 @@ u16 codetag_context_split(u16 id, size_t bytes, unsigned long parts)
 	struct words words;
 
 	if (!ctx) {
-		alloc_tag_split_into(id, parts);
+		alloc_tag_add_parts(id, parts - 1);
 		return id;
 	}
 	preempt_disable();

@@ -19,7 +19,6 @@
 #include <linux/rculist.h>
 #include <linux/sched.h>
 #include <linux/static_key.h>
-#include "parts.h"
 #include "query.h"
 
 struct cgroup;
@@ -120,6 +119,7 @@ enum codetag_context_state {
  * @nr_words:	values in @words
  * @nr_frames:	frames in @stack
  * @counters:	counters of the id
+ * @parts:	see struct codetag_block_counters
  * @seen:	number of its allocations when the context was last considered for reuse
  * @text:	the stack as text, once one of its modules is gone
  * @words:	the values of its keys, packed, in the order of enum codetag_key
@@ -140,6 +140,7 @@ struct codetag_context {
 	u8 nr_words;
 	u8 nr_frames;
 	struct alloc_tag_counters __percpu *counters;
+	u32 __percpu *parts;
 	u32 seen;
 	struct codetag_stack_text *text;
 	u64 words[CODETAG_VALUE_WORDS];
@@ -180,6 +181,8 @@ static_assert(CODETAG_ID_MAX < 1 << (63 - CODETAG_LOOKUP_ID_SHIFT));
 #define CODETAG_LOOKUP_ACCOUNTED	(CODETAG_LOOKUP_NODE + BIT_ULL(CODETAG_ACCOUNTED_SHIFT - 1))
 
 #ifdef CONFIG_MEM_ALLOC_PROFILING
+
+void alloc_tag_add_parts(u16 id, u32 nr); /* ids.c */
 
 #ifdef CONFIG_CODETAG_CONTEXTS
 
@@ -459,7 +462,7 @@ static inline unsigned int codetag_context_id(int nid, gfp_t gfp, bool accounted
 
 static inline u16 codetag_context_split(u16 id, size_t bytes, unsigned long parts)
 {
-	alloc_tag_split_into(id, parts);
+	alloc_tag_add_parts(id, parts - 1);
 	return id;
 }
 

@@ -51,7 +51,7 @@ void codetag_context_use(struct codetag_context_use *use)
 	use->free = codetag_pool.nr_free;
 	list_for_each_entry(block, &codetag_pool.blocks, list)
 		use->bytes += sizeof(*block) +
-			      num_possible_cpus() * CODETAG_BLOCK_BYTES;
+			      num_possible_cpus() * sizeof(struct codetag_block_counters);
 	list_for_each_entry(site, &codetag_sites, list) {
 		use->sites += !!READ_ONCE(site->split_wanted);
 		use->bytes += sizeof(*site) + num_possible_cpus() * sizeof(*site->lost);

@@ -90,7 +90,7 @@ bool codetag_pool_low(void)
  * for the lock in vain.
  *
  * Context: Any.
- * Return: false if codetag_pool_take() would fail.
+ * Return: false if there is none, and none is to be expected soon.
  */
 bool codetag_pool_may_take(void)
 {
@@ -183,7 +183,7 @@ static bool add_block(void)
 	lockdep_assert_held(&codetag_pool.mutex);
 	if (!block)
 		return false;
-	block->counters = __alloc_percpu_gfp(CODETAG_BLOCK_BYTES, sizeof(*block->counters), gfp);
+	block->counters = alloc_percpu_gfp(struct codetag_block_counters, gfp);
 	if (!block->counters || !codetag_block_add(block)) {
 		free_block(block);
 		return false;
@@ -195,7 +195,8 @@ static bool add_block(void)
 		struct codetag_context *ctx = &block->contexts[i];
 
 		ctx->id = block->first + i;
-		ctx->counters = &block->counters[i];
+		ctx->counters = &block->counters->held[i];
+		ctx->parts = &block->counters->parts[i];
 		add_free(ctx);
 	}
 	codetag_context_unlock(flags);
@@ -354,7 +355,7 @@ struct codetag_context *codetag_context_next(unsigned int id)
 unsigned int codetag_default_contexts(u64 memory, unsigned int cpus)
 {
 	u64 block = sizeof(struct codetag_block) +
-		    (u64)cpus * CODETAG_BLOCK_BYTES;
+		    (u64)cpus * sizeof(struct codetag_block_counters);
 
 	return clamp_t(u64, div64_u64(memory / 64, block) * CODETAG_BLOCK_SIZE,
 		       CODETAG_BLOCK_SIZE, (CODETAG_ID_MAX + 1) / 4);

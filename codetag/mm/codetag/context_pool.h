@@ -10,6 +10,8 @@
 
 struct workqueue_struct;
 
+#ifdef CONFIG_CODETAG_CONTEXTS
+
 /**
  * struct codetag_pool - contexts, in blocks of neighbouring ids
  * @mutex:	protects @blocks, and keeps contexts from being freed. Modules that load wait
@@ -47,5 +49,7 @@ void codetag_pool_refill(void);
 void codetag_pool_refill_later(void);
 void codetag_pool_shrink(void);
 bool codetag_pool_walk(bool (*function)(struct codetag_block *block));
+
+#endif /* CONFIG_CODETAG_CONTEXTS */
 
 #endif /* _MM_CODETAG_CONTEXT_POOL_H */

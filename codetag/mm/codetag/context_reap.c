@@ -17,7 +17,6 @@
 #include "context_pool.h"
 #include "context_stack.h"
 #include "helpers.h"
-#include "parts.h"
 #include "site.h"
 #include "split.h"
 
@@ -66,7 +65,7 @@ static void count_at_site(const struct codetag_context *ctx)
 	u16 id = ctx->site->id;
 
 	alloc_tag_charge(id, 0, sum.allocs);
-	alloc_tag_split_into(id, sum.parts + 1);
+	alloc_tag_add_parts(id, sum.parts);
 	/* A site keeps its id while it has contexts. */
 	WARN_ON_ONCE(!alloc_tag_uncharge(id, 0, sum.frees));
 }
@@ -93,9 +92,10 @@ static void free_context(struct codetag_context *ctx)
 
 	codetag_stack_text_put(ctx->text);
 	ctx->text = NULL;
-	for_each_possible_cpu(cpu)
+	for_each_possible_cpu(cpu) {
 		memset(per_cpu_ptr(ctx->counters, cpu), 0, sizeof(*ctx->counters));
-	codetag_parts_forget(ctx->id, 1);
+		*per_cpu_ptr(ctx->parts, cpu) = 0;
+	}
 
 	flags = codetag_context_lock();
 	ctx->state = CODETAG_CONTEXT_FREE;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * /sys/kernel/debug/codetag/: each of its files belongs to the room that it shows.
+ * /sys/kernel/debug/codetag/: each source file makes its own.
  */
 #include <linux/debugfs.h>
 #include <linux/init.h>

@@ -164,6 +164,27 @@ struct alloc_tag_counters __percpu *codetag_counters_of(u16 id)
 	return alloc_tag_module_counters(alloc_tag_offset(id));
 }
 
+/* The context of an id, NULL: it is none. */
+static struct codetag_context *context_of(u16 id)
+{
+	struct codetag_range *range = id < codetag_builtin_end ? NULL : codetag_range_of(id);
+
+	return range && range->block ? &range->block->contexts[id - range->first] : NULL;
+}
+
+static u32 parts_of(u16 id)
+{
+	const struct codetag_context *ctx = context_of(id);
+	u32 parts = 0;
+	int cpu;
+
+	if (!ctx)
+		return codetag_parts(id);
+	for_each_possible_cpu(cpu)
+		parts += READ_ONCE(*per_cpu_ptr(ctx->parts, cpu));
+	return parts;
+}
+
 /* Sum up the counters of @nr neighbouring ids from @id on. */
 static void sum_up(u16 id, unsigned int nr, struct codetag_sum *sums)
 {
@@ -182,7 +203,7 @@ static void sum_up(u16 id, unsigned int nr, struct codetag_sum *sums)
 		}
 	}
 	for (sum = sums; sum < sums + nr; sum++) {
-		sum->parts = codetag_parts(id + (sum - sums));
+		sum->parts = parts_of(id + (sum - sums));
 		sum->calls = sum->allocs + sum->parts - sum->frees;
 	}
 }
@@ -258,18 +279,24 @@ struct codetag_sum codetag_read_ahead(u16 id, struct codetag_sums *sums)
 }
 
 /**
- * alloc_tag_split_into - count the parts of an allocation that is split
- * @id:		the id that it is charged to, which has counters
- * @nr:		how many parts there are
+ * alloc_tag_add_parts - add parts to the allocations of an id
+ * @id:		the id, which has counters
+ * @nr:		how many: an allocation that is split has one part already
  *
- * Without room for the parts they count as allocations.
+ * Without room for the parts they count as allocations. Contexts always have room.
  *
- * Context: Any; nobody else may free the pages.
+ * Context: Any; nobody else may free the memory.
  */
-void alloc_tag_split_into(u16 id, u32 nr)
+void alloc_tag_add_parts(u16 id, u32 nr)
 {
-	if (nr > 1 && !codetag_parts_add(id, nr - 1))
-		alloc_tag_charge(id, 0, nr - 1);
+	struct codetag_context *ctx = context_of(id);
+
+	if (ctx)
+		this_cpu_add(*ctx->parts, nr);
+	else if (nr && !codetag_parts_add(id, nr))
+		alloc_tag_charge(id, 0, nr);
+	/* Before the bytes of some are uncharged, see codetag_id_holds_memory(). */
+	smp_mb__after_atomic();
 }
 
 /**
@@ -294,7 +321,7 @@ bool codetag_id_holds_memory(u16 id)
 	for_each_possible_cpu(cpu)
 		bytes += READ_ONCE(per_cpu_ptr(counters, cpu)->bytes);
 	smp_rmb(); /* pairs with alloc_tag_uncharge(), which writes bytes before frees */
-	calls = codetag_parts(id);
+	calls = parts_of(id);
 	for_each_possible_cpu(cpu) {
 		calls += READ_ONCE(per_cpu_ptr(counters, cpu)->allocs);
 		calls -= READ_ONCE(per_cpu_ptr(counters, cpu)->frees);

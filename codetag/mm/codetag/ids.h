@@ -9,6 +9,7 @@
 #include <linux/list.h>
 #include <linux/module.h>
 #include <linux/rcupdate.h>
+#include <linux/sizes.h>
 #include "context.h"
 
 /**
@@ -16,7 +17,8 @@
  * @bytes:	allocated minus freed
  * @allocs:	allocations
  * @frees:	frees; each part of a page that was split is freed by one of its own
- * @parts:	parts that splits have added to the allocations
+ * @parts:	parts that splits have added to the allocations, and memory that has moved
+ *		between contexts
  * @calls:	allocations or parts that are held: @allocs + @parts - @frees
  *
  * All but the bytes are modulo 2^32.
@@ -30,7 +32,7 @@ struct codetag_sum {
 };
 
 /* A sum that is made while others allocate and free can be a little below 0. */
-#define CODETAG_CALLS_MAX	0xefffffffu
+#define CODETAG_CALLS_MAX	(U32_MAX - SZ_1M)
 
 static inline u32 codetag_calls(const struct codetag_sum *sum)
 {
@@ -85,6 +87,16 @@ struct codetag_id_use {
 #ifdef CONFIG_MEM_ALLOC_PROFILING
 
 /**
+ * struct codetag_block_counters - the counters of a block of contexts, on one CPU
+ * @held:	counters of the ids
+ * @parts:	see struct codetag_sum; memory that moves to another context leaves a part here
+ */
+struct codetag_block_counters {
+	struct alloc_tag_counters held[CODETAG_BLOCK_SIZE];
+	u32 parts[CODETAG_BLOCK_SIZE];
+};
+
+/**
  * struct codetag_block - contexts with neighbouring ids
  * @list:	in the blocks, in the order of ids
  * @first:	id of the first
@@ -100,7 +112,7 @@ struct codetag_block {
 	unsigned int nr_used;
 	u32 unlisted;
 	struct rcu_head rcu;
-	struct alloc_tag_counters __percpu *counters;
+	struct codetag_block_counters __percpu *counters;
 	struct codetag_context contexts[CODETAG_BLOCK_SIZE];
 };
 
@@ -174,6 +186,7 @@ void codetag_rest(unsigned long steps);
 struct codetag_sum alloc_tag_read(u16 id);
 void alloc_tag_read_block(unsigned int first, struct codetag_sum *sums);
 struct codetag_sum codetag_read_ahead(u16 id, struct codetag_sums *sums);
+void alloc_tag_add_parts(u16 id, u32 nr);
 void codetag_ids_use(struct codetag_id_use *use);
 unsigned int codetag_ids_builtin(unsigned int nr);
 bool codetag_id_holds_memory(u16 id);

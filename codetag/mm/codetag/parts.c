@@ -4,22 +4,28 @@
  *
  * A split is no allocation, and a tag counts each part as a free. So what an id holds is
  * its allocations, and the parts that were added here, without its frees. Splits are rare
- * and come from few sites: a small hash table has room for the ids of these.
+ * and come from few sites: a small hash table has room for the ids of these. Contexts have
+ * a count of their own on each CPU.
  */
 #include <linux/atomic.h>
+#include <linux/hash.h>
+#include <linux/log2.h>
 #include "parts.h"
 
 struct codetag_parts codetag_parts_of[CODETAG_MAX_PARTS];
 
+/* How often there was no room. */
+atomic_long_t codetag_parts_nr_lost;
+
 /* The entry of an id. NULL if it has none and @make is false, or the table has no room. */
 static struct codetag_parts *parts_of(u16 id, bool make)
 {
+	unsigned int i, first = hash_32(id, ilog2(CODETAG_MAX_PARTS));
 	struct codetag_parts *parts;
-	unsigned int i;
 	u32 owner;
 
 	for (i = 0; i < CODETAG_PARTS_STEPS; i++) {
-		parts = &codetag_parts_of[(id + i) % CODETAG_MAX_PARTS];
+		parts = &codetag_parts_of[(first + i) % CODETAG_MAX_PARTS];
 		owner = READ_ONCE(parts->id);
 		if (!owner && make)
 			owner = cmpxchg(&parts->id, 0, id) ?: id;
@@ -33,19 +39,22 @@ static struct codetag_parts *parts_of(u16 id, bool make)
 
 /**
  * codetag_parts_add - add parts to the allocations of an id
- * @id:	the id
+ * @id:	the id, not that of a context
  * @nr:	how many
  *
  * Context: Any.
- * Return: false if the table has no room.
+ * Return: false if the table has no room; that is counted.
  */
 bool codetag_parts_add(u16 id, u32 nr)
 {
 	struct codetag_parts *parts = parts_of(id, true);
 
-	if (parts)
-		atomic_add(nr, &parts->nr);
-	return parts;
+	if (!parts) {
+		atomic_long_inc(&codetag_parts_nr_lost);
+		return false;
+	}
+	atomic_add(nr, &parts->nr);
+	return true;
 }
 
 /**

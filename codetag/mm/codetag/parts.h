@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The parts of pages that were split: their counts in parts.c, and the charge in ids.c.
+ * parts.c: the parts of pages that were split, of all ids but those of contexts.
  */
 #ifndef _MM_CODETAG_PARTS_H
 #define _MM_CODETAG_PARTS_H
 
 #include <linux/types.h>
 
-/* Ids that can have parts: few sites split pages. A search looks at so many entries at most. */
+/* Ids that can have parts: few sites split pages. A search looks at this many entries. */
 #define CODETAG_MAX_PARTS	512
 #define CODETAG_PARTS_STEPS	16
 
@@ -27,7 +27,6 @@ bool codetag_parts_add(u16 id, u32 nr);
 u32 codetag_parts(u16 id);
 void codetag_parts_forget(u16 first, unsigned int nr);
 
-/* ids.c */
-void alloc_tag_split_into(u16 id, u32 nr);
+extern atomic_long_t codetag_parts_nr_lost;
 
 #endif /* _MM_CODETAG_PARTS_H */

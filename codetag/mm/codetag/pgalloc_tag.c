@@ -10,7 +10,6 @@
 #include <linux/seq_file.h>
 #include "context.h"
 #include "page_store.h"
-#include "parts.h"
 #include "tags.h"
 #include "stats.h"
 
@@ -236,7 +235,7 @@ void __pgalloc_tag_sub_tail(struct page *page, unsigned int order, u16 id)
 	 * bytes of the others are uncharged, both are held, see alloc_tag_uncharge().
 	 */
 	if (!page_tag_is_mark(id) && alloc_tag_id_counted(id))
-		alloc_tag_split_into(id, 2);
+		alloc_tag_add_parts(id, 1);
 	sub_id(page, (PAGE_SIZE << order) - PAGE_SIZE, id);
 }
 

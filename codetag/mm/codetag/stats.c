@@ -7,6 +7,7 @@
 #include <linux/seq_file.h>
 #include "internal.h"
 #include "page_store.h"
+#include "parts.h"
 #include "slab_far.h"
 #include "split.h"
 
@@ -48,6 +49,7 @@ static int stats_show(struct seq_file *m, void *v)
 	seq_printf(m, "modules_without_id: %lu\n", use.modules_without_id);
 	seq_printf(m, "names_lost: %lu\n", use.names_lost);
 	seq_printf(m, "ids_damaged: %lu\n", use.damaged);
+	seq_printf(m, "parts_lost: %ld\n", atomic_long_read(&codetag_parts_nr_lost));
 	seq_printf(m, "mem_tags: %zu\n", use.tag_bytes);
 	seq_printf(m, "mem_counters: %zu\n", use.counter_bytes);
 	show_contexts(m);

@@ -613,7 +613,7 @@ bool codetag_block_add(struct codetag_block *block)
 		range->kind = CODETAG_CONTEXTS;
 		range->nr = CODETAG_BLOCK_SIZE;
 		range->block = block;
-		range->counters = &block->counters[0];
+		range->counters = &block->counters->held[0];
 		block->first = range->first;
 		list_add_tail(&range->list, &codetag_ranges);
 		codetag_ids_publish(range);

@@ -6,7 +6,6 @@
 #include <linux/mutex.h>
 #include <linux/percpu.h>
 #include <linux/rculist.h>
-#include "parts.h"
 #include "site.h"
 #include "totals.h"
 
@@ -35,8 +34,8 @@ static void add_contexts(u16 id, struct codetag_sum *sum, bool may_sleep)
 			sum->bytes += READ_ONCE(counters->bytes);
 			sum->allocs += READ_ONCE(counters->allocs);
 			sum->frees += READ_ONCE(counters->frees);
+			sum->parts += READ_ONCE(*per_cpu_ptr(ctx->parts, cpu));
 		}
-		sum->parts += codetag_parts(ctx->id);
 		if (may_sleep)
 			codetag_rest(num_possible_cpus());
 	}

@@ -54,6 +54,7 @@
 	MAY(INLINE_BYTES, "codetag_slab_inline_bytes")				\
 	MAY(VECTORS_FAILED, "codetag_slab_vectors_failed")			\
 	MAY(IDS_DAMAGED, "codetag_ids_damaged")					\
+	MAY(PARTS_LOST, "codetag_parts_nr_lost")				\
 	MAY(MODULES_WITHOUT_ID, "codetag_modules_without_id")			\
 	MAY(NAMES_LOST, "codetag_names_lost")					\
 	MAY(ID_END, "codetag_id_end")						\
@@ -70,6 +71,8 @@
 	MAY(SITE_LOST, "codetag_site.lost")					\
 	MAY(BLOCK_SIZE_OF, "sizeof codetag_block")				\
 	MAY(BLOCK_CONTEXTS, "codetag_block.contexts")				\
+	MAY(BLOCK_COUNTERS_SIZE, "sizeof codetag_block_counters")		\
+	MAY(BLOCK_PARTS, "codetag_block_counters.parts")			\
 	MAY(CONTEXT_SIZE, "sizeof codetag_context")				\
 	MAY(CONTEXT_SITE, "codetag_context.site")				\
 	MAY(CONTEXT_SPLIT, "codetag_context.split_by")				\

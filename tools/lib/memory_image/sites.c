@@ -58,6 +58,18 @@ static void add_parts(struct image_sites *sites)
 	}
 }
 
+/* Contexts have their parts on each CPU, behind the counters of their block. */
+static void add_parts_of_contexts(struct image_sites *sites, const struct image_range *range)
+{
+	struct image *image = sites->image;
+	uint64_t parts = range->counters + image->n[N_BLOCK_PARTS];
+
+	for (size_t cpu = 0; cpu < image->cpus && !image_exhausted(image); cpu++)
+		for (uint32_t i = 0; i < range->nr && range->first + i < IMAGE_IDS; i++)
+			sites->counted[range->first + i].allocs +=
+				image_u32(image, parts + image->cpu_offset[cpu] + 4 * i);
+}
+
 /* A small negative number is an error of that kernel, or of an image that was torn. */
 static void count_calls(struct image_sites *sites)
 {
@@ -65,7 +77,7 @@ static void count_calls(struct image_sites *sites)
 		struct image_counters *sum = &sites->counted[id];
 		uint32_t calls = sum->allocs - sum->frees;
 
-		sum->calls = calls >= 0xf0000000 ? (int32_t)calls : (int64_t)calls;
+		sum->calls = calls >= UINT32_MAX - (1 << 20) ? (int32_t)calls : (int64_t)calls;
 	}
 }
 
@@ -108,8 +120,10 @@ static void add_range(struct image_sites *sites, const char *raw, uint64_t addre
 	for (uint32_t i = 0; i < range.nr; i++)
 		sites->range_of[range.first + i] = (uint32_t)sites->ranges;
 	count(sites, range.first, range.nr, range.counters);
-	if (range.block && n[N_CONTEXT_SIZE])
+	if (range.block && n[N_CONTEXT_SIZE]) {
+		add_parts_of_contexts(sites, &range);
 		read_block(sites, &range);
+	}
 }
 
 static void read_ranges(struct image_sites *sites)

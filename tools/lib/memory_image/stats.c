@@ -122,6 +122,7 @@ static void put_ids(const struct writer *w)
 	put_variable(w, "modules_without_id", N_MODULES_WITHOUT_ID);
 	put_variable(w, "names_lost", N_NAMES_LOST);
 	put_variable(w, "ids_damaged", N_IDS_DAMAGED);
+	put_variable(w, "parts_lost", N_PARTS_LOST);
 	put(w, "mem_tags", tags);
 	put(w, "mem_counters", counters);
 }
@@ -161,7 +162,7 @@ static void put_contexts(const struct writer *w)
 
 		if (!range->block)
 			continue;
-		bytes += n[N_BLOCK_SIZE_OF] + cpus * n[N_BLOCK_SIZE] * n[N_COUNTERS_SIZE];
+		bytes += n[N_BLOCK_SIZE_OF] + cpus * n[N_BLOCK_COUNTERS_SIZE];
 		for (uint32_t k = 0; k < range->nr; k++) {
 			uint64_t at = range->block + n[N_BLOCK_CONTEXTS] + k * n[N_CONTEXT_SIZE];
 

@@ -13,14 +13,24 @@
 
 #define NO_ROW SIZE_MAX
 
+static size_t find(const struct strmap *names, struct text *name, const struct site *site)
+{
+	text_clear(name);
+	site_name(site, name);
+	return strmap_find(names, name->s, name->len);
+}
+
 /*
  * For each row of @info its row in @other: the first one of a call site belongs to the first one
- * there, the second one to the second. The caller frees it.
+ * there, the second one to the second. If @other has more of them, its first ones have gone: a
+ * module that is loaded again has its rows behind those of its unloaded self. The caller frees
+ * it.
  */
 static size_t *match(const struct allocinfo *info, const struct allocinfo *other)
 {
 	size_t *row = xcalloc(info->count, sizeof(*row)), *next = xcalloc(other->count, sizeof(*next));
 	size_t *first = xcalloc(other->count, sizeof(*first));
+	size_t *gone = xcalloc(other->count, sizeof(*gone));
 	struct strmap names = { 0 };
 	struct text name = { 0 };
 
@@ -33,13 +43,20 @@ static size_t *match(const struct allocinfo *info, const struct allocinfo *other
 		n = strmap_add(&names, name.s, name.len);
 		next[i] = n < known ? first[n] : NO_ROW;
 		first[n] = i;
+		gone[n]++;
 	}
 	for (size_t i = 0; i < info->count; i++) {
-		size_t n;
+		size_t n = find(&names, &name, &info->site[i]);
 
-		text_clear(&name);
-		site_name(&info->site[i], &name);
-		n = strmap_find(&names, name.s, name.len);
+		if (n != STRMAP_NONE && gone[n])
+			gone[n]--;
+	}
+	for (size_t n = 0; n < names.count; n++)
+		for (; gone[n]; gone[n]--)
+			first[n] = next[first[n]];
+	for (size_t i = 0; i < info->count; i++) {
+		size_t n = find(&names, &name, &info->site[i]);
+
 		row[i] = n == STRMAP_NONE ? NO_ROW : first[n];
 		if (row[i] != NO_ROW)
 			first[n] = next[row[i]];
@@ -48,6 +65,7 @@ static size_t *match(const struct allocinfo *info, const struct allocinfo *other
 	strmap_free(&names);
 	free(first);
 	free(next);
+	free(gone);
 	return row;
 }
 

@@ -34,8 +34,8 @@ bool activity_known(const struct allocinfo *info);
 /*
  * Allocations and frees between two readings of a row. @before is NULL if it is a new row.
  *
- * A number may wrap around once between them. One that seems to have grown by 2^31 or more has
- * begun again from 0: the module was loaded again. Only in a row of an unloaded module, which
+ * A number may wrap around between them, if it grows by less than 2^31. One that seems to have
+ * grown by 2^31 or more has begun again from 0: the module was loaded again. Only in a row of an unloaded module, which
  * allocates no more, a number that is not known from before is not counted.
  */
 struct activity activity_step(const struct activity *before, const struct activity *now,

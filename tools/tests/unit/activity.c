@@ -100,9 +100,27 @@ static void test_rows(void)
 	allocinfo_free(&before);
 }
 
+/* A module is loaded again, and the last memory of its unloaded self is freed. */
+static void test_gone(void)
+{
+	struct allocinfo now, before;
+	const char *why;
+
+	expect(take(&before, "5 5 b.c:1 [m] func:g unloaded:yes\n1 1 b.c:1 [m] func:g\n",
+		    HEAD "900 895 0 b.c:1 [m] func:g unloaded:yes \n20 19 0 b.c:1 [m] func:g \n", &why),
+	       "a module that was loaded again");
+	expect(take(&now, "1 1 b.c:1 [m] func:g\n", HEAD "27 26 0 b.c:1 [m] func:g \n", &why), "its self is gone");
+	activity_between(&now, &before, false);
+	expect(now.site[0].recent.allocs == 7 && now.site[0].recent.frees == 7, "the row that stays: %lld",
+	       (long long)now.site[0].recent.allocs);
+	allocinfo_free(&now);
+	allocinfo_free(&before);
+}
+
 void test_activity(void)
 {
 	test_step();
 	test_refused();
 	test_rows();
+	test_gone();
 }

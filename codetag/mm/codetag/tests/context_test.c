@@ -931,6 +931,7 @@ static void moved_to_node(struct kunit *test)
 {
 	const unsigned int node = BIT(CODETAG_KEY_NODE);
 	const unsigned int keys[] = { node, BIT(CODETAG_NR_KEYS) - 1, BIT(CODETAG_KEY_SIZE) };
+	struct codetag_sum before = site_sum(own_id()), after;
 	struct codetag_context *ctx;
 	u16 id, back, other;
 	struct page *page;
@@ -950,6 +951,10 @@ static void moved_to_node(struct kunit *test)
 		if (other != id) {
 			KUNIT_EXPECT_EQ(test, alloc_tag_read(id).bytes, 0);
 			KUNIT_EXPECT_EQ(test, alloc_tag_read(id).calls, 0);
+			/* A move is neither: so a reader never sees less. */
+			KUNIT_EXPECT_EQ(test, alloc_tag_read(id).allocs, 1);
+			KUNIT_EXPECT_EQ(test, alloc_tag_read(other).allocs, 0);
+			KUNIT_EXPECT_EQ(test, alloc_tag_read(id).frees, 0);
 		}
 		ctx = codetag_context_of(other);
 		KUNIT_ASSERT_NOT_NULL(test, ctx);
@@ -963,6 +968,10 @@ static void moved_to_node(struct kunit *test)
 		__free_pages(page, 1);
 		expect_site(test, own_id(), 0, 0);
 		unsplit_id(own_id());
+		after = site_sum(own_id());
+		KUNIT_EXPECT_EQ(test, after.allocs, before.allocs + i + 1);
+		KUNIT_EXPECT_EQ(test, after.frees, before.frees + i + 1);
+		KUNIT_EXPECT_EQ(test, after.parts, before.parts);
 	}
 }
 
@@ -1528,7 +1537,7 @@ static void default_bound(struct kunit *test)
 	for (i = 0; i < ARRAY_SIZE(of); i++) {
 		max = codetag_default_contexts(of[i].memory, of[i].cpus);
 		block = sizeof(struct codetag_block) +
-			(u64)of[i].cpus * CODETAG_BLOCK_BYTES;
+			(u64)of[i].cpus * sizeof(struct codetag_block_counters);
 		KUNIT_EXPECT_GE(test, max, CODETAG_BLOCK_SIZE);
 		KUNIT_EXPECT_LE(test, max, (CODETAG_ID_MAX + 1) / 4);
 		KUNIT_EXPECT_LE(test, max / CODETAG_BLOCK_SIZE * block,

@@ -217,7 +217,7 @@ static void parts(struct kunit *test)
 	struct codetag_sum before = alloc_tag_read(id), after;
 
 	alloc_tag_charge(id, 64, 1);
-	alloc_tag_split_into(id, 8);
+	alloc_tag_add_parts(id, 7);
 	expect_counts(test, id, 64, 8);
 	KUNIT_EXPECT_TRUE(test, codetag_id_holds_memory(id));
 	uncharge(test, id, 64, 7);
@@ -249,7 +249,7 @@ static void parts_without_room(struct kunit *test)
 	for (i = 0; i < CODETAG_MAX_PARTS; i++)
 		codetag_parts_of[i].id = CODETAG_ID_MAX;
 	alloc_tag_charge(id, 64, 1);
-	alloc_tag_split_into(id, 4);
+	alloc_tag_add_parts(id, 3);
 	expect_counts(test, id, 64, 4);
 	KUNIT_EXPECT_EQ(test, alloc_tag_read(id).allocs, allocs + 4);
 	uncharge(test, id, 64, 4);
@@ -671,7 +671,7 @@ static void module_parts(struct kunit *test)
 	codetag_load_module(mod);
 	id = mod->alloc_tags[3].ct.id;
 	alloc_tag_charge(id, 8, 1);
-	alloc_tag_split_into(id, 2);
+	alloc_tag_add_parts(id, 1);
 	KUNIT_EXPECT_EQ(test, alloc_tag_read(id).calls, 2);
 	codetag_unload_module(mod);
 	fake_module_gone(mod);

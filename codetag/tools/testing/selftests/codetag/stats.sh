@@ -5,7 +5,7 @@
 
 driver
 have_engine || { unload codetag_test; skip_all "not this profiler"; }
-plan 35
+plan 36
 
 equal "mode of stats" "-r--------" "$(ls -l $STATS | cut -c 1-10)"
 equal "mode of audit" "-rw-------" "$(ls -l $AUDIT | cut -c 1-10)"
@@ -96,7 +96,7 @@ unload codetag_many
 
 # Drops: none of these may count in a quiet system.
 for key in pages_not_representable pages_without_store tags_without_id modules_without_id \
-	names_lost ids_damaged pages_freed_in_parts percpu_refs_failed; do
+	names_lost ids_damaged parts_lost pages_freed_in_parts percpu_refs_failed; do
 	if [ "$store" = flags ] && [ $key = pages_not_representable ] && [ "$bits" -lt 16 ]; then
 		skip "$key" "the store has $bits bits"
 	else

@@ -16,11 +16,12 @@ held()
 		END { print bytes + 0, calls + 0 }' $ALLOCINFO
 }
 
-# rows FUNCTION...: lines of these functions that hold something
+# rows FUNCTION...: lines of these functions that hold something, whatever a patch calls them
 rows()
 {
 	for f in "$@"; do
-		awk -v function_="func:$f" '$1 != 0 && $4 == function_' $ALLOCINFO
+		awk -v function_="func:$f" '$1 != 0 && ($4 == function_ || $4 == function_ "_noprof")' \
+			$ALLOCINFO
 	done
 }
 
