@@ -31,4 +31,7 @@ bool interval_wait(struct interval *interval);
 /* Milliseconds since 1970. */
 int64_t wall_clock(void);
 
+/* Seconds of a clock that nobody sets, to measure a time. */
+double steady_clock(void);
+
 #endif

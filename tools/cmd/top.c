@@ -109,17 +109,17 @@ static bool read_once(const struct top *top, struct snapshot *snapshot, struct g
 	bool good;
 
 	if (selection_wants_rates(selection) && (!selection->path_given || selection->activity)) {
-		int64_t start;
+		double start;
 
 		interval_start(&interval, top->delay > 0 ? top->delay : 1);
 		if (!selection_snapshot(&before, selection))
 			return false;
-		start = wall_clock();
+		start = steady_clock();
 		if (!interval_wait(&interval)) {
 			snapshot_free(&before);
 			return false;
 		}
-		seconds = (double)(wall_clock() - start) / 1000;
+		seconds = steady_clock() - start;
 	}
 	good = selection_snapshot(snapshot, selection);
 	if (good) {
