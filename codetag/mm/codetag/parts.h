@@ -5,6 +5,7 @@
 #ifndef _MM_CODETAG_PARTS_H
 #define _MM_CODETAG_PARTS_H
 
+#include <linux/atomic.h>
 #include <linux/types.h>
 
 /* Ids that can have parts: few sites split pages. A search looks at this many entries. */
