@@ -164,17 +164,23 @@ struct alloc_tag_counters __percpu *codetag_counters_of(u16 id)
 	return alloc_tag_module_counters(alloc_tag_offset(id));
 }
 
-/* The context of an id, NULL: it is none. */
-static struct codetag_context *context_of(u16 id)
+/**
+ * codetag_context_of - find the context that has an id
+ * @id: an id that a page or object holds, so that it stays as it is
+ *
+ * Context: Any.
+ * Return: The context, NULL if the id is that of a site.
+ */
+struct codetag_context *codetag_context_of(u16 id)
 {
-	struct codetag_range *range = id < codetag_builtin_end ? NULL : codetag_range_of(id);
+	const struct codetag_range *range = id < codetag_builtin_end ? NULL : codetag_range_of(id);
 
 	return range && range->block ? &range->block->contexts[id - range->first] : NULL;
 }
 
 static u32 parts_of(u16 id)
 {
-	const struct codetag_context *ctx = context_of(id);
+	const struct codetag_context *ctx = codetag_context_of(id);
 	u32 parts = 0;
 	int cpu;
 
@@ -289,7 +295,7 @@ struct codetag_sum codetag_read_ahead(u16 id, struct codetag_sums *sums)
  */
 void alloc_tag_add_parts(u16 id, u32 nr)
 {
-	struct codetag_context *ctx = context_of(id);
+	struct codetag_context *ctx = codetag_context_of(id);
 
 	if (ctx)
 		this_cpu_add(*ctx->parts, nr);

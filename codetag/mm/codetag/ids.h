@@ -180,13 +180,13 @@ u16 codetag_ids_find(void);
 void codetag_ids_publish(struct codetag_range *range);
 void codetag_ids_withdraw(struct codetag_range *range);
 struct alloc_tag_counters __percpu *codetag_counters_of(u16 id);
+struct codetag_context *codetag_context_of(u16 id);
 #endif /* CONFIG_MEM_ALLOC_PROFILING */
 
 void codetag_rest(unsigned long steps);
 struct codetag_sum alloc_tag_read(u16 id);
 void alloc_tag_read_block(unsigned int first, struct codetag_sum *sums);
 struct codetag_sum codetag_read_ahead(u16 id, struct codetag_sums *sums);
-void alloc_tag_add_parts(u16 id, u32 nr);
 void codetag_ids_use(struct codetag_id_use *use);
 unsigned int codetag_ids_builtin(unsigned int nr);
 bool codetag_id_holds_memory(u16 id);

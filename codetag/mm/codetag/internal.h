@@ -31,7 +31,7 @@ void codetag_control_init(void);
 /* debugfs.c: the directory of the profiler's files */
 struct dentry *codetag_debugfs_dir(void);
 
-/* Define NAME_fops: SHOW prints the whole file, WRITE is NULL or takes what is written. */
+/* Define NAME_fops: SHOW prints the whole file. WRITE handles a write; NULL: none is allowed. */
 #define CODETAG_DEFINE_FILE(_name, _show, _write)				\
 static int _name##_open(struct inode *inode, struct file *file)		\
 {										\

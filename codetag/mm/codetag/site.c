@@ -214,22 +214,6 @@ void codetag_sites_going(const struct module *mod)
 			codetag_site_release(range->first + i, true);
 }
 
-/**
- * codetag_context_of - find the context that has an id
- * @id: an id that a page or object holds, so that it stays as it is
- *
- * Context: Any.
- * Return: The context, NULL if the id is that of a site.
- */
-struct codetag_context *codetag_context_of(u16 id)
-{
-	const struct codetag_range *range = id < codetag_builtin_end ? NULL : codetag_range_of(id);
-
-	if (!range || range->kind != CODETAG_CONTEXTS)
-		return NULL;
-	return &range->block->contexts[id - range->first];
-}
-
 /* Publish to allocations whether the site is split, and by which keys. */
 static void set_site_split(u16 id, bool split)
 {

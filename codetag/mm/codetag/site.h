@@ -25,7 +25,6 @@ void codetag_set_charging(const struct codetag_info *info, enum codetag_charging
 
 #ifdef CONFIG_CODETAG_CONTEXTS
 struct codetag_site *codetag_site_by_id(u16 id);
-struct codetag_context *codetag_context_of(u16 id);
 bool codetag_site_split(struct codetag_site *new);
 void codetag_site_unsplit(u16 id);
 void codetag_site_free(struct codetag_site *site);

@@ -46,7 +46,7 @@ struct codetag_site *codetag_split_new(const struct codetag_info *info,
 
 /**
  * codetag_split - split a site, or change its keys
- * @site: what codetag_split_new() returned for it, which is used up
+ * @site: result of codetag_split_new() for it; the caller may not use it again
  *
  * Context: Process, one at a time, with codetag_lock() held since codetag_split_new();
  *	    codetag_split_switch() is to follow.

@@ -8,7 +8,7 @@
 
 #define IMAGE_IDS 65536
 
-/* What is held; and the allocations with the parts that splits made of them, modulo 2^32. */
+/* Bytes and calls held. The allocations include the parts of pages that were split; modulo 2^32. */
 struct image_counters {
 	int64_t bytes, calls;
 	uint32_t allocs, frees;

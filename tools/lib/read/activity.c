@@ -77,7 +77,7 @@ static bool read_count(const char **s, int64_t *value)
 	return number_read(s, value) && *value >= 0 && *value <= UINT32_MAX && **s == ' ';
 }
 
-/* Returns what is wrong with the line, NULL if nothing is. */
+/* Returns the error in the line, NULL if it is right. */
 static const char *parse_row(struct site *site, char *line, size_t len)
 {
 	const char *s = line;

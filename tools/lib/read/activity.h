@@ -20,8 +20,8 @@
 #define ACTIVITY_PATH "/sys/kernel/debug/codetag/activity"
 
 /*
- * Sets the activity of the rows of @info from the file. Otherwise returns false: *@why says
- * what is wrong with the file, or is NULL, and errno why it cannot be read.
+ * Sets the activity of the rows of @info from the file. Otherwise returns false: *@why names
+ * the error in the file. If it is NULL the file cannot be read, and errno says why.
  */
 bool activity_read(struct allocinfo *info, const char *path, const char **why);
 
