@@ -343,6 +343,8 @@ static const struct codetag_layout_entry codetag_layout_entries[] = {
 	NUMBER(KFENCE_POOL_SIZE),
 	ADDRESS(kfence_metadata),
 	NUMBER(KFENCE_METADATA_SIZE),
+	SIZE(kfence_metadata),
+	OFFSET(kfence_metadata, addr),
 #endif
 
 	/* Areas of vmalloc space, and page tables of processes */

@@ -552,8 +552,10 @@ uint64_t kobjects_address(const struct kernel_objects *objects, uint32_t node)
 	if (!extent)
 		return node && node <= objects->percpus ? objects->percpu[node - 1].address : 0;
 	start = objects->image->layout.direct_map + extent->pfn * DUMP_PAGE;
-	if (node == extent->first || extent->kfence)
+	if (node == extent->first)
 		return start;
+	if (extent->kfence)
+		return image_kfence_object(objects->image, start);
 	return start + (uint64_t)(node - extent->first - 1) * extent->cache->size + extent->cache->pad;
 }
 

@@ -24,7 +24,7 @@ struct extent {
 	uint32_t label;		/* a label that names the pages better than their site; 0: none */
 	uint16_t flags;
 	uint8_t order;
-	bool kfence;		/* its only object can begin anywhere in it */
+	bool kfence;		/* a page of KFENCE's with one object */
 };
 
 struct percpu_object {

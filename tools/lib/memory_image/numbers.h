@@ -233,6 +233,8 @@
 	MAY(KFENCE_SIZE, "KFENCE_POOL_SIZE")					\
 	MAY(KFENCE_METADATA, "kfence_metadata")					\
 	MAY(KFENCE_METADATA_SIZE, "KFENCE_METADATA_SIZE")			\
+	MAY(KFENCE_OBJECT_SIZE_OF, "sizeof kfence_metadata")			\
+	MAY(KFENCE_OBJECT_ADDRESS, "kfence_metadata.addr")			\
 	MAY(AREA_START, "vmap_area.va_start")					\
 	MAY(AREA_END, "vmap_area.va_end")					\
 	MAY(AREA_VM, "vmap_area.vm")						\

@@ -344,6 +344,25 @@ static bool is_kfence(struct image *image, uint64_t address)
 	return pool && address - pool < image->n[N_KFENCE_SIZE];
 }
 
+/*
+ * KFENCE puts an object at the begin or at the end of its page, and its metadata says where. The
+ * first two pages of the pool have no object, and then each second one has.
+ */
+uint64_t image_kfence_object(struct image *image, uint64_t page)
+{
+	const uint64_t *n = image->n;
+	uint64_t pool = image_u64(image, n[N_KFENCE_POOL]);
+	uint64_t at = n[N_KFENCE_METADATA] ? image_u64(image, n[N_KFENCE_METADATA]) : 0;
+	uint64_t number = (page - pool) / DUMP_PAGE / 2 - 1, address;
+
+	if (!at || !n[N_KFENCE_OBJECT_SIZE_OF] ||
+	    number >= n[N_KFENCE_METADATA_SIZE] / n[N_KFENCE_OBJECT_SIZE_OF])
+		return page;
+	at += number * n[N_KFENCE_OBJECT_SIZE_OF];
+	address = image_u64(image, at + n[N_KFENCE_OBJECT_ADDRESS]);
+	return address - page < DUMP_PAGE ? address : page;
+}
+
 /* The same computation as in mm/codetag/slab_ref.c. */
 bool image_slab_read(struct recount *recount, const struct image_page *page,
 		     struct image_slab *slab)
@@ -363,6 +382,7 @@ bool image_slab_read(struct recount *recount, const struct image_page *page,
 	if (is_kfence(image, slab->start)) {
 		slab->kfence = slab->single = true;
 		slab->objects = 1;
+		slab->start = image_kfence_object(image, slab->start);
 		return true;
 	}
 
@@ -396,7 +416,8 @@ bool image_slab_read(struct recount *recount, const struct image_page *page,
 
 uint64_t image_object(const struct image_slab *slab, unsigned int i)
 {
-	return slab->start + (uint64_t)i * slab->cache->size + slab->cache->pad;
+	return slab->kfence ? slab->start :
+			      slab->start + (uint64_t)i * slab->cache->size + slab->cache->pad;
 }
 
 /* Reads all ids of the slab at once, because reading an image is slow. */

@@ -19,7 +19,7 @@ struct image_cache {
 /* A slab, and where the ids of its objects are. */
 struct image_slab {
 	const struct image_cache *cache;
-	uint64_t pfn, start;		/* of its first page */
+	uint64_t pfn, start;		/* of its first page; of KFENCE's object */
 	unsigned int order, objects;
 	bool single, kfence;		/* its only id is in the page */
 	uint64_t ids;			/* otherwise the address of the ids */
@@ -113,6 +113,8 @@ bool image_slab_read(struct recount *recount, const struct image_page *page,
 /* The id of an object, and the address behind its red zone. */
 uint16_t image_object_id(struct recount *recount, const struct image_slab *slab, unsigned int i);
 uint64_t image_object(const struct image_slab *slab, unsigned int i);
+/* The object in a page of KFENCE's pool, both as addresses of the direct map */
+uint64_t image_kfence_object(struct image *image, uint64_t page);
 
 /* The order of the allocation that begins with a page that has an id. */
 unsigned int image_page_order(struct recount *recount, const struct image_page *page);

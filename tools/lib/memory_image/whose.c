@@ -29,28 +29,24 @@ static struct image *image_of(const struct search *s)
 static void find_object(struct search *s, const struct image_page *page)
 {
 	struct image_slab slab;
-	uint64_t offset;
 	unsigned int i = 0;
+	uint64_t object;
 
 	if (!image_slab_read(s->recount, page, &slab)) {
 		text_printf(&s->whose->what, "page of a slab that is being made or freed");
 		return;
 	}
-	offset = s->address - slab.start;
-	if (!slab.kfence) {
-		i = (unsigned int)(offset / slab.cache->size);
-		if (i >= slab.objects) {
-			text_printf(&s->whose->what, "end of a slab of %s, behind its objects",
-				    slab.cache->name);
-			return;
-		}
-		offset -= (uint64_t)i * slab.cache->size + slab.cache->pad;
-		/* In the red zone before it */
-		if (s->address < image_object(&slab, i))
-			offset = 0;
+	if (!slab.kfence)
+		i = (unsigned int)((s->address - slab.start) / slab.cache->size);
+	if (i >= slab.objects) {
+		text_printf(&s->whose->what, "end of a slab of %s, behind its objects",
+			    slab.cache->name);
+		return;
 	}
+	object = image_object(&slab, i);
 	s->whose->id = image_object_id(s->recount, &slab, i);
-	s->whose->offset = slab.kfence ? 0 : offset;
+	/* Before it is a red zone, or the begin of a page of KFENCE's. */
+	s->whose->offset = s->address < object ? 0 : s->address - object;
 	text_printf(&s->whose->what, "%s object of %s, %u bytes%s",
 		    s->whose->id ? "allocated" : "free", slab.cache->name, slab.cache->object_size,
 		    slab.kfence ? ", one of KFENCE's" : "");

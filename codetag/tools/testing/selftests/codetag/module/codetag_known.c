@@ -7,9 +7,11 @@
  *
  * For programs that find out what an address is. With dump=1 the kernel reports about
  * these, too, each report after its line. With oops=1 it is not loaded, but makes an oops
- * with the first object and the pages in registers.
+ * with the first object and the pages in registers. Where KFENCE takes an object a
+ * millisecond, one of its objects is known, too.
  */
 #include <linux/delay.h>
+#include <linux/kfence.h>
 #include <linux/kthread.h>
 #include <linux/mm.h>
 #include <linux/module.h>
@@ -18,7 +20,7 @@
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 
-static void *near, *far, *large, *area, *kept, *freed;
+static void *near, *far, *large, *area, *kept, *freed, *guarded;
 static struct kmem_cache *cache;
 static struct page *pages;
 static int __percpu *percpu;
@@ -64,6 +66,23 @@ static noinline void read_bad_address(void)
 #endif
 }
 
+#ifdef CONFIG_KFENCE
+/* An object of KFENCE's that does not begin where its page does */
+static void know_guarded(void)
+{
+	unsigned long end = jiffies + 10 * HZ;
+
+	do {
+		if (guarded)
+			kmem_cache_free(cache, guarded);
+		guarded = kmem_cache_alloc(cache, GFP_KERNEL);
+	} while (guarded && !(is_kfence_address(guarded) && offset_in_page(guarded)) &&
+		 time_before(jiffies, end));
+	if (is_kfence_address(guarded))
+		say("guarded", guarded + 24, __LINE__ - 4);
+}
+#endif
+
 static int know(void)
 {
 	near = kmalloc(100, GFP_KERNEL);
@@ -91,6 +110,10 @@ static int know(void)
 		return -ENOMEM;
 	kmem_cache_free(cache, freed);
 	say("freed", freed + 16, 0);
+#ifdef CONFIG_KFENCE
+	if (kfence_sample_interval == 1)
+		know_guarded();
+#endif
 	say("module", &data, 0);
 	task = kthread_run(known_thread, NULL, "known");
 	if (IS_ERR(task))
@@ -103,6 +126,8 @@ static void forget(void)
 {
 	if (!IS_ERR_OR_NULL(task))
 		kthread_stop(task);
+	if (guarded)
+		kmem_cache_free(cache, guarded);
 	if (kept)
 		kmem_cache_free(cache, kept);
 	kmem_cache_destroy(cache);
