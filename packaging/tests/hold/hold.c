@@ -2,6 +2,8 @@
 /*
  * A module that holds memory as long as it is loaded, or longer, for DKMS to build.
  * It can tell how long a page takes to be allocated and freed, too.
+ *
+ * It has an allocator of its own, whose callers have call sites: Documentation/usage.md tells how.
  */
 #include <linux/gfp.h>
 #include <linux/ktime.h>
@@ -9,6 +11,19 @@
 #include <linux/mm_types.h>
 #include <linux/module.h>
 #include <linux/slab.h>
+#include <linux/version.h>
+
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 10, 0)
+#define alloc_hooks(_do_alloc)	_do_alloc
+#define kmalloc_noprof		kmalloc
+#endif
+
+static noinline void *hold_alloc_noprof(size_t size)
+{
+	return kmalloc_noprof(size, GFP_KERNEL);
+}
+
+#define hold_alloc(...)	alloc_hooks(hold_alloc_noprof(__VA_ARGS__))
 
 static void *held;
 static bool keep;
@@ -64,7 +79,7 @@ static int __init hold_init(void)
 {
 	if (pairs)
 		measure_pairs(pairs);
-	held = kmalloc(12345, GFP_KERNEL);
+	held = hold_alloc(12345);
 	if (held && !hold_pages(pages))
 		return 0;
 	hold_exit();
