@@ -2,8 +2,8 @@
 # shellcheck shell=bash
 # What test-selftest and test-storm share. A self-test says in comments at its
 # top what it needs: "# boot: PARAMETERS", "# guest: own", "# store: any",
-# "# mem: SIZE", "# vmem: SIZE", "# disk: SIZE", "# tcg: single", "# timeout: SECONDS". To be
-# sourced after lib.sh.
+# "# mem: SIZE", "# vmem: SIZE", "# disk: SIZE", "# tcg: single", "# allow: REGEX", "# timeout: SECONDS".
+# To be sourced after lib.sh.
 
 SELFTESTS=$TREE/tools/testing/selftests/codetag
 
@@ -76,7 +76,7 @@ guest()
 	"$(runner "$flavour")" --name "$name" --append "$append" \
 		--mem "$(largest "${GUEST_MEM:-512M}" mem "$@")" \
 		--vmem "$(largest 0 vmem "$@")" \
-		--disk "$(largest 256M disk "$@")" --tcg "${GUEST_TCG:-$(tcg "$1")}" \
+		--disk "$(largest 256M disk "$@")" --tcg "${GUEST_TCG:-$(tcg "$1")}" --allow "$(needs "$1" allow)" \
 		--timeout $(($(longest "$@") * slowdown * AT_ONCE)) \
 		"$flavour" "$SCRIPTS/guest/selftests.sh" "$first" "$@" || status=$?
 	if [ "$status" -ne 0 ]; then

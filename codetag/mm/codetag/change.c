@@ -2,10 +2,10 @@
 /*
  * Apply queries to the call sites that they match.
  *
- * The queries of a write are applied together, in one walk over the call sites. For each
- * site, the last matching query that says whether it is profiled decides; likewise for its
- * fault and its keys. All memory is allocated first, once for a site and not for each query.
- * After that nothing can fail, and the changes are made.
+ * The queries of a write are applied together, in one walk over the call sites. For each site,
+ * the last matching query that says whether it is profiled decides; likewise for its fault,
+ * its guard and its keys. All memory is allocated first, once for a site and not for each
+ * query. After that nothing can fail, and the changes are made.
  */
 #define pr_fmt(fmt) "codetag: " fmt
 
@@ -16,6 +16,7 @@
 #include <linux/string.h>
 #include "change.h"
 #include "faults.h"
+#include "guards.h"
 #include "internal.h"
 #include "site.h"
 #include "split.h"
@@ -24,6 +25,7 @@
 enum aspect {
 	ASPECT_PROFILED,
 	ASPECT_FAULT,
+	ASPECT_GUARD,
 	ASPECT_KEYS,
 	NR_ASPECTS,
 };
@@ -34,6 +36,7 @@ enum aspect {
  * @info:	the site
  * @last:	for each aspect the query that decides, or NULL
  * @fault:	a fault to be armed, or NULL
+ * @guard:	a guard to be armed, or NULL
  * @site:	memory to split the site, or NULL
  */
 struct plan {
@@ -41,6 +44,7 @@ struct plan {
 	struct codetag_info info;
 	const struct codetag_query *last[NR_ASPECTS];
 	struct codetag_fault *fault;
+	struct codetag_guard *guard;
 	struct codetag_site *site;
 };
 
@@ -73,6 +77,9 @@ static enum aspect aspect_of(const struct codetag_query *query)
 	case CODETAG_ACTION_FAULT:
 	case CODETAG_ACTION_FAULT_OFF:
 		return ASPECT_FAULT;
+	case CODETAG_ACTION_GUARD:
+	case CODETAG_ACTION_GUARD_OFF:
+		return ASPECT_GUARD;
 	case CODETAG_ACTION_KEYS:
 		return ASPECT_KEYS;
 	default:
@@ -123,12 +130,17 @@ static void set_profiled(const struct codetag_info *info, const struct codetag_q
 static int prepare(struct plan *plan)
 {
 	const struct codetag_query *fault = plan->last[ASPECT_FAULT];
+	const struct codetag_query *guard = plan->last[ASPECT_GUARD];
 	const struct codetag_query *keys = plan->last[ASPECT_KEYS];
 	bool failed = false;
 
 	if (fault && fault->action == CODETAG_ACTION_FAULT) {
 		plan->fault = codetag_fault_new(&plan->info, &fault->fault);
 		failed |= !plan->fault;
+	}
+	if (guard && guard->action == CODETAG_ACTION_GUARD) {
+		plan->guard = codetag_guard_new(&plan->info, guard->rate);
+		failed |= !plan->guard;
 	}
 	/* The memory of a site without an id is charged elsewhere. */
 	if (keys && keys->keys.mask && !plan->info.without_id) {
@@ -142,6 +154,7 @@ static void make(struct plan *plan)
 {
 	const struct codetag_query *profiled = plan->last[ASPECT_PROFILED];
 	const struct codetag_query *fault = plan->last[ASPECT_FAULT];
+	const struct codetag_query *guard = plan->last[ASPECT_GUARD];
 	const struct codetag_query *keys = plan->last[ASPECT_KEYS];
 
 	if (profiled)
@@ -150,11 +163,16 @@ static void make(struct plan *plan)
 		codetag_fault_arm(plan->fault);
 	else if (fault && fault->action == CODETAG_ACTION_FAULT_OFF)
 		codetag_fault_disarm(&plan->info);
+	if (plan->guard)
+		codetag_guard_arm(plan->guard);
+	else if (guard && guard->action == CODETAG_ACTION_GUARD_OFF)
+		codetag_guard_disarm(&plan->info);
 	if (plan->site)
 		codetag_split(plan->site);
 	else if (keys && !keys->keys.mask && !plan->info.without_id)
 		codetag_unsplit(&plan->info);
 	plan->fault = NULL;
+	plan->guard = NULL;
 	plan->site = NULL;
 }
 
@@ -162,6 +180,8 @@ static void clean(struct plan *plan)
 {
 	if (plan->fault)
 		codetag_fault_free(plan->fault);
+	if (plan->guard)
+		codetag_guard_free(plan->guard);
 	codetag_site_free(plan->site);
 }
 
@@ -179,6 +199,10 @@ int codetag_change_supported(const struct codetag_query *query)
 	if (query->action == CODETAG_ACTION_FAULT &&
 	    !IS_ENABLED(CONFIG_CODETAG_FAULT_INJECTION)) {
 		pr_warn_ratelimited("control: this kernel has no faults: CONFIG_CODETAG_FAULT_INJECTION is not set\n");
+		return -EOPNOTSUPP;
+	}
+	if (query->action == CODETAG_ACTION_GUARD && !IS_ENABLED(CONFIG_CODETAG_GUARD)) {
+		pr_warn_ratelimited("control: this kernel has no guards: CONFIG_CODETAG_GUARD is not set\n");
 		return -EOPNOTSUPP;
 	}
 	if (query->action == CODETAG_ACTION_KEYS && !IS_ENABLED(CONFIG_CODETAG_CONTEXTS)) {
@@ -253,10 +277,10 @@ void codetag_changes_commit(const struct list_head *queries, struct list_head *p
 	struct plan *plan;
 
 	list_for_each_entry(change, queries, list) {
-		if (change->query.action != CODETAG_ACTION_FAULT_OFF)
-			continue;
-		codetag_fault_forget_gone();
-		break;
+		if (change->query.action == CODETAG_ACTION_FAULT_OFF)
+			codetag_fault_forget_gone();
+		if (change->query.action == CODETAG_ACTION_GUARD_OFF)
+			codetag_guard_forget_gone();
 	}
 	list_for_each_entry(plan, plans, list) {
 		make(plan);
@@ -316,5 +340,6 @@ void codetag_changes_of_module(struct list_head *queries, struct module *mod)
 void codetag_change_switch(void)
 {
 	codetag_fault_switch();
+	codetag_guard_switch();
 	codetag_split_switch();
 }

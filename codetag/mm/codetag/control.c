@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Choosing call sites: to profile them, split them or make them fail.
+ * Choosing call sites: to profile them, split them, guard them or make them fail.
  *
  * Queries (see query.h) come from the boot parameter "codetag=" and from
  * /sys/kernel/debug/codetag/control. A write is done as a whole or not at all: all of its
@@ -21,6 +21,7 @@
 #include <linux/uaccess.h>
 #include "change.h"
 #include "faults.h"
+#include "guards.h"
 #include "internal.h"
 #include "remembered.h"
 #include "site.h"
@@ -89,7 +90,8 @@ static int parse_query(char *text, const char *source, size_t len, size_t *pos,
 		return ret;
 	}
 	if (query->action == CODETAG_ACTION_NONE) {
-		print_bad_query(query, source, "no action such as =p, +p, -p, fault or keys=");
+		print_bad_query(query, source,
+				"no action such as =p, +p, -p, fault, guard or keys=");
 		return -EINVAL;
 	}
 	ret = codetag_change_supported(query);
@@ -120,6 +122,17 @@ static int parse_queries(char *text, const char *source, size_t len, struct list
 		codetag_rest(1);
 	}
 	return ret;
+}
+
+/* A guard needs the pool of KFENCE, which cannot be made under locks. */
+static int prepare_guards(const struct list_head *queries)
+{
+	const struct control_query *q;
+
+	list_for_each_entry(q, queries, change.list)
+		if (q->change.query.action == CODETAG_ACTION_GUARD)
+			return codetag_guard_prepare();
+	return 0;
 }
 
 /* Has each query matched, as far as it has to, and can be remembered? */
@@ -167,7 +180,7 @@ static int run_queries(char *text, const char *source, size_t len)
 	LIST_HEAD(plans);
 	int ret;
 
-	ret = parse_queries(text, source, len, &queries) ?:
+	ret = parse_queries(text, source, len, &queries) ?: prepare_guards(&queries) ?:
 	      mutex_lock_killable(&codetag_query_mutex);
 	if (ret)
 		goto free;
@@ -222,7 +235,7 @@ static bool __init boot_text_good(void)
 	strscpy(boot_text, boot_source);
 	while ((ret = codetag_query_parse(boot_text, len, &pos, &query, &err)) > 0) {
 		if (query.action == CODETAG_ACTION_NONE) {
-			pr_warn("codetag=: '%.*s' has no action such as =p, +p, -p, fault or keys=\n",
+			pr_warn("codetag=: '%.*s' has no action such as =p, +p, -p, fault, guard or keys=\n",
 				(int)(query.end - query.start), boot_source + query.start);
 			return false;
 		}
@@ -255,7 +268,7 @@ void __init codetag_control_init(void)
 			codetag_change_flags(&query);
 }
 
-/* The rest of it, for which memory is needed: faults, and what is remembered. */
+/* The rest of it, for which memory is needed: faults, guards, and what is remembered. */
 static int __init control_boot_init(void)
 {
 	size_t pos = 0, len = strlen(boot_source);
@@ -323,6 +336,7 @@ static int control_show(struct seq_file *m, void *v)
 		   info->without_id ? 0 : info->id);
 	codetag_keys_show(m, info);
 	codetag_fault_show(m, info);
+	codetag_guard_show(m, info);
 	seq_putc(m, '\n');
 	return 0;
 }

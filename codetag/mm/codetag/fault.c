@@ -2,28 +2,22 @@
 /*
  * Faults at chosen call sites.
  *
- * A site that has a fault armed has codetag.fault set, and a struct
- * codetag_fault that the allocators find by the address of the tag. Whether an
- * allocation fails is decided by the kernel's own struct fault_attr, or by a
- * count ("nth=N").
- *
- * A fault that has fired as often as it should is spent: it is disarmed, but stays in the
- * list. So does the fault of a module that is unloaded.
+ * The kernel's own struct fault_attr decides whether an allocation fails, or a count
+ * ("nth=N") does. A fault that has fired as often as it should is spent: it is disarmed, but
+ * stays in the list.
  */
 #define pr_fmt(fmt) "codetag: " fmt
 
 #include <linux/debugfs.h>
 #include <linux/fault-inject.h>
-#include <linux/hashtable.h>
 #include <linux/init.h>
 #include <linux/irq_work.h>
 #include <linux/list.h>
-#include <linux/module.h>
 #include <linux/mutex.h>
-#include <linux/rculist.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <linux/workqueue.h>
+#include "armed.h"
 #include "fault.h"
 #include "faults.h"
 #include "internal.h"
@@ -31,12 +25,7 @@
 
 /**
  * struct codetag_fault - the fault of one call site
- * @node:	in faults; gone when the site is
- * @list:	in known_faults or, once the site is gone, in gone_faults
- * @rcu:	to free it
- * @ct:		the site's tag; dangles once the site is gone
- * @mod:	the site's module, NULL for built-in code
- * @name:	the site as reports show it
+ * @armed:	the site
  * @attr:	when to fail
  * @by_count:	do not ask @attr when, but @nth
  * @nth:	allocations until the one that fails, counting that one
@@ -45,16 +34,10 @@
  * @skipped:	allocations that may not fail (__GFP_NOFAIL)
  * @spent:	it has failed as often as it should
  *
- * Allocators find it under RCU. @node, @list, codetag.fault and nr_armed are
- * changed under fault_mutex. The counts are atomic. The other members do not change.
+ * The counts are atomic. The other members do not change, but for @spent, which is only set.
  */
 struct codetag_fault {
-	struct hlist_node node;
-	struct list_head list;
-	struct rcu_head rcu;
-	struct codetag *ct;
-	const struct module *mod;
-	char *name;
+	struct codetag_armed armed;
 	struct fault_attr attr;
 	bool by_count;
 	atomic_long_t nth;
@@ -66,73 +49,42 @@ struct codetag_fault {
 
 DEFINE_STATIC_KEY_FALSE(codetag_faults_key);
 
-static DEFINE_MUTEX(fault_mutex);
-static DEFINE_HASHTABLE(faults, 8);
-static LIST_HEAD(known_faults);
-static LIST_HEAD(gone_faults);
-static unsigned int nr_armed;
+static void free_fault(struct codetag_armed *armed)
+{
+	kfree(container_of(armed, struct codetag_fault, armed));
+}
 
+CODETAG_DEFINE_ARMORY(faults, CODETAG_ARMED_FAULT, &codetag_faults_key, free_fault);
+
+/* The fault of a call site, for as long as codetag_armed_find() says */
 static struct codetag_fault *find_fault(const struct codetag *ct)
 {
-	struct codetag_fault *fault;
+	struct codetag_armed *armed = codetag_armed_find(&faults, ct);
 
-	hash_for_each_possible_rcu(faults, fault, node, (unsigned long)ct,
-				   lockdep_is_held(&fault_mutex))
-		if (fault->ct == ct)
-			return fault;
-	return NULL;
+	return armed ? container_of(armed, struct codetag_fault, armed) : NULL;
 }
 
 /* ---- arming and disarming ------------------------------------------------------ */
 
-static void set_armed(struct codetag *ct, bool armed)
-{
-	lockdep_assert_held(&fault_mutex);
-	nr_armed += armed - ct->fault;
-	WRITE_ONCE(ct->fault, armed);
-}
-
 /**
  * codetag_fault_switch - make allocators look for faults, or not
  *
- * To be called after faults were armed or disarmed, without a lock that is
- * taken under cpus_read_lock() too.
- *
- * Context: Process.
+ * Context: As codetag_armory_switch().
  */
 void codetag_fault_switch(void)
 {
-	static DEFINE_MUTEX(switch_mutex);
-
-	mutex_lock(&switch_mutex);
-	if (READ_ONCE(nr_armed))
-		static_branch_enable(&codetag_faults_key);
-	else
-		static_branch_disable(&codetag_faults_key);
-	mutex_unlock(&switch_mutex);
-}
-
-static void free_fault_rcu(struct rcu_head *rcu)
-{
-	codetag_fault_free(container_of(rcu, struct codetag_fault, rcu));
-}
-
-static void forget_fault(struct codetag_fault *fault)
-{
-	list_del(&fault->list);
-	hash_del_rcu(&fault->node);
-	call_rcu(&fault->rcu, free_fault_rcu);
+	codetag_armory_switch(&faults);
 }
 
 static void disarm_spent(struct work_struct *work)
 {
 	struct codetag_fault *fault;
 
-	mutex_lock(&fault_mutex);
-	list_for_each_entry(fault, &known_faults, list)
+	mutex_lock(&faults.mutex);
+	list_for_each_entry(fault, &faults.known, armed.list)
 		if (READ_ONCE(fault->spent))
-			set_armed(fault->ct, false);
-	mutex_unlock(&fault_mutex);
+			codetag_disarm(&fault->armed);
+	mutex_unlock(&faults.mutex);
 	codetag_fault_switch();
 }
 
@@ -145,15 +97,6 @@ static void queue_disarm_spent(struct irq_work *irq_work)
 
 /* The allocating task may hold the locks of the workqueues. */
 static DEFINE_IRQ_WORK(disarm_spent_irq_work, queue_disarm_spent);
-
-static char *site_name(const struct codetag_info *info)
-{
-	const struct codetag *ct = info->ct;
-
-	return kasprintf(CODETAG_GFP, "%s:%u %s%s%sfunc:%s", ct->filename, ct->lineno,
-			 info->modname ? "[" : "", info->modname ?: "",
-			 info->modname ? "] " : "", ct->function);
-}
 
 /* Its name in reports: the end of a path tells more than its start. */
 static void name_attr(struct fault_attr *attr, const struct codetag *ct)
@@ -181,14 +124,11 @@ struct codetag_fault *codetag_fault_new(const struct codetag_info *info,
 	if (!fault)
 		return NULL;
 
-	fault->name = site_name(info);
-	if (!fault->name) {
+	if (codetag_armed_init(&fault->armed, &faults, info)) {
 		kfree(fault);
 		return NULL;
 	}
 
-	fault->ct = info->ct;
-	fault->mod = info->mod;
 	fault->by_count = settings->nth;
 	atomic_long_set(&fault->nth, settings->nth);
 
@@ -216,58 +156,29 @@ struct codetag_fault *codetag_fault_new(const struct codetag_info *info,
  */
 void codetag_fault_free(struct codetag_fault *fault)
 {
-	kfree(fault->name);
-	kfree(fault);
+	codetag_armed_free(&fault->armed);
 }
 
 /**
  * codetag_fault_arm - make allocations of a call site fail
  * @fault: what codetag_fault_new() returned; it replaces what the site had
  *
- * Context: Process, with codetag_lock() held since codetag_fault_new();
- *	    codetag_fault_switch() is to follow.
+ * Context: As codetag_arm().
  */
 void codetag_fault_arm(struct codetag_fault *fault)
 {
-	struct codetag_fault *old;
-
-	mutex_lock(&fault_mutex);
-	old = find_fault(fault->ct);
-	if (old)
-		forget_fault(old);
-	/* The site may be back, in a module that has been loaded before. */
-	list_for_each_entry(old, &gone_faults, list) {
-		if (!strcmp(old->name, fault->name)) {
-			forget_fault(old);
-			break;
-		}
-		codetag_rest(1);
-	}
-
-	list_add_tail(&fault->list, &known_faults);
-	hash_add_rcu(faults, &fault->node, (unsigned long)fault->ct);
-	set_armed(fault->ct, true);
-	mutex_unlock(&fault_mutex);
+	codetag_arm(&fault->armed);
 }
 
 /**
  * codetag_fault_disarm - remove the fault of a call site
  * @info: the site
  *
- * Context: Process, with codetag_lock() held; codetag_fault_switch() is to
- *	    follow.
+ * Context: As codetag_disarm_site().
  */
 void codetag_fault_disarm(const struct codetag_info *info)
 {
-	struct codetag_fault *fault;
-
-	mutex_lock(&fault_mutex);
-	fault = find_fault(info->ct);
-	if (fault) {
-		set_armed(fault->ct, false);
-		forget_fault(fault);
-	}
-	mutex_unlock(&fault_mutex);
+	codetag_disarm_site(&faults, info);
 }
 
 /**
@@ -277,34 +188,18 @@ void codetag_fault_disarm(const struct codetag_info *info)
  */
 void codetag_fault_forget_gone(void)
 {
-	struct codetag_fault *fault, *next;
-
-	mutex_lock(&fault_mutex);
-	list_for_each_entry_safe(fault, next, &gone_faults, list)
-		forget_fault(fault);
-	mutex_unlock(&fault_mutex);
+	codetag_forget_gone(&faults);
 }
 
 /**
  * codetag_fault_module_gone - disarm the faults of an unloaded module
  * @mod: the module, whose sites nobody finds any more
  *
- * Context: Process, without a lock that is taken under cpus_read_lock() too.
+ * Context: As codetag_disarm_module().
  */
 void codetag_fault_module_gone(const struct module *mod)
 {
-	struct codetag_fault *fault, *next;
-
-	mutex_lock(&fault_mutex);
-	list_for_each_entry_safe(fault, next, &known_faults, list) {
-		if (fault->mod != mod)
-			continue;
-		set_armed(fault->ct, false);
-		hash_del_rcu(&fault->node);
-		list_move_tail(&fault->list, &gone_faults);
-	}
-	mutex_unlock(&fault_mutex);
-	codetag_fault_switch();
+	codetag_disarm_module(&faults, mod);
 }
 
 /* ---- failing --------------------------------------------------------------------- */
@@ -381,10 +276,10 @@ void codetag_fault_show(struct seq_file *m, const struct codetag_info *info)
 	const struct fault_attr *attr;
 	struct codetag_fault *fault;
 
-	if (!READ_ONCE(info->ct->fault))
+	if (!(READ_ONCE(info->ct->fault) & CODETAG_ARMED_FAULT))
 		return;
 
-	mutex_lock(&fault_mutex);
+	mutex_lock(&faults.mutex);
 	fault = find_fault(info->ct);
 	if (fault && !READ_ONCE(fault->spent)) {
 		attr = &fault->attr;
@@ -396,14 +291,14 @@ void codetag_fault_show(struct seq_file *m, const struct codetag_info *info)
 				   atomic_read(&attr->space));
 		seq_printf(m, " verbose=%lu task-filter=%d", attr->verbose, attr->task_filter);
 	}
-	mutex_unlock(&fault_mutex);
+	mutex_unlock(&faults.mutex);
 }
 
 static void show_fault(struct seq_file *m, struct codetag_fault *fault, const char *state)
 {
 	seq_printf(m, "%8ld %8ld %8ld %-8s %s\n", atomic_long_read(&fault->passed),
 		   atomic_long_read(&fault->failed), atomic_long_read(&fault->skipped),
-		   READ_ONCE(fault->spent) ? "spent" : state, fault->name);
+		   READ_ONCE(fault->spent) ? "spent" : state, fault->armed.name);
 }
 
 static int faults_show(struct seq_file *m, void *v)
@@ -411,12 +306,12 @@ static int faults_show(struct seq_file *m, void *v)
 	struct codetag_fault *fault;
 
 	seq_puts(m, "# passed  failed  skipped state    tag\n");
-	mutex_lock(&fault_mutex);
-	list_for_each_entry(fault, &known_faults, list)
+	mutex_lock(&faults.mutex);
+	list_for_each_entry(fault, &faults.known, armed.list)
 		show_fault(m, fault, "armed");
-	list_for_each_entry(fault, &gone_faults, list)
+	list_for_each_entry(fault, &faults.gone, armed.list)
 		show_fault(m, fault, "unloaded");
-	mutex_unlock(&fault_mutex);
+	mutex_unlock(&faults.mutex);
 	return 0;
 }
 

@@ -9,6 +9,9 @@
 #include <linux/gfp_types.h>
 #include <linux/sched.h>
 
+/* Bit of codetag.fault: a fault may be armed for the site */
+#define CODETAG_ARMED_FAULT	0x01
+
 #ifdef CONFIG_CODETAG_FAULT_INJECTION
 
 /* On while a fault is armed at any site. */
@@ -33,7 +36,8 @@ static __always_inline bool codetag_faults_armed(void)
  */
 static __always_inline bool codetag_should_fail(gfp_t gfp, size_t size)
 {
-	return codetag_faults_armed() && READ_ONCE(alloc_tag_current()->ct.fault) &&
+	return codetag_faults_armed() &&
+	       READ_ONCE(alloc_tag_current()->ct.fault) & CODETAG_ARMED_FAULT &&
 	       __codetag_should_fail(gfp, size);
 }
 

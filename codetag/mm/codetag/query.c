@@ -261,7 +261,7 @@ static int parse_term(struct parser *p, const struct word *word, struct codetag_
 	if (term < 0)
 		return bad_word(p, &key, negated ?
 				"only file, func, module, subsystem, line and id can follow not" :
-				"neither a keyword (file, func, module, subsystem, line, id, not) nor an action (=p, +p, -p, =_, fault, keys=)");
+				"neither a keyword (file, func, module, subsystem, line, id, not) nor an action (=p, +p, -p, =_, fault, guard, keys=)");
 	if (negated && p->nots[term] == CODETAG_QUERY_NOTS)
 		return bad_word(p, &key, "given more than 8 times with not");
 	if (!negated && p->terms & BIT(term))
@@ -489,10 +489,45 @@ static int parse_keys_setting(struct parser *p, const struct word *word,
 	return 0;
 }
 
+/* The option of a guard: rate=N */
+static int parse_rate(struct parser *p, const struct word *word, unsigned long *rate)
+{
+	if (strncmp(word->s, "rate=", strlen("rate=")))
+		return bad_word(p, word, "not a setting of guard (rate=)");
+	if (p->settings)
+		return bad_word(p, word, "given twice");
+	p->settings = 1;
+	if (kstrtoul(word->s + strlen("rate="), 0, rate) || !*rate || *rate > INT_MAX)
+		return bad_word(p, word, "must be a number from 1 to 2147483647");
+	return 0;
+}
+
+/* "fault" or "fault=off", and the same with guard: the first action, or the one after it */
+static int parse_armed(struct parser *p, const struct word *word, enum codetag_action action,
+		       const char *why, struct codetag_query *q)
+{
+	const char *value = strchr(word->s, '=');
+
+	if (value && strcmp(value, "=off"))
+		return bad_word(p, word, why);
+	q->action = value ? action + 1 : action;
+	return 0;
+}
+
+/* Is a word the name of an action, alone or with a value? */
+static bool names(const struct word *word, const char *action)
+{
+	size_t len = strlen(action);
+
+	return !strncmp(word->s, action, len) && (!word->s[len] || word->s[len] == '=');
+}
+
 static int parse_word(struct parser *p, const struct word *word, struct codetag_query *q)
 {
 	if (q->action == CODETAG_ACTION_FAULT)
 		return parse_setting(p, word, &q->fault);
+	if (q->action == CODETAG_ACTION_GUARD)
+		return parse_rate(p, word, &q->rate);
 	if (q->action == CODETAG_ACTION_KEYS)
 		return parse_keys_setting(p, word, &q->keys);
 	if (q->action != CODETAG_ACTION_NONE)
@@ -500,16 +535,10 @@ static int parse_word(struct parser *p, const struct word *word, struct codetag_
 	q->action_start = word->start;
 	if (*word->s == '=' || *word->s == '+' || *word->s == '-')
 		return parse_flags(p, word, q);
-	if (!strcmp(word->s, "fault")) {
-		q->action = CODETAG_ACTION_FAULT;
-		return 0;
-	}
-	if (!strcmp(word->s, "fault=off")) {
-		q->action = CODETAG_ACTION_FAULT_OFF;
-		return 0;
-	}
-	if (!strncmp(word->s, "fault=", strlen("fault=")))
-		return bad_word(p, word, "must be fault or fault=off");
+	if (names(word, "fault"))
+		return parse_armed(p, word, CODETAG_ACTION_FAULT, "must be fault or fault=off", q);
+	if (names(word, "guard"))
+		return parse_armed(p, word, CODETAG_ACTION_GUARD, "must be guard or guard=off", q);
 	if (!strncmp(word->s, "keys=", strlen("keys=")))
 		return parse_keys(p, word, q);
 	return parse_term(p, word, q);
@@ -559,6 +588,7 @@ int codetag_query_parse(char *text, size_t len, size_t *pos, struct codetag_quer
 			.stacktrace_depth = MAX_DEPTH,
 			.require_end = ULONG_MAX,
 		},
+		.rate = 1,
 		.keys.max = CODETAG_SITE_CONTEXTS,
 		.start = word.start,
 	};

@@ -12,6 +12,8 @@
  *	=p +p -p =_		set, add, remove flags, set none
  *	fault [SETTING=N ...]	arm a fault
  *	fault=off		disarm it
+ *	guard [rate=N]		have KFENCE take every Nth object
+ *	guard=off		no longer
  *	keys=KEY[,KEY...] [depth=N] [max=N]
  *				split the site: by caller, node, size, ...
  *	keys=none		end the split
@@ -52,6 +54,8 @@ enum codetag_action {
 	CODETAG_ACTION_REMOVE,
 	CODETAG_ACTION_FAULT,
 	CODETAG_ACTION_FAULT_OFF,
+	CODETAG_ACTION_GUARD,
+	CODETAG_ACTION_GUARD_OFF,
 	CODETAG_ACTION_KEYS,
 };
 
@@ -174,6 +178,7 @@ struct codetag_terms {
  * @action:	what to do with the sites
  * @flags:	of CODETAG_ACTION_SET, ADD and REMOVE: CODETAG_FLAG_* bits
  * @fault:	of CODETAG_ACTION_FAULT
+ * @rate:	of CODETAG_ACTION_GUARD: every one of so many objects
  * @keys:	of CODETAG_ACTION_KEYS
  * @start:	where the query begins in what was parsed
  * @action_start: where its action begins, @end if it has none
@@ -185,6 +190,7 @@ struct codetag_query {
 	enum codetag_action action;
 	u8 flags;
 	struct codetag_fault_settings fault;
+	unsigned long rate;
 	struct codetag_keys keys;
 	size_t start;
 	size_t action_start;

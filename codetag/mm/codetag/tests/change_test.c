@@ -138,23 +138,29 @@ static bool split(const struct alloc_tag *tag)
 	return is;
 }
 
-/* Whether a site is profiled, its fault and its keys do not depend on one another. */
+/* Whether a site is profiled, its fault, guard and keys do not depend on one another. */
 static void aspects(struct kunit *test)
 {
 	const bool faults = IS_ENABLED(CONFIG_CODETAG_FAULT_INJECTION);
+	const bool guards = IS_ENABLED(CONFIG_CODETAG_GUARD);
+	const unsigned int fault = faults ? 0x01 : 0, guard = guards ? 0x02 : 0;
 
+	if (guards)
+		run(test, "func own_tag guard rate=1000000");
 	if (faults)
 		run(test, "func own_tag fault nth=7");
 	run(test, "func own_tag keys=size; func own_tag -p");
 	KUNIT_EXPECT_FALSE(test, profiled(own_tag()));
 	KUNIT_EXPECT_TRUE(test, split(own_tag()));
-	KUNIT_EXPECT_EQ(test, own_tag()->ct.fault, faults);
+	KUNIT_EXPECT_EQ(test, own_tag()->ct.fault, fault | guard);
 	if (faults)
 		run(test, "func own_tag fault=off; func own_tag fault; func own_tag =p; fault=off");
 	else
 		run(test, "func own_tag =p; func own_tag fault=off");
 	KUNIT_EXPECT_TRUE(test, profiled(own_tag()));
 	KUNIT_EXPECT_TRUE(test, split(own_tag()));
+	KUNIT_EXPECT_EQ(test, own_tag()->ct.fault, guard);
+	run(test, "func own_tag guard=off");
 	KUNIT_EXPECT_FALSE(test, own_tag()->ct.fault);
 	KUNIT_EXPECT_EQ(test, own_tag()->ct.id, CODETAG_ID_NONE);
 	run(test, "func own_tag keys=node; func own_tag keys=none");

@@ -49,6 +49,7 @@ static const struct good {
 	struct codetag_terms again;		/* the second of a kind, likewise */
 	enum codetag_action action;
 	u8 flags;
+	unsigned long rate;		/* 0: as without a guard */
 	const char *action_text;
 } goods[] = {
 	{ "file mm/slub.c", .file = "mm/slub.c" },
@@ -123,6 +124,11 @@ static const struct good {
 	  .action = CODETAG_ACTION_FAULT, .action_text = "fault times=2  space=0" },
 	{ "func x fault=off", .func = "x", .action = CODETAG_ACTION_FAULT_OFF,
 	  .action_text = "fault=off" },
+	/* guards */
+	{ "guard", .action = CODETAG_ACTION_GUARD, .rate = 1, .action_text = "guard" },
+	{ "func x guard rate=0x10 # x", .func = "x", .action = CODETAG_ACTION_GUARD, .rate = 16,
+	  .action_text = "guard rate=0x10" },
+	{ "guard=off", .action = CODETAG_ACTION_GUARD_OFF, .action_text = "guard=off" },
 };
 
 /* Parameters are named by their text, in letters that a test's name can have. */
@@ -173,6 +179,7 @@ static void good_query(struct kunit *test)
 	expect_none(test, &q.none[1], &good->again);
 	KUNIT_EXPECT_EQ(test, q.action, good->action);
 	KUNIT_EXPECT_EQ(test, q.flags, good->flags);
+	KUNIT_EXPECT_EQ(test, q.rate, good->rate ?: 1);
 	KUNIT_ASSERT_EQ(test, q.end - q.action_start, strlen(action));
 	KUNIT_EXPECT_MEMEQ(test, good->text + q.action_start, action, strlen(action));
 }
@@ -344,6 +351,17 @@ static const struct bad {
 	{ "=p file x", "file", 3, "ends with its action" },
 	{ "=p fault", "fault", 3, "ends with its action" },
 	{ "fault=off times=3", "times=3", 10, "ends with its action" },
+	/* guards */
+	{ "guard=on", "guard=on", 0, "must be guard or guard=off" },
+	{ "guards", "guards", 0, "neither a keyword" },
+	{ "guard=off rate=3", "rate=3", 10, "ends with its action" },
+	{ "guard nth=3", "nth=3", 6, "not a setting of guard" },
+	{ "guard rate", "rate", 6, "not a setting of guard" },
+	{ "guard rate=1 rate=1", "rate=1", 13, "given twice" },
+	{ "guard rate=0", "rate=0", 6, "from 1 to 2147483647" },
+	{ "guard rate=-1", "rate=-1", 6, "from 1 to 2147483647" },
+	{ "guard rate=2147483648", "rate=2147483648", 6, "from 1 to 2147483647" },
+	{ "guard fault", "fault", 6, "not a setting of guard" },
 	/* faults */
 	{ "fault=on", "fault=on", 0, "must be fault or fault=off" },
 	{ "fault=", "fault=", 0, "must be fault or fault=off" },
@@ -780,7 +798,7 @@ static void prefixes(struct kunit *test)
 	static const char text[] =
 		"file \"fs/*\" func f** module a-b line 3-0x7 id 9 =p # c\n"
 		"not file x not line 3- not id 7 -p;"
-		"line -5 fault nth=3 verbose=2;; fault times=-1; -p ; fault=off\n";
+		"line -5 fault nth=3 verbose=2;; fault times=-1; -p ; fault=off; guard rate=7\n";
 	size_t len;
 
 	for (len = 0; len < sizeof(text); len++)
@@ -792,6 +810,7 @@ static void garbage(struct kunit *test)
 {
 	static const char * const parts[] = {
 		"file ", "func ", "module ", "line ", "id ", "not ", "fault ", "fault=off",
+		"guard ", "rate=",
 		"nth=", "times=", "=p", "+p", "-p", "=_", "*", "?", "\"", "#", ";", "\n",
 		" ", "\t", "-", "0x", "7", "./", "vmlinux", "mm/slub.c",
 	};

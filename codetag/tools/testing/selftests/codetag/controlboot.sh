@@ -1,15 +1,16 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 # Sites that are chosen on the kernel command line, the second time with a word
-# that is wrong; faults, and a query that matches nothing between others.
+# that is wrong; faults, a guard, and a query that matches nothing between others.
 # store: any
 # boot: codetag="func __kernfs_new_node -p; module codetag_test func hold_kmalloc -p"
 # boot: codetag="func __kernfs_new_node -p; module codetag_test bogus"
-# boot: codetag="module codetag_test func hold_split fault verbose=0; file there/is/no/such.c -p" codetag="func mempool_* fault probability=0 times=-1; func __kernfs_new_node -p"
+# boot: codetag="module codetag_test func hold_split fault verbose=0; file there/is/no/such.c -p" codetag="func mempool_* fault probability=0 times=-1; func getname_flags guard rate=5; func __kernfs_new_node -p"
 . "$(dirname "$0")/codetag.inc"
 
 CONTROL=$DEBUGFS/codetag/control
 FAULTS=$DEBUGFS/codetag/faults
+GUARDS=$DEBUGFS/codetag/guards
 
 # error: of the case with one site
 error()
@@ -22,7 +23,7 @@ driver
 [ -e $CONTROL ] || { unload codetag_test; skip_all "no $CONTROL"; }
 off=$(grep ' =_ id ' $CONTROL | sed 's/.*func:\([^ ]*\) .*/\1/' | sort -u | xargs)
 if grep -q fault /proc/cmdline; then
-	plan 6
+	plan 7
 	equal "off are" "__kernfs_new_node" "$off"
 	dmesg | grep -q "codetag: codetag=: 'file there/is/no/such.c -p' has no effect"
 	check "what matches nothing is told" $? "$(dmesg | grep codetag:)"
@@ -36,6 +37,12 @@ if grep -q fault /proc/cmdline; then
 		run drop split_page
 	else
 		skip_rest 4 "no $FAULTS" "faults"
+	fi
+	if [ -e $GUARDS ]; then
+		[ "$(awk '/func:getname_flags/ { n += $2 } END { print n + 0 }' $GUARDS)" -gt 0 ]
+		check "KFENCE has taken objects since the boot" $? "$(cat $GUARDS)"
+	else
+		skip "a guard" "no $GUARDS"
 	fi
 elif grep -q bogus /proc/cmdline; then
 	plan 4

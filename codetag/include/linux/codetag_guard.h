@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Guards at chosen call sites: KFENCE holds objects that the site allocates.
+ */
+#ifndef _LINUX_CODETAG_GUARD_H
+#define _LINUX_CODETAG_GUARD_H
+
+#include <linux/alloc_tag.h>
+#include <linux/jump_label.h>
+#include <linux/sched.h>
+#include <linux/types.h>
+
+struct kmem_cache;
+
+#ifdef CONFIG_CODETAG_GUARD
+
+/* Bit of codetag.fault: a guard may be armed for the site */
+#define CODETAG_ARMED_GUARD	0x02
+
+/* On while a guard is armed at any site. */
+DECLARE_STATIC_KEY_FALSE(codetag_guards_key);
+
+void *codetag_guard_alloc(struct kmem_cache *s, size_t size, gfp_t flags);
+
+/**
+ * codetag_guard_due - has the current call site a guard?
+ *
+ * Context: Any.
+ * Return: Whether codetag_guard_alloc() is to be asked for an object.
+ */
+static __always_inline bool codetag_guard_due(void)
+{
+	return static_branch_unlikely(&codetag_guards_key) &&
+	       READ_ONCE(alloc_tag_current()->ct.fault) & CODETAG_ARMED_GUARD;
+}
+
+#else /* CONFIG_CODETAG_GUARD */
+
+static inline bool codetag_guard_due(void) { return false; }
+
+static inline void *codetag_guard_alloc(struct kmem_cache *s, size_t size, gfp_t flags)
+{
+	return NULL;
+}
+
+#endif /* CONFIG_CODETAG_GUARD */
+
+#endif /* _LINUX_CODETAG_GUARD_H */

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Call sites that something is armed for: faults, guards.
+ *
+ * A bit of codetag.fault makes the allocators look, and a hash table by the address of the tag
+ * tells them what is armed. The faults and guards of an unloaded module stay in a list, so that
+ * their counts can still be read, until the same site is armed again.
+ */
+#include <linux/module.h>
+#include <linux/slab.h>
+#include <linux/spinlock.h>
+#include <linux/string.h>
+#include "armed.h"
+#include "internal.h"
+
+/* Protects codetag.fault, which all kinds share. Innermost. */
+static DEFINE_SPINLOCK(bits_lock);
+
+static void set_bit_of(struct codetag_armory *armory, struct codetag *ct, bool on)
+{
+	lockdep_assert_held(&armory->mutex);
+	armory->nr += on - !!(ct->fault & armory->bit);
+	spin_lock(&bits_lock);
+	WRITE_ONCE(ct->fault, (ct->fault & ~armory->bit) | (on ? armory->bit : 0));
+	spin_unlock(&bits_lock);
+}
+
+/**
+ * codetag_armed_init - begin what is to be armed for a call site
+ * @armed:	to be filled in
+ * @armory:	its kind
+ * @info:	the site
+ *
+ * Context: Process.
+ * Return: 0, or -ENOMEM.
+ */
+int codetag_armed_init(struct codetag_armed *armed, struct codetag_armory *armory,
+		       const struct codetag_info *info)
+{
+	struct codetag *ct = info->ct;
+
+	armed->armory = armory;
+	armed->ct = ct;
+	armed->mod = info->mod;
+	armed->name = kasprintf(CODETAG_GFP, "%s:%u %s%s%sfunc:%s", ct->filename, ct->lineno,
+				info->modname ? "[" : "", info->modname ?: "",
+				info->modname ? "] " : "", ct->function);
+	return armed->name ? 0 : -ENOMEM;
+}
+
+/**
+ * codetag_armed_free - free what is not armed
+ * @armed: the start of it
+ *
+ * Context: Any but NMI.
+ */
+void codetag_armed_free(struct codetag_armed *armed)
+{
+	kfree(armed->name);
+	armed->armory->free(armed);
+}
+
+static void free_rcu_head(struct rcu_head *rcu)
+{
+	codetag_armed_free(container_of(rcu, struct codetag_armed, rcu));
+}
+
+static void forget(struct codetag_armed *armed)
+{
+	list_del(&armed->list);
+	hash_del_rcu(&armed->node);
+	call_rcu(&armed->rcu, free_rcu_head);
+}
+
+/**
+ * codetag_armed_find - find what is armed for a call site
+ * @armory:	the kind
+ * @ct:		the site's tag
+ *
+ * Context: Any but NMI, under RCU or codetag_armory.mutex, which keep the result.
+ * Return: The fault or guard, armed or disarmed by codetag_disarm(); NULL if there is none.
+ */
+struct codetag_armed *codetag_armed_find(struct codetag_armory *armory, const struct codetag *ct)
+{
+	struct codetag_armed *armed;
+
+	hash_for_each_possible_rcu(armory->sites, armed, node, (unsigned long)ct,
+				   lockdep_is_held(&armory->mutex))
+		if (armed->ct == ct)
+			return armed;
+	return NULL;
+}
+
+/**
+ * codetag_arm - arm for a call site what has been prepared
+ * @armed: what codetag_armed_init() began; it replaces what the site had of that kind
+ *
+ * Context: Process, with codetag_lock() held since codetag_armed_init();
+ *	    codetag_armory_switch() is to follow.
+ */
+void codetag_arm(struct codetag_armed *armed)
+{
+	struct codetag_armory *armory = armed->armory;
+	struct codetag_armed *old;
+
+	mutex_lock(&armory->mutex);
+	old = codetag_armed_find(armory, armed->ct);
+	if (old)
+		forget(old);
+	/* The site may be back, in a module that has been loaded before. */
+	list_for_each_entry(old, &armory->gone, list) {
+		if (!strcmp(old->name, armed->name)) {
+			forget(old);
+			break;
+		}
+		codetag_rest(1);
+	}
+
+	list_add_tail(&armed->list, &armory->known);
+	hash_add_rcu(armory->sites, &armed->node, (unsigned long)armed->ct);
+	set_bit_of(armory, armed->ct, true);
+	mutex_unlock(&armory->mutex);
+}
+
+/**
+ * codetag_disarm - have allocators look no more, but keep the counts
+ * @armed: what is armed, with its site
+ *
+ * Context: Process, with codetag_armory.mutex held; codetag_armory_switch() is to follow.
+ */
+void codetag_disarm(struct codetag_armed *armed)
+{
+	set_bit_of(armed->armory, armed->ct, false);
+}
+
+/**
+ * codetag_disarm_site - remove what is armed for a call site
+ * @armory:	the kind
+ * @info:	the site
+ *
+ * Context: Process, with codetag_lock() held; codetag_armory_switch() is to follow.
+ */
+void codetag_disarm_site(struct codetag_armory *armory, const struct codetag_info *info)
+{
+	struct codetag_armed *armed;
+
+	mutex_lock(&armory->mutex);
+	armed = codetag_armed_find(armory, info->ct);
+	if (armed) {
+		codetag_disarm(armed);
+		forget(armed);
+	}
+	mutex_unlock(&armory->mutex);
+}
+
+/**
+ * codetag_disarm_module - disarm what an unloaded module had
+ * @armory:	the kind
+ * @mod:	the module, whose sites nobody finds any more
+ *
+ * Context: Process, without a lock that is taken under cpus_read_lock() too.
+ */
+void codetag_disarm_module(struct codetag_armory *armory, const struct module *mod)
+{
+	struct codetag_armed *armed, *next;
+
+	mutex_lock(&armory->mutex);
+	list_for_each_entry_safe(armed, next, &armory->known, list) {
+		if (armed->mod != mod)
+			continue;
+		codetag_disarm(armed);
+		hash_del_rcu(&armed->node);
+		list_move_tail(&armed->list, &armory->gone);
+	}
+	mutex_unlock(&armory->mutex);
+	codetag_armory_switch(armory);
+}
+
+/**
+ * codetag_forget_gone - remove what belonged to unloaded modules
+ * @armory: the kind
+ *
+ * Context: Process.
+ */
+void codetag_forget_gone(struct codetag_armory *armory)
+{
+	struct codetag_armed *armed, *next;
+
+	mutex_lock(&armory->mutex);
+	list_for_each_entry_safe(armed, next, &armory->gone, list)
+		forget(armed);
+	mutex_unlock(&armory->mutex);
+}
+
+/**
+ * codetag_armory_switch - make allocators look for what is armed, or not
+ * @armory: the kind
+ *
+ * To be called after anything was armed or disarmed, without a lock that is
+ * taken under cpus_read_lock() too.
+ *
+ * Context: Process.
+ */
+void codetag_armory_switch(struct codetag_armory *armory)
+{
+	static DEFINE_MUTEX(switch_mutex);
+
+	mutex_lock(&switch_mutex);
+	if (READ_ONCE(armory->nr))
+		static_branch_enable(armory->key);
+	else
+		static_branch_disable(armory->key);
+	mutex_unlock(&switch_mutex);
+}

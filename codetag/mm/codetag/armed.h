@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Call sites that something is armed for: faults, guards.
+ */
+#ifndef _MM_CODETAG_ARMED_H
+#define _MM_CODETAG_ARMED_H
+
+#include <linux/hashtable.h>
+#include <linux/jump_label.h>
+#include <linux/list.h>
+#include <linux/mutex.h>
+#include <linux/rcupdate.h>
+#include "tags.h"
+
+struct module;
+
+/**
+ * struct codetag_armed - something that is armed for a call site; the start of a larger struct
+ * @node:	in codetag_armory.sites; gone when the site is
+ * @list:	in codetag_armory.known or, once the site is gone, in codetag_armory.gone
+ * @rcu:	to free it
+ * @armory:	all of its kind
+ * @ct:		the site's tag; dangles once the site is gone
+ * @mod:	the site's module, NULL for built-in code
+ * @name:	the site as reports show it
+ *
+ * Allocators find it under RCU. @node and @list change under codetag_armory.mutex, the other
+ * members do not change.
+ */
+struct codetag_armed {
+	struct hlist_node node;
+	struct list_head list;
+	struct rcu_head rcu;
+	struct codetag_armory *armory;
+	struct codetag *ct;
+	const struct module *mod;
+	char *name;
+};
+
+/**
+ * struct codetag_armory - everything of one kind that is armed
+ * @bit:	bit of codetag.fault that makes allocators look here
+ * @key:	on while anything is armed
+ * @free:	frees one of them
+ * @mutex:	protects the members below, and what codetag_armed says of it
+ * @nr:		sites that have @bit set
+ * @known:	all whose sites are there
+ * @gone:	those of unloaded modules
+ * @sites:	the former, by the address of the tag
+ */
+struct codetag_armory {
+	u8 bit;
+	struct static_key_false *key;
+	void (*free)(struct codetag_armed *armed);
+	struct mutex mutex;	/* of the following */
+	unsigned int nr;
+	struct list_head known;
+	struct list_head gone;
+	DECLARE_HASHTABLE(sites, 8);
+};
+
+#define CODETAG_DEFINE_ARMORY(_name, _bit, _key, _free)			\
+	static struct codetag_armory _name = {					\
+		.bit = (_bit),							\
+		.key = (_key),							\
+		.free = (_free),						\
+		.mutex = __MUTEX_INITIALIZER(_name.mutex),			\
+		.known = LIST_HEAD_INIT(_name.known),				\
+		.gone = LIST_HEAD_INIT(_name.gone),				\
+	}
+
+int codetag_armed_init(struct codetag_armed *armed, struct codetag_armory *armory,
+		       const struct codetag_info *info);
+void codetag_armed_free(struct codetag_armed *armed);
+struct codetag_armed *codetag_armed_find(struct codetag_armory *armory,
+					 const struct codetag *ct);
+void codetag_arm(struct codetag_armed *armed);
+void codetag_disarm(struct codetag_armed *armed);
+void codetag_disarm_site(struct codetag_armory *armory, const struct codetag_info *info);
+void codetag_disarm_module(struct codetag_armory *armory, const struct module *mod);
+void codetag_forget_gone(struct codetag_armory *armory);
+void codetag_armory_switch(struct codetag_armory *armory);
+
+#endif /* _MM_CODETAG_ARMED_H */

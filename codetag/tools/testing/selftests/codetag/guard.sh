@@ -1,0 +1,168 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# Guards: KFENCE takes every Nth object of a chosen line and of no other, without a sample
+# interval, and reports an access to such an object after its free or behind its end.
+# guest: own
+# store: any
+# tcg: single
+# allow: BUG: KFENCE: (use-after-free read in run_late|memory corruption in run_beyond)
+. "$(dirname "$0")/codetag.inc"
+
+CONTROL=$DEBUGFS/codetag/control
+GUARDS=$DEBUGFS/codetag/guards
+PARAMETERS=/sys/module/codetag_guarded/parameters
+INTERVAL=/sys/module/kfence/parameters/sample_interval
+
+# taken COMMAND NUMBER: have the module do that, and print how many objects KFENCE held
+taken()
+{
+	echo "$*" >$PARAMETERS/run || { echo failed; return; }
+	cat $PARAMETERS/taken
+}
+
+# counts FUNCTION: passed, guarded, missed, rate and state of its guard
+counts()
+{
+	awk -v f="func:$1" '$NF == f { print $1, $2, $3, $4, $5 }' $GUARDS
+}
+
+# refused QUERY: the error
+refused()
+{
+	{ echo "$1" >$CONTROL; } 2>&1 | sed 's/.*: //'
+}
+
+# reports TEXT: how often KFENCE has said so
+reports()
+{
+	dmesg | grep -c "KFENCE: $1"
+}
+
+prepare
+# KFENCE's reports are wanted.
+echo 0 >/proc/sys/kernel/panic_on_warn
+if ! [ -e $GUARDS ]; then
+	[ -e $CONTROL ] || skip_all "no $CONTROL"
+	plan 1
+	equal "refused without CONFIG_CODETAG_GUARD" "Operation not supported" "$(refused guard)"
+	finish
+fi
+[ "$(cat $INTERVAL)" = 0 ] || skip_all "KFENCE samples"
+plan 43
+
+equal "a bad rate" "Invalid argument" "$(refused 'func x guard rate=0')"
+equal "a bad word" "Invalid argument" "$(refused 'func x guard=on')"
+equal "no match" "No such file or directory" "$(refused 'func x_y_z guard')"
+
+# For a module that is loaded later, with the pool that the first guard makes.
+echo 'module codetag_guarded func suspect guard rate=10' >$CONTROL
+check "a guard for a module to come" $?
+load codetag_guarded || bail "cannot load codetag_guarded"
+equal "KFENCE does not sample" 0 "$(cat $INTERVAL)"
+grep -q 'func:suspect =p id [0-9]* guard rate=10$' $CONTROL
+check "control shows it" $? "$(grep func:suspect $CONTROL)"
+
+equal "every tenth object" 10 "$(taken suspect 100)"
+equal "none of another line" 0 "$(taken other 2000)"
+equal "counts" "100 10 0 10 armed" "$(counts suspect)"
+
+# Both faults within ten times the rate
+taken late 100 >/dev/null
+got=$(reports 'use-after-free read in run_late')
+[ "$got" -ge 1 ]
+check "a use after free is reported" $? "$got reports"
+taken beyond 100 >/dev/null
+got=$(reports 'memory corruption in run_beyond')
+[ "$got" -ge 1 ]
+check "a write behind the end is reported" $? "$got reports"
+dmesg | grep -A60 'KFENCE: use-after-free read in run_late' | grep -q 'suspect+'
+check "the report names the allocation" $? "$(dmesg | grep -A40 'KFENCE: use-after' | head -n 40)"
+
+# Once more than every object: the pool is used up, and allocations go on.
+echo 'func run_hold guard' >$CONTROL
+got=$(taken hold 300)
+[ "$got" -gt 100 ] && [ "$got" -lt 300 ]
+check "until the pool is used up" $? "$got of 300"
+equal "the others come from their slab" "300 $got $((300 - got)) 1 armed" "$(counts run_hold)"
+audited "audit while KFENCE holds them"
+row=$(awk '$NF == "func:run_hold" { print $2 }' $ALLOCINFO)
+equal "all are charged to their line" 300 "$row"
+taken drop 1 >/dev/null
+equal "and uncharged" 0 "$(awk '$NF == "func:run_hold" { print $2 }' $ALLOCINFO)"
+audited "audit after they are freed"
+[ "$(taken hold 100)" -gt 90 ]
+check "the pool is there again" $? "$(counts run_hold)"
+taken drop 1 >/dev/null
+
+# Kinds of allocations
+echo 'func run_bulk guard rate=4' >$CONTROL
+got=$(taken bulk 20)
+[ "$got" -ge 1 ]
+check "objects that come in bulk" $? "$(counts run_bulk)"
+echo 'func run_large guard; func run_pages guard' >$CONTROL
+equal "none that is larger than a page" 0 "$(taken large 20)"
+equal "no pages" 0 "$(taken pages 20)"
+equal "these do not pass the guard" "0 0 0 1 armed" "$(counts run_pages)"
+
+# A fault and a guard, each with its own off
+if [ -e $DEBUGFS/codetag/faults ]; then
+	echo 'func run_hold fault nth=2' >$CONTROL
+	{ echo "hold 3" >$PARAMETERS/run; } 2>/dev/null
+	equal "a fault beside the guard fails" 1 "$(awk '!/^#/ { print $2 }' $DEBUGFS/codetag/faults)"
+	grep -q 'func:run_hold .* guard rate=1$' $CONTROL
+	check "and leaves the guard" $? "$(grep func:run_hold $CONTROL)"
+	echo 'func run_hold fault' >$CONTROL
+	grep -q 'func:run_hold .* fault .* guard rate=1$' $CONTROL
+	check "control shows both" $? "$(grep func:run_hold $CONTROL)"
+	echo 'func run_hold guard=off' >$CONTROL
+	grep -q 'func:run_hold .* fault [^g]*$' $CONTROL
+	check "the guard goes alone" $? "$(grep func:run_hold $CONTROL)"
+	echo 'fault=off' >$CONTROL
+	taken drop 1 >/dev/null
+else
+	skip_rest 4 "no CONFIG_CODETAG_FAULT_INJECTION" "a fault beside a guard"
+fi
+echo 'func suspect guard rate=1' >$CONTROL
+equal "a new rate replaces the old" "50 0 1 armed" "$(taken suspect 50 >/dev/null; counts suspect | cut -d ' ' -f 2-)"
+
+# Profiling has nothing to do with it.
+echo 'func suspect -p' >$CONTROL
+equal "of a line that is not profiled" 50 "$(taken suspect 50)"
+echo 'func suspect keys=size' >$CONTROL
+equal "of one that is not profiled, but split" 50 "$(taken suspect 50)"
+echo 'func suspect =p' >$CONTROL
+equal "of a line that is split" 50 "$(taken suspect 50)"
+audited "audit after that"
+echo 'func suspect keys=none' >$CONTROL
+
+# KFENCE samples after all.
+echo 1 >$INTERVAL
+equal "a sample interval can be set" 1 "$(cat $INTERVAL)"
+before=$(sed -n 's/^total allocations: *//p' $DEBUGFS/kfence/stats)
+for i in 1 2 3 4 5 6 7 8 9 10; do
+	taken other 100 >/dev/null
+	usleep 5000
+done
+now=$(sed -n 's/^total allocations: *//p' $DEBUGFS/kfence/stats)
+[ $((now - before)) -ge 3 ]
+check "KFENCE samples" $? "$((now - before)) objects"
+equal "the guard works beside it" 50 "$(taken suspect 50)"
+echo 0 >$INTERVAL
+equal "and without it again" 50 "$(taken suspect 50)"
+equal "nothing is sampled any more" 0 "$(taken other 2000)"
+
+echo 'func suspect guard=off' >$CONTROL
+equal "no guard, no objects" 0 "$(taken suspect 2000)"
+equal "no counts" "" "$(counts suspect)"
+unload codetag_guarded
+grep -q ' unloaded .*func:run_bulk$' $GUARDS
+check "counts of an unloaded module" $? "$(cat $GUARDS)"
+echo 'guard=off' >$CONTROL
+equal "guard=off removes them" 1 "$(wc -l <$GUARDS)"
+load codetag_guarded || bail "cannot load codetag_guarded again"
+equal "the query for the module came again" 20 "$(taken suspect 200)"
+audited "audit at the end"
+echo 'remove all' >$DEBUGFS/codetag/queries
+echo 'guard=off' >$CONTROL
+unload codetag_guarded
+finish

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * codetag_guarded: two lines that allocate in the same way, one of which misuses its objects.
+ *
+ *	echo "suspect 100" > /sys/module/codetag_guarded/parameters/run
+ *
+ * COMMAND and a number of objects. "suspect" and "other" allocate and free at their line. "late"
+ * is suspect's line, and reads an object that was freed; "beyond" writes behind an object.
+ * "hold" keeps what it allocates at a line of its own until "drop". "bulk" takes objects of a
+ * cache, 16 at once. "large" and "pages" ask for more than KFENCE can hold.
+ *
+ * The parameter "taken" says how many of the objects of the last command KFENCE held.
+ */
+#include <linux/gfp.h>
+#include <linux/kfence.h>
+#include <linux/module.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+
+#define NR_HELD		1000
+#define NR_BULK		16
+#define SIZE		100
+
+static void *held[NR_HELD];
+static unsigned int nr_held;
+static struct kmem_cache *cache;
+
+static unsigned int taken;
+module_param(taken, uint, 0400);
+MODULE_PARM_DESC(taken, "objects of the last command that KFENCE held");
+
+static void *count(void *p)
+{
+	taken += p && is_kfence_address(p);
+	return p;
+}
+
+static noinline char *suspect(void)
+{
+	return count(kmalloc(SIZE, GFP_KERNEL));
+}
+
+static noinline char *other(void)
+{
+	return count(kmalloc(SIZE, GFP_KERNEL));
+}
+
+static int run_suspect(void)
+{
+	kfree(suspect());
+	return 0;
+}
+
+static int run_other(void)
+{
+	kfree(other());
+	return 0;
+}
+
+static int run_late(void)
+{
+	char *p = suspect();
+
+	kfree(p);
+	/* Of an object that KFENCE does not hold, this reads nobody's memory. */
+	OPTIMIZER_HIDE_VAR(p);
+	return p ? READ_ONCE(p[SIZE / 2]) & 0 : -ENOMEM;
+}
+
+static int run_beyond(void)
+{
+	char *p = suspect();
+
+	if (!p)
+		return -ENOMEM;
+	/* Within the size of its cache: nothing else is there. */
+	OPTIMIZER_HIDE_VAR(p);
+	WRITE_ONCE(p[SIZE], 1);
+	kfree(p);
+	return 0;
+}
+
+static int run_hold(void)
+{
+	if (nr_held == NR_HELD)
+		return -ENOSPC;
+	held[nr_held] = count(kmalloc(SIZE, GFP_KERNEL));
+	return held[nr_held] ? nr_held++, 0 : -ENOMEM;
+}
+
+static int run_drop(void)
+{
+	while (nr_held)
+		kfree(held[--nr_held]);
+	return 0;
+}
+
+static int run_bulk(void)
+{
+	void *objects[NR_BULK];
+
+	if (!kmem_cache_alloc_bulk(cache, GFP_KERNEL, NR_BULK, objects))
+		return -ENOMEM;
+	for (unsigned int i = 0; i < NR_BULK; i++)
+		count(objects[i]);
+	kmem_cache_free_bulk(cache, NR_BULK, objects);
+	return 0;
+}
+
+static int run_large(void)
+{
+	kfree(count(kmalloc(2 * PAGE_SIZE, GFP_KERNEL)));
+	return 0;
+}
+
+static int run_pages(void)
+{
+	free_page((unsigned long)count((void *)__get_free_page(GFP_KERNEL)));
+	return 0;
+}
+
+static const struct command {
+	const char *name;
+	int (*run)(void);
+} commands[] = {
+	{ "suspect", run_suspect }, { "other", run_other }, { "late", run_late },
+	{ "beyond", run_beyond }, { "hold", run_hold }, { "drop", run_drop },
+	{ "bulk", run_bulk }, { "large", run_large }, { "pages", run_pages },
+};
+
+static int set_run(const char *val, const struct kernel_param *kp)
+{
+	unsigned int number;
+	char name[16];
+	int ret = 0;
+
+	if (sscanf(val, "%15s %u", name, &number) != 2)
+		return -EINVAL;
+	for (unsigned int i = 0; i < ARRAY_SIZE(commands); i++) {
+		if (strcmp(commands[i].name, name))
+			continue;
+		taken = 0;
+		while (!ret && number--)
+			ret = commands[i].run();
+		return ret;
+	}
+	return -EINVAL;
+}
+
+static const struct kernel_param_ops run_ops = { .set = set_run };
+module_param_cb(run, &run_ops, NULL, 0200);
+MODULE_PARM_DESC(run, "COMMAND NUMBER");
+
+static int __init guarded_init(void)
+{
+	cache = kmem_cache_create("codetag_guarded", SIZE, 0, SLAB_NO_MERGE, NULL);
+	return cache ? 0 : -ENOMEM;
+}
+
+static void __exit guarded_exit(void)
+{
+	run_drop();
+	kmem_cache_destroy(cache);
+}
+
+module_init(guarded_init);
+module_exit(guarded_exit);
+MODULE_DESCRIPTION("Allocations that a guard can watch, some of which are misused");
+MODULE_LICENSE("GPL");
