@@ -104,11 +104,36 @@ static int list(const struct change *change)
 	return status;
 }
 
+/* The actions that need an option of the kernel */
+static void unsupported(const char *action)
+{
+	static const struct {
+		const char *action, *what, *option;
+	} needs[] = {
+		{ "keys=", "split call sites", "CONTEXTS" },
+		{ "fault", "inject faults", "FAULT_INJECTION" },
+		{ "guard", "guard call sites", "GUARD" },
+	};
+
+	for (size_t i = 0; i < sizeof(needs) / sizeof(*needs); i++) {
+		if (strncmp(action, needs[i].action, strlen(needs[i].action)))
+			continue;
+		warning("this kernel cannot %s", needs[i].what);
+		hint("It is built without CONFIG_CODETAG_%s.", needs[i].option);
+	}
+}
+
 /* Explains why the kernel refused; returns an exit status. */
 static int refused(const struct debugfs_dir *dir, const char *action, int error)
 {
-	bool keys = !strncmp(action, "keys=", 5);
+	bool guard = !strncmp(action, "guard", strlen("guard"));
 
+	/* The words were checked before: KFENCE is the likely reason. */
+	if (guard && (error == EINVAL || error == EBUSY)) {
+		warning("the kernel has no pool of KFENCE for guards, or does not know guards");
+		hint("Its log says which: dmesg | grep -e 'codetag: control' -e kfence");
+		return STATUS_TROUBLE;
+	}
 	switch (error) {
 	case ENOENT:
 		warning("no call site is chosen");
@@ -127,9 +152,7 @@ static int refused(const struct debugfs_dir *dir, const char *action, int error)
 		hint("'codetag remembered' lists them, and with --forget it forgets some.");
 		break;
 	case EOPNOTSUPP:
-		warning("this kernel cannot %s", keys ? "split call sites" : "inject faults");
-		hint("It is built without CONFIG_CODETAG_%s.",
-		     keys ? "CONTEXTS" : "FAULT_INJECTION");
+		unsupported(action);
 		break;
 	case ENOMEM:
 		warning("the kernel has no memory for that and has changed nothing");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The parts that enable, disable, split and fault share: the kernel applies their query. */
+/* The parts that enable, disable, split, fault and guard share: the kernel applies their query. */
 #ifndef CODETAG_CHANGE_H
 #define CODETAG_CHANGE_H
 

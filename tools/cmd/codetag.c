@@ -39,15 +39,16 @@ static const struct command {
 #ifdef HAVE_ELF
 	{ "static", cmd_static, "the size of the code and data of a built kernel" },
 #endif
-	{ "status", cmd_status, "which call sites are profiled, and which are made to fail" },
+	{ "status", cmd_status, "which call sites are profiled, split, made to fail or guarded" },
 	{ "enable", cmd_enable, "count the allocations of chosen call sites" },
 	{ "disable", cmd_disable, "stop counting chosen call sites" },
 	{ "split", cmd_split, "count chosen call sites by stack, age, size, task …" },
 	{ "contexts", cmd_contexts, "memory of split call sites, by stack, age, size, task …" },
 	{ "fault", cmd_fault, "make allocations of chosen call sites fail" },
+	{ "guard", cmd_guard, "find wrong accesses to objects of chosen call sites" },
 	{ "sweep", cmd_sweep, "let each allocation of a command fail, and see what comes of it" },
 	{ "remembered", cmd_remembered, "the queries that wait for modules" },
-	{ "reset", cmd_reset, "put back all that enable, disable, split and fault have changed" },
+	{ "reset", cmd_reset, "put back all that enable, disable, split, fault and guard have changed" },
 	{ "stats", cmd_stats, "the profiler's own state, limits and cost" },
 	{ "audit", cmd_audit, "let the kernel recount every page and object" },
 	{ "whose", cmd_whose, "the object at an address in an image of memory" },

@@ -12,6 +12,7 @@ int cmd_disable(int argc, char **argv);
 int cmd_enable(int argc, char **argv);
 int cmd_export(int argc, char **argv);
 int cmd_fault(int argc, char **argv);
+int cmd_guard(int argc, char **argv);
 int cmd_graph(int argc, char **argv);
 int cmd_holders(int argc, char **argv);
 int cmd_leaks(int argc, char **argv);

@@ -66,6 +66,9 @@ static void hint_missing(const char *path)
 	if (!access(DEBUGFS_DIR, F_OK)) {
 		if (!strcmp(name, "faults"))
 			hint("This kernel is built without CONFIG_CODETAG_FAULT_INJECTION.");
+		else if (!strcmp(name, "guards"))
+			hint("This kernel is built without CONFIG_CODETAG_GUARD, or its codetag "
+			     "is older than this file.");
 		else if (!strcmp(name, "contexts") || !strcmp(name, "age_interval"))
 			hint("This kernel is built without CONFIG_CODETAG_CONTEXTS, or its codetag "
 			     "is older than this file.");
@@ -96,8 +99,8 @@ static bool hint_lockdown(void)
 	if (!end || !strncmp(begin, "[none]", 6))
 		return false;
 	*end = '\0';
-	hint("This kernel is locked down (%s, as with Secure Boot): not even root may switch, split or\n"
-	     "fail call sites, or start an audit. The counters can still be read.", begin + 1);
+	hint("This kernel is locked down (%s, as with Secure Boot): not even root may switch, split, fail\n"
+	     "or guard call sites, or start an audit. The counters can still be read.", begin + 1);
 	return true;
 }
 

@@ -60,7 +60,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 static const struct argp argp = {
 	options, parse, "",
 	"Lists the queries about modules, which the kernel remembers from enable, disable, "
-	"split and fault and carries out again whenever such a module is loaded."
+	"split, fault and guard and carries out again whenever such a module is loaded."
 	"\vExamples:\n"
 	"  codetag remembered\n"
 	"  codetag remembered --forget 2\n"

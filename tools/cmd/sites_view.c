@@ -2,6 +2,7 @@
 #include "sites_view.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -26,10 +27,8 @@ bool control_read(struct control *control, const struct debugfs_dir *dir)
 
 static const struct table_column columns[] = {
 	{ "PROFILED", false, "profiled", false }, { "ID", true, "id", false },
-	{ "NAME", false, "name", false }, { "FILE", false, "file", true },
-	{ "LINE", true, "line", true }, { "MODULE", false, "module", true },
-	{ "FUNC", false, "func", true }, { "KEYS", false, "keys", true },
-	{ "FAULT", false, "fault", true },
+	SITE_COLUMNS, { "KEYS", false, "keys", true },
+	{ "FAULT", false, "fault", true }, { "GUARD", false, "guard", true },
 };
 
 #define COUNT (sizeof(columns) / sizeof(*columns))
@@ -57,12 +56,15 @@ void sites_table(const struct control *control, const struct output *output)
 {
 	struct table_column shown[COUNT];
 	struct table table = { .column = shown, .columns = COUNT };
+	struct control_counts counts = control_count(control);
+	struct text guard = { 0 };
 	char id[SIZE_TEXT];
 
-	/* The columns keys and fault are usual only if a site has one. */
+	/* The columns keys, fault and guard are usual only if a site has one. */
 	memcpy(shown, columns, sizeof(columns));
-	shown[COUNT - 2].more = !control_split(control);
-	shown[COUNT - 1].more = !control_faults(control);
+	shown[COUNT - 3].more = !counts.split;
+	shown[COUNT - 2].more = !counts.faults;
+	shown[COUNT - 1].more = !counts.guards;
 
 	for (size_t i = 0; i < control->count; i++) {
 		const struct control_site *site = &control->site[i];
@@ -72,7 +74,12 @@ void sites_table(const struct control *control, const struct output *output)
 		sites_cells(&table, &site->site);
 		table_cell(&table, site->keys ? site->keys : "");
 		table_cell(&table, site->fault ? site->fault : "");
+		text_clear(&guard);
+		if (site->guard)
+			text_printf(&guard, "rate=%" PRId64, site->guard);
+		table_cell(&table, guard.s);
 	}
+	text_free(&guard);
 	output_table(&table, output);
 }
 
@@ -119,10 +126,13 @@ static void fault_json(const char *fault, struct json *json)
 
 void sites_counts_json(const struct control *control, struct json *json)
 {
+	struct control_counts counts = control_count(control);
+
 	json_int(json, "sites", control->count);
-	json_int(json, "profiled", control_profiled(control));
-	json_int(json, "split", control_split(control));
-	json_int(json, "faults", control_faults(control));
+	json_int(json, "profiled", counts.profiled);
+	json_int(json, "split", counts.split);
+	json_int(json, "faults", counts.faults);
+	json_int(json, "guards", counts.guards);
 }
 
 void sites_json(const struct control *control, struct json *json,
@@ -150,6 +160,10 @@ void sites_json(const struct control *control, struct json *json,
 		} else {
 			json_null(json, "fault");
 		}
+		if (site->guard)
+			json_int(json, "guard", site->guard);
+		else
+			json_null(json, "guard");
 		json_end_object(json);
 	}
 	json_end_array(json);
@@ -157,14 +171,16 @@ void sites_json(const struct control *control, struct json *json,
 
 void sites_summary(const struct control *control)
 {
-	size_t faults = control_faults(control), split = control_split(control);
+	struct control_counts counts = control_count(control);
 
 	printf("%zu call site%s, %zu profiled", control->count,
-	       control->count == 1 ? "" : "s", control_profiled(control));
-	if (split)
-		printf(", %zu split", split);
-	if (faults)
-		printf(", %zu with a fault", faults);
+	       control->count == 1 ? "" : "s", counts.profiled);
+	if (counts.split)
+		printf(", %zu split", counts.split);
+	if (counts.faults)
+		printf(", %zu with a fault", counts.faults);
+	if (counts.guards)
+		printf(", %zu with a guard", counts.guards);
 	putchar('\n');
 }
 

@@ -11,7 +11,7 @@
 /* Returns false after a message. */
 bool control_read(struct control *control, const struct debugfs_dir *dir);
 
-/* Prints a table with ids, and with faults if there are any, or with the columns of -o. */
+/* Prints a table with ids, and with keys, faults and guards if there are any, or with the columns of -o. */
 void sites_table(const struct control *control, const struct output *output);
 
 /* Writes into an object that the caller opened: the number of sites, and "rows". */
@@ -22,7 +22,11 @@ void sites_json(const struct control *control, struct json *json,
 /* For commands with such a table: ends the program if -o names an unknown column. */
 void sites_check_columns(const struct output *output, struct argp_state *state);
 
-/* The cells of the columns name, file, line, module and func. */
+/* The columns name, file, line, module and func, for tables of call sites, and their cells */
+#define SITE_COLUMNS \
+	{ "NAME", false, "name", false }, { "FILE", false, "file", true }, \
+	{ "LINE", true, "line", true }, { "MODULE", false, "module", true }, \
+	{ "FUNC", false, "func", true }
 void sites_cells(struct table *table, const struct site *site);
 
 /* "name", "file", "line", "module" and "func" of an object. */
@@ -31,7 +35,7 @@ void site_json(const struct site *site, struct json *json);
 /* Warns about sites that are missing or not understood; returns an exit status. */
 int sites_status(size_t chosen, size_t bad_lines);
 
-/* "1268 call sites, 1260 profiled, 1 with a fault" */
+/* "1268 call sites, 1260 profiled, 1 with a fault, 1 with a guard" */
 void sites_summary(const struct control *control);
 
 #endif

@@ -43,7 +43,7 @@ struct sweep {
 	bool all, ktap;
 
 	struct remembered remembered;	/* before the first fault */
-	struct fault_states sites;	/* the sites at which the command allocates */
+	struct armed_sites sites;	/* the sites at which the command allocates */
 	struct growth growth;
 	struct sweep_results results;
 	struct trial trial;
@@ -274,27 +274,27 @@ static void disarm_at_exit(void)
 	active = NULL;
 }
 
-static bool read_faults(const struct sweep *sweep, struct fault_states *states)
+static bool read_faults(const struct sweep *sweep, struct armed_sites *states)
 {
 	size_t len;
 	char *text;
 
 	if (!debugfs_read(&sweep->dir, "faults", &text, &len))
 		return false;
-	fault_states_parse(states, text, len);
+	armed_sites_parse(states, FAULT_NUMBERS, text, len);
 	return true;
 }
 
 static bool nobody_else(struct sweep *sweep)
 {
-	struct fault_states states;
+	struct armed_sites states;
 	size_t armed = 0;
 
 	if (!read_faults(sweep, &states))
 		return false;
 	for (size_t i = 0; i < states.count; i++)
-		armed += !strcmp(states.fault[i].state, "armed");
-	fault_states_free(&states);
+		armed += !strcmp(states.site[i].state, "armed");
+	armed_sites_free(&states);
 	if (armed) {
 		warning("%zu call sites have a fault already", armed);
 		hint("A sweep removes all faults. 'codetag fault --list' lists them, and "
@@ -319,14 +319,14 @@ static bool arm(const struct sweep *sweep, const struct site *site, unsigned int
 /* Whether an allocation has failed since arm(). */
 static bool fault_struck(const struct sweep *sweep, bool *struck)
 {
-	struct fault_states states;
+	struct armed_sites states;
 
 	if (!read_faults(sweep, &states))
 		return false;
 	*struck = false;
 	for (size_t i = 0; i < states.count; i++)
-		*struck |= states.fault[i].failed > 0;
-	fault_states_free(&states);
+		*struck |= states.site[i].number[FAULT_FAILED] > 0;
+	armed_sites_free(&states);
 	return true;
 }
 
@@ -408,7 +408,7 @@ static bool run_plain(struct sweep *sweep)
 /* Finds the sites at which the command allocates. */
 static bool scan(struct sweep *sweep)
 {
-	struct fault_states *sites = &sweep->sites;
+	struct armed_sites *sites = &sweep->sites;
 	struct text lines = { 0 };
 	size_t kept = 0;
 	bool good;
@@ -420,8 +420,8 @@ static bool scan(struct sweep *sweep)
 	if (!good || !disarm(sweep))
 		return false;
 	for (size_t i = 0; i < sites->count; i++)
-		if (sites->fault[i].passed > 0)
-			sites->fault[kept++] = sites->fault[i];
+		if (sites->site[i].number[FAULT_PASSED] > 0)
+			sites->site[kept++] = sites->site[i];
 	sites->count = kept;
 	if (sweep->limit && sites->count > sweep->limit)
 		sites->count = sweep->limit;
@@ -546,9 +546,11 @@ static bool try_one(struct sweep *sweep, const struct site *site, unsigned int n
 }
 
 /* The number of allocations of a site to try. */
-static unsigned int tries(const struct sweep *sweep, const struct fault_state *site)
+static unsigned int tries(const struct sweep *sweep, const struct armed_site *site)
 {
-	return site->passed < sweep->nth ? (unsigned int)site->passed : sweep->nth;
+	int64_t passed = site->number[FAULT_PASSED];
+
+	return passed < sweep->nth ? (unsigned int)passed : sweep->nth;
 }
 
 /* The number of allocations left to try. */
@@ -559,8 +561,8 @@ static size_t tries_left(const struct sweep *sweep)
 
 	for (size_t i = 0; i < sweep->sites.count; i++) {
 		text_clear(&name);
-		site_name(&sweep->sites.fault[i].site, &name);
-		for (unsigned int nth = 1; nth <= tries(sweep, &sweep->sites.fault[i]); nth++)
+		site_name(&sweep->sites.site[i].site, &name);
+		for (unsigned int nth = 1; nth <= tries(sweep, &sweep->sites.site[i]); nth++)
 			n += !sweep_is_done(&sweep->results, nth, name.s);
 	}
 	text_free(&name);
@@ -581,7 +583,7 @@ static bool try_all(struct sweep *sweep)
 	for (size_t i = 0; i < sweep->results.count && sweep->ktap; i++)
 		sweep_ktap(&sweep->results, i);
 	for (size_t i = 0; good && !ferror(stdout) && i < sweep->sites.count; i++) {
-		const struct fault_state *site = &sweep->sites.fault[i];
+		const struct armed_site *site = &sweep->sites.site[i];
 
 		text_clear(&name);
 		site_name(&site->site, &name);
@@ -673,7 +675,7 @@ int cmd_sweep(int argc, char **argv)
 	text_free(&sweep.complaint);
 	query_free(sweep.query);
 	remembered_free(&sweep.remembered);
-	fault_states_free(&sweep.sites);
+	armed_sites_free(&sweep.sites);
 	growth_free(&sweep.growth);
 	sweep_results_free(&sweep.results);
 	trial_free(&sweep.trial);

@@ -237,7 +237,7 @@ static const char *toggle(struct snapshots *from, const struct site *site)
 	if (!read_control(now, &control))
 		return now->why;
 	control_select_site(&control, site);
-	profiled = control_profiled(&control);
+	profiled = control_count(&control).profiled;
 	if (!control.count || !control_by_id(&control, profiled ? "-p" : "+p", &text)) {
 		snprintf(now->why, sizeof(now->why), "%s:%u cannot be switched here: %s",
 			 site->file, site->line, control.count ?

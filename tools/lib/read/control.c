@@ -25,26 +25,34 @@ static bool parse_number(const char *word, int64_t *number)
 	return number_read(&word, number) && !*word;
 }
 
-/* "keys=stack depth=16 max=1024", up to what is no setting of keys. */
-static char *cut_keys(struct control_site *site, char *s)
+/* Ends @s before the word @word, and returns what follows that; NULL if it has no such word. */
+static char *cut_off(char *s, const char *word)
 {
-	char *end;
+	size_t len = strlen(word);
 
-	if (strncmp(s, "keys=", 5))
-		return s;
-	site->keys = s + 5;
-	end = strstr(s, " fault");
-	if (!end)
-		return s + strlen(s);
-	*end = '\0';
-	return end + 1;
+	for (char *at = s; (at = strstr(at, word)); at += len) {
+		if ((at > s && at[-1] != ' ') || (at[len] && at[len] != ' '))
+			continue;
+		at[at > s ? -1 : 0] = '\0';
+		return at + len + strspn(at + len, " ");
+	}
+	return NULL;
 }
 
-/* "=p id 17 keys=size max=1024 fault times=1", what follows the tag. */
+static bool parse_guard(struct control_site *site, const char *s)
+{
+	if (!s)
+		return true;
+	return !strncmp(s, "rate=", strlen("rate=")) &&
+	       parse_number(s + strlen("rate="), &site->guard) && site->guard > 0;
+}
+
+/* "=p id 17 keys=size max=1024 fault times=1 guard rate=100", what follows the tag. */
 static bool parse_notes(struct control_site *site, char *s)
 {
 	int64_t id;
 	char *word = next_word(&s);
+	const char *guard;
 
 	if (*word != '=' || !word[1])
 		return false;
@@ -53,13 +61,14 @@ static bool parse_notes(struct control_site *site, char *s)
 	    id < 0 || id > UINT16_MAX)
 		return false;
 	site->id = id;
-	s = cut_keys(site, s + strspn(s, " "));
-	if (!*s)
-		return true;
-	if (strcmp(next_word(&s), "fault"))
+	s += strspn(s, " ");
+	guard = cut_off(s, "guard");
+	site->fault = cut_off(s, "fault");
+	if (!strncmp(s, "keys=", strlen("keys=")))
+		site->keys = s + strlen("keys=");
+	else if (*s)
 		return false;
-	site->fault = s;
-	return true;
+	return parse_guard(site, guard);
 }
 
 static bool parse_control_line(struct control_site *site, char *line, size_t len)
@@ -118,31 +127,19 @@ void control_select(struct control *control, const struct query *query)
 	control->count = kept;
 }
 
-size_t control_profiled(const struct control *control)
+struct control_counts control_count(const struct control *control)
 {
-	size_t count = 0;
+	struct control_counts counts = { 0 };
 
-	for (size_t i = 0; i < control->count; i++)
-		count += control->site[i].profiled;
-	return count;
-}
+	for (size_t i = 0; i < control->count; i++) {
+		const struct control_site *site = &control->site[i];
 
-size_t control_faults(const struct control *control)
-{
-	size_t count = 0;
-
-	for (size_t i = 0; i < control->count; i++)
-		count += control->site[i].fault != NULL;
-	return count;
-}
-
-size_t control_split(const struct control *control)
-{
-	size_t count = 0;
-
-	for (size_t i = 0; i < control->count; i++)
-		count += control->site[i].keys != NULL;
-	return count;
+		counts.profiled += site->profiled;
+		counts.split += site->keys != NULL;
+		counts.faults += site->fault != NULL;
+		counts.guards += site->guard != 0;
+	}
+	return counts;
 }
 
 void control_select_site(struct control *control, const struct site *site)
@@ -195,44 +192,43 @@ void control_free(struct control *control)
 	*control = (struct control){ 0 };
 }
 
-static bool parse_fault_line(struct fault_state *fault, char *s, char *end)
+static bool parse_armed_line(struct armed_site *site, unsigned int numbers, char *s, char *end)
 {
-	*fault = (struct fault_state){ 0 };
-	if (!parse_number(next_word(&s), &fault->passed) ||
-	    !parse_number(next_word(&s), &fault->failed) ||
-	    !parse_number(next_word(&s), &fault->skipped))
-		return false;
-	fault->state = next_word(&s);
+	*site = (struct armed_site){ 0 };
+	for (unsigned int i = 0; i < numbers; i++)
+		if (!parse_number(next_word(&s), &site->number[i]))
+			return false;
+	site->state = next_word(&s);
 	s += strspn(s, " ");
-	return *fault->state && s < end && !site_parse(&fault->site, s, end - s);
+	return *site->state && s < end && !site_parse(&site->site, s, end - s);
 }
 
-void fault_states_parse(struct fault_states *states, char *text, size_t len)
+void armed_sites_parse(struct armed_sites *sites, unsigned int numbers, char *text, size_t len)
 {
 	char *at = text, *line;
 	size_t line_len;
 	bool complete;
 
-	*states = (struct fault_states){ .text = text };
+	*sites = (struct armed_sites){ .text = text };
 	while ((line = input_line(&at, text + len, &line_len, &complete))) {
-		struct fault_state fault;
+		struct armed_site site;
 
 		if (!line_len || line[0] == '#')
 			continue;
-		if (!complete || !parse_fault_line(&fault, line, line + line_len)) {
-			states->bad.count++;
+		if (!complete || !parse_armed_line(&site, numbers, line, line + line_len)) {
+			sites->bad.count++;
 			continue;
 		}
-		GROW(states->fault, states->count, states->room);
-		states->fault[states->count++] = fault;
+		GROW(sites->site, sites->count, sites->room);
+		sites->site[sites->count++] = site;
 	}
 }
 
-void fault_states_free(struct fault_states *states)
+void armed_sites_free(struct armed_sites *sites)
 {
-	free(states->fault);
-	free(states->text);
-	*states = (struct fault_states){ 0 };
+	free(sites->site);
+	free(sites->text);
+	*sites = (struct armed_sites){ 0 };
 }
 
 static bool parse_remembered(struct remembered_query *query, char *line, size_t len)

@@ -3,7 +3,9 @@
  * What a codetag kernel says about single call sites, in debugfs:
  *
  *	control	FILE:LINE [MODULE] func:FUNCTION =FLAGS id N [keys=KEY,… …] [fault SETTING=N …]
+ *		[guard rate=N]
  *	faults	PASSED FAILED SKIPPED STATE FILE:LINE [MODULE] func:FUNCTION
+ *	guards	PASSED GUARDED MISSED RATE STATE FILE:LINE [MODULE] func:FUNCTION
  *	queries	N: QUERY, for modules to come
  */
 #ifndef CODETAG_CONTROL_H
@@ -24,6 +26,7 @@ struct control_site {
 	bool profiled;
 	const char *keys;	/* "stack depth=16 max=1024"; NULL: it is not split */
 	const char *fault;	/* its settings, "" or all of them default; NULL: none */
+	int64_t guard;		/* KFENCE takes every one of so many objects; 0: it has no guard */
 };
 
 struct control {
@@ -39,10 +42,12 @@ void control_parse(struct control *control, char *text, size_t len);
 /* Keeps the sites that @query (may be NULL) selects. */
 void control_select(struct control *control, const struct query *query);
 
-/* How many are profiled, have a fault, and are split. */
-size_t control_profiled(const struct control *control);
-size_t control_faults(const struct control *control);
-size_t control_split(const struct control *control);
+/* How many sites are profiled, are split, and have a fault and a guard. */
+struct control_counts {
+	size_t profiled, split, faults, guards;
+};
+
+struct control_counts control_count(const struct control *control);
 void control_free(struct control *control);
 
 /* The same sites, as far as allocinfo knows them; @info has to stay. */
@@ -57,21 +62,26 @@ bool control_by_id(const struct control *control, const char *action, struct tex
 /* Whether the kernel will understand @action; *@error is why not. */
 bool control_action_check(const char *action, struct query_error *error);
 
-struct fault_state {
+/* The numbers of a line of "faults", and of one of "guards" */
+enum { FAULT_PASSED, FAULT_FAILED, FAULT_SKIPPED, FAULT_NUMBERS };
+enum { GUARD_PASSED, GUARD_GUARDED, GUARD_MISSED, GUARD_RATE, GUARD_NUMBERS };
+
+struct armed_site {
 	struct site site;
 	const char *state;	/* armed, spent, … */
-	int64_t passed, failed, skipped;
+	int64_t number[GUARD_NUMBERS];
 };
 
-struct fault_states {
-	struct fault_state *fault;
+struct armed_sites {
+	struct armed_site *site;
 	size_t count, room;
 	struct bad_lines bad;
 	char *text;
 };
 
-void fault_states_parse(struct fault_states *states, char *text, size_t len);
-void fault_states_free(struct fault_states *states);
+/* @numbers is FAULT_NUMBERS or GUARD_NUMBERS. */
+void armed_sites_parse(struct armed_sites *sites, unsigned int numbers, char *text, size_t len);
+void armed_sites_free(struct armed_sites *sites);
 
 struct remembered_query {
 	int64_t number;

@@ -60,6 +60,16 @@ status_is_control() {
 		}' "$dir/control")
 }
 
+# reset_removes ACTION NOTE: reset removes what the line of a site says with NOTE, and nothing else.
+reset_removes() {
+	local dir=$scratch/reset-$1 out
+	rm -rf "$dir" && mkdir "$dir" && : >"$dir/queries" || return 1
+	echo "a.c:1 func:f =p id 33 $2" >"$dir/control"
+	out=$("$codetag" reset --debugfs "$dir") && [ "$out" = "1 $1 removed" ] &&
+		[ "$(head -n 1 "$dir/control")" = "$1=off" ] && [ ! -s "$dir/queries" ] ||
+		{ echo "$out"; cat "$dir/control"; return 1; }
+}
+
 check control/status status_is_control
 check control/enable writes 'module ext4 +p' control enable module ext4
 check control/two writes $'file a -p\nfunc "b c" -p' control disable 'file a;' 'func "b c" # why'
@@ -69,6 +79,11 @@ check control/fault-settings writes 'line 3-7 fault probability=5 times=-1 task-
 	control fault line 3-7 --probability 5 --times -1 --task-filter=1
 check control/fault-nth writes 'id 9 fault nth=3 verbose=0' control fault --nth=3 --verbose 0 id 9
 check control/fault-off writes 'fault=off' control fault --off --all
+check control/guard writes 'func f guard' control guard func f
+check control/guard-rate writes 'line 3-7 guard rate=100' control guard line 3-7 --rate 100
+check control/guard-off writes 'module m guard=off' control guard --off module m
+check control/reset-guard reset_removes guard 'guard rate=100'
+check control/reset-fault reset_removes fault 'fault times=1'
 check control/split writes 'func __alloc_skb keys=stack,age depth=8' control \
 	split func __alloc_skb stack age depth=8
 check control/split-none writes 'func task keys=none' control split func task none
@@ -83,6 +98,9 @@ if make_refuse; then
 	check control/E2BIG refused 7 2 '64 KiB' control disable func f
 	check control/ENOSPC refused 28 2 'codetag remembered' control enable module m
 	check control/EOPNOTSUPP refused 95 2 CONFIG_CODETAG_FAULT_INJECTION control fault func f
+	check control/guard-EOPNOTSUPP refused 95 2 CONFIG_CODETAG_GUARD control guard func f
+	check control/guard-EINVAL refused 22 2 'no pool of KFENCE' control guard func f
+	check control/guard-EBUSY refused 16 2 'no pool of KFENCE' control guard func f
 	check control/split-EOPNOTSUPP refused 95 2 CONFIG_CODETAG_CONTEXTS control split func f size
 	check control/split-ENOENT refused 2 1 'no call site is chosen' control split func f size
 	check control/ENOMEM refused 12 2 'changed nothing' control fault func f
@@ -95,6 +113,7 @@ else
 fi
 check json/status json_is_valid "$codetag" status -a --json --debugfs data/handmade.debugfs
 check json/fault json_is_valid "$codetag" fault --list --json --debugfs data/handmade.debugfs
+check json/guard json_is_valid "$codetag" guard --list --json --debugfs data/handmade.debugfs
 check json/contexts json_is_valid "$codetag" contexts --json -f data/recorded-ours-6.12-split.debugfs/contexts
 check json/contexts-tree json_is_valid "$codetag" contexts --json --tree \
 	-f data/recorded-ours-6.12-split.debugfs/contexts

@@ -137,7 +137,7 @@ for command in $commands; do
 done
 for command in "slabs" "slabs --diff x" "contexts" "trace x" "static x" "status" "enable --dry-run --all" \
 	"disable --dry-run --all" \
-	"fault --dry-run --all" "fault --list" "audit" "replay --list x"; do
+	"fault --dry-run --all" "fault --list" "guard --dry-run --all" "guard --list" "audit" "replay --list x"; do
 	feature sqlite3 docs/columns/replay >/dev/null || [ "${command%% *}" != replay ] || continue
 	feature libelf docs/columns/static >/dev/null || [ "${command%% *}" != static ] || continue
 	# shellcheck disable=SC2086
@@ -238,6 +238,7 @@ check docs/json/slabs-diff json_is_documented "$codetag" slabs --json -f $ours.s
 	--diff data/recorded-mainline-6.12.slabinfo
 check docs/json/status json_is_documented "$codetag" status --json -a --debugfs $ours.debugfs
 check docs/json/fault json_is_documented "$codetag" fault --list --json --debugfs $ours.debugfs
+check docs/json/guard json_is_documented "$codetag" guard --list --json --debugfs data/handmade.debugfs
 check docs/json/remembered json_is_documented "$codetag" remembered --json --debugfs $ours.debugfs
 split=data/recorded-ours-6.12-split.debugfs
 check docs/json/contexts json_is_documented "$codetag" contexts --json $split/contexts

@@ -17,7 +17,7 @@ static char *copy(const uint8_t *data, size_t size)
 
 static void read_control(const uint8_t *data, size_t size)
 {
-	struct fault_states faults;
+	struct armed_sites armed;
 	struct remembered remembered;
 	struct control control;
 	struct text text = { 0 };
@@ -29,8 +29,10 @@ static void read_control(const uint8_t *data, size_t size)
 		abort();
 	text_free(&text);
 	control_free(&control);
-	fault_states_parse(&faults, copy(data, size), size);
-	fault_states_free(&faults);
+	armed_sites_parse(&armed, FAULT_NUMBERS, copy(data, size), size);
+	armed_sites_free(&armed);
+	armed_sites_parse(&armed, GUARD_NUMBERS, copy(data, size), size);
+	armed_sites_free(&armed);
 	remembered_parse(&remembered, copy(data, size), size);
 	remembered_free(&remembered);
 }

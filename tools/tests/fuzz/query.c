@@ -43,7 +43,7 @@ static void check_glob(const char *glob, const char *text, size_t len)
 	check(glob + strlen(glob) <= text + len);
 }
 
-static void check_fault(const struct codetag_query *q)
+static void check_armed(const struct codetag_query *q)
 {
 	const struct codetag_fault_settings *fault = &q->fault;
 
@@ -52,6 +52,7 @@ static void check_fault(const struct codetag_query *q)
 	if (q->action != CODETAG_ACTION_FAULT)
 		check(fault->probability == 100 && fault->interval == 1 &&
 		      fault->times == 1 && !fault->nth);
+	check(q->rate && q->rate <= INT_MAX && (q->rate == 1 || q->action == CODETAG_ACTION_GUARD));
 }
 
 static void check_terms(const struct codetag_terms *terms, const char *words, size_t len)
@@ -78,7 +79,7 @@ static void check_query(const struct codetag_query *q, const char *words, size_t
 	}
 	check(!(q->flags & ~CODETAG_FLAG_PROFILE));
 	check_terms(&q->all, words, len);
-	check_fault(q);
+	check_armed(q);
 	check(!codetag_query_names_module(q) || q->all.module || q->none[0].module);
 }
 
@@ -103,6 +104,7 @@ static void check_again(const struct codetag_query *q, const char *text)
 		check(same_terms(&q->none[i], &again.none[i]));
 	check(q->action == again.action && q->flags == again.flags);
 	check(q->fault.times == again.fault.times && q->fault.nth == again.fault.nth);
+	check(q->rate == again.rate);
 	check(again.start == 0 && again.end == len);
 	check(codetag_query_parse(words, len, &pos, &again, &error) == 0);
 	free(words);

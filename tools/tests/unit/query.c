@@ -156,7 +156,7 @@ static void test_keyword(void)
 {
 	expect(query_keyword("file", 4) && query_keyword("idx", 2) && query_keyword("not", 3), "keywords");
 	expect(!query_keyword("files", 5) && !query_keyword("", 0) &&
-	       !query_keyword("=p", 2) && !query_keyword("fault", 5) &&
+	       !query_keyword("=p", 2) && !query_keyword("fault", 5) && !query_keyword("guard", 5) &&
 	       !query_keyword("# file", 6) && !query_keyword("file.allocinfo", 14),
 	       "not keywords");
 }
@@ -219,6 +219,7 @@ void test_query(void)
 		{ "file \"x", 5, "x" },
 		{ "=p", 0, "=p" },
 		{ "file x; func y fault times=1", 15, "fault" },
+		{ "func y guard rate=1", 7, "guard" },
 	};
 
 	for (size_t i = 0; i < sizeof(good) / sizeof(*good); i++) {

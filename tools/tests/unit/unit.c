@@ -28,6 +28,7 @@ int main(void)
 	test_activity();
 	test_allocinfo();
 	test_contexts();
+	test_control();
 	test_match();
 	test_message();
 	test_strmap();

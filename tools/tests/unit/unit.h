@@ -11,6 +11,7 @@ void expect(bool good, const char *fmt, ...)
 void test_activity(void);
 void test_allocinfo(void);
 void test_contexts(void);
+void test_control(void);
 void test_kmem(void);
 void test_match(void);
 void test_message(void);
