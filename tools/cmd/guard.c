@@ -28,8 +28,8 @@ static const struct table_column columns[] = {
 static const struct argp argp = {
 	options, armed_parse, "QUERY…\n--all\n--list [QUERY…]",
 	"Guards the slab objects of the chosen call sites: the kernel's log tells of an access "
-	"to such an object after it was freed, or beyond its end, when that happens. The kernel "
-	"needs CONFIG_CODETAG_GUARD."
+	"to such an object after its free at once, and of a write beyond its end when it is "
+	"freed. The kernel needs CONFIG_CODETAG_GUARD."
 	"\vKFENCE takes the guarded objects, up to the size of a page; it need not be sampling. "
 	"Its pool has CONFIG_KFENCE_NUM_OBJECTS objects (255 by default). While the pool is "
 	"used up, objects are not guarded and count as missed: choose few call sites, or a "

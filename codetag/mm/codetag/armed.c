@@ -19,14 +19,14 @@ static DEFINE_SPINLOCK(bits_lock);
 static void set_bit_of(struct codetag_armory *armory, struct codetag *ct, bool on)
 {
 	lockdep_assert_held(&armory->mutex);
-	armory->nr += on - !!(ct->fault & armory->bit);
 	spin_lock(&bits_lock);
+	armory->nr += on - !!(ct->fault & armory->bit);
 	WRITE_ONCE(ct->fault, (ct->fault & ~armory->bit) | (on ? armory->bit : 0));
 	spin_unlock(&bits_lock);
 }
 
 /**
- * codetag_armed_init - begin what is to be armed for a call site
+ * codetag_armed_init - fill in the start of a fault or guard
  * @armed:	to be filled in
  * @armory:	its kind
  * @info:	the site
@@ -49,7 +49,7 @@ int codetag_armed_init(struct codetag_armed *armed, struct codetag_armory *armor
 }
 
 /**
- * codetag_armed_free - free what is not armed
+ * codetag_armed_free - free a fault or guard that is not armed
  * @armed: the start of it
  *
  * Context: Any but NMI.
@@ -92,8 +92,8 @@ struct codetag_armed *codetag_armed_find(struct codetag_armory *armory, const st
 }
 
 /**
- * codetag_arm - arm for a call site what has been prepared
- * @armed: what codetag_armed_init() began; it replaces what the site had of that kind
+ * codetag_arm - arm a fault or guard at its call site
+ * @armed: after codetag_armed_init(); it replaces what the site had of that kind
  *
  * Context: Process, with codetag_lock() held since codetag_armed_init();
  *	    codetag_armory_switch() is to follow.

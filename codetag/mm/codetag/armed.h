@@ -44,9 +44,9 @@ struct codetag_armed {
  * @free:	frees one of them
  * @mutex:	protects the members below, and what codetag_armed says of it
  * @nr:		sites that have @bit set
- * @known:	all whose sites are there
+ * @known:	those of the kernel and of loaded modules
  * @gone:	those of unloaded modules
- * @sites:	the former, by the address of the tag
+ * @sites:	@known by the address of the tag
  */
 struct codetag_armory {
 	u8 bit;

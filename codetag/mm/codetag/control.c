@@ -124,15 +124,14 @@ static int parse_queries(char *text, const char *source, size_t len, struct list
 	return ret;
 }
 
-/* A guard needs the pool of KFENCE, which cannot be made under locks. */
-static int prepare_guards(const struct list_head *queries)
+static bool have_guards(const struct list_head *queries)
 {
 	const struct control_query *q;
 
 	list_for_each_entry(q, queries, change.list)
 		if (q->change.query.action == CODETAG_ACTION_GUARD)
-			return codetag_guard_prepare();
-	return 0;
+			return true;
+	return false;
 }
 
 /* Has each query matched, as far as it has to, and can be remembered? */
@@ -169,6 +168,20 @@ static void make_queries(struct list_head *queries, struct list_head *plans)
 	}
 }
 
+/* Plan the changes, and make them if that is wanted. The caller frees the plans. */
+static int plan_queries(struct list_head *queries, struct list_head *plans, const char *source,
+			bool make)
+{
+	int ret;
+
+	codetag_lock();
+	ret = codetag_changes_prepare(queries, plans) ?: check_queries(queries, source);
+	if (!ret && make)
+		make_queries(queries, plans);
+	codetag_unlock();
+	return ret;
+}
+
 /*
  * Run the queries of a text, all or none of them. The parser changes @text,
  * @source is a copy that stays.
@@ -180,16 +193,17 @@ static int run_queries(char *text, const char *source, size_t len)
 	LIST_HEAD(plans);
 	int ret;
 
-	ret = parse_queries(text, source, len, &queries) ?: prepare_guards(&queries) ?:
+	ret = parse_queries(text, source, len, &queries) ?:
 	      mutex_lock_killable(&codetag_query_mutex);
 	if (ret)
 		goto free;
 
-	codetag_lock();
-	ret = codetag_changes_prepare(&queries, &plans) ?: check_queries(&queries, source);
-	if (!ret)
-		make_queries(&queries, &plans);
-	codetag_unlock();
+	if (have_guards(&queries)) {
+		/* Their pool cannot be made under the lock, and is for queries that match. */
+		ret = plan_queries(&queries, &plans, source, false) ?: codetag_guard_prepare();
+		codetag_changes_free(&plans);
+	}
+	ret = ret ?: plan_queries(&queries, &plans, source, true);
 	if (!ret)
 		codetag_change_switch();
 	mutex_unlock(&codetag_query_mutex);

@@ -56,7 +56,7 @@ static void free_fault(struct codetag_armed *armed)
 
 CODETAG_DEFINE_ARMORY(faults, CODETAG_ARMED_FAULT, &codetag_faults_key, free_fault);
 
-/* The fault of a call site, for as long as codetag_armed_find() says */
+/* The fault of a call site; it stays as the result of codetag_armed_find() does. */
 static struct codetag_fault *find_fault(const struct codetag *ct)
 {
 	struct codetag_armed *armed = codetag_armed_find(&faults, ct);
@@ -296,7 +296,7 @@ void codetag_fault_show(struct seq_file *m, const struct codetag_info *info)
 
 static void show_fault(struct seq_file *m, struct codetag_fault *fault, const char *state)
 {
-	seq_printf(m, "%8ld %8ld %8ld %-8s %s\n", atomic_long_read(&fault->passed),
+	seq_printf(m, "%8lu %8lu %8lu %-8s %s\n", atomic_long_read(&fault->passed),
 		   atomic_long_read(&fault->failed), atomic_long_read(&fault->skipped),
 		   READ_ONCE(fault->spent) ? "spent" : state, fault->armed.name);
 }

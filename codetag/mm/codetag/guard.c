@@ -2,10 +2,10 @@
 /*
  * Guards at chosen call sites.
  *
- * KFENCE takes every Nth slab object of a site that has a guard. So an access to that object
- * after it was freed, or outside of it, is reported when it happens, with the stacks of the
- * allocation and of the free. Other sites get no object because of it: the guard neither waits
- * for KFENCE's sample interval nor changes it.
+ * KFENCE takes every Nth slab object of a site that has a guard. It reports an access to that
+ * object after it was freed, and a write outside of it, with the stacks of the allocation and of
+ * the free. Other sites get no object because of it: the guard neither waits for KFENCE's sample
+ * interval nor changes it.
  *
  * While the pool of KFENCE is used up, the site's objects come from their slab.
  */
@@ -27,7 +27,7 @@
  * @rate:	KFENCE takes every one of so many objects
  * @passed:	objects that the site has allocated and that KFENCE could hold
  * @guarded:	objects that KFENCE took
- * @missed:	objects that KFENCE should have taken, but it had no room
+ * @missed:	objects that KFENCE should have taken, but had no room, or was disabled by a warning
  *
  * The counts are atomic. The other members do not change.
  */
@@ -48,7 +48,7 @@ static void free_guard(struct codetag_armed *armed)
 
 CODETAG_DEFINE_ARMORY(guards, CODETAG_ARMED_GUARD, &codetag_guards_key, free_guard);
 
-/* The guard of a call site, for as long as codetag_armed_find() says */
+/* The guard of a call site; it stays as the result of codetag_armed_find() does. */
 static struct codetag_guard *find_guard(const struct codetag *ct)
 {
 	struct codetag_armed *armed = codetag_armed_find(&guards, ct);
@@ -63,7 +63,7 @@ static struct codetag_guard *find_guard(const struct codetag *ct)
  *
  * A kernel that does not sample has no pool before the first guard.
  *
- * Context: Process, without locks.
+ * Context: Process, with codetag_query_mutex held.
  * Return: 0, or an error with the reason in the kernel log.
  */
 int codetag_guard_prepare(void)
@@ -203,6 +203,9 @@ void codetag_guard_show(struct seq_file *m, const struct codetag_info *info)
 {
 	struct codetag_guard *guard;
 
+	if (!(READ_ONCE(info->ct->fault) & CODETAG_ARMED_GUARD))
+		return;
+
 	mutex_lock(&guards.mutex);
 	guard = find_guard(info->ct);
 	if (guard)
@@ -212,7 +215,7 @@ void codetag_guard_show(struct seq_file *m, const struct codetag_info *info)
 
 static void show_guard(struct seq_file *m, struct codetag_guard *guard, const char *state)
 {
-	seq_printf(m, "%8ld %8ld %8ld %8lu %-8s %s\n", atomic_long_read(&guard->passed),
+	seq_printf(m, "%8lu %8lu %8lu %8lu %-8s %s\n", atomic_long_read(&guard->passed),
 		   atomic_long_read(&guard->guarded), atomic_long_read(&guard->missed),
 		   guard->rate, state, guard->armed.name);
 }

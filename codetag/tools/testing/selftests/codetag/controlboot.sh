@@ -5,7 +5,7 @@
 # store: any
 # boot: codetag="func __kernfs_new_node -p; module codetag_test func hold_kmalloc -p"
 # boot: codetag="func __kernfs_new_node -p; module codetag_test bogus"
-# boot: codetag="module codetag_test func hold_split fault verbose=0; file there/is/no/such.c -p" codetag="func mempool_* fault probability=0 times=-1; func getname_flags guard rate=5; func __kernfs_new_node -p"
+# boot: codetag="module codetag_test func hold_split fault verbose=0; file there/is/no/such.c -p" codetag="func mempool_* fault probability=0 times=-1; func __kernfs_new_node guard rate=100; func __kernfs_new_node -p"
 . "$(dirname "$0")/codetag.inc"
 
 CONTROL=$DEBUGFS/codetag/control
@@ -39,7 +39,7 @@ if grep -q fault /proc/cmdline; then
 		skip_rest 4 "no $FAULTS" "faults"
 	fi
 	if [ -e $GUARDS ]; then
-		[ "$(awk '/func:getname_flags/ { n += $2 } END { print n + 0 }' $GUARDS)" -gt 0 ]
+		[ "$(awk '/func:__kernfs_new_node/ { n += $2 } END { print n + 0 }' $GUARDS)" -gt 0 ]
 		check "KFENCE has taken objects since the boot" $? "$(cat $GUARDS)"
 	else
 		skip "a guard" "no $GUARDS"

@@ -47,12 +47,17 @@ if ! [ -e $GUARDS ]; then
 	equal "refused without CONFIG_CODETAG_GUARD" "Operation not supported" "$(refused guard)"
 	finish
 fi
-[ "$(cat $INTERVAL)" = 0 ] || skip_all "KFENCE samples"
-plan 43
+# A kernel that samples has a pool already.
+interval=$(cat $INTERVAL)
+[ "$interval" = 0 ] || echo 0 >$INTERVAL
+plan 45
 
 equal "a bad rate" "Invalid argument" "$(refused 'func x guard rate=0')"
 equal "a bad word" "Invalid argument" "$(refused 'func x guard=on')"
 equal "no match" "No such file or directory" "$(refused 'func x_y_z guard')"
+
+[ "$interval" != 0 ] || [ ! -e $DEBUGFS/kfence ]
+check "these made no pool" $?
 
 # For a module that is loaded later, with the pool that the first guard makes.
 echo 'module codetag_guarded func suspect guard rate=10' >$CONTROL
@@ -97,12 +102,16 @@ taken drop 1 >/dev/null
 # Kinds of allocations
 echo 'func run_bulk guard rate=4' >$CONTROL
 got=$(taken bulk 20)
-[ "$got" -ge 1 ]
-check "objects that come in bulk" $? "$(counts run_bulk)"
+# Since 7.2 KFENCE is asked once for 16 objects.
+case $got in
+80|5) pass "objects that come in bulk" ;;
+*) fail "objects that come in bulk" "$(counts run_bulk)" ;;
+esac
 echo 'func run_large guard; func run_pages guard' >$CONTROL
 equal "none that is larger than a page" 0 "$(taken large 20)"
 equal "no pages" 0 "$(taken pages 20)"
-equal "these do not pass the guard" "0 0 0 1 armed" "$(counts run_pages)"
+equal "large objects do not pass the guard" "0 0 0 1 armed" "$(counts run_large)"
+equal "nor do pages" "0 0 0 1 armed" "$(counts run_pages)"
 
 # A fault and a guard, each with its own off
 if [ -e $DEBUGFS/codetag/faults ]; then
@@ -164,5 +173,6 @@ equal "the query for the module came again" 20 "$(taken suspect 200)"
 audited "audit at the end"
 echo 'remove all' >$DEBUGFS/codetag/queries
 echo 'guard=off' >$CONTROL
+[ "$interval" = 0 ] || echo "$interval" >$INTERVAL
 unload codetag_guarded
 finish
