@@ -345,6 +345,7 @@ static const struct codetag_layout_entry codetag_layout_entries[] = {
 	NUMBER(KFENCE_METADATA_SIZE),
 	SIZE(kfence_metadata),
 	OFFSET(kfence_metadata, addr),
+	OFFSET(kfence_metadata, rcu_head),
 #endif
 
 	/* Areas of vmalloc space, and page tables of processes */

@@ -699,6 +699,19 @@ static void look_mapped(struct scan *s, const struct vmalloc_area *area)
 	}
 }
 
+/*
+ * A stack that waits for its free with RCU begins with a struct rcu_head. Its next one is that of
+ * any object that waits, too.
+ */
+static void look_freed_stack(struct scan *s, uint64_t pa)
+{
+	const uint64_t *n = s->image->n;
+	uint64_t function = image_u64(s->image, s->direct_map + pa + 8);
+
+	if (function >= n[N_TEXT] && function < n[N_TEXT_END])
+		look_physical(s, pa, 8, 0);
+}
+
 static void look_extent(struct scan *s, const struct extent *extent)
 {
 	struct kernel_objects *o = s->objects;
@@ -708,6 +721,8 @@ static void look_extent(struct scan *s, const struct extent *extent)
 		look_struct_pages(s, extent);
 		if (!(extent->flags & EXTENT_QUIET) && !kobjects_bit(o->is_ids, extent->first))
 			look_physical(s, extent->pfn * DUMP_PAGE, (uint64_t)DUMP_PAGE << extent->order, 0);
+		else if (!extent->cache && o->id[extent->first])
+			look_freed_stack(s, extent->pfn * DUMP_PAGE);
 	}
 	for (uint32_t node = extent->first + 1; node < extent->first + extent->count; node++) {
 		begin_node(s, node);
@@ -792,6 +807,22 @@ static void look_data(struct scan *s)
 	sort_frames(&s->skip);
 }
 
+/*
+ * KFENCE's metadata is set aside, but it has heads of RCU. What waits for its free with RCU is in
+ * one list, so such a head can lead to objects of others.
+ */
+static void look_kfence(struct scan *s)
+{
+	const uint64_t *n = s->image->n;
+	uint64_t at = n[N_KFENCE_METADATA] ? image_u64(s->image, n[N_KFENCE_METADATA]) : 0;
+	uint64_t size = n[N_KFENCE_OBJECT_SIZE_OF], end = at + n[N_KFENCE_METADATA_SIZE];
+
+	if (!at || !size || !n[N_KFENCE_OBJECT_RCU])
+		return;
+	for (; at + size <= end && image_step(s->image); at += size)
+		look_virtual(s, at + n[N_KFENCE_OBJECT_RCU], 8, 0);
+}
+
 static void look_roots(struct scan *s)
 {
 	const uint64_t *n = s->image->n;
@@ -810,6 +841,8 @@ static void look_roots(struct scan *s)
 	sort_frames(&s->skip);
 	begin_root(s, label_of(s->graph, "memory of the boot"));
 	look_frames(s, &s->objects->reserved);
+	begin_root(s, label_of(s->graph, "frees that wait for RCU"));
+	look_kfence(s);
 	begin_root(s, label_of(s->graph, "memory without a call site"));
 	look_frames(s, &s->objects->unknown);
 	begin_root(s, label_of(s->graph, "registers"));

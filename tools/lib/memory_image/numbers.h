@@ -235,6 +235,7 @@
 	MAY(KFENCE_METADATA_SIZE, "KFENCE_METADATA_SIZE")			\
 	MAY(KFENCE_OBJECT_SIZE_OF, "sizeof kfence_metadata")			\
 	MAY(KFENCE_OBJECT_ADDRESS, "kfence_metadata.addr")			\
+	MAY(KFENCE_OBJECT_RCU, "kfence_metadata.rcu_head")			\
 	MAY(AREA_START, "vmap_area.va_start")					\
 	MAY(AREA_END, "vmap_area.va_end")					\
 	MAY(AREA_VM, "vmap_area.vm")						\
