@@ -50,12 +50,14 @@ static struct kmem_cache *cache;
 FORGET(small, NR_SLAB, 1, kmalloc(40, GFP_KERNEL))
 FORGET(large, NR_SLAB / 4, 1, kzalloc(1500, GFP_KERNEL))
 FORGET(object, NR_SLAB / 4, 1, kmem_cache_alloc(cache, GFP_KERNEL))
-FORGET(page, NR_PAGES, 1, alloc_page(GFP_KERNEL))
-FORGET(pages, NR_PAGES, 1, alloc_pages(GFP_KERNEL, 2))
-FORGET(compound, NR_PAGES, 1, alloc_pages(GFP_KERNEL | __GFP_COMP, 1))
-FORGET(exact, NR_PAGES, 3, alloc_pages_exact(3 * PAGE_SIZE, GFP_KERNEL))
+
+/* Zeroed: an old word on a stack can keep one of them, and old words in that one many others. */
+FORGET(page, NR_PAGES, 1, alloc_page(GFP_KERNEL | __GFP_ZERO))
+FORGET(pages, NR_PAGES, 1, alloc_pages(GFP_KERNEL | __GFP_ZERO, 2))
+FORGET(compound, NR_PAGES, 1, alloc_pages(GFP_KERNEL | __GFP_ZERO | __GFP_COMP, 1))
+FORGET(exact, NR_PAGES, 3, alloc_pages_exact(3 * PAGE_SIZE, GFP_KERNEL | __GFP_ZERO))
 FORGET(percpu, NR_PERCPU, 1, __alloc_percpu(24, 8))
-FORGET(vmalloc, NR_VMALLOC, 6, vmalloc(5 * PAGE_SIZE))
+FORGET(vmalloc, NR_VMALLOC, 6, vzalloc(5 * PAGE_SIZE))
 
 /* A ring that nothing outside leads to. */
 static noinline bool forget_ring(void)
