@@ -7,6 +7,7 @@
  * their counts can still be read, until the same site is armed again.
  */
 #include <linux/module.h>
+#include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
 #include <linux/string.h>
@@ -211,4 +212,46 @@ void codetag_armory_switch(struct codetag_armory *armory)
 	else
 		static_branch_disable(armory->key);
 	mutex_unlock(&switch_mutex);
+}
+
+/**
+ * codetag_armed_show - show what is armed for a call site
+ * @m:		where to print to
+ * @armory:	the kind
+ * @info:	the site
+ *
+ * Context: Process, with codetag_lock() held.
+ */
+void codetag_armed_show(struct seq_file *m, struct codetag_armory *armory,
+			const struct codetag_info *info)
+{
+	struct codetag_armed *armed;
+
+	if (!(READ_ONCE(info->ct->fault) & armory->bit))
+		return;
+
+	mutex_lock(&armory->mutex);
+	armed = codetag_armed_find(armory, info->ct);
+	if (armed)
+		armory->show(m, armed);
+	mutex_unlock(&armory->mutex);
+}
+
+/**
+ * codetag_armory_show - show the counts of all of a kind
+ * @m:		where to print to
+ * @armory:	the kind
+ *
+ * Context: Process.
+ */
+void codetag_armory_show(struct seq_file *m, struct codetag_armory *armory)
+{
+	struct codetag_armed *armed;
+
+	mutex_lock(&armory->mutex);
+	list_for_each_entry(armed, &armory->known, list)
+		armory->show_counts(m, armed, "armed");
+	list_for_each_entry(armed, &armory->gone, list)
+		armory->show_counts(m, armed, "unloaded");
+	mutex_unlock(&armory->mutex);
 }

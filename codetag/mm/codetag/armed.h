@@ -13,6 +13,7 @@
 #include "tags.h"
 
 struct module;
+struct seq_file;
 
 /**
  * struct codetag_armed - something that is armed for a call site; the start of a larger struct
@@ -42,6 +43,8 @@ struct codetag_armed {
  * @bit:	bit of codetag.fault that makes allocators look here
  * @key:	on while anything is armed
  * @free:	frees one of them
+ * @show:	prints one that is armed, as a query would arm it
+ * @show_counts:	prints the counts of one, "armed" or "unloaded", and its name
  * @mutex:	protects the members below, and what codetag_armed says of it
  * @nr:		sites that have @bit set
  * @known:	those of the kernel and of loaded modules
@@ -52,6 +55,8 @@ struct codetag_armory {
 	u8 bit;
 	struct static_key_false *key;
 	void (*free)(struct codetag_armed *armed);
+	void (*show)(struct seq_file *m, struct codetag_armed *armed);
+	void (*show_counts)(struct seq_file *m, struct codetag_armed *armed, const char *state);
 	struct mutex mutex;	/* of the following */
 	unsigned int nr;
 	struct list_head known;
@@ -59,15 +64,10 @@ struct codetag_armory {
 	DECLARE_HASHTABLE(sites, 8);
 };
 
-#define CODETAG_DEFINE_ARMORY(_name, _bit, _key, _free)			\
-	static struct codetag_armory _name = {					\
-		.bit = (_bit),							\
-		.key = (_key),							\
-		.free = (_free),						\
-		.mutex = __MUTEX_INITIALIZER(_name.mutex),			\
-		.known = LIST_HEAD_INIT(_name.known),				\
-		.gone = LIST_HEAD_INIT(_name.gone),				\
-	}
+#define CODETAG_ARMORY_INIT(_name)						\
+	.mutex = __MUTEX_INITIALIZER(_name.mutex),				\
+	.known = LIST_HEAD_INIT(_name.known),					\
+	.gone = LIST_HEAD_INIT(_name.gone)
 
 int codetag_armed_init(struct codetag_armed *armed, struct codetag_armory *armory,
 		       const struct codetag_info *info);
@@ -80,5 +80,8 @@ void codetag_disarm_site(struct codetag_armory *armory, const struct codetag_inf
 void codetag_disarm_module(struct codetag_armory *armory, const struct module *mod);
 void codetag_forget_gone(struct codetag_armory *armory);
 void codetag_armory_switch(struct codetag_armory *armory);
+void codetag_armed_show(struct seq_file *m, struct codetag_armory *armory,
+			const struct codetag_info *info);
+void codetag_armory_show(struct seq_file *m, struct codetag_armory *armory);
 
 #endif /* _MM_CODETAG_ARMED_H */

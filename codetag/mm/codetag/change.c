@@ -21,13 +21,24 @@
 #include "site.h"
 #include "split.h"
 
+/* What can be armed at a site */
+enum armed_kind {
+	ARMED_FAULT,
+	ARMED_GUARD,
+	NR_ARMED,
+};
+
+static struct codetag_armory * const armories[NR_ARMED] = {
+	[ARMED_FAULT] = IS_ENABLED(CONFIG_CODETAG_FAULT_INJECTION) ? &codetag_faults : NULL,
+	[ARMED_GUARD] = IS_ENABLED(CONFIG_CODETAG_GUARD) ? &codetag_guards : NULL,
+};
+
 /* The aspects of a site that queries change independently */
 enum aspect {
 	ASPECT_PROFILED,
-	ASPECT_FAULT,
-	ASPECT_GUARD,
 	ASPECT_KEYS,
-	NR_ASPECTS,
+	ASPECT_ARMED,		/* the first kind */
+	NR_ASPECTS = ASPECT_ARMED + NR_ARMED,
 };
 
 /**
@@ -35,16 +46,14 @@ enum aspect {
  * @list:	in the plans of a write
  * @info:	the site
  * @last:	for each aspect the query that decides, or NULL
- * @fault:	a fault to be armed, or NULL
- * @guard:	a guard to be armed, or NULL
+ * @armed:	of each kind one to be armed, or NULL
  * @site:	memory to split the site, or NULL
  */
 struct plan {
 	struct list_head list;
 	struct codetag_info info;
 	const struct codetag_query *last[NR_ASPECTS];
-	struct codetag_fault *fault;
-	struct codetag_guard *guard;
+	struct codetag_armed *armed[NR_ARMED];
 	struct codetag_site *site;
 };
 
@@ -71,20 +80,25 @@ static bool matches(const struct codetag_query *query, const struct codetag_info
 				     modname, !info->modname);
 }
 
-static enum aspect aspect_of(const struct codetag_query *query)
+static unsigned int aspect_of(const struct codetag_query *query)
 {
 	switch (query->action) {
 	case CODETAG_ACTION_FAULT:
 	case CODETAG_ACTION_FAULT_OFF:
-		return ASPECT_FAULT;
+		return ASPECT_ARMED + ARMED_FAULT;
 	case CODETAG_ACTION_GUARD:
 	case CODETAG_ACTION_GUARD_OFF:
-		return ASPECT_GUARD;
+		return ASPECT_ARMED + ARMED_GUARD;
 	case CODETAG_ACTION_KEYS:
 		return ASPECT_KEYS;
 	default:
 		return ASPECT_PROFILED;
 	}
+}
+
+static bool arms(const struct codetag_query *query)
+{
+	return query->action == CODETAG_ACTION_FAULT || query->action == CODETAG_ACTION_GUARD;
 }
 
 /* Find the queries that decide about a site: the last ones. Returns whether there are any. */
@@ -126,21 +140,29 @@ static void set_profiled(const struct codetag_info *info, const struct codetag_q
 		codetag_set_charging(info, CODETAG_CHARGE_SITE);
 }
 
+static struct codetag_armed *new_armed(const struct codetag_info *info,
+				       const struct codetag_query *query)
+{
+	if (IS_ENABLED(CONFIG_CODETAG_FAULT_INJECTION) && query->action == CODETAG_ACTION_FAULT)
+		return codetag_fault_new(info, &query->fault);
+	if (IS_ENABLED(CONFIG_CODETAG_GUARD) && query->action == CODETAG_ACTION_GUARD)
+		return codetag_guard_new(info, query->rate);
+	return NULL;
+}
+
 /* The caller has to call clean(), also after an error. */
 static int prepare(struct plan *plan)
 {
-	const struct codetag_query *fault = plan->last[ASPECT_FAULT];
-	const struct codetag_query *guard = plan->last[ASPECT_GUARD];
 	const struct codetag_query *keys = plan->last[ASPECT_KEYS];
 	bool failed = false;
 
-	if (fault && fault->action == CODETAG_ACTION_FAULT) {
-		plan->fault = codetag_fault_new(&plan->info, &fault->fault);
-		failed |= !plan->fault;
-	}
-	if (guard && guard->action == CODETAG_ACTION_GUARD) {
-		plan->guard = codetag_guard_new(&plan->info, guard->rate);
-		failed |= !plan->guard;
+	for (unsigned int kind = 0; kind < NR_ARMED; kind++) {
+		const struct codetag_query *query = plan->last[ASPECT_ARMED + kind];
+
+		if (query && arms(query)) {
+			plan->armed[kind] = new_armed(&plan->info, query);
+			failed |= !plan->armed[kind];
+		}
 	}
 	/* The memory of a site without an id is charged elsewhere. */
 	if (keys && keys->keys.mask && !plan->info.without_id) {
@@ -153,35 +175,31 @@ static int prepare(struct plan *plan)
 static void make(struct plan *plan)
 {
 	const struct codetag_query *profiled = plan->last[ASPECT_PROFILED];
-	const struct codetag_query *fault = plan->last[ASPECT_FAULT];
-	const struct codetag_query *guard = plan->last[ASPECT_GUARD];
 	const struct codetag_query *keys = plan->last[ASPECT_KEYS];
 
 	if (profiled)
 		set_profiled(&plan->info, profiled);
-	if (plan->fault)
-		codetag_fault_arm(plan->fault);
-	else if (fault && fault->action == CODETAG_ACTION_FAULT_OFF)
-		codetag_fault_disarm(&plan->info);
-	if (plan->guard)
-		codetag_guard_arm(plan->guard);
-	else if (guard && guard->action == CODETAG_ACTION_GUARD_OFF)
-		codetag_guard_disarm(&plan->info);
+	for (unsigned int kind = 0; kind < NR_ARMED; kind++) {
+		const struct codetag_query *query = plan->last[ASPECT_ARMED + kind];
+
+		if (plan->armed[kind])
+			codetag_arm(plan->armed[kind]);
+		else if (query && !arms(query) && armories[kind])
+			codetag_disarm_site(armories[kind], &plan->info);
+		plan->armed[kind] = NULL;
+	}
 	if (plan->site)
 		codetag_split(plan->site);
 	else if (keys && !keys->keys.mask && !plan->info.without_id)
 		codetag_unsplit(&plan->info);
-	plan->fault = NULL;
-	plan->guard = NULL;
 	plan->site = NULL;
 }
 
 static void clean(struct plan *plan)
 {
-	if (plan->fault)
-		codetag_fault_free(plan->fault);
-	if (plan->guard)
-		codetag_guard_free(plan->guard);
+	for (unsigned int kind = 0; kind < NR_ARMED; kind++)
+		if (plan->armed[kind])
+			codetag_armed_free(plan->armed[kind]);
 	codetag_site_free(plan->site);
 }
 
@@ -277,10 +295,11 @@ void codetag_changes_commit(const struct list_head *queries, struct list_head *p
 	struct plan *plan;
 
 	list_for_each_entry(change, queries, list) {
-		if (change->query.action == CODETAG_ACTION_FAULT_OFF)
-			codetag_fault_forget_gone();
-		if (change->query.action == CODETAG_ACTION_GUARD_OFF)
-			codetag_guard_forget_gone();
+		unsigned int aspect = aspect_of(&change->query);
+
+		if (aspect >= ASPECT_ARMED && !arms(&change->query) &&
+		    armories[aspect - ASPECT_ARMED])
+			codetag_forget_gone(armories[aspect - ASPECT_ARMED]);
 	}
 	list_for_each_entry(plan, plans, list) {
 		make(plan);
@@ -339,7 +358,35 @@ void codetag_changes_of_module(struct list_head *queries, struct module *mod)
  */
 void codetag_change_switch(void)
 {
-	codetag_fault_switch();
-	codetag_guard_switch();
+	for (unsigned int kind = 0; kind < NR_ARMED; kind++)
+		if (armories[kind])
+			codetag_armory_switch(armories[kind]);
 	codetag_split_switch();
+}
+
+/**
+ * codetag_change_module_gone - disarm all that an unloaded module had
+ * @mod: the module, whose sites nobody finds any more
+ *
+ * Context: As codetag_disarm_module().
+ */
+void codetag_change_module_gone(const struct module *mod)
+{
+	for (unsigned int kind = 0; kind < NR_ARMED; kind++)
+		if (armories[kind])
+			codetag_disarm_module(armories[kind], mod);
+}
+
+/**
+ * codetag_change_show - show what is armed at a call site
+ * @m:		where to print to
+ * @info:	the site
+ *
+ * Context: Process, with codetag_lock() held.
+ */
+void codetag_change_show(struct seq_file *m, const struct codetag_info *info)
+{
+	for (unsigned int kind = 0; kind < NR_ARMED; kind++)
+		if (armories[kind])
+			codetag_armed_show(m, armories[kind], info);
 }

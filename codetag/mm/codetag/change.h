@@ -8,7 +8,9 @@
 #include <linux/list.h>
 #include "query.h"
 
+struct codetag_info;
 struct module;
+struct seq_file;
 
 /**
  * struct codetag_change - one of several queries that apply one after another
@@ -29,5 +31,7 @@ void codetag_changes_commit(const struct list_head *queries, struct list_head *p
 void codetag_changes_free(struct list_head *plans);
 void codetag_changes_of_module(struct list_head *queries, struct module *mod);
 void codetag_change_switch(void);
+void codetag_change_module_gone(const struct module *mod);
+void codetag_change_show(struct seq_file *m, const struct codetag_info *info);
 
 #endif /* _MM_CODETAG_CHANGE_H */

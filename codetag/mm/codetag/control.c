@@ -20,7 +20,6 @@
 #include <linux/string.h>
 #include <linux/uaccess.h>
 #include "change.h"
-#include "faults.h"
 #include "guards.h"
 #include "internal.h"
 #include "remembered.h"
@@ -128,6 +127,8 @@ static bool have_guards(const struct list_head *queries)
 {
 	const struct control_query *q;
 
+	if (!IS_ENABLED(CONFIG_CODETAG_GUARD))
+		return false;
 	list_for_each_entry(q, queries, change.list)
 		if (q->change.query.action == CODETAG_ACTION_GUARD)
 			return true;
@@ -349,8 +350,7 @@ static int control_show(struct seq_file *m, void *v)
 	seq_printf(m, "func:%s =%s id %u", ct->function, codetag_profiled(info) ? "p" : "_",
 		   info->without_id ? 0 : info->id);
 	codetag_keys_show(m, info);
-	codetag_fault_show(m, info);
-	codetag_guard_show(m, info);
+	codetag_change_show(m, info);
 	seq_putc(m, '\n');
 	return 0;
 }

@@ -17,7 +17,6 @@
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <linux/workqueue.h>
-#include "armed.h"
 #include "fault.h"
 #include "faults.h"
 #include "internal.h"
@@ -49,43 +48,23 @@ struct codetag_fault {
 
 DEFINE_STATIC_KEY_FALSE(codetag_faults_key);
 
-static void free_fault(struct codetag_armed *armed)
+static struct codetag_fault *fault_of(struct codetag_armed *armed)
 {
-	kfree(container_of(armed, struct codetag_fault, armed));
-}
-
-CODETAG_DEFINE_ARMORY(faults, CODETAG_ARMED_FAULT, &codetag_faults_key, free_fault);
-
-/* The fault of a call site; it stays as the result of codetag_armed_find() does. */
-static struct codetag_fault *find_fault(const struct codetag *ct)
-{
-	struct codetag_armed *armed = codetag_armed_find(&faults, ct);
-
 	return armed ? container_of(armed, struct codetag_fault, armed) : NULL;
 }
 
 /* ---- arming and disarming ------------------------------------------------------ */
 
-/**
- * codetag_fault_switch - make allocators look for faults, or not
- *
- * Context: As codetag_armory_switch().
- */
-void codetag_fault_switch(void)
-{
-	codetag_armory_switch(&faults);
-}
-
 static void disarm_spent(struct work_struct *work)
 {
 	struct codetag_fault *fault;
 
-	mutex_lock(&faults.mutex);
-	list_for_each_entry(fault, &faults.known, armed.list)
+	mutex_lock(&codetag_faults.mutex);
+	list_for_each_entry(fault, &codetag_faults.known, armed.list)
 		if (READ_ONCE(fault->spent))
 			codetag_disarm(&fault->armed);
-	mutex_unlock(&faults.mutex);
-	codetag_fault_switch();
+	mutex_unlock(&codetag_faults.mutex);
+	codetag_armory_switch(&codetag_faults);
 }
 
 static DECLARE_WORK(disarm_spent_work, disarm_spent);
@@ -114,9 +93,9 @@ static void name_attr(struct fault_attr *attr, const struct codetag *ct)
  * @settings:	when to fail
  *
  * Context: Process.
- * Return: The fault, not armed; NULL without memory for it.
+ * Return: The fault, for codetag_arm() or codetag_armed_free(); NULL without memory for it.
  */
-struct codetag_fault *codetag_fault_new(const struct codetag_info *info,
+struct codetag_armed *codetag_fault_new(const struct codetag_info *info,
 					const struct codetag_fault_settings *settings)
 {
 	struct codetag_fault *fault = kzalloc(sizeof(*fault), CODETAG_GFP);
@@ -124,7 +103,7 @@ struct codetag_fault *codetag_fault_new(const struct codetag_info *info,
 	if (!fault)
 		return NULL;
 
-	if (codetag_armed_init(&fault->armed, &faults, info)) {
+	if (codetag_armed_init(&fault->armed, &codetag_faults, info)) {
 		kfree(fault);
 		return NULL;
 	}
@@ -145,61 +124,7 @@ struct codetag_fault *codetag_fault_new(const struct codetag_info *info,
 	fault->attr.reject_start = settings->reject_start;
 	fault->attr.reject_end = settings->reject_end;
 	name_attr(&fault->attr, info->ct);
-	return fault;
-}
-
-/**
- * codetag_fault_free - free a fault that is not armed
- * @fault: the fault
- *
- * Context: Any but NMI.
- */
-void codetag_fault_free(struct codetag_fault *fault)
-{
-	codetag_armed_free(&fault->armed);
-}
-
-/**
- * codetag_fault_arm - make allocations of a call site fail
- * @fault: what codetag_fault_new() returned; it replaces what the site had
- *
- * Context: As codetag_arm().
- */
-void codetag_fault_arm(struct codetag_fault *fault)
-{
-	codetag_arm(&fault->armed);
-}
-
-/**
- * codetag_fault_disarm - remove the fault of a call site
- * @info: the site
- *
- * Context: As codetag_disarm_site().
- */
-void codetag_fault_disarm(const struct codetag_info *info)
-{
-	codetag_disarm_site(&faults, info);
-}
-
-/**
- * codetag_fault_forget_gone - remove the faults of sites of unloaded modules
- *
- * Context: Process.
- */
-void codetag_fault_forget_gone(void)
-{
-	codetag_forget_gone(&faults);
-}
-
-/**
- * codetag_fault_module_gone - disarm the faults of an unloaded module
- * @mod: the module, whose sites nobody finds any more
- *
- * Context: As codetag_disarm_module().
- */
-void codetag_fault_module_gone(const struct module *mod)
-{
-	codetag_disarm_module(&faults, mod);
+	return &fault->armed;
 }
 
 /* ---- failing --------------------------------------------------------------------- */
@@ -254,7 +179,7 @@ bool __codetag_should_fail(gfp_t gfp, size_t size)
 		return false;
 
 	rcu_read_lock();
-	fault = find_fault(&tag->ct);
+	fault = fault_of(codetag_armed_find(&codetag_faults, &tag->ct));
 	fires = fault && fault_fires(fault, gfp, size);
 	rcu_read_unlock();
 	return fires;
@@ -262,56 +187,50 @@ bool __codetag_should_fail(gfp_t gfp, size_t size)
 
 /* ---- reports --------------------------------------------------------------------- */
 
-/**
- * codetag_fault_show - show the fault of a call site
- * @m:		where to print to
- * @info:	the site
- *
- * Prints nothing for a site without an armed fault.
- *
- * Context: Process, with codetag_lock() held.
- */
-void codetag_fault_show(struct seq_file *m, const struct codetag_info *info)
+static void free_fault(struct codetag_armed *armed)
 {
-	const struct fault_attr *attr;
-	struct codetag_fault *fault;
+	kfree(fault_of(armed));
+}
 
-	if (!(READ_ONCE(info->ct->fault) & CODETAG_ARMED_FAULT))
+static void show_fault(struct seq_file *m, struct codetag_armed *armed)
+{
+	struct codetag_fault *fault = fault_of(armed);
+	const struct fault_attr *attr = &fault->attr;
+
+	if (READ_ONCE(fault->spent))
 		return;
 
-	mutex_lock(&faults.mutex);
-	fault = find_fault(info->ct);
-	if (fault && !READ_ONCE(fault->spent)) {
-		attr = &fault->attr;
-		if (fault->by_count)
-			seq_printf(m, " fault nth=%ld", max(atomic_long_read(&fault->nth), 1L));
-		else
-			seq_printf(m, " fault probability=%lu interval=%lu times=%d space=%d",
-				   attr->probability, attr->interval, atomic_read(&attr->times),
-				   atomic_read(&attr->space));
-		seq_printf(m, " verbose=%lu task-filter=%d", attr->verbose, attr->task_filter);
-	}
-	mutex_unlock(&faults.mutex);
+	if (fault->by_count)
+		seq_printf(m, " fault nth=%ld", max(atomic_long_read(&fault->nth), 1L));
+	else
+		seq_printf(m, " fault probability=%lu interval=%lu times=%d space=%d",
+			   attr->probability, attr->interval, atomic_read(&attr->times),
+			   atomic_read(&attr->space));
+	seq_printf(m, " verbose=%lu task-filter=%d", attr->verbose, attr->task_filter);
 }
 
-static void show_fault(struct seq_file *m, struct codetag_fault *fault, const char *state)
+static void show_counts(struct seq_file *m, struct codetag_armed *armed, const char *state)
 {
+	struct codetag_fault *fault = fault_of(armed);
+
 	seq_printf(m, "%8lu %8lu %8lu %-8s %s\n", atomic_long_read(&fault->passed),
 		   atomic_long_read(&fault->failed), atomic_long_read(&fault->skipped),
-		   READ_ONCE(fault->spent) ? "spent" : state, fault->armed.name);
+		   READ_ONCE(fault->spent) ? "spent" : state, armed->name);
 }
+
+struct codetag_armory codetag_faults = {
+	.bit = CODETAG_ARMED_FAULT,
+	.key = &codetag_faults_key,
+	.free = free_fault,
+	.show = show_fault,
+	.show_counts = show_counts,
+	CODETAG_ARMORY_INIT(codetag_faults),
+};
 
 static int faults_show(struct seq_file *m, void *v)
 {
-	struct codetag_fault *fault;
-
 	seq_puts(m, "# passed  failed  skipped state    tag\n");
-	mutex_lock(&faults.mutex);
-	list_for_each_entry(fault, &faults.known, armed.list)
-		show_fault(m, fault, "armed");
-	list_for_each_entry(fault, &faults.gone, armed.list)
-		show_fault(m, fault, "unloaded");
-	mutex_unlock(&faults.mutex);
+	codetag_armory_show(m, &codetag_faults);
 	return 0;
 }
 

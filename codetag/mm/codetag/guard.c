@@ -17,7 +17,6 @@
 #include <linux/kfence.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
-#include "armed.h"
 #include "guards.h"
 #include "internal.h"
 
@@ -41,18 +40,8 @@ struct codetag_guard {
 
 DEFINE_STATIC_KEY_FALSE(codetag_guards_key);
 
-static void free_guard(struct codetag_armed *armed)
+static struct codetag_guard *guard_of(struct codetag_armed *armed)
 {
-	kfree(container_of(armed, struct codetag_guard, armed));
-}
-
-CODETAG_DEFINE_ARMORY(guards, CODETAG_ARMED_GUARD, &codetag_guards_key, free_guard);
-
-/* The guard of a call site; it stays as the result of codetag_armed_find() does. */
-static struct codetag_guard *find_guard(const struct codetag *ct)
-{
-	struct codetag_armed *armed = codetag_armed_find(&guards, ct);
-
 	return armed ? container_of(armed, struct codetag_guard, armed) : NULL;
 }
 
@@ -81,85 +70,21 @@ int codetag_guard_prepare(void)
  * @rate:	KFENCE takes every one of so many objects
  *
  * Context: Process.
- * Return: The guard, not armed; NULL without memory for it.
+ * Return: The guard, for codetag_arm() or codetag_armed_free(); NULL without memory for it.
  */
-struct codetag_guard *codetag_guard_new(const struct codetag_info *info, unsigned long rate)
+struct codetag_armed *codetag_guard_new(const struct codetag_info *info, unsigned long rate)
 {
 	struct codetag_guard *guard = kzalloc(sizeof(*guard), CODETAG_GFP);
 
-	if (guard && codetag_armed_init(&guard->armed, &guards, info)) {
+	if (!guard)
+		return NULL;
+
+	if (codetag_armed_init(&guard->armed, &codetag_guards, info)) {
 		kfree(guard);
 		return NULL;
 	}
-	if (guard)
-		guard->rate = rate;
-	return guard;
-}
-
-/**
- * codetag_guard_free - free a guard that is not armed
- * @guard: the guard
- *
- * Context: Any but NMI.
- */
-void codetag_guard_free(struct codetag_guard *guard)
-{
-	codetag_armed_free(&guard->armed);
-}
-
-/**
- * codetag_guard_arm - have KFENCE take objects of a call site
- * @guard: what codetag_guard_new() returned; it replaces what the site had
- *
- * Context: As codetag_arm().
- */
-void codetag_guard_arm(struct codetag_guard *guard)
-{
-	codetag_arm(&guard->armed);
-}
-
-/**
- * codetag_guard_disarm - remove the guard of a call site
- * @info: the site
- *
- * Objects that KFENCE has taken stay there until they are freed.
- *
- * Context: As codetag_disarm_site().
- */
-void codetag_guard_disarm(const struct codetag_info *info)
-{
-	codetag_disarm_site(&guards, info);
-}
-
-/**
- * codetag_guard_forget_gone - remove the guards of sites of unloaded modules
- *
- * Context: Process.
- */
-void codetag_guard_forget_gone(void)
-{
-	codetag_forget_gone(&guards);
-}
-
-/**
- * codetag_guard_module_gone - disarm the guards of an unloaded module
- * @mod: the module, whose sites nobody finds any more
- *
- * Context: As codetag_disarm_module().
- */
-void codetag_guard_module_gone(const struct module *mod)
-{
-	codetag_disarm_module(&guards, mod);
-}
-
-/**
- * codetag_guard_switch - make the slab allocator look for guards, or not
- *
- * Context: As codetag_armory_switch().
- */
-void codetag_guard_switch(void)
-{
-	codetag_armory_switch(&guards);
+	guard->rate = rate;
+	return &guard->armed;
 }
 
 /* ---- allocating ------------------------------------------------------------------ */
@@ -179,7 +104,7 @@ void *codetag_guard_alloc(struct kmem_cache *s, size_t size, gfp_t flags)
 	void *object = NULL;
 
 	rcu_read_lock();
-	guard = find_guard(&alloc_tag_current()->ct);
+	guard = guard_of(codetag_armed_find(&codetag_guards, &alloc_tag_current()->ct));
 	if (guard && atomic_long_inc_return(&guard->passed) % guard->rate == 0) {
 		object = kfence_alloc_chosen(s, size, flags);
 		atomic_long_inc(object ? &guard->guarded : &guard->missed);
@@ -190,47 +115,38 @@ void *codetag_guard_alloc(struct kmem_cache *s, size_t size, gfp_t flags)
 
 /* ---- reports --------------------------------------------------------------------- */
 
-/**
- * codetag_guard_show - show the guard of a call site
- * @m:		where to print to
- * @info:	the site
- *
- * Prints nothing for a site without a guard.
- *
- * Context: Process, with codetag_lock() held.
- */
-void codetag_guard_show(struct seq_file *m, const struct codetag_info *info)
+static void free_guard(struct codetag_armed *armed)
 {
-	struct codetag_guard *guard;
-
-	if (!(READ_ONCE(info->ct->fault) & CODETAG_ARMED_GUARD))
-		return;
-
-	mutex_lock(&guards.mutex);
-	guard = find_guard(info->ct);
-	if (guard)
-		seq_printf(m, " guard rate=%lu", guard->rate);
-	mutex_unlock(&guards.mutex);
+	kfree(guard_of(armed));
 }
 
-static void show_guard(struct seq_file *m, struct codetag_guard *guard, const char *state)
+static void show_guard(struct seq_file *m, struct codetag_armed *armed)
 {
+	seq_printf(m, " guard rate=%lu", guard_of(armed)->rate);
+}
+
+static void show_counts(struct seq_file *m, struct codetag_armed *armed, const char *state)
+{
+	struct codetag_guard *guard = guard_of(armed);
+
 	seq_printf(m, "%8lu %8lu %8lu %8lu %-8s %s\n", atomic_long_read(&guard->passed),
 		   atomic_long_read(&guard->guarded), atomic_long_read(&guard->missed),
-		   guard->rate, state, guard->armed.name);
+		   guard->rate, state, armed->name);
 }
+
+struct codetag_armory codetag_guards = {
+	.bit = CODETAG_ARMED_GUARD,
+	.key = &codetag_guards_key,
+	.free = free_guard,
+	.show = show_guard,
+	.show_counts = show_counts,
+	CODETAG_ARMORY_INIT(codetag_guards),
+};
 
 static int guards_show(struct seq_file *m, void *v)
 {
-	struct codetag_guard *guard;
-
 	seq_puts(m, "# passed  guarded   missed     rate state    tag\n");
-	mutex_lock(&guards.mutex);
-	list_for_each_entry(guard, &guards.known, armed.list)
-		show_guard(m, guard, "armed");
-	list_for_each_entry(guard, &guards.gone, armed.list)
-		show_guard(m, guard, "unloaded");
-	mutex_unlock(&guards.mutex);
+	codetag_armory_show(m, &codetag_guards);
 	return 0;
 }
 

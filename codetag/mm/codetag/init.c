@@ -7,8 +7,7 @@
 #include <linux/init.h>
 #include <linux/module.h>
 #include <linux/slab.h>
-#include "faults.h"
-#include "guards.h"
+#include "change.h"
 #include "internal.h"
 #include "page_store.h"
 #include "site.h"
@@ -55,8 +54,7 @@ void codetag_unload_module(struct module *mod)
 		codetag_tags_going(mod);
 		codetag_count_lines();
 		codetag_unlock_all();
-		codetag_fault_module_gone(mod);
-		codetag_guard_module_gone(mod);
+		codetag_change_module_gone(mod);
 	}
 	/* Stacks of other modules' sites may have its code. */
 	codetag_contexts_module_gone(mod);
