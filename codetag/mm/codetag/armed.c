@@ -2,9 +2,9 @@
 /*
  * Call sites that something is armed for: faults, guards.
  *
- * A bit of codetag.fault makes the allocators look, and a hash table by the address of the tag
- * tells them what is armed. The faults and guards of an unloaded module stay in a list, so that
- * their counts can still be read, until the same site is armed again.
+ * A bit of codetag.fault makes the allocators look for a fault or guard, in a hash table by the
+ * address of the tag. The faults and guards of an unloaded module stay in a list. Their counts
+ * can be read until the same site is armed again.
  */
 #include <linux/module.h>
 #include <linux/seq_file.h>
@@ -74,7 +74,7 @@ static void forget(struct codetag_armed *armed)
 }
 
 /**
- * codetag_armed_find - find what is armed for a call site
+ * codetag_armed_find - find the fault or guard of a call site
  * @armory:	the kind
  * @ct:		the site's tag
  *
@@ -125,7 +125,7 @@ void codetag_arm(struct codetag_armed *armed)
 
 /**
  * codetag_disarm - have allocators look no more, but keep the counts
- * @armed: what is armed, with its site
+ * @armed: a fault or guard whose site exists
  *
  * Context: Process, with codetag_armory.mutex held; codetag_armory_switch() is to follow.
  */
@@ -135,7 +135,7 @@ void codetag_disarm(struct codetag_armed *armed)
 }
 
 /**
- * codetag_disarm_site - remove what is armed for a call site
+ * codetag_disarm_site - remove the fault or guard of a call site
  * @armory:	the kind
  * @info:	the site
  *
@@ -155,7 +155,7 @@ void codetag_disarm_site(struct codetag_armory *armory, const struct codetag_inf
 }
 
 /**
- * codetag_disarm_module - disarm what an unloaded module had
+ * codetag_disarm_module - disarm the faults or guards of an unloaded module
  * @armory:	the kind
  * @mod:	the module, whose sites nobody finds any more
  *
@@ -178,7 +178,7 @@ void codetag_disarm_module(struct codetag_armory *armory, const struct module *m
 }
 
 /**
- * codetag_forget_gone - remove what belonged to unloaded modules
+ * codetag_forget_gone - remove the faults or guards of unloaded modules
  * @armory: the kind
  *
  * Context: Process.
@@ -194,7 +194,7 @@ void codetag_forget_gone(struct codetag_armory *armory)
 }
 
 /**
- * codetag_armory_switch - make allocators look for what is armed, or not
+ * codetag_armory_switch - make allocators look for faults or guards, or not
  * @armory: the kind
  *
  * To be called after anything was armed or disarmed, without a lock that is
@@ -215,7 +215,7 @@ void codetag_armory_switch(struct codetag_armory *armory)
 }
 
 /**
- * codetag_armed_show - show what is armed for a call site
+ * codetag_armed_show - show the fault or guard of a call site
  * @m:		where to print to
  * @armory:	the kind
  * @info:	the site
@@ -238,7 +238,7 @@ void codetag_armed_show(struct seq_file *m, struct codetag_armory *armory,
 }
 
 /**
- * codetag_armory_show - show the counts of all of a kind
+ * codetag_armory_show - show the counts of all faults or guards
  * @m:		where to print to
  * @armory:	the kind
  *

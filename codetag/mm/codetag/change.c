@@ -21,7 +21,7 @@
 #include "site.h"
 #include "split.h"
 
-/* What can be armed at a site */
+/* Kinds of things that can be armed at a site */
 enum armed_kind {
 	ARMED_FAULT,
 	ARMED_GUARD,
@@ -365,7 +365,7 @@ void codetag_change_switch(void)
 }
 
 /**
- * codetag_change_module_gone - disarm all that an unloaded module had
+ * codetag_change_module_gone - disarm the faults and guards of an unloaded module
  * @mod: the module, whose sites nobody finds any more
  *
  * Context: As codetag_disarm_module().
@@ -378,7 +378,7 @@ void codetag_change_module_gone(const struct module *mod)
 }
 
 /**
- * codetag_change_show - show what is armed at a call site
+ * codetag_change_show - show the fault and the guard of a call site
  * @m:		where to print to
  * @info:	the site
  *

@@ -283,7 +283,7 @@ void __init codetag_control_init(void)
 			codetag_change_flags(&query);
 }
 
-/* The rest of it, for which memory is needed: faults, guards, and what is remembered. */
+/* The rest of the parameter needs memory: faults, guards and remembered queries. */
 static int __init control_boot_init(void)
 {
 	size_t pos = 0, len = strlen(boot_source);

@@ -144,8 +144,8 @@ static int open_name(const struct place *place, bool directory)
 /*
  * Find the file that @path names. The kernel may follow links of other users, who could thus
  * choose which file of root is replaced. So this function follows the links itself, one at a
- * time. It opens each directory relative to its parent, so nobody can replace a directory that it
- * has passed. False with errno.
+ * time. It opens each directory relative to its parent: a directory that is open cannot be
+ * replaced. False with errno.
  */
 static bool find_place(struct place *place, const char *path)
 {
