@@ -146,9 +146,15 @@ static __always_inline void alloc_tag_count(struct alloc_tag_counters __percpu *
 	if (ALLOC_TAG_ANY_CPU) {
 		struct alloc_tag_counters *here = raw_cpu_ptr(counters);
 
-		/* An operation that returns the old value is executed close to the CPU. */
+		/*
+		 * An operation that returns the old value is executed close to the CPU.
+		 * alloc_tag_uncharge() explains the order of the two counters of a free.
+		 */
 		atomic64_fetch_add_relaxed(bytes, (atomic64_t *)&here->bytes);
-		atomic_fetch_add_relaxed(calls, (atomic_t *)(free ? &here->frees : &here->allocs));
+		if (free)
+			atomic_fetch_add_release(calls, (atomic_t *)&here->frees);
+		else
+			atomic_fetch_add_relaxed(calls, (atomic_t *)&here->allocs);
 	} else {
 		this_cpu_add(counters->bytes, bytes);
 		if (free)
@@ -278,8 +284,8 @@ static __always_inline unsigned long alloc_tag_wide_id(unsigned long id)
 #define alloc_tag_id(tag)	alloc_tag_wide_id(READ_ONCE((tag)->ct.id))
 
 /*
- * For a site without an id: has it been split? Then codetag_context_id() gives the id. A
- * site keeps this bit for good, for it is not split and switched at once.
+ * For a site without an id: has it been split? Then codetag_context_id() gives the id. The
+ * bit is never cleared, because a site is not split and switched in one step.
  */
 static __always_inline bool alloc_tag_split(const struct alloc_tag *tag)
 {
