@@ -58,6 +58,10 @@ remember()
 	done >"$WORK/held" <<-END
 		net/unix/af_unix.c unix_create1
 		net/ipv4/af_inet.c inet_create
+		net/unix/af_unix.c unix_dgram_sendmsg
+		net/ipv4/ip_output.c __ip_append_data
+		net/core/dev.c dev_queue_xmit_nit
+		net/core/rtnetlink.c rtmsg_ifinfo_build_skb
 	END
 }
 
@@ -72,7 +76,7 @@ case $(uname -r) in
 6.12*) ;;
 *) skip_all "only the series for 6.12 has wrappers for these helpers" ;;
 esac
-plan 8
+plan 16
 
 mkfifo "$WORK/stop"
 remember
@@ -83,9 +87,22 @@ check "datagrams are sent" $? "$(cat "$WORK/error")"
 more "UNIX sockets" net/unix/af_unix.c unix_create1 2 1000
 more "UDP sockets" net/ipv4/af_inet.c inet_create 2 1000
 none "the helpers of sockets" sk_prot_alloc sk_alloc sk_clone_lock
+more "datagrams of UNIX sockets" net/unix/af_unix.c unix_dgram_sendmsg $((COUNT * 2)) \
+	$((COUNT * BYTES))
+more "datagrams of UDP sockets" net/ipv4/ip_output.c __ip_append_data $((COUNT * 2)) \
+	$((COUNT * BYTES))
+more "what a packet socket sees" net/core/dev.c dev_queue_xmit_nit $COUNT $((COUNT * 200))
+# A netlink socket gets a clone: the message's own buffer is freed, the data is kept.
+more "messages of netlink" net/core/rtnetlink.c rtmsg_ifinfo_build_skb 1 1000
+none "the helpers of network buffers" __alloc_skb alloc_skb kmalloc_reserve \
+	alloc_skb_with_frags sock_alloc_send_pskb sock_wmalloc skb_clone skb_copy \
+	__netdev_alloc_skb __build_skb nlmsg_new netlink_alloc_large_skb
 exec 3>&-
 wait
 more "closed UNIX sockets" net/unix/af_unix.c unix_create1 0 0
+more "received datagrams" net/unix/af_unix.c unix_dgram_sendmsg 0 0
+more "closed packet sockets" net/core/dev.c dev_queue_xmit_nit 0 0
+more "closed netlink sockets" net/core/rtnetlink.c rtmsg_ifinfo_build_skb 0 0
 some "tables of TCP" net/ipv4/tcp.c tcp_init
 none "the helpers of hash tables and code" alloc_large_system_hash __execmem_alloc
 none "the helpers of block devices" bioset_init biovec_init_pool blk_mq_alloc_rqs \

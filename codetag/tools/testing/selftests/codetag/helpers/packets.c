@@ -1,9 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * packets COUNT BYTES - send COUNT datagrams of BYTES to a UNIX socket and as many to a UDP
- * socket of this machine. Nobody receives them: they are held until stdin ends.
+ * socket of this machine. A packet socket gets clones of the latter, and a netlink socket
+ * the message that the loopback device is up. Nobody receives anything: all is held until
+ * stdin ends.
  */
 #include <arpa/inet.h>
+#include <linux/if_ether.h>
+#include <linux/if_packet.h>
+#include <linux/netlink.h>
+#include <linux/rtnetlink.h>
 #include <net/if.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,6 +36,21 @@ static void loopback_up(int fd)
 	must(ioctl(fd, SIOCSIFFLAGS, &lo), "lo up");
 }
 
+/* Sockets that get what other sockets send */
+static void listen_to_all(void)
+{
+	struct sockaddr_nl nl = { .nl_family = AF_NETLINK, .nl_groups = RTMGRP_LINK };
+	struct sockaddr_ll ll = { .sll_family = AF_PACKET, .sll_protocol = htons(ETH_P_ALL) };
+	int link, packets;
+
+	link = socket(AF_NETLINK, SOCK_RAW, NETLINK_ROUTE);
+	must(link, "netlink socket");
+	must(bind(link, (struct sockaddr *)&nl, sizeof(nl)), "bind netlink socket");
+	packets = socket(AF_PACKET, SOCK_RAW, htons(ETH_P_ALL));
+	must(packets, "packet socket");
+	must(bind(packets, (struct sockaddr *)&ll, sizeof(ll)), "bind packet socket");
+}
+
 int main(int argc, char **argv)
 {
 	struct sockaddr_in to = {
@@ -52,6 +73,7 @@ int main(int argc, char **argv)
 	must(at, "socket");
 	from = socket(AF_INET, SOCK_DGRAM, 0);
 	must(from, "socket");
+	listen_to_all();
 	loopback_up(at);
 	must(bind(at, (struct sockaddr *)&to, sizeof(to)), "bind");
 	must(getsockname(at, (struct sockaddr *)&to, &len), "getsockname");
