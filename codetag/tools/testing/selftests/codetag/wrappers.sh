@@ -51,6 +51,16 @@ some()
 	check "$1" $? "no line of $3() holds anything"
 }
 
+# packet_sockets NAME CALLS BYTES: more(), where there are such sockets
+packet_sockets()
+{
+	if [ -e /proc/net/packet ]; then
+		more "$1" net/core/dev.c dev_queue_xmit_nit "$2" "$3"
+	else
+		skip "$1" "no packet sockets"
+	fi
+}
+
 remember()
 {
 	while read -r file func; do
@@ -91,7 +101,7 @@ more "datagrams of UNIX sockets" net/unix/af_unix.c unix_dgram_sendmsg $((COUNT 
 	$((COUNT * BYTES))
 more "datagrams of UDP sockets" net/ipv4/ip_output.c __ip_append_data $((COUNT * 2)) \
 	$((COUNT * BYTES))
-more "what a packet socket sees" net/core/dev.c dev_queue_xmit_nit $COUNT $((COUNT * 200))
+packet_sockets "what packet sockets see" $COUNT $((COUNT * 200))
 # A netlink socket gets a clone: the message's own buffer is freed, the data is kept.
 more "messages of netlink" net/core/rtnetlink.c rtmsg_ifinfo_build_skb 1 1000
 none "the helpers of network buffers" __alloc_skb alloc_skb kmalloc_reserve \
@@ -101,7 +111,7 @@ exec 3>&-
 wait
 more "closed UNIX sockets" net/unix/af_unix.c unix_create1 0 0
 more "received datagrams" net/unix/af_unix.c unix_dgram_sendmsg 0 0
-more "closed packet sockets" net/core/dev.c dev_queue_xmit_nit 0 0
+packet_sockets "closed packet sockets" 0 0
 more "closed netlink sockets" net/core/rtnetlink.c rtmsg_ifinfo_build_skb 0 0
 some "tables of TCP" net/ipv4/tcp.c tcp_init
 none "the helpers of hash tables and code" alloc_large_system_hash __execmem_alloc

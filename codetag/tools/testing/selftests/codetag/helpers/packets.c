@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * packets COUNT BYTES - send COUNT datagrams of BYTES to a UNIX socket and as many to a UDP
- * socket of this machine. A packet socket gets clones of the latter, and a netlink socket
- * the message that the loopback device is up. Nobody receives anything: all is held until
- * stdin ends.
+ * socket of this machine. A packet socket, if the kernel has such, gets clones of the latter,
+ * and a netlink socket the message that the loopback device is up. Nobody receives anything:
+ * all is held until stdin ends.
  */
 #include <arpa/inet.h>
+#include <errno.h>
 #include <linux/if_ether.h>
 #include <linux/if_packet.h>
 #include <linux/netlink.h>
@@ -47,6 +48,8 @@ static void listen_to_all(void)
 	must(link, "netlink socket");
 	must(bind(link, (struct sockaddr *)&nl, sizeof(nl)), "bind netlink socket");
 	packets = socket(AF_PACKET, SOCK_RAW, htons(ETH_P_ALL));
+	if (packets < 0 && errno == EAFNOSUPPORT)
+		return;
 	must(packets, "packet socket");
 	must(bind(packets, (struct sockaddr *)&ll, sizeof(ll)), "bind packet socket");
 }
