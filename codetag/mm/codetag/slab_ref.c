@@ -20,6 +20,7 @@
  * slabs of the preferred kind. All other slabs are marked, and their objects go through
  * codetag_slab_ref_any().
  */
+#include <linux/codetag_pool.h>
 #include <linux/hashtable.h>
 #include <linux/init.h>
 #include <linux/kasan.h>
@@ -454,6 +455,17 @@ void codetag_slab_free_checked(struct kmem_cache *s, void *object)
 	*ref = CODETAG_ID_NONE;
 	if (!alloc_tag_uncharge(id, s->size, 1))
 		alloc_tag_damaged(id, "an object of", s->name);
+}
+
+/**
+ * __codetag_object_reused - see codetag_object_reused()
+ * @s:		cache
+ * @object:	object
+ */
+void __codetag_object_reused(struct kmem_cache *s, void *object)
+{
+	codetag_slab_free_checked(s, object);
+	codetag_slab_alloc_any(s, GFP_NOWAIT, object, s->object_size);
 }
 
 #ifdef CONFIG_CODETAG_CONTEXTS

@@ -4,6 +4,7 @@
  */
 #include <kunit/resource.h>
 #include <kunit/test.h>
+#include <linux/codetag_pool.h>
 #include <linux/delay.h>
 #include <linux/module.h>
 #include <linux/preempt.h>
@@ -639,6 +640,7 @@ static void destroyed_in_use(struct kunit *test)
 	/* The cache stays as long as there is an object, and then it is too late. */
 	kmem_cache_free(s, object);
 	expect_objects(test, s, 0);
+	kmem_cache_destroy(s);
 }
 
 /* KFENCE rejects a free of an address within an object: it stays charged. */
@@ -687,6 +689,24 @@ static void damaged(struct kunit *test)
 	object = tagged_object(s);
 	KUNIT_ASSERT_NOT_NULL(test, object);
 	KUNIT_EXPECT_EQ(test, *ref(test, s, object), own_tag()->ct.id);
+	kmem_cache_free(s, object);
+	expect_objects(test, s, 0);
+	kmem_cache_destroy(s);
+}
+
+/* A pool gives an object from one call site to another. */
+static void reused(struct kunit *test)
+{
+	struct kmem_cache *s = make(test);
+	void *object = kmem_cache_alloc(s, GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, object);
+	expect_objects(test, s, 0);
+	alloc_hooks_tag(own_tag(), ({ codetag_object_reused(s, object); NULL; }));
+	KUNIT_EXPECT_EQ(test, *ref(test, s, object), own_tag()->ct.id);
+	expect_objects(test, s, 1);
+	codetag_object_reused(s, object);
+	expect_objects(test, s, 0);
 	kmem_cache_free(s, object);
 	expect_objects(test, s, 0);
 	kmem_cache_destroy(s);
@@ -805,6 +825,7 @@ static struct kunit_case slab_ref_cases[] = {
 	KUNIT_CASE_PARAM(destroyed_in_use, few_shapes_gen_params),
 	KUNIT_CASE_PARAM(invalid_free, few_shapes_gen_params),
 	KUNIT_CASE_PARAM(damaged, shape_gen_params),
+	KUNIT_CASE_PARAM(reused, shape_gen_params),
 	KUNIT_CASE_PARAM(by_kfree_rcu, shape_gen_params),
 #ifdef kmem_cache_alloc_from_sheaf
 	KUNIT_CASE_PARAM(from_sheaf, shape_gen_params),
