@@ -60,13 +60,20 @@ struct dump {
 	uint64_t (*registers)[DUMP_REGISTERS];	/* for each processor */
 	size_t processors, processors_room;
 
-	bool x86_64, cut;	/* parts that the headers announce are missing */
+	enum dump_machine machine;
+	bool cut;		/* parts that the headers announce are missing */
 	uint64_t end, size;
 	uint8_t page[DUMP_PAGE];
 };
 
 /* Where a note with the state of a processor has its registers */
 #define PRSTATUS_REGISTERS 112
+
+/* How many registers a note has, and which is the stack pointer */
+#define X86_64_REGISTERS 27
+#define X86_64_SP 19
+#define ARM64_REGISTERS 34
+#define ARM64_SP 31
 #define MAX_PROCESSORS 8192
 
 #define FLAT_MAGIC "makedumpfile\0\0\0\0"
@@ -115,6 +122,16 @@ static uint64_t within(const struct dump *dump, uint64_t offset, uint64_t len)
 	return len < dump->len - offset ? len : dump->len - offset;
 }
 
+static size_t registers_of(const struct dump *dump)
+{
+	return dump->machine == DUMP_ARM64 ? ARM64_REGISTERS : X86_64_REGISTERS;
+}
+
+size_t dump_stack_pointer(const struct dump *dump)
+{
+	return dump->machine == DUMP_ARM64 ? ARM64_SP : X86_64_SP;
+}
+
 static size_t padded(uint32_t len)
 {
 	return ((size_t)len + 3) & ~(size_t)3;
@@ -122,6 +139,7 @@ static size_t padded(uint32_t len)
 
 static void read_notes(struct dump *dump, uint64_t offset, uint64_t len)
 {
+	size_t registers = registers_of(dump) * sizeof(uint64_t);
 	const uint8_t *at = dump->data + offset;
 	Elf64_Nhdr note;
 
@@ -141,10 +159,11 @@ static void read_notes(struct dump *dump, uint64_t offset, uint64_t len)
 		}
 		if (note.n_type == NT_PRSTATUS && note.n_namesz == sizeof("CORE") &&
 		    !memcmp(at, "CORE", sizeof("CORE")) && dump->processors < MAX_PROCESSORS &&
-		    note.n_descsz >= PRSTATUS_REGISTERS + sizeof(*dump->registers)) {
+		    note.n_descsz >= PRSTATUS_REGISTERS + registers) {
 			GROW(dump->registers, dump->processors, dump->processors_room);
-			memcpy(dump->registers[dump->processors++],
-			       at + name + PRSTATUS_REGISTERS, sizeof(*dump->registers));
+			memset(dump->registers[dump->processors], 0, sizeof(*dump->registers));
+			memcpy(dump->registers[dump->processors++], at + name + PRSTATUS_REGISTERS,
+			       registers);
 		}
 		at += name + desc;
 		len -= name + desc;
@@ -189,7 +208,10 @@ static const char *read_headers(struct dump *dump)
 	if (!is_core(dump->data, dump->len))
 		return "is no ELF core of a 64-bit machine";
 	memcpy(&elf, dump->data, sizeof(elf));
-	dump->x86_64 = elf.e_machine == EM_X86_64;
+	if (elf.e_machine == EM_X86_64)
+		dump->machine = DUMP_X86_64;
+	else if (elf.e_machine == EM_AARCH64)
+		dump->machine = DUMP_ARM64;
 	count = elf.e_phnum;
 	if (count == PN_XNUM) {
 		Elf64_Shdr first;
@@ -439,7 +461,10 @@ static const char *open_kdump(struct dump *dump)
 	    read_full(dump->fd, machine, MACHINE_LENGTH, MACHINE_AT) == MACHINE_LENGTH)
 		arch = machine;
 	kdump_clear_err(ctx);
-	dump->x86_64 = !strcmp(arch, KDUMP_ARCH_X86_64);
+	if (!strcmp(arch, KDUMP_ARCH_X86_64))
+		dump->machine = DUMP_X86_64;
+	else if (!strcmp(arch, KDUMP_ARCH_AARCH64))
+		dump->machine = DUMP_ARM64;
 	if (kdump_get_number_attr(ctx, "max_pfn", &frames) != KDUMP_OK ||
 	    !frames || frames > 1ULL << 40)
 		return "does not say how much memory the machine has";
@@ -480,13 +505,20 @@ static const void *kdump_page(struct dump *dump, uint64_t pa)
 }
 
 /* In the order of user_regs_struct, as far as they can hold pointers */
-static const char *const register_names[DUMP_REGISTERS] = {
+static const char *const x86_64_names[DUMP_REGISTERS] = {
 	"r15", "r14", "r13", "r12", "rbp", "rbx", "r11", "r10", "r9", "r8", "rax", "rcx", "rdx",
-	"rsi", "rdi", [DUMP_SP] = "rsp",
+	"rsi", "rdi", [X86_64_SP] = "rsp",
+};
+
+static const char *const arm64_names[DUMP_REGISTERS] = {
+	"x0", "x1", "x2", "x3", "x4", "x5", "x6", "x7", "x8", "x9", "x10", "x11", "x12", "x13",
+	"x14", "x15", "x16", "x17", "x18", "x19", "x20", "x21", "x22", "x23", "x24", "x25", "x26",
+	"x27", "x28", "x29", "x30", [ARM64_SP] = "sp",
 };
 
 static void kdump_registers(struct dump *dump)
 {
+	const char *const *names = dump->machine == DUMP_ARM64 ? arm64_names : x86_64_names;
 	kdump_num_t cpus = 0, value;
 
 	if (kdump_get_number_attr(dump->kdump, KDUMP_ATTR_NUM_CPUS, &cpus) != KDUMP_OK)
@@ -498,8 +530,8 @@ static void kdump_registers(struct dump *dump)
 			char name[64];
 
 			snprintf(name, sizeof(name), "cpu.%zu.reg.%s", dump->processors,
-				 register_names[i] ? register_names[i] : "");
-			if (register_names[i] &&
+				 names[i] ? names[i] : "");
+			if (names[i] &&
 			    kdump_get_number_attr(dump->kdump, name, &value) == KDUMP_OK)
 				dump->registers[dump->processors][i] = value;
 		}
@@ -640,9 +672,9 @@ size_t dump_registers(struct dump *dump, const uint64_t (**registers)[DUMP_REGIS
 	return dump->processors;
 }
 
-bool dump_is_x86_64(const struct dump *dump)
+enum dump_machine dump_machine(const struct dump *dump)
 {
-	return dump->x86_64;
+	return dump->machine;
 }
 
 uint64_t dump_end(const struct dump *dump)

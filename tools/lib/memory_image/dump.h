@@ -32,16 +32,21 @@ void dump_close(struct dump *dump);
  */
 const void *dump_page(struct dump *dump, uint64_t pa);
 
+enum dump_machine { DUMP_UNKNOWN, DUMP_X86_64, DUMP_ARM64 };
+
+enum dump_machine dump_machine(const struct dump *dump);
+
 /*
- * The registers of all processors, as far as the dump has them: for each processor these of
- * x86's user_regs_struct. Returns the number of processors.
+ * The registers of all processors, as far as the dump has them: for each processor those of
+ * user_regs_struct of its machine, and zeros. Returns the number of processors.
  */
-#define DUMP_REGISTERS 27
-#define DUMP_SP 19
+#define DUMP_REGISTERS 34
 size_t dump_registers(struct dump *dump, const uint64_t (**registers)[DUMP_REGISTERS]);
 
-/* Whether the dump is from an x86_64 machine, and one above the highest physical address. */
-bool dump_is_x86_64(const struct dump *dump);
+/* Which of them is the stack pointer. */
+size_t dump_stack_pointer(const struct dump *dump);
+
+/* One above the highest physical address. */
 uint64_t dump_end(const struct dump *dump);
 
 /* The bytes of memory that the headers announce. */

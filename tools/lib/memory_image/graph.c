@@ -25,10 +25,6 @@
 #define NEAR_ADDRESSES 16
 #define MAX_NUMBERS 1
 
-#define ENTRY_PRESENT 1ULL
-#define ENTRY_LARGE 0x80ULL
-#define ENTRY_ADDRESS 0x000ffffffffff000ULL
-
 struct task {
 	uint64_t stack, sp;
 	uint32_t label;
@@ -265,7 +261,7 @@ static void look(struct scan *s, const uint8_t *words, size_t len, uint32_t offs
 	s->words = words;
 	s->len = len;
 	for (size_t i = 0; i + 8 <= len; i += 8) {
-		uint64_t w = get64(words, i);
+		uint64_t w = image_untagged(s->image, get64(words, i));
 
 		s->at = i;
 
@@ -381,29 +377,40 @@ static void set_aside_virtual(struct scan *s, uint64_t va, uint64_t len)
 
 typedef void entry_function(struct scan *s, uint64_t pa, bool table);
 
+/* The top table: x86 has the kernel's half and a process's in one, arm64 has a table for each. */
+static unsigned int top_entries(const struct scan *s, bool kernel, unsigned int *from)
+{
+	unsigned int entries = 1U << s->image->top_bits;
+
+	*from = kernel && !s->image->arm64 ? entries / 2 : 0;
+	return kernel || s->image->arm64 ? entries : entries / 2;
+}
+
 /* Calls @function for each table, and for each mapped page, below a table. */
 static void walk_tables(struct scan *s, uint64_t table, unsigned int shift, unsigned int from,
 			unsigned int to, entry_function *function)
 {
 	uint64_t entries[DUMP_PAGE / 8], last = 0;
-	const void *page = image_page(s->image, table, DUMP_PAGE);
+	const uint8_t *page = image_page(s->image, table & ~(uint64_t)(DUMP_PAGE - 1), DUMP_PAGE);
+	size_t in = table % DUMP_PAGE;
 
 	if (!page)
 		return;
-	memcpy(entries, page, sizeof(entries));
+	/* Top tables of arm64 can be smaller than a page. */
+	if (to > (DUMP_PAGE - in) / 8)
+		to = (unsigned int)((DUMP_PAGE - in) / 8);
+	memcpy(entries, page + in, DUMP_PAGE - in);
 	for (unsigned int i = from; i < to; i++) {
-		uint64_t entry = entries[i], pa = entry & ENTRY_ADDRESS;
+		uint64_t entry = entries[i], pa;
+		enum entry_kind kind = image_entry(s->image, entry, shift, &pa);
 
 		/* KASAN's shadow repeats the same table many times. */
-		if (!(entry & ENTRY_PRESENT) || entry == last || image_exhausted(s->image))
+		if (kind == ENTRY_NONE || entry == last || image_exhausted(s->image))
 			continue;
 		last = entry;
-		if (shift == 12 || (shift <= 30 && entry & ENTRY_LARGE)) {
-			function(s, pa & ~((1ULL << shift) - 1), false);
-		} else {
-			function(s, pa, true);
+		function(s, pa, kind == ENTRY_TABLE);
+		if (kind == ENTRY_TABLE)
 			walk_tables(s, pa, shift - 9, 0, DUMP_PAGE / 8, function);
-		}
 	}
 }
 
@@ -446,6 +453,7 @@ static void set_bookkeeping_aside(struct scan *s)
 	struct image *image = s->image;
 	const uint64_t *n = image->n;
 	uint64_t metadata = n[N_KFENCE_METADATA] ? image_u64(image, n[N_KFENCE_METADATA]) : 0;
+	unsigned int from, to = top_entries(s, true, &from);
 
 	set_aside_virtual(s, s->memory_map, s->memory_map_size);
 	set_page_ids_aside(s);
@@ -458,8 +466,8 @@ static void set_bookkeeping_aside(struct scan *s)
 	if (metadata)
 		set_aside_virtual(s, metadata, n[N_KFENCE_METADATA_SIZE]);
 	if (image->layout.tables)
-		walk_tables(s, image->layout.tables, (unsigned int)image->layout.top_shift,
-			    DUMP_PAGE / 16, DUMP_PAGE / 8, kernel_entry);
+		walk_tables(s, image->layout.tables, (unsigned int)image->layout.top_shift, from, to,
+			    kernel_entry);
 }
 
 /* ---- tasks and modules ---------------------------------------------------------------- */
@@ -476,18 +484,19 @@ static uint64_t stack_pointer(struct scan *s, uint64_t task, uint64_t stack)
 	const uint64_t *n = image->n;
 	const uint64_t (*registers)[DUMP_REGISTERS];
 	size_t count = dump_registers(image->dump, &registers);
-	uint64_t sp;
+	uint64_t sp, saved;
 
 	/* An int or a byte, 0 or 1 */
 	if (n[N_TASK_ON_CPU] && image_u16(image, task + n[N_TASK_ON_CPU]) & 0xff) {
 		for (size_t i = 0; i < count; i++) {
-			sp = registers[i][DUMP_SP];
+			sp = registers[i][dump_stack_pointer(image->dump)];
 			if (sp - stack < n[N_STACK_SIZE] && sp % 8 == 0)
 				return sp;
 		}
 		return stack;
 	}
-	sp = n[N_TASK_SP] ? image_u64(image, task + n[N_TASK_SP]) : 0;
+	saved = image->arm64 ? n[N_TASK_SP_ARM64] : n[N_TASK_SP];
+	sp = saved ? image_u64(image, task + saved) : 0;
 	return sp - stack < n[N_STACK_SIZE] && sp % 8 == 0 ? sp : stack;
 }
 
@@ -734,10 +743,11 @@ static void look_extent(struct scan *s, const struct extent *extent)
 		if (s->image->n[N_MM_TABLES] && !strcmp(extent->cache->name, "mm_struct")) {
 			uint64_t tables, pgd = image_u64(s->image, kobjects_address(o, node) +
 							 s->image->n[N_MM_TABLES]);
+			unsigned int from, to = top_entries(s, false, &from);
 
 			if (image_translate(s->image, pgd, &tables))
-				walk_tables(s, tables & ENTRY_ADDRESS, (unsigned int)s->image->layout.top_shift,
-					    0, DUMP_PAGE / 16, user_entry);
+				walk_tables(s, tables & ~7ULL, (unsigned int)s->image->layout.top_shift,
+					    from, to, user_entry);
 		}
 	}
 }

@@ -11,10 +11,16 @@
 #define VERSION 1
 #define ALIGNMENT 64
 
-/* Bits of an entry of x86's page tables */
+/* Bits of an entry of page tables */
 #define ENTRY_PRESENT 1ULL
-#define ENTRY_LARGE 0x80ULL
-#define ENTRY_ADDRESS 0x000ffffffffff000ULL
+#define X86_64_LARGE 0x80ULL
+#define X86_64_ADDRESS 0x000ffffffffff000ULL
+/* On arm64 a page has this bit, too; what has it not is as large as the entry stands for. */
+#define ARM64_TABLE 2ULL
+/* With tables for 52 bits; otherwise the top two bits are 0. */
+#define ARM64_ADDRESS 0x0003fffffffff000ULL
+#define LARGEST_SHIFT 39
+
 
 #define KNOWN 16384
 #define MAX_CPUS 8192
@@ -84,28 +90,53 @@ const void *image_page(struct image *image, uint64_t pa, size_t len)
 	return page;
 }
 
+enum entry_kind image_entry(const struct image *image, uint64_t entry, unsigned int shift, uint64_t *pa)
+{
+	bool memory = shift == 12, good = entry & ENTRY_PRESENT;
+
+	if (image->arm64) {
+		good = good && (!memory || entry & ARM64_TABLE);
+		memory |= !(entry & ARM64_TABLE);
+		*pa = entry & ARM64_ADDRESS;
+	} else {
+		memory |= shift <= 30 && entry & X86_64_LARGE;
+		*pa = entry & X86_64_ADDRESS;
+	}
+	if (!good || (memory && shift > LARGEST_SHIFT))
+		return ENTRY_NONE;
+	if (memory)
+		*pa &= ~((1ULL << shift) - 1);
+	return memory ? ENTRY_MEMORY : ENTRY_TABLE;
+}
+
 static bool walk(struct image *image, uint64_t va, uint64_t *pa)
 {
-	uint64_t table = image->layout.tables, entry;
+	uint64_t table = image->layout.tables, i, entry;
 	unsigned int shift = (unsigned int)image->layout.top_shift;
+	enum entry_kind kind = ENTRY_TABLE;
 
-	for (;; shift -= 9) {
-		if (!read_physical(image, table + (va >> shift) % 512 * 8, &entry, sizeof(entry)) ||
-		    !(entry & ENTRY_PRESENT))
+	i = va >> shift & ((1ULL << image->top_bits) - 1);
+	for (;;) {
+		if (!read_physical(image, table + i * 8, &entry, sizeof(entry)))
 			return false;
-		table = entry & ENTRY_ADDRESS;
-		if (shift == 12 || ((shift == 21 || shift == 30) && entry & ENTRY_LARGE))
+		kind = image_entry(image, entry, shift, &table);
+		if (kind != ENTRY_TABLE)
 			break;
+		shift -= 9;
+		i = va >> shift & 511;
 	}
-	*pa = (table & ~((1ULL << shift) - 1)) + (va & ((1ULL << shift) - 1));
-	return true;
+	*pa = table + (va & ((1ULL << shift) - 1));
+	return kind == ENTRY_MEMORY;
 }
 
 bool image_translate(struct image *image, uint64_t va, uint64_t *pa)
 {
-	uint64_t page = va / DUMP_PAGE * DUMP_PAGE, at;
-	struct translation *known = &image->known[va / DUMP_PAGE % KNOWN];
+	struct translation *known;
+	uint64_t page, at;
 
+	va = image_untagged(image, va);
+	page = va / DUMP_PAGE * DUMP_PAGE;
+	known = &image->known[va / DUMP_PAGE % KNOWN];
 	/*
 	 * A page that is not mapped there, such as KFENCE's free objects, still has its memory.
 	 */
@@ -242,8 +273,10 @@ static const char *read_numbers(struct image *image)
 		return "has a layout table of another version: use the codetag command of that kernel";
 	if (layout->word != 8 || layout->page_shift != 12)
 		return "is of a machine with words or pages of another size, which is not supported";
-	if (layout->top_shift != 39 && layout->top_shift != 48)
+	if (layout->top_shift != 39 && layout->top_shift != 48 && !(image->arm64 && layout->top_shift == 30))
 		return "has page tables that are not supported";
+	/* 5 levels of arm64 are 52 bits. */
+	image->top_bits = image->arm64 && layout->top_shift == 48 ? 4 : 9;
 	if (!layout->memory_map)
 		return "is of a kernel whose struct pages are not one array (SPARSEMEM without VMEMMAP), "
 		       "which is not supported";
@@ -356,8 +389,9 @@ struct image *image_open_dump(struct dump *dump, const char **why)
 	image->known = xcalloc(KNOWN, sizeof(*image->known));
 	/* Much more than any image needs, and soon used up in a loop. */
 	image->budget = 16 * dump_size(dump) + (1 << 20);
-	if (!dump_is_x86_64(dump))
-		*why = "is of an architecture that is not supported: x86_64 is";
+	image->arm64 = dump_machine(dump) == DUMP_ARM64;
+	if (dump_machine(dump) == DUMP_UNKNOWN)
+		*why = "is of an architecture that is not supported: x86_64 and arm64 are";
 	else if (!(dump_info(dump, "CODETAG_LAYOUT", &pa) && read_layout(image, pa)) &&
 		 !find_layout(image))
 		*why = dump_is_cut(dump) ?

@@ -29,6 +29,8 @@ struct image {
 	struct layout layout;
 	uint64_t n[N_COUNT];
 	uint64_t max_pa;		/* address of the direct map */
+	bool arm64;			/* otherwise it is x86_64 */
+	unsigned int top_bits;		/* bits of an address that choose an entry of the top table */
 
 	uint64_t *cpu_offset;		/* address of each possible CPU's memory */
 	uint64_t *unit_offset;		/* offset of its memory in a chunk of percpu memory */
@@ -45,6 +47,20 @@ struct image *image_open(const char *path);
 /* Returns NULL if it is no image, with the reason in *@why. */
 struct image *image_open_dump(struct dump *dump, const char **why);
 void image_close(struct image *image);
+
+/*
+ * What an entry of a page table is, each of which stands for 1 << @shift bytes: the address of
+ * the next table, or of memory, in *@pa.
+ */
+enum entry_kind { ENTRY_NONE, ENTRY_TABLE, ENTRY_MEMORY };
+
+enum entry_kind image_entry(const struct image *image, uint64_t entry, unsigned int shift, uint64_t *pa);
+
+/* Addresses of arm64's kernel have bit 55. Those above it can be a tag of the pointer. */
+static inline uint64_t image_untagged(const struct image *image, uint64_t va)
+{
+	return image->arm64 && va >> 55 & 1 ? va | 0xffULL << 56 : va;
+}
 
 /* The physical address of a virtual one; false if there is none. */
 bool image_translate(struct image *image, uint64_t va, uint64_t *pa);

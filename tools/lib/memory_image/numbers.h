@@ -255,6 +255,18 @@
 	MAY(COUNTER_OF_CPUS, "percpu_counter.counters")				\
 	MAY(RSS_ANON, "MM_ANONPAGES")						\
 	MAY(TASK_MM, "task_struct.mm")						\
+	MAY(PAGE_GROUP, "page.memcg_data")					\
+	MAY(SLAB_GROUPS, "slab.obj_exts")					\
+	MAY(GROUP_FLAGS, "OBJEXTS_FLAGS_MASK")					\
+	MAY(GROUP_VECTOR, "MEMCG_DATA_OBJEXTS")					\
+	MAY(OBJCG_GROUP, "obj_cgroup.memcg")					\
+	MAY(MEMORY_SUBSYSTEM, "memory_cgrp_subsys")				\
+	MAY(GROUP_SUBSYSTEM, "mem_cgroup.css.ss")				\
+	MAY(GROUP_CGROUP, "mem_cgroup.css.cgroup")				\
+	MAY(CGROUP_LEVEL, "cgroup.level")					\
+	MAY(CGROUP_ANCESTORS, "cgroup.ancestors")				\
+	MAY(CGROUP_NODE, "cgroup.kn")						\
+	MAY(KERNFS_NAME, "kernfs_node.name")					\
 	X(INIT_TASK, "init_task")						\
 	X(TASK_TASKS, "task_struct.tasks")					\
 	X(TASK_SIGNAL, "task_struct.signal")					\
@@ -262,6 +274,7 @@
 	X(TASK_STACK, "task_struct.stack")					\
 	MAY(TASK_ON_CPU, "task_struct.on_cpu")					\
 	MAY(TASK_SP, "task_struct.thread.sp")					\
+	MAY(TASK_SP_ARM64, "task_struct.thread.cpu_context.sp")			\
 	X(TASK_COMM, "task_struct.comm")					\
 	X(TASK_PID, "task_struct.pid")						\
 	X(SIGNAL_THREADS, "signal_struct.thread_head")				\
