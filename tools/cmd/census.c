@@ -15,6 +15,7 @@
 #include "base/message.h"
 #include "base/number.h"
 #include "base/strmap.h"
+#include "memory_image/groups.h"
 #include "memory_image/report.h"
 #include "read/allocinfo.h"
 #include "read/census.h"
@@ -23,6 +24,10 @@
 #include "write/json.h"
 
 #define KEY_BY 0x500
+
+/* As many rows as the kernel's file has at most. The memory that then has no row is "others". */
+#define MAX_ROWS 57344
+#define OTHERS "others"
 
 enum by { BY_KIND, BY_NODE, BY_ZONE, BY_MIGRATETYPE, BY_ORDER, BY_CACHE, BY_CGROUP,
 	  BY_SITE, BY_COUNT };
@@ -54,8 +59,11 @@ struct census {
 	struct query *query;
 
 	struct strmap keys;
+	struct text key;
 	struct row *row;
-	size_t rows, room;
+	size_t rows, room, top;
+	struct row others;
+	struct image_groups *groups;
 	struct arena strings;
 	bool known[IMAGE_IDS], wanted[IMAGE_IDS];
 	char *site[IMAGE_IDS];
@@ -65,6 +73,7 @@ struct census {
 static const struct argp_option options[] = {
 	IMAGE_FILE_OPTION,
 	{ "by", KEY_BY, "LIST", 0, "Break it down by %s (default: kind)", 2 },
+	{ "top", 'n', "N", 0, "Only the N largest rows", 2 },
 	DEBUGFS_DIR_OPTION,
 	{ 0 }
 };
@@ -133,6 +142,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case KEY_BY:
 		read_by(c, arg, state);
 		return 0;
+	case 'n':
+		c->top = (size_t)argument_number("--top", arg, 1, INT32_MAX, state);
+		return 0;
 	case KEY_DEBUGFS:
 		c->dir.path = arg;
 		c->dir.given = true;
@@ -156,8 +168,9 @@ static const struct argp argp = {
 	"slabs and percpu chunks are counted in addition to their content, as in /proc/allocinfo. The "
 	"kernel counts while it works, so what moves meanwhile may be counted or not. FILE is an "
 	"image of a machine's memory, such as a dump of kdump, or a copy of the kernel's file "
-	"census. An image does not tell control groups, and of slab objects and percpu memory the "
-	"kernel does not either."
+	"census. Control groups are known of pages, and of objects where the kernel tells them. "
+	"A census has at most 57344 rows; what belongs to further ones is summed in a row called "
+	"others."
 	"\vExamples:\n"
 	"  codetag census --by node,zone\n"
 	"  codetag census --by cgroup,kind\n"
@@ -218,7 +231,7 @@ static const char *field(struct census *c, enum by by, const struct holding *h, 
 	case BY_CACHE:
 		return h->cache ? h->cache->name : "-";
 	case BY_CGROUP:
-		break;
+		return page ? image_group_path(c->groups, h->group) : "none";
 	case BY_SITE:
 		return c->site[h->id];
 	case BY_COUNT:
@@ -230,19 +243,19 @@ static const char *field(struct census *c, enum by by, const struct holding *h, 
 /* Adds to the row with these values. */
 static void add(struct census *c, const char *const *fields, uint64_t bytes, uint64_t calls)
 {
-	size_t len = 0, i;
-	char key[1024];
+	size_t i;
 
-	for (i = 0; i < c->columns; i++) {
-		size_t room = strlen(fields[i]) + 1;
-
-		if (room > sizeof(key) - len)
-			room = sizeof(key) - len;
-		memcpy(key + len, fields[i], room);
-		len += room;
+	text_clear(&c->key);
+	for (i = 0; i < c->columns; i++)
+		text_add(&c->key, fields[i], strlen(fields[i]) + 1);
+	i = strmap_find(&c->keys, c->key.s, c->key.len);
+	if (i == STRMAP_NONE && c->rows == MAX_ROWS) {
+		c->others.bytes += bytes;
+		c->others.calls += calls;
+		return;
 	}
-	i = strmap_add(&c->keys, key, len);
-	if (i == c->rows) {
+	if (i == STRMAP_NONE) {
+		i = strmap_add(&c->keys, c->key.s, c->key.len);
 		struct row row = { 0 };
 
 		for (size_t k = 0; k < c->columns; k++)
@@ -305,7 +318,7 @@ static void print_json(const struct census *c)
 	if (c->input.image)
 		json_int(&json, "pages", (int64_t)c->input.recount.pages);
 	json_rows(&json, "rows", c->output.columns);
-	for (size_t i = 0; i < c->rows; i++) {
+	for (size_t i = 0; i < rows_shown(c->rows, c->top); i++) {
 		json_object(&json, NULL);
 		json_int(&json, "size", (int64_t)c->row[i].bytes);
 		json_int(&json, "calls", (int64_t)c->row[i].calls);
@@ -328,7 +341,7 @@ static void print_table(const struct census *c)
 
 	for (size_t k = 0; k < c->columns; k++)
 		columns[2 + k] = by_columns[c->by[k]];
-	for (size_t i = 0; i < c->rows; i++) {
+	for (size_t i = 0; i < rows_shown(c->rows, c->top); i++) {
 		table_cell(&table, size_format(number, (int64_t)c->row[i].bytes, human));
 		table_cell(&table, size_format(number, (int64_t)c->row[i].calls, false));
 		for (size_t k = 0; k < c->columns; k++)
@@ -343,13 +356,16 @@ static int read_image(struct census *c)
 {
 	int status = STATUS_TROUBLE;
 
-	for (size_t i = 0; i < c->columns; i++) {
-		if (c->by[i] == BY_CGROUP) {
-			warning("an image does not tell control groups: leave out cgroup");
+	if (image_input_open(&c->input)) {
+		for (size_t i = 0; i < c->columns; i++)
+			c->input.recount.groups |= c->by[i] == BY_CGROUP;
+		if (c->input.recount.groups)
+			c->groups = image_groups_open(c->input.image);
+		if (c->input.recount.groups && !c->groups) {
+			warning("%s does not tell control groups: its kernel has none, or an older layout "
+				"table. Leave out cgroup", c->input.path);
 			return status;
 		}
-	}
-	if (image_input_open(&c->input)) {
 		read_names(c);
 		c->input.recount.visit = count;
 		c->input.recount.data = c;
@@ -410,12 +426,17 @@ static bool add_lines(struct census *c, const struct census_file *file, const ch
 				input_name(path));
 			return false;
 		}
+		if (!line->keys) {
+			c->others.bytes += (uint64_t)line->bytes;
+			c->others.calls += (uint64_t)line->calls;
+			continue;
+		}
 		if (!chosen(c, line))
 			continue;
 		for (size_t k = 0; k < c->columns; k++) {
 			const char *name = by_columns[c->by[k]].name;
 
-			fields[k] = line->keys ? census_value(line, name) : "others";
+			fields[k] = census_value(line, name);
 			if (!fields[k]) {
 				warning("%s was not counted by %s", input_name(path), name);
 				return false;
@@ -453,6 +474,26 @@ static int read_census(struct census *c)
 	return good ? STATUS_OK : STATUS_TROUBLE;
 }
 
+/* After all other rows, which are sorted */
+static void add_others(struct census *c)
+{
+	struct row row = c->others;
+
+	if (!row.calls)
+		return;
+	if (c->input.image || query_is_empty(c->query)) {
+		for (size_t k = 0; k < c->columns; k++)
+			row.field[k] = OTHERS;
+		GROW(c->row, c->rows, c->room);
+		c->row[c->rows++] = row;
+		warning("more than %d rows: the last row, " OTHERS ", has %" PRIu64 " bytes", MAX_ROWS, row.bytes);
+	} else {
+		warning("the kernel found more than %d rows: the query chooses nothing of %" PRIu64 " bytes of others",
+			MAX_ROWS, row.bytes);
+	}
+	hint("Break it down by less: leave out a word of --by.");
+}
+
 int cmd_census(int argc, char **argv)
 {
 	struct census *c = xcalloc(1, sizeof(*c));
@@ -468,13 +509,16 @@ int cmd_census(int argc, char **argv)
 		status = read_census(c);
 	if (c->rows)
 		qsort(c->row, c->rows, sizeof(*c->row), by_size);
+	add_others(c);
 	if (c->rows || status == STATUS_OK) {
 		if (c->output.json)
 			print_json(c);
 		else
 			print_table(c);
 	}
+	image_groups_free(c->groups);
 	image_input_close(&c->input);
+	text_free(&c->key);
 	for (size_t i = 0; i < IMAGE_IDS; i++)
 		free(c->site[i]);
 	query_free(c->query);

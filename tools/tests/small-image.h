@@ -23,9 +23,10 @@
 
 /* The use of each page */
 enum {
-	SMALL_LAYOUT = 1, SMALL_TOP, SMALL_NEXT, SMALL_ENTRIES, SMALL_NAMES = 6, SMALL_SYMBOLS = 8,
+	SMALL_LAYOUT = 1, SMALL_TOP, SMALL_NEXT, SMALL_ENTRIES, SMALL_SYMBOLS = 8,
 	SMALL_STRUCTS = 16,	/* struct pages: 8 pages */
-	SMALL_SLOTS = 24, SMALL_CACHE, SMALL_CHUNK, SMALL_BLOCK, SMALL_TAG_NAMES,
+	SMALL_SLOTS = 24, SMALL_CACHE, SMALL_CHUNK, SMALL_BLOCK, SMALL_TAG_NAMES, SMALL_GROUP,
+	SMALL_NAMES = 32,	/* the names of the numbers: 4 pages */
 	SMALL_SLAB = 40, SMALL_ALLOCATED = 44,
 };
 
@@ -95,6 +96,7 @@ static inline void small_numbers(struct small *s)
 	SET(STAT_SLAB, 10); SET(STAT_RECLAIMABLE, 11); SET(STAT_STACKS, 12);
 	SET(STAT_PAGE_TABLES, 13); SET(STAT_SECOND_TABLES, 14); SET(STAT_SWAP_CACHE, 15);
 	SET(STAT_ZSPAGES, 0); SET(ELF_SYM_SIZE, 24);
+	SET(CGROUP_NODE, 128); SET(SLAB_GROUPS, s->value[N_PAGE_GROUP]); SET(GROUP_FLAGS, 7); SET(GROUP_VECTOR, 1);
 	/* Arrays that are longer than 64 bytes */
 	SET(ONE_NODE, small_at(SMALL_SYMBOLS + 3)); SET(NODE_STAT, s->value[N_ONE_NODE] + 3072);
 	SET(SECTIONS, small_at(SMALL_SYMBOLS + 4)); SET(TAGS, small_at(SMALL_SYMBOLS + 5));
@@ -123,8 +125,8 @@ static inline void small_table(struct small *s)
 		strcpy(small_pointer(s, name), small_names[i]);
 		name += strlen(small_names[i]) + 1;
 	}
-	/* A page of a gigabyte, the largest size. */
-	small64(s, small_at(SMALL_TOP) + (SMALL_MAP >> 39 & 511) * 8, SMALL_NEXT * DUMP_PAGE | 1);
+	/* A page of a gigabyte, the largest size, on x86_64 and on arm64. */
+	small64(s, small_at(SMALL_TOP) + (SMALL_MAP >> 39 & 511) * 8, SMALL_NEXT * DUMP_PAGE | 3);
 	small64(s, small_at(SMALL_NEXT) + (SMALL_MAP >> 30 & 511) * 8, 0x80 | 1);
 }
 
@@ -155,6 +157,28 @@ static inline void small_parts(struct small *s, unsigned int entry, uint32_t id,
 
 	small32(s, parts + s->value[N_PARTS_ID], id);
 	small32(s, parts + s->value[N_PARTS_NR], nr);
+}
+
+/* The group "/ab" has the pages, and the root has the first object. */
+static inline void small_groups(struct small *s)
+{
+	const uint64_t *n = s->value;
+	uint64_t group = small_at(SMALL_GROUP), cgroup = group + 1024, node = group + 2048;
+	uint64_t objcg = group + 3072, vector = group + 3584;
+
+	for (unsigned int i = 0; i < 2; i++, group += 256, cgroup += 256, node += 256) {
+		small64(s, group + n[N_GROUP_SUBSYSTEM], n[N_MEMORY_SUBSYSTEM]);
+		small64(s, group + n[N_GROUP_CGROUP], cgroup);
+		small32(s, cgroup + n[N_CGROUP_LEVEL], i);
+		small64(s, cgroup + n[N_CGROUP_NODE], node);
+		small64(s, cgroup + n[N_CGROUP_ANCESTORS] + 8 * i, cgroup);
+		small64(s, node + n[N_KERNFS_NAME], node + 128);
+		small64(s, objcg + 64 * i + n[N_OBJCG_GROUP], group);
+	}
+	strcpy(small_pointer(s, node - 256 + 128), "ab");
+	small64(s, vector, objcg);
+	small64(s, small_at(SMALL_STRUCTS) + SMALL_SLAB * 256 + n[N_SLAB_GROUPS], vector | 1);
+	small64(s, small_at(SMALL_STRUCTS) + SMALL_ALLOCATED * 256 + n[N_PAGE_GROUP], (objcg + 64) | 2);
 }
 
 /*
@@ -221,6 +245,7 @@ static inline void small_fill(struct small *s)
 	small64(s, n[N_ONE_NODE] + n[N_NODE_ZONES] + n[N_ZONE_MANAGED], 100);
 	small64(s, n[N_ONE_NODE] + n[N_NODE_ZONES] + n[N_ZONE_PRESENT], SMALL_PAGES);
 	small64(s, n[N_ONE_NODE] + n[N_NODE_ZONES] + n[N_ZONE_STAT], 80);
+	small_groups(s);
 }
 
 /* SMALL_SIZE bytes, to be freed. */

@@ -452,8 +452,33 @@ uint16_t image_object_id(struct recount *recount, const struct image_slab *slab,
 	return recount->memory->ids[n];
 }
 
+/* The pointer of a page to its control group; a slab has an array of pointers there. */
+static uint64_t page_group(struct recount *recount, const struct image_page *page)
+{
+	const uint64_t *n = recount->image->n;
+	uint64_t group = image_u64(recount->image, page->va + n[N_PAGE_GROUP]);
+
+	return group & n[N_GROUP_VECTOR] ? 0 : group & ~n[N_GROUP_FLAGS];
+}
+
+/*
+ * The pointers of a slab's objects. Linux 7 can have that of each object behind the object; then
+ * the first one is within the first object.
+ */
+static uint64_t slab_groups(struct recount *recount, const struct image_page *page,
+			    const struct image_slab *slab, uint64_t *stride)
+{
+	struct image *image = recount->image;
+	const uint64_t *n = image->n;
+	uint64_t groups = image_u64(image, page->va + n[N_SLAB_GROUPS]) & ~n[N_GROUP_FLAGS];
+
+	*stride = groups - slab->start < slab->cache->size ? slab->cache->size : 8;
+	return groups;
+}
+
 static void recount_slab(struct recount *recount, const struct image_page *page)
 {
+	uint64_t groups = 0, stride = 0;
 	struct image_slab slab;
 
 	if (!image_slab_read(recount, page, &slab))
@@ -462,6 +487,8 @@ static void recount_slab(struct recount *recount, const struct image_page *page)
 		recount->missing_slabs++;
 		return;
 	}
+	if (recount->groups)
+		groups = slab_groups(recount, page, &slab, &stride);
 	for (unsigned int i = 0; i < slab.objects; i++) {
 		struct holding holding = {
 			.holder = HOLDER_OBJECT, .id = image_object_id(recount, &slab, i),
@@ -472,6 +499,8 @@ static void recount_slab(struct recount *recount, const struct image_page *page)
 
 		if (!holding.id)
 			continue;
+		if (groups)
+			holding.group = image_u64(recount->image, groups + i * stride);
 		recount->objects++;
 		recount->visit(recount->data, &holding);
 	}
@@ -493,6 +522,8 @@ static uint64_t recount_page(struct recount *recount, const struct image_page *p
 		};
 
 		holding.bytes = (uint64_t)DUMP_PAGE << holding.order;
+		if (recount->groups)
+			holding.group = page_group(recount, page);
 		recount->visit(recount->data, &holding);
 	}
 	if (page->is_slab)

@@ -33,6 +33,7 @@ struct holding {
 	uint64_t pfn, flags;		/* flags of the page; 0: percpu */
 	unsigned int order;
 	const struct image_cache *cache;
+	uint64_t group;			/* pointer that leads to the control group, 0: none */
 };
 
 /* A struct page */
@@ -64,6 +65,7 @@ struct recount {
 	void (*visit_page)(void *data, const struct image_page *page, uint64_t nr);
 	void (*visit_chunk)(void *data, const struct percpu_chunk *chunk);
 	void *data;
+	bool groups;			/* whether control groups are wanted */
 	uint64_t pages, objects;	/* found */
 	uint64_t missing_pages;		/* struct pages that should exist but are missing */
 	uint64_t missing_slabs;		/* slabs whose ids the dump does not have */

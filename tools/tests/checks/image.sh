@@ -83,7 +83,11 @@ image_files() {
 		exits 2 'is not an image' contexts --image data/handmade-v2.allocinfo &&
 		exits 0 'ids_builtin' stats --image "$small" &&
 		exits 0 'ids_builtin' stats "$small" &&
-		exits 2 'leave out cgroup' census --image "$small" --by cgroup &&
+		exits 0 '16384      1  /ab' census --image "$small" --by cgroup &&
+		exits 0 '1024      1  /' census --image "$small" --by cgroup,kind &&
+		exits 2 '--top must be 1 or more' census -n 0 "$small" &&
+		[ "$(rows census --json --top 2 --image "$small" --by site,kind)" -eq 2 ] &&
+		[ "$(rows census --json --image "$small" --by site,kind)" -eq 3 ] &&
 		exits 0 'slab' census "$small" &&
 		exits 2 'is not an image' where --image data/handmade-v2.allocinfo &&
 		exits 1 '524288 installed = 114688 at boot' where --bytes "$small"
@@ -97,6 +101,11 @@ image_census() {
 		exits 0 '8192      2  0' census --by node "$scratch/census" &&
 		exits 0 '4196      2  1' census --by node "$scratch/census" &&
 		exits 0 '100      1  1' census --by node "$scratch/census" module b &&
+		exits 0 'more than 57344 rows: the last row, others, has 7 bytes' census --by node "$scratch/census" &&
+		exits 0 '7      1  others' census --by node "$scratch/census" &&
+		exits 0 'the query chooses nothing of 7 bytes of others' census --by node "$scratch/census" module b &&
+		! grep -q '1  others' "$scratch/image.out" &&
+		[ "$(rows census --json -n 1 --by node "$scratch/census")" -eq 1 ] &&
 		exits 2 'was not counted by cache' census --by cache "$scratch/census" &&
 		exits 2 'is no line of a census' census data/handmade-v2.allocinfo
 }

@@ -7,6 +7,7 @@
 #include "../small-image.h"
 #include "memory_image/contexts.h"
 #include "memory_image/functions.h"
+#include "memory_image/groups.h"
 #include "memory_image/holders.h"
 #include "memory_image/lost.h"
 #include "memory_image/machine.h"
@@ -19,9 +20,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void found(void *data, const struct holding *h)
 {
-	uint64_t *sum = data;
+	struct image_groups *groups = data;
+	static volatile size_t sum;
 
-	*sum += h->bytes + h->id + (h->cache ? strlen(h->cache->name) : 0);
+	sum += h->bytes + h->id + (h->cache ? strlen(h->cache->name) : 0);
+	if (groups)
+		sum += strlen(image_group_path(groups, h->group));
 }
 
 /* In any case each object is on one path. */
@@ -87,7 +91,7 @@ static void read_all(const void *file, size_t size)
 	struct image_sites *sites;
 	struct recount recount;
 	struct text text = { 0 };
-	uint64_t sum = 0;
+	struct image_groups *groups;
 
 	if (!image) {
 		if (!why)
@@ -97,9 +101,13 @@ static void read_all(const void *file, size_t size)
 	sites = image_sites_read(image);
 	image_allocinfo(sites, &text);
 	recount_init(&recount, image);
+	groups = image_groups_open(image);
 	recount.visit = found;
-	recount.data = &sum;
+	recount.data = groups;
+	recount.groups = groups;
 	recount_all(&recount);
+	recount.groups = false;
+	image_groups_free(groups);
 	for (unsigned int page = 0; page < SMALL_PAGES; page += 4) {
 		struct whose whose;
 

@@ -3,6 +3,7 @@
 
 #include "../small-image.h"
 #include "base/memory.h"
+#include "memory_image/groups.h"
 #include "memory_image/whose.h"
 
 static void found(void *data, const struct holding *h)
@@ -11,6 +12,14 @@ static void found(void *data, const struct holding *h)
 
 	sum[h->id].bytes += (int64_t)h->bytes;
 	sum[h->id].calls++;
+}
+
+static uint8_t *small_of(uint16_t machine)
+{
+	uint8_t *file = small_image();
+
+	memcpy(file + offsetof(Elf64_Ehdr, e_machine), &machine, sizeof(machine));
+	return file;
 }
 
 static void expect_whose(const struct image_sites *sites, struct recount *recount, uint64_t address,
@@ -25,14 +34,15 @@ static void expect_whose(const struct image_sites *sites, struct recount *recoun
 	text_free(&whose.what);
 }
 
-static void test_small(void)
+/* The machine is EM_X86_64 or EM_AARCH64: both can read the same tables. */
+static void test_small(uint16_t machine)
 {
 	static const char report[] =
 		"allocinfo - version: 2.0\n#     <size>  <calls> <tag info>\n"
 		"       16400        2 mm/small.c:1 func:pages \n"
 		"        2048        2 mm/small.c:2 func:objects \n";
 	struct image_counters *sum = xcalloc(IMAGE_IDS, sizeof(*sum));
-	uint8_t *file = small_image();
+	uint8_t *file = small_of(machine);
 	const char *why = NULL;
 	struct dump *dump = dump_open_memory(file, SMALL_SIZE, &why);
 	struct image *image = dump ? image_open_dump(dump, &why) : NULL;
@@ -102,6 +112,109 @@ static void test_negative(void)
 	}
 	image_close(image);
 	free(file);
+}
+
+static void expect_address(struct image *image, uint64_t va, uint64_t want)
+{
+	uint64_t pa = 0;
+	bool mapped = image_translate(image, va, &pa);
+
+	expect(mapped == !!want && (!mapped || pa == want), "%#llx is at %#llx, %d, not %#llx",
+	       (unsigned long long)va, (unsigned long long)pa, mapped, (unsigned long long)want);
+}
+
+/*
+ * Tables of 4 and 5 levels: bit 0 says that an entry is valid. Bit 7 of x86_64 says that it is a
+ * large page, and arm64 has bit 1 for what is none: a table, or a page of the smallest size.
+ */
+static void test_tables(uint16_t machine, unsigned int top_shift)
+{
+	uint64_t valid = machine == EM_AARCH64 ? 3 : 1, large = machine == EM_AARCH64 ? 1 : 0x81;
+	uint64_t va = 0xffffc90000000000 | 5ULL << 30 | 7 << 21 | 9 << 12;
+	unsigned int table = SMALL_PAGES - 6, shift = top_shift;
+	struct small s = { .file = small_of(machine) };
+	struct layout *layout;
+	struct image *image;
+	const char *why = NULL;
+
+	s.memory = s.file + SMALL_HEAD;
+	layout = small_pointer(&s, small_at(SMALL_LAYOUT));
+	layout->top_shift = top_shift;
+	layout->tables = (uint64_t)table * DUMP_PAGE;
+	for (; shift > 12; shift -= 9, table++) {
+		uint64_t index = va >> shift & (shift == 48 && machine == EM_AARCH64 ? 15 : 511);
+
+		small64(&s, small_at(table) + index * 8, (table + 1ULL) * DUMP_PAGE | valid);
+		if (shift == 21)
+			small64(&s, small_at(table) + (index + 1) * 8, 0x40000000 | large);
+		/* The table is read before the direct map is known. */
+		if (shift == 39)
+			small64(&s, small_at(table) + (SMALL_MAP >> 39 & 511) * 8, SMALL_NEXT * DUMP_PAGE | 3);
+		else if (shift == 30 && top_shift == 30)
+			small64(&s, small_at(table), large);
+	}
+	small64(&s, small_at(table) + (va >> 12 & 511) * 8, 0x5000 | valid);
+	small64(&s, small_at(table) + ((va >> 12 & 511) + 1) * 8, 0x6000 | 1);
+	small64(&s, small_at(table) + ((va >> 12 & 511) + 2) * 8, 0x7000 | (valid & ~1ULL));
+	image = image_open_dump(dump_open_memory(s.file, SMALL_SIZE, &why), &why);
+	expect(image, "an image with tables of %u: %s", top_shift, why ? why : "good");
+	if (image) {
+		expect_address(image, va + 0x123, 0x5123);
+		expect_address(image, va + DUMP_PAGE, machine == EM_AARCH64 ? 0 : 0x6000);
+		expect_address(image, va + 2ULL * DUMP_PAGE, 0);
+		expect_address(image, va + (1 << 21), 0x40000000 + (9 << 12));
+		expect_address(image, va + (2 << 21), 0);
+		expect_address(image, va + (1 << 30), 0);
+		expect_address(image, SMALL_MAP + 5, 5);
+		if (machine == EM_AARCH64)
+			expect_address(image, (va + 0x123) & ~(0x5ULL << 56), 0x5123);
+	}
+	image_close(image);
+	free(s.file);
+}
+
+static void expect_group(void *data, const struct holding *h)
+{
+	struct image_groups *groups = data;
+	const char *path = image_group_path(groups, h->group), *want = "none";
+
+	if (h->address == small_at(SMALL_SLAB))
+		want = h->holder == HOLDER_PAGES ? "none" : "/";
+	else if (h->holder == HOLDER_PAGES)
+		want = "/ab";
+	expect(!strcmp(path, want), "%#llx belongs to group %s, not %s", (unsigned long long)h->address,
+	       want, path);
+}
+
+/* Of pages, which may have a pointer to the group itself, and of objects; what is no group. */
+static void test_groups(void)
+{
+	struct small s = { .file = small_image() };
+	const char *why = NULL;
+	struct image *image;
+	struct image_groups *groups;
+	struct recount recount;
+
+	s.memory = s.file + SMALL_HEAD;
+	/* The pages of the slab have a call site, too. */
+	small16(&s, small_at(SMALL_SLOTS) + SMALL_SLAB * 2, 32);
+	image = image_open_dump(dump_open_memory(s.file, SMALL_SIZE, &why), &why);
+	groups = image_groups_open(image);
+	expect(groups, "the image has control groups");
+	recount_init(&recount, image);
+	recount.visit = expect_group;
+	recount.data = groups;
+	recount.groups = true;
+	recount_all(&recount);
+	expect(!strcmp(image_group_path(groups, small_at(SMALL_GROUP) + 256), "/ab"), "a group itself");
+	expect(!strcmp(image_group_path(groups, small_at(SMALL_CACHE)), "unknown"), "what is no group");
+	expect(!strcmp(image_group_path(groups, 0x1234), "unknown"), "an address of nothing");
+	image_groups_free(groups);
+	image->n[N_PAGE_GROUP] = 0;
+	expect(!image_groups_open(image), "an image without control groups");
+	recount_free(&recount);
+	image_close(image);
+	free(s.file);
 }
 
 /* Walking a list that leads to itself ends. */
@@ -200,7 +313,14 @@ static void test_hostile(void)
 
 void test_memory_image(void)
 {
-	test_small();
+	test_small(EM_X86_64);
+	test_small(EM_AARCH64);
+	test_tables(EM_X86_64, 39);
+	test_tables(EM_X86_64, 48);
+	test_tables(EM_AARCH64, 30);
+	test_tables(EM_AARCH64, 39);
+	test_tables(EM_AARCH64, 48);
+	test_groups();
 	test_negative();
 	test_loop();
 	test_refused();
