@@ -639,7 +639,7 @@ void codetag_page_asked(struct codetag_asked *asked, struct page *page, unsigned
 	struct words words;
 
 	if (asked)
-		WRITE_ONCE(asked->task, NULL);
+		smp_store_release(&asked->task, NULL); /* after what this task has read and written */
 	ctx = page ? context_of_page(page) : NULL;
 	if (!ctx)
 		return;
