@@ -2,7 +2,8 @@
 /*
  * codetag_leaky: an operation with three allocations. When the third one fails
  * the second one is forgotten: a leak in an error path, for a fault sweep to
- * find. Writing to the parameter "run" runs the operation.
+ * find. Writing to the parameter "run" runs the operation. Writing a number to the
+ * parameter "forget" forgets so many objects, for a leak detector to find.
  */
 #include <linux/module.h>
 #include <linux/moduleparam.h>
@@ -36,6 +37,24 @@ static const struct kernel_param_ops operation_ops = {
 };
 module_param_cb(run, &operation_ops, NULL, 0200);
 MODULE_PARM_DESC(run, "write anything to run the operation");
+
+static int forget(const char *val, const struct kernel_param *kp)
+{
+	unsigned int count;
+	int err = kstrtouint(val, 0, &count);
+
+	while (!err && count--) {
+		if (!kmalloc(300, GFP_KERNEL))
+			err = -ENOMEM;
+	}
+	return err;
+}
+
+static const struct kernel_param_ops forget_ops = {
+	.set = forget,
+};
+module_param_cb(forget, &forget_ops, NULL, 0200);
+MODULE_PARM_DESC(forget, "write how many objects to forget");
 
 MODULE_DESCRIPTION("An error path that leaks, for tests of code tagging");
 MODULE_LICENSE("GPL");
