@@ -24,6 +24,46 @@ another()
 	"$BIN/kexec" "$@" /guest/files/bzImage /tmp/next.cpio "$(cat /proc/cmdline) situations.again"
 }
 
+# tests_of_device NAME LEAST OPTION…: hmm-tests of the kernel tree, of which so many results
+# at least must pass. Devices that are memory of the machine are skipped.
+tests_of_device()
+{
+	what=$1
+	least=$2
+	shift 2
+	/guest/files/hmm-tests "$@" >"$WORK/hmm" 2>&1
+	status=$?
+	# shellcheck disable=SC2046
+	set -- $(awk '
+		/^1\.\.[0-9]+/ { planned = substr($1, 4) }
+		/^ok / { if (/# SKIP/) skipped++; else passed++ }
+		/^not ok / { failed++ }
+		END { print planned + 0, passed + 0, failed + 0, skipped + 0 }' "$WORK/hmm")
+	diag "$what: $2 of $1 passed, $3 failed, $4 skipped"
+	[ $status = 0 ] && [ "$1" -gt 0 ] && [ $(($2 + $4)) = "$1" ] && [ "$2" -ge "$least" ]
+	check "$what" $? "status $status
+$(grep '^not ok' "$WORK/hmm")
+$(tail -n 5 "$WORK/hmm")"
+}
+
+hmm()
+{
+	plan 5
+	thp=/sys/kernel/mm/transparent_hugepage/enabled
+	modprobe test_hmm
+	check "test_hmm is loaded" $?
+	tests_of_device "tests of device memory" 20 -T exclusive -T exclusive_mprotect -T exclusive_cow
+	# Linux 6.12 refuses parts of a huge page.
+	was=$(sed 's/.*\[\(.*\)\].*/\1/' $thp)
+	echo never >$thp
+	tests_of_device "tests of exclusive access" 3 -t exclusive -t exclusive_mprotect -t exclusive_cow
+	echo "$was" >$thp
+	rmmod test_hmm
+	drain
+	audited "audit"
+	targets_empty "nothing stays with the lines that allocate targets of a migration"
+}
+
 # The same ledger of the driver in each situation, with all that it can hold
 held()
 {
@@ -182,11 +222,10 @@ crash()
 
 situation=$1
 shift
-if [ "$situation" = live ]; then
-	prepare
-else
-	driver
-fi
+case $situation in
+live|hmm) prepare ;;
+*) driver ;;
+esac
 "$situation" "$@"
 ! have_module codetag_test || { run drop all; unload codetag_test; }
 finish
