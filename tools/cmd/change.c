@@ -113,6 +113,7 @@ static void unsupported(const char *action)
 		{ "keys=", "split call sites", "CONTEXTS" },
 		{ "fault", "inject faults", "FAULT_INJECTION" },
 		{ "guard", "guard call sites", "GUARD" },
+		{ "trace", "trace call sites", "CONTEXTS, or without CONFIG_TRACEPOINTS" },
 	};
 
 	for (size_t i = 0; i < sizeof(needs) / sizeof(*needs); i++) {
@@ -123,8 +124,7 @@ static void unsupported(const char *action)
 	}
 }
 
-/* Explains why the kernel refused; returns an exit status. */
-static int refused(const struct debugfs_dir *dir, const char *action, int error)
+int change_refused(const struct debugfs_dir *dir, const char *action, int error)
 {
 	bool guard = !strncmp(action, "guard", strlen("guard"));
 
@@ -178,7 +178,7 @@ int change_run(const struct change *change, const char *action)
 	if (!error)
 		return STATUS_OK;
 	if (opened)
-		return refused(dir, action, error);
+		return change_refused(dir, action, error);
 	debugfs_dir_complain(dir, "control", error);
 	return STATUS_TROUBLE;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The parts that enable, disable, split, fault and guard share: the kernel applies their query. */
+/* The parts that enable, disable, split, fault, guard and trace share: the kernel applies their query. */
 #ifndef CODETAG_CHANGE_H
 #define CODETAG_CHANGE_H
 
@@ -29,6 +29,9 @@ extern const struct argp change_argp;
  * status.
  */
 int change_run(const struct change *change, const char *action);
+
+/* Explains why the kernel refused to do @action; returns an exit status. */
+int change_refused(const struct debugfs_dir *dir, const char *action, int error);
 
 void change_free(struct change *change);
 

@@ -5,7 +5,7 @@
 
 static const struct argp_option options[] = {
 	{ "columns", 'o', "LIST", 0,
-	  "Columns: profiled, id, name, file, line, module, func, keys, fault, guard", 9 },
+	  "Columns: profiled, id, name, file, line, module, func, keys, fault, guard, traced", 9 },
 	{ 0 }
 };
 

@@ -34,12 +34,12 @@ static const struct command {
 #if defined(HAVE_CAIRO) || defined(HAVE_D3)
 	{ "chart", cmd_chart, "ring, treemap, bars, or areas over time, as SVG, PNG or page" },
 #endif
-	{ "trace", cmd_trace, "allocations by caller, from an ftrace log of kmem events" },
+	{ "trace", cmd_trace, "allocations by caller, from an ftrace log; or of chosen call sites" },
 	{ "slabs", cmd_slabs, "the slab caches and how well they are used" },
 #ifdef HAVE_ELF
 	{ "static", cmd_static, "the size of the code and data of a built kernel" },
 #endif
-	{ "status", cmd_status, "which call sites are profiled, split, made to fail or guarded" },
+	{ "status", cmd_status, "which call sites are profiled, split, traced, made to fail or guarded" },
 	{ "enable", cmd_enable, "count the allocations of chosen call sites" },
 	{ "disable", cmd_disable, "stop counting chosen call sites" },
 	{ "split", cmd_split, "count chosen call sites by stack, age, size, task …" },
@@ -48,7 +48,7 @@ static const struct command {
 	{ "guard", cmd_guard, "find wrong accesses to objects of chosen call sites" },
 	{ "sweep", cmd_sweep, "let each allocation of a command fail, and see what comes of it" },
 	{ "remembered", cmd_remembered, "the queries that wait for modules" },
-	{ "reset", cmd_reset, "put back all that enable, disable, split, fault and guard have changed" },
+	{ "reset", cmd_reset, "put back all that enable, disable, split, fault, guard and trace have changed" },
 	{ "stats", cmd_stats, "the profiler's own state, limits and cost" },
 	{ "audit", cmd_audit, "let the kernel recount every page and object" },
 	{ "whose", cmd_whose, "the object at an address in an image of memory" },

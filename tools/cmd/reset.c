@@ -40,8 +40,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		reset->dry_run = true;
 		return 0;
 	case ARGP_KEY_ARG:
-		argp_error(state, "'%s': reset takes all call sites; enable, split, fault --off "
-			   "and guard --off take chosen ones", arg);
+		argp_error(state, "'%s': reset takes all call sites; enable, split, fault --off, "
+			   "guard --off and trace --off take chosen ones", arg);
 		return 0;
 	}
 	return ARGP_ERR_UNKNOWN;
@@ -49,9 +49,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 static const struct argp argp = {
 	options, parse, "",
-	"Puts back what enable, disable, split, fault, guard and the boot parameter codetag= have "
-	"changed: every call site is counted, none is split, and none has a fault or a guard. The "
-	"queries that wait for modules are forgotten."
+	"Puts back what enable, disable, split, fault, guard, trace and the boot parameter codetag= "
+	"have changed: every call site is counted, none is split or traced, and none has a fault or "
+	"a guard. The queries that wait for modules are forgotten."
 	"\vMemory that was split stays in its contexts until it is freed. The switch "
 	"vm.mem_profiling and the parameters of codetag stay as they are.\n\n"
 	"Examples:\n"
@@ -63,7 +63,7 @@ static const struct argp argp = {
 
 /* How many sites, faults, guards and queries differ from the state without any query. */
 struct changes {
-	size_t disabled, split, faults, guards, queries;
+	size_t disabled, split, faults, guards, traced, queries;
 };
 
 static bool read_changes(const struct debugfs_dir *dir, struct changes *changes)
@@ -82,6 +82,7 @@ static bool read_changes(const struct debugfs_dir *dir, struct changes *changes)
 	changes->split = counts.split;
 	changes->faults = counts.faults;
 	changes->guards = counts.guards;
+	changes->traced = counts.traced;
 	good = !control.bad.count;
 	if (!good)
 		warning("%zu lines not understood", control.bad.count);
@@ -115,7 +116,8 @@ static bool put_back(const struct debugfs_dir *dir, const struct changes *change
 	       (!changes->disabled || write_to(dir, "control", "+p\n")) &&
 	       (!changes->split || write_to(dir, "control", "keys=none\n")) &&
 	       (!changes->faults || write_to(dir, "control", "fault=off\n")) &&
-	       (!changes->guards || write_to(dir, "control", "guard=off\n"));
+	       (!changes->guards || write_to(dir, "control", "guard=off\n")) &&
+	       (!changes->traced || write_to(dir, "control", "trace=off\n"));
 }
 
 static void say(size_t n, const char *one, const char *many, const char *will, const char *was)
@@ -132,9 +134,11 @@ static void report(const struct changes *changes, bool dry_run)
 	    "no longer split");
 	say(changes->faults, "fault", "faults", dry_run ? "would be removed" : NULL, "removed");
 	say(changes->guards, "guard", "guards", dry_run ? "would be removed" : NULL, "removed");
+	say(changes->traced, "call site", "call sites", dry_run ? "would no longer be traced" : NULL,
+	    "no longer traced");
 	say(changes->queries, "query", "queries", dry_run ? "would be forgotten" : NULL, "forgotten");
 	if (!changes->disabled && !changes->split && !changes->faults && !changes->guards &&
-	    !changes->queries)
+	    !changes->traced && !changes->queries)
 		puts("everything is as usual");
 }
 

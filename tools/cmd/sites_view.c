@@ -29,6 +29,7 @@ static const struct table_column columns[] = {
 	{ "PROFILED", false, "profiled", false }, { "ID", true, "id", false },
 	SITE_COLUMNS, { "KEYS", false, "keys", true },
 	{ "FAULT", false, "fault", true }, { "GUARD", false, "guard", true },
+	{ "TRACED", false, "traced", true },
 };
 
 #define COUNT (sizeof(columns) / sizeof(*columns))
@@ -60,11 +61,12 @@ void sites_table(const struct control *control, const struct output *output)
 	struct text guard = { 0 };
 	char id[SIZE_TEXT];
 
-	/* The columns keys, fault and guard are usual only if a site has one. */
+	/* The columns keys, fault, guard and traced are usual only if they say something. */
 	memcpy(shown, columns, sizeof(columns));
-	shown[COUNT - 3].more = !counts.split;
-	shown[COUNT - 2].more = !counts.faults;
-	shown[COUNT - 1].more = !counts.guards;
+	shown[COUNT - 4].more = !counts.split;
+	shown[COUNT - 3].more = !counts.faults;
+	shown[COUNT - 2].more = !counts.guards;
+	shown[COUNT - 1].more = !counts.traced;
 
 	for (size_t i = 0; i < control->count; i++) {
 		const struct control_site *site = &control->site[i];
@@ -78,6 +80,7 @@ void sites_table(const struct control *control, const struct output *output)
 		if (site->guard)
 			text_printf(&guard, "rate=%" PRId64, site->guard);
 		table_cell(&table, guard.s);
+		table_cell(&table, site->traced ? "yes" : "");
 	}
 	text_free(&guard);
 	output_table(&table, output);
@@ -133,6 +136,7 @@ void sites_counts_json(const struct control *control, struct json *json)
 	json_int(json, "split", counts.split);
 	json_int(json, "faults", counts.faults);
 	json_int(json, "guards", counts.guards);
+	json_int(json, "traced", counts.traced);
 }
 
 void sites_json(const struct control *control, struct json *json,
@@ -164,6 +168,7 @@ void sites_json(const struct control *control, struct json *json,
 			json_int(json, "guard", site->guard);
 		else
 			json_null(json, "guard");
+		json_bool(json, "traced", site->traced);
 		json_end_object(json);
 	}
 	json_end_array(json);
@@ -181,6 +186,8 @@ void sites_summary(const struct control *control)
 		printf(", %zu with a fault", counts.faults);
 	if (counts.guards)
 		printf(", %zu with a guard", counts.guards);
+	if (counts.traced)
+		printf(", %zu traced", counts.traced);
 	putchar('\n');
 }
 

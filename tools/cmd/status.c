@@ -17,7 +17,8 @@ struct status {
 
 static const struct argp_option options[] = {
 	{ "all", 'a', NULL, 0,
-	  "Also call sites in their normal state: profiled, not split, without a fault or a guard", 1 },
+	  "Also call sites in their normal state: profiled, not split or traced, without a fault or "
+	  "a guard", 1 },
 	{ 0 }
 };
 
@@ -48,8 +49,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 static const struct argp argp = {
 	options, parse, "[QUERY…]",
 	"Shows the call sites that QUERY chooses: whether their allocations are counted, their "
-	"id, the keys that they are split by, their fault and their guard. Without QUERY it "
-	"shows those that are not in their normal state."
+	"id, the keys that they are split by, their fault, their guard, and whether they are "
+	"traced. Without QUERY it shows those that are not in their normal state."
 	"\vExamples:\n"
 	"  codetag status\n"
 	"  codetag status module ext4\n"
@@ -64,7 +65,7 @@ static void keep_unusual(struct control *control)
 
 	for (size_t i = 0; i < control->count; i++)
 		if (!control->site[i].profiled || control->site[i].keys ||
-		    control->site[i].fault || control->site[i].guard)
+		    control->site[i].fault || control->site[i].guard || control->site[i].traced)
 			control->site[kept++] = control->site[i];
 	control->count = kept;
 }

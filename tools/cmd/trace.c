@@ -10,7 +10,9 @@
 #include "arguments.h"
 #include "command.h"
 #include "output.h"
+#include "change.h"
 #include "trace_choice.h"
+#include "trace_lines.h"
 #include "trace_read.h"
 #include "trace_view.h"
 #include "words.h"
@@ -25,6 +27,10 @@
 struct trace {
 	struct trace_source source;
 	bool buffer_given;
+	struct debugfs_dir dir;
+	struct text words;	/* the log, or a query */
+	struct query *query;	/* NULL: none */
+	bool on, off, every;
 	const char *callers, *build, *branch;
 	const char *save_db, *db_file;
 	struct trace_choice choice;
@@ -39,17 +45,21 @@ struct trace {
 
 enum {
 	KEY_CALLERS = 0x200, KEY_SLAB, KEY_KERNEL, KEY_START, KEY_SAVE_DB, KEY_DB_FILE, KEY_RECORD,
-	KEY_BUFFER,
+	KEY_BUFFER, KEY_ON, KEY_OFF,
 };
 
 static const struct argp_option options[] = {
-#ifdef HAVE_TRACECMD
 	{ "record", KEY_RECORD, "SEC", 0,
 	  "Trace this machine for SEC seconds, or until interrupted, instead of reading "
-	  "a log", -1 },
+	  "a log. With QUERY only the chosen call sites are traced: objects, pages and percpu "
+	  "memory", -1 },
 	{ "buffer", KEY_BUFFER, "SIZE", 0,
 	  "For --record: memory for the events, of all CPUs together (default: 64M)", -1 },
-#endif
+	{ "on", KEY_ON, NULL, 0,
+	  "Let the kernel emit codetag:alloc and codetag:free for the chosen call sites, for perf, "
+	  "trace-cmd or bpftrace", -1 },
+	{ "off", KEY_OFF, NULL, 0, "Emit them no longer", -1 },
+	{ "all", 'a', NULL, 0, "With --on and --off: all call sites, without a query", -1 },
 	{ "order-by", 's', "KEY", 0,
 	  "Sort by %s (default: total_dynamic). Current means now, total ever; waste is lost "
 	  "by rounding up, remote_freed counts objects freed on another CPU", 0 },
@@ -106,6 +116,7 @@ static void hint_order(const char *columns)
 
 static const struct argp_child children[] = {
 	{ &trace_choice_argp, 0, NULL, 0 },
+	{ &debugfs_dir_argp, 0, NULL, 8 },
 	{ &output_argp, 0, NULL, 9 },
 	{ 0 }
 };
@@ -120,13 +131,25 @@ static void check(const struct trace *trace, struct argp_state *state)
 {
 	const struct trace_source *source = &trace->source;
 	enum group_by by = trace->by.by;
-	bool records = source->seconds > 0;
+	bool records = source->seconds > 0, switches = trace->on || trace->off;
+	bool of_lines = trace->query && !query_is_empty(trace->query);
 	bool by_file = by == BY_FILE || by == BY_DIR || by == BY_SUBSYSTEM;
 	const struct conflict conflicts[] = {
+		{ trace->on && trace->off, "either --on or --off", NULL },
+		{ switches && (records || trace->db_file),
+		  "--on and --off only switch events on and off", NULL },
+		{ trace->every && !switches, "--all goes with --on and --off", NULL },
+		{ trace->every && of_lines, "--all takes no query", NULL },
+		{ switches && !trace->every && !of_lines,
+		  "which call sites? --all is all of them", NULL },
+		{ records && of_lines && (trace->build || trace->by.by != BY_ROW || trace->by_size ||
+					  trace->choice.given),
+		  "--record with a query tells call sites apart, and knows nothing of callers and "
+		  "caches", NULL },
 		{ trace->db_file && (source->path || trace->save_db),
 		  "--db-file goes with no log and no --save-db", NULL },
-		{ records && (source->path || trace->db_file), "--record reads no file", NULL },
-		{ !source->path && !trace->db_file && !records,
+		{ records && trace->db_file, "--record reads no file", NULL },
+		{ !source->path && !trace->db_file && !records && !switches,
 		  "which log? '-' is standard input", NULL },
 		{ trace->buffer_given && !records, "--buffer goes with --record", NULL },
 		{ trace->branch && !trace->build, "--start-branch needs --kernel BUILD", NULL },
@@ -139,6 +162,21 @@ static void check(const struct trace *trace, struct argp_state *state)
 	};
 
 	CHECK_CONFLICTS(conflicts, state);
+#ifndef HAVE_TRACECMD
+	if (records && !of_lines)
+		argp_error(state, "this build can record only chosen call sites: give a QUERY");
+#endif
+}
+
+/* What the arguments are depends on the options: a log, or a query. */
+static void take_words(struct trace *trace, struct argp_state *state)
+{
+	const char *words = trace->words.len ? trace->words.s : NULL;
+
+	if (trace->on || trace->off || (trace->source.seconds > 0 && words))
+		trace->query = argument_query(words ? words : "", state);
+	else
+		trace->source.path = words;
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -149,7 +187,17 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	switch (key) {
 	case ARGP_KEY_INIT:
 		state->child_inputs[0] = &trace->choice;
-		state->child_inputs[1] = &trace->output;
+		state->child_inputs[1] = &trace->dir;
+		state->child_inputs[2] = &trace->output;
+		return 0;
+	case 'a':
+		trace->every = true;
+		return 0;
+	case KEY_ON:
+		trace->on = true;
+		return 0;
+	case KEY_OFF:
+		trace->off = true;
 		return 0;
 	case 's':
 		trace->order.key = argument_word(arg, WORDS(kmem_key_names, ), "sort key", state);
@@ -192,11 +240,14 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		trace->buffer_given = true;
 		return 0;
 	case ARGP_KEY_ARG:
-		if (trace->source.path)
+		if (trace->words.len && !trace->source.seconds && !trace->on && !trace->off)
 			argp_error(state, "one log at a time, '%s' is a second one", arg);
-		trace->source.path = arg;
+		if (trace->words.len)
+			text_puts(&trace->words, " ");
+		text_puts(&trace->words, arg);
 		return 0;
 	case ARGP_KEY_END:
+		take_words(trace, state);
 		trace_check_columns(&trace->output, has_file(trace), state);
 		check(trace, state);
 		if (trace->source.seconds > 0)
@@ -209,9 +260,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 static const struct argp argp = {
 	options, parse,
 #ifdef HAVE_TRACECMD
-	"LOG\n--record SEC",
+	"LOG\n--record SEC [QUERY…]\n--on QUERY…|--all\n--off QUERY…|--all",
 #else
-	"LOG",
+	"LOG\n--record SEC QUERY…\n--on QUERY…|--all\n--off QUERY…|--all",
 #endif
 	"Reads an ftrace log with the kmem events kmalloc, kfree, kmem_cache_alloc and "
 	"kmem_cache_free, of any kernel that has them: the file trace, trace_pipe (until "
@@ -225,6 +276,8 @@ static const struct argp argp = {
 #ifdef HAVE_TRACECMD
 	"  codetag trace --record 10 -n 20\n"
 #endif
+	"  codetag trace --record 10 file net/core/skbuff.c\n"
+	"  codetag trace --on func ext4_alloc_inode && perf record -e 'codetag:*' -a sleep 10\n"
 	"  trace-cmd report | codetag trace - --order-by waste -n 20\n"
 	"  perf script | codetag trace - --stack=2 --order-by current_dynamic\n"
 	"  codetag trace saved.trace --group process\n"
@@ -260,15 +313,41 @@ static bool save_db(const struct trace *trace)
 }
 #endif
 
-static bool read_accounts(struct trace *trace)
+static int switch_lines(const struct trace *trace)
+{
+	const struct change change = {
+		.choice = { .dir = trace->dir, .query = trace->query }, .every = trace->every,
+	};
+
+	return change_run(&change, trace->on ? "trace" : "trace=off");
+}
+
+static int record_lines(struct trace *trace)
+{
+	const struct trace_lines lines = {
+		.dir = trace->dir, .query = trace->query, .seconds = trace->source.seconds,
+		.buffer = trace->source.buffer,
+	};
+	int status = trace_lines_record(&lines, &trace->kmem);
+
+	if (status == STATUS_OK && !trace->kmem.events) {
+		warning("none of the chosen call sites allocated, or freed what it had allocated");
+		status = STATUS_FOUND;
+	}
+	return status;
+}
+
+static int read_accounts(struct trace *trace)
 {
 	trace_choice_start(&trace->choice, &trace->kmem);
 	trace->kmem.by_task = trace->by_task;
 	trace->source.frames = trace->choice.frames;
+	if (trace->query)
+		return record_lines(trace);
 	if (!trace->db_file)
-		return trace_read(&trace->kmem, &trace->source);
+		return trace_read(&trace->kmem, &trace->source) ? STATUS_OK : STATUS_TROUBLE;
 	trace->source.path = trace->db_file;
-	return trace_load(&trace->kmem, trace->db_file);
+	return trace_load(&trace->kmem, trace->db_file) ? STATUS_OK : STATUS_TROUBLE;
 }
 
 static bool resolve(struct trace *trace)
@@ -390,17 +469,23 @@ static int judge(const struct trace *trace)
 int cmd_trace(int argc, char **argv)
 {
 	struct trace trace = {
-		.source.buffer = 64 << 20, .by.by = BY_ROW,
+		.source.buffer = 64 << 20, .by.by = BY_ROW, .dir = DEBUGFS_DIR_INIT,
 	};
-	int status = STATUS_TROUBLE;
+	int status;
 
 	argp_parse(&argp, argc, argv, 0, NULL, &trace);
 	hint_order(trace.output.columns);
-	if (read_accounts(&trace) && save_db(&trace) && resolve(&trace)) {
-		make_view(&trace);
-		trace_view(&trace.view);
-		status = judge(&trace);
+	status = trace.on || trace.off ? switch_lines(&trace) : read_accounts(&trace);
+	if (status == STATUS_OK && !trace.on && !trace.off) {
+		status = STATUS_TROUBLE;
+		if (save_db(&trace) && resolve(&trace)) {
+			make_view(&trace);
+			trace_view(&trace.view);
+			status = judge(&trace);
+		}
 	}
+	query_free(trace.query);
+	text_free(&trace.words);
 	kmem_free(&trace.kmem);
 	kmem_free(&trace.groups);
 	arena_free(&trace.strings);

@@ -4,8 +4,8 @@
  *
  * The queries of a write are applied together, in one walk over the call sites. For each site,
  * the last matching query that says whether it is profiled decides; likewise for its fault,
- * its guard and its keys. All memory is allocated first, once for a site and not for each
- * query. After that nothing can fail, and the changes are made.
+ * its guard, its keys and whether it is traced. All memory is allocated first, once for a site
+ * and not for each query. After that nothing can fail, and the changes are made.
  */
 #define pr_fmt(fmt) "codetag: " fmt
 
@@ -37,6 +37,7 @@ static struct codetag_armory * const armories[NR_ARMED] = {
 enum aspect {
 	ASPECT_PROFILED,
 	ASPECT_KEYS,
+	ASPECT_TRACED,
 	ASPECT_ARMED,		/* the first kind */
 	NR_ASPECTS = ASPECT_ARMED + NR_ARMED,
 };
@@ -91,6 +92,9 @@ static unsigned int aspect_of(const struct codetag_query *query)
 		return ASPECT_ARMED + ARMED_GUARD;
 	case CODETAG_ACTION_KEYS:
 		return ASPECT_KEYS;
+	case CODETAG_ACTION_TRACE:
+	case CODETAG_ACTION_TRACE_OFF:
+		return ASPECT_TRACED;
 	default:
 		return ASPECT_PROFILED;
 	}
@@ -150,10 +154,35 @@ static struct codetag_armed *new_armed(const struct codetag_info *info,
 	return NULL;
 }
 
+/* How is a site to be split? Both queries leave as it is what the other one changes. */
+static bool new_split(const struct plan *plan, struct codetag_keys *keys)
+{
+	const struct codetag_query *split = plan->last[ASPECT_KEYS];
+	const struct codetag_query *traced = plan->last[ASPECT_TRACED];
+	unsigned int max, old;
+
+	/* The memory of a site without an id is charged elsewhere. */
+	if ((!split && !traced) || plan->info.without_id)
+		return false;
+
+	old = codetag_split_by(&plan->info, &max);
+	if (split)
+		*keys = split->keys;
+	else
+		*keys = (struct codetag_keys) {
+			.mask = old & CODETAG_SPLIT_KEYS,
+			.depth = old >> CODETAG_SPLIT_DEPTH,
+			.max = max,
+		};
+	if (traced ? traced->action == CODETAG_ACTION_TRACE : old & CODETAG_SPLIT_TRACE)
+		keys->mask |= CODETAG_SPLIT_TRACE;
+	return true;
+}
+
 /* The caller has to call clean(), also after an error. */
 static int prepare(struct plan *plan)
 {
-	const struct codetag_query *keys = plan->last[ASPECT_KEYS];
+	struct codetag_keys keys;
 	bool failed = false;
 
 	for (unsigned int kind = 0; kind < NR_ARMED; kind++) {
@@ -164,9 +193,8 @@ static int prepare(struct plan *plan)
 			failed |= !plan->armed[kind];
 		}
 	}
-	/* The memory of a site without an id is charged elsewhere. */
-	if (keys && keys->keys.mask && !plan->info.without_id) {
-		plan->site = codetag_split_new(&plan->info, &keys->keys);
+	if (new_split(plan, &keys) && keys.mask) {
+		plan->site = codetag_split_new(&plan->info, &keys);
 		failed |= !plan->site;
 	}
 	return failed ? -ENOMEM : 0;
@@ -175,7 +203,7 @@ static int prepare(struct plan *plan)
 static void make(struct plan *plan)
 {
 	const struct codetag_query *profiled = plan->last[ASPECT_PROFILED];
-	const struct codetag_query *keys = plan->last[ASPECT_KEYS];
+	struct codetag_keys keys;
 
 	if (profiled)
 		set_profiled(&plan->info, profiled);
@@ -190,7 +218,7 @@ static void make(struct plan *plan)
 	}
 	if (plan->site)
 		codetag_split(plan->site);
-	else if (keys && !keys->keys.mask && !plan->info.without_id)
+	else if (new_split(plan, &keys) && !keys.mask)
 		codetag_unsplit(&plan->info);
 	plan->site = NULL;
 }
@@ -221,6 +249,11 @@ int codetag_change_supported(const struct codetag_query *query)
 	}
 	if (query->action == CODETAG_ACTION_GUARD && !IS_ENABLED(CONFIG_CODETAG_GUARD)) {
 		pr_warn_ratelimited("control: this kernel has no guards: CONFIG_CODETAG_GUARD is not set\n");
+		return -EOPNOTSUPP;
+	}
+	if (query->action == CODETAG_ACTION_TRACE &&
+	    !(IS_ENABLED(CONFIG_CODETAG_CONTEXTS) && IS_ENABLED(CONFIG_TRACEPOINTS))) {
+		pr_warn_ratelimited("control: this kernel cannot trace call sites: CONFIG_CODETAG_CONTEXTS or CONFIG_TRACEPOINTS is not set\n");
 		return -EOPNOTSUPP;
 	}
 	if (query->action == CODETAG_ACTION_KEYS && !IS_ENABLED(CONFIG_CODETAG_CONTEXTS)) {

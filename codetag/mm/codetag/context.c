@@ -288,7 +288,7 @@ static struct codetag_context *new_context(struct codetag_site *site, unsigned i
 
 	if (!values_valid(site, split_by, values, like) || site->nr >= site->max)
 		return NULL;
-	ctx = codetag_pool_take(max_id);
+	ctx = codetag_pool_take(max_id, split_by & CODETAG_SPLIT_TRACE);
 	if (!ctx)
 		return NULL;
 
@@ -318,19 +318,20 @@ static noinline struct codetag_context *make_context(struct codetag_site *site,
 						     unsigned int max_id,
 						     const struct codetag_context *like)
 {
+	bool traced = split_by & CODETAG_SPLIT_TRACE;
 	struct codetag_context *ctx;
 	unsigned long flags;
 	bool refill;
 
 	if (in_nmi() || READ_ONCE(site->nr) >= READ_ONCE(site->max) ||
-	    !codetag_pool_may_take() || codetag_context_locked())
+	    !codetag_pool_may_take(traced) || codetag_context_locked())
 		return NULL;
 
 	flags = codetag_context_lock();
 	ctx = find_context(site, split_by, values);
 	if (!ctx)
 		ctx = new_context(site, split_by, values, max_id, like);
-	refill = codetag_pool_low();
+	refill = codetag_pool_low(traced);
 	codetag_context_unlock(flags);
 	if (refill)
 		codetag_pool_refill_later();

@@ -76,8 +76,9 @@ struct codetag_site {
 	unsigned long calls[CODETAG_SITE_CALLS];
 };
 
-/* Split bits: those of enum codetag_key, and above these the number of frames */
-#define CODETAG_SPLIT_KEYS	0xffffU
+/* Split bits: those of enum codetag_key, one for tracing, above these the number of frames */
+#define CODETAG_SPLIT_KEYS	0x7fffU
+#define CODETAG_SPLIT_TRACE	0x8000U
 #define CODETAG_SPLIT_DEPTH	16
 
 static inline unsigned int codetag_split_bits(unsigned int keys, unsigned int depth)
@@ -85,7 +86,7 @@ static inline unsigned int codetag_split_bits(unsigned int keys, unsigned int de
 	return keys & CODETAG_FRAME_KEYS ? keys | depth << CODETAG_SPLIT_DEPTH : keys;
 }
 
-static_assert(CODETAG_NR_KEYS <= CODETAG_SPLIT_DEPTH);
+static_assert(CODETAG_NR_KEYS < CODETAG_SPLIT_DEPTH);
 
 struct codetag_stack_text;
 

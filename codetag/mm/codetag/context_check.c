@@ -48,7 +48,7 @@ void codetag_context_use(struct codetag_context_use *use)
 		use->lost += per_cpu(codetag_contexts_nr_lost, cpu);
 	codetag_contexts_lock();
 	use->used = codetag_pool.nr_used;
-	use->free = codetag_pool.nr_free;
+	use->free = codetag_pool.supply[0].nr_free + codetag_pool.supply[1].nr_free;
 	list_for_each_entry(block, &codetag_pool.blocks, list)
 		use->bytes += sizeof(*block) +
 			      num_possible_cpus() * sizeof(struct codetag_block_counters);
@@ -70,6 +70,8 @@ static const char *what_is_wrong(struct codetag_context *ctx)
 		return "of a site that is not there";
 	if (codetag_from_id(ctx->id) != codetag_from_id(site->id))
 		return "with the tag of another site";
+	if (!!(ctx->split_by & CODETAG_SPLIT_TRACE) != codetag_block_of(ctx)->traced)
+		return "of a block for another kind of sites";
 	if (ctx->state == CODETAG_CONTEXT_HASHED && codetag_context_found(ctx) != ctx)
 		return "that allocations do not find";
 	return NULL;

@@ -58,33 +58,40 @@ static DEFINE_IRQ_WORK(refill_irq_work, queue_refill);
 /* When the last try to get more was in vain: for a second nobody tries again. */
 static unsigned long refill_failed = INITIAL_JIFFIES - HZ;
 
-static unsigned int wanted_free(void)
+static unsigned int wanted_free(bool traced)
 {
+	unsigned int sites = READ_ONCE(codetag_pool.supply[traced].nr_sites);
 	unsigned int max = READ_ONCE(codetag_max_contexts);
 
-	if (!READ_ONCE(codetag_pool.nr_sites))
+	if (!sites)
 		return 0;
-	return min(FREE_MIN + FREE_PER_SITE * READ_ONCE(codetag_pool.nr_sites),
+	return min(FREE_MIN + FREE_PER_SITE * sites,
 		   max - min(max, READ_ONCE(codetag_pool.nr_used)));
+}
+
+static bool too_few(bool traced)
+{
+	return READ_ONCE(codetag_pool.supply[traced].nr_free) < wanted_free(traced);
 }
 
 /**
  * codetag_pool_low - are there too few free contexts?
+ * @traced: for traced sites
  *
  * Context: Any.
  * Return: Whether it is time for codetag_pool_refill_later().
  */
-bool codetag_pool_low(void)
+bool codetag_pool_low(bool traced)
 {
 	unsigned long failed = READ_ONCE(refill_failed);
 
 	/* Jiffies of 32 bits are before anything that is long enough ago. */
-	return READ_ONCE(codetag_pool.nr_free) < wanted_free() &&
-	       !time_in_range_open(jiffies, failed, failed + HZ);
+	return too_few(traced) && !time_in_range_open(jiffies, failed, failed + HZ);
 }
 
 /**
  * codetag_pool_may_take - is there a chance of a free context?
+ * @traced: for a traced site
  *
  * Once a limit is reached, every allocation on all CPUs may ask for one, and must not wait
  * for the lock in vain.
@@ -92,10 +99,10 @@ bool codetag_pool_low(void)
  * Context: Any.
  * Return: false if there is none, and none is to be expected soon.
  */
-bool codetag_pool_may_take(void)
+bool codetag_pool_may_take(bool traced)
 {
 	return READ_ONCE(codetag_pool.nr_used) < READ_ONCE(codetag_max_contexts) &&
-	       (READ_ONCE(codetag_pool.nr_free) || codetag_pool_low());
+	       (READ_ONCE(codetag_pool.supply[traced].nr_free) || codetag_pool_low(traced));
 }
 
 /**
@@ -110,14 +117,16 @@ void codetag_pool_refill_later(void)
 
 /**
  * codetag_pool_take - take a free context
- * @max_id: the highest id that will do
+ * @max_id:	the highest id that will do
+ * @traced:	for a traced site
  *
  * Context: With codetag_context_lock held.
  * Return: The context, NULL if there is none.
  */
-struct codetag_context *codetag_pool_take(unsigned int max_id)
+struct codetag_context *codetag_pool_take(unsigned int max_id, bool traced)
 {
-	struct hlist_node *first = codetag_pool.free[0].first ?: codetag_pool.free[1].first;
+	struct codetag_supply *supply = &codetag_pool.supply[traced];
+	struct hlist_node *first = supply->free[0].first ?: supply->free[1].first;
 	struct codetag_context *ctx;
 
 	if (!first || codetag_pool.nr_used >= READ_ONCE(codetag_max_contexts))
@@ -127,7 +136,7 @@ struct codetag_context *codetag_pool_take(unsigned int max_id)
 		return NULL;
 
 	hlist_del(&ctx->node);
-	codetag_pool.nr_free--;
+	supply->nr_free--;
 	codetag_pool.nr_used++;
 	codetag_block_of(ctx)->nr_used++;
 	return ctx;
@@ -145,8 +154,10 @@ static void free_block(struct codetag_block *block)
 /* With codetag_context_lock held. */
 static void add_free(struct codetag_context *ctx)
 {
-	codetag_pool.nr_free++;
-	hlist_add_head(&ctx->node, &codetag_pool.free[ctx->id > page_tag_max_id]);
+	struct codetag_supply *supply = &codetag_pool.supply[codetag_block_of(ctx)->traced];
+
+	supply->nr_free++;
+	hlist_add_head(&ctx->node, &supply->free[ctx->id > page_tag_max_id]);
 }
 
 /**
@@ -173,7 +184,7 @@ static void list_block(struct codetag_block *new)
 	list_add(&new->list, &before->list);
 }
 
-static bool add_block(void)
+static bool add_block(bool traced)
 {
 	const gfp_t gfp = GFP_KERNEL | __GFP_NORETRY | __GFP_NOWARN;
 	struct codetag_block *block = kvzalloc(sizeof(*block), gfp);
@@ -183,6 +194,7 @@ static bool add_block(void)
 	lockdep_assert_held(&codetag_pool.mutex);
 	if (!block)
 		return false;
+	block->traced = traced;
 	block->counters = alloc_percpu_gfp(struct codetag_block_counters, gfp);
 	if (!block->counters || !codetag_block_add(block)) {
 		free_block(block);
@@ -203,6 +215,22 @@ static bool add_block(void)
 	return true;
 }
 
+static void refill(bool traced)
+{
+	bool added;
+
+	do {
+		mutex_lock(&codetag_pool.mutex);
+		added = too_few(traced);
+		if (added && !add_block(traced)) {
+			WRITE_ONCE(refill_failed, jiffies);
+			added = false;
+		}
+		mutex_unlock(&codetag_pool.mutex);
+		codetag_rest(CODETAG_BLOCK_SIZE * num_possible_cpus());
+	} while (added);
+}
+
 /**
  * codetag_pool_refill - prepare as many free contexts as the split sites need
  *
@@ -210,18 +238,8 @@ static bool add_block(void)
  */
 void codetag_pool_refill(void)
 {
-	bool added;
-
-	do {
-		mutex_lock(&codetag_pool.mutex);
-		added = READ_ONCE(codetag_pool.nr_free) < wanted_free();
-		if (added && !add_block()) {
-			WRITE_ONCE(refill_failed, jiffies);
-			added = false;
-		}
-		mutex_unlock(&codetag_pool.mutex);
-		codetag_rest(CODETAG_BLOCK_SIZE * num_possible_cpus());
-	} while (added);
+	refill(false);
+	refill(true);
 }
 
 static void refill_by_work(struct work_struct *work)
@@ -241,7 +259,7 @@ static bool remove_block(struct codetag_block *block)
 	for (i = 0; unused && i < CODETAG_BLOCK_SIZE; i++)
 		hlist_del(&block->contexts[i].node);
 	if (unused)
-		codetag_pool.nr_free -= CODETAG_BLOCK_SIZE;
+		codetag_pool.supply[block->traced].nr_free -= CODETAG_BLOCK_SIZE;
 	codetag_context_unlock(flags);
 	if (!unused)
 		return false;
@@ -261,15 +279,17 @@ static bool remove_block(struct codetag_block *block)
 void codetag_pool_shrink(void)
 {
 	struct codetag_block *block, *before;
-	unsigned int keep = 0;
+	unsigned int keep[2] = {};
 
-	if (READ_ONCE(codetag_pool.nr_sites))
-		keep = 2 * wanted_free() + CODETAG_BLOCK_SIZE;
+	for (unsigned int traced = 0; traced < 2; traced++)
+		if (READ_ONCE(codetag_pool.supply[traced].nr_sites))
+			keep[traced] = 2 * wanted_free(traced) + CODETAG_BLOCK_SIZE;
 	mutex_lock(&codetag_pool.mutex);
 	list_for_each_entry_safe_reverse(block, before, &codetag_pool.blocks, list) {
-		if (READ_ONCE(codetag_pool.nr_free) < keep + CODETAG_BLOCK_SIZE)
-			break;
-		remove_block(block);
+		struct codetag_supply *supply = &codetag_pool.supply[block->traced];
+
+		if (READ_ONCE(supply->nr_free) >= keep[block->traced] + CODETAG_BLOCK_SIZE)
+			remove_block(block);
 	}
 	mutex_unlock(&codetag_pool.mutex);
 }

@@ -13,24 +13,32 @@ struct workqueue_struct;
 #ifdef CONFIG_CODETAG_CONTEXTS
 
 /**
+ * struct codetag_supply - free contexts of one kind
+ * @free:	those that every page can hold, and those that only objects can
+ * @nr_free:	how many there are
+ * @nr_sites:	sites that are split, for which they are prepared
+ */
+struct codetag_supply {
+	struct hlist_head free[2];
+	unsigned int nr_free;
+	unsigned int nr_sites;
+};
+
+/**
  * struct codetag_pool - contexts, in blocks of neighbouring ids
  * @mutex:	protects @blocks, and keeps contexts from being freed. Modules that load wait
  *		for it, so it is never held over a grace period. codetag_sem nests inside
  * @blocks:	in the order of ids
- * @free:	free contexts: those that every page can hold, and those that only objects can
- * @nr_free:	free contexts
+ * @supply:	free contexts: for sites that are not traced, and for those that are
  * @nr_used:	other contexts
- * @nr_sites:	sites that are split, for which free contexts are prepared
  *
- * codetag_context_lock protects @free, @nr_free and @nr_used.
+ * codetag_context_lock protects @supply but for the number of sites, and @nr_used.
  */
 struct codetag_pool {
 	struct mutex mutex; /* for blocks */
 	struct list_head blocks;
-	struct hlist_head free[2];
-	unsigned int nr_free;
+	struct codetag_supply supply[2];
 	unsigned int nr_used;
-	unsigned int nr_sites;
 };
 
 extern struct codetag_pool codetag_pool;
@@ -41,9 +49,9 @@ static inline struct codetag_block *codetag_block_of(struct codetag_context *ctx
 	return container_of(ctx - ctx->id % CODETAG_BLOCK_SIZE, struct codetag_block, contexts[0]);
 }
 
-bool codetag_pool_low(void);
-bool codetag_pool_may_take(void);
-struct codetag_context *codetag_pool_take(unsigned int max_id);
+bool codetag_pool_low(bool traced);
+bool codetag_pool_may_take(bool traced);
+struct codetag_context *codetag_pool_take(unsigned int max_id, bool traced);
 void codetag_pool_put(struct codetag_context *ctx);
 void codetag_pool_refill(void);
 void codetag_pool_refill_later(void);

@@ -180,13 +180,17 @@ static bool reap_free(struct codetag_block *block)
 void codetag_split_count(void)
 {
 	struct codetag_site *site;
-	unsigned int nr = 0;
+	unsigned int nr[2] = {};
 
 	list_for_each_entry(site, &codetag_sites, list) {
-		nr += !!READ_ONCE(site->split_wanted);
+		unsigned int wanted = READ_ONCE(site->split_wanted);
+
+		if (wanted)
+			nr[!!(wanted & CODETAG_SPLIT_TRACE)]++;
 		codetag_rest(1);
 	}
-	WRITE_ONCE(codetag_pool.nr_sites, nr);
+	WRITE_ONCE(codetag_pool.supply[0].nr_sites, nr[0]);
+	WRITE_ONCE(codetag_pool.supply[1].nr_sites, nr[1]);
 }
 
 static void set_key(struct static_key_false *key, bool on)

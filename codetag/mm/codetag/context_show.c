@@ -38,7 +38,7 @@ static void show_split(struct seq_file *m, unsigned int split_by, unsigned int m
 		seq_puts(m, "=none");
 	if (split_by & CODETAG_FRAME_KEYS)
 		seq_printf(m, " depth=%u", split_by >> CODETAG_SPLIT_DEPTH);
-	if (split_by)
+	if (split_by & CODETAG_SPLIT_KEYS)
 		seq_printf(m, " max=%u", max);
 }
 
@@ -53,20 +53,25 @@ static void show_split(struct seq_file *m, unsigned int split_by, unsigned int m
  */
 void codetag_keys_show(struct seq_file *m, const struct codetag_info *info)
 {
-	unsigned int split_by = 0, max = 0;
-	const struct codetag_site *site;
+	unsigned int max, split_by = codetag_split_by(info, &max);
 
-	if (info->without_id)
-		return;
-	preempt_disable();
-	site = codetag_site_by_id(info->id);
-	if (site) {
-		split_by = READ_ONCE(site->split_wanted);
-		max = READ_ONCE(site->max);
-	}
-	preempt_enable();
-	if (split_by)
+	if (split_by & CODETAG_SPLIT_KEYS)
 		show_split(m, split_by, max);
+}
+
+/**
+ * codetag_trace_show - show whether a call site is traced
+ * @m:		where to print to
+ * @info:	the site
+ *
+ * Context: Process, with codetag_lock() held.
+ */
+void codetag_trace_show(struct seq_file *m, const struct codetag_info *info)
+{
+	unsigned int max;
+
+	if (codetag_split_by(info, &max) & CODETAG_SPLIT_TRACE)
+		seq_puts(m, " trace");
 }
 
 /* The tag as it is in /proc/allocinfo. */
@@ -93,12 +98,16 @@ static void show_counters(struct seq_file *m, u16 id)
 
 static void show_site(struct seq_file *m, const struct codetag_site *site)
 {
+	unsigned int split_by = READ_ONCE(site->split_wanted);
+
 	/* The memory that is charged to the site itself */
 	seq_puts(m, "# site: ");
 	show_counters(m, site->id);
 	seq_printf(m, " %8lu", codetag_site_lost(site));
 	show_tag(m, site->id);
-	show_split(m, READ_ONCE(site->split_wanted), READ_ONCE(site->max));
+	show_split(m, split_by, READ_ONCE(site->max));
+	if (split_by & CODETAG_SPLIT_TRACE)
+		seq_puts(m, " trace");
 	seq_printf(m, " contexts=%u\n", READ_ONCE(site->nr));
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Choosing call sites: to profile them, split them, guard them or make them fail.
+ * Choosing call sites: to profile them, split them, trace them, guard them or make them fail.
  *
  * Queries (see query.h) come from the boot parameter "codetag=" and from
  * /sys/kernel/debug/codetag/control. A write is done as a whole or not at all: all of its
@@ -90,7 +90,7 @@ static int parse_query(char *text, const char *source, size_t len, size_t *pos,
 	}
 	if (query->action == CODETAG_ACTION_NONE) {
 		print_bad_query(query, source,
-				"no action such as =p, +p, -p, fault, guard or keys=");
+				"no action such as =p, +p, -p, fault, guard, trace or keys=");
 		return -EINVAL;
 	}
 	ret = codetag_change_supported(query);
@@ -250,7 +250,7 @@ static bool __init boot_text_good(void)
 	strscpy(boot_text, boot_source);
 	while ((ret = codetag_query_parse(boot_text, len, &pos, &query, &err)) > 0) {
 		if (query.action == CODETAG_ACTION_NONE) {
-			pr_warn("codetag=: '%.*s' has no action such as =p, +p, -p, fault, guard or keys=\n",
+			pr_warn("codetag=: '%.*s' has no action such as =p, +p, -p, fault, guard, trace or keys=\n",
 				(int)(query.end - query.start), boot_source + query.start);
 			return false;
 		}
@@ -283,7 +283,7 @@ void __init codetag_control_init(void)
 			codetag_change_flags(&query);
 }
 
-/* The rest of the parameter needs memory: faults, guards and remembered queries. */
+/* The rest of the parameter needs memory: faults, guards, traces and remembered queries. */
 static int __init control_boot_init(void)
 {
 	size_t pos = 0, len = strlen(boot_source);
@@ -351,6 +351,7 @@ static int control_show(struct seq_file *m, void *v)
 		   info->without_id ? 0 : info->id);
 	codetag_keys_show(m, info);
 	codetag_change_show(m, info);
+	codetag_trace_show(m, info);
 	seq_putc(m, '\n');
 	return 0;
 }

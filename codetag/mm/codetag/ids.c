@@ -115,6 +115,8 @@ u16 codetag_ids_find(void)
  * codetag_ids_publish - let allocations find the counters of a range
  * @range: the range, complete but for its list
  *
+ * Frees do not find those of traced sites by themselves, see traced.c.
+ *
  * Context: With codetag_lock_all() held.
  */
 void codetag_ids_publish(struct codetag_range *range)
@@ -125,7 +127,8 @@ void codetag_ids_publish(struct codetag_range *range)
 	/* Reports find the range without a lock. */
 	smp_store_release(&codetag_blocks[block], range);
 	module_alloc_tag_counters[block] = range->counters - range->first;
-	module_alloc_tag_sizes[block] = range->nr * sizeof(*range->counters);
+	if (!range->block || !range->block->traced)
+		module_alloc_tag_sizes[block] = range->nr * sizeof(*range->counters);
 }
 
 /**

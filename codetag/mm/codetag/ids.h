@@ -101,6 +101,7 @@ struct codetag_block_counters {
  * @list:	in the blocks, in the order of ids
  * @first:	id of the first
  * @nr_used:	contexts that are not free
+ * @traced:	its contexts are for traced sites, see traced.c
  * @unlisted:	for codetag_contexts_check(): those not seen in the list of their site
  * @rcu:	to free it
  * @counters:	their counters
@@ -110,6 +111,7 @@ struct codetag_block {
 	struct list_head list;
 	u16 first;
 	unsigned int nr_used;
+	bool traced;
 	u32 unlisted;
 	struct rcu_head rcu;
 	struct codetag_block_counters __percpu *counters;

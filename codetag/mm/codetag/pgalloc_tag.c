@@ -12,6 +12,7 @@
 #include "page_store.h"
 #include "tags.h"
 #include "stats.h"
+#include "traced.h"
 
 /* Pages whose id did not fit the store, and pages freed alone that are a part of more. */
 atomic_long_t pgalloc_tag_nr_not_representable;
@@ -81,8 +82,11 @@ static noinline void add_split_any(struct page *page, unsigned int order, gfp_t 
 	preempt_disable();
 	id = codetag_context_id(page_to_nid(page), gfp, gfp & __GFP_ACCOUNT,
 				codetag_page_size_asked(order), page_tag_max_id);
-	if (id)
+	if (id) {
 		pgalloc_tag_add_slow(page, order, gfp, id);
+		codetag_traced_alloc(id, page_to_virt(page), PAGE_SIZE << order, gfp,
+				     page_to_nid(page));
+	}
 	preempt_enable();
 }
 
@@ -139,7 +143,8 @@ static void sub_id(const struct page *page, size_t bytes, u16 id)
 {
 	if (page_tag_is_mark(id))
 		freed_alone(page, id); /* what is not known stays with its site */
-	else if (!alloc_tag_uncharge(id, bytes, 1))
+	else if (!alloc_tag_uncharge(id, bytes, 1) &&
+		 !codetag_traced_uncharge(id, page_to_virt(page), bytes, page_to_nid(page)))
 		damaged(page, id);
 }
 
@@ -234,9 +239,9 @@ void __pgalloc_tag_sub_tail(struct page *page, unsigned int order, u16 id)
 	 * The first page is a part of its own, which may be freed at any moment. Until the
 	 * bytes of the others are uncharged, both are held, see alloc_tag_uncharge().
 	 */
-	if (!page_tag_is_mark(id) && alloc_tag_id_counted(id))
+	if (!page_tag_is_mark(id) && codetag_id_known(id))
 		alloc_tag_add_parts(id, 1);
-	sub_id(page, (PAGE_SIZE << order) - PAGE_SIZE, id);
+	sub_id(page + 1, (PAGE_SIZE << order) - PAGE_SIZE, id);
 }
 
 /**
@@ -310,7 +315,7 @@ void __pgalloc_tag_split(struct page *page, unsigned int old_order, unsigned int
 		id = __pgalloc_tag_first(page);
 		page_tag_set(page + 1, CODETAG_ID_NONE);
 	}
-	if (!alloc_tag_id_counted(id)) {
+	if (!codetag_id_known(id)) {
 		damaged(page, id);
 		return;
 	}

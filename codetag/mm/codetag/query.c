@@ -261,7 +261,7 @@ static int parse_term(struct parser *p, const struct word *word, struct codetag_
 	if (term < 0)
 		return bad_word(p, &key, negated ?
 				"only file, func, module, subsystem, line and id can follow not" :
-				"neither a keyword (file, func, module, subsystem, line, id, not) nor an action (=p, +p, -p, =_, fault, guard, keys=)");
+				"neither a keyword (file, func, module, subsystem, line, id, not) nor an action (=p, +p, -p, =_, fault, guard, trace, keys=)");
 	if (negated && p->nots[term] == CODETAG_QUERY_NOTS)
 		return bad_word(p, &key, "given more than 8 times with not");
 	if (!negated && p->terms & BIT(term))
@@ -502,7 +502,7 @@ static int parse_rate(struct parser *p, const struct word *word, unsigned long *
 	return 0;
 }
 
-/* "fault" or "fault=off", and the same with guard: the first action, or the one after it */
+/* "fault" or "fault=off", the same with guard and trace: the first action, or the one after it */
 static int parse_armed(struct parser *p, const struct word *word, enum codetag_action action,
 		       const char *why, struct codetag_query *q)
 {
@@ -539,6 +539,8 @@ static int parse_word(struct parser *p, const struct word *word, struct codetag_
 		return parse_armed(p, word, CODETAG_ACTION_FAULT, "must be fault or fault=off", q);
 	if (names(word, "guard"))
 		return parse_armed(p, word, CODETAG_ACTION_GUARD, "must be guard or guard=off", q);
+	if (names(word, "trace"))
+		return parse_armed(p, word, CODETAG_ACTION_TRACE, "must be trace or trace=off", q);
 	if (!strncmp(word->s, "keys=", strlen("keys=")))
 		return parse_keys(p, word, q);
 	return parse_term(p, word, q);

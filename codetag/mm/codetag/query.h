@@ -14,6 +14,8 @@
  *	fault=off		disarm it
  *	guard [rate=N]		have KFENCE take every Nth object
  *	guard=off		no longer
+ *	trace			an event for each allocation and free
+ *	trace=off		no longer
  *	keys=KEY[,KEY...] [depth=N] [max=N]
  *				split the site: by caller, node, size, ...
  *	keys=none		end the split
@@ -57,6 +59,8 @@ enum codetag_action {
 	CODETAG_ACTION_GUARD,
 	CODETAG_ACTION_GUARD_OFF,
 	CODETAG_ACTION_KEYS,
+	CODETAG_ACTION_TRACE,
+	CODETAG_ACTION_TRACE_OFF,
 };
 
 /*

@@ -36,6 +36,7 @@
 #include "slab_far.h"
 #include "slab_ref.h"
 #include "stats.h"
+#include "traced.h"
 
 /*
  * Ids of objects smaller than this are always inline, and vectors are smaller than this,
@@ -413,6 +414,7 @@ void codetag_slab_alloc_any(struct kmem_cache *s, gfp_t gfp, void *object, size_
 			ref = codetag_slab_ref_any(s, object);
 		*ref = id;
 		alloc_tag_charge(id, s->size, 1);
+		codetag_traced_alloc(id, object, s->size, gfp, slab_nid(slab));
 	}
 	preempt_enable();
 }
@@ -453,7 +455,9 @@ void codetag_slab_free_checked(struct kmem_cache *s, void *object)
 		return;
 
 	*ref = CODETAG_ID_NONE;
-	if (!alloc_tag_uncharge(id, s->size, 1))
+	if (!alloc_tag_uncharge(id, s->size, 1) &&
+	    !codetag_traced_uncharge(id, object, s->size,
+				     slab_nid(virt_to_slab(kasan_reset_tag(object)))))
 		alloc_tag_damaged(id, "an object of", s->name);
 }
 

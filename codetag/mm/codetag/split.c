@@ -15,7 +15,7 @@
 /**
  * codetag_split_new - prepare to split a site
  * @info:	the site, which has an id
- * @keys:	the keys, and their limits
+ * @keys:	the keys, and their limits; CODETAG_SPLIT_TRACE among the keys traces the site
  *
  * Context: Process, one at a time, with codetag_lock() held.
  * Return: An argument for codetag_split() or codetag_site_free(); NULL without
@@ -73,6 +73,31 @@ void codetag_unsplit(const struct codetag_info *info)
 }
 
 /**
+ * codetag_split_by - how is a site to be split while it is profiled?
+ * @info:	the site
+ * @max:	contexts that it may have, on return
+ *
+ * Context: With codetag_lock() held.
+ * Return: See codetag_split_bits(), with CODETAG_SPLIT_TRACE if it is traced; 0: not at all.
+ */
+unsigned int codetag_split_by(const struct codetag_info *info, unsigned int *max)
+{
+	const struct codetag_site *site = NULL;
+	unsigned int split_by = 0;
+
+	*max = CODETAG_SITE_CONTEXTS;
+	preempt_disable();
+	if (!info->without_id)
+		site = codetag_site_by_id(info->id);
+	if (site)
+		split_by = READ_ONCE(site->split_wanted);
+	if (split_by)
+		*max = READ_ONCE(site->max);
+	preempt_enable();
+	return split_by;
+}
+
+/**
  * codetag_split_wanted - is a site to be split while it is profiled?
  * @info: the site
  *
@@ -81,16 +106,9 @@ void codetag_unsplit(const struct codetag_info *info)
  */
 bool codetag_split_wanted(const struct codetag_info *info)
 {
-	const struct codetag_site *site;
-	bool wanted;
+	unsigned int max;
 
-	if (info->without_id)
-		return false;
-	preempt_disable();
-	site = codetag_site_by_id(info->id);
-	wanted = site && READ_ONCE(site->split_wanted);
-	preempt_enable();
-	return wanted;
+	return codetag_split_by(info, &max);
 }
 
 /**

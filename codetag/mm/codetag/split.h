@@ -59,6 +59,7 @@ struct codetag_site *codetag_split_new(const struct codetag_info *info,
 void codetag_split(struct codetag_site *site);
 void codetag_unsplit(const struct codetag_info *info);
 void codetag_split_switch(void);
+unsigned int codetag_split_by(const struct codetag_info *info, unsigned int *max);
 bool codetag_split_wanted(const struct codetag_info *info);
 
 /* context_check.c: reports about all contexts */
@@ -68,6 +69,7 @@ unsigned int codetag_contexts_check(struct seq_buf *out);
 
 /* context_show.c: the list of contexts */
 void codetag_keys_show(struct seq_file *m, const struct codetag_info *info);
+void codetag_trace_show(struct seq_file *m, const struct codetag_info *info);
 
 #else /* CONFIG_CODETAG_CONTEXTS */
 
@@ -81,10 +83,17 @@ static inline void codetag_split(struct codetag_site *site) {}
 static inline void codetag_unsplit(const struct codetag_info *info) {}
 static inline void codetag_split_switch(void) {}
 static inline void codetag_contexts_module_gone(const struct module *mod) {}
+static inline unsigned int codetag_split_by(const struct codetag_info *info, unsigned int *max)
+{
+	*max = 0;
+	return 0;
+}
+
 static inline bool codetag_split_wanted(const struct codetag_info *info) { return false; }
 static inline void codetag_contexts_init(void) {}
 static inline unsigned int codetag_contexts_check(struct seq_buf *out) { return 0; }
 static inline void codetag_keys_show(struct seq_file *m, const struct codetag_info *info) {}
+static inline void codetag_trace_show(struct seq_file *m, const struct codetag_info *info) {}
 
 #endif /* CONFIG_CODETAG_CONTEXTS */
 

@@ -66,8 +66,11 @@ static bool has_frames(const char *key)
 static void put_keys(const struct reader *r, uint32_t split, uint32_t max)
 {
 	const uint64_t *n = r->image->n;
+	/* The bit below the number of frames */
+	uint32_t trace = n[N_SPLIT_DEPTH] ? split & 1U << (n[N_SPLIT_DEPTH] - 1) : 0;
 	char separator = '=';
 
+	split &= ~trace;
 	text_puts(r->out, " keys");
 	for (size_t i = 0; i < r->keys; i++) {
 		if (!(split >> i & 1))
@@ -83,6 +86,8 @@ static void put_keys(const struct reader *r, uint32_t split, uint32_t max)
 		text_printf(r->out, " depth=%u", (split & ~(1U << 31)) >> n[N_SPLIT_DEPTH]);
 	if (split)
 		text_printf(r->out, " max=%u", max);
+	if (trace)
+		text_puts(r->out, " trace");
 }
 
 static void put_site(const struct reader *r, const char *raw)

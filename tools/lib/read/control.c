@@ -47,12 +47,12 @@ static bool parse_guard(struct control_site *site, const char *s)
 	       parse_number(s + strlen("rate="), &site->guard) && site->guard > 0;
 }
 
-/* "=p id 17 keys=size max=1024 fault times=1 guard rate=100", what follows the tag. */
+/* "=p id 17 keys=size max=1024 fault times=1 guard rate=100 trace", what follows the tag. */
 static bool parse_notes(struct control_site *site, char *s)
 {
 	int64_t id;
 	char *word = next_word(&s);
-	const char *guard;
+	const char *guard, *trace;
 
 	if (*word != '=' || !word[1])
 		return false;
@@ -62,6 +62,10 @@ static bool parse_notes(struct control_site *site, char *s)
 		return false;
 	site->id = id;
 	s += strspn(s, " ");
+	trace = cut_off(s, "trace");
+	if (trace && *trace)
+		return false;
+	site->traced = trace;
 	guard = cut_off(s, "guard");
 	site->fault = cut_off(s, "fault");
 	if (!strncmp(s, "keys=", strlen("keys=")))
@@ -138,6 +142,7 @@ struct control_counts control_count(const struct control *control)
 		counts.split += site->keys != NULL;
 		counts.faults += site->fault != NULL;
 		counts.guards += site->guard != 0;
+		counts.traced += site->traced;
 	}
 	return counts;
 }

@@ -3,7 +3,7 @@
  * What a codetag kernel says about single call sites, in debugfs:
  *
  *	control	FILE:LINE [MODULE] func:FUNCTION =FLAGS id N [keys=KEY,… …] [fault SETTING=N …]
- *		[guard rate=N]
+ *		[guard rate=N] [trace]
  *	faults	PASSED FAILED SKIPPED STATE FILE:LINE [MODULE] func:FUNCTION
  *	guards	PASSED GUARDED MISSED RATE STATE FILE:LINE [MODULE] func:FUNCTION
  *	queries	N: QUERY, for modules to come
@@ -27,6 +27,7 @@ struct control_site {
 	const char *keys;	/* "stack depth=16 max=1024"; NULL: it is not split */
 	const char *fault;	/* its settings, "" or all of them default; NULL: none */
 	int64_t guard;		/* KFENCE takes every one of so many objects; 0: it has no guard */
+	bool traced;
 };
 
 struct control {
@@ -42,9 +43,9 @@ void control_parse(struct control *control, char *text, size_t len);
 /* Keeps the sites that @query (may be NULL) selects. */
 void control_select(struct control *control, const struct query *query);
 
-/* How many sites are profiled, are split, and have a fault and a guard. */
+/* How many sites are profiled, are split, have a fault and a guard, and are traced. */
 struct control_counts {
-	size_t profiled, split, faults, guards;
+	size_t profiled, split, faults, guards, traced;
 };
 
 struct control_counts control_count(const struct control *control);

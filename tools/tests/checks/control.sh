@@ -60,12 +60,13 @@ status_is_control() {
 		}' "$dir/control")
 }
 
-# reset_removes ACTION NOTE: reset removes what the line of a site says with NOTE, and nothing else.
+# reset_removes ACTION NOTE [SAYS]: reset removes what the line of a site says with NOTE, and
+# nothing else.
 reset_removes() {
-	local dir=$scratch/reset-$1 out
+	local dir=$scratch/reset-$1 out says=${3:-1 $1 removed}
 	rm -rf "$dir" && mkdir "$dir" && : >"$dir/queries" || return 1
 	echo "a.c:1 func:f =p id 33 $2" >"$dir/control"
-	out=$("$codetag" reset --debugfs "$dir") && [ "$out" = "1 $1 removed" ] &&
+	out=$("$codetag" reset --debugfs "$dir") && [ "$out" = "$says" ] &&
 		[ "$(head -n 1 "$dir/control")" = "$1=off" ] && [ ! -s "$dir/queries" ] ||
 		{ echo "$out"; cat "$dir/control"; return 1; }
 }
@@ -83,6 +84,10 @@ check control/guard writes 'func f guard' control guard func f
 check control/guard-rate writes 'line 3-7 guard rate=100' control guard line 3-7 --rate 100
 check control/guard-off writes 'module m guard=off' control guard --off module m
 check control/reset-guard reset_removes guard 'guard rate=100'
+check control/reset-trace reset_removes trace trace '1 call site no longer traced'
+check control/trace writes 'func f trace' control trace --on func f
+check control/trace-all writes 'trace' control trace --all --on
+check control/trace-off writes 'module m line 3-7 trace=off' control trace module m --off line 3-7
 check control/reset-fault reset_removes fault 'fault times=1'
 check control/split writes 'func __alloc_skb keys=stack,age depth=8' control \
 	split func __alloc_skb stack age depth=8
@@ -99,6 +104,8 @@ if make_refuse; then
 	check control/ENOSPC refused 28 2 'codetag remembered' control enable module m
 	check control/EOPNOTSUPP refused 95 2 CONFIG_CODETAG_FAULT_INJECTION control fault func f
 	check control/guard-EOPNOTSUPP refused 95 2 CONFIG_CODETAG_GUARD control guard func f
+	check control/trace-EOPNOTSUPP refused 95 2 CONFIG_TRACEPOINTS control trace --on func f
+	check control/trace-ENOENT refused 2 1 'no call site is chosen' control trace --off func f
 	check control/guard-EINVAL refused 22 2 'no pool of KFENCE' control guard func f
 	check control/guard-EBUSY refused 16 2 'no pool of KFENCE' control guard func f
 	check control/split-EOPNOTSUPP refused 95 2 CONFIG_CODETAG_CONTEXTS control split func f size

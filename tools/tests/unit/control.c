@@ -31,6 +31,14 @@ static void test_notes(void)
 		  { .id = 17, .profiled = true, .keys = "size max=9", .guard = 2147483647 } },
 		{ "=_ id 17 keys=stack depth=4 max=9 fault times=1 space=0 guard rate=7", true,
 		  { .id = 17, .keys = "stack depth=4 max=9", .fault = "times=1 space=0", .guard = 7 } },
+		{ "=p id 17 trace", true, { .id = 17, .profiled = true, .traced = true } },
+		{ "=p id 17 keys=size max=9 fault times=1 guard rate=7 trace", true,
+		  { .id = 17, .profiled = true, .keys = "size max=9", .fault = "times=1",
+		    .guard = 7, .traced = true } },
+		{ "=p id 17 fault trace", true,
+		  { .id = 17, .profiled = true, .fault = "", .traced = true } },
+		{ "=p id 17 trace guard rate=7", false, { .id = 0 } },
+		{ "=p id 17 traced", false, { .id = 0 } },
 		{ "=p id 17 guard", false, { .id = 0 } },
 		{ "=p id 17 guard rate=0", false, { .id = 0 } },
 		{ "=p id 17 guard rate=-1", false, { .id = 0 } },
@@ -55,7 +63,7 @@ static void test_notes(void)
 		       (!control.count ||
 			(site->id == want->id && site->profiled == want->profiled &&
 			 same(site->keys, want->keys) && same(site->fault, want->fault) &&
-			 site->guard == want->guard)), "control line \"%s\"", lines[i].notes);
+			 site->guard == want->guard && site->traced == want->traced)), "control line \"%s\"", lines[i].notes);
 		control_free(&control);
 	}
 	text_free(&text);

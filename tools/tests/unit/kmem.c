@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The caches of a caller's objects, and the callers that hold a cache. */
 #include "trace/kmem.h"
+#include "trace/line_record.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -183,6 +184,43 @@ static void test_holders(const struct kmem *kmem)
 	slabinfo_free(&slabs);
 }
 
+static const char *name_of_line(void *context, unsigned int id)
+{
+	(void)context;
+	return id == 17 ? "a.c:1 func:f" : "other";
+}
+
+/* Events of traced call sites: by line, freed by address. */
+static void test_traced(void)
+{
+	static const char *const traced[] = {
+		"# entries-in-buffer/entries-written: 7/9   #P:2\n",
+		"sh-1 [001] d..1. 1.000001: alloc: id=17 address=ffff888000000100 bytes=128 gfp=GFP_KERNEL|__GFP_ZERO node=0\n",
+		"sh-1 [001] d..1. 1.000002: alloc: id=17 address=ffff888000000180 bytes=128 gfp=GFP_KERNEL node=-1\n",
+		"sh-1 [000] d..1. 1.000003: alloc: id=9 address=0000000000000080 bytes=64 gfp=0 node=0\n",
+		"sh-1 [000] d..1. 1.000004: free: id=17 address=ffff888000000100 bytes=128 node=0\n",
+		"sh-1 [000] d..1. 1.000005: free: id=17 address=ffff888000000900 bytes=128 node=0\n",
+		"sh-1 [000] d..1. 1.000006: alloc: id=65536 address=1 bytes=1 gfp=0 node=0\n",
+		"sh-1 [000] d..1. 1.000007: free: id=17 bytes=128 node=0\n",
+		"sh-1 [000] d..1. 1.000008: other: id=17 address=1 bytes=128\n",
+	};
+	struct kmem_filter all = { 0 };
+	struct kmem_caller total;
+	struct kmem kmem = { 0 };
+
+	for (size_t i = 0; i < sizeof(traced) / sizeof(*traced); i++)
+		line_record_add(&kmem, traced[i], name_of_line, NULL);
+	kmem_sum(&kmem, &all, &total);
+	expect(kmem.events == 5 && kmem.bad == 2 && kmem.overwritten == 2,
+	       "traced: %d events, %d bad, %d overwritten", (int)kmem.events, (int)kmem.bad,
+	       (int)kmem.overwritten);
+	expect(kmem.callers == 2 && !strcmp(kmem.caller[0].name, "a.c:1 func:f"), "traced: names");
+	expect(total.total_alloc == 320 && total.current_alloc == 192 && total.freed == 1 &&
+	       total.remote_freed == 1, "traced: sums");
+	expect(kmem.unknown.count == 1, "traced: a free of what was allocated before");
+	kmem_free(&kmem);
+}
+
 void test_kmem(void)
 {
 	struct kmem kmem = { 0 };
@@ -194,4 +232,5 @@ void test_kmem(void)
 #endif
 	test_holders(&kmem);
 	kmem_free(&kmem);
+	test_traced();
 }

@@ -138,6 +138,53 @@ static bool split(const struct alloc_tag *tag)
 	return is;
 }
 
+static unsigned int split_bits(const struct alloc_tag *tag)
+{
+	struct codetag_info info;
+	unsigned int bits = 0, max;
+
+	codetag_lock();
+	if (codetag_info_of(id_of(tag), &info))
+		bits = codetag_split_by(&info, &max);
+	codetag_unlock();
+	return bits;
+}
+
+/* Keys and tracing, which one struct has, do not depend on one another. */
+static void traces(struct kunit *test)
+{
+	const unsigned int size = BIT(CODETAG_KEY_SIZE), trace = CODETAG_SPLIT_TRACE;
+	static const struct {
+		const char *queries;
+		bool size, trace;
+	} of[] = {
+		{ "func own_tag trace", false, true },
+		{ "func own_tag keys=size", true, true },
+		{ "func own_tag trace=off", true, false },
+		{ "func own_tag trace; func own_tag keys=none", false, true },
+		{ "func own_tag trace=off; func own_tag keys=size", true, false },
+		{ "func own_tag keys=none; func own_tag trace", false, true },
+		{ "func own_tag trace=off; func own_tag -p", false, false },
+		{ "func own_tag trace", false, true },
+		{ "func own_tag trace; func own_tag =p; trace=off", false, false },
+	};
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(of); i++) {
+		run(test, of[i].queries);
+		KUNIT_EXPECT_EQ(test, split_bits(own_tag()),
+				(of[i].size ? size : 0) | (of[i].trace ? trace : 0));
+		KUNIT_EXPECT_EQ(test, split_bits(other_tag()), 0);
+	}
+	KUNIT_EXPECT_TRUE(test, profiled(own_tag()));
+	KUNIT_EXPECT_EQ(test, own_tag()->ct.id, id_of(own_tag()));
+	run(test, "func own_tag keys=stack depth=7 max=9; func own_tag trace");
+	KUNIT_EXPECT_EQ(test, split_bits(own_tag()),
+			BIT(CODETAG_KEY_STACK) | 7 << CODETAG_SPLIT_DEPTH | trace);
+	run(test, "func own_tag keys=none; trace=off");
+	KUNIT_EXPECT_EQ(test, split_bits(own_tag()), 0);
+	codetag_contexts_reap();
+}
+
 /* Whether a site is profiled, its fault, guard and keys do not depend on one another. */
 static void aspects(struct kunit *test)
 {
@@ -173,6 +220,11 @@ static void aspects(struct kunit *test)
 #else
 
 static void aspects(struct kunit *test)
+{
+	kunit_skip(test, "this kernel has no contexts");
+}
+
+static void traces(struct kunit *test)
 {
 	kunit_skip(test, "this kernel has no contexts");
 }
@@ -281,6 +333,7 @@ static void of_module(struct kunit *test)
 static struct kunit_case change_cases[] = {
 	KUNIT_CASE(last_decides),
 	KUNIT_CASE(aspects),
+	KUNIT_CASE(traces),
 	KUNIT_CASE(matched),
 	KUNIT_CASE(prepared_once),
 	KUNIT_CASE(of_module),

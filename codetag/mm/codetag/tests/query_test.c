@@ -129,6 +129,9 @@ static const struct good {
 	{ "func x guard rate=0x10 # x", .func = "x", .action = CODETAG_ACTION_GUARD, .rate = 16,
 	  .action_text = "guard rate=0x10" },
 	{ "guard=off", .action = CODETAG_ACTION_GUARD_OFF, .action_text = "guard=off" },
+	/* traces */
+	{ "func x trace # x", .func = "x", .action = CODETAG_ACTION_TRACE, .action_text = "trace" },
+	{ "trace=off", .action = CODETAG_ACTION_TRACE_OFF, .action_text = "trace=off" },
 };
 
 /* Parameters are named by their text, in letters that a test's name can have. */
@@ -362,6 +365,11 @@ static const struct bad {
 	{ "guard rate=-1", "rate=-1", 6, "from 1 to 2147483647" },
 	{ "guard rate=2147483648", "rate=2147483648", 6, "from 1 to 2147483647" },
 	{ "guard fault", "fault", 6, "not a setting of guard" },
+	/* traces */
+	{ "trace=on", "trace=on", 0, "must be trace or trace=off" },
+	{ "traced", "traced", 0, "neither a keyword" },
+	{ "trace rate=3", "rate=3", 6, "ends with its action" },
+	{ "trace guard", "guard", 6, "ends with its action" },
 	/* faults */
 	{ "fault=on", "fault=on", 0, "must be fault or fault=off" },
 	{ "fault=", "fault=", 0, "must be fault or fault=off" },
@@ -798,7 +806,8 @@ static void prefixes(struct kunit *test)
 	static const char text[] =
 		"file \"fs/*\" func f** module a-b line 3-0x7 id 9 =p # c\n"
 		"not file x not line 3- not id 7 -p;"
-		"line -5 fault nth=3 verbose=2;; fault times=-1; -p ; fault=off; guard rate=7\n";
+		"line -5 fault nth=3 verbose=2;; fault times=-1; -p ; fault=off; guard rate=7\n"
+		"trace; func x trace=off\n";
 	size_t len;
 
 	for (len = 0; len < sizeof(text); len++)
@@ -810,7 +819,7 @@ static void garbage(struct kunit *test)
 {
 	static const char * const parts[] = {
 		"file ", "func ", "module ", "line ", "id ", "not ", "fault ", "fault=off",
-		"guard ", "rate=",
+		"guard ", "rate=", "trace", "trace=off",
 		"nth=", "times=", "=p", "+p", "-p", "=_", "*", "?", "\"", "#", ";", "\n",
 		" ", "\t", "-", "0x", "7", "./", "vmlinux", "mm/slub.c",
 	};

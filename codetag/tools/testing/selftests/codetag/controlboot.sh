@@ -1,16 +1,17 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 # Sites that are chosen on the kernel command line, the second time with a word
-# that is wrong; faults, a guard, and a query that matches nothing between others.
+# that is wrong; faults, a guard, a trace, and a query that matches nothing between others.
 # store: any
 # boot: codetag="func __kernfs_new_node -p; module codetag_test func hold_kmalloc -p"
 # boot: codetag="func __kernfs_new_node -p; module codetag_test bogus"
-# boot: codetag="module codetag_test func hold_split fault verbose=0; file there/is/no/such.c -p" codetag="func mempool_* fault probability=0 times=-1; func __kernfs_new_node guard rate=100; func __kernfs_new_node -p"
+# boot: codetag="module codetag_test func hold_split fault verbose=0; file there/is/no/such.c -p" codetag="func mempool_* fault probability=0 times=-1; func __kernfs_new_node guard rate=100; func __kernfs_new_node -p; func __d_alloc trace" trace_event=codetag:alloc,codetag:free
 . "$(dirname "$0")/codetag.inc"
 
 CONTROL=$DEBUGFS/codetag/control
 FAULTS=$DEBUGFS/codetag/faults
 GUARDS=$DEBUGFS/codetag/guards
+TRACEFS=/sys/kernel/tracing
 
 # error: of the case with one site
 error()
@@ -23,7 +24,7 @@ driver
 [ -e $CONTROL ] || { unload codetag_test; skip_all "no $CONTROL"; }
 off=$(grep ' =_ id ' $CONTROL | sed 's/.*func:\([^ ]*\) .*/\1/' | sort -u | xargs)
 if grep -q fault /proc/cmdline; then
-	plan 7
+	plan 10
 	equal "off are" "__kernfs_new_node" "$off"
 	dmesg | grep -q "codetag: codetag=: 'file there/is/no/such.c -p' has no effect"
 	check "what matches nothing is told" $? "$(dmesg | grep codetag:)"
@@ -43,6 +44,24 @@ if grep -q fault /proc/cmdline; then
 		check "KFENCE has taken objects since the boot" $? "$(cat $GUARDS)"
 	else
 		skip "a guard" "no $GUARDS"
+	fi
+	mounted $TRACEFS || mount -t tracefs tracefs $TRACEFS
+	if [ -e $TRACEFS/events/codetag ]; then
+		grep -q 'func:__d_alloc =p id [0-9]* trace$' $CONTROL
+		check "a line is traced" $? "$(grep func:__d_alloc $CONTROL)"
+		id=$(sed -n 's/.* func:__d_alloc =p id \([0-9]*\) .*/\1/p' $CONTROL)
+		# The kernel's own mounts, long before any program runs
+		first=$(grep ': alloc: ' $TRACEFS/trace | head -n 1)
+		echo "$first" | grep -q "swapper.*: alloc: id=$id "
+		check "since the boot" $? "$first"
+		allocs=$(awk '$NF == "func:__d_alloc" { print $1 }' $DEBUGFS/codetag/activity)
+		events=$(grep -c ": alloc: id=$id " $TRACEFS/trace)
+		[ "$events" -gt 100 ] && [ "$events" -le "$allocs" ]
+		check "nearly all of its allocations" $? "$events events, $allocs allocations"
+		echo 0 >$TRACEFS/events/codetag/enable
+		echo 'trace=off' >$CONTROL
+	else
+		skip_rest 3 "no $TRACEFS/events/codetag" "a trace"
 	fi
 elif grep -q bogus /proc/cmdline; then
 	plan 4

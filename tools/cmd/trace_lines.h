@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Traced call sites: switched on and off, or recorded for a time. */
+#ifndef CODETAG_TRACE_LINES_H
+#define CODETAG_TRACE_LINES_H
+
+#include "debugfs.h"
+#include "read/query.h"
+#include "trace/kmem.h"
+
+struct trace_lines {
+	struct debugfs_dir dir;
+	const struct query *query;	/* the call sites */
+	double seconds;
+	int64_t buffer;
+};
+
+/*
+ * Records the events of the call sites for a time. Those that were not traced before are not
+ * afterwards. Returns an exit status; if that is STATUS_OK, the accounts are in @kmem.
+ */
+int trace_lines_record(const struct trace_lines *lines, struct kmem *kmem);
+
+#endif
