@@ -9,11 +9,13 @@
  *
  * Only the list of caches is locked, and percpu memory for a slice of a chunk. A page can get
  * another user while it is looked at. So pointers that are found there are followed by
- * functions that survive a bad address. A cache is looked up in the list, and a control
- * group under RCU, see page_memcg_check().
+ * functions that survive a bad address. A cache is looked up in the list. The control group
+ * of a page is looked up under RCU, see page_memcg_check(). That of a slab object is looked
+ * up in a table of all groups, because the slab may be gone while its pointers are followed.
  */
 #define pr_fmt(fmt) "codetag: " fmt
 
+#include <linux/bsearch.h>
 #include <linux/cgroup.h>
 #include <linux/err.h>
 #include <linux/init.h>
@@ -31,6 +33,7 @@
 #include <linux/sort.h>
 #include <linux/string.h>
 #include <linux/string_helpers.h>
+#include <linux/uaccess.h>
 #include <linux/vmalloc.h>
 #include "internal.h"
 #include "recount.h"
@@ -103,6 +106,19 @@ struct census_row {
 #define VALUES_SIZE	offsetof(struct census_row, bytes)
 static_assert(VALUES_SIZE == 24);
 
+/* Instead of the id of a control group: it was created or removed during the walk. */
+#define GROUP_UNKNOWN	U64_MAX
+
+/**
+ * struct census_group - a control group
+ * @memcg:	the group, with a reference
+ * @id:		its id
+ */
+struct census_group {
+	struct mem_cgroup *memcg;
+	u64 id;
+};
+
 /* The name of a cache */
 struct census_cache {
 	char name[64];
@@ -117,6 +133,8 @@ struct census_cache {
  * @used:	rows that are used
  * @others:	what found no row
  * @cache:	names of the caches, which can be gone when they are printed
+ * @group:	all control groups, sorted by address; NULL: not needed
+ * @nr_groups:	how many there are
  * @took:	time for all of it, in ns
  * @longest:	time of the longest slice, in ns
  */
@@ -128,6 +146,8 @@ struct census {
 	unsigned int used;
 	struct codetag_held others;
 	struct census_cache *cache;
+	struct census_group *group;
+	size_t nr_groups;
 	u64 took;
 	u64 longest;
 };
@@ -163,21 +183,96 @@ static void make_room(struct census *census)
 	census->nr_rows *= 4;
 }
 
-/* The control group of a page, 0 for none. */
-static u64 cgroup_of(struct page *page)
-{
-	u64 id = 0;
 #ifdef CONFIG_MEMCG
+static int compare_groups(const void *a, const void *b)
+{
+	const struct census_group *x = a, *y = b;
+
+	return x->memcg < y->memcg ? -1 : x->memcg > y->memcg;
+}
+
+/* All control groups. Their references keep others from getting their addresses. */
+static int find_groups(struct census *census)
+{
+	struct mem_cgroup *memcg = NULL;
+	size_t nr = 0;
+
+	while ((memcg = mem_cgroup_iter(NULL, memcg, NULL)))
+		nr++;
+	/* Some may be created meanwhile. */
+	nr += nr / 8 + 8;
+	census->group = kvcalloc(nr, sizeof(*census->group), GFP_KERNEL);
+	if (!census->group)
+		return -ENOMEM;
+	while ((memcg = mem_cgroup_iter(NULL, memcg, NULL))) {
+		if (census->nr_groups == nr) {
+			mem_cgroup_iter_break(NULL, memcg);
+			break;
+		}
+		css_get(&memcg->css);
+		census->group[census->nr_groups].memcg = memcg;
+		census->group[census->nr_groups++].id = cgroup_id(memcg->css.cgroup);
+	}
+	sort(census->group, census->nr_groups, sizeof(*census->group), compare_groups, NULL);
+	return 0;
+}
+
+static void put_groups(struct census *census)
+{
+	size_t i;
+
+	for (i = 0; i < census->nr_groups; i++)
+		css_put(&census->group[i].memcg->css);
+	kvfree(census->group);
+}
+
+/* The control group of an object, from what its slab says; 0 for none. */
+static u64 cgroup_of_object(const struct census *census, struct obj_cgroup *objcg)
+{
+	struct census_group key, *group;
+
+	if (!objcg)
+		return 0;
+	objcg = kasan_reset_tag(objcg);
+	if (!virt_addr_valid(objcg) || get_kernel_nofault(key.memcg, &objcg->memcg))
+		return GROUP_UNKNOWN;
+	group = bsearch(&key, census->group, census->nr_groups, sizeof(key), compare_groups);
+	return group ? group->id : GROUP_UNKNOWN;
+}
+
+/* The control group of a page, 0 for none. */
+static u64 cgroup_of_page(struct page *page)
+{
 	struct mem_cgroup *memcg;
+	u64 id = 0;
 
 	rcu_read_lock();
 	memcg = page_memcg_check(page);
 	if (memcg)
 		id = cgroup_id(memcg->css.cgroup);
 	rcu_read_unlock();
-#endif
 	return id;
 }
+#else
+static int find_groups(struct census *census)
+{
+	return 0;
+}
+
+static void put_groups(struct census *census)
+{
+}
+
+static u64 cgroup_of_object(const struct census *census, struct obj_cgroup *objcg)
+{
+	return 0;
+}
+
+static u64 cgroup_of_page(struct page *page)
+{
+	return 0;
+}
+#endif
 
 static void census_add(struct codetag_recount *rc, const struct codetag_holding *holding)
 {
@@ -200,8 +295,9 @@ static void census_add(struct codetag_recount *rc, const struct codetag_holding 
 		values.type = get_pageblock_migratetype(page) + 1;
 	if (page && keys & BIT(BY_ORDER))
 		values.order = (holding->cache < 0 ? holding->order : compound_order(page)) + 1;
-	if (page && keys & BIT(BY_CGROUP) && holding->cache < 0)
-		values.cgroup = cgroup_of(page);
+	if (page && keys & BIT(BY_CGROUP))
+		values.cgroup = holding->cache < 0 ? cgroup_of_page(page) :
+				cgroup_of_object(census, holding->objcg);
 
 	row = find_row(census->row, census->nr_rows, &values);
 	if (!row->calls) {
@@ -234,12 +330,19 @@ static int census_walk(struct census *census)
 	struct zone *zone;
 	bool more;
 	size_t i;
+	int ret;
 
 	census->cache = kvcalloc(codetag_recount_nr_caches(), sizeof(*census->cache), GFP_KERNEL);
 	if (!census->cache)
 		return -ENOMEM;
 	for (i = 0; i < codetag_recount_nr_caches(); i++)
 		strscpy(census->cache[i].name, codetag_recount_cache(i));
+	census->rc.objcgs = census->keys & BIT(BY_CGROUP);
+	if (census->rc.objcgs) {
+		ret = find_groups(census);
+		if (ret)
+			return ret;
+	}
 
 	for_each_populated_zone(zone)
 		end = max(end, zone_end_pfn(zone));
@@ -277,12 +380,14 @@ static void put_name(struct seq_buf *out, const char *name)
 static void put_cgroup(struct seq_buf *out, u64 id)
 {
 	/* Ids of version 1 are not those that cgroup_get_from_id() knows. */
-	bool named = id && cgroup_subsys_on_dfl(memory_cgrp_subsys);
+	bool named = id && id != GROUP_UNKNOWN && cgroup_subsys_on_dfl(memory_cgrp_subsys);
 	char *path = named ? kmalloc(PATH_MAX, GFP_KERNEL) : NULL;
 	struct cgroup *cgrp = path ? cgroup_get_from_id(id) : ERR_PTR(-ENOENT);
 
 	if (!IS_ERR(cgrp) && cgroup_path(cgrp, path, PATH_MAX) > 0)
 		put_name(out, path);
+	else if (id == GROUP_UNKNOWN)
+		seq_buf_puts(out, "unknown");
 	else if (id)
 		seq_buf_printf(out, "%llu", id);
 	else
@@ -447,6 +552,7 @@ static int census_run(struct codetag_result *result)
 		codetag_recount_done();
 	}
 	put_online_mems();
+	put_groups(&census);
 	/* The owner of codetag_lock() may wait for slab_mutex, so that is not held any more. */
 	if (!ret) {
 		/* The largest first; rows that are not used are last. */

@@ -10,6 +10,7 @@
  * A program finds it by a line of VMCOREINFO or, in an image without that, by its magic.
  */
 #include <linux/alloc_tag.h>
+#include <linux/cgroup.h>
 #include <linux/codetag_layout.h>
 #include <linux/hugetlb.h>
 #include <linux/init.h>
@@ -17,8 +18,10 @@
 #include <linux/jiffies.h>
 #include <linux/jump_label.h>
 #include <linux/kfence.h>
+#include <linux/kernfs.h>
 #include <linux/kmemleak.h>
 #include <linux/memblock.h>
+#include <linux/memcontrol.h>
 #include <linux/mm.h>
 #include <linux/mmzone.h>
 #include <linux/module.h>
@@ -348,6 +351,22 @@ static const struct codetag_layout_entry codetag_layout_entries[] = {
 	OFFSET(kfence_metadata, rcu_head),
 #endif
 
+	/* Control groups of pages and objects */
+#ifdef CONFIG_MEMCG
+	OFFSET(page, memcg_data),
+	OFFSET(slab, obj_exts),
+	NUMBER(OBJEXTS_FLAGS_MASK),
+	NUMBER(MEMCG_DATA_OBJEXTS),
+	OFFSET(obj_cgroup, memcg),
+	ADDRESS(memory_cgrp_subsys),
+	OFFSET(mem_cgroup, css.ss),
+	OFFSET(mem_cgroup, css.cgroup),
+	OFFSET(cgroup, level),
+	OFFSET(cgroup, ancestors),
+	OFFSET(cgroup, kn),
+	OFFSET(kernfs_node, name),
+#endif
+
 	/* Areas of vmalloc space, and page tables of processes */
 #ifdef CONFIG_MMU
 	OFFSET(vmap_area, va_start),
@@ -384,6 +403,9 @@ static const struct codetag_layout_entry codetag_layout_entries[] = {
 #endif
 #ifdef CONFIG_X86
 	OFFSET(task_struct, thread.sp),
+#endif
+#ifdef CONFIG_ARM64
+	OFFSET(task_struct, thread.cpu_context.sp),
 #endif
 	OFFSET(task_struct, comm),
 	OFFSET(task_struct, pid),
@@ -456,6 +478,11 @@ static int __init codetag_layout_init(void)
 #ifdef CONFIG_MMU
 	codetag_layout.tables = __pa_symbol(swapper_pg_dir);
 	codetag_layout.top_shift = PGDIR_SHIFT;
+#if defined(CONFIG_ARM64) && CONFIG_PGTABLE_LEVELS > 4
+	/* The processor may know one level less than the kernel does. */
+	if (!pgtable_l5_enabled())
+		codetag_layout.top_shift = P4D_SHIFT;
+#endif
 	codetag_layout.vmalloc = VMALLOC_START;
 	codetag_layout.vmalloc_end = VMALLOC_END;
 #endif

@@ -4,6 +4,7 @@
  */
 #include <linux/bsearch.h>
 #include <linux/list.h>
+#include <linux/memcontrol.h>
 #include <linux/memory_hotplug.h>
 #include <linux/mm.h>
 #include <linux/pgalloc_tag.h>
@@ -17,17 +18,12 @@
 #include "slab_ref.h"
 
 /* Add the memory to the sums, or pass it to the visitor. */
-static void found(struct codetag_recount *rc, struct page *page, unsigned int order, int cache,
-		  u16 id, size_t bytes)
+static void found(struct codetag_recount *rc, const struct codetag_holding *holding)
 {
-	struct codetag_holding holding = {
-		.page = page, .order = order, .cache = cache, .id = id, .bytes = bytes,
-	};
-
 	if (rc->visit)
-		rc->visit(rc, &holding);
+		rc->visit(rc, holding);
 	else
-		codetag_recount_add(rc, id, bytes);
+		codetag_recount_add(rc, holding->id, holding->bytes);
 }
 
 /* ---- slabs ------------------------------------------------------------------- */
@@ -122,10 +118,41 @@ const char *codetag_recount_cache(size_t i)
 	return known_caches[i]->name;
 }
 
+#ifdef CONFIG_MEMCG
+/*
+ * A slab has a vector with a pointer for each object. Linux 7 can have the pointer of
+ * each object behind that object; then the first one is within the first object.
+ */
+static struct obj_cgroup *objcg_of(struct slab *slab, const struct kmem_cache *s, unsigned int i)
+{
+	unsigned long exts = READ_ONCE(slab->obj_exts), vector = exts & ~OBJEXTS_FLAGS_MASK;
+	unsigned long start = (unsigned long)kasan_reset_tag(slab_address(slab));
+	struct obj_cgroup *objcg;
+	size_t stride = sizeof(objcg);
+
+	static_assert(sizeof(struct slabobj_ext) == sizeof(objcg));
+	if (!vector)
+		return NULL;
+	if (vector - start < s->size)
+		stride = s->size;
+	if (get_kernel_nofault(objcg, (struct obj_cgroup **)(vector + i * stride)))
+		return NULL;
+	/* If the slab was freed before that, the vector may be other memory. */
+	smp_rmb();
+	return READ_ONCE(slab->obj_exts) == exts && READ_ONCE(slab->slab_cache) == s ? objcg : NULL;
+}
+#else
+static struct obj_cgroup *objcg_of(struct slab *slab, const struct kmem_cache *s, unsigned int i)
+{
+	return NULL;
+}
+#endif
+
 static void recount_object(struct codetag_recount *rc, struct page *page,
-			   const struct kmem_cache **known, const u16 *ref)
+			   const struct kmem_cache **known, unsigned int i, const u16 *ref)
 {
 	const struct kmem_cache *s = *known;
+	struct codetag_holding holding = { .page = page, .cache = known - known_caches };
 	u16 id;
 
 	/* The slab, or its vector, can be gone if the machine does not stand still. */
@@ -136,7 +163,11 @@ static void recount_object(struct codetag_recount *rc, struct page *page,
 	if (!id)
 		return;
 	rc->objects++;
-	found(rc, page, 0, known - known_caches, id, s->size);
+	holding.id = id;
+	holding.bytes = s->size;
+	if (rc->objcgs)
+		holding.objcg = objcg_of((struct slab *)page, s, i);
+	found(rc, &holding);
 	if (rc->caches) {
 		rc->caches[known - known_caches].bytes += s->size;
 		rc->caches[known - known_caches].calls++;
@@ -167,7 +198,7 @@ void codetag_recount_slab(struct codetag_recount *rc, struct page *page)
 
 	start = kasan_reset_tag(slab_address(slab));
 	if (is_kfence_address(start)) {
-		recount_object(rc, page, known, codetag_slab_ref_any(s, start));
+		recount_object(rc, page, known, 0, codetag_slab_ref_any(s, start));
 		return;
 	}
 	/* One that is just freed, and has no vector any more, has no ids either. */
@@ -176,7 +207,7 @@ void codetag_recount_slab(struct codetag_recount *rc, struct page *page)
 		return;
 	for (i = 0; i < objects; i++) {
 		object = fixup_red_left((struct kmem_cache *)s, start + i * s->size);
-		recount_object(rc, page, known, codetag_slab_ref_in(s, slab, object));
+		recount_object(rc, page, known, i, codetag_slab_ref_in(s, slab, object));
 	}
 }
 
@@ -186,13 +217,18 @@ void codetag_recount_slab(struct codetag_recount *rc, struct page *page)
 static unsigned long recount_page(struct codetag_recount *rc, struct page *page)
 {
 	struct page *holder = pgalloc_tag_holder(page);
+	struct codetag_holding holding = { .page = page, .cache = -1 };
 	unsigned int order = 0;
 	u16 id = page_tag_get(holder);
 
 	if (id || PageHead(page))
 		order = pgalloc_tag_order(page);
-	if (id && !page_tag_is_mark(id))
-		found(rc, page, order, -1, id, PAGE_SIZE << order);
+	if (id && !page_tag_is_mark(id)) {
+		holding.order = order;
+		holding.id = id;
+		holding.bytes = PAGE_SIZE << order;
+		found(rc, &holding);
+	}
 	codetag_recount_slab(rc, page);
 	/* The id of the second page is counted already. */
 	if (holder != page)
@@ -252,6 +288,7 @@ void codetag_recount_pages(struct codetag_recount *rc, unsigned long pfn, unsign
 /* Of a chunk what begins from bit @bit of its map on, and before bit @to. */
 static void recount_chunk(struct codetag_recount *rc, struct pcpu_chunk *chunk, int bit, int to)
 {
+	struct codetag_holding holding = { .cache = -1 };
 	int off, end, nr = pcpu_chunk_map_bits(chunk);
 	u16 *ref, id;
 
@@ -274,7 +311,9 @@ static void recount_chunk(struct codetag_recount *rc, struct pcpu_chunk *chunk, 
 			continue;
 		end = find_next_bit(chunk->bound_map, nr + 1, bit + 1);
 		rc->objects++;
-		found(rc, NULL, 0, -1, id, pcpu_codetag_size((end - bit) * PCPU_MIN_ALLOC_SIZE));
+		holding.id = id;
+		holding.bytes = pcpu_codetag_size((end - bit) * PCPU_MIN_ALLOC_SIZE);
+		found(rc, &holding);
 	}
 }
 

@@ -11,6 +11,7 @@
 #include <linux/types.h>
 
 struct kmem_cache;
+struct obj_cgroup;
 struct page;
 
 /**
@@ -40,6 +41,8 @@ struct codetag_held {
  * @cache:	index of the cache of a slab object, -1: it is none
  * @id:		the id
  * @bytes:	size
+ * @objcg:	what the slab says of the control group of an object, NULL: nothing. The slab
+ *		may be gone, so this can be any word
  */
 struct codetag_holding {
 	struct page *page;
@@ -47,6 +50,7 @@ struct codetag_holding {
 	int cache;
 	u16 id;
 	size_t bytes;
+	struct obj_cgroup *objcg;
 };
 
 /**
@@ -61,6 +65,7 @@ struct codetag_holding {
  * @visit:	gets each page and object instead of the sums; NULL: there is no visitor.
  *		With a visitor the machine may go on: memory that is freed during the walk
  *		is counted or not, and does no harm
+ * @objcgs:	the visitor wants to know the control groups of objects
  */
 struct codetag_recount {
 	struct codetag_found *found;
@@ -71,6 +76,7 @@ struct codetag_recount {
 	unsigned long pages;
 	unsigned long objects;
 	void (*visit)(struct codetag_recount *rc, const struct codetag_holding *holding);
+	bool objcgs;
 };
 
 /* Bytes of a percpu chunk in a slice: of allocations of 4 bytes these are 2,048. */

@@ -7,6 +7,7 @@
 # disk: 64M
 . "$(dirname "$0")/codetag.inc"
 
+grouped=
 CENSUS=$DEBUGFS/codetag/census
 ROOT=/tmp/cgroup
 GROUP=$ROOT/group
@@ -31,6 +32,27 @@ bytes()
 		END { printf("%d\n", bytes) }' "$WORK/census"
 }
 
+# calls WORD...: how many allocations these rows have
+calls()
+{
+	awk -v words="$*" '
+		/^ *[0-9]/ {
+			n = split(words, word, " ")
+			for (i = 1; i <= n; i++)
+				if (index($0 " ", " " word[i] " ") == 0)
+					next
+			calls += $2
+		}
+		END { printf("%d\n", calls) }' "$WORK/census"
+}
+
+# group_stat NAME...: the sum of these numbers of the group
+group_stat()
+{
+	awk -v names=" $* " 'index(names, " " $1 " ") { n += $2 } END { printf("%d\n", n) }' \
+		$GROUP/memory.stat
+}
+
 # near NAME WANT GOT: they differ by 2 % of the memory at most, as that moves
 near()
 {
@@ -51,7 +73,7 @@ node_used()
 
 driver
 [ -e $CENSUS ] || { unload codetag_test; skip_all "no $CENSUS"; }
-plan 26
+plan 30
 slack=$(awk '/^MemTotal:/ { printf("%d", $2 * 1024 / 50) }' /proc/meminfo)
 
 equal "mode" "-rw-------" "$(ls -l $CENSUS | cut -c 1-10)"
@@ -113,26 +135,46 @@ if grep -q '^memory	' /proc/cgroups && mkdir -p $ROOT &&
 	mount -t tmpfs none /mnt 2>/dev/null || { mkdir -p /mnt && mount -t tmpfs none /mnt; }
 	sh -c "echo \$\$ >$GROUP/cgroup.procs
 		dd if=/dev/zero of=/mnt/file bs=1M count=9 2>/dev/null
-		dd if=/dev/vda of=/dev/null bs=1M count=10 2>/dev/null"
+		dd if=/dev/vda of=/dev/null bs=1M count=10 2>/dev/null
+		i=0
+		while [ \$i -lt 2000 ]; do : >/mnt/\$i; i=\$((i + 1)); done"
 	take cgroup,kind
 	slack=$((1024 * 1024))
-	want=$(awk '$1 ~ /^(anon|file|kernel_stack|pagetables|vmalloc)$/ { n += $2 }
-		END { printf("%d", n) }' $GROUP/memory.stat)
-	near "the memory of a group as memory.stat has it" "$want" "$(bytes cgroup=/group)"
-	rm /mnt/file
-	umount /mnt
+	near "the pages of a group as memory.stat has them" \
+		"$(group_stat anon file kernel_stack pagetables vmalloc)" "$(bytes cgroup=/group kind=pages)"
+	# Each object costs the group 8 bytes more, for the pointer to it. For each CPU and kind
+	# of slab the group may have less than a page that is not added yet.
+	slack=$((4 * PAGE))
+	near "the objects of a group as memory.stat has them" "$(group_stat slab)" \
+		$(($(bytes cgroup=/group kind=slab) + 8 * $(calls cgroup=/group kind=slab)))
+	[ "$(group_stat slab)" -gt $((1024 * 1024)) ]
+	check "the group has many of them" $? "$(group_stat slab) bytes"
+	# The objects of a group that is gone belong to the group above it.
+	before=$(bytes cgroup=/ kind=slab)
+	was=$(bytes cgroup=/group kind=slab)
 	rmdir $GROUP
-	umount $ROOT
+	take cgroup,kind
+	equal "a group that is gone has no objects" 0 "$(bytes cgroup=/group kind=slab)"
+	slack=$((1024 * 1024))
+	near "the group above it has them" $((before + was)) "$(bytes cgroup=/ kind=slab)"
+	grouped=yes
 else
-	skip "the memory of a group as memory.stat has it" "no memory cgroups"
+	skip "the pages of a group as memory.stat has them" "no memory cgroups"
+	skip "the objects of a group as memory.stat has them" "no memory cgroups"
+	skip "the group has many of them" "no memory cgroups"
+	skip "a group that is gone has no objects" "no memory cgroups"
+	skip "the group above it has them" "no memory cgroups"
 fi
 
-# While pages, slabs and caches come and go, nothing worse happens than that a sum is off.
+# While pages, slabs, caches and groups come and go, nothing worse happens than that a sum is off.
 (
 	for i in 1 2 3; do
 		run drop all
 		run hold all
 		ls -lR /sys/kernel >/dev/null 2>&1
+		[ -z "$grouped" ] || ! mkdir $GROUP || sh -c "echo \$\$ >$GROUP/cgroup.procs
+			ls -lR /sys/kernel >/mnt/list 2>/dev/null; rm -f /mnt/*"
+		[ -z "$grouped" ] || rmdir $GROUP
 	done
 ) &
 for i in 1 2 3; do
@@ -140,6 +182,10 @@ for i in 1 2 3; do
 done
 status=$?
 wait
+if [ -n "$grouped" ]; then
+	umount /mnt
+	umount $ROOT
+fi
 [ $status = 0 ] && [ "$(bytes)" -gt 0 ]
 check "it works beside others" $? "$(head -n 3 "$WORK/census")"
 run drop all
