@@ -13,6 +13,9 @@ guest_options="  -c COMMAND       run this shell command in the guest
   --image FILE     the disk is this file, which stays
   --file FILE      a file for the guest, which finds it in /guest/files
   --vmem SIZE      memory that can be plugged in, see run-qemu (default 0: none)
+  --nodes SIZES    a machine of several nodes with so much memory each (320M,128M),
+                   see run-qemu
+  --cpu MODEL      a processor that TCG knows (default max)
   --kaslr          boot the compressed kernel, which chooses its addresses itself
   --monitor        the guest can talk to QEMU's monitor, see run-qemu
   --tcg THREADS    multi (default) or single: how TCG runs the processors
@@ -31,7 +34,7 @@ not say how it ended are failures (status 125, 124 for the time-out)."
 
 guest_parse()
 {
-	append='' name='' mem=512M cpus=2 disk_size=256M vmem=0 monitor='' kaslr='' limit=120 allow='' shell='' verbose='' threads=multi
+	append='' name='' mem=512M cpus=2 disk_size=256M vmem=0 nodes='' model='' monitor='' kaslr='' limit=120 allow='' shell='' verbose='' threads=multi
 	flavour='' script='' command=''
 	script_args=() image='' files=()
 	while [ $# -gt 0 ]; do
@@ -45,6 +48,8 @@ guest_parse()
 		--image) image=${2?}; shift ;;
 		--file) files+=("${2?}"); shift ;;
 		--vmem) vmem=${2?}; shift ;;
+		--nodes) nodes=${2?}; shift ;;
+		--cpu) model=${2?}; shift ;;
 		--kaslr) kaslr=1 ;;
 		--monitor) monitor=1 ;;
 		--tcg) threads=${2?}; shift ;;

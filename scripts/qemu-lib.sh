@@ -27,7 +27,7 @@ tsc_khz()
 	printf '%s\n' "$khz"
 }
 
-# qemu_choose THREADS [ARCH]: sets qemu, its machine, kind (kvm or tcg) and the options
+# qemu_choose THREADS [ARCH [MODEL]]: sets qemu, its machine, kind (kvm or tcg) and the options
 # for it in accel; which file is the kernel (kernel_image) and what it has to be told
 # (boot_line, early_console). THREADS is how TCG runs the processors, single or multi.
 qemu_choose()
@@ -58,7 +58,7 @@ qemu_choose()
 	if [ "$kind" = kvm ]; then
 		accel=(-accel kvm -cpu host)
 	else
-		accel=(-accel "tcg,thread=$1" -cpu "$model")
+		accel=(-accel "tcg,thread=$1" -cpu "${3:-$model}")
 		# A guest that is slow or has to wait for its turn measures anything, or nothing,
 		# and then has no clock but its ticks. What TCG shows it is the host's counter.
 		[ "$cpu $(uname -m)" != "x86_64 x86_64" ] || boot_line+=" tsc_early_khz=$(tsc_khz)"

@@ -4,7 +4,9 @@
 # For test-image, which is on the other side of QEMU's monitor. Prints what the kernel's files
 # say just before, each line behind the name of its file ("allocinfo: "), where codetag_known
 # has what ("known: "), and what codetag_lost has forgotten or keeps ("lost: ", "kept: ").
+# The control group /group has memory of all kinds.
 CODETAG=/sys/kernel/debug/codetag
+ROOT=/tmp/cgroup
 
 # host COMMAND: have QEMU do something
 host()
@@ -29,15 +31,25 @@ mkdir -p /tmp/work
 # Not every kernel has ext4.
 mount -t ext4 /dev/vda /tmp/work || mount -t tmpfs none /tmp/work || exit
 cp -r /bin /selftests /tmp/work || exit
+mkdir -p $ROOT /tmp/files
+if mount -t cgroup2 none $ROOT 2>/dev/null && echo +memory >$ROOT/cgroup.subtree_control; then
+	mkdir $ROOT/group && mount -t tmpfs none /tmp/files || exit
+	sh -c "echo \$\$ >$ROOT/group/cgroup.procs
+		dd if=/dev/zero of=/tmp/files/file bs=1M count=5 2>/dev/null
+		i=0
+		while [ \$i -lt 2000 ]; do : >/tmp/files/\$i; i=\$((i + 1)); done"
+fi
 ls -lR /sys /proc/self >/dev/null 2>&1
 dmesg | sed -n 's,.*\(\(known\|lost\|kept\): [a-z]* [0-9a-f]* [0-9]*\)$,\1,p'
 sync
 sleep 1
 echo 1 >$CODETAG/charged
 for file in $CODETAG/charged $CODETAG/stats $CODETAG/contexts /proc/iomem /proc/vmallocinfo \
-	/proc/allocinfo /proc/slabinfo /proc/meminfo /proc/zoneinfo /proc/vmstat; do
-	sed "s/^/${file##*/}: /" "$file"
+	/proc/allocinfo /proc/slabinfo /proc/meminfo /proc/vmstat $ROOT/group/memory.stat; do
+	[ ! -e "$file" ] || sed "s/^/${file##*/}: /" "$file"
 done
+sed 's/^/nodes: /' /sys/devices/system/node/node*/meminfo 2>/dev/null
+sed 's/^/zoneinfo: /' /proc/zoneinfo
 for command; do
 	host "$command" || exit
 	# The guest stands still meanwhile.
