@@ -71,7 +71,7 @@ remember()
 		net/unix/af_unix.c unix_dgram_sendmsg
 		net/ipv4/ip_output.c __ip_append_data
 		net/core/dev.c dev_queue_xmit_nit
-		net/core/rtnetlink.c rtmsg_ifinfo_build_skb
+		net/netlink/af_netlink.c netlink_dump
 	END
 }
 
@@ -102,8 +102,7 @@ more "datagrams of UNIX sockets" net/unix/af_unix.c unix_dgram_sendmsg $((COUNT 
 more "datagrams of UDP sockets" net/ipv4/ip_output.c __ip_append_data $((COUNT * 2)) \
 	$((COUNT * BYTES))
 packet_sockets "what packet sockets see" $COUNT $((COUNT * 200))
-# A netlink socket gets a clone: the message's own buffer is freed, the data is kept.
-more "messages of netlink" net/core/rtnetlink.c rtmsg_ifinfo_build_skb 1 1000
+more "messages of netlink" net/netlink/af_netlink.c netlink_dump 2 1000
 none "the helpers of network buffers" __alloc_skb alloc_skb kmalloc_reserve \
 	alloc_skb_with_frags sock_alloc_send_pskb sock_wmalloc skb_clone skb_copy \
 	__netdev_alloc_skb __build_skb nlmsg_new netlink_alloc_large_skb
@@ -112,7 +111,7 @@ wait
 more "closed UNIX sockets" net/unix/af_unix.c unix_create1 0 0
 more "received datagrams" net/unix/af_unix.c unix_dgram_sendmsg 0 0
 packet_sockets "closed packet sockets" 0 0
-more "closed netlink sockets" net/core/rtnetlink.c rtmsg_ifinfo_build_skb 0 0
+more "closed netlink sockets" net/netlink/af_netlink.c netlink_dump 0 0
 some "tables of TCP" net/ipv4/tcp.c tcp_init
 none "the helpers of hash tables and code" alloc_large_system_hash __execmem_alloc
 none "the helpers of block devices" bioset_init biovec_init_pool blk_mq_alloc_rqs \

@@ -2,8 +2,8 @@
 /*
  * packets COUNT BYTES - send COUNT datagrams of BYTES to a UNIX socket and as many to a UDP
  * socket of this machine. A packet socket, if the kernel has such, gets clones of the latter,
- * and a netlink socket the message that the loopback device is up. Nobody receives anything:
- * all is held until stdin ends.
+ * and a netlink socket a list of the network devices. Nobody receives anything: all is held
+ * until stdin ends.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -40,13 +40,20 @@ static void loopback_up(int fd)
 /* Sockets that get what other sockets send */
 static void listen_to_all(void)
 {
-	struct sockaddr_nl nl = { .nl_family = AF_NETLINK, .nl_groups = RTMGRP_LINK };
+	struct {
+		struct nlmsghdr header;
+		struct rtgenmsg list;
+	} request = {
+		.header.nlmsg_len = sizeof(request),
+		.header.nlmsg_type = RTM_GETLINK,
+		.header.nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP,
+	};
 	struct sockaddr_ll ll = { .sll_family = AF_PACKET, .sll_protocol = htons(ETH_P_ALL) };
 	int link, packets;
 
 	link = socket(AF_NETLINK, SOCK_RAW, NETLINK_ROUTE);
 	must(link, "netlink socket");
-	must(bind(link, (struct sockaddr *)&nl, sizeof(nl)), "bind netlink socket");
+	must(send(link, &request, sizeof(request), 0), "ask for the network devices");
 	packets = socket(AF_PACKET, SOCK_RAW, htons(ETH_P_ALL));
 	if (packets < 0 && errno == EAFNOSUPPORT)
 		return;
