@@ -3,6 +3,7 @@
 # Events for each allocation and each free of traced lines, as many as their counters say, and
 # none for other lines.
 # guest: own
+# store: any
 . "$(dirname "$0")/codetag.inc"
 
 CONTROL=$DEBUGFS/codetag/control
