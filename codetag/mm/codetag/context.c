@@ -640,7 +640,7 @@ void codetag_page_asked(struct codetag_asked *asked, struct page *page, unsigned
 	struct words words;
 
 	if (asked)
-		smp_store_release(&asked->task, NULL); /* after what this task has read and written */
+		smp_store_release(&asked->task, NULL); /* after all use of the other members */
 	ctx = page ? context_of_page(page) : NULL;
 	if (!ctx)
 		return;
