@@ -144,6 +144,11 @@ bool image_translate(struct image *image, uint64_t va, uint64_t *pa)
 		*pa = va - image->layout.direct_map;
 		return true;
 	}
+	/* Parts of the page tables that map it can lie anywhere, and be missing. */
+	if (va >= image->kernel && va - image->kernel < image->kernel_size) {
+		*pa = va - image->kernel + image->kernel_pa;
+		return true;
+	}
 	if (known->va != page + 1) {
 		if (!walk(image, page, &at))
 			return false;
@@ -264,6 +269,19 @@ static bool is_offset(const char *name)
 	return strchr(name, '.') || strchr(name, ' ');
 }
 
+/* Where the kernel's own code and data are, from the entries of the table, which are in it */
+static void find_kernel(struct image *image)
+{
+	uint64_t entries = image->layout.entries, start = image->n[N_TEXT], end = image->n[N_KERNEL_END];
+	uint64_t pa;
+
+	if (entries < start || entries >= end || !image_translate(image, entries, &pa))
+		return;
+	image->kernel = start;
+	image->kernel_size = end - start;
+	image->kernel_pa = pa - (entries - start);
+}
+
 static const char *read_numbers(struct image *image)
 {
 	const struct layout *layout = &image->layout;
@@ -302,6 +320,7 @@ static const char *read_numbers(struct image *image)
 	for (size_t k = 0; k < N_COUNT; k++)
 		if (!seen[k] && numbers[k].missing)
 			return numbers[k].missing;
+	find_kernel(image);
 	return NULL;
 }
 
