@@ -15,12 +15,11 @@
 #define ENTRY_PRESENT 1ULL
 #define X86_64_LARGE 0x80ULL
 #define X86_64_ADDRESS 0x000ffffffffff000ULL
-/* On arm64 a page has this bit, too; what has it not is as large as the entry stands for. */
+/* On arm64: a table, or a page of the smallest size. Without it, an entry is larger memory. */
 #define ARM64_TABLE 2ULL
 /* With tables for 52 bits; otherwise the top two bits are 0. */
 #define ARM64_ADDRESS 0x0003fffffffff000ULL
 #define LARGEST_SHIFT 39
-
 
 #define KNOWN 16384
 #define MAX_CPUS 8192

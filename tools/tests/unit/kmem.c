@@ -217,7 +217,7 @@ static void test_traced(void)
 	expect(kmem.callers == 2 && !strcmp(kmem.caller[0].name, "a.c:1 func:f"), "traced: names");
 	expect(total.total_alloc == 320 && total.current_alloc == 192 && total.freed == 1 &&
 	       total.remote_freed == 1, "traced: sums");
-	expect(kmem.unknown.count == 1, "traced: a free of what was allocated before");
+	expect(kmem.unknown.count == 1, "traced: a free of memory allocated before");
 	kmem_free(&kmem);
 }
 

@@ -125,7 +125,7 @@ static void expect_address(struct image *image, uint64_t va, uint64_t want)
 
 /*
  * Tables of 4 and 5 levels: bit 0 says that an entry is valid. Bit 7 of x86_64 says that it is a
- * large page, and arm64 has bit 1 for what is none: a table, or a page of the smallest size.
+ * large page. On arm64, bit 1 is for tables and for pages of the smallest size.
  */
 static void test_tables(uint16_t machine, unsigned int top_shift)
 {
@@ -186,7 +186,7 @@ static void expect_group(void *data, const struct holding *h)
 	       want, path);
 }
 
-/* Of pages, which may have a pointer to the group itself, and of objects; what is no group. */
+/* Pages, which may have a pointer to the group itself, objects, and a pointer to no group. */
 static void test_groups(void)
 {
 	struct small s = { .file = small_image() };
@@ -207,7 +207,7 @@ static void test_groups(void)
 	recount.groups = true;
 	recount_all(&recount);
 	expect(!strcmp(image_group_path(groups, small_at(SMALL_GROUP) + 256), "/ab"), "a group itself");
-	expect(!strcmp(image_group_path(groups, small_at(SMALL_CACHE)), "unknown"), "what is no group");
+	expect(!strcmp(image_group_path(groups, small_at(SMALL_CACHE)), "unknown"), "a pointer to no group");
 	expect(!strcmp(image_group_path(groups, 0x1234), "unknown"), "an address of nothing");
 	image_groups_free(groups);
 	image->n[N_PAGE_GROUP] = 0;

@@ -1879,7 +1879,7 @@ static void expect_events(struct kunit *test, unsigned int allocs, unsigned int 
 	KUNIT_EXPECT_EQ(test, events.bytes, (s64)sum.bytes);
 }
 
-/* Each kind of memory: what the events say of it. */
+/* The events of each kind of memory. */
 static void traced_events(struct kunit *test)
 {
 	struct codetag_sum before = site_sum(own_id()), sum;

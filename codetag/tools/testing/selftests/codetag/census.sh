@@ -25,33 +25,25 @@ handed_over()
 	[ "$(bytes cgroup=/ kind=slab)" -ge "$1" ]
 }
 
-# bytes [WORD...]: bytes of the rows that have all these words
-bytes()
+# column N [WORD...]: the sum of this column in the rows that have all these words
+column()
 {
-	awk -v words="$*" '
+	n=$1
+	shift
+	awk -v n="$n" -v words="$*" '
 		/^ *[0-9]/ {
-			n = split(words, word, " ")
-			for (i = 1; i <= n; i++)
+			count = split(words, word, " ")
+			for (i = 1; i <= count; i++)
 				if (index($0 " ", " " word[i] " ") == 0)
 					next
-			bytes += $1
+			sum += $n
 		}
-		END { printf("%d\n", bytes) }' "$WORK/census"
+		END { printf("%d\n", sum) }' "$WORK/census"
 }
 
-# calls WORD...: how many allocations these rows have
-calls()
-{
-	awk -v words="$*" '
-		/^ *[0-9]/ {
-			n = split(words, word, " ")
-			for (i = 1; i <= n; i++)
-				if (index($0 " ", " " word[i] " ") == 0)
-					next
-			calls += $2
-		}
-		END { printf("%d\n", calls) }' "$WORK/census"
-}
+# bytes [WORD...], calls [WORD...]: bytes and allocations of the rows with these words
+bytes() { column 1 "$@"; }
+calls() { column 2 "$@"; }
 
 # group_stat NAME...: the sum of these numbers of the group
 group_stat()
