@@ -154,18 +154,27 @@ static struct codetag_armed *new_armed(const struct codetag_info *info,
 	return NULL;
 }
 
-/* How is a site to be split? Both queries leave as it is what the other one changes. */
+/*
+ * How is a site to be split? Both queries leave as it is what the other one changes. False if
+ * nothing changes.
+ */
 static bool new_split(const struct plan *plan, struct codetag_keys *keys)
 {
 	const struct codetag_query *split = plan->last[ASPECT_KEYS];
 	const struct codetag_query *traced = plan->last[ASPECT_TRACED];
 	unsigned int max, old;
+	bool was, trace;
 
 	/* The memory of a site without an id is charged elsewhere. */
 	if ((!split && !traced) || plan->info.without_id)
 		return false;
 
 	old = codetag_split_by(&plan->info, &max);
+	was = old & CODETAG_SPLIT_TRACE;
+	trace = traced ? traced->action == CODETAG_ACTION_TRACE : was;
+	if (!split && trace == was)
+		return false;
+
 	if (split)
 		*keys = split->keys;
 	else
@@ -174,7 +183,7 @@ static bool new_split(const struct plan *plan, struct codetag_keys *keys)
 			.depth = old >> CODETAG_SPLIT_DEPTH,
 			.max = max,
 		};
-	if (traced ? traced->action == CODETAG_ACTION_TRACE : old & CODETAG_SPLIT_TRACE)
+	if (trace)
 		keys->mask |= CODETAG_SPLIT_TRACE;
 	return true;
 }
