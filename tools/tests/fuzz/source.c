@@ -9,10 +9,17 @@
 #include <unistd.h>
 
 #include "base/outfile.h"
+#include "memory_image/dump.h"
 #include "source/source.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerInitialize(int *argc, char ***argv);
+
+/*
+ * libkdumpfile keeps 4 MiB for each dump that it could not open (dump.c says why), and the
+ * fuzzer's memory is limited.
+ */
+#define MAX_DUMPS 100
 
 static char dir[] = "/dev/shm/codetag-fuzz-XXXXXX", path[sizeof(dir) + 32];
 
@@ -40,9 +47,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct source_files files = { .count = 1 };
 	const char *file = path;
 	struct snapshot snapshot;
+	static size_t dumps;
 	int fd;
 
-	if (!size)
+	if (!size || (dump_is(data + 1, size - 1) && ++dumps > MAX_DUMPS))
 		return 0;
 	snprintf(path, sizeof(path), "%s/%s", dir, names[data[0] % 4]);
 	fd = outfile_create_now(path);

@@ -94,7 +94,7 @@ check "nor a fault when it is ended" $?
 # Faults of somebody else
 echo 'module codetag_leaky fault nth=1000' >"$DEBUGFS/codetag/control"
 sweep 2 "faults of somebody else are refused" --leaks 0 module codetag_leaky -- sh -c "$operate"
-equal "and stay" 3 "$(grep -c armed "$DEBUGFS/codetag/faults")"
+equal "and stay" 4 "$(grep -c armed "$DEBUGFS/codetag/faults")"
 echo 'fault=off' >"$DEBUGFS/codetag/control"
 echo 'remove all' >"$DEBUGFS/codetag/queries"
 unload codetag_leaky
