@@ -305,8 +305,9 @@ static const char *read_numbers(struct image *image)
 		char name[MAX_NAME];
 		uint64_t entry[2];
 
-		image_read(image, layout->entries + i * sizeof(entry), entry, sizeof(entry));
-		image_string(image, entry[0], name, sizeof(name));
+		if (!image_read(image, layout->entries + i * sizeof(entry), entry, sizeof(entry)) ||
+		    !*image_string(image, entry[0], name, sizeof(name)))
+			return "lacks memory of its layout table: the image is damaged or cut";
 		for (size_t k = 0; k < N_COUNT; k++) {
 			if (strcmp(name, numbers[k].name))
 				continue;

@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-# drop-image-pages.py IMAGE OUT: the image in kdump's format without every seventh of its pages
-# above 64 MiB, where no kernel is, as makedumpfile writes one that leaves these pages out.
+# drop-image-pages.py IMAGE OUT IOMEM: the image in kdump's format without every seventh of its
+# pages above 64 MiB, as makedumpfile writes one that leaves these pages out. Keeps the kernel
+# itself, which is where the file IOMEM, a copy of /proc/iomem, says.
+import re
 import struct
 import sys
 
@@ -34,9 +36,12 @@ half = bitmap_blocks * block // 2
 there = bytearray(data[bitmaps + half:bitmaps + 2 * half])	# the second: pages in the file
 descriptors = bitmaps + 2 * half
 frames = [pfn for pfn in range(len(there) * 8) if there[pfn // 8] >> pfn % 8 & 1]
+kernel = [(int(start, 16) // 4096, int(end, 16) // 4096)
+          for start, end in re.findall(r"([0-9a-f]+)-([0-9a-f]+) : Kernel", open(sys.argv[3]).read())]
+assert kernel
 kept = bytearray()
 for i, pfn in enumerate(frames):
-    if i % 7 == 3 and pfn >= FIRST:
+    if i % 7 == 3 and pfn >= FIRST and not any(start <= pfn <= end for start, end in kernel):
         there[pfn // 8] &= ~(1 << pfn % 8)
     else:
         kept += data[descriptors + i * DESCRIPTOR:descriptors + (i + 1) * DESCRIPTOR]

@@ -104,17 +104,17 @@ fi
 
 # Memory that only one line has.
 take site,kind,order
-line=$(grep ' kind=pages .*hold_contig' "$WORK/census" | head -n 1)
+line=$(grep ' kind=pages .*hold_bulk' "$WORK/census" | head -n 1)
 [ -n "$line" ]
 check "a call site is named" $? "$(head "$WORK/census")"
 if [ -e "$CONTEXTS" ]; then
-	before=$(grep -c 'func:hold_contig' "$WORK/census")
+	before=$(grep -c 'func:hold_bulk' "$WORK/census")
 	run drop all
-	echo 'func hold_contig keys=size,cpu,gfp' >$DEBUGFS/codetag/control
+	echo 'func hold_bulk keys=size,cpu,gfp' >$DEBUGFS/codetag/control
 	run hold all
 	take site,kind,order
-	echo 'func hold_contig keys=none' >$DEBUGFS/codetag/control
-	after=$(grep 'func:hold_contig' "$WORK/census" | grep -v 'unloaded:yes' | grep -c '\[codetag_test\]')
+	echo 'func hold_bulk keys=none' >$DEBUGFS/codetag/control
+	after=$(grep 'func:hold_bulk' "$WORK/census" | grep -v 'unloaded:yes' | grep -c '\[codetag_test\]')
 	equal "and it is as many rows when it is split" "$before" "$after"
 else
 	skip "and it is as many rows when it is split" "no contexts"
