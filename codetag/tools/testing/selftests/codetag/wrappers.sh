@@ -82,10 +82,6 @@ sent()
 
 prepare
 [ -e /proc/net/unix ] || skip_all "no UNIX sockets"
-case $(uname -r) in
-6.12*) ;;
-*) skip_all "only the series for 6.12 has wrappers for these helpers" ;;
-esac
 plan 16
 
 mkfifo "$WORK/stop"
