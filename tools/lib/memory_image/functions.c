@@ -91,8 +91,8 @@ static bool read_name(struct bytes *b, const struct tokens *tokens, char name[NA
 /* ---- addresses, which are 32 bits ------------------------------------------------------ */
 
 /*
- * The coding depends on the kernel's version and configuration. The known address of the symbol
- * _text tells which it is.
+ * The coding depends on the kernel's version and configuration. The known address of one symbol
+ * tells which it is: of _text or, where the kernel's code begins behind it (arm64), of _etext.
  */
 enum coding { FROM_THEMSELVES, FROM_BASE, FROM_BASE_IF_NEGATIVE };
 
@@ -115,18 +115,16 @@ static uint64_t address_of(const struct code *code, uint64_t table, const int32_
 	return 0;
 }
 
-static void find_code(struct code *code, const struct image *image, const int32_t *offset,
-		      size_t text)
+static void find_code(struct code *code, uint64_t table, const int32_t *offset, size_t i,
+		      uint64_t address)
 {
-	const uint64_t *n = image->n;
-
 	*code = (struct code){ FROM_THEMSELVES, 0 };
-	if (address_of(code, n[N_SYMBOL_OFFSETS], offset, text) == n[N_TEXT])
+	if (address_of(code, table, offset, i) == address)
 		return;
-	if (offset[text] < 0)
-		*code = (struct code){ FROM_BASE_IF_NEGATIVE, n[N_TEXT] + (uint64_t)(int64_t)offset[text] };
+	if (offset[i] < 0)
+		*code = (struct code){ FROM_BASE_IF_NEGATIVE, address + (uint64_t)(int64_t)offset[i] };
 	else
-		*code = (struct code){ FROM_BASE, n[N_TEXT] - (uint32_t)offset[text] };
+		*code = (struct code){ FROM_BASE, address - (uint32_t)offset[i] };
 }
 
 static int by_address(const void *a, const void *b)
@@ -143,7 +141,7 @@ static void read_kernel(struct image_functions *f, size_t nr)
 	struct bytes bytes = { .image = image, .at = n[N_SYMBOL_NAMES] };
 	int32_t *offset = xcalloc(nr, sizeof(*offset));
 	struct tokens *tokens = xcalloc(1, sizeof(*tokens));
-	size_t text = nr, len, names = 0;
+	size_t text = nr, end = nr, len, names = 0;
 	struct code code;
 	char name[NAME];
 
@@ -162,13 +160,17 @@ static void read_kernel(struct image_functions *f, size_t nr)
 		names += strlen(name);
 		if (!strcmp(name + !!*name, "_text"))
 			text = f->count;
+		if (!strcmp(name + !!*name, "_etext"))
+			end = f->count;
 		f->function[f->count++].name =
 			arena_copy(&f->names, name + !!*name, strlen(name + !!*name));
 	}
-	if (text == nr)
-		f->count = 0;
+	if (text < nr)
+		find_code(&code, n[N_SYMBOL_OFFSETS], offset, text, n[N_TEXT]);
+	else if (end < nr)
+		find_code(&code, n[N_SYMBOL_OFFSETS], offset, end, n[N_TEXT_END]);
 	else
-		find_code(&code, image, offset, text);
+		f->count = 0;
 	for (size_t i = 0; i < f->count; i++)
 		f->function[i].address = address_of(&code, n[N_SYMBOL_OFFSETS], offset, i);
 	/* They are sorted, unless the image is damaged. */

@@ -25,6 +25,9 @@
 #define NEAR_ADDRESSES 16
 #define MAX_NUMBERS 1
 
+/* Of the tables whose entries have all forms: of a table, of a page and of larger memory */
+#define PAGE_TABLE_SHIFT 21
+
 struct task {
 	uint64_t stack, sp;
 	uint32_t label;
@@ -275,6 +278,37 @@ static void look(struct scan *s, const uint8_t *words, size_t len, uint32_t offs
 	}
 }
 
+/* Whether a word may be an entry of a page table, and for which memory */
+static bool is_entry(const struct scan *s, uint64_t w, uint64_t *pa)
+{
+	return image_entry(s->image, w, PAGE_TABLE_SHIFT, pa) != ENTRY_NONE && *pa >= LOWEST_ADDRESS;
+}
+
+/*
+ * Some page tables are none of the kernel's or of a process: of firmware, of the code that enters
+ * the kernel. Only other tables have the addresses of their pages, and with bits of entries. A
+ * page is a table if each of its words is an entry or 0; pointers are none, as they are even.
+ */
+static void look_table(struct scan *s, const uint8_t *page, uint32_t offset)
+{
+	uint64_t pa;
+
+	for (size_t i = 0; i < DUMP_PAGE; i += 8)
+		if (get64(page, i) && !is_entry(s, get64(page, i), &pa))
+			return;
+	for (size_t i = 0; i < DUMP_PAGE; i += 8) {
+		struct extent *extent;
+
+		if (!get64(page, i) || !is_entry(s, get64(page, i), &pa))
+			continue;
+		extent = at_frame(s, pa / DUMP_PAGE);
+		if (extent && !extent->cache) {
+			extent->flags |= EXTENT_POINTED;
+			add_edge(s, extent->first, offset + (uint32_t)i);
+		}
+	}
+}
+
 /* ---- memory ------------------------------------------------------------------------- */
 
 static void look_physical(struct scan *s, uint64_t pa, uint64_t len, uint32_t offset)
@@ -290,6 +324,8 @@ static void look_physical(struct scan *s, uint64_t pa, uint64_t len, uint32_t of
 		page = image_page(s->image, pa - in, part);
 		if (page)
 			look(s, page + in, part, offset);
+		if (page && part == DUMP_PAGE)
+			look_table(s, page, offset);
 		pa += part;
 		len -= part;
 		offset += (uint32_t)part;

@@ -192,6 +192,35 @@ static void test_physical(void)
 	}
 }
 
+/* A page with nothing but entries of page tables holds what these lead to. */
+static void test_page_table(void)
+{
+	static const struct {
+		const char *what;
+		uint64_t entry, beside;
+		const char *lost;
+	} cases[] = {
+		{ "an entry", 0x63, 0, "13c" },
+		{ "with a bit at the top", 1ULL << 63 | 0x63, 0, "13c" },
+		{ "beside another one", 0x63, 91 * DUMP_PAGE | 0x63, "13c" },
+		{ "beside an entry for nothing", 0x63, 0x62, "13pc" },
+		{ "beside a pointer", 0x63, SMALL_MAP, "13pc" },
+		{ "not present", 0x62, 0, "13pc" },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct world w = world();
+
+		put16(&w, small_at(SMALL_SLOTS) + 80 * 2, 32);
+		put(&w, small_at(SMALL_STRUCTS) + 80 * 256 + 104, 1);
+		put(&w, STACK, small_at(80));
+		put(&w, small_at(80) + 800, (PAGES - SMALL_MAP) | cases[i].entry);
+		put(&w, small_at(80) + 1600, cases[i].beside);
+		expect_lost(&w, cases[i].what, cases[i].lost);
+		end(&w);
+	}
+}
+
 /* The pointers in an object count if something leads to the object. */
 static void test_chains(void)
 {
@@ -662,6 +691,7 @@ void test_graph(void)
 {
 	test_pointers();
 	test_physical();
+	test_page_table();
 	test_chains();
 	test_rules();
 	test_free_pointer();
