@@ -36,7 +36,9 @@ export KVER KSRC LSMOD MODSIGN_KEY FAST_PATHS ACCEL FLAVOUR APPEND T QUICK
 run shell:
 	@ARCH='$(ARCH)' scripts/run-demo $@
 
+# run-tests installs what is missing, but needs Python itself.
 test:
+	@command -v python3 >/dev/null || ARCH='$(ARCH)' scripts/install-packages
 	@ARCH='$(ARCH)' scripts/run-tests "$$T"
 
 bench:
