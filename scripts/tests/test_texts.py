@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The scripts and the texts themselves: shellcheck, check-text, the tables of results."""
+
+import hashlib
+import os
+import re
+from pathlib import Path
+
+from helpers import ROOT, SCRIPTS, fails, named, run, table, write
+
+
+@named("shellcheck")
+def test_shellcheck():
+    """Once the scripts are clean, they stay it until one of them changes."""
+    kept = Path(os.environ["OBJ"]) / ".codetag-shellcheck"
+    paths = sorted(path for top in ("scripts", "packaging", ".ci")
+                   for path in (ROOT / top).rglob("*") if path.is_file())
+    sums = [f"{path} {hashlib.sha256(path.read_bytes()).hexdigest()}\n" for path in paths]
+    now = hashlib.sha256("".join([run("shellcheck", "--version"), *sums]).encode()).hexdigest()
+    if kept.exists() and kept.read_text() == now:
+        return
+    kept.unlink(missing_ok=True)
+    shell = re.compile(rb"^#!/bin/(bash|sh)|^# shellcheck shell=", re.MULTILINE)
+    run("shellcheck", "-x", "-P", "SCRIPTDIR", *(path for path in paths if shell.search(path.read_bytes())), cwd=ROOT)
+    kept.write_text(now)
+
+
+@named("text: plain sentences")
+def test_texts():
+    run(SCRIPTS / "check-text")
+
+
+@table(
+    "text",
+    ("text: a long sentence is found", "word " * 31 + "end."),
+    ("text: a word of the list is found", "The second series makes SLUB faster."),
+    ("text: a date is found", "It was 39 until 2026-11-23."),
+    ("text: a link to nothing is found", "See [below](#nowhere)."),
+    ("text: a clause as a subject is found", "What is skipped cannot be on that kernel."),
+)
+def test_planted(text, work):
+    planted = write(work / "planted.md", f"# Title\n\n{text}\n")
+    assert fails(SCRIPTS / "check-text", planted).has("1 findings.*")
+
+
+@named("text: tables are those of the results")
+def test_tables():
+    run(ROOT / "benchmarks/write-tables", "--check")
+
+
+@named("text: another number in a table is found")
+def test_changed_table(work):
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    changed = re.sub(r"^\| kmalloc 64 \|.*", "| kmalloc 64 | 1 | 1 | 1 | 1 |", text, flags=re.MULTILINE)
+    assert changed != text
+    fails(ROOT / "benchmarks/write-tables", "--check", write(work / "table.md", changed))
