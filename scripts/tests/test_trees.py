@@ -216,6 +216,27 @@ def test_edit_twice(small):
     small.import_refused('mm/new/x.c is changed by "mm: change a line" and by "mm: the same file"')
 
 
+@named("edit: an overlay file that grows")
+def test_edit_grows(small):
+    """Its first form is in a patch, the last one in codetag/."""
+    small.edit_series()
+    path = small.edit / "mm/new/x.c"
+    path.write_text(path.read_text() + "grown\n")
+    small.git("commit", "-q", "-a", "-m", "mm: the file grows", "-m", "Why not.")
+    small.call("import-series", "--early=mm/new/x.c", small.edit)
+    steps = (small.series / "series").read_text().splitlines()
+    assert steps == ["0001-mm.patch mm/new/y.c", "0002-mm-the-file-grows.patch mm/new/x.c"]
+    assert "\n+++ b/mm/new/x.c\n" in (small.series / "0001-mm.patch").read_text()
+    assert "grown\n" in (small.overlay / "x.c").read_text()
+    small.make_tree()
+    assert (small.tree / "mm/new/x.c").read_text() == (small.overlay / "x.c").read_text()
+    small.edit_series()
+    small.call("import-series", "--check", small.edit)
+    small.git("reset", "-q", "--hard", "HEAD^")
+    small.import_series()
+    assert (small.series / "series").read_text() == "0001-mm.patch mm/new/x.c mm/new/y.c\n"
+
+
 @named("edit: a series is ported, and again without help")
 def test_edit_ported(small):
     """The other kernel has changed the line that the patch changes."""
