@@ -27,6 +27,8 @@
 
 /* As many rows as the kernel's file has at most. The memory that then has no row is "others". */
 #define MAX_ROWS 57344
+#define QUOTED(number) #number
+#define AS_TEXT(number) QUOTED(number)
 #define OTHERS "others"
 
 enum by { BY_KIND, BY_NODE, BY_ZONE, BY_MIGRATETYPE, BY_ORDER, BY_CACHE, BY_CGROUP,
@@ -168,8 +170,9 @@ static const struct argp argp = {
 	"slabs and percpu chunks are counted in addition to their content, as in /proc/allocinfo. The "
 	"kernel counts while it works, so what moves meanwhile may be counted or not. FILE is an "
 	"image of a machine's memory, such as a dump of kdump, or a copy of the kernel's file "
-	"census. Control groups are known of pages, and of objects where the kernel tells them. "
-	"A census has at most 57344 rows. Memory of further rows is added up in the row others."
+	"census. Control groups are known of pages, and of objects if the kernel or the image tells "
+	"them. A census has at most " AS_TEXT(MAX_ROWS) " rows. Memory of further rows is added up in "
+	"the row " OTHERS "."
 	"\vExamples:\n"
 	"  codetag census --by node,zone\n"
 	"  codetag census --by cgroup,kind\n"

@@ -205,7 +205,7 @@ static const struct argp argp = {
 	"site nor a helper that allocates for others. Its module is the one nearest to the "
 	"allocation in the stack, or vmlinux. Ages are in seconds.\n\n"
 	"Examples:\n"
-	"  codetag contexts func __alloc_skb\n"
+	"  codetag contexts func alloc_inode\n"
 	"  codetag contexts --tree --skip --min-age 60\n"
 	"  codetag contexts --group caller,age --json\n"
 	"  codetag contexts --account --delay 10\n"

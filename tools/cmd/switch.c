@@ -38,7 +38,7 @@ static const struct argp enable_argp = {
 	"Examples:\n"
 	"  codetag enable --all\n"
 	"  codetag enable module ext4\n"
-	"  codetag enable --dry-run 'file mm/slub.c; func __alloc_skb'\n\n"
+	"  codetag enable --dry-run 'file mm/slub.c; func alloc_inode'\n\n"
 	CHANGE_STATUS,
 	children, NULL, NULL
 };
