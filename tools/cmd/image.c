@@ -7,22 +7,21 @@
 
 bool image_input_open(struct image_input *in)
 {
-	in->image = image_open(in->path);
-	if (!in->image)
+	in->sites = image_sites_open(in->path);
+	if (!in->sites)
 		return false;
-	in->sites = image_sites_read(in->image);
+	in->image = in->sites->image;
 	recount_init(&in->recount, in->image);
 	return true;
 }
 
 void image_input_close(struct image_input *in)
 {
-	if (!in->image)
+	if (!in->sites)
 		return;
 	kobjects_free(in->objects);
 	recount_free(&in->recount);
-	image_sites_free(in->sites);
-	image_close(in->image);
+	image_sites_close(in->sites);
 }
 
 static void show(void *data, uint64_t done, uint64_t all)

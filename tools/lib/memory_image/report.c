@@ -38,17 +38,14 @@ bool image_complete(const struct image *image, const char *path, bool *incomplet
 
 bool image_report(const char *path, struct text *text, bool *incomplete)
 {
-	struct image *image = image_open(path);
-	struct image_sites *sites;
+	struct image_sites *sites = image_sites_open(path);
 	bool good;
 
-	if (!image)
+	if (!sites)
 		return false;
-	sites = image_sites_read(image);
 	image_allocinfo(sites, text);
-	good = image_complete(image, path, incomplete);
-	image_sites_free(sites);
-	image_close(image);
+	good = image_complete(sites->image, path, incomplete);
+	image_sites_close(sites);
 	return good;
 }
 
@@ -105,26 +102,23 @@ static void compare(const struct image_sites *sites, const struct recount *recou
 
 bool image_audit(const char *path, struct text *text, bool *incomplete)
 {
-	struct image *image = image_open(path);
+	struct image_sites *sites = image_sites_open(path);
 	struct image_counters *sum;
-	struct image_sites *sites;
 	struct recount recount;
 	bool good;
 
-	if (!image)
+	if (!sites)
 		return false;
-	sites = image_sites_read(image);
 	sum = xcalloc(IMAGE_IDS, sizeof(*sum));
-	recount_init(&recount, image);
+	recount_init(&recount, sites->image);
 	recount.visit = found;
 	recount.data = sum;
 	recount_all(&recount);
 	compare(sites, &recount, sum, text);
-	good = image_complete(image, path, incomplete);
+	good = image_complete(sites->image, path, incomplete);
 	recount_free(&recount);
 	free(sum);
-	image_sites_free(sites);
-	image_close(image);
+	image_sites_close(sites);
 	return good;
 }
 
@@ -138,74 +132,65 @@ static void complain_older(const char *path, const char *what)
 
 bool image_contexts_text(const char *path, struct text *text, bool *incomplete)
 {
-	struct image *image = image_open(path);
+	struct image_sites *sites = image_sites_open(path);
 	struct image_functions *functions;
-	struct image_sites *sites;
 	bool good;
 
-	if (!image)
+	if (!sites)
 		return false;
-	sites = image_sites_read(image);
-	functions = image_functions_read(image);
+	functions = image_functions_read(sites->image);
 	good = image_contexts(sites, functions, text);
 	if (!good)
 		complain_older(path, "contexts");
 	else if (!image_functions_any(functions))
 		warning("%s has no names of functions (CONFIG_KALLSYMS): stacks are addresses", path);
-	good = good && image_complete(image, path, incomplete);
+	good = good && image_complete(sites->image, path, incomplete);
 	image_functions_free(functions);
-	image_sites_free(sites);
-	image_close(image);
+	image_sites_close(sites);
 	return good;
 }
 
 bool image_stats_text(const char *path, struct text *text, bool *incomplete)
 {
-	struct image *image = image_open(path);
-	struct image_sites *sites;
+	struct image_sites *sites = image_sites_open(path);
 	struct recount recount;
 	bool good;
 
-	if (!image)
+	if (!sites)
 		return false;
-	sites = image_sites_read(image);
-	recount_init(&recount, image);
+	recount_init(&recount, sites->image);
 	good = image_stats(sites, &recount, text);
 	if (!good)
 		complain_older(path, "statistics");
-	good = good && image_complete(image, path, incomplete);
+	good = good && image_complete(sites->image, path, incomplete);
 	recount_free(&recount);
-	image_sites_free(sites);
-	image_close(image);
+	image_sites_close(sites);
 	return good;
 }
 
 bool image_machine(const char *path, struct image_machine *machine, struct text *allocinfo,
 		   struct text *stats, bool *incomplete)
 {
-	struct image *image = image_open(path);
+	struct image_sites *sites = image_sites_open(path);
 	struct image_functions *functions;
-	struct image_sites *sites;
 	struct recount recount;
 	bool good;
 
 	*machine = (struct image_machine){ 0 };
-	if (!image)
+	if (!sites)
 		return false;
-	sites = image_sites_read(image);
-	functions = image_functions_read(image);
-	recount_init(&recount, image);
+	functions = image_functions_read(sites->image);
+	recount_init(&recount, sites->image);
 	good = image_machine_read(machine, sites, &recount, functions);
 	if (good) {
 		image_allocinfo(sites, allocinfo);
 		image_stats(sites, &recount, stats);
-		good = image_complete(image, path, incomplete);
+		good = image_complete(sites->image, path, incomplete);
 	} else {
 		complain_older(path, "counters");
 	}
 	recount_free(&recount);
 	image_functions_free(functions);
-	image_sites_free(sites);
-	image_close(image);
+	image_sites_close(sites);
 	return good;
 }

@@ -169,6 +169,21 @@ void image_sites_free(struct image_sites *sites)
 	free(sites);
 }
 
+struct image_sites *image_sites_open(const char *path)
+{
+	struct image *image = image_open(path);
+
+	return image ? image_sites_read(image) : NULL;
+}
+
+void image_sites_close(struct image_sites *sites)
+{
+	struct image *image = sites ? sites->image : NULL;
+
+	image_sites_free(sites);
+	image_close(image);
+}
+
 /* ---- names ------------------------------------------------------------------------ */
 
 static const struct image_range *range_of(const struct image_sites *sites, uint16_t id)

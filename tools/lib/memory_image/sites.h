@@ -36,6 +36,10 @@ struct image_sites {
 struct image_sites *image_sites_read(struct image *image);
 void image_sites_free(struct image_sites *sites);
 
+/* Opens an image and reads its call sites. Returns NULL after a message. */
+struct image_sites *image_sites_open(const char *path);
+void image_sites_close(struct image_sites *sites);
+
 /* The id itself, or that of its context's site */
 uint16_t image_site_id(const struct image_sites *sites, uint16_t id);
 
