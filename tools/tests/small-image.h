@@ -159,7 +159,7 @@ static inline void small_parts(struct small *s, unsigned int entry, uint32_t id,
 	small32(s, parts + s->value[N_PARTS_NR], nr);
 }
 
-/* The group "/ab" has the pages, and the root has the first object. */
+/* The group "/a b" has the pages, and the root has the first object. */
 static inline void small_groups(struct small *s)
 {
 	const uint64_t *n = s->value;
@@ -175,7 +175,7 @@ static inline void small_groups(struct small *s)
 		small64(s, node + n[N_KERNFS_NAME], node + 128);
 		small64(s, objcg + 64 * i + n[N_OBJCG_GROUP], group);
 	}
-	strcpy(small_pointer(s, node - 256 + 128), "ab");
+	strcpy(small_pointer(s, node - 256 + 128), "a b");
 	small64(s, vector, objcg);
 	small64(s, small_at(SMALL_STRUCTS) + SMALL_SLAB * 256 + n[N_SLAB_GROUPS], vector | 1);
 	small64(s, small_at(SMALL_STRUCTS) + SMALL_ALLOCATED * 256 + n[N_PAGE_GROUP], (objcg + 64) | 2);

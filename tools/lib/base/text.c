@@ -135,3 +135,15 @@ void text_clean(char *s)
 	}
 	*to = '\0';
 }
+
+void text_add_name(struct text *text, const char *name, size_t max)
+{
+	for (size_t i = 0; i < max && name[i]; i++) {
+		unsigned char c = (unsigned char)name[i];
+
+		if (c > ' ' && c < 0x7f && c != '\\')
+			text_add(text, name + i, 1);
+		else
+			text_printf(text, "\\%03o", c);
+	}
+}

@@ -26,6 +26,12 @@ size_t text_safe_length(const char *s);
 /* Puts one '?' in the place of each such character and of each byte that is not UTF-8. */
 void text_clean(char *s);
 
+/*
+ * Adds a name that users choose, up to @max bytes or a NUL byte: blanks, backslashes and all but
+ * printable ASCII become octal, as in the kernel's files.
+ */
+void text_add_name(struct text *text, const char *name, size_t max);
+
 void text_clear(struct text *text);
 void text_free(struct text *text);
 

@@ -142,19 +142,6 @@ static void count_split(void *data, const char *raw)
 
 /* ---- values ------------------------------------------------------------------------------ */
 
-/* Blanks, backslashes and all but printable ASCII become octal, as in the kernel. */
-static void put_name(const struct reader *r, const char *name, size_t room)
-{
-	for (size_t i = 0; i < room && name[i]; i++) {
-		unsigned char c = (unsigned char)name[i];
-
-		if (c > ' ' && c < 0x7f && c != '\\')
-			text_printf(r->out, "%c", c);
-		else
-			text_printf(r->out, "\\%03o", c);
-	}
-}
-
 static void put_gfp(const struct reader *r, uint64_t flags)
 {
 	struct image *image = r->image;
@@ -219,7 +206,7 @@ static size_t put_value(const struct reader *r, const char *key, const uint64_t 
 
 	if (!strcmp(key, "task")) {
 		text_puts(r->out, " task=");
-		put_name(r, (const char *)word, n[N_TASK_NAME]);
+		text_add_name(r->out, (const char *)word, n[N_TASK_NAME]);
 		return n[N_TASK_NAME] / 8;
 	}
 	if (!strcmp(key, "age"))

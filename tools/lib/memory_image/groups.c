@@ -68,8 +68,8 @@ static void find_path(struct image *image, uint64_t group, struct text *path)
 		uint64_t node = image_u64(image, above + n[N_CGROUP_NODE]);
 
 		text_puts(path, "/");
-		text_puts(path, image_string(image, image_u64(image, node + n[N_KERNFS_NAME]), name,
-					     sizeof(name)));
+		image_string(image, image_u64(image, node + n[N_KERNFS_NAME]), name, sizeof(name));
+		text_add_name(path, name, sizeof(name));
 	}
 }
 

@@ -13,7 +13,8 @@ void image_groups_free(struct image_groups *groups);
 
 /*
  * The path of a group by the pointer that a page or an object has: "/a/b", "none" without a
- * pointer, "unknown" if it is damaged. Valid until the groups are freed.
+ * pointer, "unknown" if it is damaged. Blanks and the like are octal, as in the kernel's census.
+ * Valid until the groups are freed.
  */
 const char *image_group_path(struct image_groups *groups, uint64_t pointer);
 

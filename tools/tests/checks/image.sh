@@ -83,7 +83,7 @@ image_files() {
 		exits 2 'is not an image' contexts --image data/handmade-v2.allocinfo &&
 		exits 0 'ids_builtin' stats --image "$small" &&
 		exits 0 'ids_builtin' stats "$small" &&
-		exits 0 '16384      1  /ab' census --image "$small" --by cgroup &&
+		exits 0 '16384      1  /a\040b' census --image "$small" --by cgroup &&
 		exits 0 '1024      1  /' census --image "$small" --by cgroup,kind &&
 		exits 2 '--top must be 1 or more' census -n 0 "$small" &&
 		[ "$(rows census --json --top 2 --image "$small" --by site,kind)" -eq 2 ] &&

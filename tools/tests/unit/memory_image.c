@@ -181,7 +181,7 @@ static void expect_group(void *data, const struct holding *h)
 	if (h->address == small_at(SMALL_SLAB))
 		want = h->holder == HOLDER_PAGES ? "none" : "/";
 	else if (h->holder == HOLDER_PAGES)
-		want = "/ab";
+		want = "/a\\040b";
 	expect(!strcmp(path, want), "%#llx belongs to group %s, not %s", (unsigned long long)h->address,
 	       want, path);
 }
@@ -206,7 +206,7 @@ static void test_groups(void)
 	recount.data = groups;
 	recount.groups = true;
 	recount_all(&recount);
-	expect(!strcmp(image_group_path(groups, small_at(SMALL_GROUP) + 256), "/ab"), "a group itself");
+	expect(!strcmp(image_group_path(groups, small_at(SMALL_GROUP) + 256), "/a\\040b"), "a group itself");
 	expect(!strcmp(image_group_path(groups, small_at(SMALL_CACHE)), "unknown"), "a pointer to no group");
 	expect(!strcmp(image_group_path(groups, 0x1234), "unknown"), "an address of nothing");
 	image_groups_free(groups);
