@@ -343,36 +343,74 @@ static void change_delay(struct live *live, double factor)
 		live->delay = delay;
 }
 
-/* Returns false to quit. */
-static bool handle_key(struct live *live, int key)
+/* The keys that sort. Returns false for all others. */
+static bool sort_key(struct live *live, int key)
+{
+	switch (key) {
+	case 's':
+		sort_by(live, ORDER_SIZE);
+		return true;
+	case 'c':
+		sort_by(live, ORDER_CALLS);
+		return true;
+	case 'a':
+		sort_by(live, ORDER_AVERAGE);
+		return true;
+	case 'n':
+		sort_by(live, ORDER_NAME);
+		return true;
+	case 'g':
+		sort_by(live, ORDER_GROWTH);
+		return true;
+	case 'A':
+		sort_by(live, ORDER_ALLOCS);
+		return true;
+	case 'F':
+		sort_by(live, ORDER_FREES);
+		return true;
+	}
+	return false;
+}
+
+/* The keys that move the cursor. Returns false for all others. */
+static bool cursor_key(struct live *live, int key)
 {
 	int page = LINES > LIVE_HEAD + 1 ? LINES - LIVE_HEAD - 1 : 1;
 
+	switch (key) {
+	case KEY_UP:
+	case 'k':
+		scroll_by(live, -1);
+		return true;
+	case KEY_DOWN:
+	case 'j':
+		scroll_by(live, 1);
+		return true;
+	case KEY_PPAGE:
+		scroll_by(live, -page);
+		return true;
+	case KEY_NPAGE:
+		scroll_by(live, page);
+		return true;
+	case KEY_HOME:
+		live->cursor = 0;
+		return true;
+	case KEY_END:
+		live->cursor = live->groups.count;	/* live_draw() knows the last page */
+		return true;
+	}
+	return false;
+}
+
+/* Returns false to quit. */
+static bool handle_key(struct live *live, int key)
+{
 	live->message[0] = '\0';
+	if (sort_key(live, key) || cursor_key(live, key))
+		return true;
 	switch (key) {
 	case 'q':
 		return false;
-	case 's':
-		sort_by(live, ORDER_SIZE);
-		break;
-	case 'c':
-		sort_by(live, ORDER_CALLS);
-		break;
-	case 'a':
-		sort_by(live, ORDER_AVERAGE);
-		break;
-	case 'n':
-		sort_by(live, ORDER_NAME);
-		break;
-	case 'g':
-		sort_by(live, ORDER_GROWTH);
-		break;
-	case 'A':
-		sort_by(live, ORDER_ALLOCS);
-		break;
-	case 'F':
-		sort_by(live, ORDER_FREES);
-		break;
 	case 'b':
 		next_grouping(live);
 		break;
@@ -422,26 +460,6 @@ static bool handle_key(struct live *live, int key)
 			live->frozen = true;
 			take(live, key == '>' || key == KEY_RIGHT ? 1 : -1);
 		}
-		break;
-	case KEY_UP:
-	case 'k':
-		scroll_by(live, -1);
-		break;
-	case KEY_DOWN:
-	case 'j':
-		scroll_by(live, 1);
-		break;
-	case KEY_PPAGE:
-		scroll_by(live, -page);
-		break;
-	case KEY_NPAGE:
-		scroll_by(live, page);
-		break;
-	case KEY_HOME:
-		live->cursor = 0;
-		break;
-	case KEY_END:
-		live->cursor = live->groups.count;	/* live_draw() knows the last page */
 		break;
 	}
 	return true;

@@ -603,12 +603,48 @@ static void move_cursor(struct where_live *live, long rows)
 		live->cursor += (size_t)rows;
 }
 
-/* Returns false to quit. */
-static bool handle_key(struct where_live *live, int key)
+/* The keys that move the cursor or the text. Returns false for all others. */
+static bool cursor_key(struct where_live *live, int key)
 {
 	long rows = LINES > 10 ? LINES - 10 : 1;
 
+	switch (key) {
+	case KEY_UP:
+	case 'k':
+		move_cursor(live, -1);
+		return true;
+	case KEY_DOWN:
+	case 'j':
+		move_cursor(live, 1);
+		return true;
+	case KEY_PPAGE:
+		move_cursor(live, -rows);
+		return true;
+	case KEY_NPAGE:
+		move_cursor(live, rows);
+		return true;
+	case KEY_HOME:
+		live->cursor = 0;
+		return true;
+	case KEY_END:
+		live->cursor = live->lines.count;
+		return true;
+	case KEY_RIGHT:
+		live->sideways += 8;
+		return true;
+	case KEY_LEFT:
+		live->sideways -= live->sideways < 8 ? live->sideways : 8;
+		return true;
+	}
+	return false;
+}
+
+/* Returns false to quit. */
+static bool handle_key(struct where_live *live, int key)
+{
 	live->message[0] = '\0';
+	if (cursor_key(live, key))
+		return true;
 	switch (key) {
 	case 'q':
 	case ESCAPE:
@@ -661,32 +697,6 @@ static bool handle_key(struct where_live *live, int key)
 		break;
 	case '-':
 		live->delay = live->delay > 0.5 ? live->delay / 2 : live->delay;
-		break;
-	case KEY_UP:
-	case 'k':
-		move_cursor(live, -1);
-		break;
-	case KEY_DOWN:
-	case 'j':
-		move_cursor(live, 1);
-		break;
-	case KEY_PPAGE:
-		move_cursor(live, -rows);
-		break;
-	case KEY_NPAGE:
-		move_cursor(live, rows);
-		break;
-	case KEY_HOME:
-		live->cursor = 0;
-		break;
-	case KEY_END:
-		live->cursor = live->lines.count;
-		break;
-	case KEY_RIGHT:
-		live->sideways += 8;
-		break;
-	case KEY_LEFT:
-		live->sideways -= live->sideways < 8 ? live->sideways : 8;
 		break;
 	case KEY_RESIZE:
 		list(live);
