@@ -52,7 +52,7 @@ uint64_t dump_end(const struct dump *dump);
 /* The bytes of memory that the headers announce. */
 uint64_t dump_size(const struct dump *dump);
 
-/* Whether a part that the headers announce was missing in the file, so far. */
+/* Whether the file lacks a part that its headers announce, as far as reads have shown. */
 bool dump_is_cut(const struct dump *dump);
 
 /* The physical address at or after @pa from which there is memory; false at the end. */

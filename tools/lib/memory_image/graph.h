@@ -16,11 +16,12 @@
  *   and near no address, is a number.
  * - A physical address or page frame number has to be that of the first byte. Frame numbers, and
  *   physical addresses in allocated memory, have to be beside another one of the same call site.
- * - The pointer to the next free object, left in an object that was free, is none, unless the call
- *   site writes to that word of its objects.
+ * - The pointer to the next free object, left in an object that was free, does not count, unless
+ *   the call site writes to that word of its objects.
  * - Pages that were split from one allocation follow the first of them, if an address leads there.
- * - Ids of codetag, of which four look like an address, are none, and never lost.
- * - What users' pages and page tables contain is not looked at.
+ * - Words in memory that holds ids of codetag do not count: four ids can look like an address. This
+ *   memory is never lost.
+ * - Words in users' pages and in page tables do not count.
  */
 #ifndef CODETAG_IMAGE_GRAPH_H
 #define CODETAG_IMAGE_GRAPH_H
@@ -57,7 +58,7 @@ void graph_free(struct graph *graph);
  */
 uint32_t graph_follower(const struct graph *graph, uint32_t node, unsigned int i);
 
-/* Whether it is one of the roots, or memory that is never lost. */
+/* Whether a node is one of the roots, or memory that is never lost. */
 bool graph_is_root(const struct graph *graph, uint32_t node);
 
 /*

@@ -28,7 +28,7 @@ struct image {
 	struct dump *dump;
 	struct layout layout;
 	uint64_t n[N_COUNT];
-	uint64_t max_pa;		/* address of the direct map */
+	uint64_t max_pa;		/* end of the direct map, 0: not known */
 	uint64_t kernel, kernel_size, kernel_pa;	/* the kernel's own code and data, in one piece */
 	bool arm64;			/* otherwise it is x86_64 */
 	unsigned int top_bits;		/* bits of an address that choose an entry of the top table */

@@ -128,6 +128,20 @@ atomic() {
 		grep -q '^# HELP' "$dir/new.prom"
 }
 
+# If the input is refused, no output file is made, and none is left.
+refused_leaves_nothing() {
+	local dir=$scratch/refused
+	rm -rf "$dir" && mkdir -p "$dir" && echo nonsense >"$dir/bad" || return 1
+	for command in "export --format sqlite -o" "export --format json -o" "report --sqlite" \
+		"merge --sqlite" "trace --save-db" "trace --callers" "graph -o"; do
+		# shellcheck disable=SC2086
+		"$codetag" $command "$dir/out.svg" "$dir/bad" 2>"$dir/err"
+		[ $? -eq 2 ] || { echo "$command"; return 1; }
+		rm "$dir/err"
+		[ "$(ls -A "$dir")" = bad ] || { echo "$command"; ls -A "$dir"; return 1; }
+	done
+}
+
 for file in data/handmade-v2.allocinfo data/recorded-*.allocinfo; do
 	base=${file##*/}
 	check "export/pprof/$base" pprof_like_folded "$file"
@@ -144,6 +158,7 @@ if feature zlib export/pprof/packed; then
 	check export/pprof/packed pprof_packed
 fi
 check export/atomic atomic
+check export/refused-leaves-nothing refused_leaves_nothing
 check export/in-place output_in_place
 check export/prometheus-not-utf8 prometheus_not_utf8
 check export/prometheus-stable prometheus_is_stable

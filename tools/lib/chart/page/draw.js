@@ -56,7 +56,7 @@ for (const site of data.sites) {
 	node.leaf = true;
 }
 
-// Exact: also what is below zero counts. Only what is above has an area.
+// Sums count negative values, too. Only positive values have an area.
 function sums() {
 	for (const node of nodes.values())
 		node.value = node.area = 0;
@@ -143,7 +143,7 @@ function search() {
 
 // ---- drawing ------------------------------------------------------------------
 
-// The largest have the hues that differ most; the same hue at all times.
+// Neighbours by size get hues that differ much. A directory keeps its hue at all times.
 const hues = new Map();
 function assignHues() {
 	const last = site => valueOf(site, data.times.length - 1, data.attribute);
@@ -197,7 +197,7 @@ function react(selection) {
 		});
 }
 
-// About how wide a text is drawn. A clip would cut it exactly, but costs an element each.
+// The width of a drawn letter, about. A clip would cut texts exactly, but needs an element for each.
 const LETTER = 6.6;
 
 function drawnWidth(text) {
@@ -252,7 +252,7 @@ function drawTreemap() {
 
 function drawRing() {
 	const top = hierarchy(), { w, h } = size();
-	// Rings in which nobody has a hundredth are not worth their room: a click shows them.
+	// Outer rings without any part of at least a hundredth are left out. A click shows them.
 	const rings = 1 + Math.max(...top.descendants().filter(d => d.value >= top.value / 100)
 		.map(d => d.depth));
 	d3.partition().size([2 * Math.PI, top.height + 1])(top);
@@ -320,7 +320,7 @@ function timeText(time) {
 	return time ? new Date(time * 1000).toLocaleString("sv") : "";
 }
 
-// Addresses of what is seen, so that it can be shown to others.
+// The address of the view, so that users can share it.
 function remember() {
 	const words = Object.entries(state).map(([key, value]) =>
 		key + "=" + encodeURIComponent(key === "attribute" ? attributes[value].key : value));
