@@ -53,6 +53,7 @@ struct dump {
 	/* libkdumpfile: */
 	void *kdump;
 	int fd;
+	uint64_t file_page;	/* bytes in a page as the file counts them */
 	uint8_t *cache;
 	uint64_t *cached;	/* address + 1 of each, 0: none */
 	void *map;		/* of the pages that the file has, see page_map() */
@@ -343,6 +344,14 @@ static const void *elf_page(struct dump *dump, uint64_t pa)
 #define MACHINE_LENGTH 65
 #define MACHINE_AT (12 + 4 * MACHINE_LENGTH)
 
+/* The size of the header, in that; behind it, the place of the first processor's note */
+#define BLOCK_SIZE_AT 428
+#define NOTES_AT 48
+
+/* Bytes in a note with the state of a processor */
+#define X86_64_PRSTATUS 336
+#define ARM64_PRSTATUS 392
+
 /* Reads all bytes, or fewer only at the end of the file. */
 static size_t read_full(int fd, void *buf, size_t len, uint64_t offset)
 {
@@ -422,17 +431,51 @@ static bool left_out(const struct dump *dump, uint64_t pa)
 {
 	unsigned char bit = 0;
 
-	return dump->map && kdump_bmp_get_bits(dump->map, pa / DUMP_PAGE, pa / DUMP_PAGE, &bit) ==
-	       KDUMP_OK && !(bit & 1);
+	return dump->map && kdump_bmp_get_bits(dump->map, pa / dump->file_page, pa / dump->file_page,
+					       &bit) == KDUMP_OK && !(bit & 1);
+}
+
+/* QEMU calls a machine other than x86 "Unknown", but its processors have different registers. */
+static const char *machine_of_notes(const struct dump *dump)
+{
+	uint32_t block = 0;
+	uint64_t notes = 0;
+	Elf64_Nhdr note = { 0 };
+
+	if (read_full(dump->fd, &block, sizeof(block), BLOCK_SIZE_AT) == sizeof(block) &&
+	    read_full(dump->fd, &notes, sizeof(notes), block + NOTES_AT) == sizeof(notes) && notes &&
+	    read_full(dump->fd, &note, sizeof(note), notes) == sizeof(note) && note.n_type == NT_PRSTATUS)
+		return note.n_descsz == X86_64_PRSTATUS ? KDUMP_ARCH_X86_64 :
+		       note.n_descsz == ARM64_PRSTATUS ? KDUMP_ARCH_AARCH64 : "";
+	return "";
+}
+
+/* Sets the machine, which the library may find only in the header, where it does not look. */
+static void find_machine(struct dump *dump)
+{
+	char machine[MACHINE_LENGTH + 1] = "";
+	const char *arch = "";
+
+	if (kdump_get_string_attr(dump->kdump, KDUMP_ATTR_ARCH_NAME, &arch) != KDUMP_OK) {
+		if (read_full(dump->fd, machine, MACHINE_LENGTH, MACHINE_AT) == MACHINE_LENGTH)
+			arch = machine;
+		if (strcmp(arch, KDUMP_ARCH_X86_64) && strcmp(arch, KDUMP_ARCH_AARCH64))
+			arch = machine_of_notes(dump);
+		kdump_set_string_attr(dump->kdump, KDUMP_ATTR_ARCH_NAME, arch);
+	}
+	kdump_clear_err(dump->kdump);
+	if (!strcmp(arch, KDUMP_ARCH_X86_64))
+		dump->machine = DUMP_X86_64;
+	else if (!strcmp(arch, KDUMP_ARCH_AARCH64))
+		dump->machine = DUMP_ARM64;
 }
 
 static const char *open_kdump(struct dump *dump)
 {
-	char head[DUMP_HEAD] = "", machine[MACHINE_LENGTH + 1] = "";
+	char head[DUMP_HEAD] = "";
 	kdump_ctx_t *ctx = kdump_new();
-	kdump_num_t frames = 0;
+	kdump_num_t frames = 0, page = 0;
 	struct stat st;
-	const char *arch = "";
 
 	if (!ctx)
 		abort();
@@ -456,15 +499,11 @@ static const char *open_kdump(struct dump *dump)
 		dump->kdump = NULL;
 		return kdump_get_err(ctx);
 	}
-	/* The library may find the machine only in the header, and not look there. */
-	if (kdump_get_string_attr(ctx, KDUMP_ATTR_ARCH_NAME, &arch) != KDUMP_OK &&
-	    read_full(dump->fd, machine, MACHINE_LENGTH, MACHINE_AT) == MACHINE_LENGTH)
-		arch = machine;
-	kdump_clear_err(ctx);
-	if (!strcmp(arch, KDUMP_ARCH_X86_64))
-		dump->machine = DUMP_X86_64;
-	else if (!strcmp(arch, KDUMP_ARCH_AARCH64))
-		dump->machine = DUMP_ARM64;
+	find_machine(dump);
+	/* QEMU counts the memory of arm64 in pages of 64 KiB, whatever the kernel's are. */
+	dump->file_page = kdump_get_number_attr(ctx, KDUMP_ATTR_PAGE_SIZE, &page) == KDUMP_OK ? page : DUMP_PAGE;
+	if (!dump->file_page || dump->file_page % DUMP_PAGE || dump->file_page > 1 << 20)
+		return "has pages of a size that is not supported";
 	if (kdump_get_number_attr(ctx, "max_pfn", &frames) != KDUMP_OK ||
 	    !frames || frames > 1ULL << 40)
 		return "does not say how much memory the machine has";
@@ -473,7 +512,7 @@ static const char *open_kdump(struct dump *dump)
 		return strerror(errno);
 	if (frames / 8 > (uint64_t)st.st_size)
 		return "is cut or damaged: it is too short for as much memory as it speaks of";
-	dump->end = dump->size = frames * DUMP_PAGE;
+	dump->end = dump->size = frames * dump->file_page;
 	dump->cache = xmalloc((size_t)CACHED_PAGES * DUMP_PAGE);
 	dump->cached = xcalloc(CACHED_PAGES, sizeof(*dump->cached));
 	dump->map = page_map(dump);

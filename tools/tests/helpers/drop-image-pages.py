@@ -8,7 +8,7 @@ import struct
 import sys
 
 DESCRIPTOR = 24			# of a page: offset, size, flags, page_flags
-FIRST = (64 << 20) // 4096
+FIRST = 64 << 20
 HEADER_AT = 428			# of block_size in struct disk_dump_header
 
 FLAT_HEADER = 4096		# before the pieces of a flattened image: offset, size, bytes
@@ -36,12 +36,12 @@ half = bitmap_blocks * block // 2
 there = bytearray(data[bitmaps + half:bitmaps + 2 * half])	# the second: pages in the file
 descriptors = bitmaps + 2 * half
 frames = [pfn for pfn in range(len(there) * 8) if there[pfn // 8] >> pfn % 8 & 1]
-kernel = [(int(start, 16) // 4096, int(end, 16) // 4096)
+kernel = [(int(start, 16) // block, int(end, 16) // block)
           for start, end in re.findall(r"([0-9a-f]+)-([0-9a-f]+) : Kernel", open(sys.argv[3]).read())]
 assert kernel
 kept = bytearray()
 for i, pfn in enumerate(frames):
-    if i % 7 == 3 and pfn >= FIRST and not any(start <= pfn <= end for start, end in kernel):
+    if i % 7 == 3 and pfn * block >= FIRST and not any(start <= pfn <= end for start, end in kernel):
         there[pfn // 8] &= ~(1 << pfn % 8)
     else:
         kept += data[descriptors + i * DESCRIPTOR:descriptors + (i + 1) * DESCRIPTOR]
