@@ -143,7 +143,7 @@ image_two_files() {
 }
 
 image_cut() {
-	exits 2 "has no entry '" lost --image "$scratch/cut"
+	exits 2 "lacks memory of its layout table" lost --image "$scratch/cut"
 }
 
 if make_images; then
