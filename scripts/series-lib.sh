@@ -148,11 +148,13 @@ commit_step()
 	rm -r "$text"
 }
 
-# series_state: a checksum of all that edit-series reads and import-series writes
+# series_state: a checksum of all that edit-series reads and import-series writes, modes of
+# files included
 series_state()
 {
 	{
 		(cd "$PATCHES" && find . -type f ! -path './configs/*' -exec sha256sum {} +)
-		(cd "$OVERLAY" && overlay_all | xargs -d '\n' sha256sum)
+		[ ! -d "$OVERLAY" ] || (cd "$OVERLAY" && overlay_all | tr '\n' '\0' |
+			xargs -0 -r sh -c 'stat -c "%a %n" "$@" && sha256sum "$@"' -)
 	} | sort | sha256sum | cut -d' ' -f1
 }

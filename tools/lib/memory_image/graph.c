@@ -25,7 +25,7 @@
 #define NEAR_ADDRESSES 16
 #define MAX_NUMBERS 1
 
-/* Of the tables whose entries have all forms: of a table, of a page and of larger memory */
+/* An entry of this level can be for a table, for a page, or for larger memory. */
 #define PAGE_TABLE_SHIFT 21
 
 struct task {
@@ -285,9 +285,9 @@ static bool is_entry(const struct scan *s, uint64_t w, uint64_t *pa)
 }
 
 /*
- * Some page tables are none of the kernel's or of a process: of firmware, of the code that enters
- * the kernel. Only other tables have the addresses of their pages, and with bits of entries. A
- * page is a table if each of its words is an entry or 0; pointers are none, as they are even.
+ * Firmware, and the code that enters the kernel, have page tables of their own. Only other tables
+ * have the addresses of these pages, with the bits of entries. A page is a table if each of its
+ * words is an entry or 0. A pointer is even, so it is no entry.
  */
 static void look_table(struct scan *s, const uint8_t *page, uint32_t offset)
 {
@@ -299,7 +299,7 @@ static void look_table(struct scan *s, const uint8_t *page, uint32_t offset)
 	for (size_t i = 0; i < DUMP_PAGE; i += 8) {
 		struct extent *extent;
 
-		if (!get64(page, i) || !is_entry(s, get64(page, i), &pa))
+		if (!is_entry(s, get64(page, i), &pa))
 			continue;
 		extent = at_frame(s, pa / DUMP_PAGE);
 		if (extent && !extent->cache) {

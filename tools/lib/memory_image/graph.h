@@ -21,7 +21,8 @@
  * - Pages that were split from one allocation follow the first of them, if an address leads there.
  * - Words in memory that holds ids of codetag do not count: four ids can look like an address. This
  *   memory is never lost.
- * - Words in users' pages and in page tables do not count.
+ * - Words in users' pages do not count, nor those in the page tables of the kernel and of processes.
+ *   Other pages with nothing but entries of page tables hold the pages that these entries name.
  */
 #ifndef CODETAG_IMAGE_GRAPH_H
 #define CODETAG_IMAGE_GRAPH_H

@@ -17,7 +17,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv);
 
 /*
  * libkdumpfile keeps 4 MiB for each dump that it could not open (dump.c says why), and the
- * fuzzer's memory is limited.
+ * fuzzer's memory is limited. It does not read ELF files, which begin with 0x7f.
  */
 #define MAX_DUMPS 100
 
@@ -50,7 +50,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	static size_t dumps;
 	int fd;
 
-	if (!size || (dump_is(data + 1, size - 1) && ++dumps > MAX_DUMPS))
+	if (!size || (size > 1 && data[1] != 0x7f && dump_is(data + 1, size - 1) && ++dumps > MAX_DUMPS))
 		return 0;
 	snprintf(path, sizeof(path), "%s/%s", dir, names[data[0] % 4]);
 	fd = outfile_create_now(path);
