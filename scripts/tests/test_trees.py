@@ -160,6 +160,23 @@ def test_older_file(made):
     assert (made.tree / "mm/b.c").read_text() == numbers() + "more\n"
 
 
+@named("tree: what was edited in it is written over")
+def test_edited_tree(made):
+    for name in "mm/a.c", "mm/new/x.c":
+        path = made.tree / name
+        before = path.read_text()
+        path.write_text("edited\n")
+        made.make_tree()
+        assert path.read_text() == before
+
+
+@named("tree: the mode of an overlay file comes through")
+def test_overlay_mode(made):
+    (made.overlay / "x.c").chmod(0o755)
+    made.make_tree()
+    assert (made.tree / "mm/new/x.c").stat().st_mode & 0o777 == 0o755
+
+
 @named("tree: a removed overlay file goes")
 def test_removed_overlay(made):
     (made.overlay / "y.c").unlink()
