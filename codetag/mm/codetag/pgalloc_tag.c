@@ -55,7 +55,7 @@ static noinline void add_any(struct page *page, unsigned int order, gfp_t gfp,
 }
 
 /**
- * pgalloc_tag_add_slow - what of pgalloc_tag_add() is not inlined
+ * pgalloc_tag_add_slow - the part of pgalloc_tag_add() that is not inlined
  * @page:	first page
  * @order:	order of the allocation
  * @gfp:	how it was allocated
@@ -96,7 +96,7 @@ static noinline void add_split_any(struct page *page, unsigned int order, gfp_t 
  * @order:	order of the allocation
  * @gfp:	how it was allocated
  *
- * Calls nothing but at the very end, so that nothing has to be saved.
+ * All calls come last, so that no register has to be saved.
  *
  * Context: Any.
  */
@@ -138,7 +138,7 @@ static void freed_alone(const struct page *page, u16 mark)
 			     page_to_pfn(page), 1 << (mark - CODETAG_ID_TAIL));
 }
 
-/* Uncharge, unless the id is a mark or corrupt. */
+/* Uncharge, unless the id is a mark or corrupt */
 static void sub_id(const struct page *page, size_t bytes, u16 id)
 {
 	if (page_tag_is_mark(id))
@@ -167,8 +167,8 @@ u16 __pgalloc_tag_first(struct page *page)
 }
 
 /*
- * Is it still the second page of an allocation that is not compound? Then it has an id but
- * no reference, and nothing else of its own. An owner that sets references may have freed it.
+ * Whether @page is still the second page of an allocation that is not compound: it has an id,
+ * but no reference and nothing else of its own. An owner that sets references may have freed it.
  */
 static bool is_second(const struct page *page)
 {
@@ -214,7 +214,7 @@ static noinline void sub_any(struct page *page, unsigned int order)
 }
 
 /**
- * pgalloc_tag_sub_slow - what of pgalloc_tag_sub() is not inlined
+ * pgalloc_tag_sub_slow - the part of pgalloc_tag_sub() that is not inlined
  * @page:	first page
  * @order:	order of the pages to be freed
  *
@@ -248,8 +248,8 @@ void __pgalloc_tag_sub_tail(struct page *page, unsigned int order, u16 id)
  * pgalloc_tag_order - order of the allocation that a page is the first one of
  * @page: a page that holds an id or a mark, of online memory
  *
- * Neither is what a page says of itself to be trusted while somebody is just
- * making it so: a compound page gets its order after its mark.
+ * Do not trust what a page says of itself while another CPU is preparing it: a
+ * compound page gets its order after its mark.
  *
  * Context: Any.
  * Return: The order, 0 if nothing says otherwise.

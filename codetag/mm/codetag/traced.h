@@ -48,7 +48,7 @@ static inline bool codetag_traced_uncharge(u16 id, const void *address, size_t b
 #endif /* CONFIG_CODETAG_CONTEXTS */
 
 #ifdef CONFIG_MEM_ALLOC_PROFILING
-/* Has an id of a page or object got counters, whether it is traced or not? */
+/* Whether an id that a page or object holds has counters, also if it is traced */
 static inline bool codetag_id_known(u16 id)
 {
 	return alloc_tag_id_counted(id) || codetag_id_traced(id);
