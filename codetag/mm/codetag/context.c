@@ -301,10 +301,10 @@ static struct codetag_context *new_context(struct codetag_site *site, unsigned i
 	memcpy(ctx->words, values->words, values->nr_words * sizeof(*ctx->words));
 	memcpy(ctx->stack, values->stack, values->nr_frames * sizeof(*ctx->stack));
 	ctx->seen = 0;
-	ctx->state = CODETAG_CONTEXT_HASHED;
 	smp_store_release(&ctx->site, site); /* pairs with codetag_context_next() */
 	list_add_tail_rcu(&ctx->list, &site->contexts);
 	hlist_add_head_rcu(&ctx->node, codetag_contexts_of(ctx->hash));
+	smp_store_release(&ctx->state, CODETAG_CONTEXT_HASHED); /* pairs with codetag_context_state() */
 	return ctx;
 }
 

@@ -6,6 +6,7 @@
 #define _MM_CODETAG_CONTEXT_POOL_H
 
 #include <linux/mutex.h>
+#include <asm/barrier.h>
 #include "ids.h"
 
 struct workqueue_struct;
@@ -47,6 +48,16 @@ extern struct workqueue_struct *codetag_context_wq;
 static inline struct codetag_block *codetag_block_of(struct codetag_context *ctx)
 {
 	return container_of(ctx - ctx->id % CODETAG_BLOCK_SIZE, struct codetag_block, contexts[0]);
+}
+
+/*
+ * The state of a context, for code that holds the mutex of the pool. One change does not wait
+ * for the mutex: a free context can become a hashed one, whose other members are set before.
+ */
+static inline enum codetag_context_state
+codetag_context_state(const struct codetag_context *ctx)
+{
+	return smp_load_acquire(&ctx->state); /* pairs with new_context() */
 }
 
 bool codetag_pool_low(bool traced);

@@ -103,6 +103,14 @@ static void free_context(struct codetag_context *ctx)
 	codetag_context_unlock(flags);
 }
 
+/* It waits for a grace period. */
+static bool waits(const struct codetag_context *ctx)
+{
+	enum codetag_context_state state = codetag_context_state(ctx);
+
+	return state == CODETAG_CONTEXT_UNHASHED || state == CODETAG_CONTEXT_STALE_UNHASHED;
+}
+
 /* Let those leave that have not been used since the last time and hold nothing. */
 static bool reap_unhash(struct codetag_block *block)
 {
@@ -111,16 +119,15 @@ static bool reap_unhash(struct codetag_block *block)
 	u32 allocs;
 
 	for (; ctx < block->contexts + CODETAG_BLOCK_SIZE; ctx++) {
-		if (ctx->state == CODETAG_CONTEXT_STALE)
+		if (codetag_context_state(ctx) == CODETAG_CONTEXT_STALE)
 			unhash(ctx, CODETAG_CONTEXT_STALE_UNHASHED);
-		if (ctx->state == CODETAG_CONTEXT_HASHED) {
+		if (codetag_context_state(ctx) == CODETAG_CONTEXT_HASHED) {
 			allocs = alloc_tag_read(ctx->id).allocs;
 			if (allocs == ctx->seen && !codetag_id_holds_memory(ctx->id))
 				unhash(ctx, CODETAG_CONTEXT_UNHASHED);
 			ctx->seen = allocs;
 		}
-		any |= ctx->state == CODETAG_CONTEXT_UNHASHED ||
-		       ctx->state == CODETAG_CONTEXT_STALE_UNHASHED;
+		any |= waits(ctx);
 		codetag_rest(num_possible_cpus());
 	}
 	return any;
@@ -136,12 +143,11 @@ static bool reap_detach(struct codetag_block *block)
 	u32 unused = 0;
 
 	for (; ctx < block->contexts + CODETAG_BLOCK_SIZE; ctx++) {
-		if (ctx->state != CODETAG_CONTEXT_UNHASHED &&
-		    ctx->state != CODETAG_CONTEXT_STALE_UNHASHED)
+		if (!waits(ctx))
 			continue;
 		if (!codetag_id_holds_memory(ctx->id))
 			unused |= BIT(ctx - block->contexts);
-		else if (ctx->state == CODETAG_CONTEXT_UNHASHED)
+		else if (codetag_context_state(ctx) == CODETAG_CONTEXT_UNHASHED)
 			rehash(ctx);
 		else
 			unhash(ctx, CODETAG_CONTEXT_STALE);
@@ -164,7 +170,7 @@ static bool reap_free(struct codetag_block *block)
 	struct codetag_context *ctx = block->contexts;
 
 	for (; ctx < block->contexts + CODETAG_BLOCK_SIZE; ctx++) {
-		if (ctx->state != CODETAG_CONTEXT_DETACHED)
+		if (codetag_context_state(ctx) != CODETAG_CONTEXT_DETACHED)
 			continue;
 		free_context(ctx);
 		codetag_rest(num_possible_cpus());
@@ -309,7 +315,9 @@ static bool in_stack(const struct codetag_context *ctx, const struct module *mod
 
 static bool keep_stack(struct codetag_context *ctx, const struct module *mod, bool init)
 {
-	if (ctx->state == CODETAG_CONTEXT_FREE || ctx->state == CODETAG_CONTEXT_DETACHED ||
+	enum codetag_context_state state = codetag_context_state(ctx);
+
+	if (state == CODETAG_CONTEXT_FREE || state == CODETAG_CONTEXT_DETACHED ||
 	    ctx->text || !in_stack(ctx, mod, init))
 		return false;
 	unhash(ctx, CODETAG_CONTEXT_STALE);
