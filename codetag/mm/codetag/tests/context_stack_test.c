@@ -1,0 +1,395 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Tests of the stacks of contexts, and of the callers among them
+ */
+#include <kunit/test.h>
+#include <linux/kallsyms.h>
+#include <linux/module.h>
+#include <linux/preempt.h>
+#include <linux/sched.h>
+#include <linux/stacktrace.h>
+#include "../context_stack.h"
+#include "../helpers.h"
+#include "split_test.h"
+
+/* A helper as there are many: who calls it is what matters. */
+static noinline void *helper(size_t size)
+{
+	void *object = own(kmalloc_noprof(size, GFP_KERNEL));
+
+	OPTIMIZER_HIDE_VAR(object);
+	return object;
+}
+
+/* Different functions, or the compiler makes them one. */
+static unsigned int calls_of_a, calls_of_b;
+
+static noinline void *caller_a(void)
+{
+	void *object = helper(64);
+
+	OPTIMIZER_HIDE_VAR(object);
+	calls_of_a++;
+	return object;
+}
+
+static noinline void *caller_b_noprof(void)
+{
+	void *object = helper(64);
+
+	OPTIMIZER_HIDE_VAR(object);
+	calls_of_b++;
+	return object;
+}
+
+static noinline void *caller_c(void)
+{
+	void *object = caller_b_noprof();
+
+	OPTIMIZER_HIDE_VAR(object);
+	return object;
+}
+
+/* Without frame pointers these architectures guess. */
+static void need_stacks(struct kunit *test)
+{
+	bool guessed = (IS_ENABLED(CONFIG_UML) || IS_ENABLED(CONFIG_RISCV)) &&
+		       !IS_ENABLED(CONFIG_FRAME_POINTER);
+
+	if (!IS_ENABLED(CONFIG_STACKTRACE) || !IS_ENABLED(CONFIG_KALLSYMS) || guessed)
+		kunit_skip(test, "no stacks that can be relied on");
+}
+
+static bool is_in(unsigned long addr, const char *name)
+{
+	char symbol[KSYM_SYMBOL_LEN];
+
+	sprint_symbol_no_offset(symbol, addr - 1);
+	return str_has_prefix(symbol, name);
+}
+
+static void by_stack(struct kunit *test)
+{
+	static const char * const chains[][3] = {
+		{ "caller_a", "by_stack" },
+		{ "caller_b", "by_stack" },
+		{ "caller_b", "caller_c", "by_stack" },
+	};
+	unsigned int nr, i, n, matches, rounds = 2;
+	void *object[6];
+	struct found *found;
+
+	need_stacks(test);
+
+	split_by(test, BIT(CODETAG_KEY_STACK));
+	/* From one place each, which is in the stack, too. */
+	OPTIMIZER_HIDE_VAR(rounds);
+	for (i = 0; i < rounds; i++) {
+		object[3 * i] = caller_a();
+		object[3 * i + 1] = caller_b_noprof();
+		object[3 * i + 2] = caller_c();
+	}
+	found = found_of(test, &nr);
+	KUNIT_EXPECT_EQ(test, nr, 3);
+	for (i = 0; i < ARRAY_SIZE(chains); i++) {
+		matches = 0;
+		for (n = 0; n < nr; n++) {
+			if (!is_in(found[n].stack[1], chains[i][0]) ||
+			    !is_in(found[n].stack[2], chains[i][1]) ||
+			    (chains[i][2] && !is_in(found[n].stack[3], chains[i][2])))
+				continue;
+			matches++;
+			KUNIT_EXPECT_TRUE(test, is_in(found[n].stack[0], "helper"));
+			expect(test, &found[n], 2 * slab_bytes(object[0]), 2, 2);
+		}
+		KUNIT_EXPECT_EQ(test, matches, 1);
+	}
+	for (i = 0; i < ARRAY_SIZE(object); i++)
+		kfree(object[i]);
+}
+
+static void change_helpers(struct kunit *test, const char *words, int want)
+{
+	char *text = kunit_kstrdup(test, words, GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, text);
+	KUNIT_EXPECT_EQ_MSG(test, codetag_helpers_change(text), want, "%s", words);
+}
+
+/* The caller is the first function that is no helper, whatever it calls to allocate. */
+static void by_caller(struct kunit *test)
+{
+	static const char * const callers[] = { "caller_a", "by_caller", "caller_c" };
+	unsigned int nr, i, n, matches;
+	struct found *found;
+	void *object[3];
+
+	need_stacks(test);
+
+	change_helpers(test, "caller_b helper", 0);
+	split_id(test, own_id(), BIT(CODETAG_KEY_CALLER), CODETAG_DEPTH_CALLER,
+		 CODETAG_SITE_CONTEXTS);
+	object[0] = caller_a();
+	object[1] = caller_b_noprof();
+	object[2] = caller_c();
+	found = found_of(test, &nr);
+	KUNIT_EXPECT_EQ(test, nr, ARRAY_SIZE(callers));
+	for (i = 0; i < ARRAY_SIZE(callers); i++) {
+		matches = 0;
+		for (n = 0; n < nr; n++) {
+			KUNIT_EXPECT_EQ(test, found[n].nr_frames, 2);
+			KUNIT_EXPECT_TRUE(test, is_in(found[n].stack[0], "helper"));
+			matches += is_in(found[n].stack[1], callers[i]);
+		}
+		KUNIT_EXPECT_EQ_MSG(test, matches, 1, "%s", callers[i]);
+	}
+	for (i = 0; i < ARRAY_SIZE(object); i++)
+		kfree(object[i]);
+	change_helpers(test, "-caller_b,-helper", 0);
+}
+
+/* A list that is changed holds for the next allocation; a bad word changes nothing. */
+static void helpers_change(struct kunit *test)
+{
+	static const char * const bad[] = {
+		"caller_b -not_there", "caller_b wo/rd", "caller_b -", "caller_b \x01",
+	};
+	unsigned int nr, i;
+	void *object[3];
+
+	need_stacks(test);
+
+	for (i = 0; i < ARRAY_SIZE(bad); i++)
+		change_helpers(test, bad[i], -EINVAL);
+	split_id(test, own_id(), BIT(CODETAG_KEY_CALLER), CODETAG_DEPTH_CALLER,
+		 CODETAG_SITE_CONTEXTS);
+	for (i = 0; i < ARRAY_SIZE(object); i++) {
+		if (i == 1)
+			change_helpers(test, "caller_? ", 0);
+		if (i == 2)
+			change_helpers(test, "-caller_?", 0);
+		object[i] = caller_c();
+	}
+	/* caller_b, helpers_change, and caller_b again */
+	found_of(test, &nr);
+	KUNIT_EXPECT_EQ(test, nr, 2);
+	for (i = 0; i < ARRAY_SIZE(object); i++)
+		kfree(object[i]);
+}
+
+/* Whatever way the allocator takes, the stack is the same: it begins with the site. */
+static void stack_of_any_way(struct kunit *test)
+{
+	enum { NR = 200 };
+	void **object = kunit_kcalloc(test, NR, sizeof(*object), GFP_KERNEL);
+	unsigned int nr, i;
+
+	need_stacks(test);
+
+	KUNIT_ASSERT_NOT_NULL(test, object);
+	split_by(test, BIT(CODETAG_KEY_STACK));
+	/* Objects of the CPU's slab and such that need a new one. */
+	for (i = 0; i < NR; i++)
+		object[i] = helper(512);
+	found_of(test, &nr);
+	KUNIT_EXPECT_EQ(test, nr, 1);
+	for (i = 0; i < NR; i++)
+		kfree(object[i]);
+}
+
+/* Where the tag's function is inlined there are several calls, and all get known. */
+static void several_calls(struct kunit *test)
+{
+	const struct codetag_site *site;
+	void *object[6];
+	unsigned int nr, i;
+
+	need_stacks(test);
+
+	split_by(test, BIT(CODETAG_KEY_STACK));
+	object[0] = own(kmalloc_noprof(64, GFP_KERNEL));
+	object[1] = own(kmalloc_noprof(64, GFP_KERNEL));
+	object[2] = own(kmalloc_noprof(64, GFP_KERNEL));
+	object[3] = own(kmalloc_noprof(64, GFP_KERNEL));
+	object[4] = own(kmalloc_noprof(64, GFP_KERNEL));
+	object[5] = own(kmalloc_noprof(64, GFP_KERNEL));
+	found_of(test, &nr);
+	KUNIT_EXPECT_EQ(test, nr, ARRAY_SIZE(object));
+
+	/* It is split: nobody lets go of it. */
+	preempt_disable();
+	site = codetag_site_by_id(own_id());
+	preempt_enable();
+	for (nr = 0; nr < CODETAG_SITE_CALLS && site->calls[nr]; nr++)
+		;
+	KUNIT_EXPECT_EQ(test, nr, ARRAY_SIZE(object));
+	for (i = 0; i < ARRAY_SIZE(object); i++)
+		kfree(object[i]);
+}
+
+#ifdef CONFIG_ARCH_STACKWALK
+
+/* The way to a call that is known is walked once, and no further than is wanted. */
+static void walked(struct kunit *test)
+{
+	enum { WANTED = 3 };
+	struct codetag_site *site = kunit_kzalloc(test, sizeof(*site), GFP_KERNEL);
+	unsigned long entries[CODETAG_STACK_ENTRIES], stack[1 + WANTED];
+	struct codetag_stack_walk walk = {
+		.site = site,
+		.depth = WANTED,
+		.entries = entries,
+	};
+
+	need_stacks(test);
+
+	KUNIT_ASSERT_NOT_NULL(test, site);
+	KUNIT_ASSERT_EQ(test, stack_trace_save(stack, ARRAY_SIZE(stack), 0), ARRAY_SIZE(stack));
+	site->calls[0] = stack[1];
+	arch_stack_walk(codetag_stack_step, &walk, current, NULL);
+	KUNIT_EXPECT_EQ(test, walk.nr, walk.end);
+	KUNIT_ASSERT_EQ(test, walk.end, walk.at + WANTED);
+	KUNIT_EXPECT_MEMEQ(test, entries + walk.at, stack + 1, WANTED * sizeof(*stack));
+
+	/* One that is not there is not looked for in all of the stack. */
+	site->calls[0] = 1;
+	walk.nr = 0;
+	walk.end = 0;
+	arch_stack_walk(codetag_stack_step, &walk, current, NULL);
+	KUNIT_EXPECT_EQ(test, walk.end, 0);
+	KUNIT_EXPECT_LE(test, walk.nr, CODETAG_STACK_INNER + 1);
+}
+
+#else
+
+static void walked(struct kunit *test)
+{
+	kunit_skip(test, "this kernel saves stacks and does not walk them");
+}
+
+#endif /* CONFIG_ARCH_STACKWALK */
+
+/* Nothing that takes a lock is done in NMI: the allocation is the site's. */
+static void in_nmis(struct kunit *test)
+{
+	const struct codetag_site *site;
+	unsigned int id, nr;
+
+	split_by(test, BIT(CODETAG_KEY_STACK));
+	__preempt_count_add(NMI_OFFSET);
+	id = own(codetag_context_id(0, GFP_ATOMIC, false, 64, CODETAG_ID_MAX));
+	__preempt_count_sub(NMI_OFFSET);
+	KUNIT_EXPECT_EQ(test, id, own_id());
+	found_of(test, &nr);
+	KUNIT_EXPECT_EQ(test, nr, 0);
+
+	preempt_disable();
+	site = codetag_site_by_id(own_id());
+	preempt_enable();
+	KUNIT_EXPECT_EQ(test, codetag_site_lost(site), 1);
+	KUNIT_EXPECT_EQ(test, site->calls[0], 0);
+}
+
+static void depth(struct kunit *test)
+{
+	void *object[3];
+	struct found *f;
+	unsigned int i;
+
+	need_stacks(test);
+
+	/* Only where the helper calls: all callers are one. */
+	split_id(test, own_id(), BIT(CODETAG_KEY_STACK), 1, 10);
+	object[0] = caller_a();
+	object[1] = caller_b_noprof();
+	object[2] = caller_c();
+	f = one(test);
+	KUNIT_EXPECT_EQ(test, f->nr_frames, 1);
+	expect(test, f, 3 * slab_bytes(object[0]), 3, 3);
+	for (i = 0; i < ARRAY_SIZE(object); i++)
+		kfree(object[i]);
+}
+
+static struct codetag_stack_text *text_of(const unsigned long *stack, unsigned int nr)
+{
+	struct codetag_stack_text *text;
+
+	codetag_contexts_lock();
+	text = codetag_stack_text_get(stack, nr);
+	codetag_contexts_unlock();
+	return text;
+}
+
+static void forget_text(struct codetag_stack_text *text)
+{
+	codetag_contexts_lock();
+	codetag_stack_text_put(text);
+	codetag_contexts_unlock();
+}
+
+/* A stack's text is there once, as long as anybody has it. */
+static void texts(struct kunit *test)
+{
+	const unsigned long stack[] = { (unsigned long)texts, (unsigned long)forget_text };
+	struct codetag_stack_text *text[3];
+	size_t before = use().bytes, one;
+	char expected[256];
+
+	text[0] = text_of(stack, 2);
+	KUNIT_ASSERT_NOT_NULL(test, text[0]);
+	snprintf(expected, sizeof(expected), " %pS\n %pS\n", texts, forget_text);
+	KUNIT_EXPECT_STREQ(test, text[0]->text, expected);
+	one = use().bytes - before;
+	KUNIT_EXPECT_GT(test, one, strlen(expected));
+
+	text[1] = text_of(stack, 2);
+	KUNIT_EXPECT_PTR_EQ(test, text[1], text[0]);
+	KUNIT_EXPECT_EQ(test, use().bytes, before + one);
+	text[2] = text_of(stack, 1);
+	KUNIT_EXPECT_PTR_NE(test, text[2], text[0]);
+
+	forget_text(text[2]);
+	forget_text(text[0]);
+	KUNIT_EXPECT_EQ(test, use().bytes, before + one);
+	KUNIT_EXPECT_STREQ(test, text[1]->text, expected);
+	forget_text(text[1]);
+	KUNIT_EXPECT_EQ(test, use().bytes, before);
+}
+
+static void frame_text(struct kunit *test)
+{
+	static const char start[] = " schedule+0x0/0x";
+	char *text = kunit_kmalloc(test, CODETAG_FRAME_TEXT + 1, GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, text);
+	codetag_frame_text(text, (unsigned long)schedule);
+	KUNIT_EXPECT_MEMEQ(test, text, start, strlen(start));
+	/* Code without a symbol shows no address. */
+	codetag_frame_text(text, 0x1234);
+	KUNIT_EXPECT_STREQ(test, text, " [unknown]\n");
+}
+
+static struct kunit_case context_stack_cases[] = {
+	KUNIT_CASE(by_stack),
+	KUNIT_CASE(by_caller),
+	KUNIT_CASE(helpers_change),
+	KUNIT_CASE(stack_of_any_way),
+	KUNIT_CASE(walked),
+	KUNIT_CASE(several_calls),
+	KUNIT_CASE(in_nmis),
+	KUNIT_CASE(depth),
+	KUNIT_CASE(frame_text),
+	KUNIT_CASE(texts),
+	{}
+};
+
+static struct kunit_suite context_stack_suite = {
+	.name = "codetag_context_stack",
+	.exit = split_test_exit,
+	.test_cases = context_stack_cases,
+};
+
+kunit_test_suite(context_stack_suite);
+
+MODULE_DESCRIPTION("Tests of the stacks of contexts, and of the callers among them");
+MODULE_LICENSE("GPL");
