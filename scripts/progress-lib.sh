@@ -63,7 +63,8 @@ shown()
 		exec 8>&- 9>&- >/dev/null 2>&1
 		trap 'exit 0' TERM
 		while :; do
-			text=$(cat "$file" 2>/dev/null) || exit 0
+			text=
+			read -r text 2>/dev/null <"$file" || [ -e "$file" ] || exit 0
 			progress_line $((SECONDS - from)) "$label${text:+: $text}"
 			pause 1
 			kill -0 $$ 2>/dev/null || {
@@ -107,7 +108,7 @@ watched()
 
 progress_guard()
 {
-	local pid=$1 limit=$2 look=$3 now before='' same=0
+	local pid=$1 limit=$2 look=$3 now before='' same=0 rest=2
 
 	exec 8>&- 9>&- >/dev/null
 	trap - EXIT TERM
@@ -121,8 +122,10 @@ progress_guard()
 			kill "$pid"
 			exit 124
 		fi
-		pause 2
-		same=$((same + 2))
+		pause "$rest"
+		same=$((same + rest))
+		# A look takes several processes and reads all directories of a build.
+		rest=$((rest < 10 ? rest + 1 : 10))
 	done
 }
 

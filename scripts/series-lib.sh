@@ -36,37 +36,34 @@ series_steps()
 	done
 }
 
-# overlay_all: the files of the overlay, without what editors, builds and git leave
-# behind
+# overlay_all [PATH…]: the files of the overlay, or of these paths in it, without what
+# editors, builds and git leave behind
 overlay_all()
 {
-	find "$OVERLAY" -type f ! -name '*~' ! -name '.*.sw?' \
+	(cd "$OVERLAY" && find "${@:-.}" -type f ! -name '*~' ! -name '.*.sw?' \
 		! -name '*.orig' ! -name '*.rej' ! -name '*.[oa]' ! -name '*.ko' \
 		! -name '*.cmd' ! -name '*.mod' ! -name '*.mod.c' ! -name '*.pyc' \
-		! -name modules.order ! -name Module.symvers -printf '%P\n' | sort
+		! -name modules.order ! -name Module.symvers) | sed 's,^\./,,' | sort -u
 }
 
 # step_overlay PATCH: the overlay files of one step
 step_overlay()
 {
-	local patch paths pattern match found
+	local patterns pattern
+	local -a paths=() matches
 
-	series_lines | while read -r patch paths; do
-		[ "$patch" = "$1" ] || continue
-		for pattern in $paths; do
-			found=
-			for match in "$OVERLAY"/$pattern; do
-				[ -e "$match" ] || continue
-				found=1
-				(cd "$OVERLAY" && find "${match#"$OVERLAY/"}" -type f)
-			done
-			[ -n "$found" ] || die "step $1: no file of the overlay matches $pattern" \
-				"correct kernel-patches/$KVER/series"
-		done
-	done | sort >"$CACHE/run/step.$$"
-	overlay_all | comm -12 - "$CACHE/run/step.$$"
-	rm -f "$CACHE/run/step.$$"
+	patterns=$(series_lines | sed -n "s,^$1[[:space:]],,p")
+	for pattern in $patterns; do
+		mapfile -t matches < <(cd "$OVERLAY" && compgen -G "$pattern")
+		[ ${#matches[@]} -gt 0 ] || die "step $1: no file of the overlay matches $pattern" \
+			"correct kernel-patches/$KVER/series"
+		paths+=("${matches[@]}")
+	done
+	[ ${#paths[@]} -eq 0 ] || overlay_all "${paths[@]}"
 }
+
+# copy_overlay DIR: copy the files of the overlay whose names are on standard input
+copy_overlay() { (cd "$OVERLAY" && xargs -r -d '\n' cp --parents -p -t "$1"); }
 
 # patch_paths PATCH: every path a patch names
 patch_paths()
@@ -82,7 +79,7 @@ series_claims()
 {
 	local patch
 
-	for patch in $(series_steps); do
+	for patch in $(series_lines | sed -n 's/[[:space:]].*//p'); do
 		step_overlay "$patch" | sed "s,\$, $patch,"
 	done
 }
@@ -118,7 +115,7 @@ commit_as_series()
 # commit_step REPO PATCH: commit the patch and the overlay files of its step to REPO
 commit_step()
 {
-	local repo=$1 patch=$2 text info author subject when file
+	local repo=$1 patch=$2 text info author subject when
 
 	text=$(mktemp -d "$CACHE/run/step.XXXXXX")
 	info=$(git mailinfo "$text/message" "$text/diff" <"$PATCHES/$patch") ||
@@ -136,10 +133,7 @@ commit_step()
 			die "kernel-patches/$KVER/$patch does not apply"
 	fi
 	step_overlay "$patch" >"$text/overlay"
-	while read -r file; do
-		mkdir -p "$repo/$(dirname "$file")"
-		cp -p "$OVERLAY/$file" "$repo/$file"
-	done <"$text/overlay"
+	copy_overlay "$repo" <"$text/overlay"
 	git -C "$repo" update-index --add --stdin <"$text/overlay"
 	{ printf '%s\n\n' "$subject"; cat "$text/message"; } |
 		GIT_AUTHOR_NAME=$author GIT_AUTHOR_DATE=${when:-$GIT_AUTHOR_DATE} \
