@@ -304,7 +304,8 @@ static struct codetag_context *new_context(struct codetag_site *site, unsigned i
 	smp_store_release(&ctx->site, site); /* pairs with codetag_context_next() */
 	list_add_tail_rcu(&ctx->list, &site->contexts);
 	hlist_add_head_rcu(&ctx->node, codetag_contexts_of(ctx->hash));
-	smp_store_release(&ctx->state, CODETAG_CONTEXT_HASHED); /* pairs with codetag_context_state() */
+	/* pairs with codetag_context_state() */
+	smp_store_release(&ctx->state, CODETAG_CONTEXT_HASHED);
 	return ctx;
 }
 

@@ -72,7 +72,8 @@ static const char *what_is_wrong(struct codetag_context *ctx)
 		return "with the tag of another site";
 	if (!!(ctx->split_by & CODETAG_SPLIT_TRACE) != codetag_block_of(ctx)->traced)
 		return "of a block for another kind of sites";
-	if (codetag_context_state(ctx) == CODETAG_CONTEXT_HASHED && codetag_context_found(ctx) != ctx)
+	if (codetag_context_state(ctx) == CODETAG_CONTEXT_HASHED &&
+	    codetag_context_found(ctx) != ctx)
 		return "that allocations do not find";
 	return NULL;
 }
