@@ -317,22 +317,10 @@ static void sort_by(struct live *live, enum order order)
 	regroup(live);
 }
 
-static void scroll_by(struct live *live, int rows)
+/* The line that the keys move; live_draw() knows the last one. */
+static size_t *scrolled(struct live *live)
 {
-	if (live->help) {
-		if (rows > 0 || live->help_first)
-			live->help_first += rows > 0 ? 1 : -1;
-		return;
-	}
-	if (live->site) {
-		if (rows > 0 || live->context_first)
-			live->context_first += rows > 0 ? 1 : -1;
-		return;
-	}
-	if (rows < 0 && live->cursor < (size_t)-rows)
-		live->cursor = 0;
-	else
-		live->cursor += rows;
+	return live->help ? &live->help_first : live->site ? &live->context_first : &live->cursor;
 }
 
 static void change_delay(struct live *live, double factor)
@@ -372,41 +360,22 @@ static bool sort_key(struct live *live, int key)
 	return false;
 }
 
-/* The keys that move the cursor. Returns false for all others. */
-static bool cursor_key(struct live *live, int key)
+/* One snapshot of a recording; without one the names are scrolled sideways. */
+static void step(struct live *live, int by)
 {
-	int page = LINES > LIVE_HEAD + 1 ? LINES - LIVE_HEAD - 1 : 1;
-
-	switch (key) {
-	case KEY_UP:
-	case 'k':
-		scroll_by(live, -1);
-		return true;
-	case KEY_DOWN:
-	case 'j':
-		scroll_by(live, 1);
-		return true;
-	case KEY_PPAGE:
-		scroll_by(live, -page);
-		return true;
-	case KEY_NPAGE:
-		scroll_by(live, page);
-		return true;
-	case KEY_HOME:
-		live->cursor = 0;
-		return true;
-	case KEY_END:
-		live->cursor = live->groups.count;	/* live_draw() knows the last page */
-		return true;
+	if (live->from->recorded) {
+		live->frozen = true;
+		take(live, by);
+	} else if (by > 0 || live->sideways) {
+		live->sideways += 8 * by;
 	}
-	return false;
 }
 
 /* Returns false to quit. */
 static bool handle_key(struct live *live, int key)
 {
 	live->message[0] = '\0';
-	if (sort_key(live, key) || cursor_key(live, key))
+	if (sort_key(live, key) || screen_moves(scrolled(live), key, LINES - LIVE_HEAD - 1))
 		return true;
 	switch (key) {
 	case 'q':
@@ -456,10 +425,7 @@ static bool handle_key(struct live *live, int key)
 	case KEY_RIGHT:
 	case '<':
 	case KEY_LEFT:
-		if (live->from->recorded) {
-			live->frozen = true;
-			take(live, key == '>' || key == KEY_RIGHT ? 1 : -1);
-		}
+		step(live, key == '>' || key == KEY_RIGHT ? 1 : -1);
 		break;
 	}
 	return true;

@@ -23,7 +23,8 @@ static const struct {
 	{ "space", "freeze and go on" },
 	{ "u", "human units or bytes" },
 	{ "+ -", "refresh less and more often" },
-	{ "arrows, pages", "scroll; Home and End" },
+	{ "up down pages", "scroll; Home and End" },
+	{ "left right", "scroll the names sideways; in replay the same as < >" },
 	{ "< >", "one snapshot back and forth (replay)" },
 	{ "h", "this help" },
 	{ "q", "quit" },
@@ -49,7 +50,9 @@ static void put_name(const struct live *live, const struct group *group, int roo
 
 	if (room < 2)
 		return;
-	if (len <= room) {
+	if (live->sideways) {
+		put("<%s", name + (live->sideways < len ? live->sideways : len));
+	} else if (len <= room) {
 		put("%s", name);
 	} else if (live->tree) {
 		put("%.*s>", room - 1, name);
@@ -145,6 +148,11 @@ static void draw_headings(const struct live *live)
 
 	attron(A_REVERSE);
 	start_line(LIVE_HEAD - 1);
+	if (live->help) {
+		put("%-*s", room_left(), "  KEYS");
+		attroff(A_REVERSE);
+		return;
+	}
 	put("%*s ", width.size, "SIZE");
 	if (width.calls)
 		put("%*s ", width.calls, "CALLS");
@@ -278,10 +286,12 @@ void live_draw(struct live *live)
 		for (size_t i = 0; i < room && live->first + i < count; i++) {
 			bool here = live->first + i == live->cursor;
 
-			attron(here ? A_BOLD : 0);
+			attron(here ? A_REVERSE : 0);
 			draw_row(live, &live->groups.group[live->first + i],
 				 LIVE_HEAD + (int)i);
-			attroff(here ? A_BOLD : 0);
+			if (here)
+				put("%*s", room_left(), "");
+			attroff(here ? A_REVERSE : 0);
 		}
 	}
 	if (live->prompt)

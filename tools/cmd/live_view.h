@@ -27,6 +27,7 @@ struct live {
 	struct instant now, before;
 	struct groups groups;
 	size_t first, cursor;	/* of the rows */
+	int sideways;		/* of the names */
 	size_t help_first;
 	const char *prompt;	/* the text typed so far; NULL: no question is open */
 	bool asks;		/* the message is a question */

@@ -70,13 +70,17 @@ void put(const char *fmt, ...)
 {
 	char text[512];
 	va_list args;
+	int room = room_left();
+	size_t fits = (size_t)room;
 
 	va_start(args, fmt);
 	vsnprintf(text, sizeof(text), fmt, args);
 	va_end(args);
 	text_clean(text);
-	if (room_left())
-		mvaddnstr(line.y, line.used, text, room_left());
+	if (room)
+		mvaddnstr(line.y, line.used, text, room);
+	if (strlen(text) > fits && text[fits + strspn(text + fits, " ")] && line.y < LINES)
+		mvaddch(line.y, COLS - 1, '>');
 	line.used += (int)strlen(text);
 }
 
@@ -100,6 +104,35 @@ static int64_t clock_ms(void)
 int64_t screen_due(double delay)
 {
 	return clock_ms() + (int64_t)(delay * 1000);
+}
+
+bool screen_moves(size_t *at, int key, int page)
+{
+	size_t lines = page > 1 ? (size_t)page : 1;
+
+	switch (key) {
+	case KEY_UP:
+	case 'k':
+		*at -= *at > 0;
+		return true;
+	case KEY_DOWN:
+	case 'j':
+		++*at;
+		return true;
+	case KEY_PPAGE:
+		*at -= *at < lines ? *at : lines;
+		return true;
+	case KEY_NPAGE:
+		*at += lines;
+		return true;
+	case KEY_HOME:
+		*at = 0;
+		return true;
+	case KEY_END:
+		*at = SIZE_MAX / 2;
+		return true;
+	}
+	return false;
 }
 
 int screen_key(int64_t due, bool frozen)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Drawing on the whole terminal: lines are cut at its edges. */
+/* Drawing on the whole terminal: lines are cut at its edges, and '>' marks the cut. */
 #ifndef CODETAG_SCREEN_H
 #define CODETAG_SCREEN_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 enum { PAIR_GROWN = 1, PAIR_SHRUNK, PAIR_MESSAGE };
@@ -35,5 +36,11 @@ bool screen_is_due(int64_t *due, double delay);
 
 /* Waits for a key until @due, or for ever if @frozen. Returns ERR if the terminal is gone. */
 int screen_key(int64_t due, bool frozen);
+
+/*
+ * Moves *@at, a line, if @key is one of the arrows up and down, k, j, Home, End, and pages of
+ * @page lines. Returns false for all other keys. The caller knows the last line.
+ */
+bool screen_moves(size_t *at, int key, int page);
 
 #endif

@@ -175,36 +175,13 @@ static void draw(struct slabs_screen *s)
 	refresh();
 }
 
-static void scroll_by(struct slabs_screen *s, int rows)
-{
-	if (rows < 0 && s->first < (size_t)-rows)
-		s->first = 0;
-	else
-		s->first += rows;	/* draw() knows the last page */
-}
-
 /* Returns false to quit. The letters are those of slabtop; upper case works, too. */
 static bool handle_key(struct slabs_screen *s, int key)
 {
-	int page = LINES > HEAD + 1 ? LINES - HEAD - 1 : 1;
-
-	switch (key) {
-	case ' ':
+	if (screen_moves(&s->first, key, LINES - HEAD - 1))
+		return true;
+	if (key == ' ')
 		take(s);
-		return true;
-	case KEY_UP:
-		scroll_by(s, -1);
-		return true;
-	case KEY_DOWN:
-		scroll_by(s, 1);
-		return true;
-	case KEY_PPAGE:
-		scroll_by(s, -page);
-		return true;
-	case KEY_NPAGE:
-		scroll_by(s, page);
-		return true;
-	}
 	if (key < 0 || key > 0x7f)
 		return true;
 	key = tolower(key);

@@ -9,6 +9,7 @@
 
 #include "arguments.h"
 #include "command.h"
+#include "interval.h"
 #include "debugfs.h"
 #include "memory_view.h"
 #include "where_live.h"
@@ -17,6 +18,7 @@
 #include "model/spread.h"
 #include "base/message.h"
 #include "base/number.h"
+#include "read/activity.h"
 #include "source/host.h"
 #include "write/json.h"
 #ifdef HAVE_SQLITE
@@ -49,9 +51,8 @@ enum { KEY_ONCE = 0x200, KEY_RECOUNT, KEY_NO_RECOUNT, KEY_PSS };
 static const struct argp_option options[] = {
 	{ "once", KEY_ONCE, NULL, 0, "Print the table once and end (the default for files, and if "
 	  "the output is no terminal)", 0 },
-#ifdef HAVE_NCURSES
-	{ "delay", 'd', "SEC", 0, "Refresh every SEC seconds (default: 5)", 0 },
-#endif
+	{ "delay", 'd', "SEC", 0, "Refresh every SEC seconds (default: 5); for the table once the time "
+	  "over which allocations and frees are counted", 0 },
 	{ "recount", KEY_RECOUNT, NULL, 0, "Count the charged pages even with more than 64 GiB of "
 	  "memory. All CPUs stop for some milliseconds per 64 MiB. Up to 64 GiB this is the "
 	  "default, for root on a codetag kernel", 1 },
@@ -72,8 +73,7 @@ static const struct argp_child children[] = {
 static void check(const struct where *where, struct argp_state *state)
 {
 	const struct conflict conflicts[] = {
-		{ where->delay > 0 && (where->once || where->paths || where->output.json),
-		  "--delay goes with the table of this machine on a terminal", NULL },
+		{ where->delay > 0 && where->paths, "only this machine is refreshed: leave out --delay", NULL },
 		{ where->recount == RECOUNT_ALWAYS && where->paths,
 		  "only this machine can count: leave out --recount", NULL },
 		{ where->recount == RECOUNT_NEVER && where->paths,
@@ -151,6 +151,7 @@ struct machines {
 		struct explanation at[MOMENTS];
 		size_t count;
 		int64_t ms;
+		double seconds;		/* of the recent activity, 0: not known */
 	} *seen;
 	size_t count, room;
 	bool bad;
@@ -207,6 +208,23 @@ static void take_host(void *data, struct snapshot *host)
 }
 
 #ifdef HAVE_SQLITE
+/* The allocations and frees from its first snapshot to the last one. */
+static bool read_activity(struct machine_seen *seen, struct recording *recording, const char *path)
+{
+	size_t last = recording_count(recording) - 1;
+	struct allocinfo info;
+
+	if (!recording_load_since(recording, 0, last, &info)) {
+		warning("%s: %s", path, recording_error(recording));
+		return false;
+	}
+	allocinfo_free(&seen->host.info);
+	seen->host.info = info;
+	if (activity_recent_known(&info))
+		seen->seconds = (double)(recording_time(recording, last) - recording_time(recording, 0)) / 1000;
+	return true;
+}
+
 /* Reads the snapshots before the last one: which kinds grew, and how steadily. */
 static bool read_past(struct machine_seen *seen, const char *path)
 {
@@ -237,6 +255,7 @@ static bool read_past(struct machine_seen *seen, const char *path)
 		}
 	}
 	seen->at[seen->count++] = last;
+	good = good && read_activity(seen, recording, path);
 	recording_close(recording);
 	return good;
 }
@@ -308,6 +327,38 @@ static void owners_json(const struct where *where, const struct snapshot *host,
 	owners_free(&owners);
 }
 
+static void busiest_json(const struct where *where, const struct machine_seen *seen, struct json *json)
+{
+	struct owners owners;
+
+	json_object(json, "busiest");
+	json_real(json, "seconds", seen->seconds);
+	json_array(json, "sites");
+	owners_find_busy(&owners, &seen->host, MEMORY_KINDS, OWNER_SITES, false);
+	for (size_t i = 0; i < owners.count && i < where->owners; i++) {
+		const struct owner *owner = &owners.owner[i];
+
+		json_object(json, NULL);
+		json_string(json, "name", owner->name);
+		json_int(json, "size", owner->bytes);
+		json_int(json, "allocs_recent", owner->recent.allocs);
+		json_int(json, "frees_recent", owner->recent.frees);
+		json_real(json, "allocs_rate", (double)owner->recent.allocs / seen->seconds);
+		json_real(json, "frees_rate", (double)owner->recent.frees / seen->seconds);
+		json_end_object(json);
+	}
+	json_end_array(json);
+	json_end_object(json);
+	owners_free(&owners);
+}
+
+static void find_missing(const struct where *where, const struct machine_seen *seen, struct text *lines)
+{
+	missing_find(lines, &seen->at[seen->count - 1], &seen->host);
+	if (where->delay > 0 && !seen->seconds)
+		text_puts(lines, "Allocations and frees are not known: that needs root, and a kernel with codetag.\n");
+}
+
 static void boot_lines_json(const struct holders *lines, struct json *json)
 {
 	json_array(json, "boot_lines");
@@ -349,6 +400,8 @@ static void machine_json(const struct where *where, const struct machine_seen *s
 		json_end_object(json);
 	}
 	json_end_array(json);
+	if (seen->seconds > 0)
+		busiest_json(where, seen, json);
 	boot_lines_json(&seen->host.machine.boot, json);
 	json_array(json, "unusual");
 	for (size_t i = 0; i < remarks->count; i++) {
@@ -359,7 +412,7 @@ static void machine_json(const struct where *where, const struct machine_seen *s
 		json_end_object(json);
 	}
 	json_end_array(json);
-	missing_find(&missing, e, &seen->host);
+	find_missing(where, seen, &missing);
 	json_array(json, "missing");
 	for (char *at = missing.s, *end; *at; at = end + 1) {
 		end = strchr(at, '\n');
@@ -373,13 +426,14 @@ static void machine_json(const struct where *where, const struct machine_seen *s
 
 static int one(const struct where *where, const struct machine_seen *seen)
 {
+	struct history history = history_of(seen);
 	struct where_view view = {
 		.host = &seen->host, .e = &seen->at[seen->count - 1],
 		.before = seen->count > 1 ? &seen->at[0] : NULL, .before_ms = seen->ms,
-		.width = terminal_width(), .human = output_human(&where->output) ||
+		.seconds = seen->seconds, .history = &history,
+		.owners = terminal_width() >= WHERE_TWO_OWNERS ? 2 : 1, .width = terminal_width(), .human = output_human(&where->output) ||
 						    !where->output.bytes,
 	};
-	struct history history = history_of(seen);
 	struct json json = { .out = stdout };
 	enum memory_kind_id order[MEMORY_KINDS];
 	struct text lines = { 0 }, line = { 0 }, missing = { 0 };
@@ -410,7 +464,8 @@ static int one(const struct where *where, const struct machine_seen *seen)
 		text_printf(&lines, "%s\n", line.s);
 	}
 	if (!where->output.no_headings) {
-		missing_find(&missing, view.e, view.host);
+		where_busiest(&view, &lines);
+		find_missing(where, seen, &missing);
 		for (char *at = missing.s, *end; *at; at = end + 1) {
 			end = strchr(at, '\n');
 			*end = '\0';
@@ -648,15 +703,33 @@ static int64_t installed_here(void)
 	return mul64(sysconf(_SC_PHYS_PAGES), sysconf(_SC_PAGESIZE));
 }
 
+/* Rates need two readings. Returns false if the user has interrupted it. */
+static bool wait_delay(const struct where *where, struct snapshot *before)
+{
+	const struct host_options read = { .activity = true };
+	struct interval interval;
+
+	if (!(where->delay > 0))
+		return true;
+	interval_start(&interval, where->delay);
+	host_read_live(before, &read);
+	if (interval_wait(&interval))
+		return true;
+	snapshot_free(before);
+	return false;
+}
+
 static int show_live(const struct where *where)
 {
 	const struct host_options read = {
 		.recount = where->recount == RECOUNT_ALWAYS ||
 			   (where->recount == RECOUNT_IF_SMALL && installed_here() <= RECOUNT_MOST),
 		.holders = true,
+		.activity = true,
 		.pss = where->pss,
 	};
 	struct machine_seen seen = { .count = 1 };
+	struct snapshot before = { 0 };
 	int status;
 
 #ifdef HAVE_NCURSES
@@ -664,7 +737,11 @@ static int show_live(const struct where *where)
 		return where_live(&read, where->delay > 0 ? where->delay : 5,
 				  output_human(&where->output));
 #endif
+	if (!wait_delay(where, &before))
+		return STATUS_TROUBLE;
 	host_read_live(&seen.host, &read);
+	seen.seconds = host_activity(&seen.host, &before);
+	snapshot_free(&before);
 	if (!explain(&seen.at[0], &seen.host.info, &seen.host.machine)) {
 		warning("cannot read /proc/meminfo");
 		status = STATUS_TROUBLE;

@@ -28,6 +28,7 @@ static const struct {
 	{ "Tab", "other owners: call sites, modules, processes, control groups, caches, areas" },
 	{ "a", "the owners of everything, whatever kind it is" },
 	{ "/", "show only lines with a text; empty: all" },
+	{ "s A F", "sort by size, allocations, frees per second (codetag kernels)" },
 	{ "d", "growth since the start, or since the last refresh" },
 	{ "i", "where each number is from" },
 	{ "x", "let the kernel count again which memory is pages (stops CPUs for moments)" },
@@ -44,6 +45,9 @@ static const struct {
 enum page { KINDS, OWNERS_OF, CALLERS, BOOT, INFO, HELP };
 
 #define BOOT_ROW MEMORY_KINDS
+
+/* Allocations and frees have columns of their own from this width on. */
+#define RATES_WIDE 100
 
 /* The lines below the headings; @id tells which row each of them shows. */
 struct lines {
@@ -70,6 +74,8 @@ struct where_live {
 	enum page page, below;	/* the screen to which INFO and HELP return */
 	enum memory_kind_id kind;	/* MEMORY_KINDS: all memory */
 	enum owner_by by;
+	enum order order;		/* of the owners */
+	double seconds;			/* of the recent activity, 0: not known */
 	struct owners owners;
 	struct site site;		/* whose callers are shown, with its own names */
 	bool split;			/* … by us */
@@ -106,6 +112,7 @@ static void list_kinds(struct where_live *live)
 		.before_ms = live->since_last ? 0 : live->host.time - live->start_time,
 		/* The names of owners are shortened; everything else is scrolled sideways. */
 		.width = COLS < 120 ? 119 : 0,
+		.owners = COLS >= WHERE_TWO_OWNERS ? 2 : 1,
 	};
 	enum memory_kind_id order[MEMORY_KINDS];
 	size_t count = where_order(&live->now, order);
@@ -154,24 +161,50 @@ static void list_boot(struct where_live *live)
 		snprintf(live->message, sizeof(live->message), "The lines are known to root, on a kernel with codetag.");
 }
 
+static bool counted(const struct where_live *live)
+{
+	return live->seconds > 0 && owner_is_counted(live->by);
+}
+
+static void find_owners(struct where_live *live)
+{
+	owners_free(&live->owners);
+	if (live->order != ORDER_SIZE && counted(live))
+		owners_find_busy(&live->owners, &live->host, live->kind, live->by, live->order == ORDER_FREES);
+	else
+		owners_find(&live->owners, &live->host, live->kind, live->by);
+}
+
+/* On a narrow terminal the rates take the place of share and number, if the rows are sorted by them. */
 static void list_owners(struct where_live *live)
 {
-	char size[SIZE_TEXT], share[SIZE_TEXT];
+	char size[SIZE_TEXT], share[SIZE_TEXT], allocs[RATE_TEXT], frees[RATE_TEXT];
 	struct text text = { 0 };
 	int64_t all = live->kind == MEMORY_KINDS ? live->now.used : live->now.kind[live->kind];
+	bool rates = counted(live) && (live->order != ORDER_SIZE || COLS >= RATES_WIDE);
+	bool usual = !rates || COLS >= RATES_WIDE;
 
-	owners_free(&live->owners);
-	owners_find(&live->owners, &live->host, live->kind, live->by);
-	text_printf(&live->lines.headings, "%15s  %6s  %10s  %s: %s (Tab: others)", "SIZE", "SHARE", "NUMBER",
+	find_owners(live);
+	text_printf(&live->lines.headings, "%15s", "SIZE");
+	if (usual)
+		text_printf(&live->lines.headings, "  %6s  %10s", "SHARE", "NUMBER");
+	if (rates)
+		text_printf(&live->lines.headings, "  %8s  %8s", "ALLOCS/S", "FREES/S");
+	text_printf(&live->lines.headings, "  %s: %s (Tab: others)",
 		    live->kind == MEMORY_KINDS ? "everything" : memory_kind(live->kind)->words,
 		    owner_words(live->by));
 	for (size_t i = 0; i < live->owners.count; i++) {
 		const struct owner *owner = &live->owners.owner[i];
 
-		text_printf(&text, "%s%*s  %6s  %10lld  %s", owner->ambiguous ? "~" : " ", 14,
-			    size_format(size, owner->bytes, live->human),
-			    percent_format(share, percent(owner->bytes, all)),
-			    (long long)owner->count, owner->name);
+		text_printf(&text, "%s%14s", owner->ambiguous ? "~" : " ",
+			    size_format(size, owner->bytes, live->human));
+		if (usual)
+			text_printf(&text, "  %6s  %10lld", percent_format(share, percent(owner->bytes, all)),
+				    (long long)owner->count);
+		if (rates)
+			text_printf(&text, "  %8s  %8s", where_rate(allocs, owner->recent.allocs, live->seconds),
+				    where_rate(frees, owner->recent.frees, live->seconds));
+		text_printf(&text, "  %s", owner->name);
 		add_line(live, &text, i);
 	}
 	if (!live->owners.count && !live->message[0])
@@ -287,6 +320,7 @@ static bool refresh_host(struct where_live *live, bool recount)
 	options.recount = recount;
 	options.pss ^= live->pss;
 	host_read_live(&host, &options);
+	live->seconds = host_activity(&host, &live->host);
 	snapshot_free(&live->host);
 	live->host = host;
 	remember_count(live);
@@ -309,8 +343,8 @@ static size_t draw_text(const char *text, size_t y)
 	return y;
 }
 
-/* The lines at the bottom: unusual findings, and files that are missing. */
-static void foot_text(const struct where_live *live, struct text *foot)
+/* The lines at the bottom: the busiest line, unusual findings, and files that are missing. */
+static void foot_text(const struct where_live *live, const struct where_view *view, struct text *foot)
 {
 	struct history history = {
 		.at = &live->now, .count = 1, .first = &live->host, .last = &live->host,
@@ -320,6 +354,8 @@ static void foot_text(const struct where_live *live, struct text *foot)
 
 	unusual_find(&remarks, &history);
 	text_clear(foot);
+	if (live->page == KINDS)
+		where_busiest(view, foot);
 	missing_find(&missing, &live->now, &live->host);
 	for (size_t i = 0; i < remarks.count; i++)
 		where_wrap(foot, remarks.remark[i].text, COLS);
@@ -368,16 +404,12 @@ static void draw_lines(struct where_live *live, size_t y, size_t room)
 		bool here = live->first + i == live->cursor;
 		size_t len = strlen(text), skip = live->sideways < len ? live->sideways : len;
 
-		attron(here ? A_STANDOUT : 0);
+		attron(here ? A_REVERSE : 0);
 		start_line((int)(y + 1 + i));
-		/* A mark shows that the text does not fit. */
-		if (len - skip > (size_t)COLS && COLS > 1)
-			put("%.*s>", COLS - 1, text + skip);
-		else
-			put("%s", text + skip);
+		put("%s", text + skip);
 		if (here)
 			put("%*s", room_left(), "");
-		attroff(here ? A_STANDOUT : 0);
+		attroff(here ? A_REVERSE : 0);
 	}
 }
 
@@ -385,12 +417,13 @@ static void draw(struct where_live *live)
 {
 	struct where_view view = {
 		.host = &live->host, .e = &live->now, .human = live->human, .width = COLS,
+		.seconds = live->seconds,
 	};
 	struct text head = { 0 }, foot = { 0 };
 	size_t y, room, foot_lines = 0;
 
 	where_head(&view, &head);
-	foot_text(live, &foot);
+	foot_text(live, &view, &foot);
 	for (const char *s = foot.s; *s; s++)
 		foot_lines += *s == '\n';
 
@@ -540,6 +573,7 @@ static void open_row(struct where_live *live)
 	} else if (live->page == KINDS && live->lines.count) {
 		live->kind = live->lines.line[live->cursor].id;
 		live->by = owners_best(&live->host, live->kind);
+		live->order = ORDER_SIZE;
 		live->page = OWNERS_OF;
 		live->filter[0] = '\0';
 		to_top(live);
@@ -585,6 +619,37 @@ static void next_owners(struct where_live *live)
 	live->message[0] = '\0';
 }
 
+static void show_everything(struct where_live *live)
+{
+	live->kind = MEMORY_KINDS;
+	live->by = OWNER_SITES;
+	live->page = OWNERS_OF;
+	to_top(live);
+	list(live);
+}
+
+/* From the first screen on it is about everything. */
+static void sort_by(struct where_live *live, enum order order)
+{
+	if (order != ORDER_SIZE && !live->seconds) {
+		snprintf(live->message, sizeof(live->message),
+			 live->host.counted ? "allocations and frees are known after the next refresh" :
+			 "allocations and frees are not known: that needs root, and a kernel with codetag");
+		return;
+	}
+	if (live->page == KINDS && order != ORDER_SIZE) {
+		live->order = order;
+		show_everything(live);
+	} else if (live->page == OWNERS_OF && order != ORDER_SIZE && !owner_is_counted(live->by)) {
+		snprintf(live->message, sizeof(live->message),
+			 "only call sites and modules have allocations and frees: Tab shows them");
+	} else if (live->page == OWNERS_OF) {
+		live->order = order;
+		to_top(live);
+		list(live);
+	}
+}
+
 static void show_below(struct where_live *live, enum page page)
 {
 	if (live->page < INFO)
@@ -595,57 +660,19 @@ static void show_below(struct where_live *live, enum page page)
 	list(live);
 }
 
-static void move_cursor(struct where_live *live, long rows)
-{
-	if (rows < 0 && live->cursor < (size_t)-rows)
-		live->cursor = 0;
-	else
-		live->cursor += (size_t)rows;
-}
-
-/* The keys that move the cursor or the text. Returns false for all others. */
-static bool cursor_key(struct where_live *live, int key)
-{
-	long rows = LINES > 10 ? LINES - 10 : 1;
-
-	switch (key) {
-	case KEY_UP:
-	case 'k':
-		move_cursor(live, -1);
-		return true;
-	case KEY_DOWN:
-	case 'j':
-		move_cursor(live, 1);
-		return true;
-	case KEY_PPAGE:
-		move_cursor(live, -rows);
-		return true;
-	case KEY_NPAGE:
-		move_cursor(live, rows);
-		return true;
-	case KEY_HOME:
-		live->cursor = 0;
-		return true;
-	case KEY_END:
-		live->cursor = live->lines.count;
-		return true;
-	case KEY_RIGHT:
-		live->sideways += 8;
-		return true;
-	case KEY_LEFT:
-		live->sideways -= live->sideways < 8 ? live->sideways : 8;
-		return true;
-	}
-	return false;
-}
-
 /* Returns false to quit. */
 static bool handle_key(struct where_live *live, int key)
 {
 	live->message[0] = '\0';
-	if (cursor_key(live, key))
+	if (screen_moves(&live->cursor, key, LINES - 10))
 		return true;
 	switch (key) {
+	case KEY_RIGHT:
+		live->sideways += 8;
+		break;
+	case KEY_LEFT:
+		live->sideways -= live->sideways < 8 ? live->sideways : 8;
+		break;
 	case 'q':
 	case ESCAPE:
 		return go_back(live);
@@ -658,11 +685,17 @@ static bool handle_key(struct where_live *live, int key)
 		next_owners(live);
 		break;
 	case 'a':
-		live->kind = MEMORY_KINDS;
-		live->by = OWNER_SITES;
-		live->page = OWNERS_OF;
-		to_top(live);
-		list(live);
+		live->order = ORDER_SIZE;
+		show_everything(live);
+		break;
+	case 's':
+		sort_by(live, ORDER_SIZE);
+		break;
+	case 'A':
+		sort_by(live, ORDER_ALLOCS);
+		break;
+	case 'F':
+		sort_by(live, ORDER_FREES);
 		break;
 	case '/':
 		ask_filter(live);

@@ -112,28 +112,30 @@ void where_head(const struct where_view *view, struct text *lines)
 #define COLUMN_WIDTH(view) ((view)->human ? 7 : 15)
 
 /* "23 h", "5 min" */
-static void period(char out[16], int64_t ms)
+static const char *period(char out[16], double seconds)
 {
-	double hours = (double)ms / 3600000;
+	double hours = seconds / 3600;
 
 	if (hours >= 48)
-		snprintf(out, 16, "in %.0f d", hours / 24);
+		snprintf(out, 16, "%.0f d", hours / 24);
 	else if (hours >= 1)
-		snprintf(out, 16, "in %.0f h", hours);
-	else if (ms >= 60000)
-		snprintf(out, 16, "in %.0f min", (double)ms / 60000);
+		snprintf(out, 16, "%.0f h", hours);
+	else if (seconds >= 60)
+		snprintf(out, 16, "%.0f min", seconds / 60);
 	else
-		snprintf(out, 16, "in %.0f s", (double)ms / 1000);
+		snprintf(out, 16, seconds < 2 ? "%.1f s" : "%.0f s", seconds);
+	return out;
 }
 
 void where_headings(const struct where_view *view, struct text *line)
 {
-	char change[16] = "CHANGE";
+	char change[24] = "CHANGE", time[16];
 
 	text_printf(line, "%*s  %6s", COLUMN_WIDTH(view), "USED", "SHARE");
 	if (view->before) {
 		if (view->before_ms > 0)
-			period(change, view->before_ms);
+			snprintf(change, sizeof(change), "in %s",
+				 period(time, (double)view->before_ms / 1000));
 		text_printf(line, "  %*s", COLUMN_WIDTH(view) + 1, change);
 	}
 	if (view->last)
@@ -153,14 +155,19 @@ static void short_site(struct text *name, const struct site *site)
 	text_printf(name, " %s", site->func);
 }
 
-static void add_owner(struct text *line, const struct where_view *view, const struct owner *owner)
+static void add_name(struct text *line, const struct where_view *view, const struct owner *owner)
 {
-	char size[SIZE_TEXT];
-
 	if (owner->site && view->width && view->width < WIDE)
 		short_site(line, owner->site);
 	else
 		text_puts(line, owner->name);
+}
+
+static void add_owner(struct text *line, const struct where_view *view, const struct owner *owner)
+{
+	char size[SIZE_TEXT];
+
+	add_name(line, view, owner);
 	text_printf(line, " %s%s", owner->ambiguous ? "~" : "",
 		    size_format(size, owner->bytes, view->human));
 }
@@ -169,7 +176,7 @@ static void add_owners(struct text *line, const struct where_view *view, enum me
 {
 	enum owner_by by = owners_best(view->host, id);
 	/* Names of processes are short. */
-	size_t most = by == OWNER_PROCESSES ? 3 : 1;
+	size_t most = by == OWNER_PROCESSES ? 3 : view->owners ? view->owners : 1;
 	struct owners owners;
 
 	owners_find(&owners, view->host, id, by);
@@ -179,6 +186,49 @@ static void add_owners(struct text *line, const struct where_view *view, enum me
 		add_owner(line, view, &owners.owner[i]);
 	}
 	owners_free(&owners);
+}
+
+const char *where_rate(char out[RATE_TEXT], int64_t count, double seconds)
+{
+	double rate = seconds > 0 ? (double)count / seconds : 0;
+
+	snprintf(out, RATE_TEXT, rate && rate < 9.95 ? "%.1f" : "%.0f", rate);
+	return out;
+}
+
+void where_busiest(const struct where_view *view, struct text *lines)
+{
+	char time[16], allocs[RATE_TEXT], frees[RATE_TEXT];
+	struct text line = { 0 };
+	struct owners owners;
+
+	owners_find_busy(&owners, view->host, MEMORY_KINDS, OWNER_SITES, false);
+	if (view->seconds > 0 && owners.count) {
+		const struct owner *owner = &owners.owner[0];
+
+		text_printf(&line, "Busiest over %s: ", period(time, view->seconds));
+		add_name(&line, view, owner);
+		text_printf(&line, ", %s allocs/s, %s frees/s",
+			    where_rate(allocs, owner->recent.allocs, view->seconds),
+			    where_rate(frees, owner->recent.frees, view->seconds));
+		text_clean(line.s);
+		where_wrap(lines, line.s, view->width);
+	}
+	text_free(&line);
+	owners_free(&owners);
+}
+
+/* "<-23h ": it has grown steadily for so long. */
+static void add_age(struct text *line, double seconds)
+{
+	char time[16];
+
+	period(time, seconds);
+	text_puts(line, "<-");
+	for (const char *s = time; *s; s++)
+		if (*s != ' ')
+			text_add(line, s, 1);
+	text_puts(line, " ");
 }
 
 void where_row(const struct where_view *view, enum memory_kind_id id, struct text *line)
@@ -203,6 +253,8 @@ void where_row(const struct where_view *view, enum memory_kind_id id, struct tex
 		 !e->droppable[id] ? "" :
 		 e->droppable[id] == e->kind[id] ? " (drop)" : " (part: drop)");
 	text_printf(line, "  %-31s ", what);
+	if (view->history && unusual_grew(view->history, id))
+		add_age(line, (double)view->history->ms / 1000);
 	add_owners(line, view, id);
 	while (line->len && line->s[line->len - 1] == ' ')
 		line->s[--line->len] = '\0';

@@ -17,9 +17,16 @@ struct where_view {
 	const struct explanation *before;	/* NULL: no growth is shown */
 	int64_t before_ms;			/* age of that snapshot, 0: not known */
 	const struct explanation *last;		/* the refresh before; NULL: none, or no space */
+	double seconds;				/* of the recent activity, 0: not known */
+	const struct history *history;		/* NULL: rows that grew steadily get no mark */
 	int width;				/* of the terminal, 0: no limit */
+	size_t owners;				/* of a row, at most; 0: 1, or 3 with short names */
 	bool human;
 };
+
+/* The width of a terminal on which two call sites fit into a row. */
+#define WHERE_TWO_OWNERS 180
+
 
 /* Two lines: the machine as a whole, and its used memory. */
 void where_head(const struct where_view *view, struct text *lines);
@@ -30,6 +37,13 @@ void where_row(const struct where_view *view, enum memory_kind_id id, struct tex
 
 /* The row of memory kept at boot, which belongs to no kind. */
 void where_boot_row(const struct where_view *view, struct text *line);
+
+/* The call site that allocates most often, a sentence in lines; none if that is not known. */
+void where_busiest(const struct where_view *view, struct text *lines);
+
+/* A number a second, as wide as 99 millions. */
+#define RATE_TEXT 24
+const char *where_rate(char out[RATE_TEXT], int64_t count, double seconds);
 
 /*
  * The kinds that hold memory, the largest first, the unaccounted rest last. Returns their

@@ -8,6 +8,7 @@
 #include "base/strmap.h"
 #include "base/text.h"
 #include "model/group.h"
+#include "read/activity.h"
 
 static const char *const words[OWNERS] = {
 	[OWNER_SITES] = "call sites",
@@ -30,6 +31,25 @@ static int by_size(const void *a, const void *b)
 	if (x->bytes != y->bytes)
 		return x->bytes < y->bytes ? 1 : -1;
 	return strcmp(x->name, y->name);
+}
+
+static int by_number(int64_t x, int64_t y, const void *a, const void *b)
+{
+	return x != y ? (x < y ? 1 : -1) : by_size(a, b);
+}
+
+static int by_allocs(const void *a, const void *b)
+{
+	const struct owner *x = a, *y = b;
+
+	return by_number(x->recent.allocs, y->recent.allocs, a, b);
+}
+
+static int by_frees(const void *a, const void *b)
+{
+	const struct owner *x = a, *y = b;
+
+	return by_number(x->recent.frees, y->recent.frees, a, b);
 }
 
 static struct owner *add(struct owners *owners, const char *name, int64_t bytes, int64_t count)
@@ -61,10 +81,14 @@ static void add_areas(struct owners *owners, const struct holders *areas, enum m
 	}
 }
 
-/* Rows of one site, or of one module, are one owner. */
+/*
+ * Rows of one site, or of one module, are one owner. With @busy only rows with recent activity,
+ * which may hold nothing.
+ */
 static void add_sites(struct owners *owners, const struct snapshot *host,
-		      enum memory_kind_id id, enum group_by by)
+		      enum memory_kind_id id, enum owner_by owner_by, bool busy)
 {
+	const enum group_by by = owner_by == OWNER_SITES ? BY_SITE : BY_MODULE;
 	const struct grouping grouping = { .by = by };
 	struct strmap names = { 0 };
 	struct text name = { 0 };
@@ -76,7 +100,7 @@ static void add_sites(struct owners *owners, const struct snapshot *host,
 		bool ambiguous;
 		size_t at;
 
-		if (site->bytes <= 0)
+		if (busy ? !site->recent.allocs && !site->recent.frees : site->bytes <= 0)
 			continue;
 		kind = explain_site(site, &host->machine, &ambiguous);
 		if (kind == MEMORY_CONTAINER || (id != MEMORY_KINDS && kind != id))
@@ -92,6 +116,7 @@ static void add_sites(struct owners *owners, const struct snapshot *host,
 		owner = &owners->owner[at];
 		owner->bytes = add64(owner->bytes, site->bytes);
 		owner->count = add64(owner->count, site->calls);
+		activity_add(&owner->recent, &site->recent);
 		owner->ambiguous |= ambiguous;
 	}
 	text_free(&name);
@@ -153,10 +178,8 @@ void owners_find(struct owners *owners, const struct snapshot *host, enum memory
 	*owners = (struct owners){ .by = by };
 	switch (by) {
 	case OWNER_SITES:
-		add_sites(owners, host, id, BY_SITE);
-		break;
 	case OWNER_MODULES:
-		add_sites(owners, host, id, BY_MODULE);
+		add_sites(owners, host, id, by, false);
 		break;
 	case OWNER_PROCESSES:
 		if (id == MEMORY_PROCESSES || id == MEMORY_KINDS)
@@ -177,6 +200,21 @@ void owners_find(struct owners *owners, const struct snapshot *host, enum memory
 	}
 	if (owners->count)
 		qsort(owners->owner, owners->count, sizeof(*owners->owner), by_size);
+}
+
+bool owner_is_counted(enum owner_by by)
+{
+	return by == OWNER_SITES || by == OWNER_MODULES;
+}
+
+void owners_find_busy(struct owners *owners, const struct snapshot *host, enum memory_kind_id id,
+		      enum owner_by by, bool frees)
+{
+	*owners = (struct owners){ .by = by };
+	if (owner_is_counted(by))
+		add_sites(owners, host, id, by, true);
+	if (owners->count)
+		qsort(owners->owner, owners->count, sizeof(*owners->owner), frees ? by_frees : by_allocs);
 }
 
 /* Do the call sites have memory? Not if they were switched off when it was allocated. */

@@ -99,30 +99,35 @@ static void name_grown(struct text *text, const struct history *h, enum memory_k
 	owners_free(&owners);
 }
 
+bool unusual_grew(const struct history *h, enum memory_kind_id kind)
+{
+	const struct explanation *last = &h->at[h->count - 1];
+	size_t steps = h->count - 1, rises = 0;
+
+	for (size_t k = 1; k < h->count; k++)
+		rises += h->at[k].kind[kind] > h->at[k - 1].kind[kind];
+	return steps >= GROWN_STEPS && rises * 100 >= steps * GROWN_STEPS_PERCENT &&
+	       last->droppable[kind] < last->kind[kind] / 2 &&
+	       percent(sub64(last->kind[kind], h->at[0].kind[kind]), last->installed) >= GROWN_PERCENT;
+}
+
 static void find_grown(struct remarks *remarks, const struct history *h)
 {
 	const struct explanation *last = &h->at[h->count - 1];
 	enum memory_kind_id most = MEMORY_KINDS;
 	struct text text = { 0 };
-	size_t steps = h->count - 1;
 	int64_t bytes = 0;
 	char size[SIZE_TEXT], rate[SIZE_TEXT];
 
-	if (steps < GROWN_STEPS)
-		return;
 	for (unsigned int i = 0; i < MEMORY_KINDS; i++) {
 		int64_t grown = last->kind[i] - h->at[0].kind[i];
-		size_t rises = 0;
 
-		for (size_t k = 1; k < h->count; k++)
-			rises += h->at[k].kind[i] > h->at[k - 1].kind[i];
-		if (grown > bytes && last->droppable[i] < last->kind[i] / 2 &&
-		    rises * 100 >= steps * GROWN_STEPS_PERCENT) {
+		if (grown > bytes && unusual_grew(h, i)) {
 			bytes = grown;
 			most = i;
 		}
 	}
-	if (percent(bytes, last->installed) < GROWN_PERCENT)
+	if (most == MEMORY_KINDS)
 		return;
 	text_printf(&text, "%s grew steadily, by %s in %.3g h (%s an hour).",
 		    memory_kind(most)->words, size_format(size, bytes, true),

@@ -37,6 +37,10 @@ struct remarks {
 
 const char *unusual_name(enum unusual what);
 void unusual_find(struct remarks *remarks, const struct history *history);
+
+/* Whether the memory of a kind grew steadily from the first snapshot to the last one. */
+bool unusual_grew(const struct history *history, enum memory_kind_id kind);
+
 void remarks_free(struct remarks *remarks);
 
 /* The files that are missing, and the consequences, in lines; "" if nothing is missing. */

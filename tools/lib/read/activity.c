@@ -144,6 +144,14 @@ bool activity_known(const struct allocinfo *info)
 	return false;
 }
 
+bool activity_recent_known(const struct allocinfo *info)
+{
+	for (size_t i = 0; i < info->count; i++)
+		if (info->site[i].recent.known)
+			return true;
+	return false;
+}
+
 struct activity activity_step(const struct activity *before, const struct activity *now, bool unloaded)
 {
 	if (before) {

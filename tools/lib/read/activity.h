@@ -28,8 +28,9 @@ bool activity_read(struct allocinfo *info, const char *path, const char **why);
 /* The same from its text, of @len bytes and a NUL, which it changes. */
 bool activity_parse(struct allocinfo *info, char *text, size_t len, const char **why);
 
-/* Whether the activity of any row is known. */
+/* Whether the activity of any row is known; and whether the recent one is. */
 bool activity_known(const struct allocinfo *info);
+bool activity_recent_known(const struct allocinfo *info);
 
 /*
  * Allocations and frees between two readings of a row. @before is NULL if it is a new row.

@@ -17,6 +17,7 @@
 #include "base/number.h"
 #include "base/text.h"
 #include "memory_image/report.h"
+#include "read/activity.h"
 #include "read/input.h"
 #include "read/unpack.h"
 #include "source/members.h"
@@ -162,6 +163,25 @@ static void read_cgroups(struct machine *machine, const char *dir, unsigned int 
 		closedir(d);
 }
 
+static void read_activity(struct snapshot *host)
+{
+	struct timespec now;
+	const char *why;
+
+	if (!activity_read(&host->info, ACTIVITY_PATH, &why))
+		return;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	host->counted = (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+double host_activity(struct snapshot *now, const struct snapshot *before)
+{
+	if (!now->counted || !before->counted)
+		return 0;
+	activity_between(&now->info, &before->info, false);
+	return (double)(now->counted - before->counted) / 1000;
+}
+
 void host_read_live(struct snapshot *host, const struct host_options *options)
 {
 	struct utsname names;
@@ -184,6 +204,8 @@ void host_read_live(struct snapshot *host, const struct host_options *options)
 		else
 			free(text);
 	}
+	if (options->activity)
+		read_activity(host);
 	if (options->holders) {
 		read_reclaim(&host->machine.slabinfo);
 		host_read_processes(&host->machine.processes, options->pss);

@@ -12,6 +12,7 @@ struct host_options {
 	bool recount;	/* this machine: the kernel counts, see "charged" in the man page */
 	bool no_sites;	/* leave out allocinfo */
 	bool holders;	/* … and read its processes and control groups */
+	bool activity;	/* … and what its call sites have allocated and freed, if it counts that */
 	bool pss;	/* … whose shared pages are divided among them, see PSS in proc(5) */
 };
 
@@ -23,6 +24,12 @@ void host_read_processes(struct holders *processes, bool pss);
 
 /* Reads this machine, and says nothing about missing files. */
 void host_read_live(struct snapshot *host, const struct host_options *options);
+
+/*
+ * Sets the recent activity of the sites of @now, two readings of this machine. Returns how many
+ * seconds that is, 0 if the kernel does not count allocations and frees.
+ */
+double host_activity(struct snapshot *now, const struct snapshot *before);
 
 /*
  * Calls @visit with each machine in @path, which takes it over. @path is a directory with

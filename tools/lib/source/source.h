@@ -22,6 +22,7 @@ struct snapshot {
 	char *host;		/* by the source itself, or its name */
 	char *kernel;		/* NULL: not known */
 	int64_t time;		/* ms since 1970, 0: not known */
+	int64_t counted;	/* when the activity of its sites was read, see host.h; 0: it was not */
 	struct allocinfo info;
 	struct machine machine;
 	size_t hosts;		/* the snapshots that were added up, see source_total() */

@@ -143,9 +143,10 @@ static void write_activity(FILE *out, const struct export *export, const char *w
 		bool frees;
 	} series[] = {
 		{ "codetag_allocations_total",
-		  "Allocations since boot, modulo 2^32 (Prometheus takes a wrap for a reset), of one ", false },
+		  "Allocations since boot, or since the module was loaded, modulo 2^32 (Prometheus takes a wrap "
+		  "for a reset), of one ", false },
 		{ "codetag_frees_total",
-		  "Frees since boot, modulo 2^32 (likewise), one for each part of a page that was split, of one ",
+		  "Frees of the same time, modulo 2^32 (likewise), one for each part of a page that was split, of one ",
 		  true },
 	};
 

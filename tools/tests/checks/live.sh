@@ -32,6 +32,11 @@ live_top() {
 	on_screen 80 24 "$codetag top -b -d 0.3 ${file##*/}" live_steps "$file"
 }
 
+# marked NAME: the row of this name is reversed
+marked() {
+	tmux_top capture-pane -pe | grep -q $'^\e\\[7m.* '"$1"
+}
+
 rows_begin_blank() {
 	[ "$(tmux_top capture-pane -p | sed -n 5,10p | cut -c 1-2 | sort -u)" = "  " ]
 }
@@ -90,11 +95,18 @@ live_steps() {
 	screen_has 'not a copy of allocinfo' || return 1
 	tmux_top send-keys h u
 	screen_has '8.7M' || return 1
+	# The row of the cursor is marked; names are scrolled sideways.
+	tmux_top send-keys Down
+	comes marked ext4 || return 1
+	tmux_top send-keys Right
+	screen_has '<' && ! on_screen_now vmlinux || return 1
+	tmux_top send-keys Left
+	screen_has 'vmlinux' || return 1
 	# On a narrow screen the least important columns go, and no line wraps.
 	tmux_top resize-window -x 40 -y 10
 	screen_has '   SIZE   CHANGE  SHARE NAME' || return 1
 	tmux_top send-keys h
-	screen_has '  s c a n g       sort by size, calls, a' || return 1
+	screen_has '  s c a n g       sort by size, calls, >' || return 1
 	comes rows_begin_blank || return 1
 	tmux_top send-keys h
 	tmux_top resize-window -x 5 -y 2

@@ -9,7 +9,8 @@ dashboard=../contrib/grafana/codetag.json
 # Each panel of the dashboard asks for series that are exported, or that a rule records, and for
 # labels that these have; Prometheus understands the questions.
 dashboard_asks() {
-	"$codetag" record -q -c 1 -o "$scratch/dashboard.db" --allocinfo data/handmade-v2.allocinfo &&
+	"$codetag" record -q -c 1 -o "$scratch/dashboard.db" --allocinfo data/handmade-v2.allocinfo \
+		--activity data/handmade-v2.activity --meminfo data/recorded-ours-6.12.meminfo &&
 		sqlite3 "$scratch/dashboard.db" "UPDATE meta SET value = '6.12.117' WHERE key = 'kernel'" || return 1
 	"$codetag" export --format prometheus "$scratch/dashboard.db" >"$scratch/dashboard.prom"
 	python3 helpers/check-dashboard.py "$dashboard" "$scratch/dashboard.prom" $rules/codetag.rules.yml "$scratch/dashboard.rules.yml"

@@ -262,6 +262,8 @@ where_recording() (
 			$((20000000 + $1 * 853)) $((1000 + $1)) drivers/foo/rx.c:412 [foo] func:foo_rx_alloc
 			460000000 100000 mm/filemap.c:1944 func:__filemap_get_folio
 		ALLOCINFO
+		printf '%s\n' '# activity - version: 1.0' "$((100 + 2 * $1)) $1 0 drivers/foo/rx.c:412 [foo] func:foo_rx_alloc" \
+			'100000 0 0 mm/filemap.c:1944 func:__filemap_get_folio' >"$dir/activity"
 		: >"$dir/proc/slabinfo"
 	}
 	mkdir -p "$dir"
@@ -273,6 +275,16 @@ where_recording() (
 		{ cat "$dir/out"; return 1; }
 	"$codetag" where --json "$dir/db" >"$dir/json"
 	[ "$(where_field "$dir/json" cpu_lists)" = $((2560 * 4096)) ] || return 1
+	! grep -q Busiest "$dir/out" || return 1
+	# A whole day, and what was busy in it
+	in_world "$codetag" record -q -o "$dir/day.db" -c 25 -i 3600 --allocinfo "$dir/proc/allocinfo" --activity "$dir/activity" \
+		--meminfo "$dir/proc/meminfo" --vmstat "$dir/proc/vmstat" --zoneinfo "$dir/proc/zoneinfo" || return 1
+	"$codetag" where "$dir/day.db" >"$dir/out"
+	[ $? -eq 1 ] && shows "$dir/out" 'Busiest over 24 h: drivers/foo/rx.c:412 [foo] func:foo_rx_alloc, 2.0 allocs/s, 1.0 frees/s' &&
+		grep -q '   USED   SHARE   in 24 h  WHAT' "$dir/out" &&
+		grep -q '+70.3M  slab, not reclaimable  .* <-24h drivers/foo/rx.c:412' "$dir/out" &&
+		grep -q '^Slab, not reclaimable grew steadily, by 70.3M in 24 h (2.9M an hour). ' "$dir/out" &&
+		[ "$(grep -c '<-' "$dir/out")" -eq 1 ] || { cat "$dir/out"; return 1; }
 	# One moment of it has no past.
 	"$codetag" where "$dir/db@8" >"$dir/out" || { cat "$dir/out"; return 1; }
 	grep -qx 'Nothing is unusual.' "$dir/out" || return 1
@@ -288,6 +300,117 @@ where_recording() (
 		assert [k["size"] for k in report["memory"]["kinds"]] == [k["size"] for k in where["kinds"]]
 	PYTHON
 )
+
+# own_files DIR COMMAND…: COMMAND with DIR/proc as /proc, and DIR/codetag in debugfs. Sanitizers
+# read their options in /proc/self, and threads in /proc/PID.
+own_files() {
+	# shellcheck disable=SC2016
+	unshare -m sh -c 'mount -t tmpfs none /sys && mkdir -p /sys/kernel/debug/codetag &&
+		mount --bind "$0/codetag" /sys/kernel/debug/codetag && mkdir -p "$0/real" && mount --rbind /proc "$0/real" &&
+		ln -sfn "$0/real/self" "$0/proc/self" && ln -sfn "$0/real/$$" "$0/proc/$$" &&
+		mount --bind "$0/proc" /proc && exec "$@"' "$@"
+}
+
+# make_busy_host DIR: it has three call sites that hold memory, and one that only passes it on
+make_busy_host() {
+	make_host "$1" && mkdir -p "$1/codetag" || return 1
+	cat >"$1/proc/allocinfo" <<-'ALLOCINFO'
+		allocinfo - version: 2.0
+		    40960000    10000 mm/slub.c:2451 func:alloc_slab_page
+		    30000000   200000 fs/kernfs/dir.c:624 func:__kernfs_new_node
+		    10240000     2500 drivers/foo/rx.c:412 [foo] func:foo_rx_alloc
+		           0        0 net/core/skbuff.c:661 func:__alloc_skb
+	ALLOCINFO
+	busy_counts "$1" 0
+}
+
+# busy_counts DIR SECOND: the number of allocations of __alloc_skb wraps around after a second.
+busy_counts() {
+	local wrap=$((1 << 32)) calls
+	calls=$(((wrap - 40000 + 52310 * $2) % wrap))
+	{
+		echo '# activity - version: 1.0'
+		printf '%11d %11d 0 %s\n' $((900000 * $2)) 0 'mm/slub.c:2451 func:alloc_slab_page' \
+			7 1 'fs/kernfs/dir.c:624 func:__kernfs_new_node' \
+			$((100 + 2 * $2)) $((90 + 9 * $2)) 'drivers/foo/rx.c:412 [foo] func:foo_rx_alloc' \
+			$calls $calls 'net/core/skbuff.c:661 func:__alloc_skb'
+	} >"$1/activity.new"
+	mv "$1/activity.new" "$1/codetag/activity"
+}
+
+# The line that allocates most often is named, even if it holds nothing, and over which time.
+where_busy() (
+	export dir=$scratch/where-busy
+	mkdir -p "$dir" && declare -f busy_counts >"$dir/busy_counts" || return 1
+	pretend() {
+		. "$dir/busy_counts"
+		busy_counts "$dir" "$1"
+	}
+	declare -f own_files >"$dir/own_files"
+	make_busy_host "$dir" || return 1
+	# shellcheck disable=SC2016
+	in_world bash -c '. "$dir/own_files"; own_files "$dir" "$@"' bash "$codetag" where -d 8 >"$dir/out" 2>&1
+	grep -qx 'Busiest over 8 s: net/core/skbuff.c:661 func:__alloc_skb, 52310 allocs/s, 52310 frees/s' "$dir/out" ||
+		{ cat "$dir/out"; return 1; }
+	# shellcheck disable=SC2016
+	in_world bash -c '. "$dir/own_files"; own_files "$dir" "$@"' bash "$codetag" where --json -d 8 -n 2 >"$dir/json" 2>&1
+	python3 - "$dir/json" <<-'PYTHON'
+		import json, sys
+		busiest = json.load(open(sys.argv[1]))["busiest"]
+		assert busiest["seconds"] == 8, busiest
+		assert [(s["name"][-12:], s["size"], s["allocs_recent"], s["frees_rate"]) for s in busiest["sites"]] == \
+			[(":__alloc_skb", 0, 418480, 52310), ("foo_rx_alloc", 10240000, 16, 9)], busiest
+	PYTHON
+	[ $? -eq 0 ] || { cat "$dir/json"; return 1; }
+	rm "$dir/codetag/activity"
+	own_files "$dir" "$codetag" where -d 0.1 >"$dir/out" 2>&1
+	grep -qx 'Allocations and frees are not known: that needs root, and a kernel with codetag.' "$dir/out" &&
+		! grep -q Busiest "$dir/out" || { cat "$dir/out"; return 1; }
+	own_files "$dir" "$codetag" where >"$dir/out" 2>&1
+	! grep -q 'Allocations and frees' "$dir/out"
+)
+
+where_busy_screen() {
+	local dir=$scratch/where-busy-screen
+	make_busy_host "$dir" || return 1
+	{
+		declare -f own_files busy_counts
+		printf 'second=0; while sleep 0.2; do busy_counts %q $((second += 1)); done & own_files %q "$@"; kill $!\n' \
+			"$dir" "$dir"
+	} >"$dir/run"
+	on_screen 80 24 "ASAN_OPTIONS=detect_leaks=0 bash $dir/run $codetag where -d 0.3" busy_steps
+}
+
+busy_steps() {
+	screen_has 'codetag where' || return 1
+	screen_has 'Busiest over 0.' || return 1
+	screen_has 's: skbuff.c:661 __alloc_skb, ' || return 1
+	tmux_top send-keys A
+	screen_has '           SIZE  ALLOCS/S   FREES/S  everything: call sites' || return 1
+	comes first_owner __alloc_skb || return 1
+	! on_screen_now Busiest || return 1
+	tmux_top send-keys F
+	comes first_owner __alloc_skb || return 1
+	tmux_top send-keys s
+	screen_has '           SIZE   SHARE      NUMBER  everything: call sites' || return 1
+	comes first_owner __kernfs_new_node || return 1
+	tmux_top resize-window -x 120 -y 30
+	screen_has 'SHARE      NUMBER  ALLOCS/S   FREES/S  everything: call sites' || return 1
+	comes first_owner __kernfs_new_node || return 1
+	# Modules, then processes, which the kernel does not count
+	tmux_top send-keys Tab A
+	screen_has 'ALLOCS/S   FREES/S  everything: modules' || return 1
+	comes first_owner vmlinux || return 1
+	tmux_top send-keys q
+	screen_has 'Busiest over 0.' || return 1
+	tmux_top send-keys q
+	screen_has 'left 0'
+}
+
+# first_owner NAME: the first row below the headings ends in it
+first_owner() {
+	[[ $(tmux_top capture-pane -p | grep -A1 ' SIZE ' | tail -n 1) == *$1 ]]
+}
 
 # A recording of an earlier version has no zoneinfo, and a message says so.
 where_old_recording() {
@@ -356,8 +479,12 @@ check where/charged where_charged
 check where/boot where_boot
 if unshare -m mount -t tmpfs none /proc 2>/dev/null; then
 	feature sqlite3 where/boot-recorded && check where/boot-recorded where_boot_recorded
+	check where/busy where_busy
+	program tmux where/busy-screen && feature ncursesw where/busy-screen && check where/busy-screen where_busy_screen
 else
 	skip where/boot-recorded "no mount namespace of its own"
+	skip where/busy "no mount namespace of its own"
+	skip where/busy-screen "no mount namespace of its own"
 fi
 check where/overlap where_overlap
 feature libarchive where/sources && check where/sources where_sources
