@@ -81,7 +81,9 @@ struct where_live {
 	bool split;			/* … by us */
 	struct lines lines;
 	size_t first, cursor, sideways;
-	char filter[64], message[160];
+	char filter[64];
+	char message[160];	/* until the next key */
+	char note[160];		/* about the lines, made with them */
 	const char *prompt;
 };
 
@@ -158,7 +160,7 @@ static void list_boot(struct where_live *live)
 		if (live->now.boot_part[i])
 			add_boot_line(live, live->now.boot_part[i], boot_part_words(i), "");
 	if (!lines->count)
-		snprintf(live->message, sizeof(live->message), "The lines are known to root, on a kernel with codetag.");
+		snprintf(live->note, sizeof(live->note), "The lines are known to root, on a kernel with codetag.");
 }
 
 static bool counted(const struct where_live *live)
@@ -207,8 +209,10 @@ static void list_owners(struct where_live *live)
 		text_printf(&text, "  %s", owner->name);
 		add_line(live, &text, i);
 	}
-	if (!live->owners.count && !live->message[0])
-		snprintf(live->message, sizeof(live->message), "%s of this are not known: Tab shows others",
+	if (!live->owners.count && live->order != ORDER_SIZE && counted(live))
+		snprintf(live->note, sizeof(live->note), "nothing was allocated or freed since the last refresh");
+	else if (!live->owners.count)
+		snprintf(live->note, sizeof(live->note), "%s of this are not known: Tab shows others",
 			 owner_words(live->by));
 	text_free(&text);
 }
@@ -220,12 +224,12 @@ static void list_callers(struct where_live *live)
 	size_t len;
 
 	if (!input_read(CONTEXTS_PATH, &copy, &len)) {
-		snprintf(live->message, sizeof(live->message), "cannot read %s: %s", CONTEXTS_PATH,
+		snprintf(live->note, sizeof(live->note), "cannot read %s: %s", CONTEXTS_PATH,
 			 strerror(errno));
 		return;
 	}
 	if (!live_contexts(&contexts, copy, len, &live->site, live->human)) {
-		snprintf(live->message, sizeof(live->message), "nothing was allocated there since it is split");
+		snprintf(live->note, sizeof(live->note), "nothing was allocated there since it is split");
 		return;
 	}
 	for (char *at = contexts.s, *end; *at; at = end + 1) {
@@ -268,6 +272,7 @@ static void list_help(struct where_live *live)
 static void list(struct where_live *live)
 {
 	clear_lines(&live->lines);
+	live->note[0] = '\0';
 	switch (live->page) {
 	case KINDS:
 		list_kinds(live);
@@ -373,9 +378,9 @@ static void draw_hints(const struct where_live *live)
 {
 	if (live->prompt) {
 		put("show only lines with: %s", live->prompt);
-	} else if (live->message[0]) {
+	} else if (live->message[0] || live->note[0]) {
 		attron(COLOR_PAIR(PAIR_MESSAGE));
-		put("%s", live->message);
+		put("%s", live->message[0] ? live->message : live->note);
 		attroff(COLOR_PAIR(PAIR_MESSAGE));
 	} else {
 		put("Enter opens, Tab other owners, / finds, h help, q %s%s%s%s",
@@ -616,7 +621,6 @@ static void next_owners(struct where_live *live)
 		if (live->owners.count)
 			break;
 	}
-	live->message[0] = '\0';
 }
 
 static void show_everything(struct where_live *live)

@@ -136,6 +136,7 @@ static const struct {
 	{ "kernel/dma/swiotlb.c:*", BOOT_BOUNCE },
 	{ "*crash*", BOOT_CRASH },
 	{ "*initrd*", BOOT_INITRD },
+	{ "arch/arm64/mm/init.c:* func:arm64_memblock_init", BOOT_INITRD },
 	{ "arch/*/mm/*func:*alloc*p*", BOOT_TABLES },
 	{ "arch/*/mm/*func:*pgtable*", BOOT_TABLES },
 	{ "arch/x86/mm/*func:spp_getpage", BOOT_TABLES },
@@ -149,6 +150,8 @@ static const struct {
 	{ "arch/x86/kernel/mpparse.c:*", BOOT_FIRMWARE },
 	{ "arch/x86/kernel/ebda.c:*", BOOT_FIRMWARE },
 	{ "drivers/of/of_reserved_mem.c:*", BOOT_RESERVED },
+	{ "drivers/of/fdt.c:*", BOOT_FIRMWARE },
+	{ "*func:setup_machine_fdt", BOOT_FIRMWARE },
 	{ "mm/memblock.c:* func:reserve_mem", BOOT_RESERVED },
 };
 

@@ -91,6 +91,8 @@ where_boot() {
 		     4194304        1 fs/dcache.c:3219 func:dcache_init_early hash:yes
 		     3000000        1 arch/x86/kernel/setup.c:412 func:reserve_crashkernel
 		     1000000        1 drivers/foo/early.c:7 func:foo_early
+		      300000        1 arch/arm64/mm/init.c:275 func:arm64_memblock_init
+		      100000        1 drivers/of/fdt.c:1128 func:early_init_dt_alloc_memory_arch
 	BOOT
 	tar cJf "$dir/web7.tar.xz" -C "$dir" web7
 	for from in web7 web7.tar.xz; do
@@ -375,7 +377,7 @@ where_busy_screen() {
 	make_busy_host "$dir" || return 1
 	{
 		declare -f own_files busy_counts
-		printf 'second=0; while sleep 0.2; do busy_counts %q $((second += 1)); done & own_files %q "$@"; kill $!\n' \
+		printf 'second=0; while sleep 0.2; do [ -e still ] || busy_counts %q $((second += 1)); done & own_files %q "$@"; kill $!\n' \
 			"$dir" "$dir"
 	} >"$dir/run"
 	on_screen 80 24 "ASAN_OPTIONS=detect_leaks=0 bash $dir/run $codetag where -d 0.3" busy_steps
@@ -389,6 +391,10 @@ busy_steps() {
 	screen_has '           SIZE  ALLOCS/S   FREES/S  everything: call sites' || return 1
 	comes first_owner __alloc_skb || return 1
 	! on_screen_now Busiest || return 1
+	touch "$scratch/still"
+	screen_has 'nothing was allocated or freed since the last refresh' || return 1
+	rm "$scratch/still"
+	comes lacks 'nothing was allocated' || return 1
 	tmux_top send-keys F
 	comes first_owner __alloc_skb || return 1
 	tmux_top send-keys s

@@ -12,7 +12,8 @@ parts = {part["what"]: part["size"] for part in host["boot_parts"]}
 assert parts["struct page of all memory"] == 20000000 and parts["kernel text and data"] == 20000000, parts
 assert parts["hash tables"] == 4194304 and parts["reserved for a crash kernel"] == 3000000, parts
 assert sum(parts.values()) == host["boot"], parts
-assert parts["others"] == host["boot"] - 47194304, parts
+assert parts["initramfs"] == 300000 and parts["firmware tables, first megabyte"] == 100000, parts
+assert parts["others"] == host["boot"] - 47594304, parts
 assert host["boot_lines"][0] == {"name": "mm/sparse-vmemmap.c:69 func:vmemmap_alloc_block",
                                  "what": "struct page of all memory", "size": 20000000}
-assert len(host["boot_lines"]) == 6 and host["boot_lines"][5]["what"] == "others"
+assert len(host["boot_lines"]) == 8 and host["boot_lines"][5]["what"] == "others"

@@ -55,12 +55,21 @@ check "all of it has a line" $? "$(grep func:no_line "$WORK/boot")"
 # Others know some of it.
 code=$(awk -F' : ' '$2 == "Kernel code" { gsub(" ", "", $1); split($1, a, "-"); print "0x" a[1], "0x" a[2] }' \
 	/proc/iomem)
-near "$(kept 'func:kernel_text$')" $((${code#* } - ${code% *} + 1)) 20
-check "text of the kernel" $? "$(kept 'func:kernel_text$') of $code"
+bytes=$((${code#* } - ${code% *} + 1))
+if [ "$(uname -m)" = aarch64 ]; then
+	# The resource ends where the init sections begin: it has constants and page tables, too.
+	[ "$(kept 'func:kernel_text$')" -le $bytes ] &&
+		[ $bytes -le "$(kept 'func:kernel_(text|rodata|other)$')" ]
+else
+	near "$(kept 'func:kernel_text$')" $bytes 20
+fi
+check "text of the kernel" $? "$(kept 'func:kernel_text$') of $bytes"
 pages=$(awk '$1 == "nr_memmap_boot_pages" { print $2 }' /proc/vmstat)
 if [ -n "$pages" ]; then
-	near "$(kept ' mm/(sparse|sparse-vmemmap|mm_init)[.]c:')" $((pages * PAGE)) 20
-	check "struct pages" $? "$(kept ' mm/(sparse|sparse-vmemmap|mm_init)[.]c:') of $((pages * PAGE))"
+	# With 52 bits of physical addresses the table of the sections is large: 2 MiB.
+	held=$(($(kept ' mm/(sparse|sparse-vmemmap|mm_init)[.]c:') - $(kept 'func:memblocks_present$')))
+	near "$held" $((pages * PAGE)) 20
+	check "struct pages" $? "$held of $((pages * PAGE))"
 else
 	skip "struct pages" "the kernel does not count them"
 fi
@@ -74,8 +83,8 @@ fi
 
 # The initramfs is freed, unless it is retained.
 initrd=$(stat -c %s /sys/firmware/initrd 2>/dev/null)
-near "$(kept 'initrd')" $(((${initrd:-0} + PAGE - 1) / PAGE * PAGE)) 20
-check "initramfs" $? "$(kept 'initrd') of ${initrd:-0}"
+near "$(kept 'initrd|arm64_memblock_init')" $(((${initrd:-0} + PAGE - 1) / PAGE * PAGE)) 20
+check "initramfs" $? "$(kept 'initrd|arm64_memblock_init') of ${initrd:-0}"
 
 # A crash kernel, and what is given back of it.
 crash=$(cat /sys/kernel/kexec_crash_size 2>/dev/null)
