@@ -184,6 +184,7 @@ static const struct {
 	{ "include/asm-generic/pgalloc.h", NULL, MEMORY_PAGE_TABLES },
 	{ "*arch/*/include/asm/pgalloc.h", NULL, MEMORY_PAGE_TABLES },
 	{ "kernel/fork.c", "alloc_thread_stack_node", MEMORY_STACKS },
+	{ "mm/execmem.c", NULL, MEMORY_VMALLOC },
 	{ "mm/zsmalloc.c", "alloc_z*", MEMORY_ZSMALLOC },
 	{ "net/core/page_pool.c", "__page_pool_alloc_page*", MEMORY_NETWORK },
 	{ "net/core/sock.c", "skb_page_frag_refill", MEMORY_NETWORK },
