@@ -274,21 +274,34 @@ static void show_step(size_t done, size_t all)
 		progress_end(&progress);
 }
 
+/* @word is no file. */
+static void hint_query(const char *word)
+{
+	if (strchr(word, '/'))
+		hint("This word was taken for a file name. For a query put a key before it: file %s", word);
+	else
+		hint("This word was taken for a file name. For a query put a key before it: module %s, func %s "
+		     "or file '*%s*'", word, word, word);
+}
+
 static bool load(struct snapshot *snapshot, const struct selection *selection,
 		 const char *const *paths, const char *const *labels, size_t count)
 {
 	const struct source_files files = { paths, labels, count, show_step };
 
-	if (selection->by.by == BY_HOST ?
-	    source_hosts(snapshot, &files, sum_host, (void *)selection) :
-	    source_total(snapshot, &files))
-		return true;
+	bool good = selection->by.by == BY_HOST ?
+		    source_hosts(snapshot, &files, sum_host, (void *)selection) :
+		    source_total(snapshot, &files);
+
 	for (size_t i = 0; i < count; i++)
-		if (strcmp(paths[i], ALLOCINFO_PATH) && strcmp(paths[i], "-") &&
+		/* FILE@N is a snapshot in FILE. */
+		if (strcmp(paths[i], ALLOCINFO_PATH) && strcmp(paths[i], "-") && !strchr(paths[i], '@') &&
 		    access(paths[i], F_OK)) {
-			hint("This word was taken for a file name. A query begins with a word such as file or module.");
+			hint_query(paths[i]);
 			break;
 		}
+	if (good)
+		return true;
 	snapshot_free(snapshot);
 	return false;
 }
