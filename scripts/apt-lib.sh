@@ -28,11 +28,11 @@ own_archives()
 		sed -n 's/ Debian main$//p' | sort -u
 }
 
-# fetch_package DIR ARCHITECTURE SUITE PACKAGE: download it into DIR, which is only
-# for that, and print its file. An empty SUITE is that of this machine.
+# fetch_package DIR ARCHITECTURE SUITE PACKAGE…: download them into DIR, which is only
+# for that, and print their files. An empty SUITE is that of this machine.
 fetch_package()
 {
-	local dir=$1 arch=$2 suite=$3 package=$4 log=$LOGS/fetch-$4.log mirror own
+	local dir=$1 arch=$2 suite=$3 log=$LOGS/fetch-$4.log mirror own package
 	local -a apt
 
 	own_apt "$dir" "$arch"
@@ -46,9 +46,12 @@ fetch_package()
 	: >"$log"
 	"${apt[@]}" update >>"$log" 2>&1 ||
 		die "the list of $suite's packages for $arch could not be fetched" "output: $log"
-	(cd "$dir" && "${apt[@]}" download "$package") >>"$log" 2>&1 ||
-		die "$suite has no $package for $arch to download" "output: $log"
-	printf '%s\n' "$dir/$package"_*.deb
+	shift 3
+	for package; do
+		(cd "$dir" && "${apt[@]}" download "$package") >>"$log" 2>&1 ||
+			die "$suite has no $package for $arch to download" "output: $log"
+		printf '%s\n' "$dir/$package"_*.deb
+	done
 }
 
 # fetch_source DIR PACKAGE VERSION: the same for the debian.tar of a source package, from
