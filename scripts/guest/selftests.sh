@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 # Run self-tests and print the result of each as one numbered KTAP result, its
-# own results nested in it. Usage: selftests.sh FIRST_NUMBER PROGRAM…
+# own results nested in it; exit 1 if one failed. Usage: selftests.sh FIRST_NUMBER PROGRAM…
 
 # Whoever takes the results is nobody's victim when a test uses up the memory: this
 # shell and what it starts, but not the tests themselves.
@@ -9,6 +9,7 @@ echo -1000 >/proc/self/oom_score_adj
 number=$1
 shift
 status=/tmp/selftest.status
+failed=0
 for program in "$@"; do
 	echo 255 >$status
 	start=$(date +%s)
@@ -24,8 +25,10 @@ for program in "$@"; do
 	0) echo "ok $number $program" ;;
 	4) echo "ok $number $program # SKIP" ;;
 	*) echo "not ok $number $program"
-	   echo "# $program ended with status $code" ;;
+	   echo "# $program ended with status $code"
+	   failed=1 ;;
 	esac
 	echo "# $program took $(($(date +%s) - start)) s"
 	number=$((number + 1))
 done
+exit $failed

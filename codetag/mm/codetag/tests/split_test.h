@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the tests of split call sites share: splitting, and looking at the contexts.
+ * Common code of the tests of split call sites: splitting, and looking at the contexts.
  */
 #ifndef _MM_CODETAG_SPLIT_TEST_H
 #define _MM_CODETAG_SPLIT_TEST_H
