@@ -35,7 +35,7 @@ static inline u16 own_id(void)
 #define own(_do_alloc)	alloc_hooks_tag(own_tag(), _do_alloc)
 
 static inline void split_id(struct kunit *test, u16 id, unsigned int mask, unsigned int depth,
-		     unsigned int max)
+			    unsigned int max)
 {
 	struct codetag_keys keys = { .mask = mask, .depth = depth, .max = max };
 	struct codetag_site *site;
@@ -146,7 +146,8 @@ static inline struct found *with(struct kunit *test, u64 word)
 	return with_word(test, 0, word);
 }
 
-static inline void expect(struct kunit *test, const struct found *f, s64 bytes, s64 calls, u64 allocs)
+static inline void expect(struct kunit *test, const struct found *f, s64 bytes, s64 calls,
+			  u64 allocs)
 {
 	KUNIT_EXPECT_EQ(test, f->bytes, bytes);
 	KUNIT_EXPECT_EQ(test, f->calls, calls);
