@@ -40,8 +40,8 @@ struct alloc_tag_counters {
  * @ct:		the call site
  * @counters:	counters of the id that @ct has while that is not CODETAG_ID_NONE
  *
- * The section is an array of these. An id gives the index of its tag, so the
- * address of the tag depends on this size.
+ * An array of these is what the section holds: the size is part of how an id
+ * is turned into a tag.
  */
 struct alloc_tag {
 	struct codetag ct;
@@ -61,7 +61,7 @@ DECLARE_PER_CPU(struct alloc_tag_counters, builtin_alloc_tag_counters[]);
 
 #ifdef MODULE
 #define DEFINE_ALLOC_TAG_COUNTERS(_name)
-#define ALLOC_TAG_INITIAL_COUNTERS	NULL	/* set before code of the module runs */
+#define ALLOC_TAG_INITIAL_COUNTERS	NULL	/* none of its code runs before it has some */
 #else
 #define DEFINE_ALLOC_TAG_COUNTERS(_name)					\
 	static struct alloc_tag_counters _name __used				\
@@ -191,7 +191,7 @@ alloc_tag_module_counters(unsigned long offset)
 	return (void __percpu *)module_alloc_tag_counters[offset / CODETAG_BLOCK_BYTES] + offset;
 }
 
-/* Whether an id that a page or object holds, and that is not built-in, has counters */
+/* Has an id of a page or object that is not built-in got counters? */
 static __always_inline bool alloc_tag_has_module_counters(unsigned long offset)
 {
 	unsigned long block = offset / CODETAG_BLOCK_BYTES;
@@ -235,7 +235,7 @@ static __always_inline void alloc_tag_charge_site(const struct alloc_tag *tag, s
 	alloc_tag_count(tag->counters, bytes, allocs, false);
 }
 
-/* Whether an id that a page or object holds has counters: not if it was overwritten */
+/* Has an id of a page or object got counters? */
 static __always_inline bool alloc_tag_id_counted(unsigned long id)
 {
 	return likely(id < codetag_builtin_end) ||
@@ -270,7 +270,7 @@ alloc_tag_uncharge(unsigned long id, size_t bytes, u32 frees)
 	return true;
 }
 
-/* The id as wide as a register, so that its use as an index needs no extension */
+/* An id as wide as a register, which an index need not widen */
 static __always_inline unsigned long alloc_tag_wide_id(unsigned long id)
 {
 	OPTIMIZER_HIDE_VAR(id);
@@ -284,15 +284,15 @@ static __always_inline unsigned long alloc_tag_wide_id(unsigned long id)
 #define alloc_tag_id(tag)	alloc_tag_wide_id(READ_ONCE((tag)->ct.id))
 
 /*
- * Whether a site without an id has been split: codetag_context_id() gives the id then.
- * The bit is never cleared, because a site is not split and switched in one step.
+ * For a site without an id: has it been split? Then codetag_context_id() gives the id. The
+ * bit is never cleared, because a site is not split and switched in one step.
  */
 static __always_inline bool alloc_tag_split(const struct alloc_tag *tag)
 {
 	if (!IS_ENABLED(CONFIG_CODETAG_CONTEXTS))
 		return false;
 	smp_rmb(); /* pairs with codetag_set_charging() */
-	/* This tests one bit of a byte. READ_ONCE() would take one more instruction. */
+	/* It reads one bit of a byte: READ_ONCE() would take an instruction more. */
 	return data_race(tag->ct.state) & CODETAG_SPLIT;
 }
 

@@ -53,7 +53,7 @@ enum codetag_id {
  *		site gets its own id before it can run; until then it has the
  *		reserved one that CODE_TAG_INIT names.
  * @state:	CODETAG_* bits, only ever set, by codetag_set_state()
- * @fault:	faults and guards of the site: CODETAG_ARMED_* bits, see mm/codetag/armed.h
+ * @fault:	what is armed for the site: CODETAG_ARMED_* bits, see mm/codetag/armed.h
  * @lineno:	line of the site
  * @function:	function the site is in
  * @filename:	source file, as the compiler names it; in built-in code the end of a

@@ -173,7 +173,7 @@ static __always_inline void page_tag_set(struct page *page, u16 id)
 		page_tag_ext_set(page, id);
 }
 
-/* Whether it is a mark of the order, and not an id */
+/* Is it a mark of the order, and no id? */
 static inline bool page_tag_is_mark(u16 id)
 {
 	return id >= CODETAG_ID_TAIL && id < CODETAG_ID_FIRST;

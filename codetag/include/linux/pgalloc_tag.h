@@ -45,7 +45,7 @@ static __always_inline bool pgalloc_tag_try_set(struct page *page, unsigned int 
 	return true;
 }
 
-/* False: pgalloc_tag_sub_slow() handles it: a reserved id, a mark, or an id without a tag. */
+/* The rest: reserved ids, some of which are marks, and ids that no tag has. */
 static __always_inline bool pgalloc_tag_try_sub(struct page *page, unsigned int order,
 						bool first_only)
 {
