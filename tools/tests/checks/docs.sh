@@ -377,7 +377,7 @@ hints_root() {
 
 for command in report "top --once" "diff $ours.allocinfo" "export --format csv"; do
 	# shellcheck disable=SC2086
-	check "docs/hints/missing-${command%% *}" hints 'No such' 'A query begins with a word' \
+	check "docs/hints/missing-${command%% *}" hints 'No such' 'For a query put a key before it' \
 		"$codetag" $command no-such-file
 done
 check docs/hints/missing-trace hints 'No such' /sys/kernel/tracing/trace "$codetag" trace no-such-file
