@@ -8,7 +8,7 @@
 echo -1000 >/proc/self/oom_score_adj
 number=$1
 shift
-status=/tmp/selftest.status
+status=${TMPDIR:-/tmp}/selftest.status
 failed=0
 for program in "$@"; do
 	echo 255 >$status
@@ -16,7 +16,7 @@ for program in "$@"; do
 	{
 		(
 			echo 0 >/proc/self/oom_score_adj
-			exec "/selftests/$program"
+			exec "${SELFTESTS:-/selftests}/$program"
 		)
 		echo $? >$status
 	} | sed 's/^/  /'

@@ -167,6 +167,17 @@ def fake(work):
     return Fake(work)
 
 
+@named("selftests: one that fails is in the status")
+def test_selftest_fails(work):
+    for name, status in ("good", 0), ("skipped", 4), ("bad", 1):
+        program(work / name, f"exit {status}\n")
+    guest = SCRIPTS / "guest/selftests.sh"
+    where = {"SELFTESTS": work, "TMPDIR": work}
+    assert "ok 2 skipped # SKIP" in run(guest, 1, "good", "skipped", **where)
+    said = fails(guest, 1, "bad", "good", **where)
+    assert "not ok 1 bad\n" in said and "\nok 2 good\n" in said
+
+
 @named("deb: a disk that is too small is noticed")
 def test_deb_room(fake):
     write(fake.repo / "packaging/debian/control", "Maintainer: A <a@b>\n")

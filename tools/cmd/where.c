@@ -426,13 +426,14 @@ static void machine_json(const struct where *where, const struct machine_seen *s
 
 static int one(const struct where *where, const struct machine_seen *seen)
 {
+	int width = terminal_width();
 	struct history history = history_of(seen);
 	struct where_view view = {
 		.host = &seen->host, .e = &seen->at[seen->count - 1],
 		.before = seen->count > 1 ? &seen->at[0] : NULL, .before_ms = seen->ms,
 		.seconds = seen->seconds, .history = &history,
-		.owners = terminal_width() >= WHERE_TWO_OWNERS ? 2 : 1, .width = terminal_width(), .human = output_human(&where->output) ||
-						    !where->output.bytes,
+		.owners = width >= WHERE_TWO_OWNERS ? 2 : 1, .width = width,
+		.human = output_human(&where->output) || !where->output.bytes,
 	};
 	struct json json = { .out = stdout };
 	enum memory_kind_id order[MEMORY_KINDS];

@@ -202,8 +202,10 @@ void where_busiest(const struct where_view *view, struct text *lines)
 	struct text line = { 0 };
 	struct owners owners;
 
+	if (!(view->seconds > 0))
+		return;
 	owners_find_busy(&owners, view->host, MEMORY_KINDS, OWNER_SITES, false);
-	if (view->seconds > 0 && owners.count) {
+	if (owners.count) {
 		const struct owner *owner = &owners.owner[0];
 
 		text_printf(&line, "Busiest over %s: ", period(time, view->seconds));

@@ -27,7 +27,6 @@ struct where_view {
 /* The width of a terminal on which two call sites fit into a row. */
 #define WHERE_TWO_OWNERS 180
 
-
 /* Two lines: the machine as a whole, and its used memory. */
 void where_head(const struct where_view *view, struct text *lines);
 

@@ -61,7 +61,7 @@ static void reaping(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, alloc_tag_read(own_id()).allocs, after.allocs);
 }
 
-/* keys=none: what they hold is still listed, and then all is given back. */
+/* After keys=none contexts are listed until their memory is freed. Then their ids are free, too. */
 static void unsplitting(struct kunit *test)
 {
 	struct codetag_id_use before = id_use();
@@ -89,7 +89,7 @@ static void unsplitting(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, id_use().counter_bytes, before.counter_bytes);
 }
 
-/* Split by something else: contexts of both kinds, each with what is its. */
+/* A site that is split by other keys has contexts of both kinds, each with its own memory. */
 static void other_keys(struct kunit *test)
 {
 	struct found *found;

@@ -12,7 +12,7 @@
 #include "../helpers.h"
 #include "split_test.h"
 
-/* A helper as there are many: who calls it is what matters. */
+/* It allocates on behalf of its callers: contexts must name these. */
 static noinline void *helper(size_t size)
 {
 	void *object = own(kmalloc_noprof(size, GFP_KERNEL));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Tests of contexts: what each key tells apart, how contexts are found, how many there are
+ * Tests of contexts: the values of each key, finding a context, and limits on their number
  */
 #include <kunit/test.h>
 #include <linux/bitmap.h>

@@ -198,7 +198,7 @@ static inline struct codetag_id_use id_use(void)
 	return use;
 }
 
-/* Twice: what has been used since the last time stays. */
+/* The first run keeps contexts that were used since the last one, so run it twice. */
 static inline void reap(void)
 {
 	codetag_contexts_reap();

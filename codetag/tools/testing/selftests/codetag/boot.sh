@@ -84,11 +84,11 @@ fi
 # The initramfs is freed, unless it is retained.
 initrd=$(stat -c %s /sys/firmware/initrd 2>/dev/null)
 held=$(kept 'initrd|arm64_memblock_init')
-# When it is freed, arm64 keeps a page at its end that it fills in part.
-if [ -n "$initrd" ]; then
-	near "$held" $(((initrd + PAGE - 1) / PAGE * PAGE)) 20
-else
+if [ -z "$initrd" ] && [ "$(uname -m)" = aarch64 ]; then
+	# It keeps the last page, which the initramfs fills in part.
 	[ "$held" -le "$PAGE" ]
+else
+	near "$held" $(((${initrd:-0} + PAGE - 1) / PAGE * PAGE)) 20
 fi
 check "initramfs" $? "$held of ${initrd:-0}"
 
