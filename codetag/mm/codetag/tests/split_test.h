@@ -17,6 +17,8 @@
 #include "../split.h"
 #include "../totals.h"
 
+#ifdef CONFIG_CODETAG_CONTEXTS
+
 #define MAX_FOUND	64
 
 /* A tag of this file, through which nothing else allocates. */
@@ -240,5 +242,7 @@ static inline void split_test_exit(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, use().free, 0);
 	KUNIT_EXPECT_EQ(test, id_use().contexts, 0);
 }
+
+#endif /* CONFIG_CODETAG_CONTEXTS */
 
 #endif /* _MM_CODETAG_SPLIT_TEST_H */
