@@ -11,16 +11,16 @@ shift
 status=${TMPDIR:-/tmp}/selftest.status
 failed=0
 for program in "$@"; do
-	echo 255 >$status
+	echo 255 >"$status"
 	start=$(date +%s)
 	{
 		(
 			echo 0 >/proc/self/oom_score_adj
 			exec "${SELFTESTS:-/selftests}/$program"
 		)
-		echo $? >$status
+		echo $? >"$status"
 	} | sed 's/^/  /'
-	code=$(cat $status)
+	code=$(cat "$status")
 	case $code in
 	0) echo "ok $number $program" ;;
 	4) echo "ok $number $program # SKIP" ;;
@@ -31,4 +31,4 @@ for program in "$@"; do
 	echo "# $program took $(($(date +%s) - start)) s"
 	number=$((number + 1))
 done
-exit $failed
+exit "$failed"
