@@ -405,6 +405,24 @@ static bool run_plain(struct sweep *sweep)
 	return !trial->hung && !trial->status;
 }
 
+/*
+ * Arms each query by itself: the kernel takes all queries of a write or none, and one that selects
+ * nothing is an error.
+ */
+static bool control_each(const struct sweep *sweep, char *lines)
+{
+	struct text one = { 0 };
+	bool good = true;
+
+	for (char *line = lines, *end; good && (end = strchr(line, '\n')); line = end + 1) {
+		text_clear(&one);
+		text_add(&one, line, (size_t)(end + 1 - line));
+		good = control(sweep, one.s);
+	}
+	text_free(&one);
+	return good;
+}
+
 /* Finds the sites at which the command allocates. */
 static bool scan(struct sweep *sweep)
 {
@@ -414,7 +432,7 @@ static bool scan(struct sweep *sweep)
 	bool good;
 
 	query_with_action(sweep->query, "fault probability=0 times=-1 " FAULT_OF_COMMAND, &lines);
-	good = run_plain(sweep) && control(sweep, lines.s) && run_plain(sweep) &&
+	good = run_plain(sweep) && control_each(sweep, lines.s) && run_plain(sweep) &&
 	       read_faults(sweep, sites);
 	text_free(&lines);
 	if (!good || !disarm(sweep))
@@ -423,6 +441,7 @@ static bool scan(struct sweep *sweep)
 		if (sites->site[i].number[FAULT_PASSED] > 0)
 			sites->site[kept++] = sites->site[i];
 	sites->count = kept;
+	sweep->results.passed = kept;
 	if (sweep->limit && sites->count > sweep->limit)
 		sites->count = sweep->limit;
 	if (!kept) {
@@ -616,7 +635,9 @@ static int report(struct sweep *sweep, bool good)
 {
 	if (sweep->output.json)
 		sweep_json(&sweep->results, &sweep->output);
-	else if (!sweep->ktap)
+	else if (sweep->ktap)
+		sweep_ktap_sum(&sweep->results);
+	else
 		sweep_table(&sweep->results, sweep->all, &sweep->output);
 	if (sweep->junit)
 		good &= sweep_junit(&sweep->results, sweep->junit);

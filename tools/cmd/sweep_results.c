@@ -49,6 +49,7 @@ static void add(struct sweep_results *results, enum outcome outcome, unsigned in
 		outcome, nth, arena_copy(&results->strings, site, strlen(site)),
 		arena_copy(&results->strings, details, strlen(details)), false,
 	};
+	strmap_add(&results->tried, site, strlen(site));
 	text_printf(&key, "%u\t%s", nth, site);
 	strmap_add(&results->done, key.s, key.len);
 	text_clear(&key);
@@ -319,6 +320,29 @@ size_t sweep_news(const struct sweep_results *results)
 	return n;
 }
 
+static void print_sum(const struct sweep_results *results)
+{
+	const char *separator = ": ";
+
+	printf("%zu call sites passed, %zu tried, %zu allocations made to fail", results->passed,
+	       results->tried.count, results->count - sweep_count(results, OUTCOME_UNREACHED));
+	for (enum outcome o = 0; o < OUTCOMES; o++) {
+		size_t n = sweep_count(results, o);
+
+		if (!n)
+			continue;
+		printf("%s%zu %s", separator, n, outcomes[o].text);
+		separator = ", ";
+	}
+	putchar('\n');
+}
+
+void sweep_ktap_sum(const struct sweep_results *results)
+{
+	fputs("# ", stdout);
+	print_sum(results);
+}
+
 void sweep_ktap(const struct sweep_results *results, size_t i)
 {
 	const struct sweep_result *result = &results->result[i];
@@ -331,7 +355,8 @@ void sweep_ktap(const struct sweep_results *results, size_t i)
 		printf(" # TODO known: %s", outcomes[result->outcome].word);
 	putchar('\n');
 	if (bad)
-		printf("# %s: %s\n", outcomes[result->outcome].word, result->details);
+		printf("# %s%s%s\n", outcomes[result->outcome].word, *result->details ? ": " : "",
+		       result->details);
 	fflush(stdout);
 }
 
@@ -344,7 +369,6 @@ const struct table_column sweep_columns[SWEEP_COLUMNS] = {
 void sweep_table(const struct sweep_results *results, bool all, const struct output *output)
 {
 	struct table table = { .column = sweep_columns, .columns = SWEEP_COLUMNS };
-	const char *separator = ": ";
 	char number[SIZE_TEXT];
 
 	for (size_t i = 0; i < results->count; i++) {
@@ -359,18 +383,8 @@ void sweep_table(const struct sweep_results *results, bool all, const struct out
 		table_cell(&table, result->known ? "known" : "");
 	}
 	output_table(&table, output);
-	if (output->no_headings)
-		return;
-	printf("%zu allocations made to fail", results->count);
-	for (enum outcome o = 0; o < OUTCOMES; o++) {
-		size_t n = sweep_count(results, o);
-
-		if (!n)
-			continue;
-		printf("%s%zu %s", separator, n, outcomes[o].text);
-		separator = ", ";
-	}
-	putchar('\n');
+	if (!output->no_headings)
+		print_sum(results);
 }
 
 void sweep_json(const struct sweep_results *results, const struct output *output)
@@ -378,6 +392,8 @@ void sweep_json(const struct sweep_results *results, const struct output *output
 	struct json json = { .out = stdout };
 
 	json_object(&json, NULL);
+	json_int(&json, "passed", (int64_t)results->passed);
+	json_int(&json, "tried", (int64_t)results->tried.count);
 	for (enum outcome o = 0; o < OUTCOMES; o++)
 		json_int(&json, outcomes[o].word, (int64_t)sweep_count(results, o));
 	json_rows(&json, "rows", output->columns);
@@ -448,6 +464,7 @@ void sweep_results_free(struct sweep_results *results)
 {
 	if (results->journal >= 0)
 		close(results->journal);
+	strmap_free(&results->tried);
 	strmap_free(&results->done);
 	strmap_free(&results->known);
 	arena_free(&results->strings);

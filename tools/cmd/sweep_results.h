@@ -43,6 +43,8 @@ struct sweep_result {
 struct sweep_results {
 	struct sweep_result *result;
 	size_t count, room;
+	size_t passed;		/* call sites at which the command allocates */
+	struct strmap tried;	/* call sites that have a result */
 	struct strmap done;	/* "NTH\tSITE" of each result */
 	struct strmap known;	/* "OUTCOME\tNTH\tSITE" */
 	struct arena strings;
@@ -83,8 +85,9 @@ bool sweep_is_finding(const struct sweep_result *result);
 size_t sweep_count(const struct sweep_results *results, enum outcome outcome);
 size_t sweep_news(const struct sweep_results *results);
 
-/* A line of KTAP for result @i. */
+/* A line of KTAP for result @i, and the sum of all as a comment. */
 void sweep_ktap(const struct sweep_results *results, size_t i);
+void sweep_ktap_sum(const struct sweep_results *results);
 
 /* Prints the findings, or with @all everything, as a table; JSON has everything. */
 extern const struct table_column sweep_columns[];
