@@ -1,19 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# A workload for scripts/fault-sweep: mount, fill and unmount ext4 and tmpfs.
-# Says which step failed and why; leaves nothing mounted.
-dir=/tmp/workload.dir
-mkdir -p $dir
-
-step()
-{
-	name=$1
-	shift
-	words=$("$@" 2>&1 >/dev/null) && return
-	echo "$name: ${words##*: }"
-	umount $dir 2>/dev/null
-	exit 1
-}
+# shellcheck disable=SC2086,SC2154	# the runner sets $dir and has step()
+# ext4 and tmpfs: mount, fill, unmount
+# query: file fs/ext4/*; file fs/jbd2/*; file fs/mbcache.c; file mm/shmem.c
+clean() { umount $dir; }
 
 # fill: files, directories, links, a file that grows and shrinks
 fill()
@@ -34,9 +24,12 @@ fill()
 	step "remove" rm -r $dir/w
 }
 
-step "mount ext4" mount -t ext4 "$GUEST_DISK" $dir
-fill
-step "umount ext4" umount $dir
-step "mount tmpfs" mount -t tmpfs none $dir
-fill
-step "umount tmpfs" umount $dir
+work()
+{
+	step "mount ext4" mount -t ext4 "$GUEST_DISK" $dir
+	fill
+	step "umount ext4" umount $dir
+	step "mount tmpfs" mount -t tmpfs none $dir
+	fill
+	step "umount tmpfs" umount $dir
+}
