@@ -19,17 +19,18 @@ static void set_message(struct live *live, const char *text)
 
 /*
  * The sites of the snapshot without those that contain others. The query can change, so the
- * latter are kept in a list of their own.
+ * former are a list of their own, which replaces the last one.
  */
-static struct allocinfo shown(const struct live *live, struct instant *instant)
+static struct allocinfo shown(const struct live *live, const struct instant *instant,
+			      struct site **list)
 {
 	struct allocinfo info = instant->info;
 
-	free(instant->shown);
-	instant->shown = xcalloc(info.count, sizeof(*info.site));
+	free(*list);
+	*list = xcalloc(info.count, sizeof(*info.site));
 	if (info.count)
-		memcpy(instant->shown, info.site, info.count * sizeof(*info.site));
-	info.site = instant->shown;
+		memcpy(*list, info.site, info.count * sizeof(*info.site));
+	info.site = *list;
 	selection_take_out(live->selection, &info, NULL);
 	return info;
 }
@@ -37,7 +38,6 @@ static struct allocinfo shown(const struct live *live, struct instant *instant)
 static void instant_free(struct instant *instant)
 {
 	allocinfo_free(&instant->info);
-	free(instant->shown);
 	*instant = (struct instant){ 0 };
 }
 
@@ -70,16 +70,17 @@ static void group_tree(struct live *live)
 {
 	struct selection *selection = live->selection;
 	struct tree now = { 0 }, before = { 0 };
+	const struct instant *base = live_base(live);
 	struct allocinfo info;
 
 	groups_free(&live->groups);
 	live->groups = (struct groups){ .by = { BY_DIR, 0 } };
-	if (live->before.valid) {
-		info = shown(live, &live->before);
+	if (base->valid) {
+		info = shown(live, base, &live->shown_before);
 		tree_add_sites(&before, &info, selection->query);
 	}
 	if (live->now.valid) {
-		info = shown(live, &live->now);
+		info = shown(live, &live->now, &live->shown_now);
 		tree_add_sites(&now, &info, selection->query);
 	}
 	tree_sort(&now, selection->order);
@@ -91,11 +92,12 @@ static void group_tree(struct live *live)
 	tree_free(&before);
 }
 
-/* Growth since the last refresh, of new sites and of those that are gone, too. */
+/* Growth since the last refresh or the start, of new sites and of those that are gone, too. */
 static void regroup(struct live *live)
 {
 	struct selection *selection = live->selection;
 	struct allocinfo before = { 0 }, now = { 0 };
+	const struct instant *base = live_base(live);
 
 	live->profiling = (struct profiled){ 0 };
 	if (live->now.valid)
@@ -106,12 +108,12 @@ static void regroup(struct live *live)
 	}
 	groups_free(&live->groups);
 	live->groups = (struct groups){ .by = selection->by };
-	if (live->before.valid) {
-		before = shown(live, &live->before);
+	if (base->valid) {
+		before = shown(live, base, &live->shown_before);
 		groups_add_before(&live->groups, &before, selection->query);
 	}
 	if (live->now.valid) {
-		now = shown(live, &live->now);
+		now = shown(live, &live->now, &live->shown_now);
 		groups_add(&live->groups, &now, selection->query);
 	}
 	live->groups.seconds = live->before.valid ? llabs(live->now.time - live->before.time) / 1000.0 : 0;
@@ -166,6 +168,26 @@ static void enter_contexts(struct live *live)
 	}
 }
 
+/* The one that the start counts from is kept. */
+static void forget_before(struct live *live)
+{
+	if (live->before.first)
+		live->start = live->before;
+	else
+		instant_free(&live->before);
+	live->before = (struct instant){ 0 };
+}
+
+/* Changes since the start count from the present snapshot. */
+static void start_again(struct live *live)
+{
+	instant_free(&live->start);
+	instant_free(&live->before);
+	live->now.first = true;
+	live->since_start = true;
+	regroup(live);
+}
+
 static void take(struct live *live, int step)
 {
 	struct instant next = { .valid = true };
@@ -184,7 +206,8 @@ static void take(struct live *live, int step)
 	}
 	if (live->unread)
 		set_message(live, "");
-	instant_free(&live->before);
+	next.first = !live->now.valid;
+	forget_before(live);
 	live->before = live->now;
 	live->now = next;
 	activity_between(&live->now.info, &live->before.info, step < 0);
@@ -408,6 +431,13 @@ static bool handle_key(struct live *live, int key)
 		else
 			enter_contexts(live);
 		break;
+	case 'd':
+		live->since_start = !live->since_start;
+		regroup(live);
+		break;
+	case '0':
+		start_again(live);
+		break;
 	case ' ':
 	case 'f':
 		live->frozen = !live->frozen;
@@ -473,5 +503,8 @@ int live_run(struct snapshots *from, struct selection *selection,
 	groups_free(&live.groups);
 	instant_free(&live.now);
 	instant_free(&live.before);
+	instant_free(&live.start);
+	free(live.shown_now);
+	free(live.shown_before);
 	return STATUS_OK;
 }

@@ -20,6 +20,8 @@ static const struct {
 	{ "t", "tree of directories and files, and back" },
 	{ "p", "profile the call site or no longer: asks (codetag kernels)" },
 	{ "Enter", "the contexts of a call site that is split, and back" },
+	{ "d", "changes since the last refresh, or since the start" },
+	{ "0", "start again: changes since the start count from now" },
 	{ "space", "freeze and go on" },
 	{ "u", "human units or bytes" },
 	{ "+ -", "refresh less and more often" },
@@ -30,10 +32,16 @@ static const struct {
 	{ "q", "quit" },
 };
 
+const struct instant *live_base(const struct live *live)
+{
+	return live->since_start && live->start.valid ? &live->start : &live->before;
+}
+
 static double elapsed(const struct live *live)
 {
-	return live->before.valid ?
-		(double)(live->now.time - live->before.time) / 1000 : 0;
+	const struct instant *base = live_base(live);
+
+	return base->valid ? (double)(live->now.time - base->time) / 1000 : 0;
 }
 
 /*
@@ -112,7 +120,7 @@ static void put_rate(int width, int64_t count, double seconds)
 
 static void draw_row(const struct live *live, const struct group *group, int y)
 {
-	int64_t growth = live->before.valid ? group_growth(group) : 0;
+	int64_t growth = live_base(live)->valid ? group_growth(group) : 0;
 	struct widths width = widths_of(live);
 	double seconds = elapsed(live);
 	char share[SIZE_TEXT];
@@ -170,6 +178,18 @@ static void draw_headings(const struct live *live)
 	attroff(A_REVERSE);
 }
 
+#define CLOCK_TEXT 32
+
+static void clock_format(char *clock, int64_t time)
+{
+	time_t seconds = time / 1000;
+	struct tm tm;
+
+	*clock = '\0';
+	if (localtime_r(&seconds, &tm))
+		strftime(clock, CLOCK_TEXT, "%H:%M:%S", &tm);
+}
+
 static void draw_head(const struct live *live)
 {
 	static const char *const orders[] = {
@@ -179,12 +199,9 @@ static void draw_head(const struct live *live)
 		[ORDER_FREES] = "frees",
 	};
 	const struct groups *groups = &live->groups;
-	char clock[32] = "", total[SIZE_TEXT];
-	time_t seconds = live->now.time / 1000;
-	struct tm tm;
+	char clock[CLOCK_TEXT], total[SIZE_TEXT];
 
-	if (localtime_r(&seconds, &tm))
-		strftime(clock, sizeof(clock), "%H:%M:%S", &tm);
+	clock_format(clock, live->now.time);
 	start_line(0);
 	if (COLS >= 60)
 		put("%.40s  ", live->from->title);
@@ -204,6 +221,10 @@ static void draw_head(const struct live *live)
 	    orders[live->selection->order], live->delay);
 	if (order_is_activity(live->selection->order) && groups->seconds > 0)
 		put(", rates over %.1f s", groups->seconds);
+	if (live->since_start) {
+		clock_format(clock, live_base(live)->valid ? live_base(live)->time : live->now.time);
+		put(", changes since %s", clock);
+	}
 	if (live->selection->query_text.len)
 		put(", filter: %.60s", live->selection->query_text.s);
 	start_line(2);

@@ -11,9 +11,9 @@
 
 struct instant {
 	struct allocinfo info;
-	struct site *shown;	/* the sites that are grouped; no memory is in there twice */
 	int64_t time;
 	bool valid;
+	bool first;	/* changes since the start count from here */
 };
 
 struct live {
@@ -25,6 +25,10 @@ struct live {
 	bool tree;		/* the groups are directories and files, indented */
 	struct profiled profiling;	/* sums of the shown groups */
 	struct instant now, before;
+	/* Only valid while it is none of the two. */
+	struct instant start;
+	struct site *shown_now, *shown_before;	/* what is grouped; no memory is in there twice */
+	bool since_start;	/* changes are shown since the start, not since the last refresh */
 	struct groups groups;
 	size_t first, cursor;	/* of the rows */
 	int sideways;		/* of the names */
@@ -37,6 +41,9 @@ struct live {
 	struct text contexts;	/* … as lines */
 	size_t context_first;
 };
+
+/* What @live->now is compared with; not valid if there is only one snapshot. */
+const struct instant *live_base(const struct live *live);
 
 /* Scrolls so that the cursor is visible, and moves the cursor to an existing row. */
 void live_draw(struct live *live);

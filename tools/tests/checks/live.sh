@@ -7,6 +7,8 @@ on_screen_now() {
 	tmux_top capture-pane -p | grep -qF -- "$1"
 }
 
+not_on_screen_now() { ! on_screen_now "$1"; }
+
 # screen_has TEXT: waits for it
 screen_has() {
 	comes on_screen_now "$1" || { tmux_top capture-pane -p; return 1; }
@@ -59,6 +61,19 @@ live_steps() {
 	comes grows "$file" || return 1
 	sed 's/1048576 /9048576 /' data/handmade-v2.allocinfo >"$file"
 	screen_has '9114208 in 311' || return 1
+	# Since the start the growth stays on the screen; from now on there is none.
+	sleep 1
+	! on_screen_now '+8000000' || return 1
+	tmux_top send-keys d
+	screen_has ', changes since ' || return 1
+	screen_has '+8000000' || return 1
+	tmux_top send-keys 0
+	comes not_on_screen_now '+8000000' || return 1
+	sed 's/1048576 /9048577 /' data/handmade-v2.allocinfo >"$file"
+	screen_has ' +1 ' && sleep 1 && on_screen_now ' +1 ' || return 1
+	sed 's/1048576 /9048576 /' data/handmade-v2.allocinfo >"$file"
+	tmux_top send-keys d
+	comes not_on_screen_now 'changes since' || return 1
 	tmux_top send-keys s / 'module ext4' Enter
 	screen_has '3 sites hold 36864 in 9 allocations' || return 1
 	screen_has 'filter: module ext4' || return 1
