@@ -14,7 +14,6 @@ prepare
 modprobe hwpoison-inject 2>/dev/null
 [ -w $inject/unpoison-pfn ] || { cleanup; skip_all "no $inject/unpoison-pfn"; }
 [ ! -e $thp/enabled ] || echo madvise >$thp/enabled
-dmesg -n 1 2>/dev/null
 
 # broken COMMAND PAGE: have the helper say that a page is broken; what it says is in pfn
 broken()

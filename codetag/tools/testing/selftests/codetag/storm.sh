@@ -306,7 +306,10 @@ if [ -e $thp ]; then
 	pidof khugepaged | xargs -r renice -10 >/dev/null
 fi
 echo 0 >/proc/sys/vm/panic_on_oom
-dmesg -n 1 2>/dev/null
+# The OOM killer says much. Warnings must reach the console: lock proving, KCSAN and others
+# only print.
+echo 0 >/proc/sys/vm/oom_dump_tasks
+dmesg -n 5 2>/dev/null
 
 workers="processes tmpfs ext4 compaction huge cpus modules cgroup pressure driven reading splitting toggling"
 echo 0 >"$WORK/contexts"
