@@ -680,15 +680,16 @@ static int64_t age_interval(const struct contexts *contexts)
 static bool watch_recorded(struct watched *watched, struct recording *recording,
 			   const struct leaks_stacks *how)
 {
-	size_t count = recording_count(recording), take = count < TREND_MAX ? count : TREND_MAX;
+	size_t first = recorded_since_boot(recording, how->selection->path);
+	size_t count = recording_count(recording) - first, take = count < TREND_MAX ? count : TREND_MAX;
 	int64_t lost = -1;
 	double start = 0;
 
-	if (!load_contexts(&watched->last, recording, count - 1, how))
+	if (!load_contexts(&watched->last, recording, first + count - 1, how))
 		return false;
 	stack_watch_start(&watched->watch, 2 * age_interval(&watched->last));
 	for (size_t k = 0; k < take; k++) {
-		size_t i = recording_pick(recording, k, take);
+		size_t i = recording_pick(recording, first, k, take);
 		double time = (double)recording_time(recording, i) / 1000;
 
 		contexts_free(&watched->last);

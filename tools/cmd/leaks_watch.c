@@ -165,14 +165,17 @@ bool leaks_load(struct watched *watched, const struct selection *selection)
 	const struct recording_choice choice = {
 		.keep = is_wanted, .context = &part, .into = series_of, .by = selection->by,
 	};
-	size_t at[TREND_MAX], take;
+	size_t at[TREND_MAX], first, take;
 	bool good;
 
 	if (!recording)
 		return false;
-	take = recording_count(recording) < TREND_MAX ? recording_count(recording) : TREND_MAX;
+	first = recorded_since_boot(recording, selection->path);
+	take = recording_count(recording) - first;
+	if (take > TREND_MAX)
+		take = TREND_MAX;
 	for (size_t k = 0; k < take; k++) {
-		at[k] = recording_pick(recording, k, take);
+		at[k] = recording_pick(recording, first, k, take);
 		watched->time[k] = (double)recording_time(recording, at[k]) / 1000;
 	}
 	watched->count = take;

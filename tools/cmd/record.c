@@ -250,6 +250,21 @@ static void read_holders(struct holders *processes, struct holders *boot)
 	}
 }
 
+/* Half of the number that the kernel draws at each boot; 0: not known. */
+static int64_t boot_number(void)
+{
+	unsigned int high, middle, low;
+	char *text;
+	size_t len;
+	bool good;
+
+	if (!input_read_raw("/proc/sys/kernel/random/boot_id", &text, &len))
+		return 0;
+	good = sscanf(text, "%8x-%4x-%4x-", &high, &middle, &low) == 3;
+	free(text);
+	return good ? (int64_t)high << 31 ^ (int64_t)middle << 16 ^ low : 0;
+}
+
 static bool create_recording(struct record *record)
 {
 	struct utsname kernel = { 0 };
@@ -305,8 +320,10 @@ static enum taken take(struct record *record)
 	good = read_slabinfo(record, &slabinfo) && good;
 	good = read_zoneinfo(record, &pages) && good;
 	good = read_contexts(record, &contexts) && good;
-	if (!strcmp(record->allocinfo, ALLOCINFO_PATH))
+	if (!strcmp(record->allocinfo, ALLOCINFO_PATH)) {
 		read_holders(&processes, &boot);
+		moment.boot_number = boot_number();
+	}
 	moment.contexts = contexts;
 	moment.info = &info;
 	moment.meminfo = &meminfo;

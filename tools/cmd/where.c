@@ -208,20 +208,21 @@ static void take_host(void *data, struct snapshot *host)
 }
 
 #ifdef HAVE_SQLITE
-/* The allocations and frees from its first snapshot to the last one. */
-static bool read_activity(struct machine_seen *seen, struct recording *recording, const char *path)
+/* The allocations and frees from snapshot @first to the last one. */
+static bool read_activity(struct machine_seen *seen, struct recording *recording, size_t first,
+			  const char *path)
 {
 	size_t last = recording_count(recording) - 1;
 	struct allocinfo info;
 
-	if (!recording_load_since(recording, 0, last, &info)) {
+	if (!recording_load_since(recording, first, last, &info)) {
 		warning("%s: %s", path, recording_error(recording));
 		return false;
 	}
 	allocinfo_free(&seen->host.info);
 	seen->host.info = info;
 	if (activity_recent_known(&info))
-		seen->seconds = (double)(recording_time(recording, last) - recording_time(recording, 0)) / 1000;
+		seen->seconds = (double)(recording_time(recording, last) - recording_time(recording, first)) / 1000;
 	return true;
 }
 
@@ -230,16 +231,17 @@ static bool read_past(struct machine_seen *seen, const char *path)
 {
 	struct explanation last = seen->at[0];
 	struct recording *recording = open_recording(path);
-	size_t all, take;
+	size_t all, first, take;
 	bool good = recording != NULL;
 
 	if (!good)
 		return false;
 	all = recording_count(recording);
-	take = all < MOMENTS ? all : MOMENTS;
+	first = recorded_since_boot(recording, path);
+	take = all - first < MOMENTS ? all - first : MOMENTS;
 	seen->count = 0;
 	for (size_t k = 0; good && k + 1 < take; k++) {
-		size_t i = recording_pick(recording, k, take);
+		size_t i = recording_pick(recording, first, k, take);
 		struct snapshot moment = { 0 };
 
 		good = load_recorded(recording, i, &moment.info) &&
@@ -255,7 +257,7 @@ static bool read_past(struct machine_seen *seen, const char *path)
 		}
 	}
 	seen->at[seen->count++] = last;
-	good = good && read_activity(seen, recording, path);
+	good = good && read_activity(seen, recording, first, path);
 	recording_close(recording);
 	return good;
 }

@@ -45,7 +45,7 @@ static bool load_area(struct material *m, struct chart_wish *wish, struct record
 	m->snapshot = xcalloc(want, sizeof(*m->snapshot));
 	m->series.columns = want;
 	for (size_t k = 0; k < want; k++) {
-		at[k] = recording_pick(recording, k, want);
+		at[k] = recording_pick(recording, 0, k, want);
 		m->snapshot[k] = at[k];
 		m->moment[k] = (double)recording_time(recording, at[k]) / 1000;
 	}
@@ -77,7 +77,7 @@ bool material_load_recording(struct material *m, struct chart_wish *wish, const 
 	m->info = xcalloc(want, sizeof(*m->info));
 	m->time = xcalloc(want, sizeof(*m->time));
 	for (size_t k = 0; k < want && good; k++) {
-		size_t i = recording_pick(recording, k, want);
+		size_t i = recording_pick(recording, 0, k, want);
 
 		good = load_recorded(recording, i, &m->info[k]);
 		if (!good)

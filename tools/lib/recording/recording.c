@@ -247,10 +247,39 @@ static bool load_snapshots(struct recording *rec)
 		GROW(rec->snapshot, rec->count, rec->room);
 		rec->snapshot[rec->count++] = (struct snapshot_head){
 			sqlite3_column_int64(s, 0), sqlite3_column_int64(s, 1),
-			sqlite3_column_int(s, 2), sqlite3_column_int(s, 3),
+			sqlite3_column_int(s, 2), sqlite3_column_int(s, 3), 0,
 		};
 	}
 	return store_query_end(rec, s, result);
+}
+
+/* A snapshot whose number is not stored has that of the one before. */
+static bool load_boots(struct recording *rec)
+{
+	sqlite3_stmt *s = store_query(rec, "SELECT snapshot, value FROM sample WHERE gauge = (SELECT id FROM gauge"
+				       " WHERE source = '" MACHINE "' AND name = '" BOOT_NUMBER "')"
+				       " ORDER BY snapshot");
+	int64_t boot = 0;
+	int result;
+	size_t i = 0;
+
+	if (!s)
+		return false;
+	while ((result = sqlite3_step(s)) == SQLITE_ROW) {
+		for (; i < rec->count && rec->snapshot[i].id < sqlite3_column_int64(s, 0); i++)
+			rec->snapshot[i].boot = boot;
+		boot = sqlite3_column_int64(s, 1);
+	}
+	for (; i < rec->count; i++)
+		rec->snapshot[i].boot = boot;
+	return store_query_end(rec, s, result);
+}
+
+size_t recording_since_boot(const struct recording *rec, size_t i)
+{
+	while (i && rec->snapshot[i - 1].boot == rec->snapshot[i].boot)
+		i--;
+	return i;
 }
 
 static bool finds(struct recording *rec, const char *query)
@@ -309,7 +338,7 @@ static bool check_indexes(struct recording *rec)
 bool store_open_existing(struct recording *rec, const char *path, enum database_use use)
 {
 	return store_open(rec, path, use) && load_meta(rec) && check_tables(rec) &&
-	       (use != DATABASE_APPEND || check_indexes(rec)) && load_snapshots(rec);
+	       (use != DATABASE_APPEND || check_indexes(rec)) && load_snapshots(rec) && load_boots(rec);
 }
 
 struct recording *recording_open(const char *path)

@@ -25,6 +25,7 @@ struct recording;
 /* One moment; unknown parts are empty. */
 struct moment {
 	int64_t time;	/* milliseconds since 1970 */
+	int64_t boot_number;	/* differs between boots of the machine; 0: not known */
 	const struct allocinfo *info;
 	const struct fields *meminfo, *vmstat;
 	const struct slabinfo *slabinfo;
@@ -52,6 +53,9 @@ bool recording_add(struct recording *rec, const struct moment *moment);
 
 size_t recording_count(const struct recording *rec);
 int64_t recording_time(const struct recording *rec, size_t i);
+
+/* The first snapshot since the boot before snapshot @i: after a boot all counters are new. */
+size_t recording_since_boot(const struct recording *rec, size_t i);
 
 /* The allocinfo of snapshot @i, from 0. */
 bool recording_load(struct recording *rec, size_t i, struct allocinfo *info);
@@ -108,8 +112,11 @@ bool recording_series(struct recording *rec, struct series *series, const size_t
 bool recording_unprofiled(struct recording *rec, const struct recording_choice *choice,
 			  struct allocinfo *info, size_t *all);
 
-/* Snapshot number @k of @take that are spread evenly; a single one is the last. */
-size_t recording_pick(const struct recording *rec, size_t k, size_t take);
+/*
+ * Snapshot number @k of @take that are spread evenly from snapshot @first on; a single one is the
+ * last.
+ */
+size_t recording_pick(const struct recording *rec, size_t first, size_t k, size_t take);
 
 /* "" if it was not recorded. */
 const char *recording_kernel(const struct recording *rec);

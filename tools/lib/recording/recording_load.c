@@ -25,11 +25,11 @@ int64_t *slab_column(const struct slab_cache *cache, size_t column)
 	return (int64_t *)((char *)cache + slab_columns[column].offset);
 }
 
-size_t recording_pick(const struct recording *rec, size_t k, size_t take)
+size_t recording_pick(const struct recording *rec, size_t first, size_t k, size_t take)
 {
 	size_t last = rec->count - 1;
 
-	return take > 1 ? k * last / (take - 1) : last;
+	return take > 1 ? first + k * (last - first) / (take - 1) : last;
 }
 
 /* Rows come in the order of their key: by site, and for each site by time. */

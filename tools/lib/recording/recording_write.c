@@ -538,11 +538,12 @@ bool recording_add(struct recording *rec, const struct moment *moment)
 	    !add_pages(rec, id, moment->pages) ||
 	    !add_holders(rec, id, PROCESSES, moment->processes, MOST_PROCESSES) ||
 	    !add_holders(rec, id, BOOT, moment->boot, SIZE_MAX) ||
+	    (moment->boot_number && !add_sample(rec, id, MACHINE, BOOT_NUMBER, moment->boot_number)) ||
 	    !add_contexts(rec, id, moment->contexts) || !store_run(rec, "COMMIT") || !settle(rec))
 		return false;
 	GROW(rec->snapshot, rec->count, rec->room);
 	rec->snapshot[rec->count++] = (struct snapshot_head){
-		id, moment->time, moment->info->major, moment->info->minor
+		id, moment->time, moment->info->major, moment->info->minor, moment->boot_number
 	};
 	free(rec->created);
 	rec->created = NULL;

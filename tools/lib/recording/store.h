@@ -50,6 +50,7 @@ struct recording {
 	struct snapshot_head {
 		int64_t id, time;
 		unsigned int major, minor;
+		int64_t boot;	/* 0: not known */
 	} *snapshot;
 	size_t count, room;
 
@@ -78,6 +79,8 @@ int64_t *slab_column(const struct slab_cache *cache, size_t column);
 #define PAGES "zoneinfo"
 #define PROCESSES "process"
 #define BOOT "boot"
+#define MACHINE "machine"
+#define BOOT_NUMBER "boot"
 
 extern const char store_damaged[];
 

@@ -56,6 +56,16 @@ bool load_series(struct recording *recording, struct series *series, const size_
 	return false;
 }
 
+size_t recorded_since_boot(const struct recording *recording, const char *path)
+{
+	size_t count = recording_count(recording), first = recording_since_boot(recording, count - 1);
+
+	if (first)
+		warning("%s: the machine was booted between snapshots %zu and %zu; only the %zu since then are compared",
+			path, first, first + 1, count - first);
+	return first;
+}
+
 char *time_format(char out[TIME_TEXT], int64_t ms)
 {
 	time_t seconds = ms / 1000;

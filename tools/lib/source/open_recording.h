@@ -15,6 +15,9 @@ bool load_recorded(struct recording *recording, size_t i, struct allocinfo *info
 bool load_series(struct recording *recording, struct series *series, const size_t *at,
 		 const struct recording_choice *choice);
 
+/* The first snapshot since the last boot; says so if that is not the first of all. */
+size_t recorded_since_boot(const struct recording *recording, const char *path);
+
 #define TIME_TEXT 32
 
 /* "2026-03-01 12:00:00"; returns @out. */

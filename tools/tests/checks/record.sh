@@ -138,7 +138,8 @@ on_machine() {
 machine_with() {
 	# shellcheck disable=SC2016
 	SWITCH=$1 unshare -m sh -c 'mount -t tmpfs none /proc && cp data/handmade-v1.allocinfo /proc/allocinfo &&
-		mkdir -p /proc/sys/vm && echo "$SWITCH" >/proc/sys/vm/mem_profiling && exec "$0" "$@"' \
+		mkdir -p /proc/sys/vm /proc/sys/kernel/random && echo "$SWITCH" >/proc/sys/vm/mem_profiling &&
+		echo "${BOOT:-11d32da5}-57b3-4f2e-a3f4-1d9e6b5c0a87" >/proc/sys/kernel/random/boot_id && exec "$0" "$@"' \
 		"$build/clang/codetag" "${@:2}"
 }
 
@@ -404,6 +405,31 @@ a, b = map(schema, sys.argv[1:])
 assert a == b, (a, b)' "$scratch/schema.db" "$recording"
 }
 
+# rebooted FROM TO: a copy of a recording whose machine was booted before snapshot 9
+rebooted() {
+	cp "$1" "$2" && sqlite3 "$2" "INSERT INTO gauge SELECT coalesce(max(id), 0) + 1, 'machine', 'boot' FROM gauge;
+		INSERT INTO sample SELECT max(id), 1, 4711 FROM gauge;
+		INSERT INTO sample SELECT max(id), 9, 4712 FROM gauge;"
+}
+
+# After a boot all memory is new: what was held before it says nothing about a leak.
+since_boot() {
+	local db=$scratch/rebooted.db out=$scratch/rebooted.out
+	rebooted "$recording" "$db" || return 1
+	"$codetag" leaks "$db" >"$out" 2>&1
+	[ $? -eq 1 ] && grep -q ': the machine was booted between snapshots 8 and 9; only the 8 since then are compared$' "$out" &&
+		grep -q '^suspects: 1, in 8 snapshots over 420 s' "$out" || { cat "$out"; return 1; }
+	"$codetag" leaks "$recording" 2>&1 | grep 'was booted' && return 1
+	# What is recorded of this machine has the number.
+	machine_with 1 record -q -o "$scratch/boot.db" -c 1 && "$codetag" replay --gauges "$scratch/boot.db" >"$out" &&
+		grep -q '^ *machine.boot' "$out" || { cat "$out"; return 1; }
+	machine_with 1 record -q -o "$scratch/boot.db" --append -c 1 &&
+		BOOT=11d32da6 machine_with 1 record -q -o "$scratch/boot.db" --append -c 2 -i 0.05 || return 1
+	[ "$(sqlite3 "$scratch/boot.db" "SELECT group_concat(snapshot) FROM sample, gauge
+		WHERE gauge = id AND name = 'boot' AND source = 'machine'")" = 1,3 ] &&
+		"$codetag" where "$scratch/boot.db" 2>&1 | grep 'was booted between snapshots 2 and 3; only the 2 since'
+}
+
 # Snapshots less than a second apart have times of their own.
 times_differ() (
 	export db=$scratch/times.db
@@ -522,6 +548,7 @@ if feature sqlite3 record; then
 	check leaks/json recording_golden leaks-json "$codetag" leaks --json "$recording"
 	check leaks/none recording_golden leaks-none "$codetag" leaks "$recording" 'file net/*'
 	check leaks/min-rate leaks_min_rate
+	check leaks/since-boot since_boot
 	check replay/times times_differ
 	check record/large-schema large_is_as_recorded
 	check replay/linear reads_linearly replay --list
