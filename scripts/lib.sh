@@ -169,7 +169,7 @@ flavour_fragments() { fragments "$(flavour_config "$1")" "$(flavour_tree "$1")";
 # make: are arguments for make, target: is what to build besides the kernel, only:
 # what to build instead of it, files: how many object files there are, about,
 # debian: which configuration of Debian it is made of, needs: what sources that
-# takes, and disk: how many GiB
+# takes, disk: how many GiB, and tools: DIR, whose programs scripts/get-DIR gets
 flavour_lines()
 {
 	local list
@@ -204,7 +204,7 @@ flavour_command()
 # kmake FLAVOUR ARGS…: make in the flavour's tree and object directory
 kmake()
 {
-	local flavour=$1 args obj
+	local flavour=$1 args obj tools
 	local -a cc=("CC=ccache gcc" "HOSTCC=ccache gcc")
 
 	shift
@@ -215,8 +215,11 @@ kmake()
 	*CROSS_COMPILE=*) cc[0]="CC=ccache ${args##*CROSS_COMPILE=}gcc" ;;
 	esac
 	command -v ccache >/dev/null || cc=()
+	tools=$(flavour_lines "$flavour" tools)
+	# rustc takes one word for its linker
+	[ "$tools" != rust ] || unset 'cc[1]'
 	# What is to run it, if anything is
 	# shellcheck disable=SC2086,SC2154
-	"${kmake_by[@]}" make -C "$(flavour_tree "$flavour")" -s -j"$JOBS" O="$obj" \
+	PATH=${tools:+$CACHE/$tools/bin:}$PATH "${kmake_by[@]}" make -C "$(flavour_tree "$flavour")" -s -j"$JOBS" O="$obj" \
 		"${cc[@]}" $args "$@"
 }
