@@ -427,7 +427,7 @@ since_boot() {
 		BOOT=11d32da6 machine_with 1 record -q -o "$scratch/boot.db" --append -c 2 -i 0.05 || return 1
 	[ "$(sqlite3 "$scratch/boot.db" "SELECT group_concat(snapshot) FROM sample, gauge
 		WHERE gauge = id AND name = 'boot' AND source = 'machine'")" = 1,3 ] &&
-		"$codetag" where "$scratch/boot.db" 2>&1 | grep 'was booted between snapshots 2 and 3; only the 2 since'
+		"$codetag" leaks "$scratch/boot.db" 2>&1 | grep 'was booted between snapshots 2 and 3; only the 2 since'
 }
 
 # Snapshots less than a second apart have times of their own.
