@@ -250,19 +250,14 @@ static void read_holders(struct holders *processes, struct holders *boot)
 	}
 }
 
-/* Half of the number that the kernel draws at each boot; 0: not known. */
+/* The first 48 bits of the random number of this boot; 0: not known. */
 static int64_t boot_number(void)
 {
-	unsigned int high, middle, low;
-	char *text;
-	size_t len;
-	bool good;
+	char id[BOOT_ID];
+	unsigned int high, low;
 
-	if (!input_read_raw("/proc/sys/kernel/random/boot_id", &text, &len))
-		return 0;
-	good = sscanf(text, "%8x-%4x-%4x-", &high, &middle, &low) == 3;
-	free(text);
-	return good ? (int64_t)high << 31 ^ (int64_t)middle << 16 ^ low : 0;
+	host_boot_id(id);
+	return sscanf(id, "%8x-%4x-", &high, &low) == 2 ? (int64_t)high << 16 | low : 0;
 }
 
 static bool create_recording(struct record *record)

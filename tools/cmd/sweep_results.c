@@ -213,19 +213,6 @@ static bool resume(struct sweep_results *results, const char *head)
 	return good;
 }
 
-/* Without this entry, a sweep that was killed would count as a crash. */
-static void read_boot(struct sweep_results *results)
-{
-	size_t len;
-	char *text;
-
-	if (!input_read_raw("/proc/sys/kernel/random/boot_id", &text, &len))
-		return;
-	text[strcspn(text, "\n")] = '\0';
-	snprintf(results->boot, sizeof(results->boot), "%s", text);
-	free(text);
-}
-
 bool sweep_journal(struct sweep_results *results, const char *path, const char *head)
 {
 	struct text line = { 0 };
@@ -245,7 +232,7 @@ bool sweep_journal(struct sweep_results *results, const char *path, const char *
 		warning("another sweep writes to %s", path);
 		return false;
 	}
-	read_boot(results);
+	host_boot_id(results->boot);
 	if (len)
 		return resume(results, head);
 	text_printf(&line, "%s\n", head);

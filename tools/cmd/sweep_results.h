@@ -19,6 +19,7 @@
 #include "output.h"
 #include "base/strmap.h"
 #include "base/text.h"
+#include "source/host.h"
 
 enum outcome {
 	OUTCOME_OK,		/* the command coped with it, or failed as allowed */
@@ -50,7 +51,7 @@ struct sweep_results {
 	struct arena strings;
 	int journal;		/* file descriptor, -1: none */
 	const char *journal_path;
-	char boot[64];		/* the kernel's boot id */
+	char boot[BOOT_ID];	/* without it a sweep that was killed would count as a crash */
 };
 
 #define SWEEP_RESULTS_INIT { .journal = -1 }

@@ -277,7 +277,10 @@ static bool load_boots(struct recording *rec)
 
 size_t recording_since_boot(const struct recording *rec, size_t i)
 {
-	while (i && rec->snapshot[i - 1].boot == rec->snapshot[i].boot)
+	int64_t boot = rec->snapshot[i].boot;
+
+	/* What an earlier version recorded may be of the same boot. */
+	while (i && (!rec->snapshot[i - 1].boot || rec->snapshot[i - 1].boot == boot))
 		i--;
 	return i;
 }

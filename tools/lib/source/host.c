@@ -163,6 +163,18 @@ static void read_cgroups(struct machine *machine, const char *dir, unsigned int 
 		closedir(d);
 }
 
+void host_boot_id(char id[BOOT_ID])
+{
+	size_t len;
+	char *text;
+
+	*id = '\0';
+	if (!input_read_raw("/proc/sys/kernel/random/boot_id", &text, &len))
+		return;
+	snprintf(id, BOOT_ID, "%.*s", (int)strcspn(text, "\n"), text);
+	free(text);
+}
+
 static void read_activity(struct snapshot *host)
 {
 	struct timespec now;

@@ -22,6 +22,11 @@ struct host_options {
  */
 void host_read_processes(struct holders *processes, bool pss);
 
+#define BOOT_ID 40
+
+/* The id of this boot of this machine, "" if it cannot be read. */
+void host_boot_id(char id[BOOT_ID]);
+
 /* Reads this machine, and says nothing about missing files. */
 void host_read_live(struct snapshot *host, const struct host_options *options);
 
