@@ -59,12 +59,13 @@ static bool load_area(struct material *m, struct chart_wish *wish, struct record
 bool material_load_recording(struct material *m, struct chart_wish *wish, const char *path)
 {
 	struct recording *recording = open_recording(path);
-	size_t have, want, area;
+	size_t first, have, want, area;
 	bool good = true;
 
 	if (!recording)
 		return false;
-	have = recording_count(recording);
+	first = wish->attribute == GROWTH ? recorded_since_boot(recording, path) : 0;
+	have = recording_count(recording) - first;
 	want = wish->kind == AREA || wish->moments ? have : wish->attribute == GROWTH && have > 1 ? 2 : 1;
 	if (want > 500) {
 		want = 500;
@@ -77,7 +78,7 @@ bool material_load_recording(struct material *m, struct chart_wish *wish, const 
 	m->info = xcalloc(want, sizeof(*m->info));
 	m->time = xcalloc(want, sizeof(*m->time));
 	for (size_t k = 0; k < want && good; k++) {
-		size_t i = recording_pick(recording, 0, k, want);
+		size_t i = recording_pick(recording, first, k, want);
 
 		good = load_recorded(recording, i, &m->info[k]);
 		if (!good)

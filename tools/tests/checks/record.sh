@@ -420,6 +420,8 @@ since_boot() {
 	[ $? -eq 1 ] && grep -q ': the machine was booted between snapshots 8 and 9; only the 8 since then are compared$' "$out" &&
 		grep -q '^suspects: 1, in 8 snapshots over 420 s' "$out" || { cat "$out"; return 1; }
 	"$codetag" leaks "$recording" 2>&1 | grep 'was booted' && return 1
+	"$codetag" chart --attr growth -o "$scratch/since-boot.html" "$db" 2>&1 |
+		grep -q 'only the 8 since then are compared$' || return 1
 	# A recording that an earlier version began: nobody knows of a boot.
 	sqlite3 "$db" 'DELETE FROM sample WHERE value = 4711' && "$codetag" leaks "$db" 2>&1 | grep 'was booted' && return 1
 	# What is recorded of this machine has the number.
