@@ -314,7 +314,7 @@ dmesg -n 5 2>/dev/null
 workers="processes tmpfs ext4 compaction huge cpus modules cgroup pressure driven reading splitting toggling"
 echo 0 >"$WORK/contexts"
 # shellcheck disable=SC2086
-plan $(($(echo $workers | wc -w) + 11))
+plan $(($(echo $workers | wc -w) + 12))
 kills_before=$(vmstat oom_kill)
 steals_before=$(($(vmstat pgsteal_direct) + $(vmstat pgsteal_kswapd)))
 audited "audit before the storm"
@@ -443,6 +443,13 @@ if [ -w $KMEMLEAK ]; then
 else
 	skip "kmemleak finds a pointer to all memory of codetag" "no kmemleak"
 	skip "kmemleak finds what a module has forgotten" "no kmemleak"
+fi
+if [ -e $DEBUGFS/kcsan ]; then
+	load codetag_racing && unload codetag_racing
+	dmesg | grep -q 'BUG: KCSAN: data-race in .*count_unordered'
+	check "KCSAN finds the race of a module" $? "$(dmesg | grep -c 'BUG: KCSAN: ') other reports"
+else
+	skip "KCSAN finds the race of a module" "no KCSAN"
 fi
 unload codetag_test
 finish
