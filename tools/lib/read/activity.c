@@ -166,6 +166,8 @@ struct activity activity_step(const struct activity *before, const struct activi
 
 void activity_between(struct allocinfo *now, const struct allocinfo *before, bool back)
 {
+	/* After a boot the kernel counts from 0. */
+	bool booted = now->boot && before->boot && now->boot != before->boot;
 	size_t *row;
 
 	if (!activity_known(now) || !activity_known(before))
@@ -179,10 +181,10 @@ void activity_between(struct allocinfo *now, const struct allocinfo *before, boo
 		if (!site->all.known)
 			continue;
 		if (back)
-			site->recent = old ? activity_step(&site->all, old, was->flags & SITE_UNLOADED) :
+			site->recent = old ? activity_step(booted ? NULL : &site->all, old, was->flags & SITE_UNLOADED) :
 					     (struct activity){ .known = true };
 		else
-			site->recent = activity_step(old, &site->all, site->flags & SITE_UNLOADED);
+			site->recent = activity_step(booted ? NULL : old, &site->all, site->flags & SITE_UNLOADED);
 	}
 	free(row);
 }

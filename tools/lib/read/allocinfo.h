@@ -57,6 +57,7 @@ struct site {
 
 struct allocinfo {
 	unsigned int major, minor;	/* 0.0: no header line */
+	int64_t boot;		/* differs between boots of the machine; 0: not known */
 	struct site *site;
 	size_t count, room;
 

@@ -247,10 +247,18 @@ static bool load_snapshots(struct recording *rec)
 		GROW(rec->snapshot, rec->count, rec->room);
 		rec->snapshot[rec->count++] = (struct snapshot_head){
 			sqlite3_column_int64(s, 0), sqlite3_column_int64(s, 1),
-			sqlite3_column_int(s, 2), sqlite3_column_int(s, 3), 0,
+			sqlite3_column_int(s, 2), sqlite3_column_int(s, 3), 0, 0,
 		};
 	}
 	return store_query_end(rec, s, result);
+}
+
+/* What an earlier version recorded, without the number of a boot, may be of the same boot. */
+size_t store_since(const struct recording *rec, size_t i, int64_t boot)
+{
+	const struct snapshot_head *last = i ? &rec->snapshot[i - 1] : NULL;
+
+	return last && (!last->boot || last->boot == boot) ? last->since : i;
 }
 
 /* A snapshot whose number is not stored has that of the one before. */
@@ -272,17 +280,14 @@ static bool load_boots(struct recording *rec)
 	}
 	for (; i < rec->count; i++)
 		rec->snapshot[i].boot = boot;
+	for (i = 0; i < rec->count; i++)
+		rec->snapshot[i].since = store_since(rec, i, rec->snapshot[i].boot);
 	return store_query_end(rec, s, result);
 }
 
 size_t recording_since_boot(const struct recording *rec, size_t i)
 {
-	int64_t boot = rec->snapshot[i].boot;
-
-	/* What an earlier version recorded may be of the same boot. */
-	while (i && (!rec->snapshot[i - 1].boot || rec->snapshot[i - 1].boot == boot))
-		i--;
-	return i;
+	return rec->snapshot[i].since;
 }
 
 static bool finds(struct recording *rec, const char *query)

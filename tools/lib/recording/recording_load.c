@@ -147,6 +147,7 @@ static bool load_rows(struct recording *rec, size_t i, struct allocinfo *info, i
 	*info = (struct allocinfo){
 		.major = rec->snapshot[i].major,
 		.minor = rec->snapshot[i].minor,
+		.boot = rec->snapshot[i].boot,
 	};
 	sqlite3_bind_int64(s, 1, rec->snapshot[i].id);
 	while ((result = sqlite3_step(s)) == SQLITE_ROW) {
@@ -166,10 +167,26 @@ static bool load_rows(struct recording *rec, size_t i, struct allocinfo *info, i
 	return result == SQLITE_DONE;
 }
 
+/* The last snapshot up to the one with this id. */
+static size_t snapshot_at(const struct recording *rec, int64_t id)
+{
+	size_t low = 0, high = rec->count;
+
+	while (high - low > 1) {
+		size_t middle = low + (high - low) / 2;
+
+		if (rec->snapshot[middle].id <= id)
+			low = middle;
+		else
+			high = middle;
+	}
+	return low;
+}
+
 /*
  * Sets the activity of the rows of @info, whose sites are @id, up to snapshot @to, and the recent
  * activity from snapshot @from on. It is the sum of all steps in between, so a number may wrap
- * around as often as it likes.
+ * around as often as it likes. After a boot the kernel counts from 0.
  */
 static bool load_activity(struct recording *rec, size_t from, size_t to, struct allocinfo *info,
 			  const int64_t *id)
@@ -178,7 +195,7 @@ static bool load_activity(struct recording *rec, size_t from, size_t to, struct 
 	struct activity before = { 0 };
 	bool any = false;
 	sqlite3_stmt *s;
-	size_t row = 0;
+	size_t row = 0, last = 0;
 	int result;
 
 	if (!store_has_activity(rec))
@@ -194,10 +211,12 @@ static bool load_activity(struct recording *rec, size_t from, size_t to, struct 
 			(uint32_t)sqlite3_column_int64(s, 2), (uint32_t)sqlite3_column_int64(s, 3),
 			sqlite3_column_type(s, 2) != SQLITE_NULL,
 		}, step = { 0 };
+		size_t at = snapshot_at(rec, snapshot);
 
-		if (site_id != last_site)
+		if (site_id != last_site || rec->snapshot[at].since > last)
 			before = (struct activity){ 0 };
 		last_site = site_id;
+		last = at;
 		while (row < info->count && id[row] < site_id)
 			row++;
 		any |= snapshot <= start;

@@ -520,13 +520,25 @@ static bool add_contexts(struct recording *rec, int64_t snapshot, const char *co
 	return good && s;
 }
 
+/* What a kernel has counted before a boot is not what it counts after it, even if it is as much. */
+static void forget_activity(struct recording *rec)
+{
+	for (size_t i = 0; i < rec->sites.count; i++)
+		state_of(rec, i)->activity = (struct activity){ 0 };
+}
+
 bool recording_add(struct recording *rec, const struct moment *moment)
 {
-	int64_t id = rec->count ? rec->snapshot[rec->count - 1].id + 1 : 1;
+	const struct snapshot_head *last = rec->count ? &rec->snapshot[rec->count - 1] : NULL;
+	int64_t id = last ? last->id + 1 : 1;
+	int64_t boot = moment->boot_number || !last ? moment->boot_number : last->boot;
+	size_t since = store_since(rec, rec->count, boot);
 	sqlite3_stmt *s = rec->statement[ADD_SNAPSHOT];
 
 	if (!store_run(rec, "BEGIN"))
 		return false;
+	if (since == rec->count)
+		forget_activity(rec);
 	sqlite3_bind_int64(s, 1, id);
 	sqlite3_bind_int64(s, 2, moment->time);
 	sqlite3_bind_int64(s, 3, moment->info->major);
@@ -543,7 +555,7 @@ bool recording_add(struct recording *rec, const struct moment *moment)
 		return false;
 	GROW(rec->snapshot, rec->count, rec->room);
 	rec->snapshot[rec->count++] = (struct snapshot_head){
-		id, moment->time, moment->info->major, moment->info->minor, moment->boot_number
+		id, moment->time, moment->info->major, moment->info->minor, boot, since
 	};
 	free(rec->created);
 	rec->created = NULL;

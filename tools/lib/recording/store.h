@@ -51,6 +51,7 @@ struct recording {
 		int64_t id, time;
 		unsigned int major, minor;
 		int64_t boot;	/* 0: not known */
+		size_t since;	/* the first snapshot of that boot, as an index */
 	} *snapshot;
 	size_t count, room;
 
@@ -99,6 +100,9 @@ sqlite3_stmt *store_query(struct recording *rec, const char *text);
 bool store_query_end(struct recording *rec, sqlite3_stmt *s, int result);
 bool store_has_contexts(struct recording *rec);
 bool store_has_activity(struct recording *rec);
+
+/* The index of the first snapshot of boot number @boot, if snapshot @i is of it. */
+size_t store_since(const struct recording *rec, size_t i, int64_t boot);
 
 struct recording *store_new(void);
 bool store_open(struct recording *rec, const char *path, enum database_use use);

@@ -96,6 +96,25 @@ wrapped_twice() {
 		"$codetag" diff -o allocs_recent,name -s allocs -N "$db@2" "$db@4" | grep -x ' *4000000000  a.c:1 func:f'
 }
 
+# After a boot the kernel counts from 0: neither what is more than before it, nor what is less and
+# looks as if it had wrapped around, nor what is as much is the difference.
+counted_since_boot() {
+	local db=$scratch/counted.db
+	clang_build || return 1
+	# counts ALLOCATIONS
+	counts() {
+		printf '# activity - version: 1.0\n%s 5 0 fs/ext4/super.c:1384 [ext4] func:ext4_alloc_inode\n' "$1" \
+			>"$scratch/counted"
+	}
+	for before in 60 3900000000 100; do
+		rm -f "$db"
+		counts $before && machine_with 1 record -q -o "$db" -c 1 --activity "$scratch/counted" && counts 100 &&
+			BOOT=11d32da6 machine_with 1 record -q -o "$db" --append -c 1 --activity "$scratch/counted" || return 1
+		"$codetag" diff -o allocs_recent,frees_recent,name -s allocs -N "$db" >"$scratch/counted.out" &&
+			shows "$scratch/counted.out" '100  5  fs/ext4/super.c:1384 [ext4] func:ext4_alloc_inode' || return 1
+	done
+}
+
 # The largest sum of a snapshot, not the sum of what each line held at most; and it is said to be a
 # sample.
 recorded_peaks() {
@@ -188,6 +207,7 @@ check rates/prometheus exported_activity
 if feature sqlite3 rates/recorded; then
 	check rates/recorded recorded_rates
 	check rates/wraps wrapped_twice
+	check rates/boot counted_since_boot
 	check rates/before recorded_before
 	check rates/peaks recorded_peaks
 fi

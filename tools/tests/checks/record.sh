@@ -127,22 +127,6 @@ record_written() {
 	"$codetag" record -q -o "$db" -c 1 --append $file
 }
 
-# on_machine COMMAND...: runs it where /proc has only an allocinfo
-on_machine() {
-	# shellcheck disable=SC2016
-	unshare -m sh -c 'mount -t tmpfs none /proc && cp data/handmade-v1.allocinfo /proc/allocinfo &&
-		exec "$0" "$@"' "$build/clang/codetag" "$@"
-}
-
-# machine_with SWITCH COMMAND...: the same with profiling switched on (1) or off (0)
-machine_with() {
-	# shellcheck disable=SC2016
-	SWITCH=$1 unshare -m sh -c 'mount -t tmpfs none /proc && cp data/handmade-v1.allocinfo /proc/allocinfo &&
-		mkdir -p /proc/sys/vm /proc/sys/kernel/random && echo "$SWITCH" >/proc/sys/vm/mem_profiling &&
-		echo "${BOOT:-11d32da5}-57b3-4f2e-a3f4-1d9e6b5c0a87" >/proc/sys/kernel/random/boot_id && exec "$0" "$@"' \
-		"$build/clang/codetag" "${@:2}"
-}
-
 # Old numbers are never shown without a message, nor taken for "no leak".
 profiling_off() {
 	local db=$scratch/off.db out=$scratch/off.out command

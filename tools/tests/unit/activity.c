@@ -117,10 +117,34 @@ static void test_gone(void)
 	allocinfo_free(&before);
 }
 
+/* Two readings with a boot between them: what was counted before it has nothing to do with the later one. */
+static void test_boot(void)
+{
+	struct allocinfo now, before;
+	const char *why;
+
+	expect(take(&before, "1 1 a.c:1 func:f\n", HEAD "3900000000 5 0 a.c:1 func:f \n", &why), "before a boot");
+	expect(take(&now, "1 1 a.c:1 func:f\n", HEAD "100 90 0 a.c:1 func:f \n", &why), "after it");
+	before.boot = 1;
+	now.boot = 2;
+	activity_between(&now, &before, false);
+	expect(now.site[0].recent.allocs == 100 && now.site[0].recent.frees == 90, "counted from 0: %lld",
+	       (long long)now.site[0].recent.allocs);
+	activity_between(&before, &now, true);
+	expect(before.site[0].recent.allocs == 100 && before.site[0].recent.frees == 90, "backwards, too: %lld",
+	       (long long)before.site[0].recent.allocs);
+	now.boot = 1;
+	activity_between(&now, &before, false);
+	expect(now.site[0].recent.allocs != 100, "without a boot it has wrapped");
+	allocinfo_free(&now);
+	allocinfo_free(&before);
+}
+
 void test_activity(void)
 {
 	test_step();
 	test_refused();
 	test_rows();
 	test_gone();
+	test_boot();
 }
