@@ -34,8 +34,23 @@ forget()
 	grep 'func:hold_init' /proc/allocinfo
 }
 
+postgresql()
+{
+	database
+	transactions 500
+	systemctl stop postgresql
+}
+
 check 'a crash kernel is loaded' ready
 check 'files are made, changed and removed' files "$dir"
+# The small kernel cannot do more.
+if modinfo nf_tables >/dev/null 2>&1; then
+	check 'PostgreSQL with pgbench' postgresql
+	check 'ext4, xfs, btrfs, overlayfs' filesystems
+	check 'nftables and network namespaces' network
+	check 'containers' container
+	check 'dm-crypt and LVM on a loop device' encrypted
+fi
 check 'a module forgets memory' forget
 check 'the audit finds no mismatch' codetag audit
 sync
