@@ -535,7 +535,7 @@ static int hold_interrupt(struct ct_case *c)
 	static struct interrupted x;
 	bool complete = true;
 	struct ct_row *row;
-	int cpu, i;
+	int me, cpu, i;
 
 	if (IS_ENABLED(CONFIG_PREEMPT_RT)) {
 		c->why = "no memory is to be had in hardware interrupts";
@@ -543,10 +543,11 @@ static int hold_interrupt(struct ct_case *c)
 	}
 
 	memset(&x, 0, sizeof(x));
-	cpu = cpumask_any_but(cpu_online_mask, raw_smp_processor_id());
-	if (cpu >= nr_cpu_ids)
-		cpu = raw_smp_processor_id();
-	smp_call_function_single(cpu, from_interrupt, &x, 1);
+	/* A task that had moved to that CPU would call the function itself. */
+	me = get_cpu();
+	cpu = cpumask_any_but(cpu_online_mask, me);
+	smp_call_function_single(cpu < nr_cpu_ids ? cpu : me, from_interrupt, &x, 1);
+	put_cpu();
 
 	row = interrupt_row(c, x.line[0]);
 	for (i = 0; i < OBJECTS; i++)
