@@ -10,6 +10,7 @@
 #include <linux/printk.h>
 #include <linux/proc_fs.h>
 #include <linux/seq_file.h>
+#include <linux/sizes.h>
 #include <linux/string.h>
 #include <linux/string_choices.h>
 #include <linux/string_helpers.h>
@@ -168,6 +169,9 @@ fs_initcall(allocinfo_init);
 
 #define NR_TOP	10
 
+/* Counters of contexts that may be read where nothing may sleep: 0.1 s, if none is cached */
+#define MOST_READS	SZ_1M
+
 /* Does another allocator get its memory here? Its objects have lines of their own. */
 static bool is_container(const struct codetag *ct)
 {
@@ -189,16 +193,17 @@ static void show_top(const struct codetag_info *info)
 }
 
 /* The largest sites; returns how many there are. */
-static int find_top(struct codetag_info *top, s64 *in_containers)
+static int find_top(struct codetag_info *top, s64 *in_containers, struct codetag_sums *sums)
 {
-	static struct codetag_sums sums;
 	struct codetag_info info;
 	unsigned long pos = 0;
 	int i, nr = 0;
 
-	sums.nr = 0;
+	sums->nr = 0;
+	sums->reads_left = MOST_READS;
+	sums->incomplete = false;
 	*in_containers = 0;
-	for (; codetag_next(&pos, &info, &sums); pos++) {
+	for (; codetag_next(&pos, &info, sums); pos++) {
 		if (is_container(info.ct)) {
 			*in_containers += info.bytes;
 			continue;
@@ -234,6 +239,7 @@ static bool may_show_mem(void)
 void alloc_tag_show_mem(void)
 {
 	static unsigned long printing;
+	static struct codetag_sums sums;
 	struct codetag_info top[NR_TOP];
 	s64 in_containers;
 	char bytes[16];
@@ -252,11 +258,13 @@ void alloc_tag_show_mem(void)
 		goto unlock;
 	}
 
-	nr = find_top(top, &in_containers);
+	nr = find_top(top, &in_containers, &sums);
 	pr_notice("Memory allocations (profiling is currently turned %s):\n",
 		  str_on_off(mem_alloc_profiling_enabled()));
 	for (i = 0; i < nr; i++)
 		show_top(&top[i]);
+	if (sums.incomplete)
+		pr_notice("Some of these sums lack memory: there are too many contexts to read\n");
 	string_get_size(in_containers, 1, STRING_UNITS_2, bytes, sizeof(bytes));
 	pr_notice("Left out so that nothing counts twice: %s of slab and percpu pages\n", bytes);
 	codetag_unlock();

@@ -77,6 +77,7 @@ static bool count_sites(struct codetag_held *sites)
 			sites->bytes += sums[i].bytes;
 			sites->calls += sums[i].calls;
 		}
+		codetag_rest(CODETAG_BLOCK_SIZE * num_possible_cpus());
 	}
 	codetag_unlock();
 	return true;

@@ -44,6 +44,8 @@ static inline u32 codetag_calls(const struct codetag_sum *sum)
  * @first:	id of the first
  * @nr:		how many there are, 0 for none
  * @may_sleep:	the reader may sleep
+ * @reads_left:	if it may not: so many counters of contexts may still be read
+ * @incomplete:	there were more
  * @of:		their sums over all possible CPUs
  *
  * Reaching the memory of another CPU costs more than adding. On a machine with many CPUs
@@ -53,6 +55,8 @@ struct codetag_sums {
 	unsigned int first;
 	unsigned int nr;
 	bool may_sleep;
+	unsigned long reads_left;
+	bool incomplete;
 	struct codetag_sum of[32];
 };
 

@@ -568,6 +568,9 @@ static void slab_add_vector(const struct kmem_cache *s, struct slab *slab, gfp_t
 {
 	size_t bytes = vector_bytes(s, slab->objects);
 
+	/* Some kernels do not clear that word of the second page for its next owner. */
+	if (slab_order(slab))
+		*codetag_slab_vector(slab) = NULL;
 	if (slab_is_available() && allow_spin) {
 		gfp = (gfp & GFP_RECLAIM_MASK & ~(__GFP_NOFAIL | __GFP_ACCOUNT)) | __GFP_NOWARN;
 		if (slab_order(slab))

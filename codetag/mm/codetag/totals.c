@@ -14,11 +14,28 @@ static DEFINE_MUTEX(codetag_content_lock);
 
 #ifdef CONFIG_CODETAG_CONTEXTS
 
+/* There can be many contexts, and many CPUs: rest, or stop when enough was read. */
+static bool may_read_context(struct codetag_sums *sums)
+{
+	unsigned long reads = num_possible_cpus();
+
+	if (!sums || sums->may_sleep) {
+		codetag_rest(reads);
+		return true;
+	}
+	if (sums->reads_left < reads) {
+		sums->incomplete = true;
+		return false;
+	}
+	sums->reads_left -= reads;
+	return true;
+}
+
 /*
- * Add the memory of the contexts of a site; there can be many of them, and many CPUs.
- * While codetag_sem is held, the site and the contexts in its list stay.
+ * Add the memory of the contexts of a site. While codetag_sem is held, the site and the
+ * contexts in its list stay.
  */
-static void add_contexts(u16 id, struct codetag_sum *sum, bool may_sleep)
+static void add_contexts(u16 id, struct codetag_sum *sum, struct codetag_sums *sums)
 {
 	const struct alloc_tag_counters *counters;
 	const struct codetag_context *ctx;
@@ -29,6 +46,8 @@ static void add_contexts(u16 id, struct codetag_sum *sum, bool may_sleep)
 	if (!site)
 		return;
 	list_for_each_entry_rcu(ctx, &site->contexts, list, true) {
+		if (!may_read_context(sums))
+			return;
 		for_each_possible_cpu(cpu) {
 			counters = per_cpu_ptr(ctx->counters, cpu);
 			sum->bytes += READ_ONCE(counters->bytes);
@@ -36,14 +55,12 @@ static void add_contexts(u16 id, struct codetag_sum *sum, bool may_sleep)
 			sum->frees += READ_ONCE(counters->frees);
 			sum->parts += READ_ONCE(*per_cpu_ptr(ctx->parts, cpu));
 		}
-		if (may_sleep)
-			codetag_rest(num_possible_cpus());
 	}
 }
 
 #else
 
-static void add_contexts(u16 id, struct codetag_sum *sum, bool may_sleep) {}
+static void add_contexts(u16 id, struct codetag_sum *sum, struct codetag_sums *sums) {}
 
 #endif /* CONFIG_CODETAG_CONTEXTS */
 
@@ -64,7 +81,7 @@ bool codetag_read(struct codetag_info *info, struct codetag_sums *sums)
 		return true;
 
 	*sum = codetag_read_ahead(info->id, sums);
-	add_contexts(info->id, sum, !sums || sums->may_sleep);
+	add_contexts(info->id, sum, sums);
 	sum->calls = sum->allocs + sum->parts - sum->frees;
 	/* Changes on several CPUs can be missed meanwhile: show nothing below 0. */
 	info->bytes = max_t(s64, sum->bytes, 0);

@@ -243,13 +243,25 @@ static void rests(struct kunit *test)
 	/* One that may not sleep, when memory runs out */
 	forget_steps();
 	sums->may_sleep = false;
+	sums->reads_left = NR * cpus;
 	sums->nr = 0;
 	pos = own_id();
 	codetag_lock();
 	KUNIT_EXPECT_TRUE(test, codetag_next(&pos, &info, sums));
 	codetag_unlock();
 	KUNIT_EXPECT_EQ(test, info.calls, NR);
+	KUNIT_EXPECT_FALSE(test, sums->incomplete);
 	KUNIT_EXPECT_EQ(test, all_steps, 0);
+
+	/* … and not read more than it may */
+	sums->reads_left = 10 * cpus + cpus - 1;
+	sums->nr = 0;
+	pos = own_id();
+	codetag_lock();
+	KUNIT_EXPECT_TRUE(test, codetag_next(&pos, &info, sums));
+	codetag_unlock();
+	KUNIT_EXPECT_EQ(test, info.calls, 10);
+	KUNIT_EXPECT_TRUE(test, sums->incomplete);
 
 	/* The audit's check: a few looks at each context and site, and at free ones */
 	forget_steps();
