@@ -13,6 +13,7 @@
 #include "base/number.h"
 #include "model/match.h"
 #include "read/activity.h"
+#include "read/input.h"
 #include "write/json.h"
 
 struct diff {
@@ -26,6 +27,7 @@ struct diff {
 	size_t moved;	/* call sites whose line has changed */
 	bool parts;	/* one of the lists is not complete … */
 	size_t unknown;	/* … so that the growth of these is unknown */
+	int64_t rounding;	/* the growth can be wrong by so many bytes */
 };
 
 enum { KEY_LIVE = 0x200, KEY_FAIL_OVER };
@@ -227,9 +229,16 @@ static void print_table(const struct diff *diff, const struct groups *groups,
 		return;
 	if (count)
 		putchar('\n');
+	if (diff->rounding)
+		printf("sizes are rounded: the growth can be wrong by %s%s\n",
+		       size_format(change, diff->rounding, human), human ? "" : " bytes");
 	if (diff->parts) {
-		printf("A list is not complete: a call site that it lacks holds at most as much as its "
-		       "smallest one. Not known: the growth of %zu call sites, and of the sum.\n", diff->unknown);
+		fputs("A list is not complete: a call site that it lacks holds at most as much as its smallest one. ",
+		      stdout);
+		if (diff->unknown)
+			printf("Not known: the growth of %zu call sites, and of the sum.\n", diff->unknown);
+		else
+			puts("Not known: the growth of the sum.");
 		return;
 	}
 	printf("%s -> %s, %s%s in %+" PRId64 " allocations",
@@ -308,6 +317,42 @@ static void bound(struct diff *diff, struct allocinfo *part, struct allocinfo *w
 	strmap_free(&sites);
 }
 
+/* On a running kernel nearly all built-in call sites stay. */
+#define FEW_SITES	100
+
+/*
+ * Whether @list is the begin or another piece of a list like @whole, although it has a header: its
+ * built-in call sites are all in @whole, but most of those of @whole are not in it.
+ */
+static bool is_piece(const struct allocinfo *list, const struct allocinfo *whole)
+{
+	struct strmap sites = { 0 };
+	size_t here = 0, there = 0;
+	bool all = true;
+
+	collect_sites(&sites, whole);
+	for (size_t i = 0; i < whole->count; i++)
+		there += !whole->site[i].module;
+	for (size_t i = 0; i < list->count && all; i++) {
+		if (list->site[i].module)
+			continue;
+		here++;
+		all = has_site(&sites, &list->site[i]);
+	}
+	strmap_free(&sites);
+	return all && here < there / 2 && there - here > FEW_SITES;
+}
+
+static void find_piece(struct allocinfo *list, const struct allocinfo *whole, const char *path)
+{
+	if (list->part || list->areas || whole->areas || !is_piece(list, whole))
+		return;
+	list->part = true;
+	list->floor = -1;
+	warning("%s lacks most of the call sites that are built in: it seems to be a piece of a list",
+		input_name(path));
+}
+
 static bool over_limit(const struct diff *diff, const struct groups *groups, size_t count)
 {
 	for (size_t i = 0; i < count && diff->has_limit; i++)
@@ -356,8 +401,11 @@ static int compare(struct diff *diff, struct snapshot *from, struct snapshot *to
 		diff->moved = match_moved(old, new);
 		selection_take_out(selection, old, NULL);
 		selection_take_out(selection, new, NULL);
+		find_piece(old, new, selection->path);
+		find_piece(new, old, newer);
 		bound(diff, old, new);
 		bound(diff, new, old);
+		diff->rounding = add64(old->rounding, new->rounding);
 		groups_add_before(&groups, old, selection->query);
 		groups_add(&groups, new, selection->query);
 	}
@@ -373,6 +421,10 @@ static int compare(struct diff *diff, struct snapshot *from, struct snapshot *to
 	else
 		print_table(diff, &groups, count, &modules);
 	status = over_limit(diff, &groups, count) ? STATUS_FOUND : STATUS_OK;
+	if (diff->has_limit && diff->unknown && status == STATUS_OK) {
+		warning("the growth of %zu call sites is not known, so it may be over the limit", diff->unknown);
+		good = false;
+	}
 	complete = snapshot_complete(from, selection->path);
 	complete = snapshot_complete(to, newer) && complete;
 	strmap_free(&modules.old);

@@ -362,6 +362,7 @@ static int export_sites(struct options *o)
 
 	if (!read_sites(o, &snapshot, &groups))
 		return status;
+	warn_limits(&snapshot.info, o->selection.path);
 	if (write_file(o, &snapshot, &groups) &&
 	    snapshot_complete(&snapshot, o->selection.path))
 		status = STATUS_OK;

@@ -93,7 +93,7 @@ bool machine_read(struct machine *machine, const struct machine_files *files,
 		return false;
 	if (!text)
 		return true;
-	fields_parse(&machine->meminfo, text, len);
+	meminfo_parse(&machine->meminfo, text, len);
 	*any = bad_lines_none(&machine->meminfo.bad, files->meminfo ? files->meminfo : "/proc/meminfo");
 	if (!*any)
 		return false;

@@ -56,7 +56,7 @@ static const struct argp_child children[] = {
 static void check(const struct node_options *o, struct argp_state *state)
 {
 	const struct conflict conflicts[] = {
-		{ !o->input.path, "--image FILE is missing", NULL },
+		{ !o->input.path, "--image FILE is missing: the dump of kdump, or an image of a virtual machine", NULL },
 		{ o->output.csv && o->output.json, "choose --json or --csv, not both", NULL },
 		{ o->choice.addresses && o->choice.query_text.len,
 		  "choose by addresses or by a query, not both", NULL },

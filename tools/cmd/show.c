@@ -5,7 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/message.h"
 #include "base/number.h"
+#include "read/input.h"
 #include "read/profiling.h"
 #include "read/query.h"
 
@@ -55,14 +57,24 @@ static void show_limits(const struct allocinfo *info, const struct query *query,
 	if (info->from_log)
 		puts("from a kernel log: only the call sites that held most are in it");
 	else if (info->part)
-		puts("an incomplete list, without a header and rows that hold nothing: the sum lacks "
-		     "the rest");
+		puts("an incomplete list, or one whose header was cut: the sum lacks what is missing");
 	if (info->was_off)
 		puts("profiling was off then: this memory was allocated before");
 	if (info->rounded)
 		printf("call sites with a rounded size: %zu; the sum can be wrong by %s%s\n",
 		       info->rounded, size_format(size, info->rounding, human),
 		       human ? "" : " bytes");
+}
+
+void warn_limits(const struct allocinfo *info, const char *path)
+{
+	char size[SIZE_TEXT];
+
+	if (info->part)
+		warning("%s is a part of a list: call sites can be missing", input_name(path));
+	if (info->rounded)
+		warning("%s: the sizes of %zu call sites are rounded; the sum can be wrong by %s bytes",
+			input_name(path), info->rounded, size_format(size, info->rounding, false));
 }
 
 void show_activity_time(const struct groups *groups, const struct selection *selection)

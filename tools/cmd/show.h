@@ -11,6 +11,9 @@
 void show_summary(const struct groups *groups, const struct allocinfo *info,
 		  const struct selection *selection, const struct output *output);
 
+/* Warns if the numbers of @path are not all, or not exact. */
+void warn_limits(const struct allocinfo *info, const char *path);
+
 /* If allocations and frees were asked for: their time. */
 void show_activity_time(const struct groups *groups, const struct selection *selection);
 

@@ -175,7 +175,7 @@ static const char *contradiction(const struct fields *meminfo)
 static void take_host(void *data, struct snapshot *host)
 {
 	struct machines *machines = data;
-	const char *why = contradiction(&host->machine.meminfo);
+	const char *why = contradiction(&host->machine.meminfo), *lacks;
 	struct text name = { 0 };
 	struct machine_seen *seen;
 
@@ -196,7 +196,11 @@ static void take_host(void *data, struct snapshot *host)
 	GROW(machines->seen, machines->count, machines->room);
 	seen = &machines->seen[machines->count];
 	*seen = (struct machine_seen){ .host = *host, .count = 1 };
+	lacks = meminfo_lacks(&host->machine.meminfo);
 	if (explain(&seen->at[0], &host->info, &host->machine)) {
+		if (lacks)
+			warning("%s: the meminfo lacks the line %s, which each kernel has: kinds of memory can be wrong",
+				host->host ? host->host : "?", lacks);
 		machines->count++;
 		return;
 	}

@@ -64,7 +64,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		if (!o->count)
 			argp_error(state, "ADDRESS is missing");
 		if (!o->input.path)
-			argp_error(state, "--image FILE is missing");
+			argp_error(state, "--image FILE is missing: the dump of kdump, or an image of a virtual machine");
 		return 0;
 	}
 	return ARGP_ERR_UNKNOWN;

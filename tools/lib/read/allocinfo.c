@@ -9,6 +9,8 @@
 
 #include "base/message.h"
 #include "base/number.h"
+#include "base/strmap.h"
+#include "base/text.h"
 #include "read/copies.h"
 #include "read/input.h"
 #include "read/other_stacks.h"
@@ -206,6 +208,9 @@ static bool parse_unit(const char **s, const char *digits, int64_t *bytes, int64
 
 static const char header[] = "allocinfo - version: ";
 
+/* Larger than any memory */
+#define TOO_LARGE	(INT64_C(1) << 60)
+
 /* Returns what is wrong with the line, NULL if nothing is. */
 static const char *parse_row(struct site *site, char *line, size_t len, int64_t *off)
 {
@@ -218,6 +223,8 @@ static const char *parse_row(struct site *site, char *line, size_t len, int64_t 
 	if ((*s != ' ' || strspn(s + 1, "BKMGTPE")) &&
 	    !parse_unit(&s, digits, &site->bytes, off))
 		return "the size is no number of bytes";
+	if (site->bytes >= TOO_LARGE)
+		return "the size is larger than any memory";
 	if (*s != ' ')
 		return "no calls";
 	s += strspn(s, " ");
@@ -269,17 +276,39 @@ static int64_t find_floor(const struct allocinfo *info)
 	       site[info->count - 1].bytes;
 }
 
-/* The kernel lists all rows, and some of them always hold nothing. */
+/* The kernel begins its list with a header. */
 static void find_part(struct allocinfo *info)
 {
-	bool any = false;
-
-	for (size_t i = 0; i < info->count && !any; i++)
-		any = !info->site[i].bytes && !info->site[i].calls;
 	info->floor = -1;
-	info->part = info->count && !info->areas && (info->from_log || (!info->major && !any));
+	info->part = info->count && !info->areas && (info->from_log || !info->major);
 	if (info->part)
 		info->floor = find_floor(info);
+}
+
+/*
+ * A function that is inlined has more than one row, and so has a module that was loaded again. But
+ * where a quarter of the rows are of call sites that were there before, lists have been joined.
+ */
+static void find_repeated(struct allocinfo *info)
+{
+	struct strmap seen = { 0 };
+	struct text key = { 0 };
+
+	for (size_t i = 0; i < info->count; i++) {
+		const struct site *site = &info->site[i];
+		size_t known = seen.count;
+
+		if (site->flags & SITE_UNLOADED)
+			continue;
+		text_clear(&key);
+		text_printf(&key, "%s:%lld %s %s", site->file, (long long)site->line,
+			    site->module ? site->module : "", site->func);
+		info->repeated += strmap_add(&seen, key.s, key.len) < known;
+	}
+	if (info->areas || info->repeated < 2 || info->repeated < info->count / 4)
+		info->repeated = 0;
+	text_free(&key);
+	strmap_free(&seen);
 }
 
 static void add_row(struct allocinfo *info, char *line, size_t len, size_t number)
@@ -393,6 +422,7 @@ void allocinfo_parse(struct allocinfo *info, char *text, size_t len)
 		info->bad.count += others.count;
 	}
 	find_part(info);
+	find_repeated(info);
 }
 
 void allocinfo_complain(const char *path, int error)
@@ -490,7 +520,12 @@ bool allocinfo_complete(const struct allocinfo *info, const char *path)
 			input_name(path), info->copies);
 		hint("One is chosen by its number: %s@1, %s@-1", path, path);
 	}
-	return good && info->copies <= 1;
+	if (info->repeated) {
+		warning("%s: %zu of its %zu rows are of call sites that are in earlier rows, too",
+			input_name(path), info->repeated, info->count);
+		hint("It looks like several lists in one file. Their sizes are added up: keep one of them.");
+	}
+	return good && info->copies <= 1 && !info->repeated;
 }
 
 void allocinfo_free(struct allocinfo *info)

@@ -63,6 +63,7 @@ struct allocinfo {
 
 	struct bad_lines bad;
 	size_t copies;		/* copies in the file, this is the last; 0: not counted */
+	size_t repeated;	/* rows of a call site that is in an earlier row, too */
 
 	bool areas;		/* it is a vmallocinfo … */
 	size_t other_areas;	/* … with so many areas without pages of their own */

@@ -17,14 +17,14 @@ static bool has_control(const char *s, size_t len)
 }
 
 /* Returns what is wrong with the line, NULL if nothing is. */
-static const char *parse_field(struct field *field, char *line, size_t len, bool *has_unit)
+static const char *parse_field(struct field *field, char *line, size_t len)
 {
 	char *name = line + strspn(line, " \t");
 	char *sep = strchr(name, ':');
 	char *value, *unit;
 	const char *s;
 
-	*has_unit = false;
+	*field = (struct field){ 0 };
 	if (has_control(line, len))
 		return "control character";
 	if (!sep)
@@ -45,7 +45,7 @@ static const char *parse_field(struct field *field, char *line, size_t len, bool
 	if (!strcmp(unit, "kB")) {
 		field->number = mul64(field->number, 1024);
 		*(char *)s = '\0';
-		field->is_number = *has_unit = true;
+		field->is_number = field->kilobytes = true;
 	} else {
 		field->is_number = !*unit;
 	}
@@ -56,7 +56,7 @@ void fields_parse(struct fields *fields, char *text, size_t len)
 {
 	char *at = text, *line;
 	size_t line_len, number = 0;
-	bool complete, has_unit;
+	bool complete;
 
 	*fields = (struct fields){ .text = text };
 	while ((line = input_line(&at, text + len, &line_len, &complete))) {
@@ -66,8 +66,8 @@ void fields_parse(struct fields *fields, char *text, size_t len)
 		number++;
 		if (!line_len)
 			continue;
-		why = parse_field(&field, line, line_len, &has_unit);
-		if (!complete && (why || !has_unit)) {
+		why = parse_field(&field, line, line_len);
+		if (!complete && (why || !field.kilobytes)) {
 			fields->bad.cut = number;
 			break;
 		}
@@ -75,9 +75,35 @@ void fields_parse(struct fields *fields, char *text, size_t len)
 			bad_lines_add(&fields->bad, number, why);
 			continue;
 		}
+		field.line = number;
 		GROW(fields->field, fields->count, fields->room);
 		fields->field[fields->count++] = field;
 	}
+}
+
+void meminfo_parse(struct fields *fields, char *text, size_t len)
+{
+	fields_parse(fields, text, len);
+	for (size_t i = 0; i < fields->count && fields_find(fields, "MemTotal"); i++) {
+		const struct field *field = &fields->field[i];
+
+		/* These count pages. */
+		if (!field->kilobytes && strncmp(field->name, "HugePages_", 10))
+			bad_lines_add(&fields->bad, field->line, "no number of kB");
+	}
+}
+
+const char *meminfo_lacks(const struct fields *fields)
+{
+	static const char *const always[] = {
+		"MemTotal", "MemFree", "Buffers", "Cached", "SwapTotal", "AnonPages", "Shmem", "Slab",
+		"SReclaimable", "SUnreclaim", "KernelStack", "PageTables",
+	};
+
+	for (size_t i = 0; i < sizeof(always) / sizeof(*always); i++)
+		if (!fields_find(fields, always[i]))
+			return always[i];
+	return NULL;
 }
 
 size_t fields_last_copy(struct fields *fields)

@@ -15,8 +15,9 @@
 struct field {
 	const char *name;
 	const char *value;	/* as read, without the unit kB */
-	bool is_number;
+	bool is_number, kilobytes;	/* a number; one with the unit kB */
 	int64_t number;		/* in bytes if the unit was kB */
+	size_t line;		/* its number, from 1 */
 };
 
 struct fields {
@@ -31,6 +32,15 @@ struct fields {
  * newline counts only if its number has a unit.
  */
 void fields_parse(struct fields *fields, char *text, size_t len);
+
+/*
+ * The same with a /proc/meminfo: a line without its unit is a bad one, for its number would be
+ * taken for bytes.
+ */
+void meminfo_parse(struct fields *fields, char *text, size_t len);
+
+/* A line that each kernel has and this meminfo lacks, NULL if there is none. */
+const char *meminfo_lacks(const struct fields *fields);
 
 /* Keeps the last copy of several; returns their number. Within a copy names are unique. */
 size_t fields_last_copy(struct fields *fields);

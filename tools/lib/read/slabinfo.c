@@ -8,6 +8,7 @@
 
 #include "base/memory.h"
 #include "base/number.h"
+#include "base/strmap.h"
 #include "read/input.h"
 
 /*
@@ -35,6 +36,8 @@ static const char *parse_cache(struct slab_cache *cache, char *line, size_t len)
 		if (!number_read(&s, before[i]) || *before[i] < 0)
 			return "a number of objects is missing";
 	}
+	if (cache->active > cache->objects)
+		return "more objects in use than there are";
 	s = strstr(s, ": slabdata");
 	if (!s)
 		return "no slabdata";
@@ -162,6 +165,22 @@ static bool is_summary(const char *line)
 	return !strncmp(line, "Active / Total ", 15) || !strncmp(line, "Minimum / Average ", 18);
 }
 
+/* A few caches can have one name. Where a quarter of the names were there before, lists have been joined. */
+static void find_joined(struct slabinfo *info)
+{
+	struct strmap seen = { 0 };
+	size_t repeated = 0;
+
+	for (size_t i = 0; i < info->count; i++) {
+		size_t known = seen.count;
+
+		repeated += strmap_add(&seen, info->cache[i].name, strlen(info->cache[i].name)) < known;
+	}
+	if (repeated >= 2 && repeated >= info->count / 4)
+		bad_lines_add(&info->bad, 1, "the same caches come again, so there are several lists");
+	strmap_free(&seen);
+}
+
 void slabinfo_parse(struct slabinfo *info, char *text, size_t len)
 {
 	char *at = text, *line;
@@ -220,6 +239,7 @@ void slabinfo_parse(struct slabinfo *info, char *text, size_t len)
 		GROW(info->cache, info->count, info->room);
 		info->cache[info->count++] = cache;
 	}
+	find_joined(info);
 }
 
 bool slabinfo_read(struct slabinfo *info, const char *path)

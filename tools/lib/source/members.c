@@ -111,7 +111,10 @@ static void take_fields(struct snapshot *s, struct fields *fields, enum member m
 			size_t len, const char *path)
 {
 	fields_free(fields);
-	fields_parse(fields, text, len);
+	if (m == MEMINFO)
+		meminfo_parse(fields, text, len);
+	else
+		fields_parse(fields, text, len);
 	if (is_whole(s, &fields->bad, path, m))
 		several(s, m, fields_last_copy(fields), path);
 	else

@@ -698,10 +698,18 @@ struct total {
 	bool complete;
 };
 
+/* Hosts cannot be compared by a part of a list: what it lacks would count as 0. */
+static bool host_complete(const struct snapshot *s)
+{
+	if (s->info.part)
+		warning("%s: only a part of a list, so call sites are missing and count as 0", s->host);
+	return snapshot_complete(s, s->host) && !s->info.part;
+}
+
 static void add_host(struct total *total, struct snapshot *s)
 {
 	fleet_add(&total->fleet, s->host, s->kernel, &s->info);
-	total->complete = snapshot_complete(s, s->host) && total->complete;
+	total->complete = host_complete(s) && total->complete;
 }
 
 /* A single snapshot stays as it is; from the second one on they are added up. */
@@ -779,7 +787,7 @@ static void visit_host(void *data, struct snapshot *s)
 	struct allocinfo *all = &hosts->all->info;
 	struct site site;
 
-	hosts->all->incomplete |= !snapshot_complete(s, s->host);
+	hosts->all->incomplete |= !host_complete(s);
 	site = hosts->sum(hosts->data, s);
 	site.file = arena_copy(&all->strings, s->host, strlen(s->host));
 	site.func = "";
