@@ -51,7 +51,7 @@ static const struct command {
 	{ "reset", cmd_reset, "put back all that enable, disable, split, fault, guard and trace have changed" },
 	{ "stats", cmd_stats, "the profiler's own state, limits and cost" },
 	{ "audit", cmd_audit, "let the kernel recount every page and object" },
-	{ "whose", cmd_whose, "the object at an address in an image of memory" },
+	{ "whose", cmd_whose, "the object at an address, and its line" },
 	{ "census", cmd_census, "all memory by node, zone, order, cache, control group …" },
 	{ "graph", cmd_graph, "the memory that each object of an image keeps" },
 	{ "holders", cmd_holders, "which memory of an image points to objects" },

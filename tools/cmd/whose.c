@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 /* codetag whose: the object at an address, and the line that allocated it. */
 #include <argp.h>
+#include <ctype.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "command.h"
+#include "debugfs.h"
 #include "image.h"
 #include "base/message.h"
 #include "memory_image/whose.h"
@@ -15,6 +19,7 @@
 
 struct options {
 	struct image_input input;
+	struct debugfs_dir dir;
 	bool json;
 	const char **address;
 	size_t count, room;
@@ -48,6 +53,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	bool pfn;
 
 	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &o->dir;
+		return 0;
 	case 'j':
 		o->json = true;
 		return 0;
@@ -63,33 +71,34 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_END:
 		if (!o->count)
 			argp_error(state, "ADDRESS is missing");
-		if (!o->input.path)
-			argp_error(state, "--image FILE is missing: the dump of kdump, or an image of a virtual machine");
 		return 0;
 	}
 	return ARGP_ERR_UNKNOWN;
 }
 
+static const struct argp_child children[] = {
+	{ &debugfs_dir_argp, 0, NULL, 8 },
+	{ 0 }
+};
+
 static const struct argp argp = {
 	options, parse, "ADDRESS…",
-	"Says what is at an address of the kernel in an image of its memory, and which line "
-	"allocated that: an object of a slab cache, pages, the stack of a task, percpu memory, "
-	"code or data of the kernel or a module. ADDRESS is hexadecimal; pfn:N is page frame N, "
-	"hexadecimal, too."
+	"Says what is at an address of the running kernel, or of the kernel in an image of its memory, "
+	"and which line allocated that. The running kernel knows objects of slab caches and pages; an "
+	"image also tells the stack of a task, percpu memory, code or data of the kernel or a module. "
+	"ADDRESS is hexadecimal; pfn:N is page frame N, hexadecimal, too."
 	"\vExamples:\n"
+	"  codetag whose ffff888003a1c040\n"
 	"  codetag whose --image vmcore ffff888003a1c040\n"
 	"  codetag whose --image vmcore --json pfn:3a1c\n\n"
 	"Exit status: 0 success, 1 there is nothing at an address, 2 trouble.",
-	NULL, NULL, NULL
+	children, NULL, NULL
 };
 
+/* @site is the call site, empty if there is none. */
 static void print(const struct options *o, const char *address, const struct whose *whose,
-		  struct json *json)
+		  const struct text *site, struct json *json)
 {
-	struct text site = { 0 };
-
-	if (!image_site_text(o->input.sites, whose->id, &site))
-		text_clear(&site);
 	if (o->json) {
 		json_object(json, NULL);
 		json_string(json, "address", address);
@@ -98,8 +107,8 @@ static void print(const struct options *o, const char *address, const struct who
 			json_null(json, "offset");
 		else
 			json_int(json, "offset", (int64_t)whose->offset);
-		if (site.len)
-			json_string(json, "name", site.s);
+		if (site->len)
+			json_string(json, "name", site->s);
 		else
 			json_null(json, "name");
 		json_end_object(json);
@@ -108,46 +117,137 @@ static void print(const struct options *o, const char *address, const struct who
 		if (!whose->nothing)
 			printf(", offset %" PRIu64, whose->offset);
 		putchar('\n');
-		if (site.len)
-			printf("  allocated at %s\n", site.s);
+		if (site->len)
+			printf("  allocated at %s\n", site->s);
 	}
+}
+
+static void print_in_image(struct options *o, const char *address, struct json *json, bool *nothing)
+{
+	struct text site = { 0 };
+	struct whose whose;
+	uint64_t value = 0;
+	bool pfn;
+
+	read_address(address, &value, &pfn);
+	(pfn ? whose_find_pfn : whose_find)(o->input.sites, &o->input.recount, value, &whose);
+	*nothing |= whose.nothing;
+	if (!image_site_text(o->input.sites, whose.id, &site))
+		text_clear(&site);
+	print(o, address, &whose, &site, json);
+	text_free(&whose.what);
 	text_free(&site);
+}
+
+/*
+ * Takes the kernel's answer apart: "ADDRESS nothing", "ADDRESS OFFSET WHAT: free" or "ADDRESS OFFSET
+ * WHAT: SITE". Returns false if it is none.
+ */
+static bool read_answer(char *answer, struct whose *whose, struct text *site)
+{
+	char *line = strchr(answer, '\n'), *what, *rest, *end;
+
+	*whose = (struct whose){ 0 };
+	if (!line)
+		return false;
+	line++;
+	line[strcspn(line, "\n")] = '\0';
+	what = strchr(line, ' ');
+	if (!what)
+		return false;
+	whose->nothing = !strcmp(what, " nothing");
+	if (whose->nothing) {
+		text_printf(&whose->what, "nothing that a call site holds");
+		return true;
+	}
+	whose->offset = strtoull(what, &end, 10);
+	rest = strstr(end, ": ");
+	if (end == what || *end != ' ' || !rest)
+		return false;
+	*rest = '\0';
+	rest += 2;
+	if (!strcmp(rest, "free")) {
+		text_printf(&whose->what, "free object of %s", end + 1);
+		return true;
+	}
+	text_printf(&whose->what, isdigit((unsigned char)end[1]) || !strcmp(end, " page") ?
+		    "allocated %s" : "allocated object of %s", end + 1);
+	text_printf(site, "%s", rest);
+	return true;
+}
+
+static bool print_live(const struct options *o, int fd, const char *address, struct json *json, bool *nothing)
+{
+	struct text site = { 0 };
+	struct whose whose;
+	char answer[1024];
+	ssize_t len = -1;
+
+	if (write(fd, address, strlen(address)) == (ssize_t)strlen(address))
+		len = pread(fd, answer, sizeof(answer) - 1, 0);
+	if (len < 0) {
+		warning("%s/whose: %s: %s", o->dir.path, address, strerror(errno));
+		return false;
+	}
+	answer[len] = '\0';
+	if (!read_answer(answer, &whose, &site)) {
+		warning("%s/whose has an answer that this build does not understand", o->dir.path);
+		return false;
+	}
+	*nothing |= whose.nothing;
+	print(o, address, &whose, &site, json);
+	text_free(&whose.what);
+	text_free(&site);
+	return true;
+}
+
+/* Asks the running kernel. */
+static bool run_live(const struct options *o, struct json *json, bool *nothing)
+{
+	char *path = debugfs_path(&o->dir, "whose");
+	int fd = open(path, O_RDWR | O_CLOEXEC), error = errno;
+	bool good = fd >= 0;
+
+	free(path);
+	if (!good) {
+		debugfs_dir_complain(&o->dir, "whose", error);
+		hint("--image FILE looks into an image of memory instead.");
+		return false;
+	}
+	for (size_t i = 0; i < o->count && good; i++)
+		good = print_live(o, fd, o->address[i], json, nothing);
+	close(fd);
+	return good;
 }
 
 int cmd_whose(int argc, char **argv)
 {
-	struct options o = { 0 };
+	struct options o = { .dir = DEBUGFS_DIR_INIT };
 	struct json json = { .out = stdout };
-	int status = STATUS_TROUBLE;
-	bool nothing = false;
+	bool nothing = false, good;
 
 	argp_parse(&argp, argc, argv, 0, NULL, &o);
-	if (image_input_open(&o.input)) {
-		if (o.json) {
-			json_object(&json, NULL);
-			json_array(&json, "rows");
-		}
-		for (size_t i = 0; i < o.count; i++) {
-			struct whose whose;
-			uint64_t value = 0;
-			bool pfn;
-
-			read_address(o.address[i], &value, &pfn);
-			(pfn ? whose_find_pfn : whose_find)(o.input.sites, &o.input.recount, value,
-							    &whose);
-			nothing |= whose.nothing;
-			print(&o, o.address[i], &whose, &json);
-			text_free(&whose.what);
-		}
-		if (o.json) {
-			json_end_array(&json);
-			json_end_object(&json);
-		}
-		status = image_input_status(&o.input);
-		if (status == STATUS_OK && nothing)
-			status = STATUS_FOUND;
+	if (o.input.path && !image_input_open(&o.input)) {
+		image_input_close(&o.input);
+		free(o.address);
+		return STATUS_TROUBLE;
 	}
-	image_input_close(&o.input);
+	if (o.json) {
+		json_object(&json, NULL);
+		json_array(&json, "rows");
+	}
+	if (o.input.path) {
+		for (size_t i = 0; i < o.count; i++)
+			print_in_image(&o, o.address[i], &json, &nothing);
+		good = image_input_status(&o.input) == STATUS_OK;
+		image_input_close(&o.input);
+	} else {
+		good = run_live(&o, &json, &nothing);
+	}
+	if (o.json) {
+		json_end_array(&json);
+		json_end_object(&json);
+	}
 	free(o.address);
-	return status;
+	return !good ? STATUS_TROUBLE : nothing ? STATUS_FOUND : STATUS_OK;
 }

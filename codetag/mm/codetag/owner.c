@@ -205,7 +205,7 @@ static bool object_owner_of(const void *addr, struct codetag_owner *owner)
 	if (get_kernel_nofault(name, &s->name) ||
 	    strncpy_from_kernel_nofault(owner->what, name, sizeof(owner->what)) <= 0)
 		strscpy(owner->what, "object");
-	owner->offset = addr - object;
+	owner->offset = object ? addr - object : 0;
 	return owner->id;
 }
 

@@ -13,7 +13,7 @@ prepare
 have_engine || { cleanup; skip_all "not this profiler"; }
 dir=$DEBUGFS/codetag
 all=$(cd "$dir" && echo *)
-written=$(for f in control queries helpers audit charged census; do [ ! -e "$dir/$f" ] || echo "$f"; done)
+written=$(for f in control queries helpers audit charged census whose; do [ ! -e "$dir/$f" ] || echo "$f"; done)
 plan $((4 * $(echo "$all" | wc -w) + 4 * $(echo "$written" | wc -w) + 11))
 
 # opens CAPABILITY FILE
@@ -36,7 +36,7 @@ for file in $ALLOCINFO $(for f in $all; do echo "$dir/$f"; done); do
 	opens "$SYS_ADMIN" "$file"
 	check "$file: read with CAP_SYS_ADMIN" $?
 	case ${file##*/} in
-	control | queries | helpers | audit | charged | census) mode=600 ;;
+	control | queries | helpers | audit | charged | census | whose) mode=600 ;;
 	*) mode=400 ;;
 	esac
 	equal "$file: owner and mode" "0:0 $mode" "$(stat -c '%u:%g %a' "$file")"

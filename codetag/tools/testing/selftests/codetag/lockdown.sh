@@ -12,7 +12,7 @@ lock=/sys/kernel/security/lockdown
 mounted /sys/kernel/security || mount -t securityfs securityfs /sys/kernel/security 2>/dev/null
 [ -w $lock ] || { cleanup; skip_all "no lockdown"; }
 dir=$DEBUGFS/codetag
-plan 56
+plan 58
 
 # says NAME COMMAND...: it fails, and names lockdown
 says()
@@ -44,7 +44,7 @@ for mode in integrity confidentiality; do
 		cat "$file" >/dev/null 2>&1
 		check "$mode: ${file##*/} is read" $?
 	done
-	for file in control queries helpers audit charged census; do
+	for file in control queries helpers audit charged census whose; do
 		! cat "$dir/$file" >/dev/null 2>&1
 		check "$mode: $file is not" $?
 	done

@@ -5,7 +5,7 @@
 . "$(dirname "$0")/codetag.inc"
 
 prepare
-plan 6
+plan 14
 dmesg -c >/dev/null
 load codetag_known dump=1
 check "the module has one of everything" $?
@@ -25,4 +25,65 @@ grep -q 'known: freed' "$WORK/owner"
 check "there was a free object" $?
 grep -q 'that is not known' "$WORK/owner"
 check "no call site is unknown" $((1 - $?))
+
+# ---- addresses on the running machine -----------------------------------------
+
+WHOSE=$DEBUGFS/codetag/whose
+
+# whose ADDRESS: the answer, without the version
+whose()
+{
+	exec 3<>$WHOSE
+	echo "$1" >&3
+	sed 1d <&3
+	exec 3>&-
+}
+
+dmesg -c >/dev/null
+load codetag_known || bail "cannot load codetag_known"
+dmesg | sed -n 's/.*known: //p' >"$WORK/known"
+while read -r kind address line; do
+	case $kind in
+	object|pages|vmalloc|guarded)
+		printf '%s codetag_known.c:%s [codetag_known] func:know' "$kind" "$line" ;;
+	freed)
+		printf '%s free' "$kind" ;;
+	module)
+		printf '%s nothing' "$kind" ;;
+	*)
+		continue ;;
+	esac
+	printf ' = %s\n' "$(whose "$address")"
+done <"$WORK/known" >"$WORK/whose"
+out=$(awk -F ' = ' '{
+	want = $1
+	sub(/^[a-z]* /, "", want)
+	if (substr($2, length($2) - length(want) + 1) != want)
+		print
+}' "$WORK/whose")
+[ "$(wc -l <"$WORK/whose")" -ge 7 ] && [ -z "$out" ]
+check "whose: each address has its line" $? "$out"
+grep -q ' = [0-9a-f]* 40 kmalloc-.*128: ' "$WORK/whose" && grep -q ' = [0-9a-f]* 20488 8 pages: ' "$WORK/whose"
+check "whose: what is there, and how far from its begin" $? "$(cat "$WORK/whose")"
+read -r _ address _ <"$WORK/known"
+equal "whose: with 0x" "$(whose "$address")" "$(whose "0x$address")"
+if command -v codetag >/dev/null; then
+	out=$(codetag whose "$address")
+	[ "$out" = "$address: allocated object of $(whose "$address" | sed 's/.* \(kmalloc[^:]*\):.*/\1/'), offset 40
+  allocated at $(whose "$address" | sed 's/.*: //')" ]
+	check "codetag whose" $? "$out"
+else
+	skip "codetag whose" "no codetag command"
+fi
+unload codetag_known
+case $(whose "$address") in
+*codetag_known*) false ;;
+esac
+check "whose: not after it is freed" $?
+equal "whose: no memory" "10 nothing" "$(whose 10)"
+dmesg -c >/dev/null
+! { echo 'ffff888q' 1<>$WHOSE; } 2>/dev/null
+check "whose: what is no address is refused" $?
+dmesg | grep -q "whose: 'ffff888q.*' is no hexadecimal address"
+check "whose: and named" $? "$(dmesg)"
 cleanup

@@ -11,7 +11,7 @@ have_engine || { cleanup; skip_all "not this profiler"; }
 dir=$DEBUGFS/codetag
 control=$dir/control
 files="$ALLOCINFO $SWITCH $(for f in "$dir"/* /sys/module/codetag/parameters/*; do echo "$f"; done)"
-written="$SWITCH $control $dir/queries $dir/helpers $dir/audit $dir/charged $dir/census $(for f in /sys/module/codetag/parameters/*; do [ ! -w "$f" ] || echo "$f"; done)"
+written="$SWITCH $control $dir/queries $dir/helpers $dir/audit $dir/charged $dir/census $dir/whose $(for f in /sys/module/codetag/parameters/*; do [ ! -w "$f" ] || echo "$f"; done)"
 # shellcheck disable=SC2086
 plan $((3 * $(echo $files | wc -w) + 2 * $(echo $written | wc -w) + 10))
 
