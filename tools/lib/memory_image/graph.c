@@ -590,6 +590,55 @@ static void find_tasks(struct scan *s)
 			o->extent[i].flags |= EXTENT_QUIET;
 }
 
+/* Whether the first words at @va are a list_head, and it is on a list. */
+static bool is_listed(const struct scan *s, uint64_t va)
+{
+	uint64_t missing = s->image->missing;
+	uint64_t next = image_u64(s->image, va), prev = image_u64(s->image, va + 8);
+	bool listed = next && prev && image_u64(s->image, next + 8) == va && image_u64(s->image, prev) == va;
+
+	s->image->missing = missing;
+	return listed;
+}
+
+/* Whether the call site of an id is one of the functions that get pages for kvfree_rcu(). */
+static bool is_of_kvfree(const struct image_sites *sites, uint16_t id)
+{
+	struct text site = { 0 };
+	bool is = image_site_text(sites, id, &site) &&
+		  (strstr(site.s, "func:fill_page_cache_func") || strstr(site.s, "func:add_ptr_to_bulk_krc_lock"));
+
+	text_free(&site);
+	return is;
+}
+
+/*
+ * kvfree_rcu() writes addresses of what it will free into pages, and keeps a page for the next ones
+ * when that is done. Such a page is on no list_head. Its first word leads to the next one, the others
+ * are old.
+ */
+static void find_kept_pages(struct scan *s)
+{
+	struct kernel_objects *o = s->objects;
+	uint64_t tag, of_kvfree[2] = { 0 };
+	unsigned int known = 0;
+
+	for (unsigned int id = 1; id < IMAGE_IDS && known < 2; id++)
+		if ((tag = image_tag_of(o->sites, (uint16_t)id)) && tag != of_kvfree[0] &&
+		    is_of_kvfree(o->sites, (uint16_t)id))
+			of_kvfree[known++] = tag;
+	for (size_t i = 0; i < o->extents && known; i++) {
+		struct extent *extent = &o->extent[i];
+
+		if (extent->cache || extent->order || !o->id[extent->first])
+			continue;
+		tag = image_tag_of(o->sites, o->id[extent->first]);
+		if ((tag == of_kvfree[0] || tag == of_kvfree[1]) &&
+		    !is_listed(s, s->direct_map + extent->pfn * DUMP_PAGE))
+			extent->flags |= EXTENT_KEPT;
+	}
+}
+
 static void find_modules(struct scan *s)
 {
 	struct image *image = s->image;
@@ -764,7 +813,9 @@ static void look_extent(struct scan *s, const struct extent *extent)
 	begin_node(s, extent->first);
 	if (o->id[extent->first] || extent->flags & EXTENT_USED) {
 		look_struct_pages(s, extent);
-		if (!(extent->flags & EXTENT_QUIET) && !kobjects_bit(o->is_ids, extent->first))
+		if (extent->flags & EXTENT_KEPT)
+			look_physical(s, extent->pfn * DUMP_PAGE, 8, 0);
+		else if (!(extent->flags & EXTENT_QUIET) && !kobjects_bit(o->is_ids, extent->first))
 			look_physical(s, extent->pfn * DUMP_PAGE, (uint64_t)DUMP_PAGE << extent->order, 0);
 		else if (!extent->cache && o->id[extent->first])
 			look_freed_stack(s, extent->pfn * DUMP_PAGE);
@@ -944,6 +995,7 @@ struct graph *graph_read(struct kernel_objects *objects, graph_progress *progres
 	sort_frames(&objects->reserved);
 	sort_frames(&objects->unknown);
 	find_tasks(&s);
+	find_kept_pages(&s);
 	find_modules(&s);
 	find_writers(&s);
 	look_objects(&s);

@@ -14,6 +14,7 @@ enum extent_flags {
 	EXTENT_USED = 4,	/* an allocator or the processor uses it, so it is never lost */
 	EXTENT_COMPOUND = 8,
 	EXTENT_POINTED = 16,	/* a pointer to it exists, not only one to its struct page */
+	EXTENT_KEPT = 32,	/* only its first word counts as a pointer */
 };
 
 /* Pages that belong together: an allocation, together with its objects if it is a slab. */
