@@ -56,7 +56,7 @@ audited() { codetag audit | tail -n 1 && codetag audit >/dev/null; }
 
 unmigrated() { [ -n "$(migration_targets)" ] && targets_hold_nothing; }
 
-# To within 1 % of what is in use. Slabinfo, which tells what part of the sites' memory
+# To within 2 % of what is in use; codetag where is exact, see explained(). Slabinfo, which tells what part of the sites' memory
 # is objects in pages of other sites, takes what is free in the slabs of CPUs as used:
 # none has one at that moment. Somebody may take pages between two reads.
 adds_up()
@@ -65,7 +65,7 @@ adds_up()
 		shrink_slabs
 		codetag report --top 1 --json >/tmp/json || return 1
 		jq -r '.memory | "\(.used) bytes in use, \(.not_attributed) of no call site"' /tmp/json
-		jq -e '.memory | (.not_attributed | fabs) <= .used / 100' /tmp/json >/dev/null && return 0
+		jq -e '.memory | (.not_attributed | fabs) <= .used / 50' /tmp/json >/dev/null && return 0
 		sleep 2
 	done
 	return 1
@@ -230,7 +230,7 @@ for_32_bits()
 # The self-test of codetag where, with its module, which was built with the headers
 planted()
 {
-	KO=$selftests/module sh $selftests/where.sh >/tmp/where.ktap
+	KO=$selftests/module sh $selftests/where.sh >/tmp/where.ktap 2>&1 || true
 	grep -v '^ok' /tmp/where.ktap
 	! grep '^not ok' /tmp/where.ktap
 }
