@@ -56,9 +56,9 @@ audited() { codetag audit | tail -n 1 && codetag audit >/dev/null; }
 
 unmigrated() { [ -n "$(migration_targets)" ] && targets_hold_nothing; }
 
-# To within 2 % of what is in use; codetag where is exact, see explained(). Slabinfo, which tells what part of the sites' memory
-# is objects in pages of other sites, takes what is free in the slabs of CPUs as used:
-# none has one at that moment. Somebody may take pages between two reads.
+# To within 2 % of what is in use; codetag where is exact, see explained(). Slabinfo, which tells
+# what part of the sites' memory is objects in pages of other sites, takes what is free in the
+# slabs of CPUs as used. Somebody may take pages between two reads.
 adds_up()
 {
 	for _ in 1 2 3 4 5; do

@@ -133,7 +133,7 @@ static ssize_t whose_write(struct file *file, const char __user *from, size_t co
 	mutex_lock(&whose->lock);
 	answer(whose, addr);
 	mutex_unlock(&whose->lock);
-	/* What is read next is the begin of the answer. */
+	/* A read begins with the begin of the answer. */
 	*pos = 0;
 	return count;
 }
