@@ -31,7 +31,7 @@
  * @text:	the answer to the last address
  */
 struct whose {
-	struct mutex lock;
+	struct mutex lock;	/* of the answer */
 	size_t len;
 	char text[512];
 };
@@ -48,8 +48,9 @@ static unsigned long linear_address(unsigned long addr)
 	if (!area || !(area->flags & VM_ALLOC))
 		return addr;
 	page = vmalloc_to_page((void *)addr);
-	return page && page_address(page) ? (unsigned long)page_address(page) + offset_in_page(addr) :
-					    addr;
+	if (!page || !page_address(page))
+		return addr;
+	return (unsigned long)page_address(page) + offset_in_page(addr);
 }
 
 /* "ADDRESS OFFSET KIND: FILE:LINE [MODULE] func:FUNCTION", or less if nothing holds it. */
