@@ -630,7 +630,7 @@ static void find_kept_pages(struct scan *s)
 	for (size_t i = 0; i < o->extents && known; i++) {
 		struct extent *extent = &o->extent[i];
 
-		if (extent->cache || extent->order || !o->id[extent->first])
+		if (extent->cache || !o->id[extent->first])
 			continue;
 		tag = image_tag_of(o->sites, o->id[extent->first]);
 		if ((tag == of_kvfree[0] || tag == of_kvfree[1]) &&

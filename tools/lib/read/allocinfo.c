@@ -287,7 +287,7 @@ static void find_part(struct allocinfo *info)
 
 /*
  * A function that is inlined has more than one row, and so has a module that was loaded again. But
- * where a quarter of the rows are of call sites that were there before, lists have been joined.
+ * where a third of the rows are of call sites that were there before, lists have been joined.
  */
 static void find_repeated(struct allocinfo *info)
 {
@@ -305,7 +305,7 @@ static void find_repeated(struct allocinfo *info)
 			    site->module ? site->module : "", site->func);
 		info->repeated += strmap_add(&seen, key.s, key.len) < known;
 	}
-	if (info->areas || info->repeated < 2 || info->repeated < info->count / 4)
+	if (info->areas || info->repeated < 2 || info->repeated * 3 < info->count)
 		info->repeated = 0;
 	text_free(&key);
 	strmap_free(&seen);

@@ -165,7 +165,7 @@ static bool is_summary(const char *line)
 	return !strncmp(line, "Active / Total ", 15) || !strncmp(line, "Minimum / Average ", 18);
 }
 
-/* A few caches can have one name. Where a quarter of the names were there before, lists have been joined. */
+/* A few caches can have one name. Where a third of the names were there before, lists have been joined. */
 static void find_joined(struct slabinfo *info)
 {
 	struct strmap seen = { 0 };
@@ -176,7 +176,7 @@ static void find_joined(struct slabinfo *info)
 
 		repeated += strmap_add(&seen, info->cache[i].name, strlen(info->cache[i].name)) < known;
 	}
-	if (repeated >= 2 && repeated >= info->count / 4)
+	if (repeated >= 2 && repeated * 3 >= info->count)
 		bad_lines_add(&info->bad, 1, "the same caches come again, so there are several lists");
 	strmap_free(&seen);
 }

@@ -306,6 +306,46 @@ static void test_rules(void)
 }
 
 /* The pointer to the next free object, left over from before the object was allocated */
+/*
+ * What kvfree_rcu() has written into a page counts while the page is on a list. In one that is
+ * kept for later only the first word does.
+ */
+static void test_kept_pages(void)
+{
+	static const struct {
+		const char *what, *function;
+		bool listed;
+		uint64_t first, other;
+		const char *lost;
+	} cases[] = {
+		{ "pages of anybody", "pages", false, 0, 512, "3c" },
+		{ "pages that are kept", "fill_page_cache_func", false, 0, 512, "13c" },
+		{ "pages that are kept, the next one", "fill_page_cache_func", false, 1, 512, "3c" },
+		{ "pages of another function that are kept", "add_ptr_to_bulk_krc_lock", false, 0, 512, "13c" },
+		{ "pages on a list", "fill_page_cache_func", true, 0, 512, "3c" },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct world w = world();
+		uint64_t name = small_at(SMALL_TAG_NAMES) + 64 + 32;
+
+		put(&w, STACK + 512, PAGES);
+		strcpy((char *)w.file + SMALL_HEAD + (name - SMALL_MAP), cases[i].function);
+		put(&w, PAGES + cases[i].other, FIRST);
+		if (cases[i].first)
+			put(&w, PAGES, FIRST);
+		if (cases[i].listed) {
+			/* Both neighbours are the head of the list. */
+			put(&w, PAGES, STACK + 520);
+			put(&w, PAGES + 8, STACK + 520);
+			put(&w, STACK + 520, PAGES);
+			put(&w, STACK + 528, PAGES);
+		}
+		expect_lost(&w, cases[i].what, cases[i].lost);
+		end(&w);
+	}
+}
+
 static void test_free_pointer(void)
 {
 	struct world w = world();
@@ -694,6 +734,7 @@ void test_graph(void)
 	test_page_table();
 	test_chains();
 	test_rules();
+	test_kept_pages();
 	test_free_pointer();
 	test_split();
 	test_area();
