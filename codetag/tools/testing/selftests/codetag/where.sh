@@ -26,7 +26,7 @@ row()
 {
 	awk -v name="\"$1\"," '
 		$1 == "\"name\":" { here = $2 == name }
-		here && $1 == "\"size\":" { print $2 + 0; exit }' "$WORK/where"
+		here && $1 == "\"size\":" { printf("%.0f\n", $2); exit }' "$WORK/where"
 }
 
 # owner NAME: the largest owner of a kind
@@ -91,7 +91,7 @@ command -v codetag >/dev/null || skip_all "no codetag command"
 plan 30
 
 look
-equal "total is MemTotal" "$(awk '/^MemTotal:/ { print $2 * 1024 }' /proc/meminfo)" "$(number total)"
+equal "total is MemTotal" "$(awk '/^MemTotal:/ { printf("%.0f\n", $2 * 1024) }' /proc/meminfo)" "$(number total)"
 sums >"$WORK/sums"
 check "all rows add up" $? "$(cat "$WORK/sums")"
 little
@@ -129,7 +129,7 @@ planted tmpfs tmpfs $BYTES
 umount "$WORK/tmpfs"
 
 if [ -w /proc/sys/vm/nr_hugepages ]; then
-	size=$(awk '/^Hugepagesize:/ { print $2 * 1024 }' /proc/meminfo)
+	size=$(awk '/^Hugepagesize:/ { printf("%.0f\n", $2 * 1024) }' /proc/meminfo)
 	before huge_pages
 	echo $((BYTES / size)) >/proc/sys/vm/nr_hugepages
 	planted "huge pages" huge_pages $(($(cat /proc/sys/vm/nr_hugepages) * size))
