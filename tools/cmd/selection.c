@@ -363,9 +363,24 @@ static bool load_snapshot(struct snapshot *snapshot, const struct selection *sel
 	return load(snapshot, selection, &selection->path, NULL, 1);
 }
 
+/* Says so if the query selects nothing of what there is: a name may be misspelt. */
+static void warn_unmatched(const struct selection *selection, const struct allocinfo *info)
+{
+	if (!info->count || !selection->query || query_is_empty(selection->query))
+		return;
+	for (size_t i = 0; i < info->count; i++)
+		if (query_match(selection->query, &info->site[i]))
+			return;
+	warning("no call site matches '%s'", selection->query_text.s);
+	hint("codetag report --all --group func lists the names; so do file, module and subsystem.");
+}
+
 bool selection_snapshot(struct snapshot *snapshot, const struct selection *selection)
 {
-	return load_snapshot(snapshot, selection) && add_activity(snapshot, selection, selection->path);
+	if (!load_snapshot(snapshot, selection) || !add_activity(snapshot, selection, selection->path))
+		return false;
+	warn_unmatched(selection, &snapshot->info);
+	return true;
 }
 
 bool selection_open(struct snapshot *snapshot, const struct selection *selection,

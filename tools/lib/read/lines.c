@@ -11,17 +11,32 @@
 #include "base/message.h"
 #include "read/input.h"
 
+/*
+ * How iconv() calls the UTF-16 that @head begins with: with a byte order mark, or with eight
+ * characters that have one byte in ASCII. NULL: it is none.
+ */
+static const char *utf16_name(const char *head, size_t len)
+{
+	size_t little = 0, big = 0;
+
+	if (len >= 2 && (!memcmp(head, "\xff\xfe", 2) || !memcmp(head, "\xfe\xff", 2)))
+		return "UTF-16";
+	for (size_t i = 0; i < 16 && len >= 16; i += 2) {
+		little += isprint((unsigned char)head[i]) && !head[i + 1];
+		big += !head[i] && isprint((unsigned char)head[i + 1]);
+	}
+	return little == 8 ? "UTF-16LE" : big == 8 ? "UTF-16BE" : NULL;
+}
+
 bool lines_is_utf16(const char *head, size_t len)
 {
-	if (len < 2)
-		return false;
-	return !memcmp(head, "\xff\xfe", 2) || !memcmp(head, "\xfe\xff", 2);
+	return utf16_name(head, len);
 }
 
 /* Half a character at the end of a copy that was cut is left out, and the newline with it. */
 static bool from_utf16(char **text, size_t *len)
 {
-	iconv_t convert = iconv_open("UTF-8", "UTF-16");
+	iconv_t convert = iconv_open("UTF-8", utf16_name(*text, *len));
 	size_t in_left = *len, out_left = 2 * *len;
 	char *in = *text, *made, *out;
 	bool good;

@@ -21,6 +21,7 @@
 #include "read/input.h"
 #include "read/unpack.h"
 #include "source/members.h"
+#include "source/sections.h"
 
 #define CHARGED_PATH "/sys/kernel/debug/codetag/charged"
 #define CGROUP_DIR "/sys/fs/cgroup"
@@ -370,17 +371,25 @@ static void of_archive(void *data, struct snapshot *host, const char *name)
 static bool read_text(const char *path, char *text, size_t len, struct visit *visit)
 {
 	struct snapshot host = { 0 };
+	struct sections sections;
 
 	if (!lines_plain(&text, &len)) {
 		input_complain(path, errno);
 		free(text);
 		return false;
 	}
-	if (strncmp(text, "MemTotal:", 9)) {
+	if (sections_cut(&sections, text, len) && sections.of[MEMINFO].len) {
+		free(text);
+		for (enum member m = 0; m < MEMBERS; m++)
+			host.incomplete |= !sections_take(&sections, m, &host, path);
+	} else if (!strncmp(text, "MemTotal:", 9)) {
+		member_take(&host, MEMINFO, text, len, path);
+	} else {
+		sections_free(&sections);
 		free(text);
 		return source_read(path, NULL, of_recording, visit);
 	}
-	member_take(&host, MEMINFO, text, len, path);
+	sections_free(&sections);
 	host.host = host_name(path);
 	hand_over(visit, &host);
 	return true;

@@ -23,6 +23,7 @@
 #include "read/profiling.h"
 #include "read/unpack.h"
 #include "source/members.h"
+#include "source/sections.h"
 #ifdef HAVE_SQLITE
 #include "source/fleet_db.h"
 #include "source/open_recording.h"
@@ -522,12 +523,19 @@ static void of_this_machine(struct snapshot *s)
 	s->time = (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
+/* The other files that are in the same text */
+static void read_sections(struct snapshot *s, struct sections *sections, const char *path)
+{
+	for (enum member m = 0; m < MEMBERS; m++)
+		s->incomplete |= !sections_take(sections, m, s, path);
+}
+
 /*
  * Takes over @text, which was written at @time. Reads its last copy, copy @number, or all of
- * them.
+ * them. @sections has the other files of the machine, maybe none.
  */
 static bool read_copies(const char *path, int64_t number, char *text, size_t len, int64_t time,
-			const struct visit *visit)
+			struct sections *sections, const struct visit *visit)
 {
 	struct copies copies;
 	int64_t count, first, end;
@@ -560,6 +568,9 @@ static bool read_copies(const char *path, int64_t number, char *text, size_t len
 			of_this_machine(&s);
 		if (count == 1)
 			read_beside(&s, path);
+		/* Of several copies they are those of the last one. */
+		if (i == count - 1)
+			read_sections(&s, sections, path);
 		hand_over(visit, &s, path);
 	}
 	copies_free(&copies);
@@ -582,11 +593,25 @@ static int64_t time_of(const char *path)
 static bool read_plain(const char *path, int64_t number, char *text, size_t len,
 		       const struct visit *visit)
 {
-	if (lines_plain(&text, &len))
-		return read_copies(path, number, text, len, time_of(path), visit);
-	input_complain(path, errno);
-	free(text);
-	return false;
+	struct sections sections;
+	bool good;
+
+	if (!lines_plain(&text, &len)) {
+		input_complain(path, errno);
+		free(text);
+		return false;
+	}
+	if (sections_cut(&sections, text, len) && sections.of[ALLOCINFO].len) {
+		free(text);
+		text = sections.of[ALLOCINFO].s;
+		len = sections.of[ALLOCINFO].len;
+		sections.of[ALLOCINFO] = (struct text){ 0 };
+	} else {
+		sections_free(&sections);
+	}
+	good = read_copies(path, number, text, len, time_of(path), &sections, visit);
+	sections_free(&sections);
+	return good;
 }
 
 static bool read_unpacked(const char *path, int64_t number, char *text, size_t len,

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * A text that has several files of a machine one after the other, such as the output of
+ * "cat /proc/meminfo /proc/allocinfo".
+ */
+#ifndef CODETAG_SECTIONS_H
+#define CODETAG_SECTIONS_H
+
+#include "base/text.h"
+#include "source/members.h"
+
+/* The lines of each file; those of the others are empty, so that all keep their numbers. */
+struct sections {
+	struct text of[MEMBERS];
+};
+
+/* Returns false, and @sections is empty, if @text is a single file. */
+bool sections_cut(struct sections *sections, const char *text, size_t len);
+
+/* Takes over the lines of a file as member_take() does; a file that the text lacks is none. */
+bool sections_take(struct sections *sections, enum member m, struct snapshot *s, const char *path);
+void sections_free(struct sections *sections);
+
+#endif
