@@ -49,12 +49,12 @@ if grep -q fault /proc/cmdline; then
 	if [ -e $TRACEFS/events/codetag ]; then
 		grep -q 'func:__d_alloc =p id [0-9]* trace$' $CONTROL
 		check "a line is traced" $? "$(grep func:__d_alloc $CONTROL)"
-		id=$(sed -n 's/.* func:__d_alloc =p id \([0-9]*\) .*/\1/p' $CONTROL | head -n 1)
+		# The function has two such lines.
+		ids=$(sed -n 's/.* func:__d_alloc =p id \([0-9]*\) .*/\1/p' $CONTROL | xargs | tr ' ' '|')
 		# The kernel's own mounts: task 1, before it runs a program
 		first=$(grep ': alloc: ' $TRACEFS/trace | head -n 1)
-		echo "$first" | grep -q -E -e "-[01] .*: alloc: id=$id "
+		echo "$first" | grep -q -E -e "-[01] .*: alloc: id=($ids) "
 		check "since the boot" $? "$first"
-		# The function has two such lines.
 		allocs=$(awk '$NF == "func:__d_alloc" { n += $1 } END { print n + 0 }' \
 			$DEBUGFS/codetag/activity)
 		events=$(grep -c ": alloc: id=" $TRACEFS/trace)

@@ -81,7 +81,7 @@ sent()
 }
 
 prepare
-[ -e /proc/net/unix ] || skip_all "no UNIX sockets"
+[ -e /proc/net/unix ] && [ -e /proc/net/udp ] || skip_all "no UNIX or UDP sockets"
 plan 16
 
 mkfifo "$WORK/stop"

@@ -18,7 +18,7 @@
 #ifdef CODETAG_LIVE_TAG
 struct alloc_tag codetag_live_original;
 /* The only reference, in a section of its own, whose relocations scripts/klp-symbol takes. */
-static struct alloc_tag *tag __section(".data.codetag_live") = &codetag_live_original;
+static struct alloc_tag *tag __section(".data..codetag_live") = &codetag_live_original;
 #endif
 
 static void *live_start(struct seq_file *m, loff_t *pos)
