@@ -14,12 +14,15 @@
 #include "debugfs.h"
 #include "image.h"
 #include "base/message.h"
+#include "image/types.h"
 #include "memory_image/whose.h"
 #include "write/json.h"
 
 struct options {
 	struct image_input input;
 	struct debugfs_dir dir;
+	const char *types_path;
+	struct types *types;	/* NULL: members have no names */
 	bool json;
 	const char **address;
 	size_t count, room;
@@ -27,6 +30,9 @@ struct options {
 
 static const struct argp_option options[] = {
 	IMAGE_FILE_OPTION,
+	{ "types", 't', "FILE", 0,
+	  "Name members of structures by the BTF in FILE, such as vmlinux (default for the running "
+	  "kernel: " TYPES_OF_KERNEL ")", 9 },
 	{ "json", 'j', NULL, 0, "Write JSON", 10 },
 	{ 0 }
 };
@@ -59,6 +65,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case 'j':
 		o->json = true;
 		return 0;
+	case 't':
+		o->types_path = arg;
+		return 0;
 	case KEY_IMAGE_FILE:
 		o->input.path = arg;
 		return 0;
@@ -90,15 +99,39 @@ static const struct argp argp = {
 	"\vExamples:\n"
 	"  codetag whose ffff888003a1c040\n"
 	"  codetag whose --image vmcore ffff888003a1c040\n"
+	"  codetag whose --image vmcore --types vmlinux ffff888003a1c040\n"
 	"  codetag whose --image vmcore --json pfn:3a1c\n\n"
 	"Exit status: 0 success, 1 there is nothing at an address, 2 trouble.",
 	children, NULL, NULL
 };
 
-/* @site is the call site, empty if there is none. */
-static void print(const struct options *o, const char *address, const struct whose *whose,
-		  const struct text *site, struct json *json)
+/* What there is at an address; each text is empty if it is not known. */
+struct answer {
+	struct whose whose;
+	struct text type, member, site;
+};
+
+static void answer_free(struct answer *answer)
 {
+	text_free(&answer->whose.what);
+	text_free(&answer->type);
+	text_free(&answer->member);
+	text_free(&answer->site);
+}
+
+static void json_text(struct json *json, const char *key, const struct text *text)
+{
+	if (text->len)
+		json_string(json, key, text->s);
+	else
+		json_null(json, key);
+}
+
+static void print(const struct options *o, const char *address, const struct answer *answer,
+		  struct json *json)
+{
+	const struct whose *whose = &answer->whose;
+
 	if (o->json) {
 		json_object(json, NULL);
 		json_string(json, "address", address);
@@ -107,47 +140,131 @@ static void print(const struct options *o, const char *address, const struct who
 			json_null(json, "offset");
 		else
 			json_int(json, "offset", (int64_t)whose->offset);
-		if (site->len)
-			json_string(json, "name", site->s);
-		else
-			json_null(json, "name");
+		json_text(json, "type", &answer->type);
+		json_text(json, "member", &answer->member);
+		json_text(json, "name", &answer->site);
 		json_end_object(json);
 	} else {
 		printf("%s: %s", address, whose->what.s);
 		if (!whose->nothing)
 			printf(", offset %" PRIu64, whose->offset);
 		putchar('\n');
-		if (site->len)
-			printf("  allocated at %s\n", site->s);
+		if (answer->type.len)
+			printf("  %s%s%s\n", answer->type.s, answer->member.len ? ", member " : "",
+			       answer->member.len ? answer->member.s : "");
+		if (answer->site.len)
+			printf("  allocated at %s\n", answer->site.s);
 	}
 }
 
+#ifdef HAVE_BPF
+static bool open_types(struct options *o)
+{
+	const char *path = o->types_path ? o->types_path : o->input.path ? NULL : TYPES_OF_KERNEL;
+
+	o->types = path ? types_open(path, o->types_path) : NULL;
+	return o->types || !o->types_path;
+}
+
+/*
+ * An object of a cache that the kernel has merged with others of the same size can be of any
+ * of their types, so its members have no names.
+ */
+static void name_in_image(const struct options *o, struct answer *answer)
+{
+	const struct image_cache *cache = answer->whose.cache;
+	int64_t references = o->types ? types_offset(o->types, "kmem_cache", "refcount") : -1;
+
+	if (cache && references >= 0 &&
+	    image_u32(o->input.recount.image, cache->address + (uint64_t)references) == 1)
+		types_find(o->types, cache->name, cache->object_size, answer->whose.offset,
+			   &answer->type, &answer->member);
+}
+
+/* A number in a file of a cache, -1 if there is none. */
+static int64_t cache_number(const char *cache, const char *file)
+{
+	struct text path = { 0 };
+	long long number;
+	FILE *in;
+
+	text_printf(&path, "/sys/kernel/slab/%s/%s", cache, file);
+	in = fopen(path.s, "re");
+	text_free(&path);
+	if (!in || fscanf(in, "%lld", &number) != 1)
+		number = -1;
+	if (in)
+		fclose(in);
+	return number;
+}
+
+static void name_live(const struct options *o, const char *cache, struct answer *answer)
+{
+	int64_t size;
+
+	if (!o->types || strchr(cache, '/') || cache_number(cache, "aliases"))
+		return;
+	size = cache_number(cache, "object_size");
+	if (size > 0)
+		types_find(o->types, cache, (uint64_t)size, answer->whose.offset, &answer->type,
+			   &answer->member);
+}
+
+static void close_types(struct options *o)
+{
+	types_close(o->types);
+}
+#else
+static bool open_types(struct options *o)
+{
+	if (o->types_path)
+		warning("%s: this build cannot read BTF (libbpf)", o->types_path);
+	return !o->types_path;
+}
+
+static void name_in_image(const struct options *o, struct answer *answer)
+{
+	(void)o, (void)answer;
+}
+
+static void name_live(const struct options *o, const char *cache, struct answer *answer)
+{
+	(void)o, (void)cache, (void)answer;
+}
+
+static void close_types(struct options *o)
+{
+	(void)o;
+}
+#endif
+
 static void print_in_image(struct options *o, const char *address, struct json *json, bool *nothing)
 {
-	struct text site = { 0 };
-	struct whose whose;
+	struct answer answer = { 0 };
+	struct whose *whose = &answer.whose;
 	uint64_t value = 0;
 	bool pfn;
 
 	read_address(address, &value, &pfn);
-	(pfn ? whose_find_pfn : whose_find)(o->input.sites, &o->input.recount, value, &whose);
-	*nothing |= whose.nothing;
-	if (!image_site_text(o->input.sites, whose.id, &site))
-		text_clear(&site);
-	print(o, address, &whose, &site, json);
-	text_free(&whose.what);
-	text_free(&site);
+	(pfn ? whose_find_pfn : whose_find)(o->input.sites, &o->input.recount, value, whose);
+	*nothing |= whose->nothing;
+	if (!image_site_text(o->input.sites, whose->id, &answer.site))
+		text_clear(&answer.site);
+	name_in_image(o, &answer);
+	print(o, address, &answer, json);
+	answer_free(&answer);
 }
 
 /*
  * Takes the kernel's answer apart: "ADDRESS nothing", "ADDRESS OFFSET WHAT: free" or "ADDRESS OFFSET
  * WHAT: SITE". Returns false if it is none.
  */
-static bool read_answer(char *answer, struct whose *whose, struct text *site)
+static bool read_answer(const struct options *o, char *text, struct answer *answer)
 {
-	char *line = strchr(answer, '\n'), *what, *rest, *end;
+	struct whose *whose = &answer->whose;
+	char *line = strchr(text, '\n'), *what, *rest, *end;
 
-	*whose = (struct whose){ 0 };
+	*answer = (struct answer){ 0 };
 	if (!line)
 		return false;
 	line++;
@@ -166,38 +283,37 @@ static bool read_answer(char *answer, struct whose *whose, struct text *site)
 		return false;
 	*rest = '\0';
 	rest += 2;
+	name_live(o, end + 1, answer);
 	if (!strcmp(rest, "free")) {
 		text_printf(&whose->what, "free object of %s", end + 1);
 		return true;
 	}
 	text_printf(&whose->what, isdigit((unsigned char)end[1]) || !strcmp(end, " page") ?
 		    "allocated %s" : "allocated object of %s", end + 1);
-	text_printf(site, "%s", rest);
+	text_printf(&answer->site, "%s", rest);
 	return true;
 }
 
 static bool print_live(const struct options *o, int fd, const char *address, struct json *json, bool *nothing)
 {
-	struct text site = { 0 };
-	struct whose whose;
-	char answer[1024];
+	struct answer answer;
+	char text[1024];
 	ssize_t len = -1;
 
 	if (write(fd, address, strlen(address)) == (ssize_t)strlen(address))
-		len = pread(fd, answer, sizeof(answer) - 1, 0);
+		len = pread(fd, text, sizeof(text) - 1, 0);
 	if (len < 0) {
 		warning("%s/whose: %s: %s", o->dir.path, address, strerror(errno));
 		return false;
 	}
-	answer[len] = '\0';
-	if (!read_answer(answer, &whose, &site)) {
+	text[len] = '\0';
+	if (!read_answer(o, text, &answer)) {
 		warning("%s/whose has an answer that this build does not understand", o->dir.path);
 		return false;
 	}
-	*nothing |= whose.nothing;
-	print(o, address, &whose, &site, json);
-	text_free(&whose.what);
-	text_free(&site);
+	*nothing |= answer.whose.nothing;
+	print(o, address, &answer, json);
+	answer_free(&answer);
 	return true;
 }
 
@@ -227,7 +343,8 @@ int cmd_whose(int argc, char **argv)
 	bool nothing = false, good;
 
 	argp_parse(&argp, argc, argv, 0, NULL, &o);
-	if (o.input.path && !image_input_open(&o.input)) {
+	if (!open_types(&o) || (o.input.path && !image_input_open(&o.input))) {
+		close_types(&o);
 		image_input_close(&o.input);
 		free(o.address);
 		return STATUS_TROUBLE;
@@ -248,6 +365,7 @@ int cmd_whose(int argc, char **argv)
 		json_end_array(&json);
 		json_end_object(&json);
 	}
+	close_types(&o);
 	free(o.address);
 	return !good ? STATUS_TROUBLE : nothing ? STATUS_FOUND : STATUS_OK;
 }

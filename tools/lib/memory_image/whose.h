@@ -10,6 +10,7 @@ struct whose {
 	uint64_t offset;	/* offset of the address in it */
 	uint16_t id;		/* 0: it has no call site */
 	bool nothing;		/* @offset has no meaning */
+	const struct image_cache *cache;	/* the cache of the object, NULL: it is none */
 };
 
 /* Always finds a description; @whose then has to be freed. */

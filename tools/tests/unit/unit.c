@@ -33,6 +33,7 @@ int main(void)
 	test_message();
 	test_strmap();
 	test_trend();
+	test_types();
 	test_stack_watch();
 	test_kmem();
 	return failures != 0;

@@ -23,5 +23,6 @@ void test_query(void);
 void test_stack_watch(void);
 void test_strmap(void);
 void test_trend(void);
+void test_types(void);
 
 #endif
