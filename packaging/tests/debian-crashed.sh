@@ -4,6 +4,7 @@
 # before the crash. Prints "ok NAME", "not ok NAME", and after them lines with "# ".
 # shellcheck disable=SC2181
 dump=$(echo /var/crash/*/dump.*)
+types=/sys/kernel/btf/vmlinux
 
 check()
 {
@@ -46,9 +47,8 @@ filtered()
 	esac
 }
 audited() { codetag audit --image "$dump"; }
-# Most of what the module has forgotten: words that nobody has cleared can lead to the rest. Of all
-# others one in 10,000 at most. lost ends with 1
-# if there is something.
+# Most of what the module has forgotten: words that nobody has cleared can lead to the rest. Of
+# all others one in 10,000 at most. lost ends with 1 if there is something.
 forgotten()
 {
 	codetag lost --image "$dump" --json >/tmp/lost || [ $? -eq 1 ]
@@ -58,6 +58,28 @@ forgotten()
 	jq -e '([.rows[] | select(.name | test("hold_init"))] | map(.calls) | add // 0) as $planted |
 		$planted >= 6 and ((.rows | map(.calls) | add) - $planted) * 10000 <= .objects' /tmp/lost
 }
+# Registers of the panic that have an address of the kernel: at least the stack has an owner.
+registers()
+{
+	# shellcheck disable=SC2046
+	set -- $(cat /var/crash/*/dmesg.* | sed -n '/sysrq: Trigger a crash/,$p' |
+		grep -o -E '(R[A-Z0-9]{2}|RSP): (0018:)?ffff[0-9a-f]{12}' | sed 's/.*://' | sort -u)
+	[ $# -gt 0 ]
+	codetag whose --image "$dump" --types $types "$@" >/tmp/whose || [ $? -eq 1 ]
+	cat /tmp/whose
+	grep 'stack of' /tmp/whose
+}
+# Objects that point to dentries, among them other dentries
+members()
+{
+	# shellcheck disable=SC2046
+	set -- $(codetag holders --image "$dump" func __d_alloc --json |
+		jq -r '.rows[].example // empty' | sed -n 's/^\([0-9a-f]*\)+\([0-9]*\)$/\1 \2/p' |
+		while read -r address offset; do printf '%x\n' $((0x$address + offset)); done)
+	codetag whose --image "$dump" --types $types "$@" >/tmp/whose || [ $? -eq 1 ]
+	cat /tmp/whose
+	grep -A 1 'object of dentry' /tmp/whose | grep 'struct dentry, member d_'
+}
 where() { cat /var/crash/where && codetag where --image "$dump"; }
 
 check 'kdump-tools has written a dump' written
@@ -65,4 +87,6 @@ check 'a report of the dump is what the machine said before' reports
 check 'the audit of the dump finds no mismatch' audited
 check 'the forgotten memory is named' forgotten
 check 'a dump that lacks slabs is told from one that has all' filtered
+check 'whose the registers of the panic are' registers
+check 'members of structures have names' members
 check 'where the memory of the dead machine had gone' where
