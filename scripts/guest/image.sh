@@ -26,7 +26,7 @@ insmod codetag_test.ko && insmod codetag_victim.ko && insmod codetag_known.ko &&
 echo hold all >/sys/kernel/debug/codetag_test/run
 # An unloaded module with memory, and contexts of what is split.
 rmmod codetag_victim
-echo 'file mm/* keys=stack,node; file fs/* keys=size' >$CODETAG/control || exit
+echo 'file mm/* keys=stack,node; file fs/* keys=size,age' >$CODETAG/control || exit
 mkdir -p /tmp/work
 # Not every kernel has ext4.
 mount -t ext4 /dev/vda /tmp/work || mount -t tmpfs none /tmp/work || exit

@@ -15,6 +15,7 @@
 #include "base/message.h"
 #include "base/number.h"
 #include "base/strmap.h"
+#include "memory_image/contexts.h"
 #include "memory_image/groups.h"
 #include "memory_image/report.h"
 #include "read/allocinfo.h"
@@ -32,7 +33,7 @@
 #define OTHERS "others"
 
 enum by { BY_KIND, BY_NODE, BY_ZONE, BY_MIGRATETYPE, BY_ORDER, BY_CACHE, BY_CGROUP,
-	  BY_SITE, BY_COUNT };
+	  BY_AGE, BY_SITE, BY_COUNT };
 
 /* A word of --by, the heading of its column, and the name of its JSON field. */
 static const struct table_column by_columns[BY_COUNT] = {
@@ -43,6 +44,7 @@ static const struct table_column by_columns[BY_COUNT] = {
 	[BY_ORDER] = { "ORDER", true, "order", false },
 	[BY_CACHE] = { "CACHE", false, "cache", false },
 	[BY_CGROUP] = { "CGROUP", false, "cgroup", false },
+	[BY_AGE] = { "AGE", true, "age", false },
 	[BY_SITE] = { "NAME", false, "site", false },
 };
 
@@ -69,6 +71,7 @@ struct census {
 	struct arena strings;
 	bool known[IMAGE_IDS], wanted[IMAGE_IDS];
 	char *site[IMAGE_IDS];
+	char *age[IMAGE_IDS];	/* of contexts that have one */
 	char zone[16][16], type[16][24];
 };
 
@@ -171,7 +174,7 @@ static const struct argp argp = {
 	"kernel counts while it works, so what moves meanwhile may be counted or not. FILE is an "
 	"image of a machine's memory, such as a dump of kdump, or a copy of the kernel's file "
 	"census. Control groups are known of pages, and of objects if the kernel or the image tells "
-	"them. A census has at most " AS_TEXT(MAX_ROWS) " rows. Memory of further rows is added up in "
+	"them; ages, in seconds, of call sites that were split by age, in an image. A census has at most " AS_TEXT(MAX_ROWS) " rows. Memory of further rows is added up in "
 	"the row " OTHERS "."
 	"\vExamples:\n"
 	"  codetag census --by node,zone\n"
@@ -234,6 +237,8 @@ static const char *field(struct census *c, enum by by, const struct holding *h, 
 		return h->cache ? h->cache->name : "-";
 	case BY_CGROUP:
 		return page ? image_group_path(c->groups, h->group) : "none";
+	case BY_AGE:
+		return c->age[h->id] ? c->age[h->id] : "-";
 	case BY_SITE:
 		return c->site[h->id];
 	case BY_COUNT:
@@ -305,6 +310,14 @@ static void read_names(struct census *c)
 	}
 }
 
+static void keep_age(void *data, uint16_t id, const char *age)
+{
+	struct census *c = data;
+
+	free(c->age[id]);
+	c->age[id] = xstrdup(age);
+}
+
 static int by_size(const void *a, const void *b)
 {
 	const struct row *x = a, *y = b;
@@ -354,18 +367,30 @@ static void print_table(const struct census *c)
 
 /* ---- of an image, of this machine, of a file ------------------------------------------- */
 
+static bool is_by(const struct census *c, enum by by)
+{
+	for (size_t i = 0; i < c->columns; i++)
+		if (c->by[i] == by)
+			return true;
+	return false;
+}
+
 static int read_image(struct census *c)
 {
 	int status = STATUS_TROUBLE;
 
 	if (image_input_open(&c->input)) {
-		for (size_t i = 0; i < c->columns; i++)
-			c->input.recount.groups |= c->by[i] == BY_CGROUP;
+		c->input.recount.groups = is_by(c, BY_CGROUP);
 		if (c->input.recount.groups)
 			c->groups = image_groups_open(c->input.image);
 		if (c->input.recount.groups && !c->groups) {
 			warning("%s does not tell control groups: its kernel has none, or an older layout "
 				"table. Leave out cgroup", c->input.path);
+			return status;
+		}
+		if (is_by(c, BY_AGE) && !image_context_ages(c->input.sites, keep_age, c)) {
+			warning("%s does not tell ages: its kernel has no contexts, or an older layout "
+				"table. Leave out age", c->input.path);
 			return status;
 		}
 		read_names(c);
@@ -457,6 +482,11 @@ static int read_census(struct census *c)
 	size_t len;
 	char *text;
 
+	if (is_by(c, BY_AGE)) {
+		warning("only an image of memory is broken down by age");
+		hint("codetag contexts --group age does so on this machine, for call sites that are split by age.");
+		return STATUS_TROUBLE;
+	}
 	if (!c->input.path) {
 		if (!count_live(c, &text, &len))
 			return STATUS_TROUBLE;
@@ -521,8 +551,10 @@ int cmd_census(int argc, char **argv)
 	image_groups_free(c->groups);
 	image_input_close(&c->input);
 	text_free(&c->key);
-	for (size_t i = 0; i < IMAGE_IDS; i++)
+	for (size_t i = 0; i < IMAGE_IDS; i++) {
 		free(c->site[i]);
+		free(c->age[i]);
+	}
 	query_free(c->query);
 	text_free(&c->query_text);
 	strmap_free(&c->keys);

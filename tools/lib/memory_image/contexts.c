@@ -24,6 +24,8 @@ struct reader {
 	char key[MAX_KEYS][16];
 	size_t keys;
 	uint64_t now;	/* seconds since boot */
+	void (*age)(void *data, uint16_t id, const char *age);
+	void *data;
 };
 
 /* Sums over all processors */
@@ -294,7 +296,8 @@ static void put_context(const struct reader *r, uint16_t id, const char *raw)
 	put_stack(r, raw);
 }
 
-static void put_contexts(const struct reader *r)
+static void each_context(const struct reader *r,
+			 void (*each)(const struct reader *r, uint16_t id, const char *raw))
 {
 	struct image *image = r->image;
 	const uint64_t *n = image->n;
@@ -308,7 +311,7 @@ static void put_contexts(const struct reader *r)
 		    !image_read(image, range->block + n[N_BLOCK_CONTEXTS] +
 				(id - range->first) * n[N_CONTEXT_SIZE], raw, n[N_CONTEXT_SIZE]))
 			continue;
-		put_context(r, (uint16_t)id, raw);
+		each(r, (uint16_t)id, raw);
 	}
 	free(raw);
 }
@@ -342,28 +345,66 @@ static bool layout_sane(const struct image *image)
 	return true;
 }
 
-bool image_contexts(const struct image_sites *sites, struct image_functions *functions,
-		    struct text *text)
+/* Returns false if the kernel does not tell its contexts. */
+static bool reader_begin(struct reader *r, const struct image_sites *sites, struct text *out)
 {
 	struct image *image = sites->image;
 	const uint64_t *n = image->n;
-	struct reader r = {
-		.sites = sites, .image = image, .functions = functions, .out = text,
-		.keys = n[N_NR_KEYS],
-	};
 
+	*r = (struct reader){ .sites = sites, .image = image, .out = out, .keys = n[N_NR_KEYS] };
 	if (!n[N_SITES] || !layout_sane(image))
 		return false;
-	for (size_t i = 0; i < r.keys; i++)
-		image_string(image, image_u64(image, n[N_KEY_NAMES] + 8 * i), r.key[i], sizeof(r.key[i]));
+	for (size_t i = 0; i < r->keys; i++)
+		image_string(image, image_u64(image, n[N_KEY_NAMES] + 8 * i), r->key[i], sizeof(r->key[i]));
 	/* Without the time during which the machine was suspended. */
-	r.now = (image_u64(image, n[N_JIFFIES]) - n[N_JIFFIES_BEGIN]) / n[N_HZ];
+	r->now = (image_u64(image, n[N_JIFFIES]) - n[N_JIFFIES_BEGIN]) / n[N_HZ];
+	return true;
+}
+
+bool image_contexts(const struct image_sites *sites, struct image_functions *functions,
+		    struct text *text)
+{
+	struct reader r;
+
+	if (!reader_begin(&r, sites, text))
+		return false;
+	r.functions = functions;
 	text_puts(text, "# contexts - version: 1.0\n"
 		  "# site:    <size>  <calls>   <lost> <tag info> <keys>\n"
 		  "#     <size>  <calls> <allocs> <tag info> <values>\n");
-	each_site(image, add_site, &r);
-	put_contexts(&r);
+	each_site(sites->image, add_site, &r);
+	each_context(&r, put_context);
 	return true;
+}
+
+static void tell_age(const struct reader *r, uint16_t id, const char *raw)
+{
+	char *age;
+
+	text_clear(r->out);
+	put_values(r, raw);
+	/* Names in other values have no blanks. */
+	age = r->out->len ? strstr(r->out->s, " age=") : NULL;
+	if (!age)
+		return;
+	age += strlen(" age=");
+	age[strcspn(age, " ")] = '\0';
+	r->age(r->data, id, age);
+}
+
+bool image_context_ages(const struct image_sites *sites,
+			void (*each)(void *data, uint16_t id, const char *age), void *data)
+{
+	struct text values = { 0 };
+	struct reader r;
+	bool good = reader_begin(&r, sites, &values);
+
+	r.age = each;
+	r.data = data;
+	if (good)
+		each_context(&r, tell_age);
+	text_free(&values);
+	return good;
 }
 
 uint64_t image_sites_split(const struct image_sites *sites, uint64_t *all)

@@ -14,6 +14,13 @@
 bool image_contexts(const struct image_sites *sites, struct image_functions *functions,
 		    struct text *text);
 
+/*
+ * Calls @each for each context of a call site that is split by age, with the smallest and the
+ * largest age of its allocations in seconds: "3-17". Returns false as image_contexts() does.
+ */
+bool image_context_ages(const struct image_sites *sites,
+			void (*each)(void *data, uint16_t id, const char *age), void *data);
+
 /* Number of call sites that are split; 0 if that is not known. */
 uint64_t image_sites_split(const struct image_sites *sites, uint64_t *all);
 
