@@ -35,10 +35,11 @@ reports()
 # Linux 6.12, too. Then the command warns that its result may be wrong, and fails.
 filtered()
 {
-	makedumpfile -R /tmp/whole <"$dump"
-	makedumpfile -c -d 31 /tmp/whole /tmp/filtered
+	makedumpfile -R /var/tmp/whole <"$dump"
+	makedumpfile -c -d 31 /var/tmp/whole /var/tmp/filtered
+	rm /var/tmp/whole
 	status=0
-	codetag audit --image /tmp/filtered >/tmp/audit 2>/tmp/errors || status=$?
+	codetag audit --image /var/tmp/filtered >/tmp/audit 2>/tmp/errors || status=$?
 	cat /tmp/errors
 	tail -n 1 /tmp/audit
 	case $(makedumpfile -v 2>&1) in
@@ -63,7 +64,7 @@ registers()
 {
 	# shellcheck disable=SC2046
 	set -- $(cat /var/crash/*/dmesg.* | sed -n '/sysrq: Trigger a crash/,$p' |
-		grep -o -E '(R[A-Z0-9]{2}|RSP): (0018:)?ffff[0-9a-f]{12}' | sed 's/.*://' | sort -u)
+		grep -o -E '(R[A-Z0-9]{2}|RSP): (0018:)?ff[0-9a-f]{14}' | sed 's/.*://' | sort -u)
 	[ $# -gt 0 ]
 	codetag whose --image "$dump" --types $types "$@" >/tmp/whose || [ $? -eq 1 ]
 	cat /tmp/whose

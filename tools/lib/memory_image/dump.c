@@ -5,6 +5,7 @@
 #include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +18,7 @@
 #endif
 
 #include "base/memory.h"
+#include "base/text.h"
 
 /* More than any dump has: one for each piece of memory. */
 #define MAX_SEGMENTS 65536
@@ -368,16 +370,62 @@ static size_t read_full(int fd, void *buf, size_t len, uint64_t offset)
 }
 
 /*
+ * Opens a file without a name. It can be as large as the memory of a machine, so it is not in
+ * /tmp, which may be memory of this one. *@dir is the directory. Returns -1 with errno.
+ */
+static int open_nameless(const char **dir)
+{
+	const char *chosen = getenv("TMPDIR");
+	struct text path = { 0 };
+	int fd;
+
+	*dir = chosen && *chosen ? chosen : "/var/tmp";
+	text_printf(&path, "%s/codetag.XXXXXX", *dir);
+	fd = mkostemp(path.s, O_CLOEXEC);
+	if (fd >= 0)
+		unlink(path.s);
+	text_free(&path);
+	return fd;
+}
+
+/* Returns false with errno. */
+static bool write_full(int fd, const char *buf, size_t len, uint64_t offset)
+{
+	while (len) {
+		ssize_t put = pwrite(fd, buf, len, (off_t)offset);
+
+		if (put <= 0)
+			return false;
+		buf += put;
+		len -= (size_t)put;
+		offset += (uint64_t)put;
+	}
+	return true;
+}
+
+static const char *no_room(const char *dir)
+{
+	static char why[PATH_MAX + 128];
+
+	snprintf(why, sizeof(why), "is flattened, and cannot be put together in %s (see TMPDIR): %s", dir,
+		 strerror(errno));
+	return why;
+}
+
+/*
  * makedumpfile writes a flattened file to a pipe. Puts its parts in their places in a file
  * without a name, which is read instead.
  */
 static const char *unflatten(struct dump *dump)
 {
-	FILE *whole = tmpfile();
-	char *buf = xmalloc(FLAT_COPY);
+	const char *dir, *why = NULL;
+	int whole = open_nameless(&dir);
 	uint64_t at = FLAT_HEAD, piece[2];
-	const char *why = whole ? NULL : strerror(errno);
+	char *buf;
 
+	if (whole < 0)
+		return no_room(dir);
+	buf = xmalloc(FLAT_COPY);
 	while (!why) {
 		uint64_t offset, left;
 
@@ -395,20 +443,20 @@ static const char *unflatten(struct dump *dump)
 
 			if (offset > INT64_MAX - len || read_full(dump->fd, buf, len, at) != len)
 				why = "is incomplete: its end is missing";
-			else if (pwrite(fileno(whole), buf, len, (off_t)offset) != (ssize_t)len)
-				why = strerror(errno);
+			else if (!write_full(whole, buf, len, offset))
+				why = no_room(dir);
 			at += len;
 			offset += len;
 			left -= len;
 		}
 	}
 	free(buf);
-	if (whole && !why) {
+	if (why) {
+		close(whole);
+	} else {
 		close(dump->fd);
-		dump->fd = fcntl(fileno(whole), F_DUPFD_CLOEXEC, 0);
+		dump->fd = whole;
 	}
-	if (whole)
-		fclose(whole);
 	return why;
 }
 

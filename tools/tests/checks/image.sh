@@ -146,6 +146,22 @@ image_cut() {
 	exits 2 "lacks memory of its layout table" lost --image "$scratch/cut"
 }
 
+# A flattened file is put together first, where there may be no room for it.
+image_flat() {
+	python3 -c '
+import struct, sys
+sys.stdout.buffer.write((b"makedumpfile".ljust(16, b"\0") + struct.pack(">QQ", 1, 1)).ljust(4096, b"\0") +
+	struct.pack(">QQ", 0, 3 << 20) + bytes(3 << 20) + struct.pack(">QQ", 2**64 - 1, 2**64 - 1))' >"$scratch/flat"
+	mkdir -p "$scratch/there"
+	(export TMPDIR=$scratch/nowhere
+	exits 2 "cannot be put together in $scratch/nowhere (see TMPDIR): No such file" audit --image "$scratch/flat") &&
+		(export TMPDIR=$scratch/there
+		trap '' XFSZ
+		ulimit -f 1500
+		exits 2 "cannot be put together in $scratch/there (see TMPDIR): File too large" audit --image "$scratch/flat") &&
+		[ -z "$(ls "$scratch/there")" ]
+}
+
 if make_images; then
 	check image/lost image_lost
 	check image/graph image_graph
@@ -157,6 +173,7 @@ if make_images; then
 	check image/census image_census
 	check image/two-files image_two_files
 	check image/sparse image_sparse
+	check image/flat image_flat
 	check docs/json/lost json_is_documented "$codetag" lost --json --contexts --image "$small"
 	check docs/json/graph json_is_documented "$codetag" graph --json --image "$linked" func pages
 	check docs/json/holders json_is_documented "$codetag" holders --json --image "$linked" func pages
