@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 # Programs of BPF in stacks: with bpf_jit_harden nothing tells where they are, and those of
-# users, which have no names, do not either.
+# users, which have no names, do not either. What the kernel keeps of them stays in contexts.
+# guest: own
 # store: any
 . "$(dirname "$0")/codetag.inc"
 
