@@ -81,6 +81,11 @@ members()
 	cat /tmp/whose
 	grep -A 1 'object of dentry' /tmp/whose | grep 'struct dentry, member d_'
 }
+running()
+{
+	codetag audit --image /proc/kcore || [ $? -eq 2 ]
+	codetag audit --image /proc/kcore 2>&1 | grep 'is the memory of a running machine'
+}
 where() { cat /var/crash/where && codetag where --image "$dump"; }
 
 check 'kdump-tools has written a dump' written
@@ -90,4 +95,5 @@ check 'the forgotten memory is named' forgotten
 check 'a dump that lacks slabs is told from one that has all' filtered
 check 'whose the registers of the panic are' registers
 check 'members of structures have names' members
+check 'memory of the running machine is no image' running
 check 'where the memory of the dead machine had gone' where

@@ -6,11 +6,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/magic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #ifdef HAVE_KDUMP
@@ -336,6 +338,9 @@ static const void *elf_page(struct dump *dump, uint64_t pa)
 
 /* ---- libkdumpfile -------------------------------------------------------------- */
 
+/* What dump_open() says when it fails. */
+static char why_text[512];
+
 #ifdef HAVE_KDUMP
 
 /* Parts of a flattened file, each with its place in the original; all numbers are big-endian */
@@ -405,11 +410,10 @@ static bool write_full(int fd, const char *buf, size_t len, uint64_t offset)
 
 static const char *no_room(const char *dir)
 {
-	static char why[PATH_MAX + 128];
-
-	snprintf(why, sizeof(why), "is flattened, and cannot be put together in %s (see TMPDIR): %s", dir,
+	snprintf(why_text, sizeof(why_text),
+		 "is flattened, and cannot be put together in %.256s (see TMPDIR): %s", dir,
 		 strerror(errno));
-	return why;
+	return why_text;
 }
 
 /*
@@ -676,8 +680,6 @@ static bool kdump_info(struct dump *dump, const char *name, char **value)
 
 /* ---- either kind of file ----------------------------------------------------------- */
 
-static char why_text[256];
-
 struct dump *dump_open_memory(const void *data, size_t len, const char **why)
 {
 	struct dump *dump = xcalloc(1, sizeof(*dump));
@@ -691,6 +693,20 @@ struct dump *dump_open_memory(const void *data, size_t len, const char **why)
 	return dump;
 }
 
+/* Memory that changes while it is read: /proc/kcore, /dev/mem. That of /proc/vmcore stays. */
+static bool is_running(int fd, const struct stat *st)
+{
+	char link[32], path[PATH_MAX];
+	struct statfs fs;
+	ssize_t len;
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	len = readlink(link, path, sizeof(path));
+	return S_ISCHR(st->st_mode) ||
+	       (len > 6 && !memcmp(path + len - 6, "/kcore", 6) && !fstatfs(fd, &fs) &&
+		fs.f_type == PROC_SUPER_MAGIC);
+}
+
 struct dump *dump_open(const char *path, const char **why)
 {
 	struct dump *dump = xcalloc(1, sizeof(*dump));
@@ -700,8 +716,11 @@ struct dump *dump_open(const char *path, const char **why)
 	void *data;
 
 	dump->fd = open(path, O_RDONLY | O_CLOEXEC);
-	got = dump->fd < 0 ? -1 : pread(dump->fd, head, sizeof(head), 0);
-	if (got < 0 || fstat(dump->fd, &st)) {
+	got = dump->fd < 0 || fstat(dump->fd, &st) ? -1 : pread(dump->fd, head, sizeof(head), 0);
+	if (dump->fd >= 0 && is_running(dump->fd, &st)) {
+		*why = "is the memory of a running machine, which changes while it is read; "
+		       "without --image the kernel itself is asked";
+	} else if (got < 0) {
 		*why = strerror(errno);
 	} else if (!is_core(head, (size_t)got)) {
 		*why = dump_is(head, (size_t)got) ? open_kdump(dump) :
@@ -720,7 +739,8 @@ struct dump *dump_open(const char *path, const char **why)
 	}
 	if (*why) {
 		/* The cached page may belong to a file that is closed now. */
-		strncpy(why_text, *why, sizeof(why_text) - 1);
+		if (*why != why_text)
+			snprintf(why_text, sizeof(why_text), "%s", *why);
 		*why = why_text;
 		dump_close(dump);
 		return NULL;
