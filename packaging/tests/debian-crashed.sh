@@ -75,8 +75,9 @@ members()
 {
 	# shellcheck disable=SC2046
 	set -- $(codetag holders --image "$dump" func __d_alloc --json |
-		jq -r '.rows[].example // empty' | sed -n 's/^\([0-9a-f]*\)+\([0-9]*\)$/\1 \2/p' |
-		while read -r address offset; do printf '%x\n' $((0x$address + offset)); done)
+		jq -r '.rows[].example // empty' | sed -n 's/^\([0-9a-f]*\)+\([0-9]*\)$/0x\1 + \2/p' |
+		bash -c 'while read -r place; do printf "%x\n" $((place)); done')
+	[ $# -gt 0 ]
 	codetag whose --image "$dump" --types $types "$@" >/tmp/whose || [ $? -eq 1 ]
 	cat /tmp/whose
 	grep -A 1 'object of dentry' /tmp/whose | grep 'struct dentry, member d_'

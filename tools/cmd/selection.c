@@ -363,10 +363,13 @@ static bool load_snapshot(struct snapshot *snapshot, const struct selection *sel
 	return load(snapshot, selection, &selection->path, NULL, 1);
 }
 
-/* Says so if the query selects nothing of what there is: a name may be misspelt. */
+/*
+ * Says so if the query selects nothing of what there is: a name may be misspelt. The running kernel
+ * may have left out everything else already.
+ */
 static void warn_unmatched(const struct selection *selection, const struct allocinfo *info)
 {
-	if (!info->count || !selection->query || query_is_empty(selection->query))
+	if (!selection->query || query_is_empty(selection->query))
 		return;
 	for (size_t i = 0; i < info->count; i++)
 		if (query_match(selection->query, &info->site[i]))

@@ -181,6 +181,29 @@ static void name_in_image(const struct options *o, struct answer *answer)
 			   &answer->type, &answer->member);
 }
 
+/* Whether the types are those of the image's kernel, as far as its layout table tells. */
+static bool types_fit(const struct options *o)
+{
+	const uint64_t *n = o->input.image->n;
+	const struct {
+		const char *structure, *member;
+		uint64_t offset;
+	} known[] = {
+		{ "task_struct", "comm", n[N_TASK_COMM] }, { "task_struct", "pid", n[N_TASK_PID] },
+		{ "task_struct", "tasks", n[N_TASK_TASKS] }, { "task_struct", "stack", n[N_TASK_STACK] },
+		{ "task_struct", "signal", n[N_TASK_SIGNAL] }, { "module", "name", n[N_MODULE_NAME] },
+	};
+
+	for (size_t i = 0; o->types && i < sizeof(known) / sizeof(*known); i++) {
+		if (types_offset(o->types, known[i].structure, known[i].member) == (int64_t)known[i].offset)
+			continue;
+		warning("%s is not of the kernel in the image: %s of struct %s is elsewhere", o->types_path,
+			known[i].member, known[i].structure);
+		return false;
+	}
+	return true;
+}
+
 /* A number in a file of a cache, -1 if there is none. */
 static int64_t cache_number(const char *cache, const char *file)
 {
@@ -215,6 +238,12 @@ static void close_types(struct options *o)
 	types_close(o->types);
 }
 #else
+static bool types_fit(const struct options *o)
+{
+	(void)o;
+	return true;
+}
+
 static bool open_types(struct options *o)
 {
 	if (o->types_path)
@@ -343,7 +372,7 @@ int cmd_whose(int argc, char **argv)
 	bool nothing = false, good;
 
 	argp_parse(&argp, argc, argv, 0, NULL, &o);
-	if (!open_types(&o) || (o.input.path && !image_input_open(&o.input))) {
+	if (!open_types(&o) || (o.input.path && (!image_input_open(&o.input) || !types_fit(&o)))) {
 		close_types(&o);
 		image_input_close(&o.input);
 		free(o.address);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
@@ -12,8 +13,13 @@
 #include "base/memory.h"
 #include "base/message.h"
 
-/* A structure in a structure, as deep as they can be nested. */
+/*
+ * A structure in a structure, as deep as they can be nested; members to look at for one place, and
+ * bytes of its names. Damaged BTF would have no end of them.
+ */
 #define MAX_DEPTH 32
+#define MAX_VISITS 20000
+#define MAX_NAMES 512
 
 struct types {
 	struct btf *btf;
@@ -33,10 +39,10 @@ struct types *types_open(const char *path, bool must)
 	libbpf_set_print(say_nothing);
 	btf = btf__parse(path, NULL);
 	if (!btf) {
-		if (must) {
-			warning("%s: there are no types in it: %s", path,
-				errno == ENOENT || errno == ENODATA || errno == EPROTO || errno == EINVAL ?
-				"no BTF" : strerror(errno));
+		if (must && access(path, R_OK)) {
+			warning("cannot read %s: %s", path, strerror(errno));
+		} else if (must) {
+			warning("%s has no BTF, or it is damaged", path);
 			hint("pahole --btf_encode_detached=FILE vmlinux makes BTF of the debugging "
 			     "information of a kernel.");
 		}
@@ -73,6 +79,7 @@ struct place {
 	const struct types *types;
 	struct text path;	/* of the structure that is looked at */
 	struct text *names;
+	unsigned int visits;
 };
 
 static void find_in(struct place *place, uint32_t id, uint64_t offset, unsigned int depth);
@@ -87,7 +94,7 @@ static void find_member(struct place *place, const struct btf_type *type, unsign
 	uint64_t first = bit / 8, end = bits ? (bit + bits + 7) / 8 : first + (uint64_t)(size > 0 ? size : 0);
 	size_t len = place->path.len;
 
-	if (offset < first || offset >= end)
+	if (offset < first || offset >= end || place->visits++ > MAX_VISITS)
 		return;
 	if (*name)
 		text_printf(&place->path, "%s%s", len ? "." : "", name);
@@ -104,7 +111,7 @@ static void find_in(struct place *place, uint32_t id, uint64_t offset, unsigned 
 
 	for (int i = 0; type && i < MAX_DEPTH && (btf_is_mod(type) || btf_is_typedef(type)); i++)
 		type = btf__type_by_id(btf, type->type);
-	if (!type || depth > MAX_DEPTH)
+	if (!type || depth > MAX_DEPTH || place->names->len > MAX_NAMES)
 		return;
 	if (btf_is_composite(type)) {
 		for (unsigned int i = 0; i < btf_vlen(type); i++)
@@ -140,9 +147,11 @@ static const struct {
 	{ "eventpoll_epi", "epitem" }, { "eventpoll_pwq", "eppoll_entry" },
 };
 
-static bool has_size(const struct btf_type *type, uint64_t size)
+/* A task ends with registers of as many bytes as the processor has. */
+static bool has_size(const struct types *types, const struct btf_type *type, uint64_t size)
 {
-	return type && type->size == size;
+	return type && (type->size == size || (type->size < size &&
+					       !strcmp(name_of(types, type->name_off), "task_struct")));
 }
 
 /* The structure of the objects of a cache, "dentry", "inode_cache", "cred_jar"; NULL: unknown. */
@@ -155,7 +164,7 @@ static const struct btf_type *type_of_cache(const struct types *types, const cha
 		if (!strcmp(other_names[i].cache, cache)) {
 			const struct btf_type *type = structure(types, other_names[i].type);
 
-			return has_size(type, size) ? type : NULL;
+			return has_size(types, type, size) ? type : NULL;
 		}
 	}
 	for (size_t i = 0; i < sizeof(tails) / sizeof(*tails); i++) {
@@ -170,7 +179,7 @@ static const struct btf_type *type_of_cache(const struct types *types, const cha
 			text_printf(&name, "%.*s%s", (int)(len - tail), cache, structs[k]);
 			type = structure(types, name.s);
 			text_free(&name);
-			if (has_size(type, size))
+			if (has_size(types, type, size))
 				return type;
 		}
 	}

@@ -399,6 +399,8 @@ static bool write_full(int fd, const char *buf, size_t len, uint64_t offset)
 	while (len) {
 		ssize_t put = pwrite(fd, buf, len, (off_t)offset);
 
+		if (put < 0 && errno == EINTR)
+			continue;
 		if (put <= 0)
 			return false;
 		buf += put;

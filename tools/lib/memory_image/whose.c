@@ -44,7 +44,9 @@ static void find_object(struct search *s, const struct image_page *page)
 		return;
 	}
 	object = image_object(&slab, i);
-	s->whose->cache = slab.cache;
+	/* Red zones have no members. */
+	if (s->address >= object && s->address - object < slab.cache->object_size)
+		s->whose->cache = slab.cache;
 	s->whose->id = image_object_id(s->recount, &slab, i);
 	/* Before it is a red zone, or the begin of a page of KFENCE's. */
 	s->whose->offset = s->address < object ? 0 : s->address - object;

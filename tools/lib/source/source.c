@@ -566,11 +566,11 @@ static bool read_copies(const char *path, int64_t number, char *text, size_t len
 			s.info.copies = copies.count;
 		if (!strcmp(path, ALLOCINFO_PATH))
 			of_this_machine(&s);
-		if (count == 1)
+		/* Nothing tells to which of several copies they belong. */
+		if (count == 1) {
 			read_beside(&s, path);
-		/* Of several copies they are those of the last one. */
-		if (i == count - 1)
 			read_sections(&s, sections, path);
+		}
 		hand_over(visit, &s, path);
 	}
 	copies_free(&copies);

@@ -175,6 +175,8 @@ if make_images; then
 	check image/sparse image_sparse
 	check image/flat image_flat
 	check docs/json/lost json_is_documented "$codetag" lost --json --contexts --image "$small"
+	check docs/json/whose json_is_documented "$codetag" whose --json --image "$small" ffff888000028000
+	check docs/json/census json_is_documented "$codetag" census --json --by kind,cache --image "$small"
 	check docs/json/graph json_is_documented "$codetag" graph --json --image "$linked" func pages
 	check docs/json/holders json_is_documented "$codetag" holders --json --image "$linked" func pages
 else

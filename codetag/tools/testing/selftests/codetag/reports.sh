@@ -38,7 +38,7 @@ load codetag_reported || { cleanup; skip_all "no module codetag_reported"; }
 plan 10
 
 mistake redzone 'codetag: object' 'Redzone overwritten'
-mistake cache 'codetag: object' 'Wrong slab cache'
+mistake cache 'codetag: object' 'Wrong slab cache\|belongs to different cache'
 mistake kasan 'codetag: object' 'KASAN: slab-out-of-bounds'
 if [ -e $DEBUGFS/codetag/guards ]; then
 	echo 'module codetag_reported func do_kfence guard rate=1' >$CONTROL
