@@ -141,7 +141,7 @@ static int do_kfence(void)
 	return 0;
 }
 
-#ifdef CONFIG_UBSAN
+#if defined(CONFIG_UBSAN) && !defined(CONFIG_UBSAN_TRAP)
 /* As the compiler hands it over for a pointer that is not aligned: see lib/ubsan.h. */
 struct type_descriptor {
 	u16 kind, info;
@@ -160,7 +160,9 @@ void __ubsan_handle_type_mismatch_v1(void *data, void *pointer);
 static int do_ubsan(void)
 {
 	static struct type_descriptor type = { .name = "'int'" };
-	struct mismatch data = { .file = __FILE__, .line = __LINE__, .type = &type, .log_alignment = 2 };
+	struct mismatch data = {
+		.file = __FILE__, .line = __LINE__, .type = &type, .log_alignment = 2,
+	};
 	char *p = kmalloc(SIZE, GFP_KERNEL);
 
 	say("ubsan", __LINE__ - 2);
