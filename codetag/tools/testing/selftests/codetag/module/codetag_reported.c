@@ -91,7 +91,7 @@ static int do_destroy(void)
 	return p ? 0 : -EOPNOTSUPP;
 }
 
-/* A page is freed that claims to be in a file. Not every kernel looks at each page that is freed. */
+/* A page is freed that claims to be in a file. Not every kernel looks at pages that are freed. */
 static int do_page(void)
 {
 	struct page *page = IS_ENABLED(CONFIG_DEBUG_VM) ? alloc_page(GFP_KERNEL) : NULL;
