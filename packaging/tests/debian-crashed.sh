@@ -84,8 +84,10 @@ members()
 }
 running()
 {
-	codetag audit --image /proc/kcore || [ $? -eq 2 ]
-	codetag audit --image /proc/kcore 2>&1 | grep 'is the memory of a running machine'
+	status=0
+	codetag audit --image /proc/kcore 2>/tmp/errors || status=$?
+	cat /tmp/errors
+	[ $status -eq 2 ] && grep 'is the memory of a running machine' /tmp/errors
 }
 where() { cat /var/crash/where && codetag where --image "$dump"; }
 

@@ -174,8 +174,8 @@ static const struct argp argp = {
 	"kernel counts while it works, so what moves meanwhile may be counted or not. FILE is an "
 	"image of a machine's memory, such as a dump of kdump, or a copy of the kernel's file "
 	"census. Control groups are known of pages, and of objects if the kernel or the image tells "
-	"them; ages, in seconds, of call sites that were split by age, in an image. A census has at most " AS_TEXT(MAX_ROWS) " rows. Memory of further rows is added up in "
-	"the row " OTHERS "."
+	"them. Ages, in seconds, are known in an image, of call sites that were split by age. A census "
+	"has at most " AS_TEXT(MAX_ROWS) " rows. Memory of further rows is added up in the row " OTHERS "."
 	"\vExamples:\n"
 	"  codetag census --by node,zone\n"
 	"  codetag census --by cgroup,kind\n"
@@ -314,7 +314,6 @@ static void keep_age(void *data, uint16_t id, const char *age)
 {
 	struct census *c = data;
 
-	free(c->age[id]);
 	c->age[id] = xstrdup(age);
 }
 

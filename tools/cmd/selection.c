@@ -363,27 +363,9 @@ static bool load_snapshot(struct snapshot *snapshot, const struct selection *sel
 	return load(snapshot, selection, &selection->path, NULL, 1);
 }
 
-/*
- * Says so if the query selects nothing of what there is: a name may be misspelt. The running kernel
- * may have left out everything else already.
- */
-static void warn_unmatched(const struct selection *selection, const struct allocinfo *info)
-{
-	if (!selection->query || query_is_empty(selection->query))
-		return;
-	for (size_t i = 0; i < info->count; i++)
-		if (query_match(selection->query, &info->site[i]))
-			return;
-	warning("no call site matches '%s'", selection->query_text.s);
-	hint("codetag report --all --group func lists the names; so do file, module and subsystem.");
-}
-
 bool selection_snapshot(struct snapshot *snapshot, const struct selection *selection)
 {
-	if (!load_snapshot(snapshot, selection) || !add_activity(snapshot, selection, selection->path))
-		return false;
-	warn_unmatched(selection, &snapshot->info);
-	return true;
+	return load_snapshot(snapshot, selection) && add_activity(snapshot, selection, selection->path);
 }
 
 bool selection_open(struct snapshot *snapshot, const struct selection *selection,
@@ -464,6 +446,21 @@ void selection_finish(struct selection *selection, struct argp_state *state)
 		argp_error(state, "this data has no ids: select by file, func, module or line");
 }
 
+/*
+ * Says so if the query selects nothing of what there is: a name may be misspelt. The running kernel
+ * may have left out everything else already.
+ */
+static void warn_unmatched(const struct selection *selection, const struct allocinfo *info)
+{
+	if (!selection->query || query_is_empty(selection->query))
+		return;
+	for (size_t i = 0; i < info->count; i++)
+		if (query_match(selection->query, &info->site[i]))
+			return;
+	warning("no call site matches '%s'", selection->query_text.s);
+	hint("codetag report --all --group func lists the names; so do file, module and subsystem.");
+}
+
 void selection_group(const struct selection *selection, struct snapshot *snapshot,
 		     struct groups *groups)
 {
@@ -475,6 +472,7 @@ void selection_group(const struct selection *selection, struct snapshot *snapsho
 		groups_add(groups, info, NULL);
 		return;
 	}
+	warn_unmatched(selection, info);
 	selection_take_out(selection, info, &groups->left_out);
 	groups_add(groups, info, selection->query);
 }

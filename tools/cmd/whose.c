@@ -23,6 +23,7 @@ struct options {
 	struct debugfs_dir dir;
 	const char *types_path;
 	struct types *types;	/* NULL: members have no names */
+	int64_t references;	/* offset of a cache's number of names, -1: not known */
 	bool json;
 	const char **address;
 	size_t count, room;
@@ -157,12 +158,12 @@ static void print(const struct options *o, const char *address, const struct ans
 	}
 }
 
-#ifdef HAVE_BPF
 static bool open_types(struct options *o)
 {
 	const char *path = o->types_path ? o->types_path : o->input.path ? NULL : TYPES_OF_KERNEL;
 
 	o->types = path ? types_open(path, o->types_path) : NULL;
+	o->references = o->types ? types_offset(o->types, "kmem_cache", "refcount") : -1;
 	return o->types || !o->types_path;
 }
 
@@ -173,10 +174,9 @@ static bool open_types(struct options *o)
 static void name_in_image(const struct options *o, struct answer *answer)
 {
 	const struct image_cache *cache = answer->whose.cache;
-	int64_t references = o->types ? types_offset(o->types, "kmem_cache", "refcount") : -1;
 
-	if (cache && references >= 0 &&
-	    image_u32(o->input.recount.image, cache->address + (uint64_t)references) == 1)
+	if (cache && o->references >= 0 &&
+	    image_u32(o->input.recount.image, cache->address + (uint64_t)o->references) == 1)
 		types_find(o->types, cache->name, cache->object_size, answer->whose.offset,
 			   &answer->type, &answer->member);
 }
@@ -232,40 +232,6 @@ static void name_live(const struct options *o, const char *cache, struct answer 
 		types_find(o->types, cache, (uint64_t)size, answer->whose.offset, &answer->type,
 			   &answer->member);
 }
-
-static void close_types(struct options *o)
-{
-	types_close(o->types);
-}
-#else
-static bool types_fit(const struct options *o)
-{
-	(void)o;
-	return true;
-}
-
-static bool open_types(struct options *o)
-{
-	if (o->types_path)
-		warning("%s: this build cannot read BTF (libbpf)", o->types_path);
-	return !o->types_path;
-}
-
-static void name_in_image(const struct options *o, struct answer *answer)
-{
-	(void)o, (void)answer;
-}
-
-static void name_live(const struct options *o, const char *cache, struct answer *answer)
-{
-	(void)o, (void)cache, (void)answer;
-}
-
-static void close_types(struct options *o)
-{
-	(void)o;
-}
-#endif
 
 static void print_in_image(struct options *o, const char *address, struct json *json, bool *nothing)
 {
@@ -373,7 +339,7 @@ int cmd_whose(int argc, char **argv)
 
 	argp_parse(&argp, argc, argv, 0, NULL, &o);
 	if (!open_types(&o) || (o.input.path && (!image_input_open(&o.input) || !types_fit(&o)))) {
-		close_types(&o);
+		types_close(o.types);
 		image_input_close(&o.input);
 		free(o.address);
 		return STATUS_TROUBLE;
@@ -394,7 +360,7 @@ int cmd_whose(int argc, char **argv)
 		json_end_array(&json);
 		json_end_object(&json);
 	}
-	close_types(&o);
+	types_close(o.types);
 	free(o.address);
 	return !good ? STATUS_TROUBLE : nothing ? STATUS_FOUND : STATUS_OK;
 }

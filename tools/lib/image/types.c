@@ -7,11 +7,15 @@
 #include <string.h>
 #include <unistd.h>
 
+#ifdef HAVE_BPF
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
+#endif
 
 #include "base/memory.h"
 #include "base/message.h"
+
+#ifdef HAVE_BPF
 
 /*
  * A structure in a structure, as deep as they can be nested; members to look at for one place, and
@@ -139,9 +143,8 @@ static void find_in(struct place *place, uint32_t id, uint64_t offset, unsigned 
 static const struct {
 	const char *cache, *type;
 } other_names[] = {
-	{ "filp", "file" }, { "radix_tree_node", "xa_node" }, { "ext4_inode_cache", "ext4_inode_info" },
-	{ "sock_inode_cache", "socket_alloc" }, { "vmap_area", "vmap_area" }, { "pid", "pid" },
-	{ "uts_namespace", "uts_namespace" }, { "mnt_cache", "mount" }, { "skbuff_head_cache", "sk_buff" },
+	{ "filp", "file" }, { "radix_tree_node", "xa_node" }, { "sock_inode_cache", "socket_alloc" },
+	{ "mnt_cache", "mount" }, { "skbuff_head_cache", "sk_buff" },
 	{ "skbuff_fclone_cache", "sk_buff_fclones" }, { "TCP", "tcp_sock" }, { "TCPv6", "tcp6_sock" },
 	{ "UDP", "udp_sock" }, { "UDPv6", "udp6_sock" }, { "RAW", "raw_sock" }, { "UNIX", "unix_sock" },
 	{ "eventpoll_epi", "epitem" }, { "eventpoll_pwq", "eppoll_entry" },
@@ -210,3 +213,29 @@ int64_t types_offset(const struct types *types, const char *name, const char *me
 			return btf_member_bit_offset(type, i) / 8;
 	return -1;
 }
+#else
+struct types *types_open(const char *path, bool must)
+{
+	if (must)
+		warning("%s: this build cannot read BTF (libbpf)", path);
+	return NULL;
+}
+
+void types_close(struct types *types)
+{
+	(void)types;
+}
+
+bool types_find(const struct types *types, const char *cache, uint64_t size, uint64_t offset,
+		struct text *type, struct text *member)
+{
+	(void)types, (void)cache, (void)size, (void)offset, (void)type, (void)member;
+	return false;
+}
+
+int64_t types_offset(const struct types *types, const char *structure, const char *member)
+{
+	(void)types, (void)structure, (void)member;
+	return -1;
+}
+#endif

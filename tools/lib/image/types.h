@@ -20,10 +20,10 @@ struct types;
 struct types *types_open(const char *path, bool must);
 
 /*
- * Names what is at @offset in objects of @size bytes of the slab cache @cache: *@type becomes
- * "struct dentry", *@member "d_lockref.count". The cache is named like its structure, or nearly;
- * a structure of another size is none. Returns false if the type is not known. @member stays
- * empty where the structure has none.
+ * Finds the structure of the slab cache @cache, whose objects have @size bytes, and its member at
+ * @offset: "struct dentry" and "d_lockref.count". The name of the cache leads to the structure,
+ * which must have the same size. Returns false if there is no such structure. @member stays empty
+ * between members.
  */
 bool types_find(const struct types *types, const char *cache, uint64_t size, uint64_t offset,
 		struct text *type, struct text *member);

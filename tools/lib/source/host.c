@@ -380,8 +380,7 @@ static bool read_text(const char *path, char *text, size_t len, struct visit *vi
 	}
 	if (sections_cut(&sections, text, len) && sections.of[MEMINFO].len) {
 		free(text);
-		for (enum member m = 0; m < MEMBERS; m++)
-			host.incomplete |= !sections_take(&sections, m, &host, path);
+		sections_take(&sections, &host, path);
 	} else if (!strncmp(text, "MemTotal:", 9)) {
 		member_take(&host, MEMINFO, text, len, path);
 	} else {

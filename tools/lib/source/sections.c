@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "source/sections.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "read/copies.h"
@@ -31,29 +30,31 @@ static bool can_begin(enum member m, const char *line, size_t len)
 	return m != VMALLOCINFO || memmem(line, len, "-0x", 3);
 }
 
-/* A prompt with a command, or what head(1) prints above a file */
+/* A prompt with a command, or the heading that head(1) prints above a file */
 static bool names_file(const char *line, size_t len)
 {
-	for (enum member m = 0; m < MEMBERS; m++) {
-		char path[32];
+	const char *end = line + len, *name = memmem(line, len, "/proc/", 6);
 
-		snprintf(path, sizeof(path), "/proc/%s", member_files[m].name);
-		if (begins[m] && memmem(line, len, path, strlen(path)))
+	for (enum member m = 0; name && m < MEMBERS; m++) {
+		size_t n = strlen(member_files[m].name);
+
+		if (begins[m] && (size_t)(end - name) >= 6 + n && !memcmp(name + 6, member_files[m].name, n))
 			return true;
 	}
 	return false;
 }
 
-/*
- * The file that a line is of, MEMBERS if that is the file of the line before it. *@none: it is
- * of no file.
- */
-static enum member file_of(const char *line, size_t len, bool *none)
+/* Instead of a file: the line belongs to the file of the line before it, or to none. */
+#define SAME_FILE MEMBERS
+#define NO_FILE (MEMBERS + 1)
+
+/* The file of a line. *@shows: a text with this line has that file. */
+static unsigned int file_of(const char *line, size_t len, bool *shows)
 {
-	enum member m = 0;
+	unsigned int m = 0;
 	int64_t time;
 
-	*none = false;
+	*shows = true;
 	while (m < MEMBERS && !can_begin(m, line, len))
 		m++;
 	if (m < MEMBERS)
@@ -63,12 +64,12 @@ static enum member file_of(const char *line, size_t len, bool *none)
 	case LINE_LOG_HEADER:
 		return ALLOCINFO;
 	case LINE_BETWEEN:
-		/* The times between copies of allocinfo are theirs. */
-		*none = !time;
-		return time ? ALLOCINFO : MEMBERS;
+		*shows = false;
+		/* Copies of allocinfo have times between them. */
+		return time ? ALLOCINFO : NO_FILE;
 	default:
-		*none = names_file(line, len);
-		return MEMBERS;
+		*shows = false;
+		return names_file(line, len) ? NO_FILE : SAME_FILE;
 	}
 }
 
@@ -89,9 +90,9 @@ static bool next_line(struct line *line, const char **at, const char *end)
 }
 
 /* Adds the line to file @m, and an empty one to all others. */
-static void add_line(struct sections *sections, enum member m, const struct line *line)
+static void add_line(struct sections *sections, unsigned int m, const struct line *line)
 {
-	for (enum member i = 0; i < MEMBERS; i++) {
+	for (unsigned int i = 0; i < MEMBERS; i++) {
 		if (i == m)
 			text_add(&sections->of[i], line->s, line->len);
 		else if (line->len > line->shown)
@@ -102,45 +103,45 @@ static void add_line(struct sections *sections, enum member m, const struct line
 bool sections_cut(struct sections *sections, const char *text, size_t len)
 {
 	const char *at = text, *end = text + len;
-	bool has[MEMBERS + 1] = { false }, none;
-	enum member now = MEMBERS;
+	bool has[MEMBERS] = { false }, shows;
+	/* The reader of allocinfo reports lines that it does not understand. */
+	unsigned int now = ALLOCINFO, m;
 	struct line line;
 	size_t files = 0;
 
 	*sections = (struct sections){ 0 };
 	while (next_line(&line, &at, end)) {
-		enum member m = file_of(line.s, line.shown, &none);
-
-		/* A time alone is no file. */
-		if (m != ALLOCINFO || copies_line(line.s, line.shown, &(int64_t){ 0 }) != LINE_BETWEEN)
+		m = file_of(line.s, line.shown, &shows);
+		if (shows && !has[m]) {
 			has[m] = true;
+			files++;
+		}
 	}
-	for (enum member m = 0; m < MEMBERS; m++)
-		files += has[m];
 	if (files < 2)
 		return false;
 	for (at = text; next_line(&line, &at, end); ) {
-		enum member m = file_of(line.s, line.shown, &none);
-
+		m = file_of(line.s, line.shown, &shows);
 		if (m < MEMBERS)
 			now = m;
-		/* What is before the first file is of an allocinfo, which says so if it is none of it. */
-		add_line(sections, none ? MEMBERS : now < MEMBERS ? now : ALLOCINFO, &line);
+		add_line(sections, m == NO_FILE ? NO_FILE : now, &line);
 	}
-	for (enum member m = 0; m < MEMBERS; m++)
+	for (m = 0; m < MEMBERS; m++)
 		if (!has[m])
 			text_free(&sections->of[m]);
 	return true;
 }
 
-bool sections_take(struct sections *sections, enum member m, struct snapshot *s, const char *path)
+void sections_take(struct sections *sections, struct snapshot *s, const char *path)
 {
-	struct text *text = &sections->of[m];
-	bool good = !text->len || member_take(s, m, text->s, text->len, path);
+	for (enum member m = 0; m < MEMBERS; m++) {
+		struct text *text = &sections->of[m];
 
-	if (text->len)
+		if (text->len && !member_take(s, m, text->s, text->len, path))
+			s->incomplete = true;
+		else if (!text->len)
+			text_free(text);
 		*text = (struct text){ 0 };
-	return good;
+	}
 }
 
 void sections_free(struct sections *sections)

@@ -17,8 +17,8 @@ struct sections {
 /* Returns false, and @sections is empty, if @text is a single file. */
 bool sections_cut(struct sections *sections, const char *text, size_t len);
 
-/* Takes over the lines of a file as member_take() does; a file that the text lacks is none. */
-bool sections_take(struct sections *sections, enum member m, struct snapshot *s, const char *path);
+/* Moves all files to @s. Sets @s->incomplete, after a message, if one could not be used. */
+void sections_take(struct sections *sections, struct snapshot *s, const char *path);
 void sections_free(struct sections *sections);
 
 #endif

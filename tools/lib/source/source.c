@@ -523,13 +523,6 @@ static void of_this_machine(struct snapshot *s)
 	s->time = (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* The other files that are in the same text */
-static void read_sections(struct snapshot *s, struct sections *sections, const char *path)
-{
-	for (enum member m = 0; m < MEMBERS; m++)
-		s->incomplete |= !sections_take(sections, m, s, path);
-}
-
 /*
  * Takes over @text, which was written at @time. Reads its last copy, copy @number, or all of
  * them. @sections has the other files of the machine, maybe none.
@@ -569,7 +562,7 @@ static bool read_copies(const char *path, int64_t number, char *text, size_t len
 		/* Nothing tells to which of several copies they belong. */
 		if (count == 1) {
 			read_beside(&s, path);
-			read_sections(&s, sections, path);
+			sections_take(sections, &s, path);
 		}
 		hand_over(visit, &s, path);
 	}

@@ -9,8 +9,8 @@
  *
  *	reported: kasan LINE
  *
- * What is not built into the kernel is refused. A BUG() ends the task that writes, and the
- * module stays then.
+ * A command is refused if the kernel does not make that report. A BUG() kills the task that
+ * writes, and the module cannot be unloaded after it.
  */
 #include <linux/debugfs.h>
 #include <linux/jiffies.h>
@@ -38,7 +38,7 @@ static struct kmem_cache *checked_cache(const char *name)
 				 SLAB_CONSISTENCY_CHECKS, NULL) : NULL;
 }
 
-/* What is not meant to be seen by KASAN before SLUB sees it. */
+/* SLUB has to see this, and not KASAN before it. */
 static __no_sanitize_address void change(char *p)
 {
 	OPTIMIZER_HIDE_VAR(p);
