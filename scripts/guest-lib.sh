@@ -14,8 +14,8 @@ guest_options="  -c COMMAND       run this shell command in the guest
   --second FILE    another disk, this file as it is: /dev/vdb (not on UML)
   --file FILE      a file for the guest, which finds it in /guest/files
   --vmem SIZE      memory that can be plugged in, see run-qemu (default 0: none)
-  --nodes SIZES    a machine of several nodes with so much memory each (320M,128M),
-                   see run-qemu
+  --nodes SIZES    a machine of several nodes with so much memory each
+                   (320M,slow:128M), see run-qemu
   --cpu MODEL      a processor that TCG knows (default max)
   --kaslr          boot the compressed kernel, which chooses its addresses itself
   --monitor        the guest can talk to QEMU's monitor, see run-qemu

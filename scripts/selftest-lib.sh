@@ -76,7 +76,7 @@ guest()
 	"$(runner "$flavour")" --name "$name" --append "$append" \
 		--mem "$(largest "${GUEST_MEM:-512M}" mem "$@")" \
 		--vmem "$(largest 0 vmem "$@")" \
-		--disk "$(largest 256M disk "$@")" --tcg "${GUEST_TCG:-$(tcg "$1")}" --allow "${GUEST_ALLOW:-$(needs "$1" allow)}" \
+		--nodes "${GUEST_NODES:-}" --disk "$(largest 256M disk "$@")" --tcg "${GUEST_TCG:-$(tcg "$1")}" --allow "${GUEST_ALLOW:-$(needs "$1" allow)}" \
 		--timeout $(($(longest "$@") * slowdown * AT_ONCE)) \
 		"$flavour" "$SCRIPTS/guest/selftests.sh" "$first" "$@" || status=$?
 	if [ "$status" -ne 0 ]; then

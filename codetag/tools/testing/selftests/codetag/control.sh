@@ -55,7 +55,7 @@ site()
 
 driver
 [ -e $CONTROL ] || { unload codetag_test; skip_all "no $CONTROL"; }
-plan 90
+plan 96
 
 equal "modes" "-rw------- -rw-------" \
 	"$(ls -l $CONTROL $QUERIES | awk '{ print $1 }' | xargs)"
@@ -156,6 +156,64 @@ dmesg | grep -q 'codetag: control: more than 1024 queries in one write'
 check "and the log names the limit" $? "$(dmesg | tail -n 3)"
 equal "nothing is done" "$all" "$(off_sites .)"
 ask '=p'
+
+# Queries that would split each call site thousands of times are refused before they take
+# memory. The most that one write can have need a little for each site: a memory cgroup
+# bounds it. A module that is loaded meanwhile waits for one write at most.
+cg=/tmp/cgroup
+mkdir -p $cg
+if [ -e $CONTEXTS ] && { mounted $cg || mount -t cgroup2 none $cg 2>/dev/null; } &&
+   grep -q memory $cg/cgroup.controllers && echo +memory >$cg/cgroup.subtree_control &&
+   mkdir -p $cg/wide; then
+	# in_group COMMAND...: with 8 MiB
+	echo 8M >$cg/wide/memory.max
+	in_group()
+	{
+		echo $$ >$cg/wide/cgroup.procs
+		"$@"
+		in_group_status=$?
+		echo $$ >$cg/cgroup.procs
+		return $in_group_status
+	}
+	centiseconds() { awk '{ print int($1 * 100) }' /proc/uptime; }
+	in_group written 7000 'keys=cpu'
+	[ $? -ne 0 ] && printf '%s' "$out" | grep -q "too long"
+	check "7000 queries that match all sites are refused" $? "$out"
+	start=$(centiseconds)
+	in_group written 1024 'keys=cpu'
+	check "1024 are done with 8 MiB" $? "$out"
+	one=$(($(centiseconds) - start))
+	equal "and all sites are split" "$all" "$(grep -c '^# site: .* keys=cpu ' $CONTEXTS)"
+	equal "nobody was killed for it" 0 "$(sed -n 's/^oom_kill //p' $cg/wide/memory.events)"
+	diag "${one}0 ms, at most $(cat $cg/wide/memory.peak) bytes"
+	echo keys=none >$CONTROL
+
+	echo go >"$WORK/go"
+	while going; do
+		written 1024 'keys=cpu'
+		echo keys=none >$CONTROL
+	done &
+	longest=0
+	loads=0
+	for _ in 1 2 3 4 5 6 7 8; do
+		start=$(centiseconds)
+		load codetag_many && loads=$((loads + 1))
+		took=$(($(centiseconds) - start))
+		[ $took -le $longest ] || longest=$took
+		unload codetag_many
+	done
+	rm "$WORK/go"
+	wait $!
+	equal "modules load meanwhile" 8 $loads
+	[ $longest -le $((4 * one + 500)) ]
+	check "and wait for one write at most" $? "$longest hundredths of a second, a write takes $one"
+	diag "the longest took ${longest}0 ms"
+	echo keys=none >$CONTROL
+	until_true 60 no_contexts
+	rmdir $cg/wide
+else
+	skip_rest 6 "no contexts or no memory cgroups" "many queries that match all sites"
+fi
 
 # Hundreds of malformed writes: nothing may change, nothing may warn. Each has a
 # query that would change something if it were done.

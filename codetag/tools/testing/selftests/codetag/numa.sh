@@ -50,22 +50,15 @@ else
 	skip_rest 6 "no transparent huge pages of 2 MiB" "huge pages"
 fi
 
-# on NODE: pages of contexts of that node; shmem_on NODE: all pages of shmem there
-on() { awk -v node="node=$1" '$0 ~ "^ *[0-9]" && $6 == node { n += $1 } END { printf("%d", n / '"$PAGE"') }' $CONTEXTS; }
-shmem_on() { awk '/ Shmem:/ { printf("%d", $4 * 1024 / '"$PAGE"') }' "/sys/devices/system/node/node$1/meminfo"; }
-# Other files of tmpfs are not written meanwhile.
-as_meminfo() { [ "$(on 0) $(on 1)" = "$(($(shmem_on 0) - shmem_0)) $(($(shmem_on 1) - shmem_1))" ]; }
-
 if [ -w $CONTROL ] && echo 'file mm/shmem.c func shmem_alloc_folio keys=node' >$CONTROL; then
-	shmem_0=$(shmem_on 0)
-	shmem_1=$(shmem_on 1)
+	shmem_before=$(shmem_on 0 1)
 	helper shared 16
 	for node in 1 0 1; do
 		tell move $node
-		equal "pages on node $node by contexts" $pages "$(on $node)"
-		until_true 10 as_meminfo
+		equal "pages on node $node by contexts" $pages "$(contexts_on $node)"
+		until_true 10 as_meminfo 0 1
 		check "contexts by node and meminfo agree: $node" $? \
-			"$(on 0) and $(on 1), $(($(shmem_on 0) - shmem_0)) and $(($(shmem_on 1) - shmem_1))"
+			"$(contexts_on 0 1), and in meminfo $(shmem_on 0 1) after $shmem_before"
 	done
 	helper_end
 	echo 'file mm/shmem.c keys=none' >$CONTROL

@@ -7,7 +7,10 @@
 
 driver
 have_engine || { unload codetag_test; skip_all "not this profiler"; }
-plan 4
+plan 5
+# Two objects of half a page each are a whole page, if their ids lie elsewhere.
+equal "kmalloc-2k has as many objects a page as without ids" "$((PAGE / 2048)) 1" \
+	"$(awk '$1 == "kmalloc-2k" { print $5, $6 }' /proc/slabinfo)"
 snapshot
 run hold all
 compared "everything is exact"

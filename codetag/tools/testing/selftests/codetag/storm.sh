@@ -314,7 +314,7 @@ dmesg -n 5 2>/dev/null
 workers="processes tmpfs ext4 compaction huge cpus modules cgroup pressure driven reading splitting toggling"
 echo 0 >"$WORK/contexts"
 # shellcheck disable=SC2086
-plan $(($(echo $workers | wc -w) + 12))
+plan $(($(echo $workers | wc -w) + 13))
 kills_before=$(vmstat oom_kill)
 steals_before=$(($(vmstat pgsteal_direct) + $(vmstat pgsteal_kswapd)))
 audited "audit before the storm"
@@ -429,6 +429,7 @@ fi
 audited "audit after the storm"
 targets_empty "nothing stays with the lines that allocate targets of a migration"
 [ ! -s "$WORK/audit" ] || diag "$(tail -n 1 "$WORK/audit")"
+witnessed "page_owner has the same call sites"
 if [ -w $KMEMLEAK ]; then
 	out=$(unreferenced)
 	diag "${out##*

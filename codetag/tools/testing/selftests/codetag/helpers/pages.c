@@ -10,6 +10,10 @@
  *	thin			give back every second page
  *	move NODE		move all pages to a node
  *	touch			write to all pages
+ *	spin SECONDS		do so all the time
+ *	noise BYTES		write so many random bytes into each page
+ *	out FIRST COUNT		have COUNT pages from page FIRST on written to swap
+ *	sum			add up the bytes of the pages that "thin" leaves
  *	poison PAGE		say that a page is broken; prints its frame number
  *	offline PAGE		have a page replaced that is about to break; likewise
  *	device			move all pages to the memory of the device of test_hmm
@@ -30,12 +34,16 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #define HUGE	(2UL << 20)
 
 #ifndef MADV_SOFT_OFFLINE
 #define MADV_SOFT_OFFLINE	101
+#endif
+#ifndef MADV_PAGEOUT
+#define MADV_PAGEOUT		21
 #endif
 
 /* lib/test_hmm_uapi.h, which is not installed */
@@ -61,6 +69,32 @@ static void touch(void)
 
 	for (i = 0; i < size; i += page_size)
 		area[i] = 1;
+}
+
+/* What cannot be compressed, of which the same seed makes the same. */
+static void noise(unsigned long bytes)
+{
+	__u64 state = 88172645463325252ULL;
+	unsigned long i, k;
+
+	for (i = 0; i < size; i += page_size) {
+		for (k = 0; k < bytes && k < page_size; k++) {
+			state ^= state << 13;
+			state ^= state >> 7;
+			state ^= state << 17;
+			area[i + k] = state;
+		}
+	}
+}
+
+static unsigned long sum(void)
+{
+	unsigned long i, k, n = 0;
+
+	for (i = page_size; i < size; i += 2 * page_size)
+		for (k = 0; k < page_size; k++)
+			n += (unsigned char)area[i + k] * (k + 1);
+	return n;
 }
 
 static int give_back(unsigned long first, unsigned long count)
@@ -192,6 +226,7 @@ static void *map(const char *kind, unsigned long length)
 int main(int argc, char **argv)
 {
 	unsigned long first, count;
+	long seconds, end;
 	char line[80];
 	int node;
 
@@ -221,6 +256,18 @@ int main(int argc, char **argv)
 		} else if (!strncmp(line, "touch", 5)) {
 			touch();
 			printf("touch 0\n");
+		} else if (sscanf(line, "spin %ld", &seconds) == 1) {
+			for (end = time(NULL) + seconds; time(NULL) < end;)
+				touch();
+			printf("spin 0\n");
+		} else if (sscanf(line, "noise %lu", &count) == 1) {
+			noise(count);
+			printf("noise 0\n");
+		} else if (sscanf(line, "out %lu %lu", &first, &count) == 2) {
+			printf("out %d\n", madvise(area + first * page_size, count * page_size,
+						   MADV_PAGEOUT));
+		} else if (!strncmp(line, "sum", 3)) {
+			printf("sum %lu\n", sum());
 		} else if (sscanf(line, "poison %lu", &first) == 1) {
 			broken("poison", first, MADV_HWPOISON);
 		} else if (sscanf(line, "offline %lu", &first) == 1) {

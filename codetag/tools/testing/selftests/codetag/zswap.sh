@@ -1,0 +1,123 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# Compressed pages of zswap, with each of its allocators: the pages that hold them move in
+# memory, and stay with the line that allocated them.
+# guest: own
+# timeout: 300
+. "$(dirname "$0")/codetag.inc"
+
+TRACING=$DEBUGFS/tracing
+parameters=/sys/module/zswap/parameters
+megabytes=24
+pages=$((megabytes * 1024 * 1024 / PAGE))
+
+# What zswap has of its allocators, in pages
+pool_pages() { echo $(($(cat $DEBUGFS/zswap/pool_total_size) / PAGE)); }
+# choose ALLOCATOR: Linux 7.3 has zsmalloc only.
+choose()
+{
+	if [ -e $parameters/zpool ]; then
+		echo "$1" 2>/dev/null >$parameters/zpool && [ "$(cat $parameters/zpool)" = "$1" ]
+	else
+		[ "$1" = zsmalloc ]
+	fi
+}
+# moves FUNCTION: from now on, write down each move of a page that it has made
+moves()
+{
+	echo 0 >$TRACING/events/kprobes/enable 2>/dev/null
+	echo >$TRACING/kprobe_events
+	echo >$TRACING/trace
+	echo "r:moved $1 ret=\$retval:s32" >$TRACING/kprobe_events &&
+		echo 'ret == 0' >$TRACING/events/kprobes/moved/filter &&
+		echo 1 >$TRACING/events/kprobes/moved/enable
+}
+# as_zswap: whether the lines hold as many pages as zswap says
+as_zswap() { [ "$(grown "$allocator")" = "$(($(pool_pages) * PAGE)) $(pool_pages)" ]; }
+holds_nothing() { [ "$(grown "$allocator")" = "0 0" ]; }
+
+prepare
+if ! echo Y 2>/dev/null >$parameters/enabled || ! [ -r $DEBUGFS/zswap/pool_total_size ]; then
+	cleanup
+	skip_all "no zswap"
+fi
+if ! [ -w /proc/sys/vm/compact_memory ] || ! swap_to_zram 128M; then
+	cleanup
+	skip_all "no swap, or no compaction"
+fi
+plan 29
+
+echo 50 >$parameters/max_pool_percent
+[ ! -w $parameters/shrinker_enabled ] || echo N >$parameters/shrinker_enabled
+base zsmalloc ' mm/zsmalloc.c:[0-9]* .*func:alloc_z(spage|pdesc) '
+base zbud ' mm/zbud.c:[0-9]* .*func:zbud_alloc '
+base z3fold ' mm/z3fold.c:[0-9]* .*func:z3fold_alloc '
+
+# The pool of z3fold stays: Linux 6.12 forgets objects of it that were migrated, and warns
+# when it destroys their cache.
+for allocator in zsmalloc zbud z3fold; do
+	if ! choose $allocator; then
+		skip_rest 9 "zswap has no $allocator" "$allocator"
+		continue
+	fi
+	echo Y >$parameters/enabled
+	helper anon $megabytes
+	tell noise 1200
+	tell sum
+	contents=$answer
+	# Half of it lies before a large area, and half behind. Then every second page of that
+	# area is given back: into these holes pages can move.
+	tell out 0 $((pages / 2))
+	mkfifo "$WORK/area"
+	"$BIN/pages" shared 200 <"$WORK/area" >"$WORK/holes" &
+	area=$!
+	exec 5>"$WORK/area"
+	until_true 60 grep -q ready "$WORK/holes"
+	tell out $((pages / 2)) $((pages / 2))
+	stored=$(cat $DEBUGFS/zswap/stored_pages)
+	[ "$stored" -ge $((pages / 2)) ]
+	check "$allocator: pages are compressed" $? "only $stored"
+	[ "$(pool_pages)" -gt 500 ]
+	check "$allocator: into many pages" $? "$(pool_pages)"
+	until_true 10 as_zswap
+	check "$allocator: which its line holds" $? "$(pool_pages) pages, $(grown $allocator)"
+
+	case $allocator in
+	zsmalloc) moves zs_page_migrate ;;
+	z3fold) moves z3fold_page_migrate ;;
+	esac
+	echo thin >&5
+	until_true 60 grep -q thin "$WORK/holes"
+	for _ in 1 2 3; do
+		echo 1 >/proc/sys/vm/compact_memory
+	done
+	exec 5>&-
+	wait $area
+	rm "$WORK/area"
+	moved=$(grep -c 'moved: ' $TRACING/trace)
+	if [ $allocator = zbud ]; then
+		skip "$allocator: pages move" "no page of it can be moved"
+	else
+		[ "$moved" -gt 0 ]
+		check "$allocator: pages move" $? "none of $(pool_pages)"
+		diag "$moved of $(pool_pages) pages have moved"
+	fi
+	until_true 10 as_zswap
+	check "$allocator: which holds them after it" $? "$(pool_pages) pages, $(grown $allocator)"
+	targets_empty "$allocator: nothing stays with the lines that allocate targets of a migration"
+	audited "$allocator: audit"
+
+	tell thin
+	tell sum
+	equal "$allocator: nothing is lost" "$contents" "$answer"
+	helper_end
+	echo N >$parameters/enabled
+	until_true 10 holds_nothing
+	check "$allocator: nothing is left" $? "$(grown $allocator)"
+done
+swapoff /dev/zram0
+echo 1 >/sys/block/zram0/reset
+rmmod zram 2>/dev/null
+targets_empty "nothing stays with the lines that allocate targets of a migration"
+audited "audit"
+finish
