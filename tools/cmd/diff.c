@@ -398,6 +398,7 @@ static int compare(struct diff *diff, struct snapshot *from, struct snapshot *to
 		groups_add_before(&groups, old, NULL);
 		groups_add(&groups, new, NULL);
 	} else {
+		selection_warn_unmatched(selection, new, old);
 		diff->moved = match_moved(old, new);
 		selection_take_out(selection, old, NULL);
 		selection_take_out(selection, new, NULL);

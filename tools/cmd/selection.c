@@ -446,17 +446,20 @@ void selection_finish(struct selection *selection, struct argp_state *state)
 		argp_error(state, "this data has no ids: select by file, func, module or line");
 }
 
-/*
- * Says so if the query selects nothing of what there is: a name may be misspelt. The running kernel
- * may have left out everything else already.
- */
-static void warn_unmatched(const struct selection *selection, const struct allocinfo *info)
+static bool matches_any(const struct query *query, const struct allocinfo *info)
 {
-	if (!selection->query || query_is_empty(selection->query))
+	for (size_t i = 0; info && i < info->count; i++)
+		if (query_match(query, &info->site[i]))
+			return true;
+	return false;
+}
+
+void selection_warn_unmatched(const struct selection *selection, const struct allocinfo *info,
+			      const struct allocinfo *older)
+{
+	if (!selection->query || query_is_empty(selection->query) ||
+	    matches_any(selection->query, info) || matches_any(selection->query, older))
 		return;
-	for (size_t i = 0; i < info->count; i++)
-		if (query_match(selection->query, &info->site[i]))
-			return;
 	warning("no call site matches '%s'", selection->query_text.s);
 	hint("codetag report --all --group func lists the names; so do file, module and subsystem.");
 }
@@ -472,7 +475,7 @@ void selection_group(const struct selection *selection, struct snapshot *snapsho
 		groups_add(groups, info, NULL);
 		return;
 	}
-	warn_unmatched(selection, info);
+	selection_warn_unmatched(selection, info, NULL);
 	selection_take_out(selection, info, &groups->left_out);
 	groups_add(groups, info, selection->query);
 }

@@ -90,6 +90,13 @@ void selection_complain_activity(const char *path);
 void selection_take_out(const struct selection *selection, struct allocinfo *info,
 			struct sum *out);
 
+/*
+ * Says so if the query selects no call site of @info nor of @older, which may be NULL: a name may
+ * be misspelt. The running kernel may have left out everything else already.
+ */
+void selection_warn_unmatched(const struct selection *selection, const struct allocinfo *info,
+			      const struct allocinfo *older);
+
 /* Groups the selected sites, without those that contain others. */
 void selection_group(const struct selection *selection, struct snapshot *snapshot,
 		     struct groups *groups);

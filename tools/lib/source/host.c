@@ -275,15 +275,35 @@ static void leave_out(const char *path)
 }
 
 /*
+ * A file of the name of one that has several of them: takes those of which @has tells that there is
+ * none yet, and sets it. Returns false, and has taken nothing, if it is not joined.
+ */
+static bool take_joined(struct snapshot *host, const char *text, size_t len, const char *path,
+			bool has[MEMBERS])
+{
+	struct sections sections;
+
+	if (!sections_cut(&sections, text, len))
+		return false;
+	for (enum member m = 0; m < MEMBERS; m++) {
+		if (has[m])
+			text_free(&sections.of[m]);
+		has[m] |= sections.of[m].len > 0;
+	}
+	sections_take(&sections, host, path);
+	return true;
+}
+
+/*
  * DIR/proc/meminfo or DIR/meminfo; without @dir @prefix and the name: "web7.meminfo". Returns
  * false if there is neither this nor an allocinfo.
  */
 static bool read_files(const char *dir, const char *prefix, struct snapshot *host)
 {
 	struct text path = { 0 }, name = { 0 };
+	bool any = false, has[MEMBERS] = { false };
 	char *odd = NULL;
 	struct stat st;
-	bool any = false;
 
 	*host = (struct snapshot){ 0 };
 	for (enum member m = 0; m < MEMBERS; m++) {
@@ -292,6 +312,8 @@ static bool read_files(const char *dir, const char *prefix, struct snapshot *hos
 		char *text;
 		size_t len;
 
+		if (has[m])
+			continue;
 		text_clear(&path);
 		if (dir)
 			text_printf(&path, "%s/%s/%s", dir, file->dir, file->name);
@@ -316,8 +338,11 @@ static bool read_files(const char *dir, const char *prefix, struct snapshot *hos
 		if (!input_read_found(name.s, &text, &len)) {
 			input_complain(name.s, errno);
 			host->incomplete = true;
-		} else if (!member_take(host, m, text, len, name.s)) {
-			host->incomplete = true;
+		} else if (m <= ALLOCINFO && take_joined(host, text, len, name.s, has)) {
+			free(text);
+		} else {
+			has[m] = true;
+			host->incomplete |= !member_take(host, m, text, len, name.s);
 		}
 	}
 	if (any && odd) {

@@ -199,6 +199,20 @@ where_plain() {
 	where_says 0 'Nothing is unusual' "$dir/quoted" && where_says 0 'Nothing is unusual' "$dir/utf16"
 }
 
+# All files of a machine in one, called as one of them, in a directory or without
+where_joined() {
+	local dir=$scratch/where-joined name
+	make_host "$dir/web7" && cp data/recorded-mainline-6.12.slabinfo "$dir/web7/proc/slabinfo" || return 1
+	cp data/recorded-mainline-6.12.allocinfo "$dir/web7/proc/allocinfo"
+	"$codetag" where -b "$dir/web7" 2>&1 | tail -n +2 >"$dir/want"
+	for name in meminfo allocinfo; do
+		mkdir "$dir/$name" && (cd "$dir/web7/proc" && cat meminfo allocinfo vmstat zoneinfo slabinfo) >"$dir/$name/$name"
+		cmp -s "$dir/web7/proc/$name" "$dir/$name/$name" && return 1
+		"$codetag" where -b "$dir/$name" 2>&1 | tail -n +2 | diff "$dir/want" - || return 1
+		"$codetag" where -b "$dir/$name/$name" 2>&1 | tail -n +2 | diff "$dir/want" - || return 1
+	done
+}
+
 # The command does not wait for a pipe without a writer.
 where_pipes() {
 	local dir=$scratch/where-pipes
@@ -508,6 +522,7 @@ check where/overlap where_overlap
 feature libarchive where/sources && check where/sources where_sources
 check where/damage where_damage
 check where/plain where_plain
+check where/joined where_joined
 check where/areas where_areas
 check where/pipes where_pipes
 check where/owner where_owner

@@ -5,11 +5,12 @@
 # modules that unload with live memory, memory pressure up to the OOM killer in
 # a memory cgroup and everywhere; with SPLIT=1 or the kernel parameter storm.split,
 # splitting the call sites of mm/, fs/ and net/, and, with TOGGLE=1 or storm.toggle,
-# switching vm.mem_profiling (see "tcg: single" in README.rst).
+# switching vm.mem_profiling (see "tcg: single" in README.rst). With SWAP=0 or storm.noswap
+# there is no swap.
 # guest: own
 # disk: 256M
 # timeout: 300
-# args: STORM_SECONDS=60 SPLIT=0 TOGGLE=0
+# args: STORM_SECONDS=60 SPLIT=0 TOGGLE=0 SWAP=1
 . "$(dirname "$0")/codetag.inc"
 
 words=$(cat /proc/cmdline)
@@ -18,11 +19,13 @@ for w in $words; do
 	storm.seconds=*) STORM_SECONDS=${w#*=} ;;
 	storm.split) SPLIT=1 ;;
 	storm.toggle) TOGGLE=1 ;;
+	storm.noswap) SWAP=0 ;;
 	esac
 done
 STORM_SECONDS=${STORM_SECONDS:-60}
 SPLIT=${SPLIT:-0}
 TOGGLE=${TOGGLE:-0}
+SWAP=${SWAP:-1}
 CONTROL=$DEBUGFS/codetag/control
 KMEMLEAK=$DEBUGFS/kmemleak
 
@@ -297,7 +300,7 @@ if { mounted /tmp/cgroup || mount -t cgroup2 none /tmp/cgroup; } &&
 fi
 # A little swap, where there is a zram to be had.
 swap=
-! swap_to_zram 32M || swap=1
+[ "$SWAP" = 0 ] || ! swap_to_zram 32M || swap=1
 thp=/sys/kernel/mm/transparent_hugepage/enabled
 if [ -e $thp ]; then
 	echo always >$thp
