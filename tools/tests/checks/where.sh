@@ -204,12 +204,12 @@ where_joined() {
 	local dir=$scratch/where-joined name
 	make_host "$dir/web7" && cp data/recorded-mainline-6.12.slabinfo "$dir/web7/proc/slabinfo" || return 1
 	cp data/recorded-mainline-6.12.allocinfo "$dir/web7/proc/allocinfo"
-	"$codetag" where -b "$dir/web7" 2>&1 | tail -n +2 >"$dir/want"
+	"$codetag" where -b "$dir/web7" | tail -n +2 >"$dir/want"
 	for name in meminfo allocinfo; do
 		mkdir "$dir/$name" && (cd "$dir/web7/proc" && cat meminfo allocinfo vmstat zoneinfo slabinfo) >"$dir/$name/$name"
 		cmp -s "$dir/web7/proc/$name" "$dir/$name/$name" && return 1
-		"$codetag" where -b "$dir/$name" 2>&1 | tail -n +2 | diff "$dir/want" - || return 1
-		"$codetag" where -b "$dir/$name/$name" 2>&1 | tail -n +2 | diff "$dir/want" - || return 1
+		"$codetag" where -b "$dir/$name" | tail -n +2 | diff "$dir/want" - || return 1
+		"$codetag" where -b "$dir/$name/$name" | tail -n +2 | diff "$dir/want" - || return 1
 	done
 }
 
