@@ -5,8 +5,8 @@
  * Queries (see query.h) come from the boot parameter "codetag=" and from
  * /sys/kernel/debug/codetag/control. A write is done as a whole or not at all: all of its
  * queries are parsed, matched and given their memory before anything is changed. The
- * number of queries is limited, so that the locks that modules wait for are held for a
- * bounded time.
+ * number of queries and the length of their text are limited, so that the locks that
+ * modules wait for are held for a bounded time.
  */
 #define pr_fmt(fmt) "codetag: " fmt
 
@@ -138,7 +138,7 @@ static bool have_guards(const struct list_head *queries)
 /* Has each query matched, as far as it has to, and can be remembered? */
 static int check_queries(const struct list_head *queries, const char *source)
 {
-	unsigned int nr = codetag_remembered_nr();
+	struct codetag_remembered_size size = codetag_remembered_size();
 	struct control_query *q;
 
 	list_for_each_entry(q, queries, change.list) {
@@ -146,12 +146,14 @@ static int check_queries(const struct list_head *queries, const char *source)
 			print_bad_query(&q->change.query, source, "no call site matches");
 			return -ENOENT;
 		}
-		nr += q->remember && !codetag_is_remembered(q->remember);
-		codetag_rest(1);
+		if (q->remember)
+			codetag_remembered_add(&size, q->remember);
+		/* It was compared with each of those that are remembered. */
+		codetag_rest(CODETAG_REMEMBERED_MAX);
 	}
-	if (nr > CODETAG_REMEMBERED_MAX) {
-		pr_warn_ratelimited("control: more than %d queries to be remembered for modules: forget some, see the file queries\n",
-				    CODETAG_REMEMBERED_MAX);
+	if (size.nr > CODETAG_REMEMBERED_MAX || size.bytes > CODETAG_REMEMBERED_BYTES_MAX) {
+		pr_warn_ratelimited("control: more than %d queries or %d bytes to be remembered for modules: forget some, see the file queries\n",
+				    CODETAG_REMEMBERED_MAX, CODETAG_REMEMBERED_BYTES_MAX);
 		return -ENOSPC;
 	}
 	return 0;
@@ -166,6 +168,7 @@ static void make_queries(struct list_head *queries, struct list_head *plans)
 		if (q->remember)
 			codetag_remember(q->remember);
 		q->remember = NULL;
+		codetag_rest(CODETAG_REMEMBERED_MAX);
 	}
 }
 

@@ -43,7 +43,8 @@ struct remembered_query {
 DEFINE_MUTEX(codetag_query_mutex);
 
 static LIST_HEAD(remembered_queries);
-static unsigned int nr_remembered, last_remembered_nr;
+static struct codetag_remembered_size remembered_size;
+static unsigned int last_remembered_nr;
 
 /**
  * codetag_remembered_free - free a query that is not remembered after all
@@ -103,31 +104,35 @@ static struct remembered_query *find_same(const struct remembered_query *r)
 static void forget(struct remembered_query *r)
 {
 	list_del(&r->change.list);
-	nr_remembered--;
+	remembered_size.nr--;
+	remembered_size.bytes -= strlen(r->source);
 	codetag_remembered_free(r);
 }
 
 /**
- * codetag_remembered_nr - get the number of remembered queries
+ * codetag_remembered_size - get the size of all that is remembered
  *
  * Context: Process, with codetag_query_mutex held.
- * Return: The number.
+ * Return: The size.
  */
-unsigned int codetag_remembered_nr(void)
+struct codetag_remembered_size codetag_remembered_size(void)
 {
-	return nr_remembered;
+	return remembered_size;
 }
 
 /**
- * codetag_is_remembered - is the same query remembered already?
- * @r: what codetag_remembered_new() returned
+ * codetag_remembered_add - add the size of a query, unless the same one is remembered already
+ * @size:	the sum
+ * @r:		what codetag_remembered_new() returned
  *
  * Context: Process, with codetag_query_mutex held.
- * Return: Whether it is, so that remembering it takes no more room.
  */
-bool codetag_is_remembered(const struct remembered_query *r)
+void codetag_remembered_add(struct codetag_remembered_size *size, const struct remembered_query *r)
 {
-	return find_same(r);
+	if (find_same(r))
+		return;
+	size->nr++;
+	size->bytes += strlen(r->source);
 }
 
 /**
@@ -144,7 +149,8 @@ void codetag_remember(struct remembered_query *new)
 		forget(old);
 	new->nr = ++last_remembered_nr;
 	list_add_tail(&new->change.list, &remembered_queries);
-	nr_remembered++;
+	remembered_size.nr++;
+	remembered_size.bytes += strlen(new->source);
 }
 
 /* ---- modules ------------------------------------------------------------------ */

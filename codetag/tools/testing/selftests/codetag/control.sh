@@ -55,7 +55,7 @@ site()
 
 driver
 [ -e $CONTROL ] || { unload codetag_test; skip_all "no $CONTROL"; }
-plan 96
+plan 100
 
 equal "modes" "-rw------- -rw-------" \
 	"$(ls -l $CONTROL $QUERIES | awk '{ print $1 }' | xargs)"
@@ -210,9 +210,10 @@ if [ -e $CONTEXTS ] && { mounted $cg || mount -t cgroup2 none $cg 2>/dev/null; }
 	diag "the longest took ${longest}0 ms"
 	echo keys=none >$CONTROL
 	until_true 60 no_contexts
+	check "contexts go" $? "$(grep contexts $STATS)"
 	rmdir $cg/wide
 else
-	skip_rest 6 "no contexts or no memory cgroups" "many queries that match all sites"
+	skip_rest 7 "no contexts or no memory cgroups" "many queries that match all sites"
 fi
 
 # Hundreds of malformed writes: nothing may change, nothing may warn. Each has a
@@ -415,13 +416,22 @@ equal "and no soft lockup" 0 "$(dmesg | grep -c 'soft lockup')"
 dmesg -c >/dev/null
 ! ask 'module one_more -p' && printf '%s' "$out" | grep -q 'No space left'
 check "one more is refused" $? "$out"
-dmesg | grep -q 'codetag: control: more than 1024 queries to be remembered'
+dmesg | grep -q 'codetag: control: more than 1024 queries or 65536 bytes to be remembered'
 check "and the log names the limit" $? "$(dmesg | tail -n 3)"
 ask 'module no_such_7 func *a*e*o* -p'
 check "one of them again is not" $? "$out"
 echo "remove $(sed -n "1s/:.*//p" $QUERIES)" >$QUERIES
 ask 'module one_more -p'
 check "nor another one when one is forgotten" $? "$out"
+echo "remove all" >$QUERIES
+# Each of their bytes costs something for each site of each module: 64 KiB at most.
+awk 'BEGIN { while (n++ < 8) printf("module long_%d%8000s-p\n", n, "") }' >"$WORK/many"
+dd if="$WORK/many" of=$CONTROL bs=64k 2>/dev/null
+check "long queries are remembered" $?
+! ask "$(awk 'BEGIN { printf("module one_more%2000s-p", "") }')" && printf '%s' "$out" | grep -q 'No space left'
+check "more than 64 KiB are refused" $? "$out"
+ask 'module one_more -p'
+check "a short one is not" $? "$out"
 echo "remove all" >$QUERIES
 
 # Two writers of the same sites, many queries each. What is written at once is

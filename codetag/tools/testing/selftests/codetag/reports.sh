@@ -35,16 +35,22 @@ have_engine || { cleanup; skip_all "not this profiler"; }
 echo 0 >/proc/sys/kernel/panic_on_warn
 echo 0 >/proc/sys/kernel/panic_on_oops
 load codetag_reported || { cleanup; skip_all "no module codetag_reported"; }
-plan 10
+plan 13
 
 mistake redzone 'codetag: object' 'Redzone overwritten'
 mistake cache 'codetag: object' 'Wrong slab cache\|belongs to different cache'
 mistake kasan 'codetag: object' 'KASAN: slab-out-of-bounds'
 if [ -e $DEBUGFS/codetag/guards ]; then
-	echo 'module codetag_reported func do_kfence guard rate=1' >$CONTROL
+	echo 'module codetag_reported guard rate=1' >$CONTROL
 	mistake kfence 'codetag: object' 'KFENCE: out-of-bounds'
+	base invalid 'codetag_reported.c:[0-9]* .*func:do_invalid'
+	mistake invalid 'codetag: object' 'KFENCE: invalid free'
+	equal "invalid: the object stays charged" "128 1" "$(grown invalid)"
+	audited "invalid: audit"
+	echo 'module codetag_reported guard=off' >$CONTROL
 else
 	skip kfence "no guards"
+	skip_rest 3 "no guards" invalid
 fi
 mistake ubsan 'codetag: object' 'UBSAN: misaligned-access'
 mistake page 'codetag: page' 'Bad page state\|page dumped because'

@@ -24,6 +24,7 @@
 #define SIZE	128
 
 static struct dentry *file;
+static char *kept;		/* of do_invalid() */
 
 static void say(const char *name, unsigned int line)
 {
@@ -118,26 +119,46 @@ static int do_kasan(void)
 	return 0;
 }
 
-/* An object of KFENCE's ends or begins where its page does: there the next page is read. */
+/* An object of KFENCE's, charged to the line that uses this; NULL if none comes in time. */
+#define kfence_object()							\
+({									\
+	unsigned long end = jiffies + 20 * HZ;				\
+	char *object;							\
+									\
+	while ((object = kmalloc(SIZE, GFP_KERNEL)) &&			\
+	       !is_kfence_address(object)) {				\
+		kfree(object);						\
+		object = NULL;						\
+		if (time_after(jiffies, end))				\
+			break;						\
+		cond_resched();						\
+	}								\
+	object;								\
+})
+
+/* It ends or begins where its page does: there the next page is read. */
 static int do_kfence(void)
 {
-	unsigned long end = jiffies + 20 * HZ;
-	char *p = NULL;
+	char *p = IS_ENABLED(CONFIG_KFENCE) ? kfence_object() : NULL;
 
-	if (!IS_ENABLED(CONFIG_KFENCE))
-		return -EOPNOTSUPP;
-	do {
-		kfree(p);
-		p = kmalloc(SIZE, GFP_KERNEL);
-		cond_resched();
-	} while (p && !is_kfence_address(p) && time_before(jiffies, end));
-	say("kfence", __LINE__ - 3);
-	if (!p || !is_kfence_address(p)) {
-		kfree(p);
-		return -EAGAIN;
-	}
+	say("kfence", __LINE__ - 2);
+	if (!p)
+		return IS_ENABLED(CONFIG_KFENCE) ? -EAGAIN : -EOPNOTSUPP;
 	look_at(offset_in_page(p) ? p + SIZE : p - 1);
 	kfree(p);
+	return 0;
+}
+
+/* An address within the object is freed: KFENCE refuses, so the object stays. */
+static int do_invalid(void)
+{
+	if (kept)
+		return -EBUSY;
+	kept = IS_ENABLED(CONFIG_KFENCE) ? kfence_object() : NULL;
+	say("invalid", __LINE__ - 1);
+	if (!kept)
+		return IS_ENABLED(CONFIG_KFENCE) ? -EAGAIN : -EOPNOTSUPP;
+	kfree(kept + 8);
 	return 0;
 }
 
@@ -204,7 +225,7 @@ static ssize_t reported_write(struct file *unused, const char __user *from, size
 	} mistakes[] = {
 		{ "redzone", do_redzone }, { "cache", do_cache }, { "destroy", do_destroy },
 		{ "page", do_page }, { "kasan", do_kasan }, { "kfence", do_kfence },
-		{ "ubsan", do_ubsan },
+		{ "invalid", do_invalid }, { "ubsan", do_ubsan },
 	};
 	char name[16] = {};
 	int ret = -EINVAL;
@@ -234,6 +255,7 @@ static int __init reported_init(void)
 static void __exit reported_exit(void)
 {
 	debugfs_remove(file);
+	kfree(kept);
 }
 
 module_init(reported_init);
