@@ -55,7 +55,7 @@ site()
 
 driver
 [ -e $CONTROL ] || { unload codetag_test; skip_all "no $CONTROL"; }
-plan 100
+plan 99
 
 equal "modes" "-rw------- -rw-------" \
 	"$(ls -l $CONTROL $QUERIES | awk '{ print $1 }' | xargs)"
@@ -209,11 +209,9 @@ if [ -e $CONTEXTS ] && { mounted $cg || mount -t cgroup2 none $cg 2>/dev/null; }
 	check "and wait for one write at most" $? "$longest hundredths of a second, a write takes $one"
 	diag "the longest took ${longest}0 ms"
 	echo keys=none >$CONTROL
-	until_true 60 no_contexts
-	check "contexts go" $? "$(grep contexts $STATS)"
 	rmdir $cg/wide
 else
-	skip_rest 7 "no contexts or no memory cgroups" "many queries that match all sites"
+	skip_rest 6 "no contexts or no memory cgroups" "many queries that match all sites"
 fi
 
 # Hundreds of malformed writes: nothing may change, nothing may warn. Each has a
