@@ -213,7 +213,12 @@ crash()
 		return
 	fi
 	plan 7
-	held "before"
+	# Pages that are freed while somebody holds them make Linux 6.12 warn without this series.
+	if have_engine; then
+		held "before"
+	else
+		skip "before" "not this profiler"
+	fi
 	audited "audit before"
 	# What of each cache is in use, for whoever looks at the dump
 	awk 'NR > 2 { print "# slab: " $1, $2, $3, $4 }' /proc/slabinfo

@@ -9,7 +9,7 @@
 #include <linux/sizes.h>
 #include <linux/types.h>
 
-/* What the load of a module has to go through at most: queries, and bytes of their text */
+/* Limits of the work that each load of a module makes: queries, and bytes of their text */
 #define CODETAG_REMEMBERED_MAX		1024
 #define CODETAG_REMEMBERED_BYTES_MAX	SZ_64K
 
