@@ -6,7 +6,7 @@
 # timeout: 300
 . "$(dirname "$0")/codetag.inc"
 
-TRACING=$DEBUGFS/tracing
+TRACING=/sys/kernel/tracing
 parameters=/sys/module/zswap/parameters
 megabytes=24
 pages=$((megabytes * 1024 * 1024 / PAGE))
@@ -66,6 +66,7 @@ if ! [ -w /proc/sys/vm/compact_memory ] || ! swap_to_zram 128M; then
 	cleanup
 	skip_all "no swap, or no compaction"
 fi
+mounted $TRACING || mount -t tracefs none $TRACING
 plan 29
 
 echo 50 >$parameters/max_pool_percent

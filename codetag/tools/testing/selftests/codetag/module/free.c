@@ -82,6 +82,7 @@ void ct_free_contig_frozen(struct ct_item *item)
 EXPORT_SYMBOL_GPL(ct_free_contig_frozen);
 #endif
 
+#ifdef CONFIG_CONTIG_ALLOC
 /* @arg is the number of pages. */
 void ct_free_contig(struct ct_item *item)
 {
@@ -89,6 +90,7 @@ void ct_free_contig(struct ct_item *item)
 
 	free_contig_range(page_to_pfn(page), item->arg);
 }
+#endif
 
 /* @arg is the cache. */
 void ct_free_cache(struct ct_item *item)
