@@ -148,7 +148,7 @@ int change_refused(const struct debugfs_dir *dir, const char *action, int error)
 		warning("that is too long for the kernel, which takes 64 KiB and 1,024 queries at once");
 		break;
 	case ENOSPC:
-		warning("the kernel remembers as many queries for modules as it can");
+		warning("the kernel remembers as many queries for modules as it can: 1,024, or 64 KiB of text");
 		hint("'codetag remembered' lists them, and with --forget it forgets some.");
 		break;
 	case EOPNOTSUPP:

@@ -135,6 +135,17 @@ static bool have_guards(const struct list_head *queries)
 	return false;
 }
 
+/* Does the same query follow in this write? Then that one is remembered. */
+static bool comes_again(const struct control_query *q, const struct list_head *queries)
+{
+	const struct control_query *later = q;
+
+	list_for_each_entry_continue(later, queries, change.list)
+		if (later->remember && codetag_remembered_same(q->remember, later->remember))
+			return true;
+	return false;
+}
+
 /* Has each query matched, as far as it has to, and can be remembered? */
 static int check_queries(const struct list_head *queries, const char *source)
 {
@@ -146,10 +157,10 @@ static int check_queries(const struct list_head *queries, const char *source)
 			print_bad_query(&q->change.query, source, "no call site matches");
 			return -ENOENT;
 		}
-		if (q->remember)
+		if (q->remember && !comes_again(q, queries))
 			codetag_remembered_add(&size, q->remember);
-		/* It was compared with each of those that are remembered. */
-		codetag_rest(CODETAG_REMEMBERED_MAX);
+		/* It was compared with those of this write, and with those that are remembered. */
+		codetag_rest(CONTROL_QUERIES_MAX + CODETAG_REMEMBERED_MAX);
 	}
 	if (size.nr > CODETAG_REMEMBERED_MAX || size.bytes > CODETAG_REMEMBERED_BYTES_MAX) {
 		pr_warn_ratelimited("control: more than %d queries or %d bytes to be remembered for modules: forget some, see the file queries\n",

@@ -91,12 +91,25 @@ struct remembered_query *codetag_remembered_new(const char *source, size_t len)
 	return NULL;
 }
 
+/**
+ * codetag_remembered_same - are two queries the same, so that only one is remembered?
+ * @a: what codetag_remembered_new() returned
+ * @b: another one
+ *
+ * Context: Any.
+ * Return: Whether they are.
+ */
+bool codetag_remembered_same(const struct remembered_query *a, const struct remembered_query *b)
+{
+	return !strcmp(a->source, b->source);
+}
+
 static struct remembered_query *find_same(const struct remembered_query *r)
 {
 	struct remembered_query *old;
 
 	list_for_each_entry(old, &remembered_queries, change.list)
-		if (!strcmp(old->source, r->source))
+		if (codetag_remembered_same(old, r))
 			return old;
 	return NULL;
 }

@@ -30,6 +30,7 @@ extern struct mutex codetag_query_mutex;
 struct remembered_query *codetag_remembered_new(const char *source, size_t len);
 void codetag_remembered_free(struct remembered_query *r);
 struct codetag_remembered_size codetag_remembered_size(void);
+bool codetag_remembered_same(const struct remembered_query *a, const struct remembered_query *b);
 void codetag_remembered_add(struct codetag_remembered_size *size, const struct remembered_query *r);
 void codetag_remember(struct remembered_query *new);
 

@@ -275,8 +275,8 @@ static void leave_out(const char *path)
 }
 
 /*
- * A file of the name of one that has several of them: takes those of which @has tells that there is
- * none yet, and sets it. Returns false, and has taken nothing, if it is not joined.
+ * The file of one member may hold several members. Takes those that @has lacks, and marks them
+ * there. Returns false, with nothing taken, if it holds only one.
  */
 static bool take_joined(struct snapshot *host, const char *text, size_t len, const char *path,
 			bool has[MEMBERS])
@@ -285,12 +285,7 @@ static bool take_joined(struct snapshot *host, const char *text, size_t len, con
 
 	if (!sections_cut(&sections, text, len))
 		return false;
-	for (enum member m = 0; m < MEMBERS; m++) {
-		if (has[m])
-			text_free(&sections.of[m]);
-		has[m] |= sections.of[m].len > 0;
-	}
-	sections_take(&sections, host, path);
+	sections_take(&sections, host, path, has);
 	return true;
 }
 
@@ -396,6 +391,7 @@ static void of_archive(void *data, struct snapshot *host, const char *name)
 static bool read_text(const char *path, char *text, size_t len, struct visit *visit)
 {
 	struct snapshot host = { 0 };
+	bool has[MEMBERS] = { false };
 	struct sections sections;
 
 	if (!lines_plain(&text, &len)) {
@@ -405,7 +401,7 @@ static bool read_text(const char *path, char *text, size_t len, struct visit *vi
 	}
 	if (sections_cut(&sections, text, len) && sections.of[MEMINFO].len) {
 		free(text);
-		sections_take(&sections, &host, path);
+		sections_take(&sections, &host, path, has);
 	} else if (!strncmp(text, "MemTotal:", 9)) {
 		member_take(&host, MEMINFO, text, len, path);
 	} else {

@@ -131,15 +131,17 @@ bool sections_cut(struct sections *sections, const char *text, size_t len)
 	return true;
 }
 
-void sections_take(struct sections *sections, struct snapshot *s, const char *path)
+void sections_take(struct sections *sections, struct snapshot *s, const char *path, bool has[MEMBERS])
 {
 	for (enum member m = 0; m < MEMBERS; m++) {
 		struct text *text = &sections->of[m];
 
-		if (text->len && !member_take(s, m, text->s, text->len, path))
-			s->incomplete = true;
-		else if (!text->len)
+		if (has[m] || !text->len) {
 			text_free(text);
+			continue;
+		}
+		has[m] = member_take(s, m, text->s, text->len, path);
+		s->incomplete |= !has[m];
 		*text = (struct text){ 0 };
 	}
 }

@@ -17,8 +17,11 @@ struct sections {
 /* Returns false, and @sections is empty, if @text is a single file. */
 bool sections_cut(struct sections *sections, const char *text, size_t len);
 
-/* Moves all files to @s. Sets @s->incomplete, after a message, if one could not be used. */
-void sections_take(struct sections *sections, struct snapshot *s, const char *path);
+/*
+ * Moves the files that @has lacks to @s, and marks them there. Sets @s->incomplete, after a message,
+ * if one could not be used. @sections is empty then.
+ */
+void sections_take(struct sections *sections, struct snapshot *s, const char *path, bool has[MEMBERS]);
 void sections_free(struct sections *sections);
 
 #endif

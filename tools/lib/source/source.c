@@ -561,8 +561,10 @@ static bool read_copies(const char *path, int64_t number, char *text, size_t len
 			of_this_machine(&s);
 		/* Nothing tells to which of several copies they belong. */
 		if (count == 1) {
+			bool has[MEMBERS] = { false };
+
 			read_beside(&s, path);
-			sections_take(sections, &s, path);
+			sections_take(sections, &s, path, has);
 		}
 		hand_over(visit, &s, path);
 	}

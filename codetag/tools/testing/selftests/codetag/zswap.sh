@@ -79,6 +79,9 @@ base z3fold ' mm/z3fold.c:[0-9]* .*func:z3fold_alloc '
 # when it destroys their cache.
 for allocator in zsmalloc zbud z3fold; do
 	if ! choose $allocator; then
+		if [ $allocator = zsmalloc ] || [ -e $parameters/zpool ]; then
+			bail "zswap has no $allocator"
+		fi
 		skip_rest 9 "zswap has no $allocator" "$allocator"
 		continue
 	fi

@@ -71,7 +71,7 @@ static void touch(void)
 		area[i] = 1;
 }
 
-/* What cannot be compressed, of which the same seed makes the same. */
+/* Fills pages with reproducible pseudo-random bytes, which cannot be compressed. */
 static void noise(unsigned long bytes)
 {
 	__u64 state = 88172645463325252ULL;
