@@ -211,6 +211,10 @@ where_joined() {
 		"$codetag" where -b "$dir/$name" | tail -n +2 | diff "$dir/want" - || return 1
 		"$codetag" where -b "$dir/$name/$name" | tail -n +2 | diff "$dir/want" - || return 1
 	done
+	# A part that cannot be used does not hide the file beside it.
+	(cd "$dir/web7/proc" && cat meminfo allocinfo vmstat zoneinfo && head -c -9 slabinfo) >"$dir/meminfo/meminfo"
+	cp "$dir/web7/proc/slabinfo" "$dir/meminfo/slabinfo"
+	"$codetag" where -b "$dir/meminfo" 2>"$dir/error" | tail -n +2 | diff "$dir/want" - && grep -q slabinfo "$dir/error"
 }
 
 # The command does not wait for a pipe without a writer.
