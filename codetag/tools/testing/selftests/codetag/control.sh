@@ -190,27 +190,33 @@ if [ -e $CONTEXTS ] && { mounted $cg || mount -t cgroup2 none $cg 2>/dev/null; }
 	echo go >"$WORK/go"
 	writes=0
 	while going; do
-		written 1024 'keys=cpu' && writes=$((writes + 1)) && echo $writes >"$WORK/writes"
+		if written 1024 'keys=cpu'; then
+			writes=$((writes + 1))
+			echo $writes >"$WORK/writes.new"
+			mv "$WORK/writes.new" "$WORK/writes"
+		fi
 		echo keys=none >$CONTROL
 	done &
 	until_true 60 test -s "$WORK/writes"
 	before=$(cat "$WORK/writes")
 	longest=0
 	loads=0
-	for _ in 1 2 3 4 5 6 7 8; do
+	tries=0
+	while [ $tries -lt 8 ] || { [ $tries -lt 200 ] && [ "$(cat "$WORK/writes")" -lt $((before + 2)) ]; }; do
+		tries=$((tries + 1))
 		start=$(centiseconds)
 		load codetag_many && loads=$((loads + 1))
 		took=$(($(centiseconds) - start))
 		[ $took -le $longest ] || longest=$took
 		unload codetag_many
 	done
+	writes=$(($(cat "$WORK/writes") - before))
 	rm "$WORK/go"
 	wait $!
-	equal "modules load meanwhile" 8 $loads
-	writes=$(($(cat "$WORK/writes") - before))
+	equal "modules load meanwhile" $tries $loads
 	[ "$writes" -ge 2 ]
 	check "while sites are split" $? "$writes writes"
-	[ $longest -le $((4 * one + 500)) ]
+	[ $longest -le $((4 * one + 2000)) ]
 	check "and no load waits for many writes" $? "$longest hundredths of a second, a write takes $one"
 	diag "the longest took ${longest}0 ms, beside $writes writes"
 	echo keys=none >$CONTROL
