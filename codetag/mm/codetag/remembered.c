@@ -93,7 +93,7 @@ struct remembered_query *codetag_remembered_new(const char *source, size_t len)
 
 /**
  * codetag_remembered_same - are two queries the same, so that only one is remembered?
- * @a: what codetag_remembered_new() returned
+ * @a: a query of codetag_remembered_new()
  * @b: another one
  *
  * Context: Any.
@@ -136,7 +136,7 @@ struct codetag_remembered_size codetag_remembered_size(void)
 /**
  * codetag_remembered_add - add the size of a query, unless the same one is remembered already
  * @size:	the sum
- * @r:		what codetag_remembered_new() returned
+ * @r:		a query of codetag_remembered_new()
  *
  * Context: Process, with codetag_query_mutex held.
  */
@@ -150,7 +150,7 @@ void codetag_remembered_add(struct codetag_remembered_size *size, const struct r
 
 /**
  * codetag_remember - remember a query; the last one of the same queries counts
- * @new: what codetag_remembered_new() returned
+ * @new: a query of codetag_remembered_new()
  *
  * Context: Process, with codetag_query_mutex held.
  */

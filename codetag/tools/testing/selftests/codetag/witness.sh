@@ -9,7 +9,7 @@
 
 driver
 have_engine || { unload codetag_test; skip_all "not this profiler"; }
-[ -e $DEBUGFS/page_owner ] || { unload codetag_test; skip_all "page_owner is not on"; }
+page_owner_wanted || { unload codetag_test; skip_all "page_owner is not on"; }
 plan 5
 
 witnessed "after the boot"
