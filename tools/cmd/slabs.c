@@ -35,6 +35,7 @@ struct options {
 	bool prometheus;
 	bool has_limit;
 	int64_t limit;		/* of growth */
+	int64_t image_page_size;	/* 0: no image was read */
 };
 
 enum { KEY_PAGE_SIZE = 0x200, KEY_SITES, KEY_ALLOCINFO, KEY_TRACE_DB, KEY_LIVE, KEY_DIFF, KEY_CSV,
@@ -62,7 +63,7 @@ static const struct argp_option options[] = {
 	  "pages_per_slab, active_slabs, name; with --diff growth, size_before, size, "
 	  "objects_growth, active_growth, slabs_growth, state, name", 9 },
 	{ "page-size", KEY_PAGE_SIZE, "BYTES", 0,
-	  "Of the machine that FILE is from (default: of this machine)", 2 },
+	  "Of the machine that FILE is from (default: that of an image, otherwise of this machine)", 2 },
 	{ "sites", KEY_SITES, "N", OPTION_ARG_OPTIONAL,
 	  "Below each cache the N (default: 3) call sites that hold most of it, as far as "
 	  "that can be told: see below", 3 },
@@ -347,13 +348,13 @@ static void take_slabinfo(void *data, struct snapshot *snapshot)
 }
 
 /* Returns false after a message. */
-static bool read_slabs(struct slabinfo *info, const char *path, bool given, bool *incomplete)
+static bool read_slabs(struct slabinfo *info, const char *path, struct options *o, bool *incomplete)
 {
 	struct text text = { 0 };
 
 	*info = (struct slabinfo){ 0 };
 	if (image_file(path)) {
-		if (image_slabs(path, &text, incomplete)) {
+		if (image_slabs(path, &text, &o->image_page_size, incomplete)) {
 			slabinfo_parse(info, text.s, text.len);
 			return true;
 		}
@@ -366,7 +367,7 @@ static bool read_slabs(struct slabinfo *info, const char *path, bool given, bool
 		int why = errno;
 
 		input_complain(path, why);
-		if (given && why == ENOENT)
+		if (o->given && path == o->path && why == ENOENT)
 			hint("Without --slabinfo, /proc/slabinfo is read.");
 		return false;
 	}
@@ -405,15 +406,24 @@ static bool over_limit(const struct options *o, const struct slab_changes *chang
 	return false;
 }
 
-static int show_diff(const struct options *o, const struct slabs_view *view)
+/* That of an image, and of this machine otherwise, unless it was given. */
+static void settle_page_size(struct options *o, struct slabs_view *view)
+{
+	if (!o->choice.page_size)
+		o->choice.page_size = o->image_page_size ? o->image_page_size : sysconf(_SC_PAGESIZE);
+	view->page_size = o->choice.page_size;
+}
+
+static int show_diff(struct options *o, struct slabs_view *view)
 {
 	struct slabinfo old, now = { 0 };
 	struct slab_changes changes = { 0 };
 	int status = STATUS_TROUBLE;
 	bool incomplete = false;
 
-	if (read_slabs(&old, o->old, false, &incomplete) &&
-	    read_slabs(&now, o->path, o->given, &incomplete)) {
+	if (read_slabs(&old, o->old, o, &incomplete) &&
+	    read_slabs(&now, o->path, o, &incomplete)) {
+		settle_page_size(o, view);
 		slab_diff(&changes, &old, &now, &o->choice);
 		slabs_show_changes(&changes, view);
 		if (complete(&old, o->old))
@@ -427,7 +437,7 @@ static int show_diff(const struct options *o, const struct slabs_view *view)
 	return status;
 }
 
-static int show(const struct options *o, const struct slabs_view *view)
+static int show(struct options *o, struct slabs_view *view)
 {
 	struct slab_holders holders = { 0 };
 	struct known known = { 0 };
@@ -435,10 +445,11 @@ static int show(const struct options *o, const struct slabs_view *view)
 	int status = STATUS_OK;
 	bool incomplete = false;
 
-	if (!read_slabs(&info, o->path, o->given, &incomplete))
+	if (!read_slabs(&info, o->path, o, &incomplete))
 		return STATUS_TROUBLE;
 	if (!complete(&info, o->path) || incomplete)
 		status = STATUS_TROUBLE;
+	settle_page_size(o, view);
 	if (!find_holders(&holders, &info, &known, o))
 		status = STATUS_TROUBLE;
 	slab_rank(&info, &o->choice);
@@ -464,17 +475,18 @@ int cmd_slabs(int argc, char **argv)
 {
 	struct options o = {
 		.path = "/proc/slabinfo",
-		.choice = { .key = 'c', .page_size = sysconf(_SC_PAGESIZE) },
+		.choice = { .key = 'c' },
 	};
 	struct slabs_view view = { .output = &o.output };
 
 	argp_parse(&argp, argc, argv, 0, NULL, &o);
-	view.page_size = o.choice.page_size;
 	view.top = o.top;
 	view.sites = o.sites;
 #ifdef HAVE_NCURSES
-	if (o.live)
+	if (o.live) {
+		settle_page_size(&o, &view);
 		return slabs_live(o.path, &o.choice, &o.output, o.delay > 0 ? o.delay : 3);
+	}
 #endif
 	return o.old ? show_diff(&o, &view) : show(&o, &view);
 }

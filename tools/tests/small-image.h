@@ -111,9 +111,9 @@ static inline void small_table(struct small *s)
 	uint64_t name = small_at(SMALL_NAMES), entry = small_at(SMALL_ENTRIES);
 
 	*layout = (struct layout){
-		.magic = "codetag layout\n", .version = 1, .word = 8,
+		.magic = "codetag layout\n", .version = 2, .word = 8,
 		.self = SMALL_LAYOUT * DUMP_PAGE, .tables = SMALL_TOP * DUMP_PAGE,
-		.top_shift = 39, .page_shift = 12, .entries = entry, .nr = N_COUNT,
+		.top_shift = 39, .top_bits = 9, .page_shift = 12, .entries = entry, .nr = N_COUNT,
 		.direct_map = SMALL_MAP, .memory_map = small_at(SMALL_STRUCTS),
 		.counters = small_at(SMALL_SYMBOLS + 7), .nr_cpus = 1, .nr_nodes = 1,
 		.objects = 0x7fff0000, .block_order = 4, .flags_shift = 16, .flags_bits = 16,

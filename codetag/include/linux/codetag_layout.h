@@ -11,7 +11,7 @@
 #include <linux/types.h>
 
 #define CODETAG_LAYOUT_MAGIC	"codetag layout\n"
-#define CODETAG_LAYOUT_VERSION	1
+#define CODETAG_LAYOUT_VERSION	2
 
 /**
  * struct codetag_layout_entry - one number
@@ -31,6 +31,7 @@ struct codetag_layout_entry {
  * @self:	physical address of this
  * @tables:	physical address of the kernel's top page table
  * @top_shift:	bits of an address that an entry of it stands for
+ * @top_bits:	bits of an address that choose the entry
  * @page_shift:	bits of an address within a page
  * @entries:	address of the entries
  * @nr:		how many entries there are
@@ -56,6 +57,7 @@ struct codetag_layout {
 	u64 self;
 	u64 tables;
 	u64 top_shift;
+	u64 top_bits;
 	u64 page_shift;
 	u64 entries;
 	u64 nr;

@@ -20,6 +20,7 @@
 #include <linux/kfence.h>
 #include <linux/kernfs.h>
 #include <linux/kmemleak.h>
+#include <linux/log2.h>
 #include <linux/memblock.h>
 #include <linux/memcontrol.h>
 #include <linux/mm.h>
@@ -478,10 +479,20 @@ static int __init codetag_layout_init(void)
 #ifdef CONFIG_MMU
 	codetag_layout.tables = __pa_symbol(swapper_pg_dir);
 	codetag_layout.top_shift = PGDIR_SHIFT;
-#if defined(CONFIG_ARM64) && CONFIG_PGTABLE_LEVELS > 4
+	codetag_layout.top_bits = ilog2(PTRS_PER_PGD);
+#ifdef CONFIG_ARM64
 	/* The processor may know one level less than the kernel does. */
-	if (!pgtable_l5_enabled())
+#if CONFIG_PGTABLE_LEVELS > 4
+	if (!pgtable_l5_enabled()) {
 		codetag_layout.top_shift = P4D_SHIFT;
+		codetag_layout.top_bits = ilog2(PTRS_PER_P4D);
+	}
+#elif CONFIG_PGTABLE_LEVELS > 3
+	if (!pgtable_l4_enabled()) {
+		codetag_layout.top_shift = PUD_SHIFT;
+		codetag_layout.top_bits = ilog2(PTRS_PER_PUD);
+	}
+#endif
 #endif
 	codetag_layout.vmalloc = VMALLOC_START;
 	codetag_layout.vmalloc_end = VMALLOC_END;

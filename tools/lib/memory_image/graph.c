@@ -25,9 +25,6 @@
 #define NEAR_ADDRESSES 16
 #define MAX_NUMBERS 1
 
-/* An entry of this level can be for a table, for a page, or for larger memory. */
-#define PAGE_TABLE_SHIFT 21
-
 struct task {
 	uint64_t stack, sp;
 	uint32_t label;
@@ -37,7 +34,8 @@ struct scan {
 	struct graph *graph;
 	struct kernel_objects *objects;
 	struct image *image;
-	uint64_t direct_map, max_pa, memory_map, memory_map_size, page_size;
+	uint64_t direct_map, max_pa, memory_map, memory_map_size, struct_page;
+	unsigned int page_shift;
 	uint64_t text, text_size, cpu0, area_low, area_high;
 	uint64_t percpu_low, percpu_high;	/* of small percpu pointers */
 	bool hardened;
@@ -72,7 +70,7 @@ static void add_edge(struct scan *s, uint32_t to, uint32_t offset)
 static uint32_t at_physical(struct scan *s, uint64_t pa)
 {
 	struct kernel_objects *o = s->objects;
-	struct extent *extent = kobjects_extent(o, pa / DUMP_PAGE);
+	struct extent *extent = kobjects_extent(o, pa >> s->page_shift);
 
 	if (!extent)
 		return kobjects_at_percpu(o, s->direct_map + pa);
@@ -86,7 +84,7 @@ static uint32_t at_number(struct scan *s, uint64_t w)
 	struct kernel_objects *o = s->objects;
 	uint32_t node;
 
-	if (w < LOWEST_ADDRESS || w >= s->max_pa || w % DUMP_PAGE)
+	if (w < LOWEST_ADDRESS || w >= s->max_pa || image_in_page(s->image, w))
 		return 0;
 	node = kobjects_at_physical(o, w);
 	return node && kobjects_address(o, node) == s->direct_map + w ? node : 0;
@@ -112,7 +110,7 @@ static uint32_t at_physical_address(struct scan *s, uint64_t w)
 		    (after == node || o->id[after] != o->id[node]))
 			return 0;
 	}
-	kobjects_extent(o, w / DUMP_PAGE)->flags |= EXTENT_POINTED;
+	kobjects_extent(o, w >> s->page_shift)->flags |= EXTENT_POINTED;
 	return node;
 }
 
@@ -121,7 +119,7 @@ static struct extent *at_frame(struct scan *s, uint64_t pfn)
 {
 	struct extent *extent;
 
-	if (pfn < LOWEST_ADDRESS / DUMP_PAGE || pfn >= s->max_pa / DUMP_PAGE)
+	if (pfn < LOWEST_ADDRESS >> s->page_shift || pfn >= s->max_pa >> s->page_shift)
 		return NULL;
 	extent = kobjects_extent(s->objects, pfn);
 	return extent && extent->pfn == pfn && !(extent->flags & EXTENT_USED) &&
@@ -180,7 +178,7 @@ static unsigned int count_near(struct scan *s, unsigned int words, word_function
 /* Whole pages are sizes. */
 static bool is_number(struct scan *s, uint64_t w)
 {
-	return is_small_percpu(s, w) && w % DUMP_PAGE && !at_percpu_pointer(s, w);
+	return is_small_percpu(s, w) && image_in_page(s->image, w) && !at_percpu_pointer(s, w);
 }
 
 static bool is_address(struct scan *s, uint64_t w)
@@ -207,7 +205,7 @@ static bool is_old_address(struct scan *s, uint64_t w)
 	if (w < s->area_low || w >= s->area_high)
 		return false;
 	area = kobjects_area(s->objects, w);
-	return area ? w - area->start >= DUMP_PAGE : w - s->text >= s->text_size &&
+	return area ? w - area->start >= s->image->page_size : w - s->text >= s->text_size &&
 	       !kobjects_at_percpu(s->objects, w);
 }
 
@@ -221,7 +219,7 @@ static bool is_area_pointer(struct scan *s, const struct vmalloc_area *area, uin
 {
 	uint64_t offset = w - area->start;
 
-	if (offset < 4 || offset >= DUMP_PAGE)
+	if (offset < 4 || offset >= s->image->page_size)
 		return offset < 4;
 	return s->from >= s->objects->nodes ||
 	       (!(w & 4) && !count_near(s, NEAR_ADDRESSES, is_old_address));
@@ -253,7 +251,7 @@ static inline uint32_t at_word(struct scan *s, uint64_t w)
 	struct extent *extent;
 
 	if (w - s->memory_map < s->memory_map_size) {
-		extent = kobjects_extent(s->objects, (w - s->memory_map) / s->page_size);
+		extent = kobjects_extent(s->objects, (w - s->memory_map) / s->struct_page);
 		return extent && s->objects->id[extent->first] ? extent->first : 0;
 	}
 	return w - s->direct_map < s->max_pa ? at_physical(s, w - s->direct_map) : at_other(s, w);
@@ -271,7 +269,7 @@ static void look(struct scan *s, const uint8_t *words, size_t len, uint32_t offs
 		/* No pointer, however it is coded, is as small. */
 		if (w < 256)
 			continue;
-		if (w < s->max_pa / DUMP_PAGE)
+		if (w < s->max_pa >> s->page_shift)
 			look_frame(s, w, i ? get64(words, i - 8) : 0,
 				   i + 16 <= len ? get64(words, i + 8) : 0, offset + (uint32_t)i);
 		add_edge(s, at_word(s, w), offset + (uint32_t)i);
@@ -281,7 +279,10 @@ static void look(struct scan *s, const uint8_t *words, size_t len, uint32_t offs
 /* Whether a word may be an entry of a page table, and for which memory */
 static bool is_entry(const struct scan *s, uint64_t w, uint64_t *pa)
 {
-	return image_entry(s->image, w, PAGE_TABLE_SHIFT, pa) != ENTRY_NONE && *pa >= LOWEST_ADDRESS;
+	unsigned int shift = 2 * s->page_shift - 3;
+
+	/* An entry of this level can be for a table, for a page, or for larger memory. */
+	return image_entry(s->image, w, shift, pa) != ENTRY_NONE && *pa >= LOWEST_ADDRESS;
 }
 
 /*
@@ -301,7 +302,7 @@ static void look_table(struct scan *s, const uint8_t *page, uint32_t offset)
 
 		if (!is_entry(s, get64(page, i), &pa))
 			continue;
-		extent = at_frame(s, pa / DUMP_PAGE);
+		extent = at_frame(s, pa >> s->page_shift);
 		if (extent && !extent->cache) {
 			extent->flags |= EXTENT_POINTED;
 			add_edge(s, extent->first, offset + (uint32_t)i);
@@ -394,19 +395,19 @@ static void sort_frames(struct frames_list *list)
 /* A page of the kernel's own bookkeeping, which is never lost */
 static void set_aside(struct scan *s, uint64_t pa)
 {
-	struct extent *extent = kobjects_extent(s->objects, pa / DUMP_PAGE);
+	struct extent *extent = kobjects_extent(s->objects, pa >> s->page_shift);
 
 	if (extent)
 		extent->flags |= EXTENT_QUIET | EXTENT_USED;
 	else
-		frames_add(&s->skip, pa / DUMP_PAGE, pa / DUMP_PAGE + 1);
+		frames_add(&s->skip, pa >> s->page_shift, (pa >> s->page_shift) + 1);
 }
 
 static void set_aside_virtual(struct scan *s, uint64_t va, uint64_t len)
 {
 	uint64_t end = va + len, pa;
 
-	for (va &= ~(uint64_t)(DUMP_PAGE - 1); va < end && image_step(s->image); va += DUMP_PAGE)
+	for (va -= image_in_page(s->image, va); va < end && image_step(s->image); va += s->image->page_size)
 		if (image_translate(s->image, va, &pa))
 			set_aside(s, pa);
 }
@@ -416,37 +417,39 @@ typedef void entry_function(struct scan *s, uint64_t pa, bool table);
 /* The top table: x86 has the kernel's half and a process's in one, arm64 has a table for each. */
 static unsigned int top_entries(const struct scan *s, bool kernel, unsigned int *from)
 {
-	unsigned int entries = 1U << s->image->top_bits;
+	unsigned int entries = 1U << s->image->layout.top_bits;
 
 	*from = kernel && !s->image->arm64 ? entries / 2 : 0;
 	return kernel || s->image->arm64 ? entries : entries / 2;
 }
 
-/* Calls @function for each table, and for each mapped page, below a table. */
+/* Calls @function for each table, and for each mapped page, below entries of a table. */
 static void walk_tables(struct scan *s, uint64_t table, unsigned int shift, unsigned int from,
 			unsigned int to, entry_function *function)
 {
-	uint64_t entries[DUMP_PAGE / 8], last = 0;
-	const uint8_t *page = image_page(s->image, table & ~(uint64_t)(DUMP_PAGE - 1), DUMP_PAGE);
-	size_t in = table % DUMP_PAGE;
+	uint64_t at = table + from * 8ULL, end = table + to * 8ULL, entries[DUMP_PAGE / 8], last = 0, part;
+	unsigned int bits = s->page_shift - 3;
 
-	if (!page)
-		return;
-	/* Top tables of arm64 can be smaller than a page. */
-	if (to > (DUMP_PAGE - in) / 8)
-		to = (unsigned int)((DUMP_PAGE - in) / 8);
-	memcpy(entries, page + in, DUMP_PAGE - in);
-	for (unsigned int i = from; i < to; i++) {
-		uint64_t entry = entries[i], pa;
-		enum entry_kind kind = image_entry(s->image, entry, shift, &pa);
+	for (; at < end && !image_exhausted(s->image); at += part) {
+		size_t in = at % DUMP_PAGE;
+		const uint8_t *page = image_page(s->image, at - in, DUMP_PAGE);
 
-		/* KASAN's shadow repeats the same table many times. */
-		if (kind == ENTRY_NONE || entry == last || image_exhausted(s->image))
+		part = end - at < DUMP_PAGE - in ? end - at : DUMP_PAGE - in;
+		if (!page)
 			continue;
-		last = entry;
-		function(s, pa, kind == ENTRY_TABLE);
-		if (kind == ENTRY_TABLE)
-			walk_tables(s, pa, shift - 9, 0, DUMP_PAGE / 8, function);
+		memcpy(entries, page + in, part);
+		for (unsigned int i = 0; i < part / 8; i++) {
+			uint64_t entry = entries[i], pa;
+			enum entry_kind kind = image_entry(s->image, entry, shift, &pa);
+
+			/* KASAN's shadow repeats the same table many times. */
+			if (kind == ENTRY_NONE || entry == last || image_exhausted(s->image))
+				continue;
+			last = entry;
+			function(s, pa, kind == ENTRY_TABLE);
+			if (kind == ENTRY_TABLE)
+				walk_tables(s, pa, shift - bits, 0, 1U << bits, function);
+		}
 	}
 }
 
@@ -458,7 +461,7 @@ static void kernel_entry(struct scan *s, uint64_t pa, bool table)
 
 static void user_entry(struct scan *s, uint64_t pa, bool table)
 {
-	struct extent *extent = kobjects_extent(s->objects, pa / DUMP_PAGE);
+	struct extent *extent = kobjects_extent(s->objects, pa >> s->page_shift);
 
 	(void)table;
 	if (extent && s->objects->id[extent->first])
@@ -472,7 +475,7 @@ static void set_page_ids_aside(struct scan *s)
 {
 	uint64_t step = 1ULL << s->image->n[N_SECTION_SHIFT], size;
 
-	for (uint64_t pfn = 0; pfn < s->max_pa / DUMP_PAGE && image_step(s->image); pfn += step) {
+	for (uint64_t pfn = 0; pfn < s->max_pa >> s->page_shift && image_step(s->image); pfn += step) {
 		uint64_t slots = image_page_slots(s->objects->recount, pfn, &size), ext;
 
 		if (slots)
@@ -574,9 +577,9 @@ static void find_tasks(struct scan *s)
 	}
 	for (size_t i = 0; i < s->tasks; i++) {
 		for (uint64_t at = 0; at < s->image->n[N_STACK_SIZE] && image_step(s->image);
-		     at += DUMP_PAGE) {
+		     at += s->image->page_size) {
 			struct extent *extent = image_translate(s->image, s->task[i].stack + at, &pa) ?
-						kobjects_extent(o, pa / DUMP_PAGE) : NULL;
+						kobjects_extent(o, pa >> s->page_shift) : NULL;
 
 			if (!extent || extent->cache)
 				continue;
@@ -634,7 +637,7 @@ static void find_kept_pages(struct scan *s)
 			continue;
 		tag = image_tag_of(o->sites, o->id[extent->first]);
 		if ((tag == of_kvfree[0] || tag == of_kvfree[1]) &&
-		    !is_listed(s, s->direct_map + extent->pfn * DUMP_PAGE))
+		    !is_listed(s, s->direct_map + (extent->pfn << s->page_shift)))
 			extent->flags |= EXTENT_KEPT;
 	}
 }
@@ -658,9 +661,9 @@ static void find_modules(struct scan *s)
 			uint64_t base = image_u64(image, mem + n[N_MODULE_BASE]);
 			uint64_t size = base ? image_u32(image, mem + n[N_MODULE_LENGTH]) : 0;
 
-			for (uint64_t page = 0; page < size && image_step(image); page += DUMP_PAGE) {
+			for (uint64_t page = 0; page < size && image_step(image); page += image->page_size) {
 				struct extent *extent = image_translate(image, base + page, &pa) ?
-							kobjects_extent(s->objects, pa / DUMP_PAGE) : NULL;
+							kobjects_extent(s->objects, pa >> s->page_shift) : NULL;
 
 				if (extent)
 					extent->label = number;
@@ -693,7 +696,7 @@ static void look_struct_pages(struct scan *s, const struct extent *extent)
 
 	if (extent->flags & EXTENT_COMPOUND && pages > 4)
 		pages = 4;
-	look_virtual(s, s->memory_map + extent->pfn * s->page_size, pages * s->page_size, 0);
+	look_virtual(s, s->memory_map + extent->pfn * s->struct_page, pages * s->struct_page, 0);
 }
 
 /* All words of a vmap_area except those that lead to its parts */
@@ -708,9 +711,9 @@ static void look_area(struct scan *s, uint64_t pa, uint32_t size)
 
 static bool is_next_free(const struct scan *s, const struct extent *extent, uint64_t w)
 {
-	uint64_t offset = w - s->direct_map - extent->pfn * DUMP_PAGE - extent->cache->pad;
+	uint64_t offset = w - s->direct_map - (extent->pfn << s->page_shift) - extent->cache->pad;
 
-	return offset < (uint64_t)DUMP_PAGE << extent->order && offset % extent->cache->size == 0;
+	return offset < s->image->page_size << extent->order && offset % extent->cache->size == 0;
 }
 
 /* The word of an object that was the pointer to the next free one while it was free */
@@ -750,11 +753,11 @@ static void find_writers(struct scan *s)
 static void look_object(struct scan *s, const struct extent *extent, uint32_t node)
 {
 	const struct image_cache *cache = extent->cache;
-	uint64_t pa = extent->pfn * DUMP_PAGE, w;
+	uint64_t pa = extent->pfn << s->page_shift, w;
 	uint32_t size = cache->object_size, next = cache->free_pointer;
 
 	if (extent->kfence) {
-		look_physical(s, pa, DUMP_PAGE, 0);
+		look_physical(s, pa, s->image->page_size, 0);
 		return;
 	}
 	pa += (uint64_t)(node - extent->first - 1) * cache->size + cache->pad;
@@ -782,9 +785,9 @@ static void look_mapped(struct scan *s, const struct vmalloc_area *area)
 	uint32_t last = 0;
 	uint64_t pa;
 
-	for (uint64_t va = area->start; va < area->end && image_step(s->image); va += DUMP_PAGE) {
+	for (uint64_t va = area->start; va < area->end && image_step(s->image); va += s->image->page_size) {
 		struct extent *extent = image_translate(s->image, va, &pa) ?
-					kobjects_extent(s->objects, pa / DUMP_PAGE) : NULL;
+					kobjects_extent(s->objects, pa >> s->page_shift) : NULL;
 
 		if (!extent || extent->first == last || !s->objects->id[extent->first])
 			continue;
@@ -814,11 +817,11 @@ static void look_extent(struct scan *s, const struct extent *extent)
 	if (o->id[extent->first] || extent->flags & EXTENT_USED) {
 		look_struct_pages(s, extent);
 		if (extent->flags & EXTENT_KEPT)
-			look_physical(s, extent->pfn * DUMP_PAGE, 8, 0);
+			look_physical(s, extent->pfn << s->page_shift, 8, 0);
 		else if (!(extent->flags & EXTENT_QUIET) && !kobjects_bit(o->is_ids, extent->first))
-			look_physical(s, extent->pfn * DUMP_PAGE, (uint64_t)DUMP_PAGE << extent->order, 0);
+			look_physical(s, extent->pfn << s->page_shift, s->image->page_size << extent->order, 0);
 		else if (!extent->cache && o->id[extent->first])
-			look_freed_stack(s, extent->pfn * DUMP_PAGE);
+			look_freed_stack(s, extent->pfn << s->page_shift);
 	}
 	for (uint32_t node = extent->first + 1; node < extent->first + extent->count; node++) {
 		begin_node(s, node);
@@ -878,7 +881,7 @@ static void look_frames(struct scan *s, const struct frames_list *list)
 	for (size_t i = 0; i < list->count; i++)
 		for (uint64_t pfn = list->at[i].first; pfn < list->at[i].end && image_step(s->image); pfn++)
 			if (!in_frames(&s->skip, pfn) && !kobjects_extent(s->objects, pfn))
-				look_physical(s, pfn * DUMP_PAGE, DUMP_PAGE, 0);
+				look_physical(s, pfn << s->page_shift, s->image->page_size, 0);
 	s->image->missing = missing;
 }
 
@@ -891,15 +894,15 @@ static void look_data(struct scan *s)
 	const uint64_t *n = s->image->n;
 	uint64_t stack = s->tasks ? s->task[0].stack : 0, pa;
 
-	for (uint64_t va = n[N_TEXT] & ~(uint64_t)(DUMP_PAGE - 1);
-	     va < n[N_KERNEL_END] && image_step(s->image); va += DUMP_PAGE) {
-		if (!image_translate(s->image, va, &pa) || in_frames(&s->skip, pa / DUMP_PAGE))
+	for (uint64_t va = n[N_TEXT] - image_in_page(s->image, n[N_TEXT]);
+	     va < n[N_KERNEL_END] && image_step(s->image); va += s->image->page_size) {
+		if (!image_translate(s->image, va, &pa) || in_frames(&s->skip, pa >> s->page_shift))
 			continue;
 		if (va >= n[N_TEXT_END] && va - stack >= n[N_STACK_SIZE] &&
-		    in_frames(&s->objects->reserved, pa / DUMP_PAGE))
-			look_physical(s, pa, DUMP_PAGE, (uint32_t)(va - n[N_TEXT]));
-		if (in_frames(&s->objects->reserved, pa / DUMP_PAGE))
-			frames_add(&s->skip, pa / DUMP_PAGE, pa / DUMP_PAGE + 1);
+		    in_frames(&s->objects->reserved, pa >> s->page_shift))
+			look_physical(s, pa, s->image->page_size, (uint32_t)(va - n[N_TEXT]));
+		if (in_frames(&s->objects->reserved, pa >> s->page_shift))
+			frames_add(&s->skip, pa >> s->page_shift, (pa >> s->page_shift) + 1);
 	}
 	sort_frames(&s->skip);
 }
@@ -976,8 +979,9 @@ struct graph *graph_read(struct kernel_objects *objects, graph_progress *progres
 	struct scan s = {
 		.graph = g, .objects = objects, .image = image,
 		.direct_map = image->layout.direct_map, .max_pa = image->max_pa,
-		.memory_map = image->layout.memory_map, .page_size = n[N_PAGE_SIZE_OF],
-		.memory_map_size = image->max_pa / DUMP_PAGE * n[N_PAGE_SIZE_OF],
+		.memory_map = image->layout.memory_map, .struct_page = n[N_PAGE_SIZE_OF],
+		.page_shift = image->page_shift,
+		.memory_map_size = (image->max_pa >> image->page_shift) * n[N_PAGE_SIZE_OF],
 		.text = n[N_TEXT], .text_size = n[N_KERNEL_END] - n[N_TEXT],
 		.cpu0 = image->cpu_offset[0], .hardened = n[N_HARDENED],
 		.progress = progress, .data = data, .all = dump_size(image->dump),

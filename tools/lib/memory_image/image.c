@@ -8,7 +8,7 @@
 #include "base/message.h"
 
 #define MAGIC "codetag layout\n"
-#define VERSION 1
+#define VERSION 2
 #define ALIGNMENT 64
 
 /* Bits of an entry of page tables */
@@ -17,9 +17,15 @@
 #define X86_64_ADDRESS 0x000ffffffffff000ULL
 /* On arm64: a table, or a page of the smallest size. Without it, an entry is larger memory. */
 #define ARM64_TABLE 2ULL
-/* With tables for 52 bits; otherwise the top two bits are 0. */
+/*
+ * With tables for 52 bits; otherwise the top two bits are 0. With pages of 64 KiB, the top four
+ * bits of the address are below the others.
+ */
 #define ARM64_ADDRESS 0x0003fffffffff000ULL
-#define LARGEST_SHIFT 39
+#define ARM64_ADDRESS_64K 0x0000ffffffff0000ULL
+#define ARM64_TOP_64K 0xf000ULL
+#define ARM64_TOP_64K_SHIFT 36
+#define LARGEST_SHIFT 42
 
 #define KNOWN 16384
 #define MAX_CPUS 8192
@@ -89,14 +95,21 @@ const void *image_page(struct image *image, uint64_t pa, size_t len)
 	return page;
 }
 
+static uint64_t arm64_address(const struct image *image, uint64_t entry)
+{
+	if (image->page_shift == 16)
+		return (entry & ARM64_ADDRESS_64K) | (entry & ARM64_TOP_64K) << ARM64_TOP_64K_SHIFT;
+	return entry & ARM64_ADDRESS & ~(image->page_size - 1);
+}
+
 enum entry_kind image_entry(const struct image *image, uint64_t entry, unsigned int shift, uint64_t *pa)
 {
-	bool memory = shift == 12, good = entry & ENTRY_PRESENT;
+	bool memory = shift == image->page_shift, good = entry & ENTRY_PRESENT;
 
 	if (image->arm64) {
 		good = good && (!memory || entry & ARM64_TABLE);
 		memory |= !(entry & ARM64_TABLE);
-		*pa = entry & ARM64_ADDRESS;
+		*pa = arm64_address(image, entry);
 	} else {
 		memory |= shift <= 30 && entry & X86_64_LARGE;
 		*pa = entry & X86_64_ADDRESS;
@@ -114,15 +127,15 @@ static bool walk(struct image *image, uint64_t va, uint64_t *pa)
 	unsigned int shift = (unsigned int)image->layout.top_shift;
 	enum entry_kind kind = ENTRY_TABLE;
 
-	i = va >> shift & ((1ULL << image->top_bits) - 1);
+	i = va >> shift & ((1ULL << image->layout.top_bits) - 1);
 	for (;;) {
 		if (!read_physical(image, table + i * 8, &entry, sizeof(entry)))
 			return false;
 		kind = image_entry(image, entry, shift, &table);
 		if (kind != ENTRY_TABLE)
 			break;
-		shift -= 9;
-		i = va >> shift & 511;
+		shift -= image->page_shift - 3;
+		i = va >> shift & (image->page_size / 8 - 1);
 	}
 	*pa = table + (va & ((1ULL << shift) - 1));
 	return kind == ENTRY_MEMORY;
@@ -281,6 +294,23 @@ static void find_kernel(struct image *image)
 	image->kernel_pa = pa - (entries - start);
 }
 
+static bool page_size_known(const struct image *image)
+{
+	uint64_t shift = image->layout.page_shift;
+
+	return shift == 12 || (image->arm64 && (shift == 14 || shift == 16));
+}
+
+/* Two to five levels. Only the top table can have less than a page of entries. */
+static bool tables_known(const struct image *image)
+{
+	unsigned int bits = image->page_shift - 3;
+	uint64_t shift = image->layout.top_shift;
+
+	return shift > image->page_shift && shift <= 48 && (shift - image->page_shift) % bits == 0 &&
+	       image->layout.top_bits && image->layout.top_bits <= bits;
+}
+
 static const char *read_numbers(struct image *image)
 {
 	const struct layout *layout = &image->layout;
@@ -288,12 +318,12 @@ static const char *read_numbers(struct image *image)
 
 	if (layout->version != VERSION)
 		return "has a layout table of another version: use the codetag command of that kernel";
-	if (layout->word != 8 || layout->page_shift != 12)
+	if (layout->word != 8 || !page_size_known(image))
 		return "is of a machine with words or pages of another size, which is not supported";
-	if (layout->top_shift != 39 && layout->top_shift != 48 && !(image->arm64 && layout->top_shift == 30))
+	image->page_shift = (unsigned int)layout->page_shift;
+	image->page_size = 1ULL << image->page_shift;
+	if (!tables_known(image))
 		return "has page tables that are not supported";
-	/* 5 levels of arm64 are 52 bits. */
-	image->top_bits = image->arm64 && layout->top_shift == 48 ? 4 : 9;
 	if (!layout->memory_map)
 		return "is of a kernel whose struct pages are not one array (SPARSEMEM without VMEMMAP), "
 		       "which is not supported";
@@ -429,7 +459,7 @@ struct image *image_open_dump(struct dump *dump, const char **why)
 	image->max_pa = image_u64(image, image->n[N_MAX_PFN]);
 	if (image->max_pa > 1ULL << 40)
 		image->max_pa = 0;
-	image->max_pa <<= 12;
+	image->max_pa <<= image->page_shift;
 	return image;
 }
 

@@ -19,7 +19,7 @@
 struct layout {
 	char magic[16];
 	uint32_t version, word;
-	uint64_t self, tables, top_shift, page_shift, entries, nr, direct_map, memory_map;
+	uint64_t self, tables, top_shift, top_bits, page_shift, entries, nr, direct_map, memory_map;
 	uint64_t vmalloc, vmalloc_end, counters, nr_cpus, nr_nodes, objects, block_order;
 	uint64_t flags_shift, flags_bits, section_roots;
 };
@@ -31,7 +31,8 @@ struct image {
 	uint64_t max_pa;		/* end of the direct map, 0: not known */
 	uint64_t kernel, kernel_size, kernel_pa;	/* the kernel's own code and data, in one piece */
 	bool arm64;			/* otherwise it is x86_64 */
-	unsigned int top_bits;		/* bits of an address that choose an entry of the top table */
+	unsigned int page_shift;	/* of the machine's pages; DUMP_PAGE is not their size */
+	uint64_t page_size;
 
 	uint64_t *cpu_offset;		/* address of each possible CPU's memory */
 	uint64_t *unit_offset;		/* offset of its memory in a chunk of percpu memory */
@@ -61,6 +62,12 @@ enum entry_kind image_entry(const struct image *image, uint64_t entry, unsigned 
 static inline uint64_t image_untagged(const struct image *image, uint64_t va)
 {
 	return image->arm64 && va >> 55 & 1 ? va | 0xffULL << 56 : va;
+}
+
+/* The offset of an address, virtual or physical, in its page. */
+static inline uint64_t image_in_page(const struct image *image, uint64_t address)
+{
+	return address & (image->page_size - 1);
 }
 
 /* The physical address of a virtual one; false if there is none. */

@@ -74,7 +74,7 @@ static struct extent *add_extent(struct builder *b, unsigned int order)
 
 	/* In a damaged image */
 	if (order > (b->page.is_head ? MAX_ORDER : MAX_ALLOC_ORDER) ||
-	    (pfn + (1ULL << order)) * DUMP_PAGE > image->max_pa)
+	    (pfn + (1ULL << order)) << image->page_shift > image->max_pa)
 		extent.order = 0;
 	if (objects->extents >= UINT32_MAX - 1 || kobjects_extent(objects, pfn) ||
 	    (pfn + (1ULL << extent.order)) >> PIECE_SHIFT >= objects->pieces)
@@ -105,14 +105,15 @@ static void add_object(struct builder *b, const struct holding *h)
 {
 	struct kernel_objects *objects = b->objects;
 	struct extent *extent = current(b);
-	uint64_t start = objects->image->layout.direct_map + h->pfn * DUMP_PAGE, i;
+	struct image *image = objects->image;
+	uint64_t start = image->layout.direct_map + (h->pfn << image->page_shift), i;
 
 	if (!extent)
 		extent = add_extent(b, h->order);
 	if (!extent)
 		return;
 	if (!extent->cache) {
-		uint32_t count = (uint32_t)(((uint64_t)DUMP_PAGE << extent->order) / h->cache->size);
+		uint32_t count = (uint32_t)((image->page_size << extent->order) / h->cache->size);
 
 		if (start - objects->kfence < objects->kfence_size) {
 			extent->kfence = true;
@@ -223,7 +224,7 @@ static void find_ids(struct kernel_objects *objects)
 		if (extent->cache && extent->cache->vector && !extent->kfence &&
 		    image_page_read(objects->recount, extent->pfn, &page) &&
 		    image_slab_read(objects->recount, &page, &slab) &&
-		    slab.ids - slab.start >= (uint64_t)DUMP_PAGE << extent->order)
+		    slab.ids - slab.start >= objects->image->page_size << extent->order)
 			add_ids(objects, slab.ids);
 	}
 	for (size_t i = 0; i < objects->nr_ids; i++) {
@@ -242,7 +243,7 @@ static void add_chunk(void *data, const struct percpu_chunk *chunk)
 
 	GROW(objects->chunk, objects->chunks, b->chunk_room);
 	objects->chunk[objects->chunks++] = *chunk;
-	for (uint64_t i = 0; i < chunk->size / DUMP_PAGE; i++)
+	for (uint64_t i = 0; i < chunk->size >> objects->image->page_shift; i++)
 		if (chunk->ids[i])
 			add_ids(objects, chunk->ids[i]);
 	objects->chunk[objects->chunks - 1].ids = NULL;
@@ -304,11 +305,12 @@ static size_t areas_to(const struct kernel_objects *objects, uint64_t va)
 /* Whether an object can be a vmap_area, and which range it then is of; free ones begin at 1. */
 static bool read_range(struct kernel_objects *objects, uint64_t at, struct vmalloc_area *area)
 {
-	const uint64_t *n = objects->image->n;
+	struct image *image = objects->image;
+	const uint64_t *n = image->n;
 
-	area->start = image_u64(objects->image, at + n[N_AREA_START]);
-	area->end = image_u64(objects->image, at + n[N_AREA_END]);
-	return (area->start % DUMP_PAGE == 0 || area->start == 1) && area->end % DUMP_PAGE == 0 &&
+	area->start = image_u64(image, at + n[N_AREA_START]);
+	area->end = image_u64(image, at + n[N_AREA_END]);
+	return (!image_in_page(image, area->start) || area->start == 1) && !image_in_page(image, area->end) &&
 	       area->start < area->end && area->end >= 1ULL << 63;
 }
 
@@ -396,7 +398,7 @@ struct kernel_objects *kobjects_read(struct image *image, const struct image_sit
 	objects->image = image;
 	objects->sites = sites;
 	objects->recount = recount;
-	objects->pieces = (image->max_pa / DUMP_PAGE >> PIECE_SHIFT) + 2;
+	objects->pieces = (image->max_pa >> image->page_shift >> PIECE_SHIFT) + 2;
 	if (objects->pieces > MAX_PIECES)
 		objects->pieces = MAX_PIECES;
 	objects->extent_of = xcalloc(objects->pieces, sizeof(*objects->extent_of));
@@ -471,7 +473,8 @@ struct extent *kobjects_extent_of(const struct kernel_objects *objects, uint32_t
 
 uint32_t kobjects_at_physical(const struct kernel_objects *objects, uint64_t pa)
 {
-	const struct extent *extent = kobjects_extent(objects, pa / DUMP_PAGE);
+	unsigned int shift = objects->image->page_shift;
+	const struct extent *extent = kobjects_extent(objects, pa >> shift);
 	uint64_t i;
 	uint32_t node;
 
@@ -479,7 +482,7 @@ uint32_t kobjects_at_physical(const struct kernel_objects *objects, uint64_t pa)
 		return 0;
 	node = extent->first;
 	if (extent->flags & EXTENT_SLAB) {
-		i = extent->kfence ? 0 : (pa - extent->pfn * DUMP_PAGE) / extent->cache->size;
+		i = extent->kfence ? 0 : (pa - (extent->pfn << shift)) / extent->cache->size;
 		if (i + 1 >= extent->count)
 			return 0;
 		node += 1 + (uint32_t)i;
@@ -551,7 +554,7 @@ uint64_t kobjects_address(const struct kernel_objects *objects, uint32_t node)
 
 	if (!extent)
 		return node && node <= objects->percpus ? objects->percpu[node - 1].address : 0;
-	start = objects->image->layout.direct_map + extent->pfn * DUMP_PAGE;
+	start = objects->image->layout.direct_map + (extent->pfn << objects->image->page_shift);
 	if (node == extent->first)
 		return start;
 	if (extent->kfence)
@@ -566,5 +569,5 @@ uint64_t kobjects_bytes(const struct kernel_objects *objects, uint32_t node)
 	if (!extent)
 		return node && node <= objects->percpus ?
 		       objects->percpu[node - 1].size * objects->image->cpus : 0;
-	return node == extent->first ? (uint64_t)DUMP_PAGE << extent->order : extent->cache->size;
+	return node == extent->first ? objects->image->page_size << extent->order : extent->cache->size;
 }

@@ -61,9 +61,9 @@ static uint64_t node_stat(struct image *image, enum number item)
 	return value > 0 ? (uint64_t)value : 0;
 }
 
-static void put(struct text *out, const char *name, uint64_t pages)
+static void put(struct text *out, const struct image *image, const char *name, uint64_t pages)
 {
-	text_printf(out, "%s: %" PRIu64 " kB\n", name, pages * (DUMP_PAGE / 1024));
+	text_printf(out, "%s: %" PRIu64 " kB\n", name, pages << (image->page_shift - 10));
 }
 
 static uint64_t huge_pages(struct image *image)
@@ -89,33 +89,33 @@ static void write_meminfo(struct text *out, struct image *image, uint64_t percpu
 	uint64_t swap_cache = n[N_STAT_SWAP_CACHE] ? node_stat(image, N_STAT_SWAP_CACHE) : 0;
 	uint64_t file = node_stat(image, N_STAT_FILE), slabs = node_stat(image, N_STAT_SLAB_RECLAIMABLE);
 
-	put(out, "MemTotal", image_u64(image, n[N_TOTAL_PAGES]));
-	put(out, "MemFree", sum_zones(image).free);
-	put(out, "Buffers", 0);
-	put(out, "Cached", file > swap_cache ? file - swap_cache : 0);
-	put(out, "SwapCached", swap_cache);
-	put(out, "Active", node_stat(image, N_STAT_ACTIVE_ANON) + node_stat(image, N_STAT_ACTIVE_FILE));
-	put(out, "Inactive", node_stat(image, N_STAT_INACTIVE_ANON) +
+	put(out, image, "MemTotal", image_u64(image, n[N_TOTAL_PAGES]));
+	put(out, image, "MemFree", sum_zones(image).free);
+	put(out, image, "Buffers", 0);
+	put(out, image, "Cached", file > swap_cache ? file - swap_cache : 0);
+	put(out, image, "SwapCached", swap_cache);
+	put(out, image, "Active", node_stat(image, N_STAT_ACTIVE_ANON) + node_stat(image, N_STAT_ACTIVE_FILE));
+	put(out, image, "Inactive", node_stat(image, N_STAT_INACTIVE_ANON) +
 			     node_stat(image, N_STAT_INACTIVE_FILE));
-	put(out, "Active(anon)", node_stat(image, N_STAT_ACTIVE_ANON));
-	put(out, "Inactive(anon)", node_stat(image, N_STAT_INACTIVE_ANON));
-	put(out, "Active(file)", node_stat(image, N_STAT_ACTIVE_FILE));
-	put(out, "Inactive(file)", node_stat(image, N_STAT_INACTIVE_FILE));
-	put(out, "Unevictable", node_stat(image, N_STAT_UNEVICTABLE));
-	put(out, "AnonPages", node_stat(image, N_STAT_ANON));
-	put(out, "Shmem", node_stat(image, N_STAT_SHMEM));
-	put(out, "KReclaimable", slabs + node_stat(image, N_STAT_RECLAIMABLE));
-	put(out, "SReclaimable", slabs);
-	put(out, "SUnreclaim", node_stat(image, N_STAT_SLAB));
+	put(out, image, "Active(anon)", node_stat(image, N_STAT_ACTIVE_ANON));
+	put(out, image, "Inactive(anon)", node_stat(image, N_STAT_INACTIVE_ANON));
+	put(out, image, "Active(file)", node_stat(image, N_STAT_ACTIVE_FILE));
+	put(out, image, "Inactive(file)", node_stat(image, N_STAT_INACTIVE_FILE));
+	put(out, image, "Unevictable", node_stat(image, N_STAT_UNEVICTABLE));
+	put(out, image, "AnonPages", node_stat(image, N_STAT_ANON));
+	put(out, image, "Shmem", node_stat(image, N_STAT_SHMEM));
+	put(out, image, "KReclaimable", slabs + node_stat(image, N_STAT_RECLAIMABLE));
+	put(out, image, "SReclaimable", slabs);
+	put(out, image, "SUnreclaim", node_stat(image, N_STAT_SLAB));
 	text_printf(out, "KernelStack: %" PRIu64 " kB\n", node_stat(image, N_STAT_STACKS));
-	put(out, "PageTables", node_stat(image, N_STAT_PAGE_TABLES));
-	put(out, "SecPageTables", node_stat(image, N_STAT_SECOND_TABLES));
-	put(out, "VmallocUsed", vmalloc);
-	put(out, "Percpu", percpu);
+	put(out, image, "PageTables", node_stat(image, N_STAT_PAGE_TABLES));
+	put(out, image, "SecPageTables", node_stat(image, N_STAT_SECOND_TABLES));
+	put(out, image, "VmallocUsed", vmalloc);
+	put(out, image, "Percpu", percpu);
 	if (n[N_POISONED])
-		put(out, "HardwareCorrupted", image_u64(image, n[N_POISONED]));
+		put(out, image, "HardwareCorrupted", image_u64(image, n[N_POISONED]));
 	if (n[N_HUGE_STATES])
-		put(out, "Hugetlb", huge_pages(image));
+		put(out, image, "Hugetlb", huge_pages(image));
 }
 
 static void write_vmstat(struct text *out, struct recount *recount)
@@ -206,9 +206,9 @@ static struct charge write_areas(struct text *out, const struct kernel_objects *
 		pages = n[N_VM_PAGES_SIZE] == 8 ? image_u64(image, vm + n[N_VM_PAGES]) :
 						  image_u32(image, vm + n[N_VM_PAGES]);
 		if (!(image_u64(image, vm + n[N_VM_FLAGS]) & n[N_VM_ALLOCATED]) || !pages ||
-		    pages > (area->end - area->start) / DUMP_PAGE)
+		    pages > (area->end - area->start) >> image->page_shift)
 			continue;
-		sum.bytes += pages * DUMP_PAGE;
+		sum.bytes += pages << image->page_shift;
 		sum.calls++;
 		caller = image_u64(image, vm + n[N_VM_CALLER]);
 		text_printf(out, "%#" PRIx64 "-%#" PRIx64 " %8" PRIu64 " ", area->start, area->end,
@@ -230,7 +230,7 @@ static uint64_t anonymous_pages(struct image *image, uint64_t mm)
 
 	for (size_t cpu = 0; cpus && cpu < image->cpus; cpu++)
 		sum += (int32_t)image_u32(image, cpus + image->cpu_offset[cpu]);
-	return sum > 0 && (uint64_t)sum < image->max_pa / DUMP_PAGE ? (uint64_t)sum : 0;
+	return sum > 0 && (uint64_t)sum < image->max_pa >> image->page_shift ? (uint64_t)sum : 0;
 }
 
 /* Each process has one leader; all its threads have the same memory. */
@@ -246,7 +246,7 @@ static void add_processes(struct holders *processes, struct image *image)
 
 		image_string(image, task + n[N_TASK_COMM], comm, 16);
 		if (pages)
-			holders_add(processes, comm, strlen(comm), (int64_t)(pages * DUMP_PAGE), 1);
+			holders_add(processes, comm, strlen(comm), (int64_t)(pages << image->page_shift), 1);
 		next = image_u64(image, task + n[N_TASK_TASKS]);
 		task = next - n[N_TASK_TASKS];
 		if (!next || task == n[N_INIT_TASK])
@@ -279,7 +279,7 @@ bool image_machine_read(struct image_machine *machine, const struct image_sites 
 	objects = kobjects_read(image, sites, recount);
 	vmalloc = write_areas(&machine->vmallocinfo, objects, functions);
 	kobjects_free(objects);
-	write_meminfo(&machine->meminfo, image, percpu, vmalloc.bytes / DUMP_PAGE);
+	write_meminfo(&machine->meminfo, image, percpu, vmalloc.bytes >> image->page_shift);
 	write_vmstat(&machine->vmstat, recount);
 	write_zoneinfo(&machine->zoneinfo, image);
 	write_charged(&machine->charged, &charges, &vmalloc);

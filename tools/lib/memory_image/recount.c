@@ -311,7 +311,7 @@ static bool read_cache(struct image *image, struct image_cache *cache)
 		if (cache->flags & n[N_RED_ZONE])
 			cache->pad = get32(raw, n[N_CACHE_RED]);
 		image_string(image, get64(raw, n[N_CACHE_NAME]), cache->name, sizeof(cache->name));
-		good = cache->size >= 8 && cache->size <= DUMP_PAGE << MAX_SLAB_ORDER &&
+		good = cache->size >= 8 && cache->size <= image->page_size << MAX_SLAB_ORDER &&
 		       cache->object_size <= cache->size && cache->pad < cache->size;
 	}
 	free(raw);
@@ -353,14 +353,14 @@ uint64_t image_kfence_object(struct image *image, uint64_t page)
 	const uint64_t *n = image->n;
 	uint64_t pool = image_u64(image, n[N_KFENCE_POOL]);
 	uint64_t at = n[N_KFENCE_METADATA] ? image_u64(image, n[N_KFENCE_METADATA]) : 0;
-	uint64_t number = (page - pool) / DUMP_PAGE / 2 - 1, address;
+	uint64_t number = ((page - pool) >> image->page_shift) / 2 - 1, address;
 
 	if (!at || !n[N_KFENCE_OBJECT_SIZE_OF] ||
 	    number >= n[N_KFENCE_METADATA_SIZE] / n[N_KFENCE_OBJECT_SIZE_OF])
 		return page;
 	at += number * n[N_KFENCE_OBJECT_SIZE_OF];
 	address = image_u64(image, at + n[N_KFENCE_OBJECT_ADDRESS]);
-	return address - page < DUMP_PAGE ? address : page;
+	return address - page < image->page_size ? address : page;
 }
 
 /* The same computation as in mm/codetag/slab_ref.c. */
@@ -369,7 +369,7 @@ bool image_slab_read(struct recount *recount, const struct image_page *page,
 {
 	struct image *image = recount->image;
 	const uint64_t *n = image->n;
-	uint64_t size = (uint64_t)DUMP_PAGE << page->order, vector = 0, mask = image->layout.objects;
+	uint64_t size = image->page_size << page->order, vector = 0, mask = image->layout.objects;
 	unsigned int objects, plain, inline_bytes, inline_objects;
 
 	*slab = (struct image_slab){ .pfn = page->pfn, .order = page->order };
@@ -378,7 +378,7 @@ bool image_slab_read(struct recount *recount, const struct image_page *page,
 	slab->cache = find_cache(recount, image_u64(image, page->va + n[N_SLAB_CACHE]));
 	if (!slab->cache || slab->cache->size > size)
 		return false;
-	slab->start = image->layout.direct_map + page->pfn * DUMP_PAGE;
+	slab->start = image->layout.direct_map + (page->pfn << image->page_shift);
 	if (is_kfence(image, slab->start)) {
 		slab->kfence = slab->single = true;
 		slab->objects = 1;
@@ -508,20 +508,21 @@ static void recount_slab(struct recount *recount, const struct image_page *page)
 
 static uint64_t recount_page(struct recount *recount, const struct image_page *page)
 {
+	struct image *image = recount->image;
 	/* The second page's id has already been counted. */
 	uint64_t nr = page->mark ? 2 : page->is_head ? 1ULL << page->order : 1;
 
 	if (recount->visit_page)
 		recount->visit_page(recount->data, page, nr);
-	if (page->id && !is_mark(recount->image, page->id)) {
+	if (page->id && !is_mark(image, page->id)) {
 		struct holding holding = {
 			.holder = HOLDER_PAGES, .id = page->id,
 			.order = image_page_order(recount, page),
 			.pfn = page->pfn, .flags = page->flags,
-			.address = recount->image->layout.direct_map + page->pfn * DUMP_PAGE,
+			.address = image->layout.direct_map + (page->pfn << image->page_shift),
 		};
 
-		holding.bytes = (uint64_t)DUMP_PAGE << holding.order;
+		holding.bytes = image->page_size << holding.order;
 		if (recount->groups)
 			holding.group = page_group(recount, page);
 		recount->visit(recount->data, &holding);
@@ -553,7 +554,7 @@ static void recount_pages(struct recount *recount)
 {
 	struct image *image = recount->image;
 	const uint64_t *n = image->n;
-	uint64_t end = image->max_pa / DUMP_PAGE, nr;
+	uint64_t end = image->max_pa >> image->page_shift, nr;
 	struct image_page page;
 
 	for (uint64_t pfn = 0; pfn < end && image_step(image); pfn += nr) {
@@ -607,9 +608,9 @@ static bool chunk_read(struct image *image, uint64_t at, struct chunk *c)
 
 	*c = (struct chunk){ .unit = n[N_CHUNK_UNIT], .pages = image_u32(image, at + n[N_CHUNK_PAGES]) };
 	if (!c->pages || c->pages > MAX_CHUNK_PAGES || image_exhausted(image) ||
-	    c->pages > dump_size(image->dump) / DUMP_PAGE + 1024)
+	    c->pages > (dump_size(image->dump) >> image->page_shift) + 1024)
 		return false;
-	c->bits = c->pages * DUMP_PAGE / c->unit;
+	c->bits = (c->pages << image->page_shift) / c->unit;
 	c->first = image_u32(image, at + n[N_CHUNK_START]) / c->unit;
 	c->last = image_u32(image, at + n[N_CHUNK_END]) / c->unit;
 	c->last = c->last < c->bits ? c->bits - c->last : 0;
@@ -637,13 +638,13 @@ static uint64_t chunk_next(struct image *image, const struct chunk *c, uint64_t 
 			   uint16_t *id)
 {
 	for (i = i > c->first ? i : c->first; i < c->last; i++) {
-		uint64_t page = i * c->unit / DUMP_PAGE, block = c->blocks[page];
+		uint64_t at = i * c->unit, page = at >> image->page_shift, block = c->blocks[page];
 
 		if (!bit(c->allocated, i) || !bit(c->bounds, i) || !bit(c->populated, page))
 			continue;
 		*id = (uint16_t)image->n[N_ID_UNREPRESENTABLE];
 		if (block)
-			*id = image_u16(image, block + i * c->unit % DUMP_PAGE / c->unit * 2);
+			*id = image_u16(image, block + image_in_page(image, at) / c->unit * 2);
 		for (*end = i + 1; *end < c->bits && !bit(c->bounds, *end); (*end)++)
 			;
 		return i;
@@ -662,7 +663,7 @@ static bool recount_chunk(struct recount *recount, uint64_t at, void *unused)
 		return false;
 	if (recount->visit_chunk) {
 		struct percpu_chunk chunk = {
-			c.base, c.pages * DUMP_PAGE, c.first * c.unit, c.last * c.unit, c.blocks,
+			c.base, c.pages << image->page_shift, c.first * c.unit, c.last * c.unit, c.blocks,
 		};
 
 		recount->visit_chunk(recount->data, &chunk);
@@ -721,7 +722,7 @@ static bool search_chunk(struct recount *recount, uint64_t at, void *data)
 	const uint64_t *n = image->n;
 	uint64_t offsets = n[N_UNIT_OFFSETS] ? image_u64(image, n[N_UNIT_OFFSETS]) : 0;
 	uint64_t base = image_u64(image, at + n[N_CHUNK_BASE]), offset = 0, end = 0, i;
-	uint64_t size = (uint64_t)image_u32(image, at + n[N_CHUNK_PAGES]) * DUMP_PAGE;
+	uint64_t size = (uint64_t)image_u32(image, at + n[N_CHUNK_PAGES]) << image->page_shift;
 	struct chunk c;
 	uint16_t id;
 	uint64_t cpu;
@@ -764,7 +765,7 @@ static bool add_populated(struct recount *recount, uint64_t at, void *data)
 uint64_t recount_percpu_pages(struct recount *recount)
 {
 	const uint64_t *n = recount->image->n;
-	uint64_t pages = (n[N_PERCPU_END] - n[N_PERCPU_START]) / DUMP_PAGE;
+	uint64_t pages = (n[N_PERCPU_END] - n[N_PERCPU_START]) >> recount->image->page_shift;
 
 	each_chunk(recount, add_populated, &pages);
 	return pages;
@@ -774,13 +775,13 @@ uint64_t image_memory_map_pages(struct recount *recount)
 {
 	struct image *image = recount->image;
 	const uint64_t *n = image->n;
-	uint64_t end = image->max_pa / DUMP_PAGE, step = 1ULL << n[N_SECTION_SHIFT], pages = 0;
+	uint64_t end = image->max_pa >> image->page_shift, step = 1ULL << n[N_SECTION_SHIFT], pages = 0;
 
 	if (!n[N_SECTIONS])
-		return end * n[N_PAGE_SIZE_OF] / DUMP_PAGE;
+		return end * n[N_PAGE_SIZE_OF] >> image->page_shift;
 	for (uint64_t pfn = 0; pfn < end && image_step(image); pfn += step) {
 		find_section(recount, pfn);
-		pages += recount->memory->online ? step * n[N_PAGE_SIZE_OF] / DUMP_PAGE : 0;
+		pages += recount->memory->online ? step * n[N_PAGE_SIZE_OF] >> image->page_shift : 0;
 	}
 	return pages;
 }

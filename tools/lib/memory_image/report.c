@@ -49,7 +49,7 @@ bool image_report(const char *path, struct text *text, bool *incomplete)
 	return good;
 }
 
-bool image_slabs(const char *path, struct text *text, bool *incomplete)
+bool image_slabs(const char *path, struct text *text, int64_t *page_size, bool *incomplete)
 {
 	struct image *image = image_open(path);
 	struct recount recount;
@@ -59,6 +59,7 @@ bool image_slabs(const char *path, struct text *text, bool *incomplete)
 		return false;
 	recount_init(&recount, image);
 	image_slabinfo(&recount, text);
+	*page_size = (int64_t)image->page_size;
 	good = image_complete(image, path, incomplete);
 	recount_free(&recount);
 	image_close(image);

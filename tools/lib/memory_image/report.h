@@ -24,7 +24,7 @@ bool image_complete(const struct image *image, const char *path, bool *incomplet
  * too, and set *@incomplete.
  */
 bool image_report(const char *path, struct text *text, bool *incomplete);
-bool image_slabs(const char *path, struct text *text, bool *incomplete);
+bool image_slabs(const char *path, struct text *text, int64_t *page_size, bool *incomplete);
 bool image_audit(const char *path, struct text *text, bool *incomplete);
 bool image_contexts_text(const char *path, struct text *text, bool *incomplete);
 bool image_stats_text(const char *path, struct text *text, bool *incomplete);

@@ -197,11 +197,11 @@ static void put_contexts(const struct writer *w)
 static void add_chunk(void *data, const struct percpu_chunk *chunk)
 {
 	struct writer *w = data;
-	uint64_t pages = chunk->size / DUMP_PAGE;
+	uint64_t pages = chunk->size >> w->image->page_shift;
 
 	w->percpu += pages * 8;
 	for (uint64_t i = 0; i < pages; i++)
-		w->percpu += chunk->ids[i] ? DUMP_PAGE / w->n[N_CHUNK_UNIT] * 2 : 0;
+		w->percpu += chunk->ids[i] ? w->image->page_size / w->n[N_CHUNK_UNIT] * 2 : 0;
 }
 
 static void no_visit(void *data, const struct holding *holding)

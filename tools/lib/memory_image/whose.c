@@ -117,7 +117,7 @@ static void find_page(struct search *s, uint64_t pfn)
 		find_object(s, &first);
 		return;
 	}
-	s->whose->offset = (pfn - first.pfn) * DUMP_PAGE + s->address % DUMP_PAGE;
+	s->whose->offset = ((pfn - first.pfn) << image->page_shift) + image_in_page(image, s->address);
 	if (!first.id) {
 		text_puts(&s->whose->what, state_of(image, &page));
 		return;
@@ -255,14 +255,15 @@ void whose_find(const struct image_sites *sites, struct recount *recount, uint64
 	/* Objects are found by their address in the direct map. */
 	direct = image->layout.direct_map + pa;
 	s.address = direct;
-	find_page(&s, pa / DUMP_PAGE);
+	find_page(&s, pa >> image->page_shift);
 }
 
 void whose_find_pfn(const struct image_sites *sites, struct recount *recount, uint64_t pfn,
 		    struct whose *whose)
 {
+	const struct image *image = recount->image;
 	struct search s = {
-		sites, recount, recount->image->layout.direct_map + pfn * DUMP_PAGE, whose,
+		sites, recount, image->layout.direct_map + (pfn << image->page_shift), whose,
 	};
 
 	*whose = (struct whose){ 0 };

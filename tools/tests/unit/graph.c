@@ -94,6 +94,7 @@ static void map(struct world *w, uint64_t va, uint64_t page, unsigned int top_sh
 
 	layout->tables = table * DUMP_PAGE;
 	layout->top_shift = top_shift;
+	layout->top_bits = 9;
 	for (unsigned int shift = top_shift; shift > 12; shift -= 9, table++)
 		put(w, small_at(table) + (va >> shift) % 512 * 8, (table + 1) * DUMP_PAGE | 1);
 	put(w, small_at(table) + (va >> 12) % 512 * 8, (page - SMALL_MAP) | 1);

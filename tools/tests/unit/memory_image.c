@@ -140,6 +140,7 @@ static void test_tables(uint16_t machine, unsigned int top_shift)
 	s.memory = s.file + SMALL_HEAD;
 	layout = small_pointer(&s, small_at(SMALL_LAYOUT));
 	layout->top_shift = top_shift;
+	layout->top_bits = top_shift == 48 && machine == EM_AARCH64 ? 4 : 9;
 	layout->tables = (uint64_t)table * DUMP_PAGE;
 	for (; shift > 12; shift -= 9, table++) {
 		uint64_t index = va >> shift & (shift == 48 && machine == EM_AARCH64 ? 15 : 511);
@@ -168,6 +169,61 @@ static void test_tables(uint16_t machine, unsigned int top_shift)
 		expect_address(image, SMALL_MAP + 5, 5);
 		if (machine == EM_AARCH64)
 			expect_address(image, (va + 0x123) & ~(0x5ULL << 56), 0x5123);
+	}
+	image_close(image);
+	free(s.file);
+}
+
+/*
+ * Writes the last entry for an address, of the level @shift, and the tables above it. The tables
+ * follow one another from the middle of the memory on.
+ */
+static void map_large(struct small *s, unsigned int *tables, uint64_t va, unsigned int shift, uint64_t entry)
+{
+	const struct layout *layout = small_pointer(s, small_at(SMALL_LAYOUT));
+	unsigned int level = (unsigned int)layout->top_shift, bits = (unsigned int)layout->top_bits;
+	uint64_t table = layout->tables, *at;
+
+	for (;; level -= bits) {
+		at = (uint64_t *)(void *)(s->memory + table) + (va >> level & ((1U << bits) - 1));
+		bits = (unsigned int)layout->page_shift - 3;
+		if (level == shift)
+			break;
+		if (!*at)
+			*at = (layout->tables + ((uint64_t)++*tables << layout->page_shift)) | 3;
+		table = *at & ~3ULL;
+	}
+	*at = entry;
+}
+
+/* Pages of 16 and of 64 KiB. Of these, the top bits of a physical address are below the others. */
+static void test_large_pages(unsigned int page_shift, unsigned int top_shift, unsigned int top_bits)
+{
+	unsigned int level = 2 * page_shift - 3, tables = 0;
+	uint64_t va = SMALL_MAP + (5ULL << level) + (9ULL << page_shift), top = page_shift == 16 ? 3ULL << 48 : 0;
+	struct small s = { .file = small_of(EM_AARCH64) };
+	struct layout *layout;
+	struct image *image;
+	const char *why = NULL;
+
+	s.memory = s.file + SMALL_HEAD;
+	layout = small_pointer(&s, small_at(SMALL_LAYOUT));
+	layout->page_shift = page_shift;
+	layout->top_shift = top_shift;
+	layout->top_bits = top_bits;
+	layout->tables = SMALL_MEMORY / 2;
+	memset(s.memory + SMALL_MEMORY / 2, 0, SMALL_MEMORY / 2);
+	map_large(&s, &tables, SMALL_MAP, level, 1);
+	map_large(&s, &tables, va, page_shift, 0x50000 | top >> 36 | 3);
+	image = image_open_dump(dump_open_memory(s.file, SMALL_SIZE, &why), &why);
+	expect(image, "an image with pages of %u: %s", page_shift, why ? why : "good");
+	if (image) {
+		expect_address(image, va + 0x3123, 0x53123 | top);
+		expect_address(image, va - 1, 0);
+		expect_address(image, va + (1ULL << page_shift), 0);
+		expect_address(image, SMALL_MAP + ((uint64_t)SMALL_PAGES << page_shift) + 5, ((uint64_t)SMALL_PAGES << page_shift) + 5);
+		expect(image->max_pa == (uint64_t)SMALL_PAGES << page_shift, "%llu bytes of memory",
+		       (unsigned long long)image->max_pa);
 	}
 	image_close(image);
 	free(s.file);
@@ -320,6 +376,10 @@ void test_memory_image(void)
 	test_tables(EM_AARCH64, 30);
 	test_tables(EM_AARCH64, 39);
 	test_tables(EM_AARCH64, 48);
+	test_large_pages(14, 47, 1);
+	test_large_pages(14, 36, 11);
+	test_large_pages(16, 42, 6);
+	test_large_pages(16, 42, 10);
 	test_groups();
 	test_negative();
 	test_loop();
