@@ -12,6 +12,7 @@ guest_options="  -c COMMAND       run this shell command in the guest
   --disk SIZE      size of the ext4 disk (default 256M, 0 for none)
   --image FILE     the disk is this file, which stays
   --second FILE    another disk, this file as it is: /dev/vdb (not on UML)
+  --ram FILE       memory is this file, which stays, as over a reset (not on UML)
   --file FILE      a file for the guest, which finds it in /guest/files
   --vmem SIZE      memory that can be plugged in, see run-qemu (default 0: none)
   --nodes SIZES    a machine of several nodes with so much memory each
@@ -37,7 +38,7 @@ guest_parse()
 {
 	append='' name='' mem=512M cpus=2 disk_size=256M vmem=0 nodes='' model='' monitor='' kaslr='' limit=120 allow='' shell='' verbose='' threads=multi
 	flavour='' script='' command=''
-	script_args=() image='' second='' files=()
+	script_args=() image='' second='' ram='' files=()
 	while [ $# -gt 0 ]; do
 		case $1 in
 		-c) command=${2?"-c needs a command"}; shift ;;
@@ -48,6 +49,7 @@ guest_parse()
 		--disk) disk_size=${2?}; shift ;;
 		--image) image=${2?}; shift ;;
 		--second) second=${2?}; shift ;;
+		--ram) ram=${2?}; shift ;;
 		--file) files+=("${2?}"); shift ;;
 		--vmem) vmem=${2?}; shift ;;
 		--nodes) nodes=${2?}; shift ;;

@@ -229,6 +229,38 @@ crash()
 	echo c >/proc/sysrq-trigger
 }
 
+# list N: the N-th list of call sites in the log that pstore has kept
+list() { awk -v n="$1" '/Memory allocations \(/ { list++ } list == n && / func:/ && count++ < 10' "$WORK/kept"; }
+
+pstore()
+{
+	if again; then
+		resume 3 7
+		mount -t pstore none /sys/fs/pstore
+		cat /sys/fs/pstore/dmesg-ramoops-* >"$WORK/kept" 2>/dev/null
+		grep -q 'Kernel panic - not syncing: sysrq triggered crash' "$WORK/kept"
+		check "pstore has the end of the log" $? "$(ls /sys/fs/pstore)"
+		for number in 1 2; do
+			equal "list $number of call sites is whole" 10 "$(list $number | wc -l)"
+		done
+		list 1 | head -n 1 | grep -q 'MiB .*mm/shmem.c:.* func:shmem_alloc' &&
+			list 2 | head -n 1 | grep -q 'MiB .*mm/shmem.c:.* func:shmem_alloc'
+		check "tmpfs leads both" $? "$(list 1; list 2)"
+		return
+	fi
+	plan 7
+	mkdir -p /tmp/big
+	mount -t tmpfs none /tmp/big && dd if=/dev/zero of=/tmp/big/file bs=1M count=100 2>/dev/null
+	check "tmpfs is full" $?
+	# Of failed allocations the kernel reports one in ten seconds.
+	sleep 11
+	load codetag_atomic in=bh 2>/dev/null
+	dmesg >"$WORK/kept"
+	equal "an allocation fails: a list of call sites" 10 "$(list 1 | wc -l)"
+	audited "audit before"
+	echo c >/proc/sysrq-trigger
+}
+
 situation=$1
 shift
 case $situation in

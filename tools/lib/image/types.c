@@ -64,18 +64,40 @@ void types_close(struct types *types)
 	free(types);
 }
 
-static const struct btf_type *structure(const struct types *types, const char *name)
-{
-	int id = btf__find_by_name_kind(types->btf, name, BTF_KIND_STRUCT);
-
-	return id > 0 ? btf__type_by_id(types->btf, (uint32_t)id) : NULL;
-}
-
 static const char *name_of(const struct types *types, uint32_t offset)
 {
 	const char *name = btf__name_by_offset(types->btf, offset);
 
 	return name ? name : "";
+}
+
+/* A task ends with registers of as many bytes as the processor has. */
+static bool has_size(const struct types *types, const struct btf_type *type, uint64_t size)
+{
+	return type->size == size || (type->size < size &&
+				      !strcmp(name_of(types, type->name_off), "task_struct"));
+}
+
+/*
+ * The structure with a name, and with @size bytes if that is not 0. NULL if there is none, or if
+ * several files of the kernel have different structures of this name: nothing tells which it is.
+ */
+static const struct btf_type *structure(const struct types *types, const char *name, uint64_t size)
+{
+	const struct btf_type *found = NULL;
+	uint32_t count = btf__type_cnt(types->btf);
+
+	for (uint32_t id = 1; id < count; id++) {
+		const struct btf_type *type = btf__type_by_id(types->btf, id);
+
+		if (!btf_is_struct(type) || strcmp(name_of(types, type->name_off), name) ||
+		    (size && !has_size(types, type, size)))
+			continue;
+		if (found)
+			return NULL;
+		found = type;
+	}
+	return found;
 }
 
 /* A place in a structure, which can have several names if that has unions. */
@@ -150,26 +172,15 @@ static const struct {
 	{ "eventpoll_epi", "epitem" }, { "eventpoll_pwq", "eppoll_entry" },
 };
 
-/* A task ends with registers of as many bytes as the processor has. */
-static bool has_size(const struct types *types, const struct btf_type *type, uint64_t size)
-{
-	return type && (type->size == size || (type->size < size &&
-					       !strcmp(name_of(types, type->name_off), "task_struct")));
-}
-
 /* The structure of the objects of a cache, "dentry", "inode_cache", "cred_jar"; NULL: unknown. */
 static const struct btf_type *type_of_cache(const struct types *types, const char *cache, uint64_t size)
 {
 	static const char *const tails[] = { "", "_cache", "_cachep", "_jar", "_slab" };
 	static const char *const structs[] = { "", "_struct", "_info", "_node" };
 
-	for (size_t i = 0; i < sizeof(other_names) / sizeof(*other_names); i++) {
-		if (!strcmp(other_names[i].cache, cache)) {
-			const struct btf_type *type = structure(types, other_names[i].type);
-
-			return has_size(types, type, size) ? type : NULL;
-		}
-	}
+	for (size_t i = 0; i < sizeof(other_names) / sizeof(*other_names); i++)
+		if (!strcmp(other_names[i].cache, cache))
+			return structure(types, other_names[i].type, size);
 	for (size_t i = 0; i < sizeof(tails) / sizeof(*tails); i++) {
 		size_t len = strlen(cache), tail = strlen(tails[i]);
 
@@ -180,9 +191,9 @@ static const struct btf_type *type_of_cache(const struct types *types, const cha
 			struct text name = { 0 };
 
 			text_printf(&name, "%.*s%s", (int)(len - tail), cache, structs[k]);
-			type = structure(types, name.s);
+			type = structure(types, name.s, size);
 			text_free(&name);
-			if (has_size(types, type, size))
+			if (type)
 				return type;
 		}
 	}
@@ -206,7 +217,7 @@ bool types_find(const struct types *types, const char *cache, uint64_t size, uin
 
 int64_t types_offset(const struct types *types, const char *name, const char *member)
 {
-	const struct btf_type *type = structure(types, name);
+	const struct btf_type *type = structure(types, name, 0);
 
 	for (unsigned int i = 0; type && i < btf_vlen(type); i++)
 		if (!strcmp(name_of(types, btf_members(type)[i].name_off), member))

@@ -22,13 +22,13 @@ struct types *types_open(const char *path, bool must);
 /*
  * Finds the structure of the slab cache @cache, whose objects have @size bytes, and its member at
  * @offset: "struct dentry" and "d_lockref.count". The name of the cache leads to the structure,
- * which must have the same size. Returns false if there is no such structure. @member stays empty
- * between members.
+ * which must have the same size. Returns false if there is no such structure, or several. @member
+ * stays empty between members.
  */
 bool types_find(const struct types *types, const char *cache, uint64_t size, uint64_t offset,
 		struct text *type, struct text *member);
 
-/* The offset of a member of a structure, in bytes; -1: there is none. */
+/* The offset of a member of the only structure of a name, in bytes; -1: there is none. */
 int64_t types_offset(const struct types *types, const char *structure, const char *member);
 
 void types_close(struct types *types);

@@ -256,6 +256,7 @@ static int by_unit_start(const void *a, const void *b)
 	return (x->start > y->start) - (x->start < y->start);
 }
 
+/* Chunks can share a page, so a unit is only the part that its chunk allocates from. */
 static void find_units(struct kernel_objects *objects)
 {
 	struct image *image = objects->image;
@@ -267,7 +268,8 @@ static void find_units(struct kernel_objects *objects)
 		for (size_t cpu = 0; cpu < image->cpus && image_step(image); cpu++) {
 			GROW(objects->unit, objects->units, room);
 			objects->unit[objects->units++] = (struct percpu_unit){
-				chunk->base + image->unit_offset[cpu], chunk->size, chunk->base,
+				chunk->base + chunk->begin + image->unit_offset[cpu],
+				chunk->end - chunk->begin, chunk->base + chunk->begin,
 			};
 		}
 	}

@@ -734,6 +734,11 @@ static bool search_chunk(struct recount *recount, uint64_t at, void *data)
 	}
 	if (cpu >= image->layout.nr_cpus || !chunk_read(image, at, &c))
 		return false;
+	/* Chunks can share a page. */
+	if (offset / c.unit < c.first || offset / c.unit >= c.last) {
+		chunk_free(&c);
+		return false;
+	}
 	*place = (struct percpu_place){ .cpu = (unsigned int)cpu, .offset = offset };
 	while ((i = chunk_next(image, &c, end, &end, &id)) != UINT64_MAX && i * c.unit <= offset) {
 		if (offset >= end * c.unit)

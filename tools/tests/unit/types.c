@@ -18,6 +18,7 @@
  *	struct pair pair[2];					8
  *	unsigned int flag : 3, count : 13;			40
  * };								48
+ * Two structures are called "other" and have 24 bytes, one more has 32.
  */
 static bool write_btf(const char *path)
 {
@@ -47,6 +48,10 @@ static bool write_btf(const char *path)
 	btf__add_field(btf, "count", number, 323, 13);
 	btf__add_struct(btf, "node_struct", 64);
 	btf__add_field(btf, "first", number, 0, 0);
+	for (unsigned int i = 0; i < 3; i++) {
+		btf__add_struct(btf, "other", i < 2 ? 24 : 32);
+		btf__add_field(btf, i ? "second" : "first", number, 0, 0);
+	}
 	raw = btf__raw_data(btf, &size);
 	out = fopen(path, "w");
 	good = out && fwrite(raw, 1, size, out) == size;
@@ -94,6 +99,9 @@ void test_types(void)
 		expect_member(types, "node_cache", 64, 1, "struct node_struct: first");
 		expect_member(types, "thing", 56, 8, "unknown");
 		expect_member(types, "kmalloc-64", 64, 8, "unknown");
+		expect_member(types, "other", 24, 0, "unknown");
+		expect_member(types, "other", 32, 0, "struct other: second");
+		expect(types_offset(types, "other", "second") == -1, "types: structures of one name");
 		expect(types_offset(types, "thing", "pair") == 8, "types: offset of a member");
 		expect(types_offset(types, "thing", "nosuch") == -1, "types: no such member");
 	}
