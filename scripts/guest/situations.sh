@@ -243,9 +243,10 @@ pstore()
 		for number in 1 2; do
 			equal "list $number of call sites is whole" 10 "$(list $number | wc -l)"
 		done
-		list 1 | head -n 1 | grep -q 'MiB .*mm/shmem.c:.* func:shmem_alloc' &&
+		# It gives back what it took.
+		list 1 | head -n 1 | grep -q 'MiB .* \[codetag_atomic\] func:atomic_fail' &&
 			list 2 | head -n 1 | grep -q 'MiB .*mm/shmem.c:.* func:shmem_alloc'
-		check "tmpfs leads both" $? "$(list 1; list 2)"
+		check "what took all leads the first, tmpfs the second" $? "$(list 1; list 2)"
 		return
 	fi
 	plan 7

@@ -10,6 +10,7 @@
 #include "base/number.h"
 #include "read/input.h"
 #include "source/host.h"
+#include "source/sections.h"
 #include "write/table.h"
 
 enum { KEY_MEMINFO = 0x300, KEY_SLABINFO, KEY_ZONEINFO };
@@ -43,17 +44,21 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 const struct argp machine_argp = { options, parse, NULL, NULL, NULL, NULL, NULL };
 
 /* A file that an option names has to exist. */
-static bool read_text(const char *given, const char *own, bool live,
+static bool read_text(const char *given, const char *own, enum member m, bool live,
 		      char **text, size_t *len)
 {
 	*text = NULL;
 	*len = 0;
 	if (!given && !live)
 		return true;
-	if (input_read(given ? given : own, text, len) || !given)
-		return true;
-	input_complain(given, errno);
-	return false;
+	if (!input_read(given ? given : own, text, len)) {
+		if (given)
+			input_complain(given, errno);
+		return !given;
+	}
+	if (given)
+		sections_pick(m, text, len);
+	return true;
 }
 
 /* The files without an option, of this machine. */
@@ -89,7 +94,7 @@ bool machine_read(struct machine *machine, const struct machine_files *files,
 	*machine = (struct machine){ 0 };
 	*any = false;
 	*one = true;
-	if (!read_text(files->meminfo, "/proc/meminfo", live, &text, &len))
+	if (!read_text(files->meminfo, "/proc/meminfo", MEMINFO, live, &text, &len))
 		return false;
 	if (!text)
 		return true;
@@ -98,7 +103,7 @@ bool machine_read(struct machine *machine, const struct machine_files *files,
 	if (!*any)
 		return false;
 	*one = one_copy(fields_last_copy(&machine->meminfo), files->meminfo);
-	if (!read_text(files->slabinfo, "/proc/slabinfo", live, &text, &len))
+	if (!read_text(files->slabinfo, "/proc/slabinfo", SLABINFO, live, &text, &len))
 		return false;
 	if (text) {
 		slabinfo_parse(&machine->slabinfo, text, len);
@@ -108,7 +113,7 @@ bool machine_read(struct machine *machine, const struct machine_files *files,
 	}
 	if (!*any)
 		return false;
-	if (!read_text(files->zoneinfo, "/proc/zoneinfo", live, &text, &len))
+	if (!read_text(files->zoneinfo, "/proc/zoneinfo", ZONEINFO, live, &text, &len))
 		return false;
 	if (text) {
 		zoneinfo_parse(&machine->pages, text, len);

@@ -17,6 +17,7 @@
 #include "memory_image/report.h"
 #include "read/alloc_traces.h"
 #include "read/input.h"
+#include "source/sections.h"
 #include "source/source.h"
 #include "trace/kmem.h"
 #ifdef HAVE_SQLITE
@@ -363,7 +364,7 @@ static bool read_slabs(struct slabinfo *info, const char *path, struct options *
 	}
 	if (source_is_recording(path))
 		return source_read(path, NULL, take_slabinfo, info);
-	if (!slabinfo_read(info, path)) {
+	if (!input_read_proc(path, "slabinfo", &text.s, &text.len)) {
 		int why = errno;
 
 		input_complain(path, why);
@@ -371,6 +372,8 @@ static bool read_slabs(struct slabinfo *info, const char *path, struct options *
 			hint("Without --slabinfo, /proc/slabinfo is read.");
 		return false;
 	}
+	sections_pick(SLABINFO, &text.s, &text.len);
+	slabinfo_parse(info, text.s, text.len);
 	return true;
 }
 

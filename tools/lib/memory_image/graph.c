@@ -13,6 +13,9 @@
 /* Physical addresses and page frame numbers below this are more often other small numbers. */
 #define LOWEST_ADDRESS (1ULL << 16)
 
+/* arm64's interrupt translation service: an entry of its tables is valid. */
+#define ITS_VALID (1ULL << 63)
+
 /* Percpu pointers below this are numbers as other code has them, too. */
 #define SMALL_POINTER (1ULL << 32)
 
@@ -111,6 +114,16 @@ static uint32_t at_physical_address(struct scan *s, uint64_t w)
 			return 0;
 	}
 	kobjects_extent(o, w >> s->page_shift)->flags |= EXTENT_POINTED;
+	return node;
+}
+
+/* A table of an interrupt controller has the addresses of further tables, with the top bit set. */
+static uint32_t at_table(struct scan *s, uint64_t pa)
+{
+	uint32_t node = at_number(s, pa);
+
+	if (node)
+		kobjects_extent(s->objects, pa >> s->page_shift)->flags |= EXTENT_POINTED;
 	return node;
 }
 
@@ -236,6 +249,8 @@ static uint32_t at_other(struct scan *s, uint64_t w)
 		return is_small_percpu(s, w) && is_offset(s) ? 0 : node;
 	if (w < 1ULL << 52)
 		return at_physical_address(s, w);
+	if (s->image->arm64 && w >> 52 == ITS_VALID >> 52)
+		return at_table(s, w - ITS_VALID);
 	if (w - s->text < s->text_size)
 		return 0;
 	node = kobjects_at_percpu(o, w);

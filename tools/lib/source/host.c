@@ -20,7 +20,7 @@
 #include "read/activity.h"
 #include "read/input.h"
 #include "read/unpack.h"
-#include "source/members.h"
+#include "source/archive.h"
 #include "source/sections.h"
 
 #define CHARGED_PATH "/sys/kernel/debug/codetag/charged"
@@ -275,21 +275,6 @@ static void leave_out(const char *path)
 }
 
 /*
- * The file of one member may hold several members. Takes those that @has lacks, and marks them
- * there. Returns false, with nothing taken, if it holds only one.
- */
-static bool take_joined(struct snapshot *host, const char *text, size_t len, const char *path,
-			bool has[MEMBERS])
-{
-	struct sections sections;
-
-	if (!sections_cut(&sections, text, len))
-		return false;
-	sections_take(&sections, host, path, has);
-	return true;
-}
-
-/*
  * DIR/proc/meminfo or DIR/meminfo; without @dir @prefix and the name: "web7.meminfo". Returns
  * false if there is neither this nor an allocinfo.
  */
@@ -333,11 +318,8 @@ static bool read_files(const char *dir, const char *prefix, struct snapshot *hos
 		if (!input_read_found(name.s, &text, &len)) {
 			input_complain(name.s, errno);
 			host->incomplete = true;
-		} else if (m <= ALLOCINFO && take_joined(host, text, len, name.s, has)) {
-			free(text);
-		} else {
-			has[m] = true;
-			host->incomplete |= !member_take(host, m, text, len, name.s);
+		} else if (!sections_take_file(host, m, text, len, name.s, has)) {
+			host->incomplete = true;
 		}
 	}
 	if (any && odd) {
@@ -434,7 +416,7 @@ static bool read_archive(const char *path, char *text, size_t len, struct visit 
 		u.member[0].text = NULL;
 		good = read_text(path, text, len, visit);
 	} else {
-		good = members_read_archive(&u, path, MEMINFO, of_archive, &archive);
+		good = archive_read(&u, path, MEMINFO, of_archive, &archive);
 	}
 	unpacked_free(&u);
 	return good;

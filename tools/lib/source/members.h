@@ -6,7 +6,6 @@
 #ifndef CODETAG_MEMBERS_H
 #define CODETAG_MEMBERS_H
 
-#include "read/unpack.h"
 #include "source/source.h"
 
 /* Files that others depend on come first: vmallocinfo needs the size of a page. */
@@ -32,14 +31,5 @@ bool is_member(const char *path, const char *arg);
  * of it could not be used. Returns false after a message if nothing could.
  */
 bool member_take(struct snapshot *s, enum member m, char *text, size_t len, const char *path);
-
-/*
- * Calls @visit, which takes over the snapshot, for each machine in an archive that has the file
- * @of: with all files below its root, and a name for the host. Returns false after a message if
- * there is none, or if its file @of cannot be used.
- */
-bool members_read_archive(struct unpacked *u, const char *path, enum member of,
-			  void (*visit)(void *data, struct snapshot *s, const char *name),
-			  void *data);
 
 #endif

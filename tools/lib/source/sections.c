@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "source/sections.h"
 
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "read/copies.h"
+#include "read/input.h"
+#include "read/lines.h"
 
 /* What the first line of each file begins with. */
 static const char *const begins[MEMBERS] = {
@@ -144,6 +149,41 @@ void sections_take(struct sections *sections, struct snapshot *s, const char *pa
 		s->incomplete |= !has[m];
 		*text = (struct text){ 0 };
 	}
+}
+
+bool sections_take_file(struct snapshot *s, enum member m, char *text, size_t len, const char *path,
+			bool has[MEMBERS])
+{
+	struct sections sections;
+
+	/* Files are joined under the name of one of the first. */
+	if (m <= ALLOCINFO) {
+		if (!lines_plain(&text, &len)) {
+			input_complain(path, errno);
+			free(text);
+			return false;
+		}
+		if (sections_cut(&sections, text, len)) {
+			free(text);
+			sections_take(&sections, s, path, has);
+			return true;
+		}
+	}
+	has[m] = true;
+	return member_take(s, m, text, len, path);
+}
+
+void sections_pick(enum member m, char **text, size_t *len)
+{
+	struct sections sections;
+
+	if (!sections_cut(&sections, *text, *len))
+		return;
+	free(*text);
+	*text = sections.of[m].s ? sections.of[m].s : xstrdup("");
+	*len = sections.of[m].len;
+	sections.of[m] = (struct text){ 0 };
+	sections_free(&sections);
 }
 
 void sections_free(struct sections *sections)

@@ -22,7 +22,7 @@
 #include "read/input.h"
 #include "read/profiling.h"
 #include "read/unpack.h"
-#include "source/members.h"
+#include "source/archive.h"
 #include "source/sections.h"
 #ifdef HAVE_SQLITE
 #include "source/fleet_db.h"
@@ -635,7 +635,7 @@ static bool read_unpacked(const char *path, int64_t number, char *text, size_t l
 			good = read_plain(path, number, taken, m->len, visit);
 		}
 	} else {
-		good = members_read_archive(&unpacked, path, ALLOCINFO, visit_member, (void *)visit);
+		good = archive_read(&unpacked, path, ALLOCINFO, visit_member, (void *)visit);
 	}
 	unpacked_free(&unpacked);
 	return good;

@@ -211,6 +211,21 @@ where_joined() {
 		"$codetag" where -b "$dir/$name" | tail -n +2 | diff "$dir/want" - || return 1
 		"$codetag" where -b "$dir/$name/$name" | tail -n +2 | diff "$dir/want" - || return 1
 	done
+	# Quoted, in UTF-16, in an archive
+	mkdir "$dir/quoted" "$dir/utf16" "$dir/packed" "$dir/packed/proc" || return 1
+	sed 's/^/> /' "$dir/meminfo/meminfo" >"$dir/quoted/meminfo"
+	iconv -f UTF-8 -t UTF-16 "$dir/meminfo/meminfo" >"$dir/utf16/meminfo"
+	cp "$dir/meminfo/meminfo" "$dir/packed/proc/"
+	tar -C "$dir/packed" -czf "$dir/packed.tar.gz" proc || return 1
+	for name in quoted utf16 packed.tar.gz; do
+		"$codetag" where -b "$dir/$name" | tail -n +2 | diff "$dir/want" - || return 1
+	done
+	# Where a single file is wanted, it is taken from them.
+	"$codetag" slabs -b -f "$dir/web7/proc/slabinfo" >"$dir/slabs" &&
+		"$codetag" slabs -b -f "$dir/meminfo/meminfo" | diff "$dir/slabs" - || return 1
+	(cd "$dir/web7/proc" && "$codetag" report -b --meminfo meminfo --slabinfo slabinfo --zoneinfo zoneinfo allocinfo) >"$dir/report" || return 1
+	(cd "$dir/meminfo" && "$codetag" report -b --meminfo meminfo --slabinfo meminfo --zoneinfo meminfo ../web7/proc/allocinfo) |
+		diff "$dir/report" - || return 1
 	# A part that cannot be used does not hide the file beside it.
 	(cd "$dir/web7/proc" && cat meminfo allocinfo vmstat zoneinfo && head -c -9 slabinfo) >"$dir/meminfo/meminfo"
 	cp "$dir/web7/proc/slabinfo" "$dir/meminfo/slabinfo"
