@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A module that holds memory as long as it is loaded, or longer, for DKMS to build.
+ * A module that holds memory as long as it is loaded, or longer, or forgets it, for DKMS to build.
  * It can tell how long a page takes to be allocated and freed, too.
  *
  * It has an allocator of its own, whose callers have call sites: Documentation/usage.md tells how.
@@ -10,8 +10,10 @@
 #include <linux/list.h>
 #include <linux/mm_types.h>
 #include <linux/module.h>
+#include <linux/percpu.h>
 #include <linux/slab.h>
 #include <linux/version.h>
+#include <linux/vmalloc.h>
 
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 10, 0)
 #define alloc_hooks(_do_alloc)	_do_alloc
@@ -29,6 +31,10 @@ static void *held;
 static bool keep;
 module_param(keep, bool, 0);
 MODULE_PARM_DESC(keep, "the memory stays when the module goes");
+
+static unsigned int forget;
+module_param(forget, uint, 0);
+MODULE_PARM_DESC(forget, "lose that many addresses of each kind of memory");
 
 static LIST_HEAD(held_pages);
 static unsigned int pages;
@@ -51,6 +57,31 @@ static noinline void measure_pairs(unsigned int count)
 			__free_page(page);
 	}
 	pr_info("hold: %llu ns a page\n", div_u64(ktime_get_ns() - start, count));
+}
+
+static noinline void lose(const void *address)
+{
+	OPTIMIZER_HIDE_VAR(address);
+}
+
+static noinline void forget_objects(void)
+{
+	lose(kmalloc(200, GFP_KERNEL));
+}
+
+static noinline void forget_pages(void)
+{
+	lose(alloc_page(GFP_KERNEL));
+}
+
+static noinline void forget_percpu(void)
+{
+	lose((__force void *)__alloc_percpu(48, 8));
+}
+
+static noinline void forget_areas(void)
+{
+	lose(vmalloc(3 * PAGE_SIZE));
 }
 
 static noinline int hold_pages(unsigned int count)
@@ -79,6 +110,12 @@ static int __init hold_init(void)
 {
 	if (pairs)
 		measure_pairs(pairs);
+	for (; forget; forget--) {
+		forget_objects();
+		forget_pages();
+		forget_percpu();
+		forget_areas();
+	}
 	held = hold_alloc(12345);
 	if (held && !hold_pages(pages))
 		return 0;

@@ -37,7 +37,11 @@ echo 0 >/proc/sys/kernel/panic_on_oops
 load codetag_reported || { cleanup; skip_all "no module codetag_reported"; }
 plan 13
 
-mistake redzone 'codetag: object' 'Redzone overwritten'
+if grep -q ' kasan_quarantine_put$' /proc/kallsyms; then
+	skip redzone "KASAN keeps freed objects back, and SLUB looks at them when their ids are gone"
+else
+	mistake redzone 'codetag: object' 'Redzone overwritten'
+fi
 mistake cache 'codetag: object' 'Wrong slab cache\|belongs to different cache'
 mistake kasan 'codetag: object' 'KASAN: slab-out-of-bounds'
 if [ -e $DEBUGFS/codetag/guards ]; then
@@ -45,7 +49,8 @@ if [ -e $DEBUGFS/codetag/guards ]; then
 	mistake kfence 'codetag: object' 'KFENCE: out-of-bounds'
 	base invalid 'codetag_reported.c:[0-9]* .*func:do_invalid'
 	mistake invalid 'codetag: object' 'KFENCE: invalid free'
-	equal "invalid: the object stays charged" "128 1" "$(grown invalid)"
+	# With debugging, objects are larger.
+	equal "invalid: the object stays charged" 1 "$(grown invalid | cut -d ' ' -f 2)"
 	audited "invalid: audit"
 	echo 'module codetag_reported guard=off' >$CONTROL
 else
