@@ -12,7 +12,7 @@ guest_options="  -c COMMAND       run this shell command in the guest
   --disk SIZE      size of the ext4 disk (default 256M, 0 for none)
   --image FILE     the disk is this file, which stays
   --second FILE    another disk, this file as it is: /dev/vdb (not on UML)
-  --ram FILE       memory is this file, which stays, as over a reset (not on UML)
+  --ram FILE       memory is this file and stays there for another boot (not on UML)
   --file FILE      a file for the guest, which finds it in /guest/files
   --vmem SIZE      memory that can be plugged in, see run-qemu (default 0: none)
   --nodes SIZES    a machine of several nodes with so much memory each

@@ -34,7 +34,7 @@ forget()
 	done
 	modprobe hold forget=200
 	rmmod hold
-	# What runs afterwards writes over what is left of the addresses.
+	# Other work overwrites stale copies of the addresses.
 	find /usr -type f | head -n 2000 | xargs cat >/dev/null
 	grep -E 'func:(hold_init|forget_)' /proc/allocinfo
 }

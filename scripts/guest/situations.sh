@@ -243,17 +243,17 @@ pstore()
 		for number in 1 2; do
 			equal "list $number of call sites is whole" 10 "$(list $number | wc -l)"
 		done
-		# It gives back what it took.
+		# The module frees its memory after the failure.
 		list 1 | head -n 1 | grep -q 'MiB .* \[codetag_atomic\] func:atomic_fail' &&
 			list 2 | head -n 1 | grep -q 'MiB .*mm/shmem.c:.* func:shmem_alloc'
-		check "what took all leads the first, tmpfs the second" $? "$(list 1; list 2)"
+		check "the first list begins with the module, the second with tmpfs" $? "$(list 1; list 2)"
 		return
 	fi
 	plan 7
 	mkdir -p /tmp/big
 	mount -t tmpfs none /tmp/big && dd if=/dev/zero of=/tmp/big/file bs=1M count=100 2>/dev/null
 	check "tmpfs is full" $?
-	# Of failed allocations the kernel reports one in ten seconds.
+	# The kernel reports at most one failed allocation in ten seconds.
 	sleep 11
 	load codetag_atomic in=bh 2>/dev/null
 	dmesg >"$WORK/kept"

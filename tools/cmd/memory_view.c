@@ -56,8 +56,11 @@ static bool read_text(const char *given, const char *own, enum member m, bool li
 			input_complain(given, errno);
 		return !given;
 	}
-	if (given)
-		sections_pick(m, text, len);
+	if (given && !sections_pick(m, text, len)) {
+		warning("%s has no %s", input_name(given), member_files[m].name);
+		free(*text);
+		return false;
+	}
 	return true;
 }
 
@@ -117,6 +120,11 @@ bool machine_read(struct machine *machine, const struct machine_files *files,
 		return false;
 	if (text) {
 		zoneinfo_parse(&machine->pages, text, len);
+		if (files->zoneinfo && !machine->pages.copies) {
+			warning("%s is not in the format of /proc/zoneinfo", input_name(files->zoneinfo));
+			free(text);
+			return false;
+		}
 		*any = bad_lines_none(&machine->pages.bad,
 				      files->zoneinfo ? files->zoneinfo : "/proc/zoneinfo");
 		*one &= one_copy(machine->pages.copies, files->zoneinfo);

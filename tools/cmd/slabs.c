@@ -372,7 +372,11 @@ static bool read_slabs(struct slabinfo *info, const char *path, struct options *
 			hint("Without --slabinfo, /proc/slabinfo is read.");
 		return false;
 	}
-	sections_pick(SLABINFO, &text.s, &text.len);
+	if (!sections_pick(SLABINFO, &text.s, &text.len)) {
+		warning("%s has no slabinfo", input_name(path));
+		text_free(&text);
+		return false;
+	}
 	slabinfo_parse(info, text.s, text.len);
 	return true;
 }
@@ -409,7 +413,7 @@ static bool over_limit(const struct options *o, const struct slab_changes *chang
 	return false;
 }
 
-/* That of an image, and of this machine otherwise, unless it was given. */
+/* --page-size, or that of the image, or that of this machine */
 static void settle_page_size(struct options *o, struct slabs_view *view)
 {
 	if (!o->choice.page_size)

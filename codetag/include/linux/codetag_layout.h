@@ -31,7 +31,7 @@ struct codetag_layout_entry {
  * @self:	physical address of this
  * @tables:	physical address of the kernel's top page table
  * @top_shift:	bits of an address that an entry of it stands for
- * @top_bits:	bits of an address that choose the entry
+ * @top_bits:	how many bits of an address are the index in that table
  * @page_shift:	bits of an address within a page
  * @entries:	address of the entries
  * @nr:		how many entries there are

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A module that holds memory as long as it is loaded, or longer, or forgets it, for DKMS to build.
+ * A module that holds memory while it is loaded (keep=1: longer), or leaks it, for DKMS to build.
  * It can tell how long a page takes to be allocated and freed, too.
  *
  * It has an allocator of its own, whose callers have call sites: Documentation/usage.md tells how.

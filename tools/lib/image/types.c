@@ -80,7 +80,8 @@ static bool has_size(const struct types *types, const struct btf_type *type, uin
 
 /*
  * The structure with a name, and with @size bytes if that is not 0. NULL if there is none, or if
- * several files of the kernel have different structures of this name: nothing tells which it is.
+ * several files of the kernel have different structures of this name: BTF does not tell which one
+ * a cache uses.
  */
 static const struct btf_type *structure(const struct types *types, const char *name, uint64_t size)
 {

@@ -117,7 +117,7 @@ static uint32_t at_physical_address(struct scan *s, uint64_t w)
 	return node;
 }
 
-/* A table of an interrupt controller has the addresses of further tables, with the top bit set. */
+/* Entries of an ITS table are physical addresses of further tables, with the top bit set. */
 static uint32_t at_table(struct scan *s, uint64_t pa)
 {
 	uint32_t node = at_number(s, pa);
@@ -302,8 +302,8 @@ static bool is_entry(const struct scan *s, uint64_t w, uint64_t *pa)
 
 /*
  * Firmware, and the code that enters the kernel, have page tables of their own. Only other tables
- * have the addresses of these pages, with the bits of entries. A page is a table if each of its
- * words is an entry or 0. A pointer is even, so it is no entry.
+ * have the addresses of these pages, with the bits of entries. DUMP_PAGE bytes are of a table if
+ * each of their words is an entry or 0. A pointer is even, so it is no entry.
  */
 static void look_table(struct scan *s, const uint8_t *page, uint32_t offset)
 {

@@ -18,8 +18,8 @@
 /* On arm64: a table, or a page of the smallest size. Without it, an entry is larger memory. */
 #define ARM64_TABLE 2ULL
 /*
- * With tables for 52 bits; otherwise the top two bits are 0. With pages of 64 KiB, the top four
- * bits of the address are below the others.
+ * With tables for 52 bits; otherwise the top two bits are 0. With pages of 64 KiB, bits 48 to 51 of
+ * the address are bits 12 to 15 of the entry.
  */
 #define ARM64_ADDRESS 0x0003fffffffff000ULL
 #define ARM64_ADDRESS_64K 0x0000ffffffff0000ULL
@@ -31,6 +31,7 @@
 #define MAX_CPUS 8192
 #define MAX_ENTRIES 1024
 #define MAX_NAME 64
+#define MAX_STATIC_PERCPU (64 << 20)
 
 /* No structure or array of structures is larger. */
 #define MAX_OFFSET 65536
@@ -156,6 +157,9 @@ bool image_translate(struct image *image, uint64_t va, uint64_t *pa)
 		*pa = va - image->layout.direct_map;
 		return true;
 	}
+	/* Addresses without this bit are those of processes, which have tables of their own. */
+	if (image->arm64 && !(va >> 55 & 1))
+		return false;
 	/* Parts of the page tables that map it can lie anywhere, and be missing. */
 	if (va >= image->kernel && va - image->kernel < image->kernel_size) {
 		*pa = va - image->kernel + image->kernel_pa;
@@ -244,11 +248,17 @@ char *image_string(struct image *image, uint64_t va, char *buf, size_t room)
 
 /* ---- the layout table ------------------------------------------------------------- */
 
+/* The table can cross a boundary of DUMP_PAGE bytes. */
 static bool read_layout(struct image *image, uint64_t pa)
 {
 	struct layout *layout = &image->layout;
+	size_t first = DUMP_PAGE - pa % DUMP_PAGE;
 
-	return pa % ALIGNMENT == 0 && read_physical(image, pa, layout, sizeof(*layout)) &&
+	if (first > sizeof(*layout))
+		first = sizeof(*layout);
+	return pa % ALIGNMENT == 0 && read_physical(image, pa, layout, first) &&
+	       (first == sizeof(*layout) ||
+		read_physical(image, pa + first, (char *)layout + first, sizeof(*layout) - first)) &&
 	       !memcmp(layout->magic, MAGIC, sizeof(MAGIC)) && layout->self == pa;
 }
 
@@ -319,11 +329,11 @@ static const char *read_numbers(struct image *image)
 	if (layout->version != VERSION)
 		return "has a layout table of another version: use the codetag command of that kernel";
 	if (layout->word != 8 || !page_size_known(image))
-		return "is of a machine with words or pages of another size, which is not supported";
+		return "is of a machine whose words are not 64 bits, or whose pages are not 4 KiB (arm64: 4, 16 or 64)";
 	image->page_shift = (unsigned int)layout->page_shift;
 	image->page_size = 1ULL << image->page_shift;
 	if (!tables_known(image))
-		return "has page tables that are not supported";
+		return "has page tables that are not supported, or a damaged layout table";
 	if (!layout->memory_map)
 		return "is of a kernel whose struct pages are not one array (SPARSEMEM without VMEMMAP), "
 		       "which is not supported";
@@ -403,7 +413,9 @@ static bool numbers_sane(const struct image *image)
 	       n[N_NR_TYPES] <= 16 && n[N_BLOCK_BITS] <= 64 && n[N_ID_FIRST] <= 64 &&
 	       n[N_ID_TAIL] < n[N_ID_FIRST] && n[N_NR_RESERVED] <= n[N_ID_TAIL] &&
 	       n[N_FEW_FAR_LENGTH] <= 65536 && n[N_STACK_SIZE] <= 1 << 20 &&
-	       n[N_MODULE_PARTS] <= 32 &&
+	       n[N_MODULE_PARTS] <= 32 && n[N_PERCPU_END] >= n[N_PERCPU_START] &&
+	       n[N_PERCPU_END] - n[N_PERCPU_START] <= MAX_STATIC_PERCPU &&
+	       image->layout.objects && (!n[N_SECTIONS] || image->layout.section_roots) &&
 	       (!n[N_SECTIONS] || (n[N_SECTION_SIZE] && n[N_SECTIONS_PER_ROOT]));
 }
 

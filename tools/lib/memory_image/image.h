@@ -24,6 +24,9 @@ struct layout {
 	uint64_t flags_shift, flags_bits, section_roots;
 };
 
+/* The largest order of an allocation that is no compound page: of arm64 with pages of 64 KiB. */
+#define IMAGE_MAX_ALLOC_ORDER 13
+
 struct image {
 	struct dump *dump;
 	struct layout layout;
@@ -31,7 +34,7 @@ struct image {
 	uint64_t max_pa;		/* end of the direct map, 0: not known */
 	uint64_t kernel, kernel_size, kernel_pa;	/* the kernel's own code and data, in one piece */
 	bool arm64;			/* otherwise it is x86_64 */
-	unsigned int page_shift;	/* of the machine's pages; DUMP_PAGE is not their size */
+	unsigned int page_shift;	/* of the machine's pages, not DUMP_PAGE, in which dumps are read */
 	uint64_t page_size;
 
 	uint64_t *cpu_offset;		/* address of each possible CPU's memory */

@@ -13,7 +13,6 @@
 
 #define MAX_NODES 0xfff00000U
 #define MAX_ORDER 18
-#define MAX_ALLOC_ORDER 10
 
 struct builder {
 	struct kernel_objects *objects;
@@ -73,7 +72,7 @@ static struct extent *add_extent(struct builder *b, unsigned int order)
 	struct extent extent = { .pfn = pfn, .count = 1, .order = (uint8_t)order };
 
 	/* In a damaged image */
-	if (order > (b->page.is_head ? MAX_ORDER : MAX_ALLOC_ORDER) ||
+	if (order > (b->page.is_head ? MAX_ORDER : IMAGE_MAX_ALLOC_ORDER) ||
 	    (pfn + (1ULL << order)) << image->page_shift > image->max_pa)
 		extent.order = 0;
 	if (objects->extents >= UINT32_MAX - 1 || kobjects_extent(objects, pfn) ||
@@ -266,6 +265,8 @@ static void find_units(struct kernel_objects *objects)
 		const struct percpu_chunk *chunk = &objects->chunk[c];
 
 		for (size_t cpu = 0; cpu < image->cpus && image_step(image); cpu++) {
+			if (chunk->begin >= chunk->end)
+				break;
 			GROW(objects->unit, objects->units, room);
 			objects->unit[objects->units++] = (struct percpu_unit){
 				chunk->base + chunk->begin + image->unit_offset[cpu],

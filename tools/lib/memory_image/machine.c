@@ -105,6 +105,7 @@ static void write_meminfo(struct text *out, struct image *image, uint64_t percpu
 	put(out, image, "AnonPages", node_stat(image, N_STAT_ANON));
 	put(out, image, "Shmem", node_stat(image, N_STAT_SHMEM));
 	put(out, image, "KReclaimable", slabs + node_stat(image, N_STAT_RECLAIMABLE));
+	put(out, image, "Slab", slabs + node_stat(image, N_STAT_SLAB));
 	put(out, image, "SReclaimable", slabs);
 	put(out, image, "SUnreclaim", node_stat(image, N_STAT_SLAB));
 	text_printf(out, "KernelStack: %" PRIu64 " kB\n", node_stat(image, N_STAT_STACKS));
@@ -268,7 +269,7 @@ bool image_machine_read(struct image_machine *machine, const struct image_sites 
 	size_t resources = 0;
 	uint64_t percpu;
 
-	*machine = (struct image_machine){ 0 };
+	*machine = (struct image_machine){ .page_size = (int64_t)image->page_size };
 	if (!n[N_TOTAL_PAGES])
 		return false;
 	recount->visit = add_holding;

@@ -11,6 +11,7 @@
 
 /* The texts of files, with the lines that commands need. */
 struct image_machine {
+	int64_t page_size;
 	struct text meminfo, vmstat, zoneinfo, iomem, vmallocinfo, charged, slabinfo;
 	struct holders processes;	/* anonymous memory by command */
 	char host[65], release[65];

@@ -9,7 +9,6 @@
 
 #define MAX_TASKS 4194304
 #define MAX_MODULES 65536
-#define MAX_ALLOC_ORDER 10
 
 /* The thing that a walk has found, which ends the walk */
 struct search {
@@ -72,7 +71,7 @@ static bool find_first(struct search *s, const struct image_page *page, struct i
 	*first = *page;
 	if (page->id >= image->n[N_ID_FIRST] || (page->id && page->id < image->n[N_ID_TAIL]))
 		return true;
-	for (unsigned int order = 1; order <= MAX_ALLOC_ORDER; order++) {
+	for (unsigned int order = 1; order <= IMAGE_MAX_ALLOC_ORDER; order++) {
 		if (!image_page_read(s->recount, page->pfn & ~((1ULL << order) - 1), first))
 			break;
 		if (first->id && first->pfn != page->pfn &&
@@ -226,7 +225,7 @@ static bool find_percpu(struct search *s)
 		text_printf(&s->whose->what, "percpu memory of CPU %u, %" PRIu64 " bytes",
 			    place.cpu, place.size);
 	else
-		text_printf(&s->whose->what, "percpu memory of CPU %u, free or of the kernel's image",
+		text_printf(&s->whose->what, "percpu memory of CPU %u, free",
 			    place.cpu);
 	return true;
 }

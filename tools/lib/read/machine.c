@@ -173,6 +173,8 @@ int64_t machine_page_size(const struct machine *machine)
 	int64_t pages = machine->pages.free, size = 4096;
 	int64_t mem_free = fields_number(&machine->meminfo, "MemFree");
 
+	if (machine->page_size)
+		return machine->page_size;
 	if (!pages)
 		pages = fields_number(&machine->vmstat, "nr_free_pages");
 	while (size < 65536 && pages > 0 && mem_free / pages > size + size / 2)

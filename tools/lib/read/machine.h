@@ -26,6 +26,7 @@ struct holders {
 enum profiling { PROFILING_UNKNOWN, PROFILING_NONE, PROFILING_OFF, PROFILING_ON };
 
 struct machine {
+	int64_t page_size;		/* 0: not known */
 	struct fields meminfo, vmstat;
 	struct fields stats;		/* of codetag itself */
 	struct fields iomem;		/* "Kernel code" and the like, in bytes */

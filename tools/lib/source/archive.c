@@ -49,47 +49,71 @@ static struct found *sort_members(const struct unpacked *u)
 	return found;
 }
 
+/* The files of an archive in the order in which they are read */
+struct archive {
+	struct found *found;
+	size_t count;
+	const char *path;
+	enum member of;		/* that a machine must have */
+};
+
+/*
+ * Takes all files below the root of @first. Returns 1 if the machine has the file, -1 after a message
+ * if that cannot be used, and 0 if there is none.
+ */
+static int read_machine(const struct archive *archive, const struct found *first, struct snapshot *s)
+{
+	size_t root = root_length(first->file->path);
+	bool has[MEMBERS] = { false }, good = true;
+
+	*s = (struct snapshot){ 0 };
+	for (size_t i = 0; i < archive->count; i++) {
+		struct unpacked_member *m = archive->found[i].file;
+		enum member kind = archive->found[i].kind;
+		char *text = m->text;
+
+		if (!text || (kind == first->kind && m != first->file) || has[kind] ||
+		    strncmp(m->path, first->file->path, root))
+			continue;
+		m->text = NULL;
+		if (sections_take_file(s, kind, text, m->len, archive->path, has))
+			continue;
+		s->incomplete = true;
+		good &= kind != archive->of;
+	}
+	return !good ? -1 : has[archive->of];
+}
+
 bool archive_read(struct unpacked *u, const char *path, enum member of,
 		  void (*visit)(void *data, struct snapshot *s, const char *name),
 		  void *data)
 {
-	struct found *found = sort_members(u);
+	struct archive archive = { sort_members(u), u->count, path, of };
 	bool good = true, any = false;
 
-	for (size_t i = 0; i < u->count; i++) {
-		const struct unpacked_member *first = found[i].file;
-		size_t root = root_length(first->path);
-		bool read = true, has[MEMBERS] = { false };
-		struct snapshot s = { 0 };
+	/* The file may also be joined to the other one of the first two, under that name. */
+	for (unsigned int pass = 0; pass < 2; pass++) {
+		for (size_t i = 0; i < u->count; i++) {
+			const struct found *first = &archive.found[i];
+			struct snapshot s;
+			int read;
 
-		if (found[i].kind != of)
-			continue;
-		any = true;
-		for (size_t k = 0; k < u->count; k++) {
-			struct unpacked_member *m = found[k].file;
-			enum member kind = found[k].kind;
-			char *text = m->text;
-
-			if (!text || (kind == of && m != first) || has[kind] ||
-			    strncmp(m->path, first->path, root))
+			if (!first->file->text || first->kind > ALLOCINFO || (first->kind == of) != !pass)
 				continue;
-			m->text = NULL;
-			if (sections_take_file(&s, kind, text, m->len, path, has))
-				continue;
-			s.incomplete = true;
-			read &= kind != of;
+			read = read_machine(&archive, first, &s);
+			if (read > 0)
+				visit(data, &s, root_length(first->file->path) ? first->file->path : path);
+			else
+				snapshot_free(&s);
+			any |= read != 0;
+			good &= read >= 0;
 		}
-		if (read)
-			visit(data, &s, root ? first->path : path);
-		else
-			snapshot_free(&s);
-		good = good && read;
 	}
 	if (!any) {
 		warning("%s has no file proc/%s", input_name(path), member_files[of].name);
 		if (of == ALLOCINFO)
 			hint("A sosreport has one only if it was told to collect it.");
 	}
-	free(found);
+	free(archive.found);
 	return good && any;
 }

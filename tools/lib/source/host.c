@@ -357,15 +357,18 @@ static void of_recording(void *data, struct snapshot *host)
 struct archive {
 	struct visit *visit;
 	const char *path;
+	bool several;		/* machines: their names are those of their directories */
 };
 
 static void of_archive(void *data, struct snapshot *host, const char *name)
 {
 	const struct archive *archive = data;
+	const char *end = archive->several ? strrchr(name, '/') : NULL;
+	char *dir = end ? strndup(name, (size_t)(end - name)) : NULL;
 
-	(void)name;
 	if (!host->host)
-		host->host = host_name(archive->path);
+		host->host = host_name(dir ? dir : archive->path);
+	free(dir);
 	hand_over(archive->visit, host);
 }
 
@@ -399,8 +402,9 @@ static bool read_text(const char *path, char *text, size_t len, struct visit *vi
 
 static bool read_archive(const char *path, char *text, size_t len, struct visit *visit)
 {
-	struct archive archive = { visit, path };
+	struct archive archive = { visit, path, false };
 	struct unpacked u;
+	size_t machines = 0;
 	bool good = unpack(&u, text, len, is_member, NULL);
 	int why = errno;
 
@@ -416,6 +420,9 @@ static bool read_archive(const char *path, char *text, size_t len, struct visit 
 		u.member[0].text = NULL;
 		good = read_text(path, text, len, visit);
 	} else {
+		for (size_t i = 0; i < u.count; i++)
+			machines += member_of(u.member[i].path) == MEMINFO;
+		archive.several = machines > 1;
 		good = archive_read(&u, path, MEMINFO, of_archive, &archive);
 	}
 	unpacked_free(&u);
@@ -443,6 +450,7 @@ static bool read_image(const char *path, struct visit *visit)
 	if (good) {
 		host.machine.profiling = stats.len && strstr(stats.s, "enabled: 0") ? PROFILING_OFF :
 										      PROFILING_ON;
+		host.machine.page_size = machine.page_size;
 		take_text(&host, MEMINFO, &machine.meminfo, path);
 		take_text(&host, ALLOCINFO, &allocinfo, path);
 		take_text(&host, VMSTAT, &machine.vmstat, path);

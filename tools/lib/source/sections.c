@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/memory.h"
 #include "read/copies.h"
 #include "read/input.h"
 #include "read/lines.h"
@@ -173,17 +172,22 @@ bool sections_take_file(struct snapshot *s, enum member m, char *text, size_t le
 	return member_take(s, m, text, len, path);
 }
 
-void sections_pick(enum member m, char **text, size_t *len)
+bool sections_pick(enum member m, char **text, size_t *len)
 {
 	struct sections sections;
+	bool found;
 
 	if (!sections_cut(&sections, *text, *len))
-		return;
-	free(*text);
-	*text = sections.of[m].s ? sections.of[m].s : xstrdup("");
-	*len = sections.of[m].len;
-	sections.of[m] = (struct text){ 0 };
+		return true;
+	found = sections.of[m].len;
+	if (found) {
+		free(*text);
+		*text = sections.of[m].s;
+		*len = sections.of[m].len;
+		sections.of[m] = (struct text){ 0 };
+	}
 	sections_free(&sections);
+	return found;
 }
 
 void sections_free(struct sections *sections)

@@ -25,14 +25,14 @@ void sections_take(struct sections *sections, struct snapshot *s, const char *pa
 void sections_free(struct sections *sections);
 
 /*
- * Takes over @text, which was read from @path as the file @m, but may join several files. Moves it,
- * or all of those that @has lacks, to @s, and marks them there. Returns false after a message if
- * nothing of the file could be used.
+ * Takes over @text, which was read from @path as the file @m. Moves it to @s; if it joins several
+ * files, those that @has lacks. Marks them in @has. Returns false after a message if a single file
+ * could not be used; of several, @s->incomplete tells it.
  */
 bool sections_take_file(struct snapshot *s, enum member m, char *text, size_t len, const char *path,
 			bool has[MEMBERS]);
 
-/* If @text joins several files, leaves the file @m of it: "" if it has none of that name. */
-void sections_pick(enum member m, char **text, size_t *len);
+/* If @text joins several files, leaves the file @m of it. Returns false if @m is not in it. */
+bool sections_pick(enum member m, char **text, size_t *len);
 
 #endif

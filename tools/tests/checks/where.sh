@@ -220,12 +220,24 @@ where_joined() {
 	for name in quoted utf16 packed.tar.gz; do
 		"$codetag" where -b "$dir/$name" | tail -n +2 | diff "$dir/want" - || return 1
 	done
+	# Under the other name, and two machines of an archive with their names
+	mv "$dir/packed/proc/meminfo" "$dir/packed/proc/allocinfo" &&
+		tar -C "$dir/packed" -czf "$dir/other.tar.gz" proc || return 1
+	"$codetag" where -b "$dir/other.tar.gz" | tail -n +2 | diff "$dir/want" - || return 1
+	mkdir "$dir/two" && mv "$dir/packed" "$dir/two/web8" && cp -r "$dir/web7" "$dir/two/" || return 1
+	tar -C "$dir/two" -czf "$dir/two.tar.gz" web7 web8 || return 1
+	"$codetag" where -b "$dir/two.tar.gz" >"$dir/two.out" && grep -q web7 "$dir/two.out" && grep -q web8 "$dir/two.out" || return 1
 	# Where a single file is wanted, it is taken from them.
 	"$codetag" slabs -b -f "$dir/web7/proc/slabinfo" >"$dir/slabs" &&
 		"$codetag" slabs -b -f "$dir/meminfo/meminfo" | diff "$dir/slabs" - || return 1
 	(cd "$dir/web7/proc" && "$codetag" report -b --meminfo meminfo --slabinfo slabinfo --zoneinfo zoneinfo allocinfo) >"$dir/report" || return 1
 	(cd "$dir/meminfo" && "$codetag" report -b --meminfo meminfo --slabinfo meminfo --zoneinfo meminfo ../web7/proc/allocinfo) |
 		diff "$dir/report" - || return 1
+	(cd "$dir/web7/proc" && cat meminfo zoneinfo) >"$dir/without"
+	"$codetag" slabs -f "$dir/without" >"$dir/out" 2>&1
+	[ $? -eq 2 ] && grep -q 'without has no slabinfo$' "$dir/out" || return 1
+	(cd "$dir/web7/proc" && "$codetag" report --meminfo meminfo --slabinfo "$dir/without" allocinfo) >"$dir/out" 2>&1
+	[ $? -eq 2 ] && grep -q 'without has no slabinfo$' "$dir/out" || return 1
 	# A part that cannot be used does not hide the file beside it.
 	(cd "$dir/web7/proc" && cat meminfo allocinfo vmstat zoneinfo && head -c -9 slabinfo) >"$dir/meminfo/meminfo"
 	cp "$dir/web7/proc/slabinfo" "$dir/meminfo/slabinfo"

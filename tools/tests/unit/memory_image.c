@@ -167,8 +167,11 @@ static void test_tables(uint16_t machine, unsigned int top_shift)
 		expect_address(image, va + (2 << 21), 0);
 		expect_address(image, va + (1 << 30), 0);
 		expect_address(image, SMALL_MAP + 5, 5);
-		if (machine == EM_AARCH64)
+		if (machine == EM_AARCH64) {
 			expect_address(image, (va + 0x123) & ~(0x5ULL << 56), 0x5123);
+			/* An address of a process */
+			expect_address(image, (va + 0x123) & ~(1ULL << 55), 0);
+		}
 	}
 	image_close(image);
 	free(s.file);
@@ -225,6 +228,26 @@ static void test_large_pages(unsigned int page_shift, unsigned int top_shift, un
 		expect(image->max_pa == (uint64_t)SMALL_PAGES << page_shift, "%llu bytes of memory",
 		       (unsigned long long)image->max_pa);
 	}
+	image_close(image);
+	free(s.file);
+}
+
+/* The table may begin in one page and end in the next. */
+static void test_crossing(void)
+{
+	uint64_t pa = (SMALL_PAGES - 7) * DUMP_PAGE - 128;
+	struct small s = { .file = small_image() };
+	struct layout *layout;
+	struct image *image;
+	const char *why = NULL;
+
+	s.memory = s.file + SMALL_HEAD;
+	layout = small_pointer(&s, small_at(SMALL_LAYOUT));
+	layout->self = pa;
+	memcpy(s.memory + pa, layout, sizeof(*layout));
+	memset(layout, 0, sizeof(*layout));
+	image = image_open_dump(dump_open_memory(s.file, SMALL_SIZE, &why), &why);
+	expect(image, "a layout table that crosses a page: %s", why ? why : "good");
 	image_close(image);
 	free(s.file);
 }
@@ -376,6 +399,7 @@ void test_memory_image(void)
 	test_tables(EM_AARCH64, 30);
 	test_tables(EM_AARCH64, 39);
 	test_tables(EM_AARCH64, 48);
+	test_crossing();
 	test_large_pages(14, 47, 1);
 	test_large_pages(14, 36, 11);
 	test_large_pages(16, 42, 6);

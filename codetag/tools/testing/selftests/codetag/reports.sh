@@ -38,7 +38,7 @@ load codetag_reported || { cleanup; skip_all "no module codetag_reported"; }
 plan 13
 
 if grep -q ' kasan_quarantine_put$' /proc/kallsyms; then
-	skip redzone "KASAN keeps freed objects back, and SLUB looks at them when their ids are gone"
+	skip redzone "KASAN's quarantine delays SLUB's check until the id is cleared"
 else
 	mistake redzone 'codetag: object' 'Redzone overwritten'
 fi
