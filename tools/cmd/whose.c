@@ -25,6 +25,7 @@ struct options {
 	struct types *types;	/* NULL: members have no names */
 	int64_t references;	/* offset of a cache's number of names, -1: not known */
 	bool json;
+	bool registers;		/* those of the image's processors, too */
 	const char **address;
 	size_t count, room;
 };
@@ -34,6 +35,9 @@ static const struct argp_option options[] = {
 	{ "types", 't', "FILE", 0,
 	  "Name members of structures by the BTF in FILE, such as vmlinux (default for the running "
 	  "kernel: " TYPES_OF_KERNEL ")", 9 },
+	{ "registers", 'r', NULL, 0,
+	  "With --image: also what the registers of the processors point to. A register that points to "
+	  "nothing is left out", 2 },
 	{ "json", 'j', NULL, 0, "Write JSON", 10 },
 	{ 0 }
 };
@@ -66,6 +70,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case 'j':
 		o->json = true;
 		return 0;
+	case 'r':
+		o->registers = true;
+		return 0;
 	case 't':
 		o->types_path = arg;
 		return 0;
@@ -79,7 +86,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		o->address[o->count++] = arg;
 		return 0;
 	case ARGP_KEY_END:
-		if (!o->count)
+		if (o->registers && !o->input.path)
+			argp_error(state, "--registers is for an image");
+		if (!o->count && !o->registers)
 			argp_error(state, "ADDRESS is missing");
 		return 0;
 	}
@@ -92,7 +101,7 @@ static const struct argp_child children[] = {
 };
 
 static const struct argp argp = {
-	options, parse, "ADDRESS…",
+	options, parse, "ADDRESS…\n--image FILE --registers",
 	"Says what is at an address of the running kernel, or of the kernel in an image of its memory, "
 	"and which line allocated that. The running kernel knows objects of slab caches and pages; an "
 	"image also tells the stack of a task, percpu memory, code or data of the kernel or a module. "
@@ -100,6 +109,7 @@ static const struct argp argp = {
 	"\vExamples:\n"
 	"  codetag whose ffff888003a1c040\n"
 	"  codetag whose --image vmcore ffff888003a1c040\n"
+	"  codetag whose --image vmcore --registers\n"
 	"  codetag whose --image vmcore --types vmlinux ffff888003a1c040\n"
 	"  codetag whose --image vmcore --json pfn:3a1c\n\n"
 	"Exit status: 0 success, 1 there is nothing at an address, 2 trouble.",
@@ -128,14 +138,19 @@ static void json_text(struct json *json, const char *key, const struct text *tex
 		json_null(json, key);
 }
 
-static void print(const struct options *o, const char *address, const struct answer *answer,
-		  struct json *json)
+/* @in is the register with the address, NULL: none. */
+static void print(const struct options *o, const char *address, const char *in,
+		  const struct answer *answer, struct json *json)
 {
 	const struct whose *whose = &answer->whose;
 
 	if (o->json) {
 		json_object(json, NULL);
 		json_string(json, "address", address);
+		if (in)
+			json_string(json, "register", in);
+		else
+			json_null(json, "register");
 		json_string(json, "what", whose->what.s);
 		if (whose->nothing)
 			json_null(json, "offset");
@@ -146,7 +161,7 @@ static void print(const struct options *o, const char *address, const struct ans
 		json_text(json, "name", &answer->site);
 		json_end_object(json);
 	} else {
-		printf("%s: %s", address, whose->what.s);
+		printf("%s%s%s: %s", in ? in : "", in ? " " : "", address, whose->what.s);
 		if (!whose->nothing)
 			printf(", offset %" PRIu64, whose->offset);
 		putchar('\n');
@@ -246,8 +261,38 @@ static void print_in_image(struct options *o, const char *address, struct json *
 	if (!image_site_text(o->input.sites, whose->id, &answer.site))
 		text_clear(&answer.site);
 	name_in_image(o, &answer);
-	print(o, address, &answer, json);
+	print(o, address, NULL, &answer, json);
 	answer_free(&answer);
+}
+
+/* Registers hold addresses and other numbers, and nothing tells them apart. */
+static void print_registers(struct options *o, struct json *json)
+{
+	struct dump *dump = o->input.image->dump;
+	const uint64_t (*registers)[DUMP_REGISTERS];
+	size_t cpus = dump_registers(dump, &registers);
+
+	for (size_t i = 0; i < cpus * DUMP_REGISTERS; i++) {
+		const char *name = dump_register_name(dump, i % DUMP_REGISTERS);
+		uint64_t value = registers[i / DUMP_REGISTERS][i % DUMP_REGISTERS];
+		struct answer answer = { 0 };
+		char in[48], address[20];
+
+		if (!name || value < 1ULL << 63)
+			continue;
+		whose_find(o->input.sites, &o->input.recount, value, &answer.whose);
+		if (!answer.whose.nothing) {
+			snprintf(in, sizeof(in), "CPU %zu %s", i / DUMP_REGISTERS, name);
+			snprintf(address, sizeof(address), "%" PRIx64, value);
+			if (!image_site_text(o->input.sites, answer.whose.id, &answer.site))
+				text_clear(&answer.site);
+			name_in_image(o, &answer);
+			print(o, address, in, &answer, json);
+		}
+		answer_free(&answer);
+	}
+	if (!cpus)
+		warning("%s has no registers of processors", o->input.path);
 }
 
 /*
@@ -307,7 +352,7 @@ static bool print_live(const struct options *o, int fd, const char *address, str
 		return false;
 	}
 	*nothing |= answer.whose.nothing;
-	print(o, address, &answer, json);
+	print(o, address, NULL, &answer, json);
 	answer_free(&answer);
 	return true;
 }
@@ -351,6 +396,8 @@ int cmd_whose(int argc, char **argv)
 	if (o.input.path) {
 		for (size_t i = 0; i < o.count; i++)
 			print_in_image(&o, o.address[i], &json, &nothing);
+		if (o.registers)
+			print_registers(&o, &json);
 		good = image_input_status(&o.input) == STATUS_OK;
 		image_input_close(&o.input);
 	} else {

@@ -341,6 +341,27 @@ static const void *elf_page(struct dump *dump, uint64_t pa)
 /* What dump_open() says when it fails. */
 static char why_text[512];
 
+static const char *const x86_64_names[DUMP_REGISTERS] = {
+	"r15", "r14", "r13", "r12", "rbp", "rbx", "r11", "r10", "r9", "r8", "rax", "rcx", "rdx",
+	"rsi", "rdi", [X86_64_SP] = "rsp",
+};
+
+static const char *const arm64_names[DUMP_REGISTERS] = {
+	"x0", "x1", "x2", "x3", "x4", "x5", "x6", "x7", "x8", "x9", "x10", "x11", "x12", "x13",
+	"x14", "x15", "x16", "x17", "x18", "x19", "x20", "x21", "x22", "x23", "x24", "x25", "x26",
+	"x27", "x28", "x29", "x30", [ARM64_SP] = "sp",
+};
+
+static const char *const *register_names(const struct dump *dump)
+{
+	return dump->machine == DUMP_ARM64 ? arm64_names : x86_64_names;
+}
+
+const char *dump_register_name(const struct dump *dump, size_t i)
+{
+	return register_names(dump)[i];
+}
+
 #ifdef HAVE_KDUMP
 
 /* Parts of a flattened file, each with its place in the original; all numbers are big-endian */
@@ -598,20 +619,9 @@ static const void *kdump_page(struct dump *dump, uint64_t pa)
 }
 
 /* In the order of user_regs_struct, as far as they can hold pointers */
-static const char *const x86_64_names[DUMP_REGISTERS] = {
-	"r15", "r14", "r13", "r12", "rbp", "rbx", "r11", "r10", "r9", "r8", "rax", "rcx", "rdx",
-	"rsi", "rdi", [X86_64_SP] = "rsp",
-};
-
-static const char *const arm64_names[DUMP_REGISTERS] = {
-	"x0", "x1", "x2", "x3", "x4", "x5", "x6", "x7", "x8", "x9", "x10", "x11", "x12", "x13",
-	"x14", "x15", "x16", "x17", "x18", "x19", "x20", "x21", "x22", "x23", "x24", "x25", "x26",
-	"x27", "x28", "x29", "x30", [ARM64_SP] = "sp",
-};
-
 static void kdump_registers(struct dump *dump)
 {
-	const char *const *names = dump->machine == DUMP_ARM64 ? arm64_names : x86_64_names;
+	const char *const *names = register_names(dump);
 	kdump_num_t cpus = 0, value;
 
 	if (kdump_get_number_attr(dump->kdump, KDUMP_ATTR_NUM_CPUS, &cpus) != KDUMP_OK)

@@ -43,6 +43,9 @@ enum dump_machine dump_machine(const struct dump *dump);
 #define DUMP_REGISTERS 34
 size_t dump_registers(struct dump *dump, const uint64_t (**registers)[DUMP_REGISTERS]);
 
+/* The name of a general register, "rbx"; NULL: it is none. */
+const char *dump_register_name(const struct dump *dump, size_t i);
+
 /* Which of them is the stack pointer. */
 size_t dump_stack_pointer(const struct dump *dump);
 

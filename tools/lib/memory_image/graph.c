@@ -139,12 +139,15 @@ static struct extent *at_frame(struct scan *s, uint64_t pfn)
 	       s->objects->id[extent->first] ? extent : NULL;
 }
 
-/* A single small number is no page frame: there are too many of them. */
+/*
+ * A single small number is no page frame: there are too many of them. Nor is a number in a row of odd
+ * ones: these end the lists of a hash table (hlist_nulls).
+ */
 static void look_frame(struct scan *s, uint64_t w, uint64_t before, uint64_t after, uint32_t offset)
 {
 	struct extent *extent = at_frame(s, w), *other;
 
-	if (!extent)
+	if (!extent || (w & 1 && (w - before == 2 || after - w == 2)))
 		return;
 	for (unsigned int i = 0; i < 2; i++) {
 		other = at_frame(s, i ? after : before);
@@ -704,6 +707,20 @@ static void look_percpu(struct scan *s, uint32_t node)
 		look_virtual(s, object->address + s->image->unit_offset[cpu], object->size, 0);
 }
 
+/*
+ * What a slab has as its freelist leads to an object of its own. It stays there when the slab is
+ * freed, and leads to pages of others then.
+ */
+static void look_struct_page(struct scan *s, uint64_t va, uint32_t offset)
+{
+	uint32_t freelist = (uint32_t)s->image->n[N_SLAB_COUNTERS] - 8, next = freelist + 8;
+
+	look_virtual(s, va, freelist, offset);
+	if (image_u64(s->image, va + freelist) - s->direct_map >= s->max_pa)
+		look_virtual(s, va + freelist, 8, offset + freelist);
+	look_virtual(s, va + next, s->struct_page - next, offset + next);
+}
+
 /* The struct pages of a compound page after the fourth contain nothing. */
 static void look_struct_pages(struct scan *s, const struct extent *extent)
 {
@@ -711,7 +728,9 @@ static void look_struct_pages(struct scan *s, const struct extent *extent)
 
 	if (extent->flags & EXTENT_COMPOUND && pages > 4)
 		pages = 4;
-	look_virtual(s, s->memory_map + extent->pfn * s->struct_page, pages * s->struct_page, 0);
+	for (uint64_t i = 0; i < pages; i++)
+		look_struct_page(s, s->memory_map + (extent->pfn + i) * s->struct_page,
+				 (uint32_t)(i * s->struct_page));
 }
 
 /* All words of a vmap_area except those that lead to its parts */
