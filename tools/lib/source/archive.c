@@ -49,6 +49,24 @@ static struct found *sort_members(const struct unpacked *u)
 	return found;
 }
 
+bool archive_is_of_several(const struct unpacked *u)
+{
+	const char *first = NULL;
+	size_t root = 0;
+
+	for (size_t i = 0; i < u->count; i++) {
+		const char *path = u->member[i].path;
+
+		if (member_of(path) > ALLOCINFO)
+			continue;
+		if (first && (root_length(path) != root || strncmp(path, first, root)))
+			return true;
+		first = path;
+		root = root_length(path);
+	}
+	return false;
+}
+
 /* The files of an archive in the order in which they are read */
 struct archive {
 	struct found *found;

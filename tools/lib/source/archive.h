@@ -15,4 +15,7 @@ bool archive_read(struct unpacked *u, const char *path, enum member of,
 		  void (*visit)(void *data, struct snapshot *s, const char *name),
 		  void *data);
 
+/* Whether files called meminfo and allocinfo are of several machines. */
+bool archive_is_of_several(const struct unpacked *u);
+
 #endif

@@ -404,7 +404,6 @@ static bool read_archive(const char *path, char *text, size_t len, struct visit 
 {
 	struct archive archive = { visit, path, false };
 	struct unpacked u;
-	size_t machines = 0;
 	bool good = unpack(&u, text, len, is_member, NULL);
 	int why = errno;
 
@@ -420,9 +419,7 @@ static bool read_archive(const char *path, char *text, size_t len, struct visit 
 		u.member[0].text = NULL;
 		good = read_text(path, text, len, visit);
 	} else {
-		for (size_t i = 0; i < u.count; i++)
-			machines += member_of(u.member[i].path) == MEMINFO;
-		archive.several = machines > 1;
+		archive.several = archive_is_of_several(&u);
 		good = archive_read(&u, path, MEMINFO, of_archive, &archive);
 	}
 	unpacked_free(&u);
