@@ -575,6 +575,9 @@ static const char *open_kdump(struct dump *dump)
 		return kdump_get_err(ctx);
 	}
 	find_machine(dump);
+	/* Without it, libkdumpfile does not read VMCOREINFO. */
+	kdump_set_string_attr(ctx, KDUMP_ATTR_OSTYPE, "linux");
+	kdump_clear_err(ctx);
 	/* QEMU counts the memory of arm64 in pages of 64 KiB, whatever the kernel's are. */
 	dump->file_page = kdump_get_number_attr(ctx, KDUMP_ATTR_PAGE_SIZE, &page) == KDUMP_OK ? page : DUMP_PAGE;
 	if (!dump->file_page || dump->file_page % DUMP_PAGE || dump->file_page > 1 << 20)
