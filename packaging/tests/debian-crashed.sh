@@ -55,12 +55,13 @@ forgotten()
 {
 	codetag lost --image "$dump" --json >/tmp/lost || [ $? -eq 1 ]
 	codetag lost --image "$dump" --examples 3 || true
-	jq 'reduce (.rows[] | {name: (.name | capture("func:(?<f>[a-z_]+)").f), calls}) as $row
-		({}; .[$row.name] += $row.calls) as $lost |
-		([.rows[] | select(.name | test("func:(hold_init|forget_)") | not)] | map(.calls) | add // 0) as $all |
-		{objects, others: ($all - ([$lost.__get_vm_area_node // 0, 200] | min)), hold_init: $lost.hold_init, objects_lost: $lost.forget_objects,
-		 pages: $lost.forget_pages, percpu: $lost.forget_percpu, areas: $lost.__get_vm_area_node}' \
-		/tmp/lost >/tmp/found
+	jq '(reduce (.rows[] | {name: (.name | capture("func:(?<f>[a-z_]+)").f), calls}) as $row
+		 ({}; .[$row.name] += $row.calls)) as $lost |
+		([.rows[] | select(.name | test("func:(hold_init|forget_)") | not)] |
+		 map(.calls) | add // 0) as $all |
+		{objects, others: ($all - ([$lost.__get_vm_area_node // 0, 200] | min)),
+		 hold_init: $lost.hold_init, objects_lost: $lost.forget_objects, pages: $lost.forget_pages,
+		 percpu: $lost.forget_percpu, areas: $lost.__get_vm_area_node}' /tmp/lost >/tmp/found
 	cat /tmp/found
 	jq -e '.hold_init >= 6 and .others * 10000 <= .objects and
 		.objects_lost + .pages + .percpu + .areas >= 0.97 * 800' /tmp/found
