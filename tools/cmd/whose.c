@@ -112,7 +112,7 @@ static const struct argp argp = {
 	"  codetag whose --image vmcore --registers\n"
 	"  codetag whose --image vmcore --types vmlinux ffff888003a1c040\n"
 	"  codetag whose --image vmcore --json pfn:3a1c\n\n"
-	"Exit status: 0 success, 1 there is nothing at an address, 2 trouble.",
+	"Exit status: 0 success, 1 there is nothing at an address, or no register, 2 trouble.",
 	children, NULL, NULL
 };
 
@@ -248,25 +248,31 @@ static void name_live(const struct options *o, const char *cache, struct answer 
 			   &answer->member);
 }
 
-static void print_in_image(struct options *o, const char *address, struct json *json, bool *nothing)
+/* Returns false if there is nothing, which is printed unless the address was @in a register. */
+static bool print_in_image(struct options *o, const char *address, const char *in, struct json *json)
 {
 	struct answer answer = { 0 };
 	struct whose *whose = &answer.whose;
 	uint64_t value = 0;
-	bool pfn;
+	bool pfn, nothing;
 
 	read_address(address, &value, &pfn);
 	(pfn ? whose_find_pfn : whose_find)(o->input.sites, &o->input.recount, value, whose);
-	*nothing |= whose->nothing;
+	nothing = whose->nothing;
 	if (!image_site_text(o->input.sites, whose->id, &answer.site))
 		text_clear(&answer.site);
 	name_in_image(o, &answer);
-	print(o, address, NULL, &answer, json);
+	if (!nothing || !in)
+		print(o, address, in, &answer, json);
 	answer_free(&answer);
+	return !nothing;
 }
 
-/* Registers hold addresses and other numbers, and nothing tells them apart. */
-static void print_registers(struct options *o, struct json *json)
+/*
+ * Registers hold addresses and other numbers, and nothing tells them apart. Returns false after a
+ * message if the image has none.
+ */
+static bool print_registers(struct options *o, struct json *json)
 {
 	struct dump *dump = o->input.image->dump;
 	const uint64_t (*registers)[DUMP_REGISTERS];
@@ -275,24 +281,17 @@ static void print_registers(struct options *o, struct json *json)
 	for (size_t i = 0; i < cpus * DUMP_REGISTERS; i++) {
 		const char *name = dump_register_name(dump, i % DUMP_REGISTERS);
 		uint64_t value = registers[i / DUMP_REGISTERS][i % DUMP_REGISTERS];
-		struct answer answer = { 0 };
 		char in[48], address[20];
 
 		if (!name || value < 1ULL << 63)
 			continue;
-		whose_find(o->input.sites, &o->input.recount, value, &answer.whose);
-		if (!answer.whose.nothing) {
-			snprintf(in, sizeof(in), "CPU %zu %s", i / DUMP_REGISTERS, name);
-			snprintf(address, sizeof(address), "%" PRIx64, value);
-			if (!image_site_text(o->input.sites, answer.whose.id, &answer.site))
-				text_clear(&answer.site);
-			name_in_image(o, &answer);
-			print(o, address, in, &answer, json);
-		}
-		answer_free(&answer);
+		snprintf(in, sizeof(in), "CPU %zu %s", i / DUMP_REGISTERS, name);
+		snprintf(address, sizeof(address), "%" PRIx64, value);
+		print_in_image(o, address, in, json);
 	}
 	if (!cpus)
 		warning("%s has no registers of processors", o->input.path);
+	return cpus;
 }
 
 /*
@@ -395,9 +394,9 @@ int cmd_whose(int argc, char **argv)
 	}
 	if (o.input.path) {
 		for (size_t i = 0; i < o.count; i++)
-			print_in_image(&o, o.address[i], &json, &nothing);
+			nothing |= !print_in_image(&o, o.address[i], NULL, &json);
 		if (o.registers)
-			print_registers(&o, &json);
+			nothing |= !print_registers(&o, &json);
 		good = image_input_status(&o.input) == STATUS_OK;
 		image_input_close(&o.input);
 	} else {

@@ -377,7 +377,8 @@ static const struct {
 	{ N_RANGE_FIRST, N_RANGE_SIZE, 2 }, { N_RANGE_COUNTERS, N_RANGE_SIZE, 8 },
 	{ N_RANGE_BLOCK, N_RANGE_SIZE, 8 },
 	{ N_PAGE_FLAGS, N_PAGE_SIZE_OF, 8 }, { N_PAGE_TYPE, N_PAGE_SIZE_OF, 4 },
-	{ N_SLAB_CACHE, N_PAGE_SIZE_OF, 8 }, { N_FOLIO_MAPPING, N_PAGE_SIZE_OF, 8 },
+	{ N_SLAB_CACHE, N_PAGE_SIZE_OF, 8 }, { N_SLAB_COUNTERS, N_PAGE_SIZE_OF, 8 },
+	{ N_FOLIO_MAPPING, N_PAGE_SIZE_OF, 8 },
 	{ N_FOLIO_REFCOUNT, N_PAGE_SIZE_OF, 4 },
 	{ N_CACHE_NAME, N_CACHE_STRUCT_SIZE, 8 }, { N_CACHE_SIZE, N_CACHE_STRUCT_SIZE, 4 },
 	{ N_CACHE_OBJECT_SIZE, N_CACHE_STRUCT_SIZE, 4 },
@@ -407,7 +408,7 @@ static bool numbers_sane(const struct image *image)
 	return n[N_TAG_SIZE] && n[N_COUNTERS_SIZE] <= 256 && n[N_PARTS_SIZE] <= 256 &&
 	       n[N_NR_PARTS] <= 1 << 20 && n[N_PAGE_SIZE_OF] >= 32 &&
 	       n[N_PAGE_SIZE_OF] <= 256 && n[N_CHUNK_UNIT] && n[N_CHUNK_UNIT] <= 64 &&
-	       n[N_PG_HEAD] < 64 &&
+	       n[N_PG_HEAD] < 64 && n[N_SLAB_COUNTERS] >= 8 &&
 	       n[N_PG_RESERVED] < 64 && n[N_ZONE_SHIFT] < 64 &&
 	       n[N_NODE_SHIFT] < 64 && n[N_SECTION_SHIFT] < 32 && n[N_NR_ZONES] <= 16 &&
 	       n[N_NR_TYPES] <= 16 && n[N_BLOCK_BITS] <= 64 && n[N_ID_FIRST] <= 64 &&
