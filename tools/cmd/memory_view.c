@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "memory_view.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,16 +50,9 @@ static bool read_text(const char *given, const char *own, enum member m, bool li
 	*len = 0;
 	if (!given && !live)
 		return true;
-	if (!input_read(given ? given : own, text, len)) {
-		if (given)
-			input_complain(given, errno);
-		return !given;
-	}
-	if (given && !sections_pick(m, text, len)) {
-		warning("%s has no %s", input_name(given), member_files[m].name);
-		free(*text);
-		return false;
-	}
+	if (given)
+		return sections_read(m, given, text, len);
+	input_read(own, text, len);
 	return true;
 }
 

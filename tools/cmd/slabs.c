@@ -364,17 +364,9 @@ static bool read_slabs(struct slabinfo *info, const char *path, struct options *
 	}
 	if (source_is_recording(path))
 		return source_read(path, NULL, take_slabinfo, info);
-	if (!input_read_proc(path, "slabinfo", &text.s, &text.len)) {
-		int why = errno;
-
-		input_complain(path, why);
-		if (o->given && path == o->path && why == ENOENT)
+	if (!sections_read(SLABINFO, path, &text.s, &text.len)) {
+		if (o->given && path == o->path && errno == ENOENT)
 			hint("Without --slabinfo, /proc/slabinfo is read.");
-		return false;
-	}
-	if (!sections_pick(SLABINFO, &text.s, &text.len)) {
-		warning("%s has no slabinfo", input_name(path));
-		text_free(&text);
 		return false;
 	}
 	slabinfo_parse(info, text.s, text.len);

@@ -34,6 +34,7 @@
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
 #include <linux/sched/task.h>
+#include <linux/swap.h>
 #include <linux/trace_events.h>
 #include <linux/utsname.h>
 #include <linux/vmalloc.h>
@@ -250,6 +251,9 @@ static const struct codetag_layout_entry codetag_layout_entries[] = {
 
 	/* Counters of the machine, as in /proc/meminfo */
 	ADDRESS(_totalram_pages),
+#ifdef CONFIG_SWAP
+	ADDRESS(total_swap_pages),
+#endif
 	OFFSET(zone, managed_pages),
 	OFFSET(zone, present_pages),
 	OFFSET(zone, vm_stat),

@@ -708,7 +708,7 @@ static void look_percpu(struct scan *s, uint32_t node)
 }
 
 /*
- * What a slab has as its freelist leads to an object of its own. It stays there when the slab is
+ * The freelist of a slab leads to an object of its own. It stays in the struct page when the slab is
  * freed, and leads to pages of others then.
  */
 static void look_struct_page(struct scan *s, uint64_t va, uint32_t offset)
@@ -728,9 +728,16 @@ static void look_struct_pages(struct scan *s, const struct extent *extent)
 
 	if (extent->flags & EXTENT_COMPOUND && pages > 4)
 		pages = 4;
-	for (uint64_t i = 0; i < pages; i++)
-		look_struct_page(s, s->memory_map + (extent->pfn + i) * s->struct_page,
-				 (uint32_t)(i * s->struct_page));
+	for (uint64_t i = 0; i < pages; i++) {
+		uint64_t va = s->memory_map + (extent->pfn + i) * s->struct_page;
+		uint32_t offset = (uint32_t)(i * s->struct_page);
+
+		/* The others of a compound page have other members. */
+		if (i && extent->flags & EXTENT_COMPOUND)
+			look_virtual(s, va, s->struct_page, offset);
+		else
+			look_struct_page(s, va, offset);
+	}
 }
 
 /* All words of a vmap_area except those that lead to its parts */

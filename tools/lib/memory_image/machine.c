@@ -94,6 +94,7 @@ static void write_meminfo(struct text *out, struct image *image, uint64_t percpu
 	put(out, image, "Buffers", 0);
 	put(out, image, "Cached", file > swap_cache ? file - swap_cache : 0);
 	put(out, image, "SwapCached", swap_cache);
+	put(out, image, "SwapTotal", n[N_TOTAL_SWAP] ? image_u64(image, n[N_TOTAL_SWAP]) : 0);
 	put(out, image, "Active", node_stat(image, N_STAT_ACTIVE_ANON) + node_stat(image, N_STAT_ACTIVE_FILE));
 	put(out, image, "Inactive", node_stat(image, N_STAT_INACTIVE_ANON) +
 			     node_stat(image, N_STAT_INACTIVE_FILE));

@@ -159,6 +159,7 @@
 	X(ZONE_SIZE, "sizeof zone")						\
 	X(ZONE_NAME, "zone.name")						\
 	MAY(TOTAL_PAGES, "_totalram_pages")					\
+	MAY(TOTAL_SWAP, "total_swap_pages")					\
 	MAY(ZONE_MANAGED, "zone.managed_pages")					\
 	MAY(ZONE_PRESENT, "zone.present_pages")					\
 	MAY(ZONE_STAT, "zone.vm_stat")						\

@@ -96,7 +96,7 @@ void meminfo_parse(struct fields *fields, char *text, size_t len)
 const char *meminfo_lacks(const struct fields *fields)
 {
 	static const char *const always[] = {
-		"MemTotal", "MemFree", "Buffers", "Cached", "AnonPages", "Shmem", "Slab",
+		"MemTotal", "MemFree", "Buffers", "Cached", "SwapTotal", "AnonPages", "Shmem", "Slab",
 		"SReclaimable", "SUnreclaim", "KernelStack", "PageTables",
 	};
 

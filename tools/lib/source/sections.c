@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/message.h"
 #include "read/copies.h"
 #include "read/input.h"
 #include "read/lines.h"
@@ -172,21 +173,31 @@ bool sections_take_file(struct snapshot *s, enum member m, char *text, size_t le
 	return member_take(s, m, text, len, path);
 }
 
-bool sections_pick(enum member m, char **text, size_t *len)
+bool sections_read(enum member m, const char *path, char **text, size_t *len)
 {
 	struct sections sections;
 	bool found;
 
+	if (!input_read_proc(path, member_files[m].name, text, len)) {
+		int why = errno;
+
+		input_complain(path, why);
+		errno = why;
+		return false;
+	}
 	if (!sections_cut(&sections, *text, *len))
 		return true;
+	free(*text);
 	found = sections.of[m].len;
-	if (found) {
-		free(*text);
-		*text = sections.of[m].s;
-		*len = sections.of[m].len;
-		sections.of[m] = (struct text){ 0 };
-	}
+	*text = sections.of[m].s;
+	*len = sections.of[m].len;
+	sections.of[m] = (struct text){ 0 };
 	sections_free(&sections);
+	if (!found) {
+		free(*text);
+		warning("%s has no %s", input_name(path), member_files[m].name);
+		errno = ENODATA;
+	}
 	return found;
 }
 

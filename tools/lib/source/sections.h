@@ -32,7 +32,10 @@ void sections_free(struct sections *sections);
 bool sections_take_file(struct snapshot *s, enum member m, char *text, size_t len, const char *path,
 			bool has[MEMBERS]);
 
-/* If @text joins several files, leaves the file @m of it. Returns false if @m is not in it. */
-bool sections_pick(enum member m, char **text, size_t *len);
+/*
+ * Reads the file @m from @path, alone or joined with others. Returns false after a message; errno is
+ * the reason.
+ */
+bool sections_read(enum member m, const char *path, char **text, size_t *len);
 
 #endif

@@ -146,6 +146,11 @@ image_cut() {
 	exits 2 "lacks memory of its layout table" lost --image "$scratch/cut"
 }
 
+image_registers() {
+	exits 1 'has no registers of processors' whose --image "$small" --registers &&
+		exits 2 '--registers is for an image' whose --registers
+}
+
 # A flattened file is put together first, where there may be no room for it.
 image_flat() {
 	python3 -c '
@@ -168,6 +173,7 @@ if make_images; then
 	check image/holders image_holders
 	check image/slabs image_slabs
 	check image/cut image_cut
+	check image/registers image_registers
 	check image/empty image_empty
 	check image/files image_files
 	check image/census image_census

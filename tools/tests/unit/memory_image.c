@@ -371,12 +371,17 @@ static void far_member(uint8_t *file)
 	memcpy(file + entry, &value, sizeof(value));
 }
 
+static void near_member(uint8_t *file)
+{
+	memset(file + SMALL_HEAD + SMALL_ENTRIES * DUMP_PAGE + changed * 16 + 8, 0, 8);
+}
+
 static void test_hostile(void)
 {
 	static const enum number members[] = {
 		N_COUNTERS_BYTES, N_COUNTERS_ALLOCS, N_COUNTERS_FREES, N_PARTS_ID, N_PARTS_NR, N_RANGE_LIST, N_RANGE_MOD, N_RANGE_TAGS,
 		N_RANGE_NR, N_RANGE_FIRST, N_RANGE_COUNTERS, N_RANGE_BLOCK, N_PAGE_FLAGS,
-		N_PAGE_TYPE, N_SLAB_CACHE, N_CACHE_NAME, N_CACHE_SIZE, N_CACHE_OBJECT_SIZE,
+		N_PAGE_TYPE, N_SLAB_CACHE, N_SLAB_COUNTERS, N_CACHE_NAME, N_CACHE_SIZE, N_CACHE_OBJECT_SIZE,
 		N_CACHE_FLAGS, N_CACHE_RED, N_CACHE_VECTOR,
 	};
 
@@ -388,6 +393,8 @@ static void test_hostile(void)
 		changed = members[i];
 		refused(far_member, SMALL_SIZE, "has a damaged layout table");
 	}
+	changed = N_SLAB_COUNTERS;
+	refused(near_member, SMALL_SIZE, "has a damaged layout table");
 }
 
 void test_memory_image(void)
