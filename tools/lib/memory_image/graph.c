@@ -140,14 +140,21 @@ static struct extent *at_frame(struct scan *s, uint64_t pfn)
 }
 
 /*
- * A single small number is no page frame: there are too many of them. Nor is a number in a row of odd
- * ones: these end the lists of a hash table (hlist_nulls).
+ * Whether a word ends the list of a bucket (hlist_nulls): an odd number with the number of the bucket,
+ * of which the low bits tell where in a page the bucket is. Those beside it are 2 away.
  */
+static bool is_end_of_list(uint64_t w, uint64_t before, uint64_t after, uint32_t offset)
+{
+	return w & 1 && (w >> 1) % (DUMP_PAGE / 8) == offset / 8 % (DUMP_PAGE / 8) &&
+	       (w - before == 2 || after - w == 2);
+}
+
+/* A single small number is no page frame: there are too many of them. */
 static void look_frame(struct scan *s, uint64_t w, uint64_t before, uint64_t after, uint32_t offset)
 {
 	struct extent *extent = at_frame(s, w), *other;
 
-	if (!extent || (w & 1 && (w - before == 2 || after - w == 2)))
+	if (!extent || is_end_of_list(w, before, after, offset))
 		return;
 	for (unsigned int i = 0; i < 2; i++) {
 		other = at_frame(s, i ? after : before);
