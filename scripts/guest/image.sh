@@ -40,7 +40,7 @@ if mount -t cgroup2 none $ROOT 2>/dev/null && echo +memory >$ROOT/cgroup.subtree
 		while [ \$i -lt 2000 ]; do : >/tmp/files/\$i; i=\$((i + 1)); done"
 fi
 ls -lR /sys /proc/self >/dev/null 2>&1
-dmesg | sed -n 's,.*\(\(known\|lost\|kept\): [a-z]* [0-9a-f]* [0-9]*\)$,\1,p'
+dmesg | sed -n 's,.*\(\(known\|lost\|kept\): [a-z_]* [0-9a-f]* [0-9]*\)$,\1,p'
 sync
 sleep 1
 echo 1 >$CODETAG/charged

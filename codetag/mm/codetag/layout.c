@@ -39,7 +39,11 @@
 #include <linux/utsname.h>
 #include <linux/vmalloc.h>
 #include <linux/vmstat.h>
+#include <net/net_namespace.h>
 #include <asm/sections.h>
+#ifdef CONFIG_BLOCK
+#include "../../block/blk-mq.h"
+#endif
 #ifdef CONFIG_KALLSYMS
 #include "../../kernel/kallsyms_internal.h"
 #endif
@@ -428,6 +432,20 @@ static const struct codetag_layout_entry codetag_layout_entries[] = {
 	OFFSET(module_memory, base),
 	OFFSET(module_memory, size),
 	NUMBER(MOD_MEM_NUM_TYPES),
+#endif
+
+	/* What is kept for reuse, or waits for its free, has old pointers */
+#ifdef CONFIG_BLOCK
+	SIZE(request),
+	OFFSET(request, q),
+	OFFSET(request, mq_ctx),
+	OFFSET(request, state),
+	OFFSET(blk_mq_ctx, queue),
+	NUMBER(MQ_RQ_IDLE),
+#endif
+#ifdef CONFIG_NET
+	OFFSET(net, passive),
+	OFFSET(net, defer_free_list),
 #endif
 
 	/* Names of functions */

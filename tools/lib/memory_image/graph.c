@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "memory_image/stale.h"
 
 #define MAX_MODULES 65536
 #define MAX_FOLLOWERS 1024
@@ -802,13 +803,17 @@ static void look_object(struct scan *s, const struct extent *extent, uint32_t no
 {
 	const struct image_cache *cache = extent->cache;
 	uint64_t pa = extent->pfn << s->page_shift, w;
-	uint32_t size = cache->object_size, next = cache->free_pointer;
+	uint32_t size = cache->object_size, next = cache->free_pointer, next_net;
 
 	if (extent->kfence) {
 		look_physical(s, pa, s->image->page_size, 0);
 		return;
 	}
 	pa += (uint64_t)(node - extent->first - 1) * cache->size + cache->pad;
+	if (stale_net(s->image, cache, s->direct_map + pa, &next_net)) {
+		look_physical(s, pa + next_net, 8, next_net);
+		return;
+	}
 	if (kobjects_bit(s->objects->is_area, node)) {
 		look_area(s, pa, size);
 	} else if (next_free(s, extent, node, &w) && is_next_free(s, extent, w) &&
@@ -857,6 +862,21 @@ static void look_freed_stack(struct scan *s, uint64_t pa)
 		look_physical(s, pa, 8, 0);
 }
 
+static void look_pages(struct scan *s, const struct extent *extent)
+{
+	const struct kernel_objects *o = s->objects;
+	struct graph *g = s->graph;
+	uint64_t pa = extent->pfn << s->page_shift, from = g->edges;
+
+	if (extent->flags & EXTENT_KEPT)
+		look_physical(s, pa, 8, 0);
+	else if (!(extent->flags & EXTENT_QUIET) && !kobjects_bit(o->is_ids, extent->first))
+		look_physical(s, pa, s->image->page_size << extent->order, 0);
+	else if (!extent->cache && o->id[extent->first])
+		look_freed_stack(s, pa);
+	g->edges = from + stale_drop_requests(o, extent, g->edge + from, g->edges - from);
+}
+
 static void look_extent(struct scan *s, const struct extent *extent)
 {
 	struct kernel_objects *o = s->objects;
@@ -864,12 +884,7 @@ static void look_extent(struct scan *s, const struct extent *extent)
 	begin_node(s, extent->first);
 	if (o->id[extent->first] || extent->flags & EXTENT_USED) {
 		look_struct_pages(s, extent);
-		if (extent->flags & EXTENT_KEPT)
-			look_physical(s, extent->pfn << s->page_shift, 8, 0);
-		else if (!(extent->flags & EXTENT_QUIET) && !kobjects_bit(o->is_ids, extent->first))
-			look_physical(s, extent->pfn << s->page_shift, s->image->page_size << extent->order, 0);
-		else if (!extent->cache && o->id[extent->first])
-			look_freed_stack(s, extent->pfn << s->page_shift);
+		look_pages(s, extent);
 	}
 	for (uint32_t node = extent->first + 1; node < extent->first + extent->count; node++) {
 		begin_node(s, node);

@@ -18,6 +18,8 @@
  *   physical addresses in allocated memory, have to be beside another one of the same call site.
  * - The pointer to the next free object, left in an object that was free, does not count, unless
  *   the call site writes to that word of its objects.
+ * - Words of what is kept for reuse do not count: of idle block requests, and of a struct net that
+ *   waits for its free.
  * - Pages that were split from one allocation follow the first of them, if an address leads there.
  * - Words in memory that holds ids of codetag do not count: four ids can look like an address. This
  *   memory is never lost.
@@ -28,13 +30,8 @@
 #define CODETAG_IMAGE_GRAPH_H
 
 #include "base/strmap.h"
+#include "memory_image/edge.h"
 #include "memory_image/kernel_objects.h"
-
-struct edge {
-	uint32_t to, offset;	/* offset in the holder; EDGE_MAPPED: in its page table */
-};
-
-#define EDGE_MAPPED UINT32_MAX
 
 struct graph {
 	struct kernel_objects *objects;

@@ -21,6 +21,9 @@
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 #include <linux/xarray.h>
+#ifdef CONFIG_BLOCK
+#include <../block/blk-mq.h>
+#endif
 
 #define NR_SLAB		1000
 #define NR_PAGES	50
@@ -226,6 +229,69 @@ static int kept_thread(void *unused)
 	return 0;
 }
 
+/*
+ * Two pools of block requests that were used: all of one are idle again, all of the other are in
+ * flight. Drivers have memory for each request for good.
+ */
+#ifdef CONFIG_BLOCK
+struct driver_request {
+	struct request request;
+	void *file, *buffer;
+} ____cacheline_aligned;
+
+#define POOL_ORDER get_order(NR_KEPT * sizeof(struct driver_request))
+
+static struct driver_request *idle __used, *busy __used;
+static void *queue __used;
+
+static struct driver_request *get_pool(struct blk_mq_ctx *ctx, enum mq_rq_state state)
+{
+	struct driver_request *pool;
+
+	pool = (void *)__get_free_pages(GFP_KERNEL | __GFP_ZERO | __GFP_COMP, POOL_ORDER);
+	for (unsigned long i = 0; pool && i < NR_KEPT; i++) {
+		pool[i].request.q = queue;
+		pool[i].request.mq_ctx = ctx;
+		pool[i].request.state = state;
+	}
+	return pool;
+}
+
+KEEP(idle_buffer, void *, kmalloc(72, GFP_KERNEL), idle[i].buffer = p)
+KEEP(busy_buffer, void *, kmalloc(72, GFP_KERNEL), busy[i].buffer = p)
+KEEP(busy_bio, void *, kmalloc(sizeof(struct bio), GFP_KERNEL), busy[i].request.bio = p)
+FORGET(idle_bio, NR_KEPT, 1, idle[i].request.biotail = kmalloc(sizeof(struct bio), GFP_KERNEL))
+
+static noinline bool forget_idle_file(void)
+{
+	void *file = kmalloc(200, GFP_KERNEL);
+
+	for (unsigned long i = 0; i < NR_KEPT; i++)
+		idle[i].file = file;
+	pr_info("lost: file 1 %u\n", __LINE__ - 4);
+	return file;
+}
+
+static bool use_requests(void)
+{
+	struct blk_mq_ctx *ctx = kzalloc(sizeof(*ctx), GFP_KERNEL);
+
+	queue = kzalloc(sizeof(struct request_queue), GFP_KERNEL);
+	if (!ctx || !queue)
+		return false;
+	ctx->queue = queue;
+	idle = get_pool(ctx, MQ_RQ_IDLE);
+	busy = get_pool(ctx, MQ_RQ_IN_FLIGHT);
+	return idle && busy && keep_idle_buffer() && keep_busy_buffer() && keep_busy_bio() &&
+	       forget_idle_bio() && forget_idle_file();
+}
+#else
+static bool use_requests(void)
+{
+	return true;
+}
+#endif
+
 static bool keep(void)
 {
 	area = vzalloc(NR_KEPT * 100 * sizeof(*area));
@@ -241,7 +307,8 @@ static bool keep(void)
 static int __init lost_init(void)
 {
 	cache = kmem_cache_create("codetag_lost", 600, 0, SLAB_NO_MERGE, NULL);
-	return cache && keep() && forget_small() && forget_large() && forget_object() &&
+	return cache && keep() && use_requests() &&
+	       forget_small() && forget_large() && forget_object() &&
 	       forget_page() && forget_pages() && forget_compound() && forget_exact() &&
 	       forget_percpu() && forget_vmalloc() && forget_ring() ? 0 : -ENOMEM;
 }
