@@ -35,7 +35,7 @@ forget()
 	modprobe hold forget=200
 	rmmod hold
 	# Other work overwrites stale copies of the addresses.
-	find /usr -type f | head -n 2000 | xargs cat >/dev/null
+	find /usr -type f -print0 | head -z -n 2000 | xargs -0 cat >/dev/null
 	grep -E 'func:(hold_init|forget_)' /proc/allocinfo
 }
 

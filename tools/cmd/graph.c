@@ -92,7 +92,8 @@ static const struct argp argp = {
 	"each call site, module, stack and other root, because all pointers to it go through "
 	"these. With QUERY, or the ADDRESS of an object (16 hexadecimal digits), it lists by call "
 	"site what would be free without the chosen objects, all together. A flame graph has "
-	"what holds below what is held."
+	"what holds below what is held. Slab pages and percpu chunks are left out, so that nothing "
+	"counts twice."
 	"\vExamples:\n"
 	"  codetag graph --image vmcore --top 20\n"
 	"  codetag graph --image vmcore module nf_conntrack\n"
@@ -184,7 +185,7 @@ static bool draw(const struct options *o, const struct drawing *d)
 {
 	struct chart chart = {
 		.title = "Kernel memory by what holds it", .width = WIDTH, .height = HEIGHT,
-		.bytes = true,
+		.bytes = true, .fit = true,
 	};
 	const char *dot = strrchr(o->file, '.');
 	struct text subtitle = { 0 };

@@ -180,6 +180,14 @@ static void take_host(void *data, struct snapshot *host)
 	struct machine_seen *seen;
 
 	text_printf(&name, "%s/allocinfo", host->host ? host->host : "?");
+	/* FILE@N, which other commands take, would not choose among the other files of the machine. */
+	if (host->info.copies > 1) {
+		warning("%s has %zu copies of " ALLOCINFO_PATH ": this is the last one", name.s,
+			host->info.copies);
+		hint("Keep the copy that was saved together with meminfo.");
+		host->info.copies = 1;
+		machines->bad = true;
+	}
 	if (!snapshot_complete(host, name.s))
 		machines->bad = true;
 	if (host->info.part) {

@@ -28,7 +28,7 @@ static double x_of(const struct area *area, size_t column)
 
 static double y_of(const struct area *area, double value)
 {
-	return area->canvas->top + area->h * (1 - value / area->max);
+	return CANVAS_TOP + area->h * (1 - value / area->max);
 }
 
 /* 1, 2 or 5 times a power: of 2 for bytes, of 10 for other numbers. */
@@ -92,7 +92,7 @@ static void draw_times(const struct area *area)
 	const struct chart_series *series = area->series;
 	double first = series->time[0], last = series->time[series->columns - 1];
 	double step = tick_step(last - first, fmax(area->w / 90, 2)), when;
-	double y = area->canvas->top + area->h;
+	double y = CANVAS_TOP + area->h;
 	cairo_t *cr = area->canvas->cr;
 	time_t start = (time_t)first;
 	struct tm tm = { 0 };
@@ -166,7 +166,7 @@ static void draw_line(const struct area *area, size_t i)
 static void line_legend(const struct area *area, double width, size_t row, size_t rows, size_t i)
 {
 	const struct chart_line *line = &area->series->line[i];
-	double x = area->series->chart.width - width, y = area->canvas->top + 10 + 20 * (double)row;
+	double x = area->series->chart.width - width, y = CANVAS_TOP + 10 + 20 * (double)row;
 	char value[SIZE_TEXT], max[SIZE_TEXT], text[192];
 
 	size_format(value, (int64_t)line->value[area->series->columns - 1], line->bytes);
@@ -206,7 +206,7 @@ bool chart_area(const struct chart_series *series, enum chart_format format, FIL
 	canvas_open(&canvas, &series->chart, format, out);
 	legend = fmin(LEGEND_WIDTH, series->chart.width * 0.45);
 	area.w = series->chart.width - LEFT - legend - 20;
-	area.h = series->chart.height - canvas.top - BOTTOM;
+	area.h = series->chart.height - CANVAS_TOP - BOTTOM;
 
 	for (size_t r = 0; r < series->rows; r++) {
 		const double *row = &series->value[r * series->columns];

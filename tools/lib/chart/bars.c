@@ -27,12 +27,12 @@ bool chart_bars(const struct chart_series *series, enum chart_format format, FIL
 	zero = 20 + (least < 0 ? NUMBER : 0) - least * scale;
 	canvas_open(&canvas, &series->chart, format, out);
 	/* As many bars as can be read; the last line says how many more there are. */
-	fit = (size_t)((series->chart.height - canvas.top - 10) / LEAST_STEP);
+	fit = (size_t)((series->chart.height - CANVAS_TOP - 10) / LEAST_STEP);
 	if (rows > fit)
 		rows = fit - 1;
-	step = (series->chart.height - canvas.top - 10) / (double)(rows + (rows < series->rows));
+	step = (series->chart.height - CANVAS_TOP - 10) / (double)(rows + (rows < series->rows));
 	step = fmin(step, 60);
-	y = canvas.top;
+	y = CANVAS_TOP;
 	for (size_t r = 0; r < rows; r++, y += step) {
 		double value = series->value[r], length = fabs(value) * scale;
 		double left = value < 0 ? zero - length : zero;

@@ -54,7 +54,6 @@ void canvas_open(struct canvas *canvas, const struct chart *chart,
 	cairo_set_source_rgb(canvas->cr, 0.35, 0.35, 0.35);
 	canvas_text(canvas, chart->width / 2, 48, chart->width - 40, ALIGN_CENTRE,
 		    13, chart->subtitle);
-	canvas->top = 68;
 }
 
 /* The texts are inserted before the end of the file that cairo has written. */
@@ -325,7 +324,7 @@ void canvas_deeper(struct canvas *canvas, const struct chart_tree *tree, int lev
 bool canvas_legend(struct canvas *canvas, double width, size_t i, size_t count,
 		   size_t colour, int depth, const char *text)
 {
-	double x = canvas->chart->width - width, y = canvas->top + 10 + 20 * (double)i;
+	double x = canvas->chart->width - width, y = CANVAS_TOP + 10 + 20 * (double)i;
 	bool last = y + 30 > canvas->chart->height && i + 1 < count;
 	char more[48];
 

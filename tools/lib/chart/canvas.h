@@ -8,6 +8,9 @@
 #include "base/text.h"
 #include "chart/chart.h"
 
+/* Below the title */
+#define CANVAS_TOP 68
+
 struct canvas {
 	cairo_t *cr;
 	cairo_surface_t *surface;
@@ -18,7 +21,6 @@ struct canvas {
 	size_t svg_len;
 	struct text labels;	/* … and the texts, which cairo would write as outlines */
 	const struct chart *chart;
-	double top;	/* below the title */
 };
 
 void canvas_open(struct canvas *canvas, const struct chart *chart,

@@ -13,6 +13,7 @@ struct chart {
 	const char *title, *subtitle;
 	double width, height;
 	bool bytes;	/* values are bytes, not a number of allocations */
+	bool fit;	/* a flame graph is no higher than its rows need */
 };
 
 /* A tree: values are the sums of bytes of its nodes. */

@@ -9,12 +9,13 @@
 #include "chart/canvas.h"
 
 #define ROW 17		/* of a frame, if there is space for all */
+#define BOTTOM 22	/* free below them */
 #define NARROW 0.4	/* narrower frames are not drawn */
 
 struct flame {
 	struct canvas *canvas;
 	const struct tree *tree;
-	double top, row;
+	double row;
 };
 
 static size_t depth_of(const struct tree *tree, const struct tree_node *node)
@@ -38,7 +39,7 @@ static size_t colour_of(const char *name)
 static void draw_node(const struct flame *flame, const struct tree_node *node, double x,
 		      double width, size_t level)
 {
-	double y = flame->top + (double)level * flame->row, total = 0;
+	double y = CANVAS_TOP + (double)level * flame->row, total = 0;
 	struct canvas *canvas = flame->canvas;
 	size_t colour = colour_of(node->name);
 	char label[200], value[SIZE_TEXT];
@@ -78,12 +79,14 @@ bool chart_flame(const struct chart_tree *tree, enum chart_format format, FILE *
 {
 	struct canvas canvas;
 	struct flame flame = { .canvas = &canvas, .tree = tree->tree };
+	double rows = (double)depth_of(tree->tree, tree->start);
+	struct chart chart = tree->chart;
 
-	canvas_open(&canvas, &tree->chart, format, out);
+	if (chart.fit)
+		chart.height = fmin(chart.height, CANVAS_TOP + rows * ROW + BOTTOM);
+	canvas_open(&canvas, &chart, format, out);
 	/* The roots are at the top, as on pages. */
-	flame.top = canvas.top;
-	flame.row = fmin((tree->chart.height - 22 - flame.top) /
-			 (double)depth_of(tree->tree, tree->start), ROW);
+	flame.row = fmin((chart.height - BOTTOM - CANVAS_TOP) / rows, ROW);
 	draw_node(&flame, tree->start, 10, tree->chart.width - 20, 0);
 	return canvas_close(&canvas);
 }

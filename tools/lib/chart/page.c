@@ -17,7 +17,7 @@ struct page_change {
 };
 
 struct page_site {
-	const char *name;
+	const char *name;	/* the end of its key in page.keys */
 	struct text stack;	/* the frames, each with a NUL byte after it */
 	size_t frames;
 	struct page_change *change;
@@ -33,15 +33,23 @@ void page_time(struct page *page, double time)
 static struct page_site *find_site(struct page *page, const char *name,
 				   const char *const *stack, size_t frames)
 {
-	size_t at = strmap_add(&page->names, name, strlen(name));
+	struct text key = { 0 };
 	struct page_site *site;
+	size_t at, key_len;
 
+	/* In a graph of holders, a call site is below several others. */
+	for (size_t i = 0; i < frames; i++)
+		text_printf(&key, "%s\n", stack[i]);
+	text_puts(&key, name);
+	at = strmap_add(&page->keys, key.s, key.len);
+	key_len = key.len;
+	text_free(&key);
 	if (at < page->sites)
 		return &page->site[at];
 	GROW(page->site, page->sites, page->room);
 	site = &page->site[page->sites++];
 	*site = (struct page_site){
-		.name = page->names.entry[at].key, .frames = frames,
+		.name = page->keys.entry[at].key + key_len - strlen(name), .frames = frames,
 	};
 	for (size_t i = 0; i < frames; i++)
 		text_add(&site->stack, stack[i], strlen(stack[i]) + 1);
@@ -252,6 +260,6 @@ void page_free(struct page *page)
 	}
 	free(page->site);
 	free(page->time);
-	strmap_free(&page->names);
+	strmap_free(&page->keys);
 	text_free(&page->notes);
 }

@@ -34,7 +34,7 @@ struct page {
 	size_t attributes;
 	double *time;			/* seconds since 1970, 0: not known */
 	size_t times, time_room;
-	struct strmap names;
+	struct strmap keys;		/* the frames and the name of each site, a line each */
 	struct page_site *site;
 	size_t sites, room;
 	struct text notes;		/* a line each */

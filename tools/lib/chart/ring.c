@@ -165,9 +165,9 @@ bool chart_ring(const struct chart_tree *tree, enum chart_format format, FILE *o
 	double room_x = tree->chart.width - legend - 20, room_y;
 
 	canvas_open(&canvas, &tree->chart, format, out);
-	room_y = tree->chart.height - canvas.top - 10;
+	room_y = tree->chart.height - CANVAS_TOP - 10;
 	ring.x = room_x / 2 + 10;
-	ring.y = canvas.top + room_y / 2;
+	ring.y = CANVAS_TOP + room_y / 2;
 	ring.rings = count_rings(&ring, start, 0);
 	ring.thickness = fmin(room_x, room_y) / 2 / (ring.rings + 1);
 	ring.hole = ring.thickness;

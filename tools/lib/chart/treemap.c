@@ -139,8 +139,8 @@ bool chart_treemap(const struct chart_tree *tree, enum chart_format format, FILE
 
 	canvas_open(&canvas, &tree->chart, format, out);
 	draw_children(&map, tree->start,
-		      (struct box){ 10, canvas.top, tree->chart.width - 20,
-				    tree->chart.height - canvas.top - 22 }, 0, 0);
+		      (struct box){ 10, CANVAS_TOP, tree->chart.width - 20,
+				    tree->chart.height - CANVAS_TOP - 22 }, 0, 0);
 	canvas_deeper(&canvas, tree, LEVELS + 1);
 	return canvas_close(&canvas);
 }

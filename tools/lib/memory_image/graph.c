@@ -644,7 +644,7 @@ static bool is_of_kvfree(const struct image_sites *sites, uint16_t id)
 /*
  * kvfree_rcu() writes addresses of what it will free into pages, and keeps a page for the next ones
  * when that is done. Such a page is on no list_head. Its first word leads to the next one, the others
- * are old.
+ * are old. In a page on a list the addresses behind the last one are.
  */
 static void find_kept_pages(struct scan *s)
 {
@@ -662,9 +662,9 @@ static void find_kept_pages(struct scan *s)
 		if (extent->cache || !o->id[extent->first])
 			continue;
 		tag = image_tag_of(o->sites, o->id[extent->first]);
-		if ((tag == of_kvfree[0] || tag == of_kvfree[1]) &&
-		    !is_listed(s, s->direct_map + (extent->pfn << s->page_shift)))
-			extent->flags |= EXTENT_KEPT;
+		if (tag == of_kvfree[0] || tag == of_kvfree[1])
+			extent->flags |= is_listed(s, s->direct_map + (extent->pfn << s->page_shift)) ?
+					 EXTENT_RECORDS : EXTENT_KEPT;
 	}
 }
 
@@ -862,6 +862,17 @@ static void look_freed_stack(struct scan *s, uint64_t pa)
 		look_physical(s, pa, 8, 0);
 }
 
+/*
+ * The bytes of a page of kvfree_rcu() with what waits: a list_head, two numbers of grace periods, the
+ * number of addresses, and these. The whole page if it cannot be such a number.
+ */
+static uint64_t records_size(struct scan *s, uint64_t pa)
+{
+	uint64_t number = image_u64(s->image, s->direct_map + pa + 32);
+
+	return number <= (s->image->page_size - 40) / 8 ? 40 + number * 8 : s->image->page_size;
+}
+
 static void look_pages(struct scan *s, const struct extent *extent)
 {
 	const struct kernel_objects *o = s->objects;
@@ -870,6 +881,8 @@ static void look_pages(struct scan *s, const struct extent *extent)
 
 	if (extent->flags & EXTENT_KEPT)
 		look_physical(s, pa, 8, 0);
+	else if (extent->flags & EXTENT_RECORDS)
+		look_physical(s, pa, records_size(s, pa), 0);
 	else if (!(extent->flags & EXTENT_QUIET) && !kobjects_bit(o->is_ids, extent->first))
 		look_physical(s, pa, s->image->page_size << extent->order, 0);
 	else if (!extent->cache && o->id[extent->first])

@@ -84,7 +84,7 @@ static struct extent *add_extent(struct builder *b, unsigned int order)
 	if (b->page.is_head)
 		extent.flags |= EXTENT_COMPOUND;
 	if (b->page.is_slab)
-		extent.flags |= EXTENT_QUIET | EXTENT_USED;
+		extent.flags |= EXTENT_QUIET | EXTENT_USED | EXTENT_CONTAINER;
 	else if (type == n[N_TYPE_TABLE] || type == n[N_TYPE_HUGETLB] || b->page.mapping)
 		extent.flags |= EXTENT_QUIET;
 	GROW(objects->extent, objects->extents, b->extent_room);
@@ -255,6 +255,20 @@ static int by_unit_start(const void *a, const void *b)
 	return (x->start > y->start) - (x->start < y->start);
 }
 
+static void mark_chunk(struct kernel_objects *objects, const struct percpu_unit *unit)
+{
+	struct image *image = objects->image;
+	uint64_t va = unit->start - image_in_page(image, unit->start), pa;
+
+	for (; va < unit->start + unit->size && image_step(image); va += image->page_size) {
+		struct extent *extent = image_translate(image, va, &pa) ?
+					kobjects_extent(objects, pa >> image->page_shift) : NULL;
+
+		if (extent)
+			extent->flags |= EXTENT_CONTAINER;
+	}
+}
+
 /* Chunks can share a page, so a unit is only the part that its chunk allocates from. */
 static void find_units(struct kernel_objects *objects)
 {
@@ -272,6 +286,7 @@ static void find_units(struct kernel_objects *objects)
 				chunk->base + chunk->begin + image->unit_offset[cpu],
 				chunk->end - chunk->begin, chunk->base + chunk->begin,
 			};
+			mark_chunk(objects, &objects->unit[objects->units - 1]);
 		}
 	}
 	if (!objects->units)
@@ -563,6 +578,13 @@ uint64_t kobjects_address(const struct kernel_objects *objects, uint32_t node)
 	if (extent->kfence)
 		return image_kfence_object(objects->image, start);
 	return start + (uint64_t)(node - extent->first - 1) * extent->cache->size + extent->cache->pad;
+}
+
+bool kobjects_is_container(const struct kernel_objects *objects, uint32_t node)
+{
+	const struct extent *extent = kobjects_extent_of(objects, node);
+
+	return extent && node == extent->first && extent->flags & EXTENT_CONTAINER;
 }
 
 uint64_t kobjects_bytes(const struct kernel_objects *objects, uint32_t node)

@@ -15,6 +15,8 @@ enum extent_flags {
 	EXTENT_COMPOUND = 8,
 	EXTENT_POINTED = 16,	/* a pointer to it exists, not only one to its struct page */
 	EXTENT_KEPT = 32,	/* only its first word counts as a pointer */
+	EXTENT_RECORDS = 128,	/* of kvfree_rcu(): only those that wait count as pointers */
+	EXTENT_CONTAINER = 64,	/* a slab or a percpu chunk: its bytes are in others, too */
 };
 
 /* Pages that belong together: an allocation, together with its objects if it is a slab. */
@@ -128,5 +130,8 @@ const struct vmalloc_area *kobjects_area(const struct kernel_objects *objects, u
 /* The address of a node in the kernel, and its size. */
 uint64_t kobjects_address(const struct kernel_objects *objects, uint32_t node);
 uint64_t kobjects_bytes(const struct kernel_objects *objects, uint32_t node);
+
+/* Whether a node is the pages of a slab or of a percpu chunk, whose objects are nodes, too. */
+bool kobjects_is_container(const struct kernel_objects *objects, uint32_t node);
 
 #endif

@@ -51,7 +51,8 @@ static uint32_t below(struct paths *p, uint32_t above, uint32_t group)
 
 static void add(struct paths *p, const struct graph *graph, uint32_t path, uint32_t node)
 {
-	if (node >= graph->objects->nodes || !graph->objects->id[node])
+	if (node >= graph->objects->nodes || !graph->objects->id[node] ||
+	    kobjects_is_container(graph->objects, node))
 		return;
 	p->path[path].bytes += kobjects_bytes(graph->objects, node);
 	p->path[path].objects++;

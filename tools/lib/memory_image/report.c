@@ -30,8 +30,7 @@ bool image_complete(const struct image *image, const char *path, bool *incomplet
 	if (*incomplete) {
 		warning("%s lacks memory that is needed (%" PRIu64 " reads failed): the result may be "
 			"incomplete or wrong", path, image->missing);
-		hint("If makedumpfile wrote it: before 1.7.6 it leaves out slabs of Linux 6.12 and later with -d 8 and "
-		     "above. With -d 1 it leaves out nothing that is needed.");
+		hint("If makedumpfile wrote it: with -d 1 it leaves out nothing that is needed.");
 	}
 	return true;
 }

@@ -364,7 +364,8 @@ static void of_archive(void *data, struct snapshot *host, const char *name)
 {
 	const struct archive *archive = data;
 	const char *end = archive->several ? strrchr(name, '/') : NULL;
-	char *dir = end ? strndup(name, (size_t)(end - name)) : NULL;
+	bool top = end && !strncmp(name, "./", (size_t)(end - name) + 1);
+	char *dir = end && !top ? strndup(name, (size_t)(end - name)) : NULL;
 
 	if (!host->host)
 		host->host = host_name(dir ? dir : archive->path);

@@ -180,6 +180,7 @@ where_damage() {
 		cat "$dir/good/proc/$name" "$dir/good/proc/$name" >"$dir/web7/proc/$name"
 		where_says 2 "has 2 copies of .*$name" "$dir/web7" || return 1
 	done
+	where_says 2 'Keep the copy that was saved together with meminfo' "$dir/web7" || return 1
 	rm "$dir/web7/proc/allocinfo"
 	sed 's/^MemTotal: */&0 kB #/; s/#.*//' "$dir/good/proc/meminfo" >"$dir/web7/proc/meminfo"
 	where_says 2 'the meminfo contradicts itself: MemTotal is 0' "$dir/web7" || return 1
