@@ -70,6 +70,12 @@ static double chance_of(const struct findings *found, const struct finding *f)
 	return fmin(f->trend.drift.chance * 2 * (double)found->tested, 1);
 }
 
+/* Whether it grew, but in a way that is no leak by itself */
+static bool is_apart(const struct finding *f)
+{
+	return f->kind != KIND_KERNEL && !f->suspect;
+}
+
 static void print_finding(size_t number, const struct finding *f, bool drop, bool human)
 {
 	const struct trend *t = &f->trend;
@@ -78,9 +84,9 @@ static void print_finding(size_t number, const struct finding *f, bool drop, boo
 
 	printf("%2zu. %s\n", number, f->name);
 	fputs("    ", stdout);
-	if (f->kind != KIND_KERNEL && !f->suspect)
+	if (is_apart(f))
 		printf("%s, ", kind_word(f->kind));
-	printf("%s: %s%s to %s", trend_word(t->verdict),
+	printf("%s: %s%s to %s", is_apart(f) && t->verdict == TREND_LEAK ? "grew steadily" : trend_word(t->verdict),
 	       t->growth > 0 ? "+" : "", size(growth, t->growth, human),
 	       size(now, f->now, human));
 	if (f->suspect)
@@ -89,6 +95,8 @@ static void print_finding(size_t number, const struct finding *f, bool drop, boo
 		       size(high, t->drift.high * 60, human));
 	fputs("\n    ", stdout);
 	print_reason(f, human);
+	if (is_apart(f))
+		printf("    That is no leak by itself: %s.\n", kind_text(f->kind));
 	if (drop)
 		printf("    When caches were dropped it held %s%s.\n", size(now, f->after, human),
 		       f->stays ? ": a cache that something keeps" : "");
@@ -107,7 +115,7 @@ static void print_apart(const struct findings *found, const struct watched *watc
 		for (size_t i = 0; i < found->count; i++) {
 			const struct finding *f = &found->finding[i];
 
-			if (f->kind == kind && !f->suspect &&
+			if (f->kind == kind && is_apart(f) &&
 			    (!most || f->trend.growth > most->trend.growth))
 				most = f;
 		}

@@ -214,7 +214,11 @@ static void take_host(void *data, struct snapshot *host)
 	}
 	warning("%s: there is no meminfo of this machine, so its memory cannot be explained",
 		host->host ? host->host : "?");
-	hint("Save /proc/meminfo, zoneinfo, vmstat and slabinfo beside allocinfo, or use 'codetag record'.");
+	if (host->info.count)
+		hint("'codetag report' lists its call sites. To have all memory explained, save /proc/meminfo, "
+		     "zoneinfo, vmstat and slabinfo beside allocinfo, or use 'codetag record'.");
+	else
+		hint("Save /proc/meminfo, zoneinfo, vmstat and slabinfo, too, or use 'codetag record'.");
 	snapshot_free(host);
 	machines->bad = true;
 }
@@ -585,6 +589,9 @@ static void add_kinds(struct fleet *fleet, const struct machine_seen *seen)
 /* An outlier holds this share of its machine's memory more than the median. */
 #define OUTLIER_PART 100
 
+/* Outliers of a kind that are told with their owners */
+#define MOST_TOLD 5
+
 static void kind_json(struct json *json, const struct fleet *fleet, unsigned int kind,
 		      const struct spread *spread)
 {
@@ -623,6 +630,25 @@ static void kind_cells(struct table *table, const struct fleet *fleet, unsigned 
 	text_free(&names);
 }
 
+/* What an outlier has of a kind, and its largest owner */
+static void tell_outlier(const struct fleet *fleet, unsigned int kind, const struct spread *spread, size_t rank,
+			 const struct machines *machines, struct text *told)
+{
+	const struct snapshot *host = &machines->seen[spread->ranked[rank].host].host;
+	char bytes[SIZE_TEXT], median[SIZE_TEXT], of_owner[SIZE_TEXT];
+	struct owners owners;
+
+	text_printf(told, "%s has %s of %s, the median is %s", fleet->host[spread->ranked[rank].host].name,
+		    size_format(bytes, spread->ranked[rank].bytes, true), memory_kind(kind)->words,
+		    size_format(median, spread->median, true));
+	owners_find(&owners, host, kind, owners_best(host, kind));
+	if (owners.count)
+		text_printf(told, "; most by %s, %s", owners.owner[0].name,
+			    size_format(of_owner, owners.owner[0].bytes, true));
+	text_puts(told, "\n");
+	owners_free(&owners);
+}
+
 static int many(const struct where *where, const struct machines *machines)
 {
 	static const struct table_column columns[] = {
@@ -633,9 +659,11 @@ static int many(const struct where *where, const struct machines *machines)
 	struct table table = { .column = columns, .columns = 6 };
 	struct json json = { .out = stdout };
 	struct fleet fleet = { .by = { .by = BY_FILE } };
+	struct text told = { 0 };
 	int64_t installed = 0;
 	bool outliers = false;
 
+	text_clear(&told);
 	for (size_t i = 0; i < machines->count; i++) {
 		add_kinds(&fleet, &machines->seen[i]);
 		installed = add64(installed, machines->seen[i].at[0].installed);
@@ -655,6 +683,8 @@ static int many(const struct where *where, const struct machines *machines)
 			kind_json(&json, &fleet, i, &spread);
 		else if (fleet.group[i].sum.bytes)
 			kind_cells(&table, &fleet, i, &spread, where);
+		for (size_t rank = 0; rank < spread.outliers && rank < MOST_TOLD; rank++)
+			tell_outlier(&fleet, i, &spread, rank, machines, &told);
 		spread_free(&spread);
 	}
 	if (where->output.json) {
@@ -667,9 +697,10 @@ static int many(const struct where *where, const struct machines *machines)
 			printf("%zu machines with %s installed\n", machines->count,
 			       size_format(size, installed, true));
 		table_print(&table, stdout, !where->output.no_headings, output_colour());
-		if (!where->output.no_headings && !outliers)
-			puts("No machine is unlike the others.");
+		if (!where->output.no_headings)
+			fputs(outliers ? told.s : "No machine is unlike the others.\n", stdout);
 	}
+	text_free(&told);
 	table_free(&table);
 	fleet_free(&fleet);
 	return outliers ? STATUS_FOUND : STATUS_OK;

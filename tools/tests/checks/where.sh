@@ -261,8 +261,12 @@ where_many() {
 	"$codetag" where "$dir/fleet" >"$dir/out" || { cat "$dir/out"; return 1; }
 	grep -q '^8 machines with 8.0G installed$' "$dir/out" && grep -q 'No machine is unlike' "$dir/out" || return 1
 	make_host "$dir/fleet/web3" 130000
+	printf '%s\n' 'allocinfo - version: 1.0' '#     <size>  <calls> <tag info>' '99000000 9000 fs/a.c:1 func:a' \
+		'0 0 fs/b.c:1 func:b' >"$dir/fleet/web3/proc/allocinfo"
 	"$codetag" where "$dir/fleet" >"$dir/out"
-	[ $? -eq 1 ] && grep -q 'web3 *slab, not reclaimable *web3$' "$dir/out" || { cat "$dir/out"; return 1; }
+	[ $? -eq 1 ] && grep -q 'web3 *slab, not reclaimable *web3$' "$dir/out" &&
+		grep -q '^web3 has [0-9.]*M of slab, not reclaimable, the median is [0-9.]*M; most by fs/a.c:1 func:a, 94.4M$' "$dir/out" ||
+		{ cat "$dir/out"; return 1; }
 	json_is_valid "$codetag" where --json "$dir/fleet" || return 1
 	"$codetag" where "$dir/fleet/web1" "$dir/fleet/web3" >"$dir/out"
 	[ $? -eq 1 ] && grep -q '97.7M more of slab, not reclaimable in web3, which cannot be dropped' "$dir/out" ||

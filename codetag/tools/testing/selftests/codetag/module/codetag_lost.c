@@ -259,8 +259,8 @@ static struct driver_request *get_pool(struct blk_mq_ctx *ctx, enum mq_rq_state 
 
 KEEP(idle_buffer, void *, kmalloc(72, GFP_KERNEL), idle[i].buffer = p)
 KEEP(busy_buffer, void *, kmalloc(72, GFP_KERNEL), busy[i].buffer = p)
-KEEP(busy_bio, void *, kmalloc(sizeof(struct bio), GFP_KERNEL), busy[i].request.bio = p)
-FORGET(idle_bio, NR_KEPT, 1, idle[i].request.biotail = kmalloc(sizeof(struct bio), GFP_KERNEL))
+KEEP(busy_bio, void *, kmalloc(250, GFP_KERNEL), busy[i].request.bio = p)
+FORGET(idle_bio, NR_KEPT, 1, idle[i].request.biotail = kmalloc(250, GFP_KERNEL))
 
 static noinline bool forget_idle_file(void)
 {
@@ -276,7 +276,7 @@ static bool use_requests(void)
 {
 	struct blk_mq_ctx *ctx = kzalloc(sizeof(*ctx), GFP_KERNEL);
 
-	queue = kzalloc(sizeof(struct request_queue), GFP_KERNEL);
+	queue = kzalloc(1000, GFP_KERNEL);
 	if (!ctx || !queue)
 		return false;
 	ctx->queue = queue;
