@@ -46,6 +46,7 @@ struct scan {
 	uint32_t from;
 	const uint8_t *words;		/* that are looked at, and which of them */
 	size_t len, at;
+	size_t in_page;			/* the offset of the first of them in its page */
 	uint8_t *writes_next;		/* a bit of each id, see find_writers() */
 
 	struct task *task;
@@ -283,6 +284,22 @@ static inline uint32_t at_word(struct scan *s, uint64_t w)
 	return w - s->direct_map < s->max_pa ? at_physical(s, w - s->direct_map) : at_other(s, w);
 }
 
+/*
+ * Whether the current word is the owner of a rw_semaphore: it stays when the last reader is gone, and
+ * leads to a task that may be gone, too. Such a semaphore has no count and no queue.
+ */
+static bool is_old_owner(struct scan *s, uint64_t w)
+{
+	uint64_t queue;
+
+	if (!(w & 1) || s->at < 8 || s->at + 32 > s->len || get64(s->words, s->at - 8) ||
+	    get64(s->words, s->at + 8))
+		return false;
+	queue = get64(s->words, s->at + 16);
+	return queue == get64(s->words, s->at + 24) && is_address(s, queue) &&
+	       queue % DUMP_PAGE == (s->in_page + s->at + 16) % DUMP_PAGE;
+}
+
 static void look(struct scan *s, const uint8_t *words, size_t len, uint32_t offset)
 {
 	s->words = words;
@@ -293,7 +310,7 @@ static void look(struct scan *s, const uint8_t *words, size_t len, uint32_t offs
 		s->at = i;
 
 		/* No pointer, however it is coded, is as small. */
-		if (w < 256)
+		if (w < 256 || is_old_owner(s, w))
 			continue;
 		if (w < s->max_pa >> s->page_shift)
 			look_frame(s, w, i ? get64(words, i - 8) : 0,
@@ -349,6 +366,7 @@ static void look_physical(struct scan *s, uint64_t pa, uint64_t len, uint32_t of
 		if (part > len)
 			part = (size_t)len;
 		page = image_page(s->image, pa - in, part);
+		s->in_page = in;
 		if (page)
 			look(s, page + in, part, offset);
 		if (page && part == DUMP_PAGE)
@@ -717,13 +735,13 @@ static void look_percpu(struct scan *s, uint32_t node)
 
 /*
  * The freelist of a slab leads to an object of its own. It stays in the struct page when the slab is
- * freed, and leads to pages of others then.
+ * freed, and leads to pages of others then. The two words before it link slabs, and stay, too.
  */
-static void look_struct_page(struct scan *s, uint64_t va, uint32_t offset)
+static void look_struct_page(struct scan *s, uint64_t va, uint32_t offset, bool slab)
 {
 	uint32_t freelist = (uint32_t)s->image->n[N_SLAB_COUNTERS] - 8, next = freelist + 8;
 
-	look_virtual(s, va, freelist, offset);
+	look_virtual(s, va, slab && freelist >= 16 ? freelist - 16 : freelist, offset);
 	if (image_u64(s->image, va + freelist) - s->direct_map >= s->max_pa)
 		look_virtual(s, va + freelist, 8, offset + freelist);
 	look_virtual(s, va + next, s->struct_page - next, offset + next);
@@ -744,7 +762,7 @@ static void look_struct_pages(struct scan *s, const struct extent *extent)
 		if (i && extent->flags & EXTENT_COMPOUND)
 			look_virtual(s, va, s->struct_page, offset);
 		else
-			look_struct_page(s, va, offset);
+			look_struct_page(s, va, offset, !i && extent->flags & EXTENT_SLAB);
 	}
 }
 
@@ -1022,6 +1040,7 @@ static void look_roots(struct scan *s)
 	begin_root(s, label_of(s->graph, "memory without a call site"));
 	look_frames(s, &s->objects->unknown);
 	begin_root(s, label_of(s->graph, "registers"));
+	s->in_page = 0;
 	for (size_t i = 0; i < count; i++)
 		look(s, (const uint8_t *)registers[i], sizeof(registers[i]), 0);
 	for (size_t i = 0; i < s->tasks && !image_exhausted(s->image); i++) {

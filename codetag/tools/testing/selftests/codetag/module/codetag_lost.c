@@ -18,6 +18,7 @@
 #include <linux/percpu.h>
 #include <linux/rculist_nulls.h>
 #include <linux/rhashtable.h>
+#include <linux/rwsem.h>
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 #include <linux/xarray.h>
@@ -229,6 +230,32 @@ static int kept_thread(void *unused)
 	return 0;
 }
 
+/* The last reader of a rw_semaphore stays its owner, even if the task is gone. */
+#ifndef CONFIG_PREEMPT_RT
+static struct rw_semaphore unused[NR_KEPT] __used, read[NR_KEPT] __used;
+
+static void *set_owner(struct rw_semaphore *sem, void *owner, long count)
+{
+	init_rwsem(sem);
+	atomic_long_set(&sem->owner, (long)owner | 1);
+	atomic_long_set(&sem->count, count);
+	return owner;
+}
+
+KEEP(owner, void *, kmalloc(80, GFP_KERNEL), set_owner(&read[i], p, 256))
+FORGET(owner, NR_KEPT, 1, set_owner(&unused[i], kmalloc(80, GFP_KERNEL), 0))
+#else
+static bool keep_owner(void)
+{
+	return true;
+}
+
+static bool forget_owner(void)
+{
+	return true;
+}
+#endif
+
 /*
  * Two pools of block requests that were used: all of one are idle again, all of the other are in
  * flight. Drivers have memory for each request for good.
@@ -301,7 +328,7 @@ static bool keep(void)
 	task = kthread_run(kept_thread, NULL, "kept");
 	return !IS_ERR(task) && keep_list() && keep_nulls() && keep_xarray() && keep_maple() &&
 	       keep_rhashtable() && keep_tagged() && keep_physical() && keep_number() &&
-	       keep_private() && keep_exact() && keep_area() && keep_percpu() && keep_mapped();
+	       keep_private() && keep_exact() && keep_area() && keep_percpu() && keep_mapped() && keep_owner();
 }
 
 static int __init lost_init(void)
@@ -310,7 +337,7 @@ static int __init lost_init(void)
 	return cache && keep() && use_requests() &&
 	       forget_small() && forget_large() && forget_object() &&
 	       forget_page() && forget_pages() && forget_compound() && forget_exact() &&
-	       forget_percpu() && forget_vmalloc() && forget_ring() ? 0 : -ENOMEM;
+	       forget_percpu() && forget_vmalloc() && forget_ring() && forget_owner() ? 0 : -ENOMEM;
 }
 
 module_init(lost_init);
