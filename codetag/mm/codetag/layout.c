@@ -434,14 +434,15 @@ static const struct codetag_layout_entry codetag_layout_entries[] = {
 	NUMBER(MOD_MEM_NUM_TYPES),
 #endif
 
-	/* What is kept for reuse, or waits for its free, has old pointers */
+	/* Memory with old pointers: it is kept for reuse, or waits for its free */
 #ifdef CONFIG_BLOCK
 	SIZE(request),
 	OFFSET(request, q),
 	OFFSET(request, mq_ctx),
-	OFFSET(request, state),
+	OFFSET(request, ref),
 	OFFSET(blk_mq_ctx, queue),
-	NUMBER(MQ_RQ_IDLE),
+	OFFSET(request_queue, tag_set),
+	OFFSET(blk_mq_tag_set, cmd_size),
 #endif
 #ifdef CONFIG_NET
 	OFFSET(net, passive),

@@ -291,12 +291,13 @@
 	MAY(MODULE_BASE, "module_memory.base")					\
 	MAY(MODULE_LENGTH, "module_memory.size")				\
 	MAY(MODULE_PARTS, "MOD_MEM_NUM_TYPES")					\
-	MAY(REQUEST_SIZE, "sizeof request")					\
-	MAY(REQUEST_QUEUE, "request.q")						\
-	MAY(REQUEST_CTX, "request.mq_ctx")					\
-	MAY(REQUEST_STATE, "request.state")					\
-	MAY(CTX_QUEUE, "blk_mq_ctx.queue")							\
-	MAY(REQUEST_IDLE, "MQ_RQ_IDLE")						\
+	MAY(REQUEST_SIZE, "sizeof request")				\
+	MAY(REQUEST_QUEUE, "request.q")					\
+	MAY(REQUEST_CTX, "request.mq_ctx")				\
+	MAY(REQUEST_REF, "request.ref")					\
+	MAY(CTX_QUEUE, "blk_mq_ctx.queue")				\
+	MAY(QUEUE_TAGS, "request_queue.tag_set")			\
+	MAY(TAGS_DATA_SIZE, "blk_mq_tag_set.cmd_size")			\
 	MAY(NET_USERS, "net.passive")						\
 	MAY(NET_NEXT_FREE, "net.defer_free_list")				\
 	MAY(NR_SYMBOLS, "kallsyms_num_syms")					\

@@ -6,8 +6,13 @@
 
 #include "base/memory.h"
 
-/* Requests begin at cache lines. */
+/* Requests begin at cache lines, which have 64 or 128 bytes. */
 #define CACHE_LINE 64
+
+/* The kernel gets pages for requests in blocks of this order at most. */
+#define LARGEST_ORDER 4
+
+enum verdict { UNKNOWN, SHARED, OWN };
 
 struct pool {
 	const struct kernel_objects *objects;
@@ -15,9 +20,12 @@ struct pool {
 	uint64_t va;			/* of the pages */
 	struct edge *edge;		/* by offset */
 	size_t edges;
+	uint64_t tags;			/* the tag set of all requests */
 	uint32_t *request;		/* offsets of those that were used */
 	size_t requests, room;
 	uint32_t size;			/* of each, with the driver's data */
+	uint8_t *verdict;		/* of each word of a request */
+	uint64_t *word;			/* of each request, at one place */
 };
 
 static int by_offset(const void *a, const void *b)
@@ -27,33 +35,62 @@ static int by_offset(const void *a, const void *b)
 	return (x->offset > y->offset) - (x->offset < y->offset);
 }
 
-/* A request that was used has its queue, and the queue's data of a processor. */
-static bool is_request(struct image *image, uint64_t va)
+static int by_value(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+/* A request that was used has its queue, and the queue's data of a processor. Returns the tag set. */
+static uint64_t tags_of(struct image *image, uint64_t va)
 {
 	const uint64_t *n = image->n;
 	uint64_t queue = image_u64(image, va + n[N_REQUEST_QUEUE]);
 	uint64_t ctx = image_u64(image, va + n[N_REQUEST_CTX]);
 
-	return queue && ctx && image_u64(image, ctx + n[N_CTX_QUEUE]) == queue;
+	return queue && ctx && image_u64(image, ctx + n[N_CTX_QUEUE]) == queue ?
+	       image_u64(image, queue + n[N_QUEUE_TAGS]) : 0;
 }
 
 static void find_requests(struct pool *p)
 {
-	const uint64_t *n = p->image->n;
-	uint32_t last = 0, step;
+	uint32_t last = 0;
 
 	for (size_t i = 0; i < p->edges && image_step(p->image); i++) {
-		uint32_t at = p->edge[i].offset - (uint32_t)n[N_REQUEST_QUEUE];
+		uint32_t at = p->edge[i].offset - (uint32_t)p->image->n[N_REQUEST_QUEUE];
+		uint64_t tags;
 
-		if (at % CACHE_LINE || (p->requests && at == last) || !is_request(p->image, p->va + at))
+		if (at % CACHE_LINE || (p->requests && at == last))
 			continue;
+		tags = tags_of(p->image, p->va + at);
+		if (!tags || (p->tags && tags != p->tags))
+			continue;
+		p->tags = tags;
 		GROW(p->request, p->requests, p->room);
-		p->request[p->requests++] = at;
-		step = p->requests > 1 ? at - last : 0;
-		if (step >= n[N_REQUEST_SIZE] && (!p->size || step < p->size))
-			p->size = step;
-		last = at;
+		p->request[p->requests++] = last = at;
 	}
+}
+
+/* False if this is no size that all found requests can have. */
+static bool find_size(struct pool *p, uint64_t bytes)
+{
+	const uint64_t *n = p->image->n;
+	uint64_t size = n[N_REQUEST_SIZE] + image_u32(p->image, p->tags + n[N_TAGS_DATA_SIZE]);
+
+	for (uint64_t line = CACHE_LINE; line <= 2 * CACHE_LINE && size <= bytes; line *= 2) {
+		uint64_t rounded = (size + line - 1) / line * line;
+		size_t i = 0;
+
+		while (i < p->requests && p->request[i] + rounded <= bytes &&
+		       (p->request[i] - p->request[0]) % rounded == 0)
+			i++;
+		if (i == p->requests) {
+			p->size = (uint32_t)rounded;
+			return true;
+		}
+	}
+	return false;
 }
 
 /* The request with an offset: the index of the last one that begins there or before + 1 */
@@ -79,28 +116,25 @@ static const struct edge *edge_at(const struct pool *p, uint32_t offset)
 	return bsearch(&key, p->edge, p->edges, sizeof(key), by_offset);
 }
 
-static uint16_t site_of(const struct pool *p, const struct edge *edge)
+/* Whether each request has another pointer at @in, to memory of one call site. */
+static enum verdict judge(const struct pool *p, uint32_t in)
 {
-	return image_site_id(p->objects->sites, p->objects->id[edge->to]);
-}
-
-/* Whether all requests have a pointer of their own where this one has @edge. */
-static bool is_own(const struct pool *p, uint32_t request, const struct edge *edge)
-{
-	uint64_t word = image_u64(p->image, p->va + edge->offset);
-	uint16_t site = site_of(p, edge);
+	uint16_t site = 0;
 
 	for (size_t i = 0; i < p->requests && image_step(p->image); i++) {
-		uint32_t offset = p->request[i] + edge->offset - request;
-		const struct edge *other = edge_at(p, offset);
+		const struct edge *edge = edge_at(p, p->request[i] + in);
+		uint16_t id = edge ? image_site_id(p->objects->sites, p->objects->id[edge->to]) : 0;
 
-		if (other == edge)
-			continue;
-		if (!other || site_of(p, other) != site ||
-		    image_u64(p->image, p->va + offset) == word)
-			return false;
+		if (!id || (i && id != site))
+			return SHARED;
+		site = id;
+		p->word[i] = image_u64(p->image, p->va + p->request[i] + in);
 	}
-	return true;
+	qsort(p->word, p->requests, sizeof(*p->word), by_value);
+	for (size_t i = 1; i < p->requests; i++)
+		if (p->word[i] == p->word[i - 1])
+			return SHARED;
+	return OWN;
 }
 
 static bool is_stale(const struct pool *p, const struct edge *edge)
@@ -110,9 +144,31 @@ static bool is_stale(const struct pool *p, const struct edge *edge)
 	uint32_t request = i ? p->request[i - 1] : 0, in = edge->offset - request;
 
 	if (!i || in >= p->size || in == n[N_REQUEST_QUEUE] || in == n[N_REQUEST_CTX] ||
-	    image_u32(p->image, p->va + request + n[N_REQUEST_STATE]) != n[N_REQUEST_IDLE])
+	    image_u32(p->image, p->va + request + n[N_REQUEST_REF]))
 		return false;
-	return in < n[N_REQUEST_SIZE] || !is_own(p, request, edge);
+	if (in < n[N_REQUEST_SIZE])
+		return true;
+	if (p->verdict[in / 8] == UNKNOWN)
+		p->verdict[in / 8] = (uint8_t)judge(p, in);
+	return p->verdict[in / 8] == SHARED;
+}
+
+static size_t drop(struct pool *p)
+{
+	uint8_t *stale = xcalloc(p->edges, 1);
+	size_t kept = 0;
+
+	p->verdict = xcalloc(p->size / 8, 1);
+	p->word = xcalloc(p->requests, sizeof(*p->word));
+	for (size_t i = 0; i < p->edges; i++)
+		stale[i] = is_stale(p, &p->edge[i]);
+	for (size_t i = 0; i < p->edges; i++)
+		if (!stale[i])
+			p->edge[kept++] = p->edge[i];
+	free(stale);
+	free(p->verdict);
+	free(p->word);
+	return kept;
 }
 
 size_t stale_drop_requests(const struct kernel_objects *objects, const struct extent *extent,
@@ -126,21 +182,12 @@ size_t stale_drop_requests(const struct kernel_objects *objects, const struct ex
 	uint64_t missing = image->missing;
 	size_t kept = edges;
 
-	if (!image->n[N_REQUEST_SIZE] || !edges)
+	if (!image->n[N_REQUEST_SIZE] || !edges || extent->order > LARGEST_ORDER)
 		return edges;
 	qsort(edge, edges, sizeof(*edge), by_offset);
 	find_requests(&p);
-	if (p.size) {
-		uint8_t *stale = xcalloc(edges, 1);
-
-		for (size_t i = 0; i < edges; i++)
-			stale[i] = is_stale(&p, &edge[i]);
-		kept = 0;
-		for (size_t i = 0; i < edges; i++)
-			if (!stale[i])
-				edge[kept++] = edge[i];
-		free(stale);
-	}
+	if (p.requests && find_size(&p, image->page_size << extent->order))
+		kept = drop(&p);
 	free(p.request);
 	image->missing = missing;
 	return kept;

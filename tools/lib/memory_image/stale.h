@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Old pointers in memory that the kernel does not clear between one use and the next. What they
- * lead to was freed, and is of another call site now.
+ * Old pointers in memory that the kernel does not clear between one use and the next. They lead to
+ * memory that was freed since, and that another call site has now.
  */
 #ifndef CODETAG_IMAGE_STALE_H
 #define CODETAG_IMAGE_STALE_H
@@ -10,7 +10,7 @@
 #include "memory_image/kernel_objects.h"
 
 /*
- * Drops the edges of idle block requests from those of the pages of an extent. Sorts the others to
+ * Drops the edges of free block requests from those of the pages of an extent. Sorts the others to
  * the begin of @edge, and returns their number.
  *
  * A driver's data behind a request can have memory of its own for good: each request then has

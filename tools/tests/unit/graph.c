@@ -318,12 +318,15 @@ static void test_kept_pages(void)
 		bool listed;
 		uint64_t first, other;
 		const char *lost;
+		uint64_t number;	/* of addresses; other is in the 59th */
 	} cases[] = {
-		{ "pages of anybody", "pages", false, 0, 512, "3c" },
-		{ "pages that are kept", "fill_page_cache_func", false, 0, 512, "13c" },
-		{ "pages that are kept, the next one", "fill_page_cache_func", false, 1, 512, "3c" },
-		{ "pages of another function that are kept", "add_ptr_to_bulk_krc_lock", false, 0, 512, "13c" },
-		{ "pages on a list", "fill_page_cache_func", true, 0, 512, "3c" },
+		{ "pages of anybody", "pages", false, 0, 512, "3c", 0 },
+		{ "pages that are kept", "fill_page_cache_func", false, 0, 512, "13c", 0 },
+		{ "pages that are kept, the next one", "fill_page_cache_func", false, 1, 512, "3c", 0 },
+		{ "pages of another function that are kept", "add_ptr_to_bulk_krc_lock", false, 0, 512, "13c", 0 },
+		{ "pages on a list", "fill_page_cache_func", true, 0, 512, "3c", 60 },
+		{ "pages on a list, behind the last one", "fill_page_cache_func", true, 0, 512, "13c", 59 },
+		{ "pages on a list, no number", "fill_page_cache_func", true, 0, 512, "3c", 1 << 20 },
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
@@ -341,7 +344,96 @@ static void test_kept_pages(void)
 			put(&w, PAGES + 8, STACK + 520);
 			put(&w, STACK + 520, PAGES);
 			put(&w, STACK + 528, PAGES);
+			put(&w, PAGES + 32, cases[i].number);
 		}
+		expect_lost(&w, cases[i].what, cases[i].lost);
+		end(&w);
+	}
+}
+
+/* The last reader of a rw_semaphore stays its owner. */
+static void test_owner(void)
+{
+	static const struct {
+		const char *what;
+		uint64_t count, queue;
+		const char *lost;
+	} cases[] = {
+		{ "an owner that is gone", 0, 24, "13pc" },
+		{ "an owner", 256, 24, "3pc" },
+		{ "the owner of what is no semaphore", 0, 32, "3pc" },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct world w = world();
+
+		put(&w, STACK + 512, cases[i].count);
+		put(&w, STACK + 520, FIRST | 1);
+		put(&w, STACK + 536, STACK + 512 + cases[i].queue);
+		put(&w, STACK + 544, STACK + 512 + cases[i].queue);
+		expect_lost(&w, cases[i].what, cases[i].lost);
+		end(&w);
+	}
+}
+
+/* Slabs are linked by the two words before their freelist. */
+static void test_slab_links(void)
+{
+	struct world w = world();
+	uint64_t page, freelist, size, map;
+
+	look(&w);
+	freelist = w.image->n[N_SLAB_COUNTERS] - 8;
+	size = w.image->n[N_PAGE_SIZE_OF];
+	map = w.image->layout.memory_map;
+	end(&w);
+	page = map + (FIRST - SMALL_MAP) / DUMP_PAGE * size;
+	for (unsigned int before = 8; before <= 24; before += 8) {
+		w = world();
+		put(&w, page + freelist - before, map + (PAGES - SMALL_MAP) / DUMP_PAGE * size);
+		expect_lost(&w, "links of slabs", before <= 16 ? "13pc" : "13c");
+		end(&w);
+	}
+}
+
+/* Two requests of a block device, of 128 bytes; 64 of these are the request, the rest is the driver's. */
+static void test_requests(void)
+{
+	static const struct {
+		const char *what;
+		uint64_t users, at, other;	/* where in each; 0: the other one has none */
+		const char *lost;
+	} cases[] = {
+		{ "a pointer of a free request", 0, 32, 0, "1c" },
+		{ "pointers of free requests", 0, 32, 32, "1c" },
+		{ "a pointer of a request", 1, 32, 0, "c" },
+		{ "a pointer of the driver, of a free request", 0, 72, 0, "1c" },
+		{ "pointers of the driver, of each request", 0, 72, 72, "c" },
+		{ "a pointer of the driver, of a request", 1, 72, 0, "c" },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct world w = world();
+
+		set_number(&w, N_REQUEST_SIZE, 64);
+		set_number(&w, N_REQUEST_QUEUE, 0);
+		set_number(&w, N_REQUEST_CTX, 8);
+		set_number(&w, N_REQUEST_REF, 16);
+		set_number(&w, N_CTX_QUEUE, 0);
+		set_number(&w, N_QUEUE_TAGS, 16);
+		set_number(&w, N_TAGS_DATA_SIZE, 0);
+		put(&w, STACK + 512, PAGES);
+		put(&w, STACK + 1024, THIRD);
+		put(&w, STACK + 1032, 40);
+		put(&w, THIRD + 16, STACK + 1032);
+		for (uint64_t request = PAGES; request <= PAGES + 256; request += 256) {
+			put(&w, request, THIRD);
+			put(&w, request + 8, STACK + 1024);
+			put(&w, request + 16, cases[i].users);
+		}
+		put(&w, PAGES + cases[i].at, FIRST);
+		if (cases[i].other)
+			put(&w, PAGES + 256 + cases[i].other, FIRST + 8);
 		expect_lost(&w, cases[i].what, cases[i].lost);
 		end(&w);
 	}
@@ -736,6 +828,9 @@ void test_graph(void)
 	test_chains();
 	test_rules();
 	test_kept_pages();
+	test_owner();
+	test_slab_links();
+	test_requests();
 	test_free_pointer();
 	test_split();
 	test_area();

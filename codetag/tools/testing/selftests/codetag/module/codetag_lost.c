@@ -257,8 +257,8 @@ static bool forget_owner(void)
 #endif
 
 /*
- * Two pools of block requests that were used: all of one are idle again, all of the other are in
- * flight. Drivers have memory for each request for good.
+ * Pools of block requests that were used, or of which two were: all of a pool are free, wait to
+ * be sent, or are in flight. Drivers have memory for each request for good.
  */
 #ifdef CONFIG_BLOCK
 struct driver_request {
@@ -268,26 +268,30 @@ struct driver_request {
 
 #define POOL_ORDER get_order(NR_KEPT * sizeof(struct driver_request))
 
-static struct driver_request *idle __used, *busy __used;
-static void *queue __used;
+static struct driver_request *idle __used, *few __used, *queued __used, *busy __used;
+static struct request_queue *queue __used;
 
-static struct driver_request *get_pool(struct blk_mq_ctx *ctx, enum mq_rq_state state)
+static struct driver_request *get_pool(struct blk_mq_ctx *ctx, enum mq_rq_state state, int ref,
+				       unsigned long step)
 {
 	struct driver_request *pool;
 
 	pool = (void *)__get_free_pages(GFP_KERNEL | __GFP_ZERO | __GFP_COMP, POOL_ORDER);
-	for (unsigned long i = 0; pool && i < NR_KEPT; i++) {
+	for (unsigned long i = 3; pool && i < NR_KEPT; i += step) {
 		pool[i].request.q = queue;
 		pool[i].request.mq_ctx = ctx;
 		pool[i].request.state = state;
+		atomic_set(&pool[i].request.ref, ref);
 	}
 	return pool;
 }
 
 KEEP(idle_buffer, void *, kmalloc(72, GFP_KERNEL), idle[i].buffer = p)
+KEEP(few_buffer, void *, kmalloc(72, GFP_KERNEL), few[i].buffer = p)
 KEEP(busy_buffer, void *, kmalloc(72, GFP_KERNEL), busy[i].buffer = p)
+KEEP(queued_bio, void *, kmalloc(250, GFP_KERNEL), queued[i].request.bio = p)
 KEEP(busy_bio, void *, kmalloc(250, GFP_KERNEL), busy[i].request.bio = p)
-FORGET(idle_bio, NR_KEPT, 1, idle[i].request.biotail = kmalloc(250, GFP_KERNEL))
+FORGET(idle_bio, NR_KEPT - 3, 1, idle[i + 3].request.biotail = kmalloc(250, GFP_KERNEL))
 
 static noinline bool forget_idle_file(void)
 {
@@ -302,14 +306,20 @@ static noinline bool forget_idle_file(void)
 static bool use_requests(void)
 {
 	struct blk_mq_ctx *ctx = kzalloc(sizeof(*ctx), GFP_KERNEL);
+	struct blk_mq_tag_set *tags = kzalloc(sizeof(*tags), GFP_KERNEL);
 
-	queue = kzalloc(1000, GFP_KERNEL);
-	if (!ctx || !queue)
+	queue = kzalloc(sizeof(*queue), GFP_KERNEL);
+	if (!ctx || !tags || !queue)
 		return false;
+	tags->cmd_size = sizeof(struct driver_request) - sizeof(struct request);
+	queue->tag_set = tags;
 	ctx->queue = queue;
-	idle = get_pool(ctx, MQ_RQ_IDLE);
-	busy = get_pool(ctx, MQ_RQ_IN_FLIGHT);
-	return idle && busy && keep_idle_buffer() && keep_busy_buffer() && keep_busy_bio() &&
+	idle = get_pool(ctx, MQ_RQ_IDLE, 0, 1);
+	few = get_pool(ctx, MQ_RQ_IDLE, 0, 22);
+	queued = get_pool(ctx, MQ_RQ_IDLE, 1, 1);
+	busy = get_pool(ctx, MQ_RQ_IN_FLIGHT, 1, 1);
+	return idle && few && queued && busy && keep_idle_buffer() && keep_few_buffer() &&
+	       keep_busy_buffer() && keep_queued_bio() && keep_busy_bio() &&
 	       forget_idle_bio() && forget_idle_file();
 }
 #else
