@@ -385,6 +385,22 @@ static void write_rows(const struct options *o, const struct graph *graph, const
 	free(rows.row);
 }
 
+/* Slab pages and percpu chunks are not chosen: their content counts. False: nothing else is chosen. */
+static bool leave_out_containers(const struct graph *graph, uint8_t *chosen)
+{
+	bool any = false;
+
+	for (uint32_t node = 1; node < graph->objects->nodes; node++) {
+		chosen[node] = chosen[node] && !kobjects_is_container(graph->objects, node);
+		any |= chosen[node];
+	}
+	if (!any) {
+		warning("only slab pages or percpu chunks are chosen, which are left out");
+		hint("Choose the objects in them: by their call site, or by an address.");
+	}
+	return any;
+}
+
 int cmd_graph(int argc, char **argv)
 {
 	struct options o = { 0 };
@@ -396,7 +412,7 @@ int cmd_graph(int argc, char **argv)
 		bool all = node_choice_empty(&o.nodes.choice), good = true;
 		uint8_t *chosen = all ? NULL : node_choice_make(&o.nodes.choice, graph);
 
-		if (all || chosen) {
+		if (all || (chosen && leave_out_containers(graph, chosen))) {
 			if (o.file || o.folded)
 				good = write_paths(&o, graph, chosen);
 			else

@@ -154,7 +154,7 @@ struct machines {
 		double seconds;		/* of the recent activity, 0: not known */
 	} *seen;
 	size_t count, room;
-	bool bad;
+	bool bad, hinted;
 };
 
 /* The values that no kernel file gives; NULL: none. */
@@ -214,11 +214,15 @@ static void take_host(void *data, struct snapshot *host)
 	}
 	warning("%s: there is no meminfo of this machine, so its memory cannot be explained",
 		host->host ? host->host : "?");
-	if (host->info.count)
+	/* Once, not for each of many files */
+	if (machines->hinted)
+		;
+	else if (host->info.count)
 		hint("'codetag report' lists its call sites. To have all memory explained, save /proc/meminfo, "
 		     "zoneinfo, vmstat and slabinfo beside allocinfo, or use 'codetag record'.");
 	else
 		hint("Save /proc/meminfo, zoneinfo, vmstat and slabinfo, too, or use 'codetag record'.");
+	machines->hinted = true;
 	snapshot_free(host);
 	machines->bad = true;
 }
@@ -630,23 +634,37 @@ static void kind_cells(struct table *table, const struct fleet *fleet, unsigned 
 	text_free(&names);
 }
 
-/* What an outlier has of a kind, and its largest owner */
+/* The memory of a kind that an outlier has, and its largest owner */
 static void tell_outlier(const struct fleet *fleet, unsigned int kind, const struct spread *spread, size_t rank,
 			 const struct machines *machines, struct text *told)
 {
-	const struct snapshot *host = &machines->seen[spread->ranked[rank].host].host;
+	const struct ranked_host *ranked = &spread->ranked[rank];
+	const struct snapshot *host = &machines->seen[ranked->host].host;
 	char bytes[SIZE_TEXT], median[SIZE_TEXT], of_owner[SIZE_TEXT];
 	struct owners owners;
 
-	text_printf(told, "%s has %s of %s, the median is %s", fleet->host[spread->ranked[rank].host].name,
-		    size_format(bytes, spread->ranked[rank].bytes, true), memory_kind(kind)->words,
+	text_printf(told, "%s: %s of %s (median %s)", fleet->host[ranked->host].name,
+		    size_format(bytes, ranked->bytes, true), memory_kind(kind)->words,
 		    size_format(median, spread->median, true));
 	owners_find(&owners, host, kind, owners_best(host, kind));
-	if (owners.count)
-		text_printf(told, "; most by %s, %s", owners.owner[0].name,
-			    size_format(of_owner, owners.owner[0].bytes, true));
+	if (owners.count) {
+		text_printf(told, ", mostly %s", owners.owner[0].name);
+		/* The lists of a machine are not read at one moment. */
+		if (owners.owner[0].bytes <= ranked->bytes)
+			text_printf(told, " with %s", size_format(of_owner, owners.owner[0].bytes, true));
+	}
 	text_puts(told, "\n");
 	owners_free(&owners);
+}
+
+static void tell_outliers(const struct fleet *fleet, unsigned int kind, const struct spread *spread,
+			  const struct machines *machines, struct text *told)
+{
+	for (size_t rank = 0; rank < spread->outliers && rank < MOST_TOLD; rank++)
+		tell_outlier(fleet, kind, spread, rank, machines, told);
+	if (spread->outliers > MOST_TOLD)
+		text_printf(told, "%zu more machines have much %s.\n", spread->outliers - MOST_TOLD,
+			    memory_kind(kind)->words);
 }
 
 static int many(const struct where *where, const struct machines *machines)
@@ -683,8 +701,8 @@ static int many(const struct where *where, const struct machines *machines)
 			kind_json(&json, &fleet, i, &spread);
 		else if (fleet.group[i].sum.bytes)
 			kind_cells(&table, &fleet, i, &spread, where);
-		for (size_t rank = 0; rank < spread.outliers && rank < MOST_TOLD; rank++)
-			tell_outlier(&fleet, i, &spread, rank, machines, &told);
+		if (!where->output.json)
+			tell_outliers(&fleet, i, &spread, machines, &told);
 		spread_free(&spread);
 	}
 	if (where->output.json) {

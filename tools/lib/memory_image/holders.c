@@ -117,7 +117,8 @@ struct retained *retained_find(const struct graph *graph, const uint8_t *chosen,
 		uint32_t group;
 		uint64_t bytes;
 
-		if (!graph->objects->id[node] || without[node] || !(with[node] || chosen[node]))
+		if (!graph->objects->id[node] || without[node] || !(with[node] || chosen[node]) ||
+		    kobjects_is_container(graph->objects, node))
 			continue;
 		group = graph_group(graph, node, contexts);
 		bytes = kobjects_bytes(graph->objects, node);

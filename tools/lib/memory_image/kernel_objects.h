@@ -15,8 +15,8 @@ enum extent_flags {
 	EXTENT_COMPOUND = 8,
 	EXTENT_POINTED = 16,	/* a pointer to it exists, not only one to its struct page */
 	EXTENT_KEPT = 32,	/* only its first word counts as a pointer */
-	EXTENT_RECORDS = 128,	/* of kvfree_rcu(): only those that wait count as pointers */
-	EXTENT_CONTAINER = 64,	/* a slab or a percpu chunk: its bytes are in others, too */
+	EXTENT_RECORDS = 64,	/* of kvfree_rcu(): only those that wait count as pointers */
+	EXTENT_CONTAINER = 128,	/* a slab or a percpu chunk: its bytes are in others, too */
 };
 
 /* Pages that belong together: an allocation, together with its objects if it is a slab. */

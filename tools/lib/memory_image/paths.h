@@ -2,7 +2,7 @@
 /*
  * The tree of dominators with a node for each chain of call sites: all objects of one site that
  * the same objects hold are one. A site is in each chain once only: the nodes of a list are one.
- * Slab pages and percpu chunks are left out: what is in them counts.
+ * Slab pages and percpu chunks are left out: their content counts.
  */
 #ifndef CODETAG_IMAGE_PATHS_H
 #define CODETAG_IMAGE_PATHS_H

@@ -55,6 +55,8 @@ import json, sys
 graph = json.load(sys.stdin)
 assert "freed" not in graph and graph["rows"] and all(r["retained"] for r in graph["rows"]), graph' ||
 		return 1
+	"$codetag" graph --image "$linked" func pages -o "$scratch/graph.svg" && grep -q '<svg' "$scratch/graph.svg" &&
+		"$codetag" graph --image "$linked" -o "$scratch/graph.png" && [ -s "$scratch/graph.png" ] || return 1
 	exits 2 '--top goes with neither' graph --image "$linked" -n 1 --folded &&
 		exits 2 '--top goes with neither' graph --image "$linked" -n 1 -o "$scratch/x.svg"
 }

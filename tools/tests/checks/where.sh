@@ -265,7 +265,7 @@ where_many() {
 		'0 0 fs/b.c:1 func:b' >"$dir/fleet/web3/proc/allocinfo"
 	"$codetag" where "$dir/fleet" >"$dir/out"
 	[ $? -eq 1 ] && grep -q 'web3 *slab, not reclaimable *web3$' "$dir/out" &&
-		grep -q '^web3 has [0-9.]*M of slab, not reclaimable, the median is [0-9.]*M; most by fs/a.c:1 func:a, 94.4M$' "$dir/out" ||
+		grep -q '^web3: [0-9.]*M of slab, not reclaimable (median [0-9.]*M), mostly fs/a.c:1 func:a with 94.4M$' "$dir/out" ||
 		{ cat "$dir/out"; return 1; }
 	json_is_valid "$codetag" where --json "$dir/fleet" || return 1
 	"$codetag" where "$dir/fleet/web1" "$dir/fleet/web3" >"$dir/out"
