@@ -905,7 +905,8 @@ static void look_pages(struct scan *s, const struct extent *extent)
 		look_physical(s, pa, s->image->page_size << extent->order, 0);
 	else if (!extent->cache && o->id[extent->first])
 		look_freed_stack(s, pa);
-	g->edges = from + stale_drop_requests(o, extent, g->edge + from, g->edges - from);
+	if (g->edges > from)
+		g->edges = from + stale_drop_requests(o, extent, g->edge + from, g->edges - from);
 }
 
 static void look_extent(struct scan *s, const struct extent *extent)

@@ -338,7 +338,8 @@ static bool keep(void)
 	task = kthread_run(kept_thread, NULL, "kept");
 	return !IS_ERR(task) && keep_list() && keep_nulls() && keep_xarray() && keep_maple() &&
 	       keep_rhashtable() && keep_tagged() && keep_physical() && keep_number() &&
-	       keep_private() && keep_exact() && keep_area() && keep_percpu() && keep_mapped() && keep_owner();
+	       keep_private() && keep_exact() && keep_area() && keep_percpu() && keep_mapped() &&
+	       keep_owner();
 }
 
 static int __init lost_init(void)
