@@ -215,13 +215,11 @@ static void take_host(void *data, struct snapshot *host)
 	warning("%s: there is no meminfo of this machine, so its memory cannot be explained",
 		host->host ? host->host : "?");
 	/* Once, not for each of many files */
-	if (machines->hinted)
-		;
-	else if (host->info.count)
-		hint("'codetag report' lists its call sites. To have all memory explained, save /proc/meminfo, "
-		     "zoneinfo, vmstat and slabinfo beside allocinfo, or use 'codetag record'.");
-	else
-		hint("Save /proc/meminfo, zoneinfo, vmstat and slabinfo, too, or use 'codetag record'.");
+	if (!machines->hinted)
+		hint("%s", host->info.count ?
+		     "'codetag report' lists its call sites. To have all memory explained, save /proc/meminfo, "
+		     "zoneinfo, vmstat and slabinfo beside allocinfo, or use 'codetag record'." :
+		     "Save /proc/meminfo, zoneinfo, vmstat and slabinfo, too, or use 'codetag record'.");
 	machines->hinted = true;
 	snapshot_free(host);
 	machines->bad = true;
@@ -593,7 +591,7 @@ static void add_kinds(struct fleet *fleet, const struct machine_seen *seen)
 /* An outlier holds this share of its machine's memory more than the median. */
 #define OUTLIER_PART 100
 
-/* Outliers of a kind that are told with their owners */
+/* As many outliers of a kind are printed with their owners. */
 #define MOST_TOLD 5
 
 static void kind_json(struct json *json, const struct fleet *fleet, unsigned int kind,

@@ -762,7 +762,7 @@ static void look_struct_pages(struct scan *s, const struct extent *extent)
 		if (i && extent->flags & EXTENT_COMPOUND)
 			look_virtual(s, va, s->struct_page, offset);
 		else
-			look_struct_page(s, va, offset, !i && extent->flags & EXTENT_SLAB);
+			look_struct_page(s, va, offset, !i && extent->flags & EXTENT_CONTAINER);
 	}
 }
 

@@ -361,7 +361,7 @@ static void test_owner(void)
 	} cases[] = {
 		{ "an owner that is gone", 0, 24, "13pc" },
 		{ "an owner", 256, 24, "3pc" },
-		{ "the owner of what is no semaphore", 0, 32, "3pc" },
+		{ "an owner, but no semaphore", 0, 32, "3pc" },
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {

@@ -257,8 +257,8 @@ static bool forget_owner(void)
 #endif
 
 /*
- * Pools of block requests that were used, or of which two were: all of a pool are free, wait to
- * be sent, or are in flight. Drivers have memory for each request for good.
+ * Pools of block requests. All requests of a pool were used, or two of them. They are free, or
+ * wait to be sent, or are in flight. The driver keeps a buffer for each request.
  */
 #ifdef CONFIG_BLOCK
 struct driver_request {
