@@ -77,8 +77,9 @@ n)
 	;;
 esac
 export FAST_PATHS
-# Who only asks for help finds nothing changed.
-[[ ${1:-} = @(-h|--help) ]] || mkdir -p "$CACHE"/{src,tree,ccache,run} "$OBJ" "$LOGS"
+# Only a program that does its work makes directories: who asks for help, and a shell that
+# sources this file at its prompt, find nothing changed.
+[[ ${BASH_SOURCE[-1]} != "$0" || ${1:-} = @(-h|--help) ]] || mkdir -p "$CACHE"/{src,tree,ccache,run} "$OBJ" "$LOGS"
 
 # What is typed before a command for it to mean the same kernel
 CHOICE=

@@ -372,7 +372,7 @@ def test_places(other):
     assert places(HOME_KVER) == home and places("") == home
 
 
-@named("scripts: --help makes no directories")
+@named("scripts: --help and a sourced library make no directories")
 def test_help(work):
     """Each script says what it is for, and makes nothing for that."""
     scripts = [path for path in SCRIPTS.iterdir() if path.is_file() and (
@@ -380,6 +380,9 @@ def test_help(work):
     assert len(scripts) > 30
     for path in scripts:
         assert run(path, "--help", CODETAG_CACHE=work / "none").has("Usage: .*"), path
+        assert not (work / "none").exists(), path
+    for path in sorted(SCRIPTS.glob("*lib.sh")):
+        run("bash", "-c", f". {SCRIPTS}/lib.sh && . {path}", CODETAG_CACHE=work / "none")
         assert not (work / "none").exists(), path
 
 
