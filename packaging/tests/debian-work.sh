@@ -96,11 +96,14 @@ postgresql()
 {
 	database
 	tmux -L top kill-server 2>/dev/null || true
-	tmux -L top new-session -d -x 110 -y 24 'codetag top -d 2'
+	tmux -L top new-session -d -x 110 -y 24 -s held 'codetag top -d 2'
+	tmux -L top new-session -d -x 110 -y 24 -s rates 'codetag top -d 2 -s allocs'
 	transactions 1000
-	tmux -L top capture-pane -p >/srv/top.txt
+	tmux -L top capture-pane -p -t held >/srv/top.txt
+	tmux -L top capture-pane -p -t rates >>/srv/top.txt
 	tmux -L top kill-server
 	grep -q 'func:\|\.c' /srv/top.txt
+	grep -q 'ALLOCS/S' /srv/top.txt
 	systemctl stop postgresql
 }
 
@@ -184,6 +187,37 @@ bpftrace_reads()
 	grep '@\[cat\]: [1-9]' /tmp/bpf
 }
 
+# activity_of FUNCTION: its allocations and frees
+activity_of() { sed -n "s/^ *\([0-9]*\) *\([0-9]*\) .* func:$1\$/\1 \2/p" /sys/kernel/debug/codetag/activity; }
+
+# load_msg() calls alloc_msg() once for each short message, and free_msg() frees that. Nobody
+# else sends messages.
+bpftrace_agrees()
+{
+	cat >/tmp/messages <<-'PERL'
+	use IPC::SysV qw(IPC_PRIVATE IPC_RMID S_IRUSR S_IWUSR);
+	my $queue = msgget(IPC_PRIVATE, S_IRUSR | S_IWUSR) // die "msgget: $!";
+	for (1 .. 5000) {
+		msgsnd($queue, pack("l! a100", 1, "text"), 0) or die "msgsnd: $!";
+		$_ % 50 or next;
+		msgrcv($queue, my $got, 200, 0, 0) // die "msgrcv: $!" for 1 .. 49;
+	}
+	msgctl($queue, IPC_RMID, 0);
+	PERL
+	read -r allocs frees <<-END
+	$(activity_of alloc_msg)
+	END
+	bpftrace -c 'perl /tmp/messages' -e 'kprobe:load_msg { @allocs = count(); } kprobe:free_msg { @frees = count(); }' >/tmp/bpf
+	cat /tmp/bpf
+	read -r allocs_then frees_then <<-END
+	$(activity_of alloc_msg)
+	END
+	echo "alloc_msg: $((allocs_then - allocs)) allocations, $((frees_then - frees)) frees"
+	[ $((allocs_then - allocs)) -ge 5000 ]
+	grep -x "@allocs: $((allocs_then - allocs))" /tmp/bpf
+	grep -x "@frees: $((frees_then - frees))" /tmp/bpf
+}
+
 # What memleak counts for a call site while it is attached, we count with the same callers.
 memleak_agrees()
 {
@@ -261,6 +295,7 @@ work 'a call site is split by its callers' split
 work 'a module leaves memory behind' left_behind
 work 'stress-ng' stress
 work 'bpftrace, with types of the kernel' bpftrace_reads
+work 'bpftrace counts as many allocations and frees of a line' bpftrace_agrees
 work 'bcc memleak beside contexts' memleak_agrees
 work 'perf and hackbench' perf_works
 work 'makedumpfile reads /proc/kcore' dump_reads
