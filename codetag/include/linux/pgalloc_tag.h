@@ -19,24 +19,32 @@ struct page;
 #include <linux/sched.h>
 
 /*
+ * The pages of an allocation that hold something. It is the first one alone if the second
+ * is not part of the allocation or is part of a compound page. Otherwise the second page
+ * holds the id while the pages are allocated, and the mark after pgalloc_tag_first().
+ */
+enum pgalloc_tag_pages {
+	PGALLOC_TAG_ONE_PAGE,
+	PGALLOC_TAG_TWO_PAGES,
+};
+
+/*
  * Store an id that is not 0 in an allocation, or uncharge the allocation, if the store is
  * wide flags or slots. False: the store is another one, or pgalloc_tag_sub_slow() has to
- * handle the id. @first_only: the second page holds nothing, because it is not part of the
- * allocation or is part of a compound page. Otherwise the second page holds the id while
- * the pages are allocated, and the mark after pgalloc_tag_first().
+ * handle the id.
  */
-static __always_inline bool pgalloc_tag_try_set(struct page *page, unsigned int order,
-						bool first_only, unsigned long id)
+static __always_inline bool pgalloc_tag_set_fast(struct page *page, unsigned int order,
+						 enum pgalloc_tag_pages pages, unsigned long id)
 {
 	u16 *slot;
 
 	if (page_tag_in_wide_flags()) {
-		if (!first_only)
+		if (pages == PGALLOC_TAG_TWO_PAGES)
 			page_tag_flags_set(page++, CODETAG_ID_TAIL + order);
 		page_tag_flags_set(page, id);
 	} else if (page_tag_in_slots()) {
 		slot = page_tag_slot(page);
-		if (!first_only)
+		if (pages == PGALLOC_TAG_TWO_PAGES)
 			page_tag_slot_write(slot++, CODETAG_ID_TAIL + order);
 		page_tag_slot_write(slot, id);
 	} else {
@@ -46,8 +54,8 @@ static __always_inline bool pgalloc_tag_try_set(struct page *page, unsigned int 
 }
 
 /* The rest: reserved ids, some of which are marks, and ids that no tag has. */
-static __always_inline bool pgalloc_tag_try_sub(struct page *page, unsigned int order,
-						bool first_only)
+static __always_inline bool pgalloc_tag_sub_fast(struct page *page, unsigned int order,
+						 enum pgalloc_tag_pages pages)
 {
 	unsigned long id;
 	u16 *slot;
@@ -66,7 +74,7 @@ static __always_inline bool pgalloc_tag_try_sub(struct page *page, unsigned int 
 		if (unlikely(!alloc_tag_uncharge(id, PAGE_SIZE << order, 1)))
 			return false;
 		page_tag_slot_write(slot, CODETAG_ID_NONE);
-		if (!first_only)
+		if (pages == PGALLOC_TAG_TWO_PAGES)
 			page_tag_slot_write(slot + 1, CODETAG_ID_NONE);
 		return true;
 	}
@@ -108,7 +116,7 @@ static __always_inline void pgalloc_tag_add(struct page *page, unsigned int orde
 	}
 
 	/* Only tail calls: this is inlined into the page allocator. */
-	if (unlikely(order) || !pgalloc_tag_try_set(page, 0, true, id))
+	if (unlikely(order) || !pgalloc_tag_set_fast(page, 0, PGALLOC_TAG_ONE_PAGE, id))
 		pgalloc_tag_add_slow(page, order, gfp, id);
 	else
 		alloc_tag_charge_site(tag, PAGE_SIZE, 1);
@@ -129,7 +137,7 @@ static __always_inline void pgalloc_tag_sub(struct page *page, unsigned int orde
 	if (!alloc_tag_refs_exist())
 		return;
 
-	if (unlikely(order) || !pgalloc_tag_try_sub(page, 0, true))
+	if (unlikely(order) || !pgalloc_tag_sub_fast(page, 0, PGALLOC_TAG_ONE_PAGE))
 		pgalloc_tag_sub_slow(page, order);
 }
 
@@ -141,17 +149,6 @@ static inline void pgalloc_tag_clear(struct page *page)
 {
 	if (alloc_tag_refs_exist())
 		page_tag_set(page, CODETAG_ID_NONE);
-}
-
-/**
- * pgalloc_tag_id - the id that a page is charged to
- * @page: a single page, or the first one of a compound page
- *
- * Return: The id, CODETAG_ID_NONE if the page is not charged to any.
- */
-static inline u16 pgalloc_tag_id(const struct page *page)
-{
-	return alloc_tag_refs_exist() ? page_tag_get(page) : CODETAG_ID_NONE;
 }
 
 u16 __pgalloc_tag_first(struct page *page);

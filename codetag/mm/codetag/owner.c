@@ -192,7 +192,7 @@ static bool object_owner_of(const void *addr, struct codetag_owner *owner)
 		return false;
 	if (is_kfence_address(addr)) {
 		object = kfence_object_start(addr);
-		owner->id = object ? read_id(codetag_slab_ref_any(s, addr)) : CODETAG_ID_NONE;
+		owner->id = object ? read_id(codetag_slab_ref_slow(s, addr)) : CODETAG_ID_NONE;
 	} else {
 		object = kasan_reset_tag(slab_address(slab));
 		i = (addr - object) / size;
@@ -317,7 +317,7 @@ static void count_slab(struct remaining *table, unsigned int size, struct kmem_c
 
 	for (i = 0; i < slab->objects; i++, object += s->size) {
 		id = read_id(is_kfence_address(object) ?
-			     codetag_slab_ref_any(s, object) :
+			     codetag_slab_ref_slow(s, object) :
 			     codetag_slab_ref_in(s, slab, fixup_red_left(s, object)));
 		if (id)
 			count_remaining(table, size, id);

@@ -54,6 +54,12 @@ static noinline void add_any(struct page *page, unsigned int order, gfp_t gfp,
 	alloc_tag_charge(id, PAGE_SIZE << order, 1);
 }
 
+/* A single page and a compound page hold their id in the first page alone. */
+static __always_inline enum pgalloc_tag_pages pages_with_ids(unsigned int order, gfp_t gfp)
+{
+	return !order || gfp & __GFP_COMP ? PGALLOC_TAG_ONE_PAGE : PGALLOC_TAG_TWO_PAGES;
+}
+
 /**
  * pgalloc_tag_add_slow - the part of pgalloc_tag_add() that is not inlined
  * @page:	first page
@@ -66,7 +72,7 @@ static noinline void add_any(struct page *page, unsigned int order, gfp_t gfp,
 void pgalloc_tag_add_slow(struct page *page, unsigned int order, gfp_t gfp,
 			  unsigned int id)
 {
-	if (pgalloc_tag_try_set(page, order, !order || gfp & __GFP_COMP, id))
+	if (pgalloc_tag_set_fast(page, order, pages_with_ids(order, gfp), id))
 		alloc_tag_charge(id, PAGE_SIZE << order, 1);
 	else
 		add_any(page, order, gfp, id);
@@ -111,7 +117,7 @@ void pgalloc_tag_add_split(struct page *page, unsigned int order, gfp_t gfp)
 	split_by = codetag_split_now(&alloc_tag_current()->ct, &site);
 	ctx = codetag_context_lookup_fast(site, split_by, page_to_nid(page), gfp & __GFP_ACCOUNT,
 					  codetag_page_size_asked(order));
-	done = ctx && pgalloc_tag_try_set(page, order, !order || (gfp & __GFP_COMP), ctx->id);
+	done = ctx && pgalloc_tag_set_fast(page, order, pages_with_ids(order, gfp), ctx->id);
 	if (likely(done))
 		codetag_context_charge(ctx, PAGE_SIZE << order);
 	preempt_enable();
@@ -222,7 +228,7 @@ static noinline void sub_any(struct page *page, unsigned int order)
  */
 void pgalloc_tag_sub_slow(struct page *page, unsigned int order)
 {
-	if (!pgalloc_tag_try_sub(page, order, false))
+	if (!pgalloc_tag_sub_fast(page, order, PGALLOC_TAG_TWO_PAGES))
 		sub_any(page, order);
 }
 

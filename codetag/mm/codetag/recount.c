@@ -198,7 +198,7 @@ void codetag_recount_slab(struct codetag_recount *rc, struct page *page)
 
 	start = kasan_reset_tag(slab_address(slab));
 	if (is_kfence_address(start)) {
-		recount_object(rc, page, known, 0, codetag_slab_ref_any(s, start));
+		recount_object(rc, page, known, 0, codetag_slab_ref_slow(s, start));
 		return;
 	}
 	/* One that is just freed, and has no vector any more, has no ids either. */

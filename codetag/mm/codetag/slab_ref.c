@@ -18,7 +18,7 @@
  *
  * slab_ref.h finds inline ids and vectors from the address of the object and its slab, for
  * slabs of the preferred kind. All other slabs are marked, and their objects go through
- * codetag_slab_ref_any().
+ * codetag_slab_ref_slow().
  */
 #include <linux/codetag_pool.h>
 #include <linux/hashtable.h>
@@ -365,14 +365,14 @@ u16 *codetag_slab_ref_in(const struct kmem_cache *s, const struct slab *slab,
 }
 
 /**
- * codetag_slab_ref_any - where the id of any object of any cache is
+ * codetag_slab_ref_slow - where the id of any object of any cache is
  * @s:		cache
  * @object:	object
  *
  * Context: Any.
  * Return: The place.
  */
-u16 *codetag_slab_ref_any(const struct kmem_cache *s, const void *object)
+u16 *codetag_slab_ref_slow(const struct kmem_cache *s, const void *object)
 {
 	const void *addr = kasan_reset_tag(object);
 	struct slab *slab = virt_to_slab(addr);
@@ -383,7 +383,7 @@ u16 *codetag_slab_ref_any(const struct kmem_cache *s, const void *object)
 }
 
 /**
- * codetag_slab_alloc_any - charge any object of any cache to the current call site
+ * codetag_slab_alloc_slow - charge any object of any cache to the current call site
  * @s:		cache
  * @gfp:	how it was allocated
  * @object:	new object
@@ -391,7 +391,7 @@ u16 *codetag_slab_ref_any(const struct kmem_cache *s, const void *object)
  *
  * Context: Any.
  */
-void codetag_slab_alloc_any(struct kmem_cache *s, gfp_t gfp, void *object, size_t size)
+void codetag_slab_alloc_slow(struct kmem_cache *s, gfp_t gfp, void *object, size_t size)
 {
 	struct slab *slab = virt_to_slab(kasan_reset_tag(object));
 	unsigned int id;
@@ -401,8 +401,8 @@ void codetag_slab_alloc_any(struct kmem_cache *s, gfp_t gfp, void *object, size_
 		return;
 	/* It may be that only the slab was not known. */
 	if (!is_kfence_address(object) &&
-	    (codetag_slab_try_alloc(s, slab, object) ||
-	     codetag_slab_try_alloc_split(s, slab, gfp, object, size)))
+	    (codetag_slab_alloc_fast(s, slab, object) ||
+	     codetag_slab_alloc_split_fast(s, slab, gfp, object, size)))
 		return;
 
 	preempt_disable();
@@ -410,8 +410,9 @@ void codetag_slab_alloc_any(struct kmem_cache *s, gfp_t gfp, void *object, size_
 				CODETAG_ID_MAX);
 	if (id) {
 		if (is_kfence_address(object) ||
-		    !codetag_slab_try_ref(s, slab, true, object, codetag_slab_shift(s), &ref))
-			ref = codetag_slab_ref_any(s, object);
+		    !codetag_slab_ref_fast(s, slab, CODETAG_SLAB_KNOWN, object,
+					   codetag_slab_shift(s), &ref))
+			ref = codetag_slab_ref_slow(s, object);
 		*ref = id;
 		alloc_tag_charge(id, s->size, 1);
 		codetag_traced_alloc(id, object, s->size, gfp, slab_nid(slab));
@@ -420,13 +421,13 @@ void codetag_slab_alloc_any(struct kmem_cache *s, gfp_t gfp, void *object, size_
 }
 
 /**
- * codetag_slab_free_any - uncharge any object of any cache
+ * codetag_slab_free_slow - uncharge any object of any cache
  * @s:		cache
  * @object:	object that is about to be freed
  *
  * Context: Any.
  */
-void codetag_slab_free_any(struct kmem_cache *s, void *object)
+void codetag_slab_free_slow(struct kmem_cache *s, void *object)
 {
 	/* KFENCE rejects an address within its object, which stays allocated. */
 	if (is_kfence_address(object)) {
@@ -449,7 +450,7 @@ void codetag_slab_free_checked(struct kmem_cache *s, void *object)
 {
 	u16 *ref, id;
 
-	ref = codetag_slab_ref_any(s, object);
+	ref = codetag_slab_ref_slow(s, object);
 	id = *ref;
 	if (!id)
 		return;
@@ -469,7 +470,7 @@ void codetag_slab_free_checked(struct kmem_cache *s, void *object)
 void __codetag_object_reused(struct kmem_cache *s, void *object)
 {
 	codetag_slab_free_checked(s, object);
-	codetag_slab_alloc_any(s, GFP_NOWAIT, object, s->object_size);
+	codetag_slab_alloc_slow(s, GFP_NOWAIT, object, s->object_size);
 }
 
 #ifdef CONFIG_CODETAG_CONTEXTS
@@ -488,7 +489,7 @@ void __codetag_slab_charged(struct kmem_cache *s, void *object)
 	/* Contexts are split off from what is charged: then there is a place for an id. */
 	if (!alloc_tag_refs_exist())
 		return;
-	ref = codetag_slab_ref_any(s, object);
+	ref = codetag_slab_ref_slow(s, object);
 	*ref = codetag_context_accounted(*ref, s->size);
 }
 

@@ -38,9 +38,9 @@ static inline void codetag_slab_abandon(struct kmem_cache *s) {}
 unsigned int codetag_slab_tail(const struct kmem_cache *s, const struct slab *slab);
 u16 *codetag_slab_ref_in(const struct kmem_cache *s, const struct slab *slab,
 			 const void *object);
-u16 *codetag_slab_ref_any(const struct kmem_cache *s, const void *object);
-void codetag_slab_alloc_any(struct kmem_cache *s, gfp_t gfp, void *object, size_t size);
-void codetag_slab_free_any(struct kmem_cache *s, void *object);
+u16 *codetag_slab_ref_slow(const struct kmem_cache *s, const void *object);
+void codetag_slab_alloc_slow(struct kmem_cache *s, gfp_t gfp, void *object, size_t size);
+void codetag_slab_free_slow(struct kmem_cache *s, void *object);
 void codetag_slab_free_checked(struct kmem_cache *s, void *object);
 
 /*
@@ -143,19 +143,26 @@ static __always_inline u16 **codetag_slab_vector(const struct slab *slab)
 	return codetag_page_vector((struct page *)slab_page(slab));
 }
 
+/* Does the caller know the slab of an object? */
+enum codetag_slab_hint {
+	CODETAG_SLAB_UNKNOWN,
+	CODETAG_SLAB_KNOWN,
+};
+
 /*
- * The same for caches whose ids are in vectors. If @known is false, no slab is an OTHER
- * one, and @slab is not used: the slab follows from the object's address.
+ * The same for caches whose ids are in vectors. If the slab is unknown, no slab is an
+ * OTHER one, and @slab is not used: the slab follows from the object's address.
  */
 static __always_inline u16 *codetag_slab_vector_ref(const struct kmem_cache *s,
-						    const struct slab *slab, bool known,
+						    const struct slab *slab,
+						    enum codetag_slab_hint hint,
 						    const void *object, unsigned long shift)
 {
 	unsigned long addr = (unsigned long)kasan_reset_tag(object);
 	long mask = s->codetag_mask;
 	u16 *vector;
 
-	if (known)
+	if (hint == CODETAG_SLAB_KNOWN)
 		vector = *codetag_slab_vector(slab);
 	else
 		vector = *codetag_page_vector(virt_to_page((void *)(addr & mask)));
@@ -164,25 +171,26 @@ static __always_inline u16 *codetag_slab_vector_ref(const struct kmem_cache *s,
 
 /*
  * Find the id of an object, not KFENCE's, in a cache with this @shift, without a call.
- * False if the slab has its ids elsewhere, or if the slab has to be known and @known is
- * false. Then @slab is not used.
+ * False if the slab has its ids elsewhere, or if the slab has to be known and is not. An
+ * unknown @slab is not used.
  */
-static __always_inline bool codetag_slab_try_ref(const struct kmem_cache *s,
-						 const struct slab *slab, bool known,
-						 const void *object, unsigned long shift,
-						 u16 **ref)
+static __always_inline bool codetag_slab_ref_fast(const struct kmem_cache *s,
+						  const struct slab *slab,
+						  enum codetag_slab_hint hint,
+						  const void *object, unsigned long shift,
+						  u16 **ref)
 {
 	long index;
 
 	if (shift - CODETAG_SLAB_VECTOR < CODETAG_SLAB_OTHER - CODETAG_SLAB_VECTOR) {
-		*ref = codetag_slab_vector_ref(s, slab, known, object, shift);
+		*ref = codetag_slab_vector_ref(s, slab, hint, object, shift);
 		return true;
 	}
 	if (shift >= CODETAG_SLAB_OTHER) {
-		if (!known || codetag_slab_is_other(slab))
+		if (hint == CODETAG_SLAB_UNKNOWN || codetag_slab_is_other(slab))
 			return false;
 		if (shift & CODETAG_SLAB_VECTOR) {
-			*ref = codetag_slab_vector_ref(s, slab, true, object, shift);
+			*ref = codetag_slab_vector_ref(s, slab, hint, object, shift);
 			return true;
 		}
 	}
@@ -206,9 +214,9 @@ static __always_inline void codetag_slab_set(const struct kmem_cache *s, u16 *re
 	*ref = id;
 }
 
-/* See codetag_slab_try_alloc() and codetag_slab_try_ref(). */
-static __always_inline bool __codetag_slab_try_alloc(struct kmem_cache *s, struct slab *slab,
-						     bool known, void *object)
+/* See codetag_slab_alloc_fast() and codetag_slab_ref_fast(). */
+static __always_inline bool __codetag_slab_alloc_fast(struct kmem_cache *s, struct slab *slab,
+						      enum codetag_slab_hint hint, void *object)
 {
 	struct alloc_tag *tag;
 	unsigned long id, shift;
@@ -228,7 +236,7 @@ static __always_inline bool __codetag_slab_try_alloc(struct kmem_cache *s, struc
 				     &ids, &index))) {
 		codetag_slab_set(s, ids + index, id);
 	} else {
-		if (!codetag_slab_try_ref(s, slab, known, object, shift, &ref))
+		if (!codetag_slab_ref_fast(s, slab, hint, object, shift, &ref))
 			return false;
 		codetag_slab_set(s, ref, id);
 	}
@@ -238,23 +246,23 @@ static __always_inline bool __codetag_slab_try_alloc(struct kmem_cache *s, struc
 
 /*
  * Charge a new object of this slab, not KFENCE's, to the current call site, if that needs
- * no call. On false codetag_slab_alloc_any() has to do it.
+ * no call. On false codetag_slab_alloc_slow() has to do it.
  */
-static __always_inline bool codetag_slab_try_alloc(struct kmem_cache *s, struct slab *slab,
-						   void *object)
+static __always_inline bool codetag_slab_alloc_fast(struct kmem_cache *s, struct slab *slab,
+						    void *object)
 {
-	return __codetag_slab_try_alloc(s, slab, true, object);
+	return __codetag_slab_alloc_fast(s, slab, CODETAG_SLAB_KNOWN, object);
 }
 
 #ifdef CONFIG_CODETAG_CONTEXTS
 
 /*
  * Charge a new object, not KFENCE's, to a context of the current call site, if the site is
- * split and that needs no call. On false codetag_slab_alloc_any() has to do it. @size 0
+ * split and that needs no call. On false codetag_slab_alloc_slow() has to do it. @size 0
  * stands for the size of the cache's objects.
  */
-static __always_inline bool codetag_slab_try_alloc_split(struct kmem_cache *s, struct slab *slab,
-							 gfp_t gfp, void *object, size_t size)
+static __always_inline bool codetag_slab_alloc_split_fast(struct kmem_cache *s, struct slab *slab,
+							  gfp_t gfp, void *object, size_t size)
 {
 	struct codetag_context *ctx;
 	struct codetag_site *site;
@@ -267,7 +275,8 @@ static __always_inline bool codetag_slab_try_alloc_split(struct kmem_cache *s, s
 					  codetag_slab_accounted(s, gfp), size ?: s->object_size);
 	if (unlikely(!ctx))
 		goto out;
-	if (unlikely(!codetag_slab_try_ref(s, slab, true, object, codetag_slab_shift(s), &ref))) {
+	if (unlikely(!codetag_slab_ref_fast(s, slab, CODETAG_SLAB_KNOWN, object,
+					    codetag_slab_shift(s), &ref))) {
 		ctx = NULL;
 		goto out;
 	}
@@ -280,8 +289,8 @@ out:
 
 #else
 
-static __always_inline bool codetag_slab_try_alloc_split(struct kmem_cache *s, struct slab *slab,
-							 gfp_t gfp, void *object, size_t size)
+static __always_inline bool codetag_slab_alloc_split_fast(struct kmem_cache *s, struct slab *slab,
+							  gfp_t gfp, void *object, size_t size)
 {
 	return false;
 }
@@ -292,8 +301,8 @@ static __always_inline bool codetag_slab_try_alloc_split(struct kmem_cache *s, s
 static __always_inline void codetag_slab_alloc(struct kmem_cache *s, gfp_t gfp, void *object,
 					       size_t size)
 {
-	if (unlikely(!__codetag_slab_try_alloc(s, NULL, false, object)))
-		codetag_slab_alloc_any(s, gfp, object, size);
+	if (unlikely(!__codetag_slab_alloc_fast(s, NULL, CODETAG_SLAB_UNKNOWN, object)))
+		codetag_slab_alloc_slow(s, gfp, object, size);
 }
 
 /* Charge new objects, some of which may be KFENCE's, to the current call site. */
@@ -314,7 +323,7 @@ static __always_inline void codetag_slab_alloc_bulk(struct kmem_cache *s, gfp_t 
 	if (unlikely(!id)) {
 		if (alloc_tag_split(tag))
 			for (i = 0; i < size; i++)
-				codetag_slab_alloc_any(s, gfp, p[i], s->object_size);
+				codetag_slab_alloc_slow(s, gfp, p[i], s->object_size);
 		return;
 	}
 
@@ -322,7 +331,7 @@ static __always_inline void codetag_slab_alloc_bulk(struct kmem_cache *s, gfp_t 
 	for (i = 0; i < size; i++) {
 		if (unlikely(is_kfence_address(p[i]) ||
 			     !codetag_slab_find(p[i], mask, codetag_slab_shift(s), &ids, &index)))
-			*codetag_slab_ref_any(s, p[i]) = id;
+			*codetag_slab_ref_slow(s, p[i]) = id;
 		else
 			ids[index] = id;
 	}
@@ -344,9 +353,9 @@ static __always_inline bool codetag_slab_uncharge(const struct kmem_cache *s, u1
 	return true;
 }
 
-/* See codetag_slab_try_free() and codetag_slab_try_ref(). */
-static __always_inline bool __codetag_slab_try_free(struct kmem_cache *s, struct slab *slab,
-						    bool known, void *object)
+/* See codetag_slab_free_fast() and codetag_slab_ref_fast(). */
+static __always_inline bool __codetag_slab_free_fast(struct kmem_cache *s, struct slab *slab,
+						     enum codetag_slab_hint hint, void *object)
 {
 	unsigned long shift;
 	long index;
@@ -360,33 +369,33 @@ static __always_inline bool __codetag_slab_try_free(struct kmem_cache *s, struct
 				     &ids, &index)))
 		return codetag_slab_uncharge(s, ids, index);
 
-	return codetag_slab_try_ref(s, slab, known, object, shift, &ids) &&
+	return codetag_slab_ref_fast(s, slab, hint, object, shift, &ids) &&
 	       codetag_slab_uncharge(s, ids, 0);
 }
 
 /*
  * Uncharge an object of this slab, not KFENCE's, that is about to be freed, if that needs
- * no call. On false codetag_slab_free_any() has to do it.
+ * no call. On false codetag_slab_free_slow() has to do it.
  */
-static __always_inline bool codetag_slab_try_free(struct kmem_cache *s, struct slab *slab,
-						  void *object)
+static __always_inline bool codetag_slab_free_fast(struct kmem_cache *s, struct slab *slab,
+						   void *object)
 {
-	return __codetag_slab_try_free(s, slab, true, object);
+	return __codetag_slab_free_fast(s, slab, CODETAG_SLAB_KNOWN, object);
 }
 
 /* Uncharge an object of this slab, not KFENCE's, that is about to be freed. */
 static __always_inline void codetag_slab_free_from(struct kmem_cache *s, struct slab *slab,
 						   void *object)
 {
-	if (unlikely(!codetag_slab_try_free(s, slab, object)))
-		codetag_slab_free_any(s, object);
+	if (unlikely(!codetag_slab_free_fast(s, slab, object)))
+		codetag_slab_free_slow(s, object);
 }
 
 /* The same if its slab is not known. */
 static __always_inline void codetag_slab_free(struct kmem_cache *s, void *object)
 {
-	if (unlikely(!__codetag_slab_try_free(s, NULL, false, object)))
-		codetag_slab_free_any(s, object);
+	if (unlikely(!__codetag_slab_free_fast(s, NULL, CODETAG_SLAB_UNKNOWN, object)))
+		codetag_slab_free_slow(s, object);
 }
 
 void __codetag_slab_charged(struct kmem_cache *s, void *object);
@@ -443,18 +452,18 @@ static inline unsigned int codetag_slab_tail(const struct kmem_cache *s, const s
 	return 0;
 }
 
-static inline bool codetag_slab_try_alloc(struct kmem_cache *s, struct slab *slab, void *object)
+static inline bool codetag_slab_alloc_fast(struct kmem_cache *s, struct slab *slab, void *object)
 {
 	return true;
 }
 
-static inline bool codetag_slab_try_alloc_split(struct kmem_cache *s, struct slab *slab,
-						gfp_t gfp, void *object, size_t size)
+static inline bool codetag_slab_alloc_split_fast(struct kmem_cache *s, struct slab *slab,
+						 gfp_t gfp, void *object, size_t size)
 {
 	return true;
 }
 
-static inline bool codetag_slab_try_free(struct kmem_cache *s, struct slab *slab, void *object)
+static inline bool codetag_slab_free_fast(struct kmem_cache *s, struct slab *slab, void *object)
 {
 	return true;
 }
@@ -463,12 +472,12 @@ static inline void codetag_slab_alloc(struct kmem_cache *s, gfp_t gfp, void *obj
 				      size_t size) {}
 static inline void codetag_slab_alloc_bulk(struct kmem_cache *s, gfp_t gfp, size_t size,
 					   void **p) {}
-static inline void codetag_slab_alloc_any(struct kmem_cache *s, gfp_t gfp, void *object,
-					  size_t size) {}
+static inline void codetag_slab_alloc_slow(struct kmem_cache *s, gfp_t gfp, void *object,
+					   size_t size) {}
 static inline void codetag_slab_free_from(struct kmem_cache *s, struct slab *slab,
 					  void *object) {}
 static inline void codetag_slab_free(struct kmem_cache *s, void *object) {}
-static inline void codetag_slab_free_any(struct kmem_cache *s, void *object) {}
+static inline void codetag_slab_free_slow(struct kmem_cache *s, void *object) {}
 static inline void codetag_slab_free_checked(struct kmem_cache *s, void *object) {}
 static inline void codetag_slab_charged(struct kmem_cache *s, void *object) {}
 static inline bool codetag_slab_left_charged(const struct kmem_cache *s)

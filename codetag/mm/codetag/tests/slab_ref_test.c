@@ -38,7 +38,7 @@ static unsigned long others_of(const struct kmem_cache *s)
 /* Where an object's id is, which all ways to find it agree on. */
 static u16 *ref(struct kunit *test, const struct kmem_cache *s, const void *object)
 {
-	u16 *any = codetag_slab_ref_any(s, object), *ids;
+	u16 *any = codetag_slab_ref_slow(s, object), *ids;
 	unsigned long shift = codetag_slab_shift(s);
 	long index;
 
@@ -46,11 +46,11 @@ static u16 *ref(struct kunit *test, const struct kmem_cache *s, const void *obje
 		return any;
 	if (codetag_slab_find(object, s->codetag_near_mask, shift, &ids, &index))
 		KUNIT_EXPECT_PTR_EQ(test, ids + index, any);
-	if (codetag_slab_try_ref(s, virt_to_slab(object), true, object, shift, &ids))
+	if (codetag_slab_ref_fast(s, virt_to_slab(object), CODETAG_SLAB_KNOWN, object, shift, &ids))
 		KUNIT_EXPECT_PTR_EQ(test, ids, any);
 	else
 		KUNIT_EXPECT_TRUE(test, codetag_slab_is_other(virt_to_slab(object)));
-	if (codetag_slab_try_ref(s, NULL, false, object, shift, &ids))
+	if (codetag_slab_ref_fast(s, NULL, CODETAG_SLAB_UNKNOWN, object, shift, &ids))
 		KUNIT_EXPECT_PTR_EQ(test, ids, any);
 	else
 		KUNIT_EXPECT_GE(test, shift, (unsigned long)CODETAG_SLAB_OTHER);
@@ -488,7 +488,7 @@ static void bulk(struct kunit *test)
 /* Charge an object as a fast path does that has its slab at hand. */
 static bool alloc_again(struct kmem_cache *s, struct slab *slab, void *object)
 {
-	return alloc_hooks_tag(own_tag(), codetag_slab_try_alloc(s, slab, object));
+	return alloc_hooks_tag(own_tag(), codetag_slab_alloc_fast(s, slab, object));
 }
 
 /*
@@ -530,7 +530,7 @@ static void lowest_order(struct kunit *test)
 			KUNIT_EXPECT_EQ(test, (size_t)slab->objects, slab_size(slab) / s->size);
 		/* An object of a usual slab needs no slow way. */
 		if (!codetag_slab_is_other(slab))
-			KUNIT_EXPECT_TRUE(test, codetag_slab_try_free(s, slab, object[i]) &&
+			KUNIT_EXPECT_TRUE(test, codetag_slab_free_fast(s, slab, object[i]) &&
 					  alloc_again(s, slab, object[i]));
 	}
 	KUNIT_EXPECT_GT(test, others, 0);
@@ -657,7 +657,7 @@ static void invalid_free(struct kunit *test)
 		KUNIT_ASSERT_NOT_NULL(test, object);
 	}
 	if (is_kfence_address(object)) {
-		codetag_slab_free_any(s, object + 8);
+		codetag_slab_free_slow(s, object + 8);
 		expect_objects(test, s, 1);
 	}
 	kmem_cache_free(s, object);
