@@ -168,13 +168,14 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 static const struct argp argp = {
 	options, parse, "[FILE] [QUERY…]",
-	"Breaks down all memory that call sites hold, or those that QUERY selects. It counts what "
-	"holds the memory, pages, slab objects and percpu memory, and not the counters. Pages of "
-	"slabs and percpu chunks are counted in addition to their content, as in /proc/allocinfo. The "
+	"Breaks down all memory that call sites hold, or the memory of the call sites that QUERY "
+	"selects. It counts what holds the memory, pages, slab objects and percpu memory, and not the "
+	"counters. Pages of slabs and percpu chunks are counted in addition to their content, as in "
+	"/proc/allocinfo. The "
 	"kernel counts while it works, so what moves meanwhile may be counted or not. FILE is an "
 	"image of a machine's memory, such as a dump of kdump, or a copy of the kernel's file "
-	"census. Control groups are known of pages, and of objects if the kernel or the image tells "
-	"them. Ages, in seconds, are known in an image, of call sites that were split by age. A census "
+	"census. Control groups are known for pages, and for objects if the kernel or the image tells "
+	"them. Ages, in seconds, are known only in an image, for call sites split by age. A census "
 	"has at most " AS_TEXT(MAX_ROWS) " rows. Memory of further rows is added up in the row " OTHERS "."
 	"\vExamples:\n"
 	"  codetag census --by node,zone\n"

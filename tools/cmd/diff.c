@@ -110,9 +110,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 static const struct argp argp = {
 	options, parse, "OLD NEW [QUERY…]\nRECORDING [QUERY…]\n--live SEC [QUERY…]",
-	"Compares two snapshots of /proc/allocinfo, matched by tag, not by row. A call site "
-	"whose line is another one in another kernel is known by its function and its place "
-	"in it."
+	"Compares two snapshots of /proc/allocinfo, matched by tag, not by row. If two kernels have "
+	"different line numbers, a call site is matched by its file, its function and its position "
+	"among the call sites of that function."
 	"\vLists the changes, the largest first; --min and --max are about the "
 	"change. QUERY is like \"file fs/* module ext4\", see codetag(1).\n\n"
 	"Examples:\n"

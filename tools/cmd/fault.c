@@ -12,8 +12,9 @@ static const struct argp_option options[] = {
 	{ "list", ARMED_LIST, NULL, 0,
 	  "List the faults there are and were, and how often they struck", 1 },
 	{ "csv", ARMED_CSV, NULL, 0, "With --list: write CSV", 1 },
-	{ "probability", ARMED_SETTING, "PERCENT", 0, "Of allocations that fail (default: 100)", 2 },
-	{ "interval", ARMED_SETTING + 1, "N", 0, "Only each Nth of those (default: 1)", 2 },
+	{ "probability", ARMED_SETTING, "PERCENT", 0,
+	  "Percentage of the remaining allocations that fail (default: 100)", 2 },
+	{ "interval", ARMED_SETTING + 1, "N", 0, "Consider only every Nth allocation (default: 1)", 2 },
 	{ "times", ARMED_SETTING + 2, "N", 0,
 	  "Fail so often at each call site, -1 is for ever (default: 1)", 2 },
 	{ "space", ARMED_SETTING + 3, "BYTES", 0,
@@ -41,8 +42,9 @@ static const struct argp argp = {
 	"Makes allocations fail at the chosen call sites, to test the code that deals "
 	"with it: without settings the next one at each of them. The kernel needs "
 	"CONFIG_CODETAG_FAULT_INJECTION."
-	"\vA query with a module is remembered for when it is loaded again, see codetag "
-	"remembered. The kernel's log tells of each failure. The columns of --list are "
+	"\vOf the settings, --space comes first, then --interval and then --probability. The kernel "
+	"remembers a query that names a module, and applies it whenever that module is loaded, see "
+	"codetag remembered. The kernel's log reports each failure. The columns of --list are "
 	"passed, failed, skipped, state, name, file, line, module and func.\n\n"
 	"Examples:\n"
 	"  codetag fault func ext4_alloc_inode\n"

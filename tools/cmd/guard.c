@@ -12,7 +12,7 @@ static const struct argp_option options[] = {
 	{ "list", ARMED_LIST, NULL, 0,
 	  "List the guards, and how many objects KFENCE took", 1 },
 	{ "csv", ARMED_CSV, NULL, 0, "With --list: write CSV", 1 },
-	{ "rate", ARMED_SETTING, "N", 0, "KFENCE takes each Nth object (default: 1)", 2 },
+	{ "rate", ARMED_SETTING, "N", 0, "KFENCE takes every Nth object (default: 1)", 2 },
 	{ 0 }
 };
 
@@ -27,15 +27,15 @@ static const struct table_column columns[] = {
 
 static const struct argp argp = {
 	options, armed_parse, "QUERY…\n--all\n--list [QUERY…]",
-	"Guards the slab objects of the chosen call sites: the kernel's log tells of an access "
-	"to such an object after its free at once, and of a write beyond its end when it is "
-	"freed. The kernel needs CONFIG_CODETAG_GUARD."
+	"Guards the slab objects of the chosen call sites. The kernel's log reports an access to "
+	"such an object after its free at once. It reports a write beyond the end when the object "
+	"is freed, or at once if the write leaves the page. The kernel needs CONFIG_CODETAG_GUARD."
 	"\vKFENCE takes the guarded objects, up to the size of a page; it need not be sampling. "
 	"Its pool has CONFIG_KFENCE_NUM_OBJECTS objects (255 by default). While the pool is "
 	"used up, objects are not guarded and count as missed: choose few call sites, or a "
-	"larger rate. A query with a module is remembered for when it is loaded again, see "
-	"codetag remembered. The columns of --list are passed, guarded, missed, rate, state, "
-	"name, file, line, module and func.\n\n"
+	"larger rate. The kernel remembers a query that names a module, and applies it whenever "
+	"that module is loaded, see codetag remembered. The columns of --list are passed, guarded, "
+	"missed, rate, state, name, file, line, module and func.\n\n"
 	"Examples:\n"
 	"  codetag guard func ext4_alloc_inode\n"
 	"  codetag guard --rate 100 file 'net/sctp/*'\n"

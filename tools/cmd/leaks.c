@@ -42,7 +42,7 @@ static const struct argp_option options[] = {
 	{ "for", KEY_FOR, "TIME", 0,
 	  "Stacks: how long, such as 90 (seconds, the default), 5m or 2h", 0 },
 	{ "sites", KEY_SITES, "N", 0,
-	  "Stacks: split the N sites that grow most at most (default: 32)", 0 },
+	  "Stacks: split at most the N sites that grow most (default: 32)", 0 },
 	{ "drop", KEY_DROP, NULL, 0,
 	  "Live, stacks: in the end let the kernel drop its caches, and test the rest", 0 },
 	DEBUGFS_DIR_OPTION,

@@ -59,8 +59,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 static const struct argp argp = {
 	options, parse, "",
-	"Lists the queries about modules, which the kernel remembers from enable, disable, "
-	"split, fault and guard and carries out again whenever such a module is loaded."
+	"Lists the queries that name a module. The kernel remembers them from enable, disable, "
+	"split, fault, guard and trace --on, and applies them whenever such a module is loaded."
 	"\vExamples:\n"
 	"  codetag remembered\n"
 	"  codetag remembered --forget 2\n"

@@ -119,10 +119,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 static const struct argp argp = {
 	options, parse, "BUILD|FILE",
 	"Shows the static footprint of a built kernel tree, modules included, from its object "
-	"files: code, constants, data and zeroed data, the part for the start and the "
-	"end only (sections .init and .exit, in none of the others), and of the data the part of the "
-	"allocation tags take. Or of one FILE: an object, a module, a vmlinux, whose tags are "
-	"only known (else '-') if it has symbols."
+	"files: code, constants, data, zeroed data, and the sections .init and .exit, which count in "
+	"no other column. The column tags is the part of the data that allocation tags take. For a "
+	"single FILE (an object, a module or a vmlinux), tags are known only if it has symbols (else '-')."
 	"\vObjects are counted as the compiler made them: the linker drops, merges and adds "
 	"some. Those linked from other objects are not counted again.\n\n"
 	"Examples:\n"

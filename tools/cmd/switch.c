@@ -33,8 +33,9 @@ static int run(const struct argp *argp, int argc, char **argv, const char *actio
 static const struct argp enable_argp = {
 	NULL, parse, "QUERY…\n--all",
 	"Starts to count the allocations of the chosen call sites."
-	"\vMemory that they allocate while they are disabled is never counted. A query with a "
-	"module is remembered for when it is loaded again, see codetag remembered.\n\n"
+	"\vMemory that they allocate while they are disabled is never counted. The kernel remembers "
+	"a query that names a module, and applies it whenever that module is loaded, see codetag "
+	"remembered.\n\n"
 	"Examples:\n"
 	"  codetag enable --all\n"
 	"  codetag enable module ext4\n"
@@ -51,8 +52,9 @@ int cmd_enable(int argc, char **argv)
 static const struct argp disable_argp = {
 	NULL, parse, "QUERY…\n--all",
 	"Stops counting the allocations of the chosen call sites."
-	"\vMemory that they hold already stays counted until it is freed. A query with a module is "
-	"remembered for when it is loaded again, see codetag remembered.\n\n"
+	"\vMemory that they hold already stays counted until it is freed. The kernel remembers a "
+	"query that names a module, and applies it whenever that module is loaded, see codetag "
+	"remembered.\n\n"
 	"Examples:\n"
 	"  codetag disable func alloc_slab_page\n"
 	"  codetag disable --dry-run file 'drivers/*' module vmlinux\n"

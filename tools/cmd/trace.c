@@ -58,7 +58,7 @@ static const struct argp_option options[] = {
 	{ "on", KEY_ON, NULL, 0,
 	  "Let the kernel emit codetag:alloc and codetag:free for the chosen call sites, for perf, "
 	  "trace-cmd or bpftrace", -1 },
-	{ "off", KEY_OFF, NULL, 0, "Emit them no longer", -1 },
+	{ "off", KEY_OFF, NULL, 0, "Stop the events of the chosen call sites", -1 },
 	{ "all", 'a', NULL, 0, "With --on and --off: all call sites, without a query", -1 },
 	{ "order-by", 's', "KEY", 0,
 	  "Sort by %s (default: total_dynamic). Current means now, total ever; waste is lost "

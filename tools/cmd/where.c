@@ -51,8 +51,8 @@ enum { KEY_ONCE = 0x200, KEY_RECOUNT, KEY_NO_RECOUNT, KEY_PSS };
 static const struct argp_option options[] = {
 	{ "once", KEY_ONCE, NULL, 0, "Print the table once and end (the default for files, and if "
 	  "the output is no terminal)", 0 },
-	{ "delay", 'd', "SEC", 0, "Refresh every SEC seconds (default: 5); for the table once the time "
-	  "over which allocations and frees are counted", 0 },
+	{ "delay", 'd', "SEC", 0, "Refresh every SEC seconds (default: 5); with --once, count allocations "
+	  "and frees for SEC seconds", 0 },
 	{ "recount", KEY_RECOUNT, NULL, 0, "Count the charged pages even with more than 64 GiB of "
 	  "memory. All CPUs stop for some milliseconds per 64 MiB. Up to 64 GiB this is the "
 	  "default, for root on a codetag kernel", 1 },
