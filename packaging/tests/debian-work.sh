@@ -187,8 +187,12 @@ bpftrace_reads()
 	grep '@\[cat\]: [1-9]' /tmp/bpf
 }
 
-# activity_of FUNCTION: its allocations and frees
-activity_of() { sed -n "s/^ *\([0-9]*\) *\([0-9]*\) .* func:$1\$/\1 \2/p" /sys/kernel/debug/codetag/activity; }
+# activity_of FUNCTION: the allocations and frees of its lines
+activity_of()
+{
+	awk -v func_="func:$1 " 'index($0 " ", " " func_) { allocs += $1; frees += $2 }
+		END { print allocs + 0, frees + 0 }' /sys/kernel/debug/codetag/activity
+}
 
 # load_msg() calls alloc_msg() once for each short message, and free_msg() frees that. Nobody
 # else sends messages.
