@@ -179,6 +179,8 @@ void remarks_free(struct remarks *remarks)
 void missing_find(struct text *lines, const struct explanation *e, const struct snapshot *host)
 {
 	const struct machine *machine = &host->machine;
+	int64_t moved = machine->moved < 0 ? -machine->moved : machine->moved;
+	char size[SIZE_TEXT];
 
 	text_clear(lines);
 	if (machine->profiling == PROFILING_NONE)
@@ -196,4 +198,7 @@ void missing_find(struct text *lines, const struct explanation *e, const struct 
 			  "are pages.\n");
 	if (e->overlap && percent(e->overlap, e->installed) >= 0.1)
 		text_puts(lines, "The counters are of different times: some memory was in two of them.\n");
+	if (moved && percent(moved, e->installed) >= 0.1)
+		text_printf(lines, "%s were %s while the memory was read: unaccounted can be wrong by as much.\n",
+			    size_format(size, moved, true), machine->moved > 0 ? "freed" : "allocated");
 }

@@ -195,8 +195,22 @@ double host_activity(struct snapshot *now, const struct snapshot *before)
 	return (double)(now->counted - before->counted) / 1000;
 }
 
+/* MemFree, in bytes; 0 if it cannot be read. */
+static int64_t free_memory(void)
+{
+	struct fields meminfo = { 0 };
+	int64_t bytes = 0;
+
+	if (fields_read(&meminfo, "/proc/meminfo")) {
+		bytes = fields_number(&meminfo, "MemFree");
+		fields_free(&meminfo);
+	}
+	return bytes;
+}
+
 void host_read_live(struct snapshot *host, const struct host_options *options)
 {
+	int64_t free_before = free_memory();
 	struct utsname names;
 	struct timespec now;
 	bool counted = options->recount && recount();
@@ -219,6 +233,7 @@ void host_read_live(struct snapshot *host, const struct host_options *options)
 	}
 	if (options->activity)
 		read_activity(host);
+	host->machine.moved = sub64(free_memory(), free_before);
 	if (options->holders) {
 		read_reclaim(&host->machine.slabinfo);
 		host_read_processes(&host->machine.processes, options->pss);

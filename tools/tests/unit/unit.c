@@ -29,6 +29,7 @@ int main(void)
 	test_allocinfo();
 	test_contexts();
 	test_control();
+	test_explain();
 	test_match();
 	test_message();
 	test_strmap();

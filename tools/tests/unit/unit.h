@@ -12,6 +12,7 @@ void test_activity(void);
 void test_allocinfo(void);
 void test_contexts(void);
 void test_control(void);
+void test_explain(void);
 void test_kmem(void);
 void test_match(void);
 void test_message(void);
