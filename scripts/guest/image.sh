@@ -27,6 +27,9 @@ echo hold all >/sys/kernel/debug/codetag_test/run
 # An unloaded module with memory, and contexts of what is split.
 rmmod codetag_victim
 echo 'file mm/* keys=stack,node; file fs/* keys=size,age' >$CODETAG/control || exit
+# All values at once, of each key that this kernel has
+echo 'file lib/* keys=node,cpu,accounted,gfp,size,age,cgroup,task' >$CODETAG/control ||
+	echo 'file lib/* keys=node,cpu,accounted,gfp,size,age,task' >$CODETAG/control || exit
 mkdir -p /tmp/work
 # Not every kernel has ext4.
 mount -t ext4 /dev/vda /tmp/work || mount -t tmpfs none /tmp/work || exit

@@ -177,13 +177,6 @@ static void put_age(const struct reader *r, uint64_t age)
 		    r->now > start ? r->now - start : 0);
 }
 
-/* These keys share one word. */
-static bool is_small(const char *key)
-{
-	return !strcmp(key, "node") || !strcmp(key, "cpu") || !strcmp(key, "accounted") ||
-	       !strcmp(key, "gfp");
-}
-
 static void put_small(const struct reader *r, const char *key, uint64_t word)
 {
 	const uint64_t *n = r->image->n;
@@ -194,13 +187,15 @@ static void put_small(const struct reader *r, const char *key, uint64_t word)
 		text_printf(r->out, " cpu=%u", (unsigned int)(word >> n[N_CPU_SHIFT] & 0x3fff));
 	else if (!strcmp(key, "accounted"))
 		text_printf(r->out, " accounted=%s", word >> n[N_ACCOUNTED_SHIFT] & 1 ? "yes" : "no");
+	else if (strcmp(key, "node"))
+		text_printf(r->out, " %s=?", key);
 	else if (!(uint16_t)word)
 		text_puts(r->out, " node=all");
 	else
 		text_printf(r->out, " node=%d", (uint16_t)word - 1);
 }
 
-/* Reads the value of another key. Returns its number of words. */
+/* Reads the value of another key. Returns its number of words, 0 for a key of a newer kernel. */
 static size_t put_value(const struct reader *r, const char *key, const uint64_t *word)
 {
 	const uint64_t *n = r->image->n;
@@ -215,8 +210,12 @@ static size_t put_value(const struct reader *r, const char *key, const uint64_t 
 		put_age(r, *word);
 	else if (!strcmp(key, "cgroup") && !*word)
 		text_puts(r->out, " cgroup=none");
+	else if (!strcmp(key, "cgroup"))
+		text_printf(r->out, " cgroup=%" PRIu64, group);
+	else if (!strcmp(key, "size"))
+		text_printf(r->out, " size=%" PRIu64, *word);
 	else
-		text_printf(r->out, " %s=%" PRIu64, key, strcmp(key, "cgroup") ? *word : group);
+		return 0;
 	return 1;
 }
 
@@ -227,17 +226,25 @@ static void put_values(const struct reader *r, const char *raw)
 	uint32_t split = get32(raw, n[N_CONTEXT_SPLIT]);
 	size_t words = n[N_VALUE_WORDS], word = 0;
 	uint64_t value[MAX_WORDS + MAX_TASK / 8] = { 0 };
+	size_t taken = 1;
 
 	memcpy(value, raw + n[N_CONTEXT_WORDS], 8 * words);
+	/* These keys share one word. */
 	for (size_t i = 0; i < r->keys; i++) {
-		if (!(split >> i & 1) || !is_small(r->key[i]))
+		if (!(split & n[N_SMALL_KEYS] & 1U << i))
 			continue;
 		put_small(r, r->key[i], value[0]);
 		word = 1;
 	}
-	for (size_t i = 0; i < r->keys && word < words; i++)
-		if (split >> i & 1 && !has_frames(r->key[i]) && !is_small(r->key[i]))
-			word += put_value(r, r->key[i], &value[word]);
+	/* The values behind one that is not known are not known, either. */
+	for (size_t i = 0; i < r->keys && word < words; i++) {
+		if (!(split >> i & 1) || n[N_SMALL_KEYS] >> i & 1 || has_frames(r->key[i]))
+			continue;
+		taken = taken ? put_value(r, r->key[i], &value[word]) : 0;
+		if (!taken)
+			text_printf(r->out, " %s=?", r->key[i]);
+		word += taken;
+	}
 }
 
 /* The frames that are left of a stack whose module is gone. */
