@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The lines of code that take memory at boot, before there is a page allocator.
+ * Memory that lines of code take from memblock during boot.
  *
- * Each call of memblock below tells which line it stands in. memblock keeps a list of who
- * has taken which range until it gives the rest to the page allocator. From then on,
- * /sys/kernel/debug/codetag/boot shows the memory of that list that was never freed.
+ * Each memblock call below records its line in codetag_boot_site, and mm/codetag/boot.c keeps
+ * the list of ranges and lines until memblock gives the rest to the page allocator. From then
+ * on, /sys/kernel/debug/codetag/boot shows the memory of that list that was never freed.
  */
 #ifndef _LINUX_CODETAG_BOOT_H
 #define _LINUX_CODETAG_BOOT_H

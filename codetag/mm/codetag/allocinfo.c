@@ -39,9 +39,7 @@ static void *allocinfo_find(struct seq_file *m, loff_t *pos)
  * @m:		the file; its private data is a struct allocinfo_iter
  * @pos:	where to begin
  *
- * allocinfo_next() and allocinfo_stop() go on and end.
- *
- * Context: Process. Takes codetag_lock().
+ * Context: Process. Takes codetag_lock(), which allocinfo_stop() releases.
  * Return: SEQ_START_TOKEN for the header, or a struct codetag_info; NULL at the end.
  */
 void *allocinfo_start(struct seq_file *m, loff_t *pos)
@@ -54,12 +52,28 @@ void *allocinfo_start(struct seq_file *m, loff_t *pos)
 	return *pos ? allocinfo_find(m, pos) : SEQ_START_TOKEN;
 }
 
+/**
+ * allocinfo_next - go on reading a file that has a line for each tag
+ * @m:		the file
+ * @v:		the last line, not used
+ * @pos:	position of the last line; on return that of the next one
+ *
+ * Context: Process, with codetag_lock() held.
+ * Return: A struct codetag_info; NULL at the end.
+ */
 void *allocinfo_next(struct seq_file *m, void *v, loff_t *pos)
 {
 	(*pos)++;
 	return allocinfo_find(m, pos);
 }
 
+/**
+ * allocinfo_stop - undo allocinfo_start()
+ * @m:	the file
+ * @v:	the last line, not used
+ *
+ * Context: Process, with codetag_lock() held.
+ */
 void allocinfo_stop(struct seq_file *m, void *v)
 {
 	codetag_unlock();

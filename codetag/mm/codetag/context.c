@@ -367,7 +367,8 @@ struct codetag_context *codetag_context_found(const struct codetag_context *ctx)
  * @size:	bytes that were asked for
  * @max_id:	the highest id that can be stored
  *
- * Context: Any but NMI, with preemption disabled until the allocation is charged.
+ * Context: Any, with preemption disabled until the allocation is charged. In NMI it is charged
+ *	    to the site and counted as lost.
  * Return: The id of a context of the current site, or that of the site.
  */
 unsigned int codetag_context_id(int nid, gfp_t gfp, bool accounted, size_t size,
@@ -658,6 +659,8 @@ void codetag_page_asked(struct codetag_asked *asked, struct page *page, unsigned
  * __codetag_page_charged - see codetag_page_charged()
  * @page:	first page
  * @order:	order of the allocation
+ *
+ * Context: As codetag_page_charged().
  */
 void __codetag_page_charged(struct page *page, unsigned int order)
 {
@@ -682,6 +685,8 @@ void __codetag_page_charged(struct page *page, unsigned int order)
 /**
  * __codetag_folio_charged - see codetag_folio_charged()
  * @folio: the folio
+ *
+ * Context: As codetag_page_charged().
  */
 void __codetag_folio_charged(struct folio *folio)
 {

@@ -56,7 +56,8 @@ struct page;
  * @lost:	allocations that got no context
  * @calls:	known return addresses of the calls of its allocator
  *
- * Allocators find it under RCU; changed with codetag_context_lock held.
+ * Allocators find it under RCU; changed with codetag_context_lock held. A site is removed
+ * only with codetag_sem held for writing. @lost is per CPU, without a lock.
  */
 struct codetag_site {
 	struct hlist_node by_tag;
@@ -96,7 +97,12 @@ struct codetag_stack_text;
  *	FREE -> HASHED -> UNHASHED -> (grace period) -> DETACHED -> (grace period) -> FREE
  *
  * UNHASHED goes back to HASHED if memory was charged before the grace period ended. It
- * becomes STALE instead if its stack has gone with a module or an equal context exists.
+ * becomes STALE instead if an equal context exists by then. Any state but FREE and DETACHED
+ * becomes STALE when code of the stack is unloaded.
+ *
+ *	STALE -> STALE_UNHASHED -> (grace period) -> DETACHED
+ *
+ * STALE_UNHASHED goes back to STALE if it holds memory after the grace period.
  */
 enum codetag_context_state {
 	CODETAG_CONTEXT_FREE,
@@ -109,9 +115,9 @@ enum codetag_context_state {
 
 /**
  * struct codetag_context - one value of the keys of a split site, with an id
- * @node:	in the hash table if it is hashed, else in the list of free contexts
+ * @node:	in the hash table while HASHED, in a free list while FREE, else in none
  * @list:	in the contexts of @site
- * @site:	the site, NULL if it is free
+ * @site:	the site, NULL while DETACHED or FREE
  * @hash:	of the values
  * @lookup_key:	the site and the value in one word, see codetag_lookup_key()
  * @split_by:	keys that its site was split by, see codetag_split_bits()
@@ -127,7 +133,10 @@ enum codetag_context_state {
  * @stack:	return addresses, the innermost first
  *
  * Allocators find it under RCU, and its key does not change while they can.
- * Everything but the counters is changed with codetag_context_lock held.
+ *
+ * Locks for changes: codetag_pool.mutex for @seen, @text, and @nr_frames once the context is
+ * stale. The counters have no lock. Everything else: codetag_context_lock. new_context()
+ * sets @seen before the context is published.
  */
 struct codetag_context {
 	struct hlist_node node;
@@ -446,6 +455,8 @@ static __always_inline void codetag_page_charged(struct page *page, unsigned int
 /**
  * codetag_folio_charged - codetag_page_charged() for a folio
  * @folio: the folio
+ *
+ * Context: As codetag_page_charged().
  */
 static __always_inline void codetag_folio_charged(struct folio *folio)
 {
@@ -485,7 +496,8 @@ static inline void codetag_folio_charged(struct folio *folio) {}
  * @size:	requested bytes
  * @max_id:	the highest id that can be stored
  *
- * Context: Any but NMI, with preemption disabled until the allocation is charged.
+ * Context: Any, with preemption disabled until the allocation is charged. In NMI the allocation
+ *	    of a split site is charged to the site and counted as lost.
  * Return: The id of the current call site or of one of its contexts;
  *	   CODETAG_ID_NONE if the site is switched off. A site's own id can be
  *	   above @max_id.

@@ -332,6 +332,8 @@ void codetag_contexts_lock(void)
 
 /**
  * codetag_contexts_unlock - undo codetag_contexts_lock()
+ *
+ * Context: Process, with codetag_contexts_lock() held.
  */
 void codetag_contexts_unlock(void)
 {
@@ -370,6 +372,7 @@ struct codetag_context *codetag_context_next(unsigned int id)
  * A quarter of the ids, if that takes no more than 1/64 of the memory: each CPU
  * counts for itself.
  *
+ * Context: Any.
  * Return: The number.
  */
 unsigned int codetag_default_contexts(u64 memory, unsigned int cpus)

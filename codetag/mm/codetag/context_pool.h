@@ -17,7 +17,8 @@ struct workqueue_struct;
  * struct codetag_supply - free contexts of one kind
  * @free:	those that every page can hold, and those that only objects can
  * @nr_free:	how many there are
- * @nr_sites:	sites that are split, for which they are prepared
+ * @nr_sites:	sites that are split, for which they are prepared; set by codetag_split_count()
+ *		only, with codetag_sem held
  */
 struct codetag_supply {
 	struct hlist_head free[2];
@@ -33,7 +34,7 @@ struct codetag_supply {
  * @supply:	free contexts: for sites that are not traced, and for those that are
  * @nr_used:	other contexts
  *
- * codetag_context_lock protects @supply but for the number of sites, and @nr_used.
+ * codetag_context_lock protects @nr_used, and @supply except for its @nr_sites.
  */
 struct codetag_pool {
 	struct mutex mutex; /* for blocks */

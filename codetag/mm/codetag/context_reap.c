@@ -179,7 +179,7 @@ static bool reap_free(struct codetag_block *block)
 }
 
 /**
- * codetag_split_count - count the sites that are split
+ * codetag_split_count - set the number of split sites, which sizes the supply of free contexts
  *
  * Context: Process, with codetag_lock() held.
  */
@@ -353,7 +353,7 @@ static void keep_stacks(const struct module *mod, bool init)
  * @mod: the module, none of whose code will run any more
  *
  * Most of these stacks became text when the module began to go. Code of the module that
- * still ran then may have allocated meanwhile: such stacks keep the bare addresses.
+ * still ran then may have allocated meanwhile. Such stacks show [unknown] for these frames.
  *
  * Context: Process.
  */

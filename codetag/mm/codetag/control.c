@@ -234,7 +234,7 @@ free:
 
 /* ---- boot --------------------------------------------------------------------- */
 
-/* Two copies of the boot parameter: one for early, one for when memory can be had. */
+/* The boot parameter as given, and a scratch copy that the parser overwrites. */
 static char boot_source[BOOT_TEXT_MAX] __initdata;
 static char boot_text[BOOT_TEXT_MAX] __initdata;
 
@@ -297,7 +297,10 @@ void __init codetag_control_init(void)
 			codetag_change_flags(&query);
 }
 
-/* The rest of the parameter needs memory: faults, guards, traces and remembered queries. */
+/*
+ * Run all queries again now that memory can be allocated: codetag_control_init() only set the
+ * flags.
+ */
 static int __init control_boot_init(void)
 {
 	size_t pos = 0, len = strlen(boot_source);

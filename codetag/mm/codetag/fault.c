@@ -25,15 +25,16 @@
 /**
  * struct codetag_fault - the fault of one call site
  * @armed:	the site
- * @attr:	when to fail
- * @by_count:	do not ask @attr when, but @nth
+ * @attr:	decides whether an allocation fails
+ * @by_count:	let the first @nth - 1 pass, then ask @attr
  * @nth:	allocations until the one that fails, counting that one
  * @passed:	allocations that were asked about
  * @failed:	allocations that were made to fail
  * @skipped:	allocations that may not fail (__GFP_NOFAIL)
  * @spent:	it has failed as often as it should
  *
- * The counts are atomic. The other members do not change, but for @spent, which is only set.
+ * The counts are atomic. should_fail_ex() updates @attr. The other members are constant, except
+ * @spent, which is only set.
  */
 struct codetag_fault {
 	struct codetag_armed armed;

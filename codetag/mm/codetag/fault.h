@@ -61,6 +61,8 @@ static inline struct alloc_tag *codetag_fault_hold(void)
 /**
  * codetag_fault_release - the end of codetag_fault_hold()
  * @outer: what that returned
+ *
+ * Context: Process, the same task as for codetag_fault_hold().
  */
 static inline void codetag_fault_release(struct alloc_tag *outer)
 {

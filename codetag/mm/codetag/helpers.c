@@ -117,7 +117,8 @@ static noinline bool find_answer(unsigned long *answer, unsigned long entry)
  * codetag_is_helper - is a function a helper?
  * @entry: a return address in it
  *
- * Context: Any but NMI, with preemption disabled, unless codetag_context_locked().
+ * Context: Any but NMI, with preemption disabled; must not be called while
+ *	    codetag_context_locked().
  * Return: Whether it is in the list.
  */
 bool codetag_is_helper(unsigned long entry)

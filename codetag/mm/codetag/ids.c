@@ -113,7 +113,7 @@ u16 codetag_ids_find(void)
 
 /**
  * codetag_ids_publish - let allocations find the counters of a range
- * @range: the range, complete but for its list
+ * @range: the range, complete and in codetag_ranges
  *
  * Frees do not find those of traced sites by themselves, see traced.c.
  *
@@ -219,9 +219,10 @@ static void sum_up(u16 id, unsigned int nr, struct codetag_sum *sums)
 
 /**
  * alloc_tag_read - sum up the counters of an id
- * @id: an id that has counters: reserved, built in, or of a module
+ * @id: an id that has counters: reserved, built in, of a module or of a context
  *
- * Context: Any. For a module's id, with codetag_lock() held.
+ * Context: Any; the caller keeps the counters: codetag_lock() for a module's id, codetag_lock()
+ *	    or codetag_pool.mutex for a context's.
  * Return: The sum over all possible CPUs, each read once, one after another.
  */
 struct codetag_sum alloc_tag_read(u16 id)
@@ -269,7 +270,7 @@ void alloc_tag_read_block(unsigned int first, struct codetag_sum *sums)
  * @id:		an id that has counters
  * @sums:	see codetag_next()
  *
- * Context: Process, with codetag_lock() held.
+ * Context: Any, with codetag_lock() held. May sleep unless @sums has may_sleep false.
  * Return: The sum over all possible CPUs.
  */
 struct codetag_sum codetag_read_ahead(u16 id, struct codetag_sums *sums)
@@ -341,20 +342,20 @@ bool codetag_id_holds_memory(u16 id)
 /**
  * alloc_tag_damaged - report an id that no tag has
  * @id:		the id
- * @what:	its place: "page" or "object of"
- * @name:	the page or the cache
+ * @place:	its place: "page", "an object of" or "percpu"
+ * @name:	the page, the cache or "chunk"
  *
  * A write beyond the last object of a slab hits the ids first. Such memory cannot be
  * uncharged, so it stays charged to its site.
  *
  * Context: Any.
  */
-void alloc_tag_damaged(u16 id, const char *what, const char *name)
+void alloc_tag_damaged(u16 id, const char *place, const char *name)
 {
 	atomic_long_inc(&codetag_ids_damaged);
 	/* The freeing task may hold locks that a console takes. */
 	printk_deferred_once(KERN_WARNING pr_fmt("%s %s: id %u of no call site, overwritten\n"),
-			     what, name, id);
+			     place, name, id);
 }
 
 /* ---- reports, boot ------------------------------------------------------------ */

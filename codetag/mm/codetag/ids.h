@@ -110,6 +110,9 @@ struct codetag_block_counters {
  * @rcu:	to free it
  * @counters:	their counters
  * @contexts:	the contexts
+ *
+ * codetag_pool.mutex protects @list and @unlisted, codetag_context_lock @nr_used; @first,
+ * @traced and @counters do not change.
  */
 struct codetag_block {
 	struct list_head list;
@@ -135,7 +138,7 @@ enum codetag_range_kind {
 #define CODETAG_UNCOUNTED	UINT_MAX
 
 /**
- * struct codetag_range - tags of one module: a block of ids, or all that have none
+ * struct codetag_range - tags of one module, or a block of contexts
  * @list:	in codetag_ranges, those without ids first, the others in the order of loading
  * @kind:	the owner
  * @pinned:	tags that have contexts
@@ -151,8 +154,11 @@ enum codetag_range_kind {
  * @rcu:	to free it; reports find it under RCU
  * @modname:	name of the module
  *
- * codetag_sem protects everything but the counters. The lock of codetag_content() protects
- * @nr_lines, too.
+ * A range of a module is a block of ids, or all tags that have none.
+ *
+ * Changed with codetag_sem held for writing; read with it held or under RCU. Two members also
+ * change with codetag_sem held for reading: @pinned, by one writer at a time, and @nr_lines,
+ * with the lock of codetag_content() held. The counters have no lock.
  */
 struct codetag_range {
 	struct list_head list;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Declarations that are too few for a header of their own. ids.h, tags.h, site.h, totals.h and
- * owner.h belong to the files of these names. split.h, faults.h, page_store.h and slab_far.h are
- * for the profiler itself; context.h, fault.h, page_tag.h and slab_ref.h are for the allocators.
+ * Declarations shared by many files. A file's own header has its name. For the allocators:
+ * context.h, fault.h, slab_ref.h, traced.h, recount.h, this file.
  */
 #ifndef _MM_CODETAG_INTERNAL_H
 #define _MM_CODETAG_INTERNAL_H

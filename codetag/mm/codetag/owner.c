@@ -214,7 +214,8 @@ static bool object_owner_of(const void *addr, struct codetag_owner *owner)
 /**
  * codetag_owner_of - find the call site of the memory at an address
  * @addr:	any address
- * @owner:	filled in if there is one
+ * @owner:	filled in if a call site is charged. For a free slab object only its name and
+ *		@offset are set, and the result is false. The caller zeroes it first.
  *
  * Context: Any.
  * Return: false if there is no slab object or page at @addr that is charged to a call site.

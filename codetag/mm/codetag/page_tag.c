@@ -233,7 +233,7 @@ static bool __init page_tag_ext_setup(void)
  * @nr: number of slots
  *
  * Context: Any.
- * Return: Whether it can.
+ * Return: Whether it has.
  */
 bool page_tag_slots_fit(u64 nr)
 {
@@ -484,6 +484,8 @@ struct page *pgalloc_tag_holder(struct page *page)
 /**
  * page_tag_show_stats - the page store's part of the stats file
  * @m: where to print to
+ *
+ * Context: Process.
  */
 void page_tag_show_stats(struct seq_file *m)
 {

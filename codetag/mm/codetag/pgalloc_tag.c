@@ -14,13 +14,18 @@
 #include "stats.h"
 #include "traced.h"
 
-/* Pages whose id did not fit the store, and pages freed alone that are a part of more. */
+/*
+ * Allocations whose id did not fit the store; first pages freed without the rest of their
+ * allocation.
+ */
 atomic_long_t pgalloc_tag_nr_not_representable;
 atomic_long_t pgalloc_tag_nr_freed_in_parts;
 
 /**
  * pgalloc_tag_show_stats - the page allocator's part of the stats file
  * @m: where to print to
+ *
+ * Context: Process.
  */
 void pgalloc_tag_show_stats(struct seq_file *m)
 {
@@ -158,6 +163,7 @@ static void sub_id(const struct page *page, size_t bytes, u16 id)
  * __pgalloc_tag_first - pgalloc_tag_first() for any store
  * @page: first page, which is even
  *
+ * Context: Any.
  * Return: The id.
  */
 u16 __pgalloc_tag_first(struct page *page)
@@ -237,6 +243,8 @@ void pgalloc_tag_sub_slow(struct page *page, unsigned int order)
  * @page:	first page
  * @order:	order of the allocation
  * @id:		id that the first page held
+ *
+ * Context: Any.
  */
 void __pgalloc_tag_sub_tail(struct page *page, unsigned int order, u16 id)
 {
@@ -282,6 +290,8 @@ unsigned int pgalloc_tag_order(const struct page *page)
 /**
  * __pgalloc_tag_offline - see pgalloc_tag_offline()
  * @page: the page
+ *
+ * Context: Any.
  */
 void __pgalloc_tag_offline(struct page *page)
 {
@@ -307,6 +317,8 @@ void __pgalloc_tag_offline(struct page *page)
  * @page:	first page
  * @old_order:	order of the allocation
  * @new_order:	order of the parts
+ *
+ * Context: Any; nobody else may free the pages.
  */
 void __pgalloc_tag_split(struct page *page, unsigned int old_order, unsigned int new_order)
 {
@@ -334,6 +346,8 @@ void __pgalloc_tag_split(struct page *page, unsigned int old_order, unsigned int
  * __pgalloc_tag_swap - see pgalloc_tag_swap()
  * @new: folio that takes over
  * @old: folio that goes away
+ *
+ * Context: Any but NMI; nobody else may free the folios.
  */
 void __pgalloc_tag_swap(struct folio *new, struct folio *old)
 {

@@ -686,14 +686,14 @@ bool codetag_query_matches(const struct codetag_query *q, const struct codetag *
 }
 
 /**
- * codetag_query_names_module - may a query choose sites of a module?
+ * codetag_query_names_module - does a query have a module term that a loadable module can match?
  * @q:		the query
  *
  * A query whose module term is not just "vmlinux" may mean a module that is
  * not loaded yet. So may one that says only which modules it does not mean.
  *
  * Context: Any.
- * Return: true if it may.
+ * Return: true if it has.
  */
 bool codetag_query_names_module(const struct codetag_query *q)
 {

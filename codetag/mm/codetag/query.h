@@ -27,8 +27,8 @@
  * that has blanks or separators in it is written "like this". A '#' at the start
  * of a word begins a comment, which ends with the line.
  *
- * This file has no locks, no allocations and no state: the codetag command is
- * built with it, too.
+ * query.c and subsystem.c take no locks, allocate nothing and keep no state,
+ * because the codetag command is built with them, too.
  */
 #ifndef _MM_CODETAG_QUERY_H
 #define _MM_CODETAG_QUERY_H
@@ -105,7 +105,7 @@ extern const char * const codetag_key_names[CODETAG_NR_KEYS];
 
 /**
  * struct codetag_keys - how a site is asked to be split
- * @mask:	a bit for each enum codetag_key, 0: not at all
+ * @mask:	bits of enum codetag_key, and CODETAG_SPLIT_TRACE; 0: not split
  * @depth:	frames of a stack
  * @max:	contexts that the site may have
  */

@@ -87,6 +87,8 @@ bool codetag_recount_prepare(void)
 
 /**
  * codetag_recount_done - undo codetag_recount_prepare()
+ *
+ * Context: Process, after codetag_recount_prepare().
  */
 void codetag_recount_done(void)
 {

@@ -95,6 +95,8 @@ struct codetag_percpu_pos {
 /**
  * codetag_recount_flush - add to @found what is not in it yet
  * @rc: the recount
+ *
+ * Context: Any, by the CPU that counts in @rc.
  */
 static inline void codetag_recount_flush(struct codetag_recount *rc)
 {
@@ -109,6 +111,8 @@ static inline void codetag_recount_flush(struct codetag_recount *rc)
  * @rc:		the recount
  * @id:		the id found
  * @bytes:	size of the memory that holds it
+ *
+ * Context: Any, by the CPU that counts in @rc.
  */
 static inline void codetag_recount_add(struct codetag_recount *rc, u16 id, size_t bytes)
 {

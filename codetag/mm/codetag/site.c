@@ -24,7 +24,7 @@ static DEFINE_PER_CPU(bool, has_context_lock);
 /**
  * codetag_context_lock - lock the sites, the contexts and their blocks
  *
- * Context: Any but NMI, unless codetag_context_locked().
+ * Context: Any but NMI; must not be called while codetag_context_locked().
  * Return: The flags for codetag_context_unlock().
  */
 unsigned long codetag_context_lock(void)
@@ -41,6 +41,8 @@ unsigned long codetag_context_lock(void)
 /**
  * codetag_context_unlock - undo codetag_context_lock()
  * @flags: what that returned
+ *
+ * Context: With codetag_context_lock() held.
  */
 void codetag_context_unlock(unsigned long flags)
 	__releases(&context_lock)
@@ -56,7 +58,7 @@ void codetag_context_unlock(unsigned long flags)
  * If so, the caller is a tracer of the lock, such as a BPF program.
  *
  * Context: Any, with preemption disabled.
- * Return: Whether it is.
+ * Return: Whether it does.
  */
 bool codetag_context_locked(void)
 {
@@ -253,7 +255,7 @@ static bool site_is_split(u16 id) { return false; }
  * @info: the site
  *
  * Context: With codetag_lock() held.
- * Return: Whether it is, to the site or to its contexts.
+ * Return: Whether they are, to the site or to its contexts.
  */
 bool codetag_profiled(const struct codetag_info *info)
 {

@@ -18,6 +18,9 @@ struct slab;
  * @slab:	the slab, NULL once that is gone
  * @rcu:	to unlink it, and to free it once no lookup can pass it
  * @ids:	the ids
+ *
+ * Read under RCU; @node changes with codetag_far_lock() held. @slab is set before linking and
+ * cleared once.
  */
 struct far_vector {
 	struct hlist_node node;

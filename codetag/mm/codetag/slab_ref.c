@@ -213,7 +213,7 @@ static DEFINE_PER_CPU(bool, has_far_lock);
 /**
  * codetag_far_lock - lock the lists of far vectors
  *
- * Context: Any but NMI, unless codetag_far_locked().
+ * Context: Any but NMI; must not be called while codetag_far_locked().
  * Return: The flags for codetag_far_unlock().
  */
 unsigned long codetag_far_lock(void)
@@ -230,6 +230,8 @@ unsigned long codetag_far_lock(void)
 /**
  * codetag_far_unlock - undo codetag_far_lock()
  * @flags: what that returned
+ *
+ * Context: With codetag_far_lock() held.
  */
 void codetag_far_unlock(unsigned long flags)
 	__releases(&far_lock)
@@ -724,6 +726,8 @@ void codetag_slab_exit(struct kmem_cache *s, struct slab *slab)
 /**
  * codetag_slab_show_stats - the slab references' part of the stats file
  * @m: where to print to
+ *
+ * Context: Process.
  */
 void codetag_slab_show_stats(struct seq_file *m)
 {

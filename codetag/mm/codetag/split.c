@@ -112,7 +112,7 @@ bool codetag_split_wanted(const struct codetag_info *info)
 }
 
 /**
- * codetag_split_switch - make allocations look for contexts, or not
+ * codetag_split_switch - prepare free contexts, then let newly split sites charge to contexts
  *
  * Call it after codetag_split() and codetag_unsplit().
  *

@@ -21,10 +21,11 @@ static bool mem_profiling_never __ro_after_init =
 	!IS_ENABLED(CONFIG_MEM_ALLOC_PROFILING_ENABLED_BY_DEFAULT);
 
 /**
- * mem_alloc_profiling_permanently_disabled - was the kernel booted with "never"?
+ * mem_alloc_profiling_permanently_disabled - has profiling been ruled out until the next boot?
  *
  * Context: Any, once the early parameters are parsed.
- * Return: Whether it was.
+ * Return: true after sysctl.vm.mem_profiling=never, and without the parameter if
+ *	   CONFIG_MEM_ALLOC_PROFILING_ENABLED_BY_DEFAULT is not set.
  */
 bool mem_alloc_profiling_permanently_disabled(void)
 {

@@ -87,6 +87,8 @@ bool codetag_trylock(void)
 
 /**
  * codetag_unlock - undo codetag_lock()
+ *
+ * Context: Any, with codetag_lock() held.
  */
 void codetag_unlock(void)
 {
@@ -105,6 +107,8 @@ void codetag_lock_all(void)
 
 /**
  * codetag_unlock_all - undo codetag_lock_all()
+ *
+ * Context: Process, with codetag_lock_all() held.
  */
 void codetag_unlock_all(void)
 {
@@ -218,7 +222,7 @@ static bool tag_without_id(unsigned long n, struct codetag_info *info)
  * @id:		an id, not that of a context
  * @info:	filled in, without what the counters say
  *
- * Context: Process, with codetag_lock() held.
+ * Context: Any, with codetag_lock() held.
  * Return: false if no tag has this id.
  */
 bool codetag_info_of(u16 id, struct codetag_info *info)
@@ -252,7 +256,7 @@ static unsigned int next_module_id(unsigned int id)
  * @pos:	like that of codetag_next()
  * @info:	on return what is there, without what the counters say
  *
- * Context: Process, with codetag_lock() held.
+ * Context: Any, with codetag_lock() held.
  * Return: false if there is no tag at or after @pos.
  */
 bool codetag_next_tag(unsigned long *pos, struct codetag_info *info)
@@ -596,7 +600,7 @@ void codetag_pin(u16 id, bool pin)
  * codetag_block_add - give a block of contexts its ids
  * @block: the block, its counters set
  *
- * Context: Process, with none of the locks here held.
+ * Context: Process, with codetag_pool.mutex held, without codetag_lock().
  * Return: false if there are no ids or no memory.
  */
 bool codetag_block_add(struct codetag_block *block)
@@ -628,7 +632,7 @@ bool codetag_block_add(struct codetag_block *block)
  * codetag_block_remove - undo codetag_block_add()
  * @block: the block, all of it free
  *
- * Context: Process, with none of the locks here held.
+ * Context: Process, with codetag_pool.mutex held, without codetag_lock().
  */
 void codetag_block_remove(struct codetag_block *block)
 {

@@ -69,7 +69,7 @@ static void add_contexts(u16 id, struct codetag_sum *sum, struct codetag_sums *s
  * @info:	the tag; on return with what the counters say
  * @sums:	like that of codetag_next()
  *
- * Context: Process, with codetag_lock() still held.
+ * Context: Any, with codetag_lock() still held. May sleep unless @sums has may_sleep false.
  * Return: false if reports have no line for it: its module is unloaded, and it
  *	   holds nothing any more.
  */
@@ -102,7 +102,7 @@ bool codetag_read(struct codetag_info *info, struct codetag_sums *sums)
  *
  * Of unloaded modules it finds only the tags that still hold memory.
  *
- * Context: Process, with codetag_lock() held.
+ * Context: Any, with codetag_lock() held. May sleep unless @sums has may_sleep false.
  * Return: false if there is no tag at or after @pos.
  */
 bool codetag_next(unsigned long *pos, struct codetag_info *info, struct codetag_sums *sums)

@@ -60,6 +60,8 @@ bool codetag_id_traced(u16 id)
  * @bytes:	size of the memory
  * @gfp:	flags of the allocation
  * @nid:	node of the memory
+ *
+ * Context: Any; nobody else may free the memory yet.
  */
 void __codetag_traced_alloc(u16 id, const void *address, size_t bytes, gfp_t gfp, int nid)
 {
