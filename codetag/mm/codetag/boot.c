@@ -27,8 +27,8 @@
 static struct codetag_boot_area early_areas[EARLY_AREAS] __initdata;
 
 /*
- * All areas until the page allocator takes over, then those that are in memory. Memory that
- * finds no room here is listed as without a line.
+ * All areas until the page allocator takes over, then those that are in memory. Memory of areas
+ * that found no room here is listed as without a line.
  */
 static struct codetag_boot_areas boot_areas __refdata = {
 	.area = early_areas,
@@ -202,21 +202,17 @@ static void __init take_kernel(void)
 				  __pa_symbol(part[i].end), &reserved_sites[part[i].site]);
 }
 
-/* Copy the areas, without the parts that are not memory: other ranges are reserved, too. */
-static void __init keep_present(struct codetag_boot_areas *kept)
+/* Keep the parts of an area that are memory: other ranges are reserved, too. */
+static void __init keep_present(struct codetag_boot_areas *kept, phys_addr_t start,
+				phys_addr_t end, const struct codetag_boot_site *site)
 {
 	unsigned long first, last;
-	unsigned int i;
 	int range;
 
-	for (i = 0; i < boot_areas.nr; i++) {
-		const struct codetag_boot_area *area = &boot_areas.area[i];
-
-		for_each_mem_pfn_range(range, MAX_NUMNODES, &first, &last, NULL)
-			if (area->start < PFN_PHYS(last) && area->end > PFN_PHYS(first))
-				codetag_boot_take(kept, max(area->start, PFN_PHYS(first)),
-						  min(area->end, PFN_PHYS(last)), area->site);
-	}
+	for_each_mem_pfn_range(range, MAX_NUMNODES, &first, &last, NULL)
+		if (start < PFN_PHYS(last) && end > PFN_PHYS(first))
+			codetag_boot_take(kept, max(start, PFN_PHYS(first)),
+					  min(end, PFN_PHYS(last)), site);
 }
 
 /**
@@ -227,25 +223,27 @@ static void __init keep_present(struct codetag_boot_areas *kept)
 void __init codetag_boot_keep(void)
 {
 	struct codetag_boot_areas kept = {};
+	const struct codetag_boot_area *area;
 	struct memblock_region *region;
 	phys_addr_t start, end;
 	u64 i;
 
 	if (!mem_alloc_profiling_permanently_disabled()) {
-		/* Two lists that are put on each other: each of their ends can make a piece. */
-		kept.max = boot_areas.nr + memblock.memory.cnt + memblock.reserved.cnt + 16;
+		/* Each start and each end in the three lists can begin a piece. */
+		kept.max = 2 * (boot_areas.nr + memblock.memory.cnt + memblock.reserved.cnt + 16);
 		kept.area = memblock_alloc(kept.max * sizeof(*kept.area), SMP_CACHE_BYTES);
 	}
 	if (kept.area) {
 		take_kernel();
+		for (area = boot_areas.area; area < boot_areas.area + boot_areas.nr; area++)
+			keep_present(&kept, area->start, area->end, area->site);
+		/* Not into boot_areas, which can be full. */
 		for_each_reserved_mem_range(i, &start, &end)
-			codetag_boot_take(&boot_areas, start, end, &reserved_sites[NO_LINE]);
+			keep_present(&kept, start, end, &reserved_sites[NO_LINE]);
 		for_each_mem_region(region)
 			if (memblock_is_nomap(region))
-				codetag_boot_take(&boot_areas, region->base,
-						  region->base + region->size,
-						  &reserved_sites[NOMAP]);
-		keep_present(&kept);
+				keep_present(&kept, region->base, region->base + region->size,
+					     &reserved_sites[NOMAP]);
 	}
 	boot_areas = (struct codetag_boot_areas){ .area = kept.area, .nr = kept.nr };
 }
