@@ -245,8 +245,8 @@ static bool may_show_mem(void)
 /**
  * alloc_tag_show_mem - print the call sites that hold the most memory
  *
- * It waits for nothing. It prints no list if tags come or go at this moment, and nothing at
- * all if another CPU is printing.
+ * It waits for nothing. It prints no list if the list of call sites is being changed, and
+ * nothing at all if another CPU is printing.
  *
  * Context: Any, usually out of memory.
  */
@@ -262,13 +262,13 @@ void alloc_tag_show_mem(void)
 	if (mem_alloc_profiling_permanently_disabled())
 		return;
 	if (!may_show_mem()) {
-		pr_notice("Memory allocations: not listed, this context may try no lock\n");
+		pr_notice("Memory allocations: not listed, no lock can be taken in this context\n");
 		return;
 	}
 	if (test_and_set_bit_lock(0, &printing))
 		return;
 	if (!codetag_trylock()) {
-		pr_notice("Memory allocations: not listed, modules come or go\n");
+		pr_notice("Memory allocations: not listed, the list of call sites is being changed\n");
 		goto unlock;
 	}
 

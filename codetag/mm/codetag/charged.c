@@ -29,7 +29,7 @@
  * @percpu:	what percpu allocations hold
  * @all:	what these, slab objects and pages hold
  * @sites:	what the counters of all sites say
- * @sites_counted: modules neither came nor went, so that @sites is known
+ * @sites_counted: @sites is known; false if the list of call sites was being changed
  * @pfn:	where the next piece of memory begins
  */
 struct charged {
@@ -62,7 +62,10 @@ static struct codetag_held held_so_far(const struct charged *charged)
 	return (struct codetag_held){ charged->rc.bytes, charged->rc.calls };
 }
 
-/* Sum up the counters of all sites, for comparison; false if modules come or go. */
+/*
+ * Sum up the counters of all sites, for comparison; false if the list of call sites was being
+ * changed.
+ */
 static bool count_sites(struct codetag_held *sites)
 {
 	struct codetag_sum sums[CODETAG_BLOCK_SIZE];

@@ -60,7 +60,8 @@ int codetag_guard_prepare(void)
 	int ret = kfence_prepare_chosen();
 
 	if (ret)
-		pr_warn_ratelimited("control: no pool of KFENCE for a guard: error %d\n", ret);
+		pr_warn_ratelimited("control: cannot create the KFENCE pool for guards: error %d\n",
+				    ret);
 	return ret;
 }
 

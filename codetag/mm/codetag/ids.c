@@ -354,7 +354,7 @@ void alloc_tag_damaged(u16 id, const char *place, const char *name)
 {
 	atomic_long_inc(&codetag_ids_damaged);
 	/* The freeing task may hold locks that a console takes. */
-	printk_deferred_once(KERN_WARNING pr_fmt("%s %s: id %u of no call site, overwritten\n"),
+	printk_deferred_once(KERN_WARNING "codetag: %s %s: id %u belongs to no call site; it was overwritten, and the memory stays charged\n",
 			     place, name, id);
 }
 
@@ -403,8 +403,9 @@ early_param("codetag.max_ids", codetag_max_ids_param);
 unsigned int __init codetag_ids_builtin(unsigned int nr)
 {
 	if (nr > codetag_id_end - CODETAG_ID_FIRST) {
-		pr_warn("ids for only %u of the %u call sites of the kernel\n",
-			codetag_id_end - CODETAG_ID_FIRST, nr);
+		pr_warn("ids for only %u of the %u call sites of the kernel; the others are charged to codetag:%d func:not_representable%s\n",
+			codetag_id_end - CODETAG_ID_FIRST, nr, CODETAG_ID_UNREPRESENTABLE,
+			codetag_id_end <= CODETAG_ID_MAX ? ", raise codetag.max_ids" : "");
 		nr = codetag_id_end - CODETAG_ID_FIRST;
 	}
 	codetag_builtin_end = CODETAG_ID_FIRST + nr;

@@ -65,7 +65,7 @@ static void show_id(const char *what, u16 id)
 		pr_err("%s allocated at %s:%u func:%s\n", what, names.file, names.lineno,
 		       names.function);
 	else
-		pr_err("%s allocated by a call site that is not known (id %u)\n", what, id);
+		pr_err("%s allocated by an unknown call site (id %u)\n", what, id);
 }
 
 /* ---- pages ----------------------------------------------------------------- */
@@ -363,7 +363,7 @@ void codetag_show_remaining(struct kmem_cache *s)
 			pr_err("%s: %u objects allocated at %s:%u func:%s\n", s->name, table[i].nr,
 			       names.file, names.lineno, names.function);
 		else
-			pr_err("%s: %u objects of a call site that is not known\n", s->name,
+			pr_err("%s: %u objects of an unknown call site\n", s->name,
 			       table[i].nr);
 	if (table[i].nr)
 		pr_err("%s: %u objects of other lines\n", s->name, table[i].nr);

@@ -338,7 +338,7 @@ static bool __init page_tag_slots_setup(void)
 	int i, nid;
 
 	if (!page_tag_tables_are_pages()) {
-		pr_info("no slots: page tables here are not made of single pages\n");
+		pr_info("no slots: page tables are larger than a page\n");
 		return false;
 	}
 	if (!page_tag_slots_fit(nr)) {
@@ -452,9 +452,12 @@ void __init page_tag_init(void)
 	if (page_tag_wanted != PAGE_TAG_AUTO) {
 		if (page_tag_use(page_tag_wanted))
 			return;
-		pr_warn("codetag.page_ref=%s is not possible here (%d free page flag bits for %lu ids); using auto\n",
-			page_tag_store_names[page_tag_wanted],
-			(int)PAGE_TAG_BITS, codetag_builtin_end);
+		if (page_tag_wanted == PAGE_TAG_FLAGS)
+			pr_warn("codetag.page_ref=flags cannot be used by this kernel (%d free page flag bits for %lu ids); using auto\n",
+				(int)PAGE_TAG_BITS, codetag_builtin_end);
+		else
+			pr_warn("codetag.page_ref=%s cannot be used by this kernel; using auto\n",
+				page_tag_store_names[page_tag_wanted]);
 	}
 
 	if (page_tag_flags_roomy() && page_tag_use(PAGE_TAG_FLAGS))
@@ -462,8 +465,8 @@ void __init page_tag_init(void)
 	if (page_tag_use(PAGE_TAG_SLOT) || page_tag_use(PAGE_TAG_EXT))
 		return;
 
-	/* Out of memory this early: the boot fails without us soon enough. */
-	panic("codetag: no memory for page references");
+	/* Without memory this early, the boot fails soon in any case. */
+	panic("codetag: no memory for the page id store; boot with sysctl.vm.mem_profiling=never");
 }
 
 /**

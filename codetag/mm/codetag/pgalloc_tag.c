@@ -3,8 +3,6 @@
  * Charging pages and taking that back: all but the fastest paths, which are in
  * include/linux/pgalloc_tag.h.
  */
-#define pr_fmt(fmt) "codetag: " fmt
-
 #include <linux/mm.h>
 #include <linux/pgalloc_tag.h>
 #include <linux/seq_file.h>
@@ -145,7 +143,7 @@ static noinline void damaged(const struct page *page, u16 id)
 static void freed_alone(const struct page *page, u16 mark)
 {
 	atomic_long_inc(&pgalloc_tag_nr_freed_in_parts);
-	printk_deferred_once(KERN_WARNING pr_fmt("page 0x%lx is freed alone, one of %u\n"),
+	printk_deferred_once(KERN_WARNING "codetag: page 0x%lx is freed alone, but belongs to an allocation of %u pages\n",
 			     page_to_pfn(page), 1 << (mark - CODETAG_ID_TAIL));
 }
 

@@ -64,8 +64,8 @@ static ssize_t result_write(struct file *file, const char __user *buf, size_t le
 			start = false;
 	}
 	if (!start) {
-		pr_warn_ratelimited("%s: write %s to start one\n", result->name,
-				    result->usage ?: "1");
+		pr_warn_ratelimited("%s: write %s to start the %s\n", result->name,
+				    result->usage ?: "1", result->work);
 		return -EINVAL;
 	}
 

@@ -97,7 +97,7 @@ static int mem_profiling_write(const char *value)
 		return -EINVAL;
 	}
 	if (mem_profiling_never && on) {
-		pr_warn_ratelimited("vm.mem_profiling: cannot be switched on, the kernel was booted with 'never'\n");
+		pr_warn_ratelimited("vm.mem_profiling: not set up at boot; boot with sysctl.vm.mem_profiling=1, or =0 to turn it on later\n");
 		return -EOPNOTSUPP;
 	}
 

@@ -70,7 +70,7 @@ static void answer(struct whose *whose, unsigned long addr)
 				       info.ct->lineno, info.modname ? "[" : "", info.modname ?: "",
 				       info.modname ? "] " : "", info.ct->function);
 		else
-			seq_buf_puts(&out, "a call site that is not known\n");
+			seq_buf_puts(&out, "an unknown call site\n");
 	} else if (owner.what[0]) {
 		seq_buf_printf(&out, "%lx %ld %s: free\n", addr, owner.offset, owner.what);
 	} else {
@@ -127,7 +127,7 @@ static ssize_t whose_write(struct file *file, const char __user *from, size_t co
 		return -EFAULT;
 	text[min(count, sizeof(text) - 1)] = '\0';
 	if (count >= sizeof(text) || !parse_address(text, &addr)) {
-		pr_warn_ratelimited("whose: '%*pE' is no hexadecimal address\n",
+		pr_warn_ratelimited("whose: '%*pE' is not a hexadecimal address or pfn:NUMBER\n",
 				    (int)strlen(text), text);
 		return -EINVAL;
 	}

@@ -11,7 +11,7 @@ if ! cmdline_has sysctl.vm.mem_profiling=never; then
 	cleanup
 	skip_all "not booted with sysctl.vm.mem_profiling=never"
 fi
-plan 15
+plan 16
 
 [ ! -s $ALLOCINFO ] || [ -z "$(awk 'NR > 2 && $1 != 0' $ALLOCINFO)" ]
 check "no line shows memory" $?
@@ -21,6 +21,8 @@ check "cannot be switched on" $?
 equal "stays off" 0 "$(cat $SWITCH)"
 
 if [ -n "$have_stats" ]; then
+	dmesg | grep -q 'vm.mem_profiling: not set up at boot; boot with '
+	check "the kernel log says why, and what to do" $? "$(dmesg | tail -n 3)"
 	[ ! -e $ALLOCINFO ]
 	check "no $ALLOCINFO" $?
 	equal "no call sites to choose" "" \
@@ -37,7 +39,7 @@ if [ -n "$have_stats" ]; then
 		skip "objects in a slab" "kmalloc-64 has other than 64 bytes"
 	fi
 else
-	skip_rest 7 "not this profiler" "costs"
+	skip_rest 8 "not this profiler" "costs"
 fi
 
 # Everything can be allocated, freed and unloaded all the same.

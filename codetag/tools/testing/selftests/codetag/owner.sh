@@ -23,7 +23,7 @@ equal "dump_page() and mem_dump_obj() name the lines of pages, compound or not" 
 	"$(lines pages; lines vmalloc)" "$(named page)"
 grep -q 'known: freed' "$WORK/owner"
 check "there was a free object" $?
-grep -q 'that is not known' "$WORK/owner"
+grep -q 'unknown call site' "$WORK/owner"
 check "no call site is unknown" $((1 - $?))
 
 # ---- addresses on the running machine -----------------------------------------
@@ -84,6 +84,6 @@ equal "whose: no memory" "10 nothing" "$(whose 10)"
 dmesg -c >/dev/null
 ! { echo 'ffff888q' 1<>$WHOSE; } 2>/dev/null
 check "whose: what is no address is refused" $?
-dmesg | grep -q "whose: 'ffff888q.*' is no hexadecimal address"
+dmesg | grep -q "whose: 'ffff888q.*' is not a hexadecimal address or pfn:NUMBER"
 check "whose: and named" $? "$(dmesg)"
 cleanup

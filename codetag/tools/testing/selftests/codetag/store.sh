@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 # The stores that can be asked for: the one that was asked for is in use, or a
-# warning says that it is not possible here. Memory of the time before the
+# warning says that it cannot be used. Memory of the time before the
 # switch to it is right as well.
 # boot: codetag.page_ref=auto
 # boot: codetag.page_ref=flags
@@ -15,7 +15,7 @@ plan 10
 asked=$(sed -n 's/.*codetag\.page_ref=\([^ ]*\).*/\1/p' /proc/cmdline)
 store=$(stat_value store)
 audited "audit of the boot"
-warnings=$(dmesg | grep -c 'codetag.page_ref=.* is not possible here')
+warnings=$(dmesg | grep -c 'codetag.page_ref=.* cannot be used by this kernel')
 case $asked in
 flags|slot|page_ext)
 	if [ "$store" = "$asked" ]; then
