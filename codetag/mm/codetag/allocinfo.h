@@ -58,8 +58,8 @@ do {										\
 } while (0)
 
 bool allocinfo_filter_valid(const struct allocinfo_filter *filter);
-bool allocinfo_site_wanted(const struct allocinfo_filter *filter, const struct codetag_info *info);
-bool allocinfo_size_wanted(const struct allocinfo_filter *filter, const struct codetag_info *info);
+bool allocinfo_site_matches(const struct allocinfo_filter *filter, const struct codetag_info *info);
+bool allocinfo_size_matches(const struct allocinfo_filter *filter, const struct codetag_info *info);
 void allocinfo_fill(struct allocinfo_tag_data *data, const struct codetag_info *info);
 
 /* Has the site got an id of its own, and do all of its pages hold it? */

@@ -33,9 +33,9 @@ static const char *tail(const char *name)
 }
 
 /* A name that is not terminated matches nothing. */
-static bool is_named(const char *name, const char *wanted)
+static bool is_named(const char *name, const char *field)
 {
-	return !strncmp(tail(name), wanted, ALLOCINFO_STR_SIZE);
+	return !strncmp(tail(name), field, ALLOCINFO_STR_SIZE);
 }
 
 /**
@@ -54,14 +54,14 @@ bool allocinfo_filter_valid(const struct allocinfo_filter *filter)
 }
 
 /**
- * allocinfo_site_wanted - is a call site one that a filter wants?
+ * allocinfo_site_matches - does a call site match a filter, apart from its size?
  * @filter:	the filter
  * @info:	the call site, the counters are not looked at
  *
  * Context: Any, with @info valid.
- * Return: Whether it is, but for its size.
+ * Return: Whether it does.
  */
-bool allocinfo_site_wanted(const struct allocinfo_filter *filter, const struct codetag_info *info)
+bool allocinfo_site_matches(const struct allocinfo_filter *filter, const struct codetag_info *info)
 {
 	const struct allocinfo_tag *fields = &filter->fields;
 	const u64 mask = filter->mask;
@@ -82,14 +82,14 @@ bool allocinfo_site_wanted(const struct allocinfo_filter *filter, const struct c
 }
 
 /**
- * allocinfo_size_wanted - does a call site hold as much as a filter wants?
+ * allocinfo_size_matches - does the size of a call site match a filter?
  * @filter:	the filter
  * @info:	the call site, with its counters
  *
  * Context: Any.
  * Return: Whether it does.
  */
-bool allocinfo_size_wanted(const struct allocinfo_filter *filter, const struct codetag_info *info)
+bool allocinfo_size_matches(const struct allocinfo_filter *filter, const struct codetag_info *info)
 {
 	const u64 bytes = info->bytes;
 
@@ -140,10 +140,10 @@ static int find(struct allocinfo_cursor *cursor, u64 skip, struct codetag_info *
 		cond_resched();
 		if (fatal_signal_pending(current))
 			return -EINTR;
-		if (!allocinfo_site_wanted(filter, info))
+		if (!allocinfo_site_matches(filter, info))
 			continue;
 		if (!skip || by_size || info->unloaded)
-			if (!codetag_read(info, sums) || !allocinfo_size_wanted(filter, info))
+			if (!codetag_read(info, sums) || !allocinfo_size_matches(filter, info))
 				continue;
 		if (!skip--) {
 			cursor->pos++;

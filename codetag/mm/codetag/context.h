@@ -134,9 +134,9 @@ enum codetag_context_state {
  *
  * Allocators find it under RCU, and its key does not change while they can.
  *
- * Locks for changes: codetag_pool.mutex for @seen, @text, and @nr_frames once the context is
- * stale. The counters have no lock. Everything else: codetag_context_lock. new_context()
- * sets @seen before the context is published.
+ * Locks for changes: codetag_context_pool.mutex for @seen, @text, and @nr_frames once the
+ * context is stale. The counters have no lock. Everything else: codetag_context_lock.
+ * new_context() sets @seen before the context is published.
  */
 struct codetag_context {
 	struct hlist_node node;

@@ -47,9 +47,9 @@ void codetag_context_use(struct codetag_context_use *use)
 	for_each_possible_cpu(cpu)
 		use->lost += per_cpu(codetag_contexts_nr_lost, cpu);
 	codetag_contexts_lock();
-	use->used = codetag_pool.nr_used;
-	use->free = codetag_pool.supply[0].nr_free + codetag_pool.supply[1].nr_free;
-	list_for_each_entry(block, &codetag_pool.blocks, list)
+	use->used = codetag_context_pool.nr_used;
+	use->free = codetag_context_pool.supply[0].nr_free + codetag_context_pool.supply[1].nr_free;
+	list_for_each_entry(block, &codetag_context_pool.blocks, list)
 		use->bytes += sizeof(*block) +
 			      num_possible_cpus() * sizeof(struct codetag_block_counters);
 	list_for_each_entry(site, &codetag_sites, list) {
@@ -62,7 +62,7 @@ void codetag_context_use(struct codetag_context_use *use)
 }
 
 /* Is a context what its site, its id and the hash table say that it is? */
-static const char *what_is_wrong(struct codetag_context *ctx)
+static const char *context_fault(struct codetag_context *ctx)
 {
 	const struct codetag_site *site = ctx->site;
 
@@ -79,9 +79,9 @@ static const char *what_is_wrong(struct codetag_context *ctx)
 }
 
 static unsigned int report(struct seq_buf *out, const struct codetag_context *ctx,
-			   const char *what)
+			   const char *fault)
 {
-	seq_buf_printf(out, "mismatch: id %u is a context %s\n", ctx->id, what);
+	seq_buf_printf(out, "mismatch: id %u is a context %s\n", ctx->id, fault);
 	return 1;
 }
 
@@ -110,7 +110,7 @@ static unsigned int check_lists(struct seq_buf *out)
 			codetag_rest(1);
 		}
 	}
-	list_for_each_entry(block, &codetag_pool.blocks, list) {
+	list_for_each_entry(block, &codetag_context_pool.blocks, list) {
 		for (i = 0; i < CODETAG_BLOCK_SIZE; i++)
 			if (block->unlisted & BIT(i))
 				wrong += report(out, &block->contexts[i],
@@ -133,15 +133,15 @@ unsigned int codetag_contexts_check(struct seq_buf *out)
 	struct codetag_context *ctx;
 	unsigned int wrong = 0;
 	unsigned long flags;
-	const char *what;
+	const char *fault;
 
 	codetag_contexts_lock();
 	for (ctx = codetag_context_next(0); ctx; ctx = codetag_context_next(ctx->id + 1)) {
 		flags = codetag_context_lock();
-		what = ctx->site ? what_is_wrong(ctx) : NULL;
+		fault = ctx->site ? context_fault(ctx) : NULL;
 		codetag_context_unlock(flags);
-		if (what)
-			wrong += report(out, ctx, what);
+		if (fault)
+			wrong += report(out, ctx, fault);
 		codetag_rest(1);
 	}
 	wrong += check_lists(out);

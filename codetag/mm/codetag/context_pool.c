@@ -33,9 +33,9 @@ module_param_cb(max_contexts, &codetag_param_ops, &codetag_max_contexts, 0644);
 #define FREE_MIN	256
 #define FREE_PER_SITE	4
 
-struct codetag_pool codetag_pool = {
-	.mutex = __MUTEX_INITIALIZER(codetag_pool.mutex),
-	.blocks = LIST_HEAD_INIT(codetag_pool.blocks),
+struct codetag_context_pool codetag_context_pool = {
+	.mutex = __MUTEX_INITIALIZER(codetag_context_pool.mutex),
+	.blocks = LIST_HEAD_INIT(codetag_context_pool.blocks),
 };
 
 /* ---- taking and putting back --------------------------------------------------- */
@@ -58,20 +58,20 @@ static DEFINE_IRQ_WORK(refill_irq_work, queue_refill);
 /* When the last try to get more was in vain: for a second nobody tries again. */
 static unsigned long refill_failed = INITIAL_JIFFIES - HZ;
 
-static unsigned int wanted_free(bool traced)
+static unsigned int free_target(bool traced)
 {
-	unsigned int sites = READ_ONCE(codetag_pool.supply[traced].nr_sites);
+	unsigned int sites = READ_ONCE(codetag_context_pool.supply[traced].nr_sites);
 	unsigned int max = READ_ONCE(codetag_max_contexts);
 
 	if (!sites)
 		return 0;
 	return min(FREE_MIN + FREE_PER_SITE * sites,
-		   max - min(max, READ_ONCE(codetag_pool.nr_used)));
+		   max - min(max, READ_ONCE(codetag_context_pool.nr_used)));
 }
 
 static bool too_few(bool traced)
 {
-	return READ_ONCE(codetag_pool.supply[traced].nr_free) < wanted_free(traced);
+	return READ_ONCE(codetag_context_pool.supply[traced].nr_free) < free_target(traced);
 }
 
 /**
@@ -101,8 +101,8 @@ bool codetag_pool_low(bool traced)
  */
 bool codetag_pool_may_take(bool traced)
 {
-	return READ_ONCE(codetag_pool.nr_used) < READ_ONCE(codetag_max_contexts) &&
-	       (READ_ONCE(codetag_pool.supply[traced].nr_free) || codetag_pool_low(traced));
+	return READ_ONCE(codetag_context_pool.nr_used) < READ_ONCE(codetag_max_contexts) &&
+	       (READ_ONCE(codetag_context_pool.supply[traced].nr_free) || codetag_pool_low(traced));
 }
 
 /**
@@ -125,11 +125,11 @@ void codetag_pool_refill_later(void)
  */
 struct codetag_context *codetag_pool_take(unsigned int max_id, bool traced)
 {
-	struct codetag_supply *supply = &codetag_pool.supply[traced];
+	struct codetag_supply *supply = &codetag_context_pool.supply[traced];
 	struct hlist_node *first = supply->free[0].first ?: supply->free[1].first;
 	struct codetag_context *ctx;
 
-	if (!first || codetag_pool.nr_used >= READ_ONCE(codetag_max_contexts))
+	if (!first || codetag_context_pool.nr_used >= READ_ONCE(codetag_max_contexts))
 		return NULL;
 	ctx = hlist_entry(first, struct codetag_context, node);
 	if (ctx->id > max_id)
@@ -137,7 +137,7 @@ struct codetag_context *codetag_pool_take(unsigned int max_id, bool traced)
 
 	hlist_del(&ctx->node);
 	supply->nr_free--;
-	codetag_pool.nr_used++;
+	codetag_context_pool.nr_used++;
 	codetag_block_of(ctx)->nr_used++;
 	return ctx;
 }
@@ -154,7 +154,7 @@ static void free_block(struct codetag_block *block)
 /* With codetag_context_lock held. */
 static void add_free(struct codetag_context *ctx)
 {
-	struct codetag_supply *supply = &codetag_pool.supply[codetag_block_of(ctx)->traced];
+	struct codetag_supply *supply = &codetag_context_pool.supply[codetag_block_of(ctx)->traced];
 
 	supply->nr_free++;
 	hlist_add_head(&ctx->node, &supply->free[ctx->id > page_tag_max_id]);
@@ -169,7 +169,7 @@ static void add_free(struct codetag_context *ctx)
 void codetag_pool_put(struct codetag_context *ctx)
 {
 	codetag_block_of(ctx)->nr_used--;
-	codetag_pool.nr_used--;
+	codetag_context_pool.nr_used--;
 	add_free(ctx);
 }
 
@@ -178,7 +178,7 @@ static void list_block(struct codetag_block *new)
 {
 	struct codetag_block *before;
 
-	list_for_each_entry_reverse(before, &codetag_pool.blocks, list)
+	list_for_each_entry_reverse(before, &codetag_context_pool.blocks, list)
 		if (before->first < new->first)
 			break;
 	list_add(&new->list, &before->list);
@@ -191,7 +191,7 @@ static bool add_block(bool traced)
 	unsigned long flags;
 	int i;
 
-	lockdep_assert_held(&codetag_pool.mutex);
+	lockdep_assert_held(&codetag_context_pool.mutex);
 	if (!block)
 		return false;
 	block->traced = traced;
@@ -220,13 +220,13 @@ static void refill(bool traced)
 	bool added;
 
 	do {
-		mutex_lock(&codetag_pool.mutex);
+		mutex_lock(&codetag_context_pool.mutex);
 		added = too_few(traced);
 		if (added && !add_block(traced)) {
 			WRITE_ONCE(refill_failed, jiffies);
 			added = false;
 		}
-		mutex_unlock(&codetag_pool.mutex);
+		mutex_unlock(&codetag_context_pool.mutex);
 		codetag_rest(CODETAG_BLOCK_SIZE * num_possible_cpus());
 	} while (added);
 }
@@ -259,7 +259,7 @@ static bool remove_block(struct codetag_block *block)
 	for (i = 0; unused && i < CODETAG_BLOCK_SIZE; i++)
 		hlist_del(&block->contexts[i].node);
 	if (unused)
-		codetag_pool.supply[block->traced].nr_free -= CODETAG_BLOCK_SIZE;
+		codetag_context_pool.supply[block->traced].nr_free -= CODETAG_BLOCK_SIZE;
 	codetag_context_unlock(flags);
 	if (!unused)
 		return false;
@@ -282,16 +282,16 @@ void codetag_pool_shrink(void)
 	unsigned int keep[2] = {};
 
 	for (unsigned int traced = 0; traced < 2; traced++)
-		if (READ_ONCE(codetag_pool.supply[traced].nr_sites))
-			keep[traced] = 2 * wanted_free(traced) + CODETAG_BLOCK_SIZE;
-	mutex_lock(&codetag_pool.mutex);
-	list_for_each_entry_safe_reverse(block, before, &codetag_pool.blocks, list) {
-		struct codetag_supply *supply = &codetag_pool.supply[block->traced];
+		if (READ_ONCE(codetag_context_pool.supply[traced].nr_sites))
+			keep[traced] = 2 * free_target(traced) + CODETAG_BLOCK_SIZE;
+	mutex_lock(&codetag_context_pool.mutex);
+	list_for_each_entry_safe_reverse(block, before, &codetag_context_pool.blocks, list) {
+		struct codetag_supply *supply = &codetag_context_pool.supply[block->traced];
 
 		if (READ_ONCE(supply->nr_free) >= keep[block->traced] + CODETAG_BLOCK_SIZE)
 			remove_block(block);
 	}
-	mutex_unlock(&codetag_pool.mutex);
+	mutex_unlock(&codetag_context_pool.mutex);
 }
 
 /**
@@ -306,14 +306,14 @@ bool codetag_pool_walk(bool (*function)(struct codetag_block *block))
 	struct codetag_block *block;
 	bool any = false;
 
-	mutex_lock(&codetag_pool.mutex);
-	list_for_each_entry(block, &codetag_pool.blocks, list) {
+	mutex_lock(&codetag_context_pool.mutex);
+	list_for_each_entry(block, &codetag_context_pool.blocks, list) {
 		any |= function(block);
 		/* Let others have it. The block stays, as nobody else reaps. */
-		mutex_unlock(&codetag_pool.mutex);
-		mutex_lock(&codetag_pool.mutex);
+		mutex_unlock(&codetag_context_pool.mutex);
+		mutex_lock(&codetag_context_pool.mutex);
 	}
-	mutex_unlock(&codetag_pool.mutex);
+	mutex_unlock(&codetag_context_pool.mutex);
 	return any;
 }
 
@@ -326,7 +326,7 @@ bool codetag_pool_walk(bool (*function)(struct codetag_block *block))
  */
 void codetag_contexts_lock(void)
 {
-	mutex_lock(&codetag_pool.mutex);
+	mutex_lock(&codetag_context_pool.mutex);
 	codetag_lock();
 }
 
@@ -338,7 +338,7 @@ void codetag_contexts_lock(void)
 void codetag_contexts_unlock(void)
 {
 	codetag_unlock();
-	mutex_unlock(&codetag_pool.mutex);
+	mutex_unlock(&codetag_context_pool.mutex);
 }
 
 /**

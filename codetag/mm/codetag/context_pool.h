@@ -27,7 +27,7 @@ struct codetag_supply {
 };
 
 /**
- * struct codetag_pool - contexts, in blocks of neighbouring ids
+ * struct codetag_context_pool - contexts, in blocks of neighbouring ids
  * @mutex:	protects @blocks, and keeps contexts from being freed. Modules that load wait
  *		for it, so it is never held over a grace period. codetag_sem nests inside
  * @blocks:	in the order of ids
@@ -36,14 +36,14 @@ struct codetag_supply {
  *
  * codetag_context_lock protects @nr_used, and @supply except for its @nr_sites.
  */
-struct codetag_pool {
+struct codetag_context_pool {
 	struct mutex mutex; /* for blocks */
 	struct list_head blocks;
 	struct codetag_supply supply[2];
 	unsigned int nr_used;
 };
 
-extern struct codetag_pool codetag_pool;
+extern struct codetag_context_pool codetag_context_pool;
 extern struct workqueue_struct *codetag_context_wq;
 
 static inline struct codetag_block *codetag_block_of(struct codetag_context *ctx)

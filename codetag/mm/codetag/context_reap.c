@@ -189,14 +189,14 @@ void codetag_split_count(void)
 	unsigned int nr[2] = {};
 
 	list_for_each_entry(site, &codetag_sites, list) {
-		unsigned int wanted = READ_ONCE(site->split_wanted);
+		unsigned int split_wanted = READ_ONCE(site->split_wanted);
 
-		if (wanted)
-			nr[!!(wanted & CODETAG_SPLIT_TRACE)]++;
+		if (split_wanted)
+			nr[!!(split_wanted & CODETAG_SPLIT_TRACE)]++;
 		codetag_rest(1);
 	}
-	WRITE_ONCE(codetag_pool.supply[0].nr_sites, nr[0]);
-	WRITE_ONCE(codetag_pool.supply[1].nr_sites, nr[1]);
+	WRITE_ONCE(codetag_context_pool.supply[0].nr_sites, nr[0]);
+	WRITE_ONCE(codetag_context_pool.supply[1].nr_sites, nr[1]);
 }
 
 static void set_key(struct static_key_false *key, bool on)
@@ -335,17 +335,17 @@ static void keep_stacks(const struct module *mod, bool init)
 	unsigned int i;
 	bool any;
 
-	mutex_lock(&codetag_pool.mutex);
+	mutex_lock(&codetag_context_pool.mutex);
 	/* Until there is none: context_like() may copy one to a block that was looked at. */
 	do {
 		any = false;
-		list_for_each_entry(block, &codetag_pool.blocks, list) {
+		list_for_each_entry(block, &codetag_context_pool.blocks, list) {
 			for (i = 0; i < CODETAG_BLOCK_SIZE; i++)
 				any |= keep_stack(&block->contexts[i], mod, init);
 			codetag_rest(CODETAG_BLOCK_SIZE);
 		}
 	} while (any);
-	mutex_unlock(&codetag_pool.mutex);
+	mutex_unlock(&codetag_context_pool.mutex);
 }
 
 /**

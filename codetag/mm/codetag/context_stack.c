@@ -194,7 +194,7 @@ unsigned int codetag_stack_search(struct codetag_site *site, unsigned int split_
 
 /*
  * Many stacks read the same: a module that is loaded again has those that it had
- * before. So each text is there once. Protected by codetag_pool.mutex.
+ * before. So each text is there once. Protected by codetag_context_pool.mutex.
  */
 static DEFINE_HASHTABLE(texts, 8);
 static size_t text_bytes;
@@ -271,7 +271,7 @@ static struct codetag_stack_text *new_text(const char *s, size_t len, u32 hash)
  * @stack:	its return addresses
  * @nr:		how many
  *
- * Context: Process, with codetag_pool.mutex held.
+ * Context: Process, with codetag_context_pool.mutex held.
  * Return: The text, to be given to codetag_stack_text_put(); NULL without memory
  *	   for it.
  */

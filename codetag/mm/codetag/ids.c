@@ -221,8 +221,8 @@ static void sum_up(u16 id, unsigned int nr, struct codetag_sum *sums)
  * alloc_tag_read - sum up the counters of an id
  * @id: an id that has counters: reserved, built in, of a module or of a context
  *
- * Context: Any; the caller keeps the counters: codetag_lock() for a module's id, codetag_lock()
- *	    or codetag_pool.mutex for a context's.
+ * Context: Any; the caller keeps the counters: codetag_lock() for a module's id,
+ *	    codetag_lock() or codetag_context_pool.mutex for a context's.
  * Return: The sum over all possible CPUs, each read once, one after another.
  */
 struct codetag_sum alloc_tag_read(u16 id)
@@ -361,12 +361,12 @@ void alloc_tag_damaged(u16 id, const char *place, const char *name)
 /* ---- reports, boot ------------------------------------------------------------ */
 
 /**
- * codetag_ids_use - report how many ids there are
+ * codetag_ids_fill_use - fill in how many ids there are
  * @use: filled in, except for the members about tags
  *
  * Context: Process, with codetag_lock() held.
  */
-void codetag_ids_use(struct codetag_id_use *use)
+void codetag_ids_fill_use(struct codetag_id_use *use)
 {
 	use->builtin = codetag_builtin_end - CODETAG_ID_FIRST;
 	use->damaged = atomic_long_read(&codetag_ids_damaged);

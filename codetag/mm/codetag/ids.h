@@ -111,8 +111,8 @@ struct codetag_block_counters {
  * @counters:	their counters
  * @contexts:	the contexts
  *
- * codetag_pool.mutex protects @list and @unlisted, codetag_context_lock @nr_used; @first,
- * @traced and @counters do not change.
+ * codetag_context_pool.mutex protects @list and @unlisted, codetag_context_lock @nr_used;
+ * @first, @traced and @counters do not change.
  */
 struct codetag_block {
 	struct list_head list;
@@ -199,7 +199,7 @@ void codetag_rest(unsigned long steps);
 struct codetag_sum alloc_tag_read(u16 id);
 void alloc_tag_read_block(unsigned int first, struct codetag_sum *sums);
 struct codetag_sum codetag_read_ahead(u16 id, struct codetag_sums *sums);
-void codetag_ids_use(struct codetag_id_use *use);
+void codetag_ids_fill_use(struct codetag_id_use *use);
 unsigned int codetag_ids_builtin(unsigned int nr);
 bool codetag_id_holds_memory(u16 id);
 

@@ -57,15 +57,15 @@ static bool get_names(u16 id, struct names *names)
 	return known;
 }
 
-static void show_id(const char *what, u16 id)
+static void show_id(const char *kind, u16 id)
 {
 	struct names names;
 
 	if (get_names(id, &names))
-		pr_err("%s allocated at %s:%u func:%s\n", what, names.file, names.lineno,
+		pr_err("%s allocated at %s:%u func:%s\n", kind, names.file, names.lineno,
 		       names.function);
 	else
-		pr_err("%s allocated by an unknown call site (id %u)\n", what, id);
+		pr_err("%s allocated by an unknown call site (id %u)\n", kind, id);
 }
 
 /* ---- pages ----------------------------------------------------------------- */
@@ -136,9 +136,9 @@ static bool page_owner_of(const void *addr, struct codetag_owner *owner)
 		return false;
 	order = pgalloc_tag_order(first);
 	if (order)
-		snprintf(owner->what, sizeof(owner->what), "%lu pages", 1UL << order);
+		snprintf(owner->kind, sizeof(owner->kind), "%lu pages", 1UL << order);
 	else
-		strscpy(owner->what, "page");
+		strscpy(owner->kind, "page");
 	owner->offset = ((page - first) << PAGE_SHIFT) + offset_in_page(addr);
 	return true;
 }
@@ -203,8 +203,8 @@ static bool object_owner_of(const void *addr, struct codetag_owner *owner)
 		owner->id = read_id(codetag_slab_ref_in(s, slab, object));
 	}
 	if (get_kernel_nofault(name, &s->name) ||
-	    strncpy_from_kernel_nofault(owner->what, name, sizeof(owner->what)) <= 0)
-		strscpy(owner->what, "object");
+	    strncpy_from_kernel_nofault(owner->kind, name, sizeof(owner->kind)) <= 0)
+		strscpy(owner->kind, "object");
 	owner->offset = object ? addr - object : 0;
 	return owner->id;
 }
@@ -214,8 +214,8 @@ static bool object_owner_of(const void *addr, struct codetag_owner *owner)
 /**
  * codetag_owner_of - find the call site of the memory at an address
  * @addr:	any address
- * @owner:	filled in if a call site is charged. For a free slab object only its name and
- *		@offset are set, and the result is false. The caller zeroes it first.
+ * @owner:	filled in if a call site is charged. For a free slab object only its kind and
+ *		offset are set, and the result is false. The caller zeroes it first.
  *
  * Context: Any.
  * Return: false if there is no slab object or page at @addr that is charged to a call site.
@@ -283,7 +283,7 @@ void codetag_show_register(const char *name, unsigned long value)
 
 	if (READ_ONCE(oops_registers) && codetag_owner_of(value, &owner) &&
 	    get_names(owner.id, &names))
-		printk(KERN_DEFAULT "%s: %s %+ld, allocated at %s:%u\n", name, owner.what,
+		printk(KERN_DEFAULT "%s: %s %+ld, allocated at %s:%u\n", name, owner.kind,
 		       owner.offset, names.file, names.lineno);
 }
 

@@ -9,12 +9,12 @@
 
 /**
  * struct codetag_owner - the allocation at an address
- * @what:	name of the slab cache, or the number of pages
+ * @kind:	name of the slab cache, or the number of pages
  * @offset:	distance of the address from the begin of the object or pages
  * @id:		the id that it is charged to
  */
 struct codetag_owner {
-	char what[32];
+	char kind[32];
 	long offset;
 	u16 id;
 };

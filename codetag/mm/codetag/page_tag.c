@@ -46,7 +46,7 @@ unsigned long page_tag_slot_offset __ro_after_init;
 u16 *page_tag_slots __ro_after_init;
 
 /* The value of codetag.page_ref=. */
-static enum page_tag_store page_tag_wanted __initdata;
+static enum page_tag_store page_tag_requested __initdata;
 
 /* The store in use; PAGE_TAG_AUTO until it is chosen. */
 enum page_tag_store page_tag_store __ro_after_init;
@@ -73,7 +73,7 @@ static int __init page_tag_param(char *arg)
 
 	for (i = 0; arg && i < ARRAY_SIZE(page_tag_store_names); i++) {
 		if (!strcmp(arg, page_tag_store_names[i])) {
-			page_tag_wanted = i;
+			page_tag_requested = i;
 			return 0;
 		}
 	}
@@ -449,15 +449,15 @@ static bool __init page_tag_use(enum page_tag_store store)
  */
 void __init page_tag_init(void)
 {
-	if (page_tag_wanted != PAGE_TAG_AUTO) {
-		if (page_tag_use(page_tag_wanted))
+	if (page_tag_requested != PAGE_TAG_AUTO) {
+		if (page_tag_use(page_tag_requested))
 			return;
-		if (page_tag_wanted == PAGE_TAG_FLAGS)
+		if (page_tag_requested == PAGE_TAG_FLAGS)
 			pr_warn("codetag.page_ref=flags cannot be used by this kernel (%d free page flag bits for %lu ids); using auto\n",
 				(int)PAGE_TAG_BITS, codetag_builtin_end);
 		else
 			pr_warn("codetag.page_ref=%s cannot be used by this kernel; using auto\n",
-				page_tag_store_names[page_tag_wanted]);
+				page_tag_store_names[page_tag_requested]);
 	}
 
 	if (page_tag_flags_roomy() && page_tag_use(PAGE_TAG_FLAGS))

@@ -102,7 +102,7 @@ struct codetag_site *codetag_site_by_id(u16 id)
  */
 bool codetag_site_split(struct codetag_site *new)
 {
-	unsigned int wanted = new->split_wanted, max = new->max;
+	unsigned int split_wanted = new->split_wanted, max = new->max;
 	struct codetag_site *site, *before;
 	unsigned long flags;
 
@@ -120,8 +120,8 @@ bool codetag_site_split(struct codetag_site *new)
 		hlist_add_head_rcu(&site->by_tag, codetag_sites_of(site->ct));
 	}
 	site->max = max;
-	WRITE_ONCE(site->keys, site->keys | (wanted & CODETAG_SPLIT_KEYS));
-	WRITE_ONCE(site->split_wanted, wanted);
+	WRITE_ONCE(site->keys, site->keys | (split_wanted & CODETAG_SPLIT_KEYS));
+	WRITE_ONCE(site->split_wanted, split_wanted);
 	codetag_context_unlock(flags);
 	codetag_pin(site->id, true);
 	return site == new;

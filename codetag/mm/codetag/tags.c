@@ -600,7 +600,7 @@ void codetag_pin(u16 id, bool pin)
  * codetag_block_add - give a block of contexts its ids
  * @block: the block, its counters set
  *
- * Context: Process, with codetag_pool.mutex held, without codetag_lock().
+ * Context: Process, with codetag_context_pool.mutex held, without codetag_lock().
  * Return: false if there are no ids or no memory.
  */
 bool codetag_block_add(struct codetag_block *block)
@@ -632,7 +632,7 @@ bool codetag_block_add(struct codetag_block *block)
  * codetag_block_remove - undo codetag_block_add()
  * @block: the block, all of it free
  *
- * Context: Process, with codetag_pool.mutex held, without codetag_lock().
+ * Context: Process, with codetag_context_pool.mutex held, without codetag_lock().
  */
 void codetag_block_remove(struct codetag_block *block)
 {
@@ -700,7 +700,7 @@ void codetag_id_use(struct codetag_id_use *use)
 		.counter_bytes = (nr_builtin + CODETAG_ID_FIRST) * num_possible_cpus() *
 				 sizeof(struct alloc_tag_counters),
 	};
-	codetag_ids_use(use);
+	codetag_ids_fill_use(use);
 	use->without_id = nr_builtin - use->builtin;
 
 	list_for_each_entry(range, &codetag_ranges, list) {

@@ -64,15 +64,15 @@ static void answer(struct whose *whose, unsigned long addr)
 	seq_buf_puts(&out, "# whose - version: 1.0\n");
 	codetag_lock();
 	if (codetag_owner_of(linear_address(addr), &owner)) {
-		seq_buf_printf(&out, "%lx %ld %s: ", addr, owner.offset, owner.what);
+		seq_buf_printf(&out, "%lx %ld %s: ", addr, owner.offset, owner.kind);
 		if (codetag_info_of(codetag_site_id(owner.id), &info) && info.ct->function)
 			seq_buf_printf(&out, "%s:%u %s%s%sfunc:%s\n", info.ct->filename,
 				       info.ct->lineno, info.modname ? "[" : "", info.modname ?: "",
 				       info.modname ? "] " : "", info.ct->function);
 		else
 			seq_buf_puts(&out, "an unknown call site\n");
-	} else if (owner.what[0]) {
-		seq_buf_printf(&out, "%lx %ld %s: free\n", addr, owner.offset, owner.what);
+	} else if (owner.kind[0]) {
+		seq_buf_printf(&out, "%lx %ld %s: free\n", addr, owner.offset, owner.kind);
 	} else {
 		seq_buf_printf(&out, "%lx nothing\n", addr);
 	}

@@ -59,16 +59,16 @@ static void nothing_asked(struct kunit *test)
 
 	memset(&filter, 0xff, sizeof(filter));
 	filter.mask = 0;
-	KUNIT_EXPECT_TRUE(test, allocinfo_site_wanted(&filter, &some_info));
-	KUNIT_EXPECT_TRUE(test, allocinfo_size_wanted(&filter, &some_info));
+	KUNIT_EXPECT_TRUE(test, allocinfo_site_matches(&filter, &some_info));
+	KUNIT_EXPECT_TRUE(test, allocinfo_size_matches(&filter, &some_info));
 }
 
-/* Is some_info wanted by one field alone, and is that the only field looked at? */
-static void expect_wanted(struct kunit *test, struct allocinfo_filter *filter, bool want)
+/* Does some_info match one field alone, and is that the only field looked at? */
+static void expect_match(struct kunit *test, struct allocinfo_filter *filter, bool want)
 {
-	KUNIT_EXPECT_EQ(test, allocinfo_site_wanted(filter, &some_info), want);
+	KUNIT_EXPECT_EQ(test, allocinfo_site_matches(filter, &some_info), want);
 	filter->mask &= ~(MASK(MODNAME) | MASK(FUNCTION) | MASK(FILENAME) | MASK(LINENO));
-	KUNIT_EXPECT_TRUE(test, allocinfo_site_wanted(filter, &some_info));
+	KUNIT_EXPECT_TRUE(test, allocinfo_site_matches(filter, &some_info));
 }
 
 static void names(struct kunit *test)
@@ -89,10 +89,10 @@ static void names(struct kunit *test)
 		struct allocinfo_filter filter = { .mask = MASK(FUNCTION) };
 
 		strscpy(filter.fields.function, tries[i].name);
-		expect_wanted(test, &filter, tries[i].function);
+		expect_match(test, &filter, tries[i].function);
 		filter.mask = MASK(FILENAME);
 		strscpy(filter.fields.filename, tries[i].name);
-		expect_wanted(test, &filter, tries[i].filename);
+		expect_match(test, &filter, tries[i].filename);
 	}
 }
 
@@ -107,7 +107,7 @@ static void lines(struct kunit *test)
 			.fields.lineno = tries[i],
 		};
 
-		expect_wanted(test, &filter, tries[i] == 1234);
+		expect_match(test, &filter, tries[i] == 1234);
 	}
 }
 
@@ -117,15 +117,15 @@ static void modules(struct kunit *test)
 	struct allocinfo_filter filter = { .mask = MASK(MODNAME) };
 	struct codetag_info info = some_info;
 
-	KUNIT_EXPECT_TRUE(test, allocinfo_site_wanted(&filter, &info));
+	KUNIT_EXPECT_TRUE(test, allocinfo_site_matches(&filter, &info));
 	strscpy(filter.fields.modname, "built_in_name");
-	KUNIT_EXPECT_FALSE(test, allocinfo_site_wanted(&filter, &info));
+	KUNIT_EXPECT_FALSE(test, allocinfo_site_matches(&filter, &info));
 	info.modname = "some_module";
-	KUNIT_EXPECT_FALSE(test, allocinfo_site_wanted(&filter, &info));
+	KUNIT_EXPECT_FALSE(test, allocinfo_site_matches(&filter, &info));
 	strscpy(filter.fields.modname, "some_module");
-	KUNIT_EXPECT_TRUE(test, allocinfo_site_wanted(&filter, &info));
+	KUNIT_EXPECT_TRUE(test, allocinfo_site_matches(&filter, &info));
 	strscpy(filter.fields.modname, "");
-	KUNIT_EXPECT_FALSE(test, allocinfo_site_wanted(&filter, &info));
+	KUNIT_EXPECT_FALSE(test, allocinfo_site_matches(&filter, &info));
 }
 
 /* All that is asked has to be so. */
@@ -141,21 +141,21 @@ static void all_of_it(struct kunit *test)
 		},
 	};
 
-	KUNIT_EXPECT_TRUE(test, allocinfo_site_wanted(&filter, &some_info));
+	KUNIT_EXPECT_TRUE(test, allocinfo_site_matches(&filter, &some_info));
 	filter.fields.lineno++;
-	KUNIT_EXPECT_FALSE(test, allocinfo_site_wanted(&filter, &some_info));
+	KUNIT_EXPECT_FALSE(test, allocinfo_site_matches(&filter, &some_info));
 	filter.fields.lineno--;
 	filter.fields.modname[0] = 'x';
-	KUNIT_EXPECT_FALSE(test, allocinfo_site_wanted(&filter, &some_info));
+	KUNIT_EXPECT_FALSE(test, allocinfo_site_matches(&filter, &some_info));
 	filter.fields.modname[0] = '\0';
 	filter.fields.function[0] = 'x';
-	KUNIT_EXPECT_FALSE(test, allocinfo_site_wanted(&filter, &some_info));
+	KUNIT_EXPECT_FALSE(test, allocinfo_site_matches(&filter, &some_info));
 	filter.fields.function[0] = 's';
 	filter.fields.filename[0] = 'x';
-	KUNIT_EXPECT_FALSE(test, allocinfo_site_wanted(&filter, &some_info));
+	KUNIT_EXPECT_FALSE(test, allocinfo_site_matches(&filter, &some_info));
 	filter.fields.filename[0] = 'f';
 	filter.inaccurate = 1;
-	KUNIT_EXPECT_FALSE(test, allocinfo_site_wanted(&filter, &some_info));
+	KUNIT_EXPECT_FALSE(test, allocinfo_site_matches(&filter, &some_info));
 }
 
 static void accuracy(struct kunit *test)
@@ -166,22 +166,22 @@ static void accuracy(struct kunit *test)
 	struct allocinfo_tag_data data;
 	struct codetag tag = some_tag;
 
-	KUNIT_EXPECT_TRUE(test, allocinfo_site_wanted(&yes, &info));
-	KUNIT_EXPECT_FALSE(test, allocinfo_site_wanted(&no, &info));
+	KUNIT_EXPECT_TRUE(test, allocinfo_site_matches(&yes, &info));
+	KUNIT_EXPECT_FALSE(test, allocinfo_site_matches(&no, &info));
 	allocinfo_fill(&data, &info);
 	KUNIT_EXPECT_EQ(test, data.counter.accurate, 1);
 
 	info.without_id = true;
-	KUNIT_EXPECT_FALSE(test, allocinfo_site_wanted(&yes, &info));
-	KUNIT_EXPECT_TRUE(test, allocinfo_site_wanted(&no, &info));
+	KUNIT_EXPECT_FALSE(test, allocinfo_site_matches(&yes, &info));
+	KUNIT_EXPECT_TRUE(test, allocinfo_site_matches(&no, &info));
 	allocinfo_fill(&data, &info);
 	KUNIT_EXPECT_EQ(test, data.counter.accurate, 0);
 
 	info.without_id = false;
 	info.ct = &tag;
 	tag.state = CODETAG_INACCURATE;
-	KUNIT_EXPECT_FALSE(test, allocinfo_site_wanted(&yes, &info));
-	KUNIT_EXPECT_TRUE(test, allocinfo_site_wanted(&no, &info));
+	KUNIT_EXPECT_FALSE(test, allocinfo_site_matches(&yes, &info));
+	KUNIT_EXPECT_TRUE(test, allocinfo_site_matches(&no, &info));
 	allocinfo_fill(&data, &info);
 	KUNIT_EXPECT_EQ(test, data.counter.accurate, 0);
 }
@@ -203,14 +203,14 @@ static void sizes(struct kunit *test)
 			.mask = MASK(MIN_SIZE),
 			.min_size = tries[i].size,
 		};
-		KUNIT_EXPECT_EQ(test, allocinfo_size_wanted(&filter, &some_info), tries[i].min);
+		KUNIT_EXPECT_EQ(test, allocinfo_size_matches(&filter, &some_info), tries[i].min);
 		filter = (struct allocinfo_filter) {
 			.mask = MASK(MAX_SIZE),
 			.max_size = tries[i].size,
 		};
-		KUNIT_EXPECT_EQ(test, allocinfo_size_wanted(&filter, &some_info), tries[i].max);
+		KUNIT_EXPECT_EQ(test, allocinfo_size_matches(&filter, &some_info), tries[i].max);
 		filter.mask |= MASK(MIN_SIZE);
-		KUNIT_EXPECT_EQ(test, allocinfo_size_wanted(&filter, &some_info), tries[i].max);
+		KUNIT_EXPECT_EQ(test, allocinfo_size_matches(&filter, &some_info), tries[i].max);
 	}
 }
 
@@ -246,18 +246,18 @@ static void long_names(struct kunit *test)
 
 		/* The returned position finds it again. */
 		filter.fields = data.tag;
-		KUNIT_EXPECT_TRUE(test, allocinfo_site_wanted(&filter, &info));
+		KUNIT_EXPECT_TRUE(test, allocinfo_site_matches(&filter, &info));
 		filter.fields.function[0] ^= 1;
-		KUNIT_EXPECT_FALSE(test, allocinfo_site_wanted(&filter, &info));
+		KUNIT_EXPECT_FALSE(test, allocinfo_site_matches(&filter, &info));
 		filter.fields.function[0] ^= 1;
 		filter.fields.filename[strlen(end) - 1] ^= 1;
-		KUNIT_EXPECT_FALSE(test, allocinfo_site_wanted(&filter, &info));
+		KUNIT_EXPECT_FALSE(test, allocinfo_site_matches(&filter, &info));
 		filter.fields.filename[strlen(end) - 1] ^= 1;
 
 		/* As many characters of it as fit without their end are no name. */
 		memset(filter.fields.modname, 'x', ALLOCINFO_STR_SIZE);
 		filter.fields.modname[ALLOCINFO_STR_SIZE - 1] = 'z';
-		KUNIT_EXPECT_FALSE(test, allocinfo_site_wanted(&filter, &info));
+		KUNIT_EXPECT_FALSE(test, allocinfo_site_matches(&filter, &info));
 	}
 }
 

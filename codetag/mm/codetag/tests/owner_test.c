@@ -92,7 +92,7 @@ static void expect_owner(struct kunit *test, const void *addr, const char *what,
 	struct codetag_owner owner = {};
 
 	KUNIT_ASSERT_TRUE(test, codetag_owner_of((unsigned long)addr, &owner));
-	KUNIT_EXPECT_STREQ(test, owner.what, what);
+	KUNIT_EXPECT_STREQ(test, owner.kind, what);
 	KUNIT_EXPECT_EQ(test, owner.offset, offset);
 	KUNIT_EXPECT_EQ(test, (unsigned int)owner.id, (unsigned int)own_tag()->ct.id);
 }

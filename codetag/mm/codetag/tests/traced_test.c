@@ -202,13 +202,13 @@ static void traced_supply(struct kunit *test)
 	void *object;
 
 	split_by(test, BIT(CODETAG_KEY_SIZE));
-	KUNIT_EXPECT_GT(test, codetag_pool.supply[0].nr_free, 0);
-	KUNIT_EXPECT_EQ(test, codetag_pool.supply[1].nr_free, 0);
+	KUNIT_EXPECT_GT(test, codetag_context_pool.supply[0].nr_free, 0);
+	KUNIT_EXPECT_EQ(test, codetag_context_pool.supply[1].nr_free, 0);
 	split_traced(test, BIT(CODETAG_KEY_SIZE));
-	KUNIT_EXPECT_GT(test, codetag_pool.supply[1].nr_free, 0);
+	KUNIT_EXPECT_GT(test, codetag_context_pool.supply[1].nr_free, 0);
 	reap();
-	KUNIT_EXPECT_EQ(test, codetag_pool.supply[0].nr_free, 0);
-	KUNIT_EXPECT_GT(test, codetag_pool.supply[1].nr_free, 0);
+	KUNIT_EXPECT_EQ(test, codetag_context_pool.supply[0].nr_free, 0);
+	KUNIT_EXPECT_GT(test, codetag_context_pool.supply[1].nr_free, 0);
 	object = own(kmalloc_noprof(100, GFP_KERNEL));
 	unsplit_id(own_id());
 	reap();
