@@ -262,7 +262,7 @@ static int audit_start(struct codetag_result *result)
 		ret = audit_run(&audit);
 	if (!ret)
 		ret = codetag_result_set(result, print_result, &audit);
-	/* Known is what somebody can have read. */
+	/* Remember only mismatches that a reader could have seen. */
 	if (!ret && !audit.gave_up)
 		known_hash = audit.hash;
 	vfree(audit.found);

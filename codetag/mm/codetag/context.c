@@ -94,9 +94,12 @@ unsigned int codetag_uptime(void)
 	return div_u64(ktime_get_boot_fast_ns(), NSEC_PER_SEC);
 }
 
-/* The interval that it is: its start in seconds since boot, and its length above. */
+/*
+ * The current age interval: its length in seconds in the high word, its start since boot in
+ * the low word.
+ */
 static atomic64_t age_now;
-/* When the clock was looked at: once a tick, by one CPU. */
+/* Jiffies of the last clock read; one CPU reads it per tick. */
 static unsigned long age_looked;
 
 static noinline u64 look_at_age(void)
@@ -162,13 +165,13 @@ static u64 current_cgroup(bool accounted)
 	return id;
 }
 
-/* In interrupts it is nobody's allocation. */
+/* Interrupts have no task. */
 static void task_of_current(u64 words[TASK_WORDS])
 {
 	const char *comm = in_task() ? current->comm : in_hardirq() ? "<hardirq>" : "<softirq>";
 	char name[TASK_COMM_LEN];
 
-	/* It may be changed meanwhile; what is behind it has to be the same, too. */
+	/* comm may change concurrently. Pad it, because names are compared as words. */
 	strscpy_pad(name, comm);
 	memcpy(words, name, sizeof(name));
 }
@@ -310,8 +313,8 @@ static struct codetag_context *new_context(struct codetag_site *site, unsigned i
 }
 
 /*
- * The first allocation of its kind, unless another CPU has just had one. @like: the
- * context that it was charged to before, NULL for a new allocation.
+ * Make the context for new values; another CPU may have made it already. @like: the
+ * context that the allocation was charged to before, NULL for a new allocation.
  */
 static noinline struct codetag_context *make_context(struct codetag_site *site,
 						     unsigned int split_by,
@@ -340,8 +343,8 @@ static noinline struct codetag_context *make_context(struct codetag_site *site,
 }
 
 /**
- * codetag_context_found - find the context that allocations with the values of another find
- * @ctx: the other, which has a site
+ * codetag_context_found - find the hashed context with the same values as @ctx
+ * @ctx: a context that has a site
  *
  * Context: With codetag_context_lock held.
  * Return: The context, which can be @ctx itself; NULL if there is none.
@@ -493,7 +496,10 @@ static u16 move_charge(struct codetag_context *ctx, const struct words *words,
 		alloc_tag_add_parts(id, parts - 1);
 		return id;
 	}
-	/* No allocation and no free: so neither number of a site ever falls. */
+	/*
+	 * Count parts, not an allocation or a free, so that neither counter of the site
+	 * falls.
+	 */
 	alloc_tag_add_parts(id, parts);
 	alloc_tag_charge(id, bytes, 0);
 	/* Bytes go first and calls last, see alloc_tag_uncharge(). */

@@ -25,7 +25,10 @@
 #undef MODULE_PARAM_PREFIX
 #define MODULE_PARAM_PREFIX "codetag."
 
-/* Contexts that there may be, of all sites together: UINT_MAX until it is known. */
+/*
+ * Limit of contexts of all sites; UINT_MAX until codetag_contexts_init(), unless the boot
+ * parameter sets it.
+ */
 unsigned int codetag_max_contexts = UINT_MAX;
 module_param_cb(max_contexts, &codetag_param_ops, &codetag_max_contexts, 0644);
 
@@ -55,7 +58,7 @@ static void queue_refill(struct irq_work *irq_work)
 /* The allocating task may hold the locks of the workqueues. */
 static DEFINE_IRQ_WORK(refill_irq_work, queue_refill);
 
-/* When the last try to get more was in vain: for a second nobody tries again. */
+/* When the last refill failed. Do not retry for one second. */
 static unsigned long refill_failed = INITIAL_JIFFIES - HZ;
 
 static unsigned int free_target(bool traced)
@@ -85,7 +88,10 @@ bool codetag_pool_low(bool traced)
 {
 	unsigned long failed = READ_ONCE(refill_failed);
 
-	/* Jiffies of 32 bits are before anything that is long enough ago. */
+	/*
+	 * A range check, because a plain time_before() is wrong once 32-bit jiffies have
+	 * wrapped.
+	 */
 	return too_few(traced) && !time_in_range_open(jiffies, failed, failed + HZ);
 }
 
@@ -309,7 +315,10 @@ bool codetag_pool_walk(bool (*function)(struct codetag_block *block))
 	mutex_lock(&codetag_context_pool.mutex);
 	list_for_each_entry(block, &codetag_context_pool.blocks, list) {
 		any |= function(block);
-		/* Let others have it. The block stays, as nobody else reaps. */
+		/*
+		 * Let other tasks take the mutex. The block stays, because only the reaper
+		 * frees blocks.
+		 */
 		mutex_unlock(&codetag_context_pool.mutex);
 		mutex_lock(&codetag_context_pool.mutex);
 	}

@@ -20,7 +20,7 @@
 #include "site.h"
 #include "split.h"
 
-/* How often it is looked whether contexts are free. */
+/* Interval between searches for unused contexts. */
 #define REAP_INTERVAL	(10 * HZ)
 
 /*
@@ -283,7 +283,7 @@ static void reap_by_work(struct work_struct *work)
 	unsigned long start = jiffies;
 
 	codetag_contexts_reap();
-	/* With many contexts on thousands of CPUs it takes its time: a tenth of all, at most. */
+	/* Wait nine times as long as it took, so that reaping takes at most a tenth of a CPU. */
 	if (!list_empty(&codetag_sites))
 		queue_delayed_work(codetag_context_wq, &reap_work,
 				   max_t(unsigned long, REAP_INTERVAL, 9 * (jiffies - start)));

@@ -20,8 +20,8 @@
 
 /**
  * struct codetag_stack_walk - a stack that is being walked
- * @site:	whose allocation it is of
- * @depth:	how many frames are wanted from the call of @site on
+ * @site:	call site of the allocation
+ * @depth:	frames to save, the call of @site included
  * @pass_helpers: leave out helpers between that call and the first other function
  * @entries:	return addresses found, with those of the allocator
  * @nr:		their number
@@ -49,8 +49,8 @@ unsigned int codetag_stack_search(struct codetag_site *site, unsigned int split_
  * @entries:	room for CODETAG_STACK_ENTRIES addresses
  * @stack:	on return where in @entries it begins, with the call site
  *
- * Each function on the way from the call site to the walk is a frame to leave, which
- * takes hundreds of instructions: so this is none, and neither is stack_trace_save().
+ * Inlined, and calls arch_stack_walk() directly: each further function is a frame to
+ * unwind, which costs hundreds of instructions.
  *
  * Context: Any but NMI, with preemption disabled.
  * Return: How many frames it has.

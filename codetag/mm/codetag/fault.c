@@ -132,7 +132,7 @@ struct codetag_armed *codetag_fault_new(const struct codetag_info *info,
 
 static bool fault_fires(struct codetag_fault *fault, gfp_t gfp, size_t size)
 {
-	/* Printing can allocate; where that must not print it says so. */
+	/* Printing can allocate; __GFP_NOWARN marks allocations that must not print. */
 	int flags = gfp & __GFP_NOWARN ? FAULT_NOWARN : 0;
 
 	if (READ_ONCE(fault->spent))
@@ -148,7 +148,7 @@ static bool fault_fires(struct codetag_fault *fault, gfp_t gfp, size_t size)
 	if (fault->by_count && atomic_long_dec_if_positive(&fault->nth))
 		return false;
 	if (!should_fail_ex(&fault->attr, size, flags)) {
-		/* The task counts on its own (fail-nth): the next one, then. */
+		/* fail-nth of the task overruled this; fail the next allocation instead. */
 		if (fault->by_count)
 			atomic_long_set(&fault->nth, 1);
 		return false;
@@ -168,7 +168,7 @@ static bool fault_fires(struct codetag_fault *fault, gfp_t gfp, size_t size)
  * @size:	its size in bytes
  *
  * Context: Any but NMI.
- * Return: Whether the allocation shall fail.
+ * Return: Whether the allocation must fail.
  */
 bool __codetag_should_fail(gfp_t gfp, size_t size)
 {

@@ -25,14 +25,14 @@ static __always_inline bool codetag_faults_armed(void)
 }
 
 /**
- * codetag_should_fail - shall what the current call site allocates fail?
+ * codetag_should_fail - must this allocation fail?
  * @gfp:	flags of the allocation
  * @size:	its size in bytes
  *
  * To be asked once for each allocation, before anything is done for it.
  *
  * Context: Any but NMI.
- * Return: Whether it shall fail.
+ * Return: Whether it must fail.
  */
 static __always_inline bool codetag_should_fail(gfp_t gfp, size_t size)
 {

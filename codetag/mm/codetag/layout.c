@@ -475,7 +475,10 @@ struct codetag_layout codetag_layout __ro_after_init __aligned(64) = {
 	.version	= CODETAG_LAYOUT_VERSION,
 };
 
-/* Not of this kernel's image alone: an image of memory has copies of files, too. */
+/*
+ * Filled in at run time: a memory image may also hold a copy of the kernel file, whose table
+ * must not look valid.
+ */
 static int __init codetag_layout_init(void)
 {
 	phys_addr_t ram = memblock_start_of_DRAM();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The recount of all references: how what is found is added up, and what of it takes
- * the insides of the slab, the percpu and the vmalloc allocator.
+ * Recounting ids: the sums, and the parts that need internals of the slab, percpu and
+ * vmalloc allocators.
  */
 #ifndef _MM_CODETAG_RECOUNT_H
 #define _MM_CODETAG_RECOUNT_H
@@ -107,7 +107,7 @@ static inline void codetag_recount_flush(struct codetag_recount *rc)
 }
 
 /**
- * codetag_recount_add - note a reference that the recount has come across
+ * codetag_recount_add - count an id that the recount has found
  * @rc:		the recount
  * @id:		the id found
  * @bytes:	size of the memory that holds it

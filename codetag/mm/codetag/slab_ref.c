@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The slab references: layout of the ids in a slab.
+ * Slab ids: their layout in a slab.
  *
  * There are four places for the ids of a slab's objects:
  *
@@ -129,7 +129,7 @@ struct slab_layout {
 	long uncharge;
 };
 
-/* A cache can be laid out more than once: nothing of the time before may stay. */
+/* A cache can be laid out more than once: overwrite every field. */
 static void set_layout(struct kmem_cache *s, const struct slab_layout *layout)
 {
 	s->codetag_vector = layout->vector;
@@ -173,7 +173,7 @@ unsigned int codetag_slab_layout(struct kmem_cache *s, unsigned int order,
 	} else {
 		layout.bytes = (plain_objects(s, order) - objects) * s->size;
 	}
-	/* Where all slabs are other ones, there is one at all times. */
+	/* If every slab is an OTHER one, keep the count above 0 from the start. */
 	if (codetag_slab_checks_frees(s) || (layout.vector ? far : objects == 1))
 		layout.shift += CODETAG_SLAB_OTHER;
 	else if (!layout.vector)
@@ -488,7 +488,7 @@ void __codetag_slab_charged(struct kmem_cache *s, void *object)
 {
 	u16 *ref;
 
-	/* Contexts are split off from what is charged: then there is a place for an id. */
+	/* Without refs no object is charged, and the id may have no place. */
 	if (!alloc_tag_refs_exist())
 		return;
 	ref = codetag_slab_ref_slow(s, object);
@@ -604,7 +604,7 @@ static void unlink_far_vector(struct rcu_head *rcu)
 	call_rcu(rcu, free_far_vector);
 }
 
-/* The vector is nobody's before it is freed: the audit may come in between. */
+/* Clear the pointer before freeing the vector, because an audit may run in between. */
 static void slab_remove_vector(struct slab *slab)
 {
 	struct far_vector *far;
@@ -667,7 +667,7 @@ static void unmark_other(struct kmem_cache *s, struct slab *slab)
  * @s:		cache
  * @slab:	slab, whose number of objects is set and may be lowered
  * @gfp:	how the slab was allocated
- * @allow_spin:	false in the middle of anything, where no lock can be taken
+ * @allow_spin:	false if the caller may hold any lock
  *
  * Context: As @gfp and @allow_spin tell. Does not fail.
  */
@@ -724,7 +724,7 @@ void codetag_slab_exit(struct kmem_cache *s, struct slab *slab)
 /* ---- reports -------------------------------------------------------------- */
 
 /**
- * codetag_slab_show_stats - the slab references' part of the stats file
+ * codetag_slab_show_stats - the slab ids' part of the stats file
  * @m: where to print to
  *
  * Context: Process.

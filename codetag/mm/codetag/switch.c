@@ -16,7 +16,7 @@ DEFINE_STATIC_KEY_MAYBE(CONFIG_MEM_ALLOC_PROFILING_ENABLED_BY_DEFAULT,
 DEFINE_STATIC_KEY_MAYBE(CONFIG_MEM_ALLOC_PROFILING_ENABLED_BY_DEFAULT,
 			alloc_tag_refs_key);
 
-/* "never": nothing was set up to keep references in, and never will be. */
+/* "never": nothing was set up to keep ids in, and never will be. */
 static bool mem_profiling_never __ro_after_init =
 	!IS_ENABLED(CONFIG_MEM_ALLOC_PROFILING_ENABLED_BY_DEFAULT);
 
@@ -47,7 +47,7 @@ static void mem_profiling_switch(bool on)
 
 /*
  * The words that all ways of switching accept. 7.x kernels choose small references with
- * "1,compressed"; here all references are small.
+ * "1,compressed". codetag stores only 16-bit ids, so both words mean the same.
  */
 static int mem_profiling_parse(const char *value, bool *on)
 {
