@@ -42,6 +42,8 @@ static bool is_named(const char *name, const char *field)
  * allocinfo_filter_valid - does a filter make sense?
  * @filter: the filter
  *
+ * Not static for the tests.
+ *
  * Context: Any.
  * Return: false if it has unknown bits or an empty interval.
  */
@@ -57,6 +59,8 @@ bool allocinfo_filter_valid(const struct allocinfo_filter *filter)
  * allocinfo_site_matches - does a call site match a filter, apart from its size?
  * @filter:	the filter
  * @info:	the call site, the counters are not looked at
+ *
+ * Not static for the tests.
  *
  * Context: Any, with @info valid.
  * Return: Whether it does.
@@ -86,6 +90,8 @@ bool allocinfo_site_matches(const struct allocinfo_filter *filter, const struct 
  * @filter:	the filter
  * @info:	the call site, with its counters
  *
+ * Not static for the tests.
+ *
  * Context: Any.
  * Return: Whether it does.
  */
@@ -102,6 +108,8 @@ bool allocinfo_size_matches(const struct allocinfo_filter *filter, const struct 
  * allocinfo_fill - put a line in the form that user space gets
  * @data:	all of it is written
  * @info:	the line
+ *
+ * Not static for the tests.
  *
  * Context: Any, with @info valid.
  */

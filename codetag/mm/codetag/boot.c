@@ -98,6 +98,8 @@ static void __init_memblock join(struct codetag_boot_areas *areas, unsigned int 
  *
  * Memory that has been taken before stays with the line that took it first.
  *
+ * Not static for the tests.
+ *
  * Context: Boot.
  */
 void __init_memblock codetag_boot_take(struct codetag_boot_areas *areas, phys_addr_t start,
@@ -125,6 +127,8 @@ void __init_memblock codetag_boot_take(struct codetag_boot_areas *areas, phys_ad
  * @areas:	the areas
  * @start:	address of the first byte
  * @end:	address of the byte after the last
+ *
+ * Not static for the tests.
  *
  * Context: Boot.
  */

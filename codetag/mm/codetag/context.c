@@ -622,7 +622,7 @@ struct codetag_asked *codetag_page_ask(unsigned int order, size_t size)
 	struct codetag_asked *asked = codetag_asked_of(current);
 	struct alloc_tag *tag = alloc_tag_current();
 
-	if (!tag || alloc_tag_id(tag) || !alloc_tag_split(tag))
+	if (alloc_tag_id(tag) || !alloc_tag_split(tag))
 		return NULL;
 	if (!in_task() || cmpxchg(&asked->task, NULL, current))
 		return NULL;

@@ -381,6 +381,8 @@ struct codetag_context *codetag_context_next(unsigned int id)
  * A quarter of the ids, if that takes no more than 1/64 of the memory: each CPU
  * counts for itself.
  *
+ * Not static for the tests.
+ *
  * Context: Any.
  * Return: The number.
  */

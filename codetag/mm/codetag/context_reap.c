@@ -250,6 +250,8 @@ static void reap_sites(void)
  *
  * Unused are those that hold nothing and had no allocation since the last call.
  *
+ * Not static for the tests.
+ *
  * Context: Process.
  */
 void codetag_contexts_reap(void)

@@ -205,6 +205,8 @@ static void set_list(const char *text, size_t len)
  * @text: words separated by blanks or commas: PATTERN adds one, -PATTERN removes it; it is
  *	  changed
  *
+ * Not static for the tests.
+ *
  * Context: Process.
  * Return: 0; -EINVAL and a message for a bad word, -ENOMEM: nothing has changed.
  */

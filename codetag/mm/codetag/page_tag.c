@@ -232,6 +232,8 @@ static bool __init page_tag_ext_setup(void)
  * page_tag_slots_fit - does vmalloc space have room for so many slots?
  * @nr: number of slots
  *
+ * Not static for the tests.
+ *
  * Context: Any.
  * Return: Whether it has.
  */

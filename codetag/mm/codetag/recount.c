@@ -181,6 +181,8 @@ static void recount_object(struct codetag_recount *rc, struct page *page,
  * @rc:		the recount
  * @page:	any page; it need not be one of a slab
  *
+ * Not static for the tests.
+ *
  * Context: All CPUs stopped, or with a visitor; after codetag_recount_prepare().
  */
 void codetag_recount_slab(struct codetag_recount *rc, struct page *page)

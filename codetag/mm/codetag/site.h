@@ -15,15 +15,15 @@ enum codetag_charging {
 	CODETAG_CHARGE_CONTEXTS,
 };
 
+bool codetag_profiled(const struct codetag_info *info);
+void codetag_set_charging(const struct codetag_info *info, enum codetag_charging charging);
+
+#ifdef CONFIG_CODETAG_CONTEXTS
 extern struct list_head codetag_sites;
 
 unsigned long codetag_context_lock(void);
 void codetag_context_unlock(unsigned long flags);
 bool codetag_context_locked(void);
-bool codetag_profiled(const struct codetag_info *info);
-void codetag_set_charging(const struct codetag_info *info, enum codetag_charging charging);
-
-#ifdef CONFIG_CODETAG_CONTEXTS
 struct codetag_site *codetag_site_by_id(u16 id);
 bool codetag_site_split(struct codetag_site *new);
 void codetag_site_unsplit(u16 id);

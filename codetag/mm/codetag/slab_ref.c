@@ -213,6 +213,8 @@ static DEFINE_PER_CPU(bool, has_far_lock);
 /**
  * codetag_far_lock - lock the lists of far vectors
  *
+ * Not static for the tests.
+ *
  * Context: Any but NMI; must not be called while codetag_far_locked().
  * Return: The flags for codetag_far_unlock().
  */
@@ -230,6 +232,8 @@ unsigned long codetag_far_lock(void)
 /**
  * codetag_far_unlock - undo codetag_far_lock()
  * @flags: what that returned
+ *
+ * Not static for the tests.
  *
  * Context: With codetag_far_lock() held.
  */
