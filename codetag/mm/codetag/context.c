@@ -207,21 +207,21 @@ static __always_inline void hash_values(const struct codetag_site *site, unsigne
 }
 
 /* The values of an allocation, in the order of the keys. */
-static void get_values(struct codetag_site *site, unsigned int split_by, int nid, gfp_t gfp,
-		       bool accounted, size_t size, struct values *values,
+static void get_values(struct codetag_site *site, unsigned int split_by,
+		       const struct codetag_alloc *alloc, struct values *values,
 		       unsigned long *entries)
 {
 	u64 *word = values->words;
 
 	*word = 0;
 	if (split_by & CODETAG_SMALL_KEYS)
-		*word++ = codetag_small_values(split_by, nid, gfp, accounted);
+		*word++ = codetag_small_values(split_by, alloc);
 	if (split_by & BIT(CODETAG_KEY_SIZE))
-		*word++ = size;
+		*word++ = alloc->size;
 	if (split_by & BIT(CODETAG_KEY_AGE))
 		*word++ = current_age();
 	if (split_by & BIT(CODETAG_KEY_CGROUP))
-		*word++ = current_cgroup(accounted);
+		*word++ = current_cgroup(alloc->accounted);
 	if (split_by & BIT(CODETAG_KEY_TASK)) {
 		task_of_current(word);
 		word += TASK_WORDS;
@@ -364,18 +364,14 @@ struct codetag_context *codetag_context_found(const struct codetag_context *ctx)
 
 /**
  * codetag_context_id - find or make the context of an allocation at a split site
- * @nid:	node of the memory, NUMA_NO_NODE for several
- * @gfp:	how it was allocated
- * @accounted:	whether it is accounted to a memory control group
- * @size:	bytes that were asked for
+ * @alloc:	the allocation
  * @max_id:	the highest id that can be stored
  *
  * Context: Any, with preemption disabled until the allocation is charged. In NMI it is charged
  *	    to the site and counted as lost.
  * Return: The id of a context of the current site, or that of the site.
  */
-unsigned int codetag_context_id(int nid, gfp_t gfp, bool accounted, size_t size,
-				unsigned int max_id)
+unsigned int codetag_context_id(const struct codetag_alloc *alloc, unsigned int max_id)
 {
 	const struct codetag *ct = &alloc_tag_current()->ct;
 	/* Deliberately not initialised: only the words that the keys need are written. */
@@ -399,7 +395,7 @@ unsigned int codetag_context_id(int nid, gfp_t gfp, bool accounted, size_t size,
 	if (in_nmi() || codetag_context_locked())
 		return charge_site_as_lost(site);
 
-	get_values(site, split_by, nid, gfp, accounted, size, &values, entries);
+	get_values(site, split_by, alloc, &values, entries);
 	ctx = find_context(site, split_by, &values);
 	if (unlikely(!ctx))
 		ctx = make_context(site, split_by, &values, max_id, NULL);

@@ -25,6 +25,20 @@ struct cgroup;
 struct folio;
 struct page;
 
+/**
+ * struct codetag_alloc - an allocation, as the keys of split sites see it
+ * @size:	requested bytes
+ * @nid:	node of the memory, NUMA_NO_NODE for several
+ * @gfp:	its flags
+ * @accounted:	whether it is accounted to a memory control group
+ */
+struct codetag_alloc {
+	size_t size;
+	int nid;
+	gfp_t gfp;
+	bool accounted;
+};
+
 /* ---- sites and contexts -------------------------------------------------------- */
 
 /* The words of a context's values before its stack: one for each key that needs one */
@@ -251,19 +265,19 @@ static __always_inline unsigned int codetag_split_now(const struct codetag *ct,
 }
 
 /* The word of the small values of an allocation */
-static __always_inline u64 codetag_small_values(unsigned int split_by, int nid, gfp_t gfp,
-						bool accounted)
+static __always_inline u64 codetag_small_values(unsigned int split_by,
+						const struct codetag_alloc *alloc)
 {
 	u64 small = 0;
 
 	if (split_by & BIT(CODETAG_KEY_NODE))
-		small |= nid + 1;
+		small |= alloc->nid + 1;
 	if (split_by & BIT(CODETAG_KEY_CPU))
 		small |= raw_smp_processor_id() << CODETAG_CPU_SHIFT;
-	if (split_by & BIT(CODETAG_KEY_ACCOUNTED) && accounted)
+	if (split_by & BIT(CODETAG_KEY_ACCOUNTED) && alloc->accounted)
 		small |= 1U << CODETAG_ACCOUNTED_SHIFT;
 	if (split_by & BIT(CODETAG_KEY_GFP))
-		small |= (u64)(__force unsigned int)gfp << CODETAG_GFP_SHIFT;
+		small |= (u64)(__force unsigned int)alloc->gfp << CODETAG_GFP_SHIFT;
 	return small;
 }
 
@@ -374,8 +388,7 @@ static __always_inline void codetag_context_charge(const struct codetag_context 
 	alloc_tag_count(ctx->counters, bytes, 1, false);
 }
 
-unsigned int codetag_context_id(int nid, gfp_t gfp, bool accounted, size_t size,
-				unsigned int max_id);
+unsigned int codetag_context_id(const struct codetag_alloc *alloc, unsigned int max_id);
 u16 codetag_context_split(u16 id, size_t bytes, unsigned long parts);
 u16 codetag_context_moved(u16 id, size_t bytes, int nid);
 u16 codetag_context_accounted(u16 id, size_t bytes);
@@ -466,7 +479,7 @@ static __always_inline void codetag_folio_charged(struct folio *folio)
 
 #else /* CONFIG_CODETAG_CONTEXTS */
 
-static inline unsigned int codetag_context_id(int nid, gfp_t gfp, bool accounted, size_t size,
+static inline unsigned int codetag_context_id(const struct codetag_alloc *alloc,
 					      unsigned int max_id)
 {
 	return CODETAG_ID_NONE;
@@ -490,10 +503,7 @@ static inline void codetag_folio_charged(struct folio *folio) {}
 
 /**
  * codetag_charged_id - the id to charge an allocation to
- * @nid:	node of the memory, NUMA_NO_NODE for several
- * @gfp:	flags of the allocation
- * @accounted:	whether it is accounted to a memory control group
- * @size:	requested bytes
+ * @alloc:	the allocation
  * @max_id:	the highest id that can be stored
  *
  * Context: Any, with preemption disabled until the allocation is charged. In NMI the allocation
@@ -502,14 +512,14 @@ static inline void codetag_folio_charged(struct folio *folio) {}
  *	   CODETAG_ID_NONE if the site is switched off. A site's own id can be
  *	   above @max_id.
  */
-static inline unsigned int codetag_charged_id(int nid, gfp_t gfp, bool accounted, size_t size,
+static inline unsigned int codetag_charged_id(const struct codetag_alloc *alloc,
 					      unsigned int max_id)
 {
 	const struct alloc_tag *tag = alloc_tag_current();
 	unsigned int id = alloc_tag_id(tag);
 
 	if (!id && alloc_tag_split(tag))
-		id = codetag_context_id(nid, gfp, accounted, size, max_id);
+		id = codetag_context_id(alloc, max_id);
 	return id;
 }
 

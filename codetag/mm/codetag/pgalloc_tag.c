@@ -86,15 +86,17 @@ void pgalloc_tag_add_slow(struct page *page, unsigned int order, gfp_t gfp,
 /* pgalloc_tag_add_split() where something has to be called. */
 static noinline void add_split_any(struct page *page, unsigned int order, gfp_t gfp)
 {
+	const struct codetag_alloc alloc = {
+		.size = codetag_page_size_asked(order), .nid = page_to_nid(page),
+		.gfp = gfp, .accounted = gfp & __GFP_ACCOUNT,
+	};
 	unsigned int id;
 
 	preempt_disable();
-	id = codetag_context_id(page_to_nid(page), gfp, gfp & __GFP_ACCOUNT,
-				codetag_page_size_asked(order), page_tag_max_id);
+	id = codetag_context_id(&alloc, page_tag_max_id);
 	if (id) {
 		pgalloc_tag_add_slow(page, order, gfp, id);
-		codetag_traced_alloc(id, page_to_virt(page), PAGE_SIZE << order, gfp,
-				     page_to_nid(page));
+		codetag_traced_alloc(id, page_to_virt(page), PAGE_SIZE << order, gfp, alloc.nid);
 	}
 	preempt_enable();
 }

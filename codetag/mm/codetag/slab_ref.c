@@ -400,6 +400,10 @@ u16 *codetag_slab_ref_slow(const struct kmem_cache *s, const void *object)
 void codetag_slab_alloc_slow(struct kmem_cache *s, gfp_t gfp, void *object, size_t size)
 {
 	struct slab *slab = virt_to_slab(kasan_reset_tag(object));
+	const struct codetag_alloc alloc = {
+		.size = size, .nid = slab_nid(slab),
+		.gfp = gfp, .accounted = codetag_slab_accounted(s, gfp),
+	};
 	unsigned int id;
 	u16 *ref;
 
@@ -412,8 +416,7 @@ void codetag_slab_alloc_slow(struct kmem_cache *s, gfp_t gfp, void *object, size
 		return;
 
 	preempt_disable();
-	id = codetag_charged_id(slab_nid(slab), gfp, codetag_slab_accounted(s, gfp), size,
-				CODETAG_ID_MAX);
+	id = codetag_charged_id(&alloc, CODETAG_ID_MAX);
 	if (id) {
 		if (is_kfence_address(object) ||
 		    !codetag_slab_ref_fast(s, slab, CODETAG_SLAB_KNOWN, object,
@@ -421,7 +424,7 @@ void codetag_slab_alloc_slow(struct kmem_cache *s, gfp_t gfp, void *object, size
 			ref = codetag_slab_ref_slow(s, object);
 		*ref = id;
 		alloc_tag_charge(id, s->size, 1);
-		codetag_traced_alloc(id, object, s->size, gfp, slab_nid(slab));
+		codetag_traced_alloc(id, object, s->size, gfp, alloc.nid);
 	}
 	preempt_enable();
 }

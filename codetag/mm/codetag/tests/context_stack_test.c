@@ -272,12 +272,13 @@ static void walked(struct kunit *test)
 /* Nothing that takes a lock is done in NMI: the allocation is the site's. */
 static void in_nmis(struct kunit *test)
 {
+	const struct codetag_alloc alloc = { .size = 64, .gfp = GFP_ATOMIC };
 	const struct codetag_site *site;
 	unsigned int id, nr;
 
 	split_by(test, BIT(CODETAG_KEY_STACK));
 	__preempt_count_add(NMI_OFFSET);
-	id = own(codetag_context_id(0, GFP_ATOMIC, false, 64, CODETAG_ID_MAX));
+	id = own(codetag_context_id(&alloc, CODETAG_ID_MAX));
 	__preempt_count_sub(NMI_OFFSET);
 	KUNIT_EXPECT_EQ(test, id, own_id());
 	found_of(test, &nr);

@@ -391,6 +391,7 @@ static void found_by_value(struct kunit *test)
 static void large_sizes(struct kunit *test)
 {
 	const size_t large = (size_t)(BIT_ULL(34) + 100);
+	const struct codetag_alloc alloc = { .size = large, .gfp = GFP_KERNEL };
 	struct codetag_context *ctx;
 	unsigned int id;
 	void *object;
@@ -403,7 +404,7 @@ static void large_sizes(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, soon_found(CODETAG_KEY_SIZE, 0, large));
 
 	preempt_disable();
-	id = own(codetag_context_id(0, GFP_KERNEL, false, large, U16_MAX));
+	id = own(codetag_context_id(&alloc, U16_MAX));
 	preempt_enable();
 	ctx = soon_found(CODETAG_KEY_SIZE, 0, large);
 	KUNIT_ASSERT_NOT_NULL(test, ctx);
@@ -579,12 +580,13 @@ static void bound_of_all(struct kunit *test)
 /* A page store that does not hold the ids of contexts; objects still have them. */
 static void ids_too_high(struct kunit *test)
 {
+	const struct codetag_alloc alloc = { .size = 5, .gfp = GFP_KERNEL };
 	unsigned int id;
 
 	split_by(test, BIT(CODETAG_KEY_SIZE));
 	alloc_hooks_tag(own_tag(), ({
 		preempt_disable();
-		id = codetag_context_id(0, GFP_KERNEL, false, 5, codetag_builtin_end - 1);
+		id = codetag_context_id(&alloc, codetag_builtin_end - 1);
 		preempt_enable();
 		0;
 	}));
@@ -592,7 +594,7 @@ static void ids_too_high(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, site_lost(own_id()), 1);
 	alloc_hooks_tag(own_tag(), ({
 		preempt_disable();
-		id = codetag_context_id(0, GFP_KERNEL, false, 5, CODETAG_ID_MAX);
+		id = codetag_context_id(&alloc, CODETAG_ID_MAX);
 		preempt_enable();
 		0;
 	}));
