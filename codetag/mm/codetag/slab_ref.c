@@ -475,6 +475,8 @@ void codetag_slab_free_checked(struct kmem_cache *s, void *object)
  * __codetag_object_reused - see codetag_object_reused()
  * @s:		cache
  * @object:	object
+ *
+ * Context: Any.
  */
 void __codetag_object_reused(struct kmem_cache *s, void *object)
 {
