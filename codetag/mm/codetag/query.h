@@ -68,10 +68,10 @@ enum codetag_action {
  * in enum codetag_key, the word of the language, and for the codetag command the name of the
  * column, whether it holds a number, and the meaning. The last two are no values, but frames.
  *
- * A new value also needs get_values() in context.c, or CODETAG_SMALL_KEYS and
- * codetag_small_values() in context.h if it shares a word; show_values() or show_small() in
- * context_show.c; put_value() or put_small() in tools/lib/memory_image/contexts.c of the
- * command; and a case in tests/context_test.c.
+ * A new value is computed in get_values() of context.c and shown in show_values() of
+ * context_show.c. Small ones share a word: CODETAG_SMALL_KEYS, codetag_small_values() and
+ * show_small(). The command reads both in tools/lib/memory_image/contexts.c. Each value has
+ * a case in tests/context_test.c.
  */
 #define CODETAG_VALUE_KEYS(X)								\
 	X(NODE,		"node",		"node",		true,	"memory node")		\
