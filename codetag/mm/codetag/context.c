@@ -207,9 +207,9 @@ static __always_inline void hash_values(const struct codetag_site *site, unsigne
 }
 
 /* The values of an allocation, in the order of the keys. */
-static void get_values(struct codetag_site *site, unsigned int split_by,
-		       const struct codetag_alloc *alloc, struct values *values,
-		       unsigned long *entries)
+static void codetag_get_values(struct codetag_site *site, unsigned int split_by,
+			       const struct codetag_alloc *alloc, struct values *values,
+			       unsigned long *entries)
 {
 	u64 *word = values->words;
 
@@ -395,7 +395,7 @@ unsigned int codetag_context_id(const struct codetag_alloc *alloc, unsigned int 
 	if (in_nmi() || codetag_context_locked())
 		return charge_site_as_lost(site);
 
-	get_values(site, split_by, alloc, &values, entries);
+	codetag_get_values(site, split_by, alloc, &values, entries);
 	ctx = find_context(site, split_by, &values);
 	if (unlikely(!ctx))
 		ctx = make_context(site, split_by, &values, max_id, NULL);

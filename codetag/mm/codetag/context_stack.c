@@ -20,17 +20,14 @@
 
 /* ---- where the call site is -------------------------------------------------- */
 
-/* Functions of allocators that have no "_noprof" at the end of their names. */
+/*
+ * Functions that allocate for their callers have "_noprof" at the end of their names, or a
+ * prefix of the profiler. These are the others.
+ */
 static const char * const allocators[] = {
 	/* Where what saves stacks does not leave itself out: user-mode Linux. */
 	"save_stack_trace",
 	"stack_trace_save",
-	"get_values",
-	"add_split_any",
-	"slab_alloc_any_end",
-	"slab_alloc_charge_end",
-	"slab_alloc_slow",
-	"slab_kmalloc_slow",
 	"mempool_alloc_pages",
 	"mempool_alloc_slab",
 	"mempool_kmalloc",

@@ -84,7 +84,7 @@ void pgalloc_tag_add_slow(struct page *page, unsigned int order, gfp_t gfp,
 #ifdef CONFIG_CODETAG_CONTEXTS
 
 /* pgalloc_tag_add_split() where something has to be called. */
-static noinline void add_split_any(struct page *page, unsigned int order, gfp_t gfp)
+static noinline void pgalloc_tag_add_context(struct page *page, unsigned int order, gfp_t gfp)
 {
 	const struct codetag_alloc alloc = {
 		.size = codetag_page_size_asked(order), .nid = page_to_nid(page),
@@ -127,7 +127,7 @@ void pgalloc_tag_add_split(struct page *page, unsigned int order, gfp_t gfp)
 		codetag_context_charge(ctx, PAGE_SIZE << order);
 	preempt_enable();
 	if (unlikely(!done))
-		add_split_any(page, order, gfp);
+		pgalloc_tag_add_context(page, order, gfp);
 }
 
 #endif

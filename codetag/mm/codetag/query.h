@@ -68,7 +68,7 @@ enum codetag_action {
  * in enum codetag_key, the word of the language, and for the codetag command the name of the
  * column, whether it holds a number, and the meaning. The last two are no values, but frames.
  *
- * A new value is computed in get_values() of context.c and shown in show_values() of
+ * A new value is computed in codetag_get_values() of context.c and shown in show_values() of
  * context_show.c. Small ones share a word: CODETAG_SMALL_KEYS, codetag_small_values() and
  * show_small(). The command reads both in tools/lib/memory_image/contexts.c. Each value has
  * a case in tests/context_test.c.
