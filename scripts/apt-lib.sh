@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# Debian packages that this machine's release or architecture does not have, by an
-# apt with sources and a state of its own: those of the machine are neither used nor
+# Fetch Debian packages that this machine's release or architecture does not have. apt runs
+# with sources and a state directory of its own, so the machine's are neither used nor
 # changed. To be sourced after lib.sh.
 
-# own_apt DIR ARCHITECTURE: sets apt to the command with a state in DIR, which is only for that
+# own_apt DIR ARCHITECTURE: set apt to the command that keeps its state in DIR. DIR is emptied.
 own_apt()
 {
 	local dir=$1 arch=$2
@@ -20,7 +20,7 @@ own_apt()
 	: >"$dir/status"
 }
 
-# own_archives: the archives of Debian's that this machine uses, as "URL SUITE"
+# own_archives: the Debian archives that this machine uses, as "URL SUITE"
 own_archives()
 {
 	# shellcheck disable=SC2016	# the format is apt's
@@ -28,19 +28,19 @@ own_archives()
 		sed -n 's/ Debian main$//p' | sort -u
 }
 
-# fetch_package DIR ARCHITECTURE SUITE PACKAGE…: download them into DIR, which is only
-# for that, and print their files. An empty SUITE is that of this machine.
+# fetch_package DIR ARCHITECTURE SUITE PACKAGE…: download the packages into DIR, which is
+# emptied first, and print their files. An empty SUITE is that of this machine.
 fetch_package()
 {
 	local dir=$1 arch=$2 suite=$3 log=$LOGS/fetch-$4.log mirror own package
 	local -a apt
 
 	own_apt "$dir" "$arch"
-	# Where the machine itself has Debian's main archive from.
+	# The mirror from which the machine itself gets Debian's main archive
 	read -r mirror own < <(own_archives | grep -m 1 '/debian/* ' || true) || true
 	mirror=${DEBIAN_MIRROR:-${mirror:-}}
 	suite=${suite:-${own:-bookworm}}
-	[ -n "$mirror" ] || die "apt knows no archive of Debian's" "say which: DEBIAN_MIRROR=URL"
+	[ -n "$mirror" ] || die "apt knows no Debian archive" "name one: DEBIAN_MIRROR=URL"
 	printf 'deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] %s %s main\n' \
 		"$mirror" "$suite" >"$dir/sources.list"
 	: >"$log"
@@ -54,9 +54,8 @@ fetch_package()
 	done
 }
 
-# fetch_source DIR PACKAGE VERSION: the same for the debian.tar of a source package, from
-# the archives that this machine uses; if they do not have that of VERSION any more, the
-# newest one that they have
+# fetch_source DIR PACKAGE VERSION: download the debian.tar of a source package from the
+# archives that this machine uses. If they no longer have VERSION, take their newest one.
 fetch_source()
 {
 	local dir=$1 package=$2 version=$3 log=$LOGS/fetch-$2.log found
@@ -68,7 +67,7 @@ fetch_source()
 	"${apt[@]}" update >"$log" 2>&1 || die 'no list of source packages could be fetched' "output: $log"
 	while read -r found; do
 		(cd "$dir" && "${apt[@]}" source --download-only --diff-only "$package=$found") >>"$log" 2>&1 || continue
-		[ "$found" = "$version" ] || printf '%s: %s of %s is not to be had, but that of %s is\n' \
+		[ "$found" = "$version" ] || printf '%s: the archives no longer have %s of %s; using that of %s\n' \
 			"${0##*/}" debian.tar.xz "$version" "$found" >&2
 		printf '%s\n' "$dir/${package}_"*.debian.tar.*
 		return

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash disable=SC2016,SC2034,SC2094,SC2153,SC2154
-# Debian machines: images of root file systems, and the results of what is done with
-# them. To be sourced after progress-lib.sh.
+# Debian machines: images of root file systems, and results of checks on them. To be sourced
+# after progress-lib.sh.
 work=$(mktemp -d "$CACHE/run/debian.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 number=0 failures=0
@@ -12,7 +12,7 @@ root=$work/root
 guest=()
 mkdir -p "$root"
 
-# result STATUS NAME: one result, with what is in $work/out if it is none
+# result STATUS NAME: print one result, and the end of $work/out if it is a failure
 result()
 {
 	number=$((number + 1))
@@ -32,7 +32,7 @@ check()
 
 	shift
 	doing "$name"
-	# As part of a condition no command in it would end it.
+	# In a condition, set -e would have no effect inside the command.
 	set +e
 	(set -e; "$@") >"$work/out" 2>&1
 	status=$?
@@ -54,7 +54,7 @@ root_tar()
 		mv "$tar.new" "$tar"
 }
 
-# machine SUITE [PACKAGE…]: its image, as a machine is before it meets us
+# machine SUITE [PACKAGE…]: make an image of a machine that does not have the packages yet
 machine()
 {
 	local tar
@@ -76,17 +76,17 @@ machine()
 	listing >"$work/before"
 }
 
-# mounted COMMAND…: with the image at $root, for this command alone
+# mounted COMMAND…: run COMMAND with the image mounted at $root, visible to it alone
 mounted()
 {
 	unshare -m --propagation private sh -e -c 'mount -o loop "$1" "$2"; shift 2; exec "$@"' \
 		sh "$image" "$root" "$@"
 }
 
-# inside COMMANDS: by a shell of root's in it
+# inside COMMANDS: run them by a root shell in the image
 inside()
 {
-	# grub-probe does not know what a loop device is: it hears of the disk of the guest.
+	# grub-probe does not know loop devices, so a script that names the guest's disk stands in.
 	mounted sh -e -c 'cp /etc/resolv.conf "$1/etc/"
 		for dir in dev proc sys; do mount --rbind "/$dir" "$1/$dir"; done
 		mount --bind "$3" "$1/usr/sbin/grub-probe"
@@ -94,10 +94,10 @@ inside()
 			DEBIAN_FRONTEND=noninteractive chroot "$1" sh -e -x -c "$2"' sh "$root" "$1" "$ROOT/packaging/tests/grub-probe" </dev/null
 }
 
-# listing: all files that are not the package manager's own books, and the contents
-# of /etc and /boot. What runs keeps things in run and var/tmp, that it has booted in
-# .updated and grubenv; DKMS of Debian 12 forgets a module with the last kernel that it
-# was built for.
+# listing: all files except the package manager's records, and checksums of /etc and /boot. A
+# running system writes to run and var/tmp, and each boot to .updated and grubenv: these are
+# left out. So is hold: DKMS of Debian 12 forgets a module with the last kernel that it was
+# built for.
 listing()
 {
 	mounted sh -c 'cd "$1" && find . -xdev \( -path ./var/lib/apt -o -path ./var/cache -o -path ./var/log \
@@ -108,10 +108,10 @@ listing()
 		-exec sha256sum {} + | sort -k 2' sh "$root"
 }
 
-# build: the packages of $what, if there are none
+# build: make the packages of $what
 build() { OUT=$debs "$SCRIPTS/build-deb" "$what" && ls -l "$debs"; }
 
-# of_packages: sets release, the kernel that is in them
+# of_packages: set release to that of the kernel in the packages
 of_packages()
 {
 	release=$(basename "$(echo "$debs"/linux-headers-*.deb)")
@@ -132,7 +132,8 @@ copy_out()
 	mounted sh -c 'cp -t "$2" "$1/boot/vmlinuz-$3" "$1/boot/initrd.img-$3"' sh "$root" "$work" "$1"
 }
 
-# run NAME RELEASE SCRIPT…: in a guest of that kernel, with the options in guest
+# run NAME RELEASE SCRIPT…: run the scripts in a guest of that kernel, with the options in
+# the array guest
 run()
 {
 	local name=debian-$1 release=$2
@@ -144,7 +145,7 @@ run()
 
 boot() { copy_out "$release" && run "$1" "$release" "${@:2}" >"$work/guest"; }
 
-# booted SUITE SCRIPT…: each result of the guest is one of ours
+# booted SUITE SCRIPT…: boot, and pass each result of the guest on
 booted()
 {
 	local line after='' status=0

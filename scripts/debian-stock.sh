@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash disable=SC2016,SC2154
-# Debian's own kernel beside ours, on one image: what boot and work take, and memory; and
-# with MAINLINE=DIR, packages of build-deb mainline, what these do with mainline's
-# profiler. To be sourced after debian-lib.sh.
+# Compare Debian's kernel with the codetag kernel, on one image: instructions of boot and of
+# programs, and memory. MAINLINE=DIR, which has packages of "build-deb mainline", adds a kernel
+# with mainline's profiler. To be sourced after debian-lib.sh.
 
-# What of it differs from run to run differs with one kernel, too.
+# Boots of each kernel: runs of one kernel differ, too.
 runs=${RUNS:-2}
 counted=(stock on off ${MAINLINE:+mainline})
 
-# The kernel that Debian has made of the same sources; its release is in /run/stock then.
+# Install the kernel that Debian has built from the same sources; write its release to /run/stock.
 install_stock()
 {
 	inside "version=${release%%-*} what=$what"'
@@ -24,10 +24,9 @@ install_mainline()
 		ls /lib/modules | grep mainline >/run/mainline'
 }
 
-# Debian signs its modules with a key of an elliptic curve, which takes the kernel longer
-# to check than what Debian's configuration has and ours are signed with, RSA. That is
-# not what is compared: none has a signature here. What signs comes after the ELF file,
-# and is lost when that is copied.
+# Remove the signatures of all modules. Debian signs with an elliptic curve, while a build with
+# its configuration signs with RSA, which the kernel verifies faster: that would distort the
+# comparison. The signature is behind the ELF file, so objcopy drops it.
 unsign()
 {
 	inside 'unsign_some()
@@ -49,9 +48,8 @@ unsign()
 		update-initramfs -u -k all'
 }
 
-# count KERNEL NUMBER: one of its boots, results in $work/count/KERNEL.NUMBER. Which of its
-# own tests crypto runs is a question of those keys, too: of the type of the one that is
-# built in. It runs none here.
+# count KERNEL NUMBER: boot it once; the results are in $work/count/KERNEL.NUMBER. Which
+# self-tests crypto runs depends on the type of the built-in key, so they are all disabled.
 count()
 {
 	local of=$release
@@ -87,8 +85,8 @@ count_all()
 	return "$bad"
 }
 
-# table KIND UNIT: the mean of each, what ours is over stock, how far apart the runs of
-# stock are, and what mainline's is over it, all in per cent of that
+# table KIND UNIT: the mean of stock, and in per cent of it: the difference of codetag on and
+# off, the distance between the runs of stock ("apart"), and the difference of mainline
 table()
 {
 	awk -v kind="$1" -v unit="$2" '
@@ -111,8 +109,8 @@ table()
 	}' "$work"/count/*
 }
 
-# within COLUMN PER-CENT: all work is, or as far as two runs of stock are apart, or as
-# the clock of a boot cannot tell, which shows ten million at a time
+# within COLUMN PER-CENT: whether each difference is within PER-CENT, or within the distance
+# between two runs of stock, or below the resolution (10 million instructions for a boot)
 within()
 {
 	awk -v column="$1" -v limit="$2" 'NR > 1 {
@@ -121,7 +119,7 @@ within()
 	} END { exit bad || NR < 10 }' "$work/table"
 }
 
-# lost: what the ids of objects take, by cache: where fewer fit into a slab
+# lost: the memory that ids of objects take, by cache: fewer objects fit into a slab
 lost()
 {
 	awk '
@@ -139,7 +137,7 @@ lost()
 	}' "$work/count/stock.1" "$work/count/on.1" | sort -rn | head -n 16
 }
 
-# told COMMAND…: as a comment of the result before
+# told COMMAND…: print its output as a comment of the previous result
 told() { "$@" | sed 's/^/# /'; }
 
 stock_test()
@@ -155,7 +153,7 @@ stock_test()
 	[ -z "${MAINLINE:-}" ] || mainline=$(mounted cat "$root/run/mainline")
 	check "$suite: all boot and work, $runs times each" count_all
 	if [ "$failures" -ne "$bad" ]; then
-		# It was counted for half an hour.
+		# Keep the measurements: they took half an hour.
 		(cd "$work/count" && told grep -E '^(work|memory|failed)' ./*)
 		return 0
 	fi

@@ -91,7 +91,7 @@ guest_parse()
 	guest_fresh
 }
 
-# guest_fresh: nothing of an earlier run
+# guest_fresh: remove what an earlier run has left
 guest_fresh()
 {
 	: >"$console"
@@ -100,7 +100,7 @@ guest_fresh()
 	guest_disk
 }
 
-# The script to run is an archive of its own behind the initramfs.
+# The script to run is in a second archive behind the initramfs.
 guest_initramfs()
 {
 	mkdir -p "$work/root/guest"

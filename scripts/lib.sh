@@ -17,8 +17,8 @@ die()
 # kernels: the versions of the kernels that have a series, the oldest first
 kernels() { (cd "$ROOT/kernel-patches" && printf '%s\n' */series) | sed 's,/.*,,' | sort -V; }
 
-# Which kernel; each has a series. Without a choice it is the one whose sources are in
-# the Debian of this machine.
+# KVER chooses the kernel, which must have a series. The default is the one whose sources this
+# machine's Debian has.
 HOME_KVER=$(sed -n 's/^linux-source-//p' "$SCRIPTS/packages.txt")
 KVER=${KVER:-$HOME_KVER}
 PATCHES=$ROOT/kernel-patches/$KVER
@@ -28,7 +28,8 @@ OVERLAY=$ROOT/codetag
 TARBALL=/usr/src/linux-source-$KVER.tar.xz
 DEBIAN_CONFIGS=/usr/src/linux-config-$KVER
 
-# For what guests ARCH= is. Not under that name: a kernel's make would take it for its own.
+# ARCH= chooses the architecture of the guests. It is renamed, because the kernel's make would
+# use it, too.
 export GUEST_ARCH=${ARCH:-${GUEST_ARCH:-x86_64}}
 unset ARCH
 
@@ -44,7 +45,7 @@ fi
 
 # tree_version DIR: "6.12" of the sources of a kernel
 tree_version() { sed -n 's/^\(VERSION\|PATCHLEVEL\) = //p' "$1/Makefile" 2>/dev/null | paste -sd.; }
-# tree_key DIR: what the directories of a tree of the user's own are called
+# tree_key DIR: the name of the directories for a tree of the user's own
 tree_key() { printf 'ksrc-%s\n' "$(printf %s "$1" | cksum | cut -d' ' -f1)"; }
 
 # A tree of the user's own gets a patched copy and object directories of its own.
@@ -61,7 +62,7 @@ else
 	TREE=$CACHE/tree/$KVER
 fi
 
-# Without the fast-path series there is another tree, so that both exist at once.
+# Without the fast-path series there is a separate tree, so that both exist at once.
 FAST_PATHS=${FAST_PATHS:-y}
 tree_without_fast_paths() { printf '%s\n' "${TREE%-profiler}-profiler"; }
 case $FAST_PATHS in
@@ -77,11 +78,10 @@ n)
 	;;
 esac
 export FAST_PATHS
-# Only a program that does its work makes directories: who asks for help, and a shell that
-# sources this file at its prompt, find nothing changed.
+# No directories are made for --help, or when an interactive shell sources this file.
 [[ ${BASH_SOURCE[-1]} != "$0" || ${1:-} = @(-h|--help) ]] || mkdir -p "$CACHE"/{src,tree,ccache,run} "$OBJ" "$LOGS"
 
-# What is typed before a command for it to mean the same kernel
+# The variables to type before a command for the same kernel, for messages
 CHOICE=
 [ "$KVER" = "$HOME_KVER" ] || CHOICE+="KVER=$KVER "
 [ "$GUEST_ARCH" = x86_64 ] || CHOICE+="ARCH=$GUEST_ARCH "
@@ -93,23 +93,23 @@ CHOICE=
 JOBS=${JOBS:-$(nproc)}
 PATH=$PATH:/usr/sbin:/sbin
 
-# ccache answers with objects of other object directories too. What it does not know
-# it does not preprocess before it compiles it: that is a fifth of the time, and for
-# nothing, as nearly every file has a structure that its configuration changes.
+# ccache shares objects between object directories. CCACHE_DEPEND skips the preprocessing of
+# files that are not in the cache, which takes a fifth of the time. Its results would rarely
+# match: the configuration changes some structure in nearly every file.
 export CCACHE_DIR=$CACHE/ccache CCACHE_NOHASHDIR=1 CCACHE_MAXSIZE=${CCACHE_MAXSIZE:-5G}
 export CCACHE_DEPEND=1
 # The same sources give the same kernel, whoever builds them and when.
 export KBUILD_BUILD_USER=codetag KBUILD_BUILD_HOST=codetag
 export KBUILD_BUILD_TIMESTAMP=${KBUILD_BUILD_TIMESTAMP:-Thu Jan  1 00:00:00 UTC 1970}
 export PYTHONDONTWRITEBYTECODE=1 LC_ALL=C
-# The makes below are not part of a make that called us.
+# The calls of make below do not belong to a make that runs this script.
 unset MAKEFLAGS MFLAGS MAKELEVEL
 
-# compile_once: from here on compilers are ccache. A new clone has new dates, so that make
-# compiles all of the command again.
+# compile_once: use ccache from here on. In a new clone all files are new, so make compiles the
+# whole command again.
 compile_once() { [ ! -d /usr/lib/ccache ] || PATH=/usr/lib/ccache:$PATH; }
 
-# usage TEXT STATUS: help to stdout, or to stderr when it was asked for wrongly
+# usage_exit TEXT STATUS: print help, to stderr after a usage error, and exit
 usage_exit()
 {
 	if [ "$2" -eq 0 ]; then
@@ -130,10 +130,10 @@ fragment()
 	printf '%s\n' "$file"
 }
 
-# fragments NAME TREE: the fragments of a configuration, the lowest first. One
-# says with a line "# on: NAME" what it is put on top of, and with "# with: PATH"
-# which fragment of the kernel tree, if it is there, belongs to it. What is
-# otherwise in this kernel is in a fragment of the same name beside its patches.
+# fragments NAME TREE: the fragments of a configuration, the lowest first. A fragment names the
+# one below it in a line "# on: NAME", and a fragment of the kernel tree in "# with: PATH", which
+# need not exist. Options that differ in this kernel are in a fragment of the same name beside
+# its patches.
 fragments()
 {
 	local file below path
@@ -149,9 +149,8 @@ fragments()
 	[ ! -f "$file" ] || printf '%s\n' "$file"
 }
 
-# A flavour is the name of a fragment, built from the patched tree, or from the
-# tree without our changes when it is called plain-NAME or, with the profiler that
-# is in that tree, NAME-mainline.
+# A flavour has the name of a fragment and is built from the patched tree. plain-NAME is built
+# from the tree without the series, and so is NAME-mainline, with the profiler of that tree.
 flavour_config() { printf '%s\n' "${1#plain-}"; }
 flavour_is_plain() { [[ $1 == @(plain-*|*-mainline) ]]; }
 flavour_obj() { printf '%s\n' "$OBJ/$1"; }
@@ -166,11 +165,15 @@ flavour_tree()
 
 flavour_fragments() { fragments "$(flavour_config "$1")" "$(flavour_tree "$1")"; }
 
-# flavour_lines FLAVOUR WORD: what lines "# WORD: …" of its fragments say, where
-# make: are arguments for make, target: is what to build besides the kernel, only:
-# what to build instead of it, files: how many object files there are, about,
-# debian: which configuration of Debian it is made of, needs: what sources that
-# takes, disk: how many GiB, and tools: DIR, whose programs scripts/get-DIR gets
+# flavour_lines FLAVOUR WORD: the text of the lines "# WORD: …" of its fragments:
+#   make    arguments for make
+#   target  target to build besides the kernel
+#   only    target to build instead of the kernel
+#   files   approximate number of object files
+#   debian  the Debian configuration that it is based on
+#   needs   the sources that it takes
+#   disk    GiB of disk space
+#   tools   DIR of programs that scripts/get-DIR gets
 flavour_lines()
 {
 	local list
@@ -189,8 +192,7 @@ flavour_arch()
 	printf '%s\n' "${arch:-x86_64}"
 }
 
-# flavour_cross FLAVOUR: what the names of its compiler and its tools begin with, if it
-# is not for this machine
+# flavour_cross FLAVOUR: the prefix of its compiler and tools, if it is not for this machine
 flavour_cross() { flavour_make_args "$1" | sed -n 's/.*\<CROSS_COMPILE=\([^ ]*\).*/\1/p'; }
 
 # flavour_command FLAVOUR: where the codetag command for its guests is
@@ -217,9 +219,9 @@ kmake()
 	esac
 	command -v ccache >/dev/null || cc=()
 	tools=$(flavour_lines "$flavour" tools)
-	# rustc takes one word for its linker
+	# rustc takes its linker from HOSTCC, which must be a single word.
 	[ "$tools" != rust ] || unset 'cc[1]'
-	# What is to run it, if anything is
+	# The command that runs make, if there is one
 	# shellcheck disable=SC2086,SC2154
 	PATH=${tools:+$CACHE/$tools/bin:}$PATH "${kmake_by[@]}" make -C "$(flavour_tree "$flavour")" -s -j"$JOBS" O="$obj" \
 		"${cc[@]}" $args "$@"

@@ -1,33 +1,33 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# What takes long says how far it is, and is ended only when it does not get on.
+# Show the progress of long commands, and end them only if they make no progress.
 # To be sourced after lib.sh.
 #
-# DOING names the file in which a script says what it does now. Who makes that
-# file shows it: the outermost script, so that nothing is shown twice. BUILT names a
-# file that gets a line for each build: flavour, files, seconds.
+# DOING names a file to which a script writes its current step. The script that creates the
+# file shows it: the outermost one, so nothing is shown twice. BUILT names a file that gets a
+# line for each build: flavour, files, seconds.
 
 # Seconds between two lines where there is no terminal.
 PROGRESS_EVERY=${PROGRESS_EVERY:-60}
 # Seconds without a new file or a new line after which a build is hung.
 STALL=${STALL:-600}
 
-# Where it is shown, wherever the command that is shown writes to
+# Progress goes to the present stderr, even where the command's output is redirected.
 exec {progress_out}>&2
 
-# pause SECONDS: without a process that would hold on to our files
+# pause SECONDS: a sleep without a process, which would keep open files
 exec {progress_never}<> <(:)
 pause() { read -r -t "$1" <&"$progress_never" || true; }
 
-# doing TEXT: what goes on now. The file is written only when that changes.
+# doing TEXT: note the current step. The file is written only when the step changes.
 doing()
 {
 	[ -z "${DOING:-}" ] || [ "$*" = "$(cat "$DOING" 2>/dev/null)" ] ||
 		printf '%s\n' "$*" >"$DOING"
 }
 
-# progress_line SECONDS TEXT: on a terminal over the last one; elsewhere when its
-# time has come. Sets progress_next.
+# progress_line SECONDS TEXT: on a terminal replaces the last line; elsewhere prints one line
+# every PROGRESS_EVERY seconds. Sets progress_next.
 progress_next=$PROGRESS_EVERY
 progress_line()
 {
@@ -44,7 +44,7 @@ progress_line()
 	fi
 }
 
-# progress_clear: the line is free again
+# progress_clear: remove the line
 progress_clear() { [ ! -t "$progress_out" ] || printf '\r\e[K' >&"$progress_out"; }
 
 # shown LABEL COMMAND…: run COMMAND and show what it does
@@ -82,10 +82,10 @@ shown()
 	return $status
 }
 
-# watched SECONDS LOOK COMMAND…: run COMMAND, without input. The function LOOK
-# prints how far it is; when that stays the same for SECONDS, COMMAND is hung: it
-# and all that it started is ended, with status 124. Looks are counted and not
-# the clock: a machine that does other work looks less often.
+# watched SECONDS LOOK COMMAND…: run COMMAND, without input. The function LOOK prints its
+# progress. If that stays the same for SECONDS, COMMAND hangs: it and all processes that it
+# started are ended, with status 124. The time is the sum of the pauses between calls of LOOK,
+# so a busy machine waits longer.
 watched()
 {
 	local limit=$1 look=$2 status=0 verdict=0 pid guard
@@ -117,7 +117,7 @@ progress_guard()
 		if [ "$now" != "$before" ]; then
 			before=$now same=0
 		elif [ "$same" -ge "$limit" ]; then
-			# The end of it ends us, too, and that may come before the next line.
+			# watched() kills this process when the command ends: exit with 124 first.
 			trap '' TERM
 			kill "$pid"
 			exit 124
@@ -129,8 +129,8 @@ progress_guard()
 	done
 }
 
-# kmake_watched FLAVOUR LOG ARGUMENT…: kmake with its output at the end of LOG,
-# with progress, and ended with status 124 when it is hung
+# kmake_watched FLAVOUR LOG ARGUMENT…: run kmake, append its output to LOG and show progress.
+# If it hangs, it is ended with status 124.
 kmake_watched()
 {
 	local flavour=$1 log=$2 status=0
@@ -140,8 +140,8 @@ kmake_watched()
 
 	shift 2
 	obj=$(flavour_obj "$flavour")
-	# What it had when it was last complete, or what its fragment says it will have: that
-	# is with all modules
+	# The number of files: that of the last complete build, or that in its fragment, which
+	# is for all modules
 	files=$(flavour_lines "$flavour" files | tail -n 1)
 	[ -z "${LSMOD:-}" ] || about="at most"
 	[ ! -f "$obj/.codetag-files" ] || read -r files about <<<"$(cat "$obj/.codetag-files") at most"
@@ -154,7 +154,7 @@ kmake_watched()
 	return "$status"
 }
 
-# The object files that are new; and all files, for a link makes no object.
+# Shows the number of new objects. The progress is that of all files, as linking makes no object.
 kmake_look()
 {
 	local made of=

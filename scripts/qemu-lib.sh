@@ -2,7 +2,7 @@
 # shellcheck shell=bash disable=SC2034,SC2154
 # Which QEMU, and how it runs processors. To be sourced after lib.sh.
 
-# A /dev/kvm that exists does not have to work: let QEMU start a processor on it.
+# /dev/kvm can exist and not work: let QEMU start a processor on it.
 kvm_works()
 {
 	[ -w /dev/kvm ] && [ "$(uname -m)" = "$cpu" ] &&
@@ -27,9 +27,9 @@ tsc_khz()
 	printf '%s\n' "$khz"
 }
 
-# qemu_choose THREADS [ARCH [MODEL]]: sets qemu, its machine, kind (kvm or tcg) and the options
-# for it in accel; which file is the kernel (kernel_image) and what it has to be told
-# (boot_line, early_console). THREADS is how TCG runs the processors, single or multi.
+# qemu_choose THREADS [ARCH [MODEL]]: set qemu, its machine, kind (kvm or tcg) and the options
+# for that in accel; also the path of the kernel (kernel_image) and its parameters (boot_line,
+# early_console). THREADS is how TCG runs the processors, single or multi.
 qemu_choose()
 {
 	local cpu model=max
@@ -37,14 +37,14 @@ qemu_choose()
 	case ${2:-x86_64} in
 	x86_64)
 		cpu=x86_64 machine=q35 kernel_image=vmlinux
-		# Whether the timer ticks is a question of time on a busy machine.
+		# On a busy machine the kernel's check of the timer can time out.
 		boot_line="console=ttyS0 reboot=t tsc=reliable no_timer_check"
 		early_console="earlyprintk=serial,ttyS0,115200" ;;
 	arm64)
 		cpu=aarch64 machine=virt,gic-version=3 kernel_image=arch/arm64/boot/Image
-		# Other models than the largest have no memory tagging.
+		# Only the model max has memory tagging.
 		[ -n "${3:-}" ] || machine+=,mte=on
-		# Its own way to sign pointers takes half of TCG's time.
+		# Signing pointers by the architecture's algorithm takes half of TCG's time.
 		model=max,pauth-impdef=on
 		boot_line="console=ttyAMA0"
 		early_console=earlycon ;;
@@ -61,18 +61,18 @@ qemu_choose()
 		accel=(-accel kvm -cpu host)
 	else
 		accel=(-accel "tcg,thread=$1" -cpu "${3:-$model}")
-		# A guest that is slow or has to wait for its turn measures anything, or nothing,
-		# and then has no clock but its ticks. What TCG shows it is the host's counter.
+		# A slow guest measures a wrong frequency of its counter, or none, and then has no
+		# clock but its timer ticks. Tell it the frequency: TCG shows it the host's counter.
 		[ "$cpu $(uname -m)" != "x86_64 x86_64" ] || boot_line+=" tsc_early_khz=$(tsc_khz)"
 	fi
 }
 
-# emulator_fault STATUS THREADS CONSOLE: what TCG did wrong says nothing about the
-# guest; sets fault. QEMU 7.2 dies of a signal itself once in some hundred boots.
-# Before 8.1 it may run stale code after another CPU has patched it (it reads the code
-# before it starts to watch the page), and the guest dies of an int3 that is not there
-# any more, with any kernel. Where that int3 is in local_clock(), printk() meets it, too,
-# and nothing can be printed: "Marking stable" comes just before that function is patched.
+# emulator_fault STATUS THREADS CONSOLE: whether TCG failed, and not the guest; sets fault. QEMU
+# 7.2 is killed by a signal once in some hundred boots. Before 8.1, QEMU may run stale code
+# after another CPU has patched it: it reads the code before it starts to watch the page. The
+# guest then dies of an int3 that is no longer there, with any kernel. If that int3 is in
+# local_clock(), printk() runs into it, too, and nothing is printed: "Marking stable" is the
+# last message before that function is patched.
 emulator_fault()
 {
 	case $1 in
@@ -85,8 +85,8 @@ emulator_fault()
 	esac
 }
 
-# emulated THREADS AGAIN COMMAND…: guest_run, up to three times while that is a fault of
-# the emulator; the command AGAIN makes all as it was before. Sets status.
+# emulated THREADS AGAIN COMMAND…: run guest_run, up to three times if the emulator fails. The
+# command AGAIN restores the state from before the run. Sets status.
 emulated()
 {
 	local threads=$1 again=$2 attempt

@@ -7,8 +7,8 @@
 
 SELFTESTS=$TREE/tools/testing/selftests/codetag
 
-# How many guests run at the same time: some of them wait for a time of theirs to pass,
-# so one more than there are processors is no loss.
+# How many guests run at the same time: one more than there are processors, because some guests
+# sleep.
 AT_ONCE=${AT_ONCE:-$(($(nproc) + 1))}
 
 # needs PROGRAM NAME: the values, one a line, from the comments at the top
@@ -17,7 +17,7 @@ needs()
 	sed -n -e '/^[^#]/q' -e "s/^# $2: *//p" "$SELFTESTS/$1"
 }
 
-# bytes SIZE: of 512M, 3G, 64K
+# bytes SIZE: a size such as 512M, 3G or 64K in bytes
 bytes()
 {
 	numfmt --from=iec "$1"
@@ -46,7 +46,7 @@ tcg()
 	printf '%s\n' "${threads:-multi}"
 }
 
-# longest PROGRAM…: seconds for which one of them may say nothing, and the boot
+# longest PROGRAM…: for how many seconds a guest may be silent, including the boot
 longest()
 {
 	local most=120 program limit
@@ -105,9 +105,8 @@ result()
 	fi
 }
 
-# side_by_side FUNCTION ROW…: call FUNCTION with the words of each row, several
-# at the same time, and print what they print, in order, as one document of KTAP
-# with the first word of each row as its name
+# side_by_side FUNCTION ROW…: call FUNCTION with the words of each row, several at the same
+# time. Print their output in order, as one KTAP document; the first word of a row is its name.
 side_by_side()
 {
 	local run=$1 number=0 row status all=0 out

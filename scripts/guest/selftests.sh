@@ -3,8 +3,8 @@
 # Run self-tests and print the result of each as one numbered KTAP result, its
 # own results nested in it; exit 1 if one failed. Usage: selftests.sh FIRST_NUMBER PROGRAM…
 
-# Whoever takes the results is nobody's victim when a test uses up the memory: this
-# shell and what it starts, but not the tests themselves.
+# If a test uses up the memory, the OOM killer must not take this shell and the programs that
+# handle results. The tests themselves are not exempt.
 echo -1000 >/proc/self/oom_score_adj
 number=$1
 shift

@@ -7,25 +7,25 @@
 export SELFTESTS=/selftests
 . /selftests/codetag.inc
 
-# again: does this run in the kernel that the first one has started?
+# again: whether this runs in the second kernel, which the first one has started
 again() { cmdline_has situations.again; }
 
-# resume N: results go on after the N-th of the kernel before
+# resume N PLANNED: the first kernel has printed N results of PLANNED
 resume()
 {
 	tests=$1
 	planned=$2
 }
 
-# another [-p]: load the kernel of /guest/files with all that is here
+# another [-p]: load the kernel in /guest/files, with a copy of this root file system
 another()
 {
 	find / -xdev ! -path '/guest/files/*' | cpio -o -H newc 2>/dev/null >/tmp/next.cpio
 	"$BIN/kexec" "$@" /guest/files/bzImage /tmp/next.cpio "$(cat /proc/cmdline) situations.again"
 }
 
-# tests_of_device NAME LEAST OPTION…: hmm-tests of the kernel tree, of which so many results
-# at least must pass. Devices that are memory of the machine are skipped.
+# tests_of_device NAME LEAST OPTION…: run hmm-tests of the kernel tree, of which at least LEAST
+# must pass. Its tests of coherent devices are skipped.
 tests_of_device()
 {
 	what=$1
@@ -53,7 +53,7 @@ hmm()
 	modprobe test_hmm
 	check "test_hmm is loaded" $?
 	tests_of_device "tests of device memory" 20 -T exclusive -T exclusive_mprotect -T exclusive_cow
-	# Linux 6.12 refuses parts of a huge page.
+	# On Linux 6.12 these tests fail for parts of a huge page.
 	was=$(sed 's/.*\[\(.*\)\].*/\1/' $thp)
 	echo never >$thp
 	tests_of_device "tests of exclusive access" 3 -t exclusive -t exclusive_mprotect -t exclusive_cow
@@ -105,8 +105,8 @@ bpf()
 	audited "audit"
 }
 
-# live_patch MODULE LINE: the patch is loaded and works, what it allocates is charged to
-# LINE, and it goes while some of that is there.
+# live_patch MODULE LINE: load the patch; its allocations are charged to LINE; unload it while some
+# of them still exist
 live_patch()
 {
 	base live "$2"
@@ -144,7 +144,7 @@ hibernate()
 	audited "audit before"
 	mkswap /dev/vda >/dev/null && swapon /dev/vda
 	check "there is a swap device" $?
-	# It is written, and read again, by one kernel.
+	# With test_resume the same kernel writes the image and reads it back.
 	echo test_resume >/sys/power/disk
 	if echo disk >/sys/power/state; then
 		pass "to disk and back"
@@ -152,7 +152,7 @@ hibernate()
 		fail "to disk and back" "$(dmesg | tail -n 5)"
 	fi
 	swapoff /dev/vda
-	# Whatever comes back with the processors has names of its own.
+	# Processors that come back allocate names of their own by kstrdup().
 	equal "the same after it" "" "$(compare | grep -v '^kstrdup: ')"
 	run drop all
 	audited "audit after it"
@@ -190,7 +190,7 @@ crash()
 		check "a crash kernel" $?
 		size=$(stat -c %s /proc/vmcore)
 		diag "vmcore: $size"
-		# Whoever says nothing for long is taken for dead.
+		# Copy in pieces and print each: a guest that is silent for long is killed.
 		saved=0
 		status=0
 		while [ $saved -lt "$size" ] && [ $status = 0 ]; do
@@ -201,26 +201,26 @@ crash()
 		done
 		check "the memory is on the disk" $status
 		sync
-		# Programs compare page types with this.
+		# Tools recognise slab pages by this number.
 		value=$(head -c 65536 /proc/vmcore | grep -a -o 'PAGE_SLAB_MAPCOUNT_VALUE)=-*[0-9]*')
 		equal "the type of slabs is that of other kernels" $((0xf5000000)) $((${value#*=} & 0xffffffff))
 		audited "audit in the crash kernel"
 		return
 	fi
 	plan 7
-	# Pages that are freed while somebody holds them make Linux 6.12 warn without this series.
+	# Without the series, Linux 6.12 warns of a page that is freed while others use it.
 	if have_engine; then
 		held "before"
 	else
 		skip "before" "not this profiler"
 	fi
 	audited "audit before"
-	# What of each cache is in use, for whoever looks at the dump
+	# The objects of each cache, to compare with the dump
 	awk 'NR > 2 { print "# slab: " $1, $2, $3, $4 }' /proc/slabinfo
 	another -p
 	check "a kernel for the crash is loaded" $?
 	dmesg -n 8
-	# What is held stays, to be seen in the dump.
+	# The allocations are still held, so the dump has them.
 	echo c >/proc/sysrq-trigger
 }
 
