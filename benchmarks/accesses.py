@@ -1,13 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""What one operation of each case accesses, from the counters that the plugin
-benchmarks/plugin/accesses.c wrote at each read of the time-stamp counter. With
-the kernel alone: the range of addresses in which these reads are.
+"""Print the memory accesses of one operation of each case. The plugin
+benchmarks/plugin/accesses.c writes its counters at each read of the time-stamp
+counter. With the kernel as the only argument: print the range of addresses of these reads.
 
-For each case a line: place, name, then in thousandths loads, stores, lines
-touched, L1 misses, L2 misses. The number of instructions must be the one that
-the benchmark itself found, else the intervals are not those that it measured,
-and the exit status is 1."""
+Each case has a line: place, name, then in thousandths loads, stores, lines
+touched, L1 misses, L2 misses. The exit status is 1 if the number of instructions
+differs from that of the benchmark: then the intervals are not those that it measured."""
 import argparse
 import bisect
 import glob
@@ -43,7 +42,7 @@ def symbols(kernel):
 
 
 def code_range(kernel):
-    """From the first function of a case to the end of the last one"""
+    """The addresses from the first function of a case to the end of the last one"""
     addresses, names = symbols(kernel)
     where = [i for i, name in enumerate(names) if name in cases()]
     if not where:
@@ -96,7 +95,7 @@ def per_operation(markers, samples, rounds):
         for i, name in enumerate(COUNTERS):
             total = sum(markers[k + step - 1][i] - markers[k][i]
                         for k in range(first, first + each, step))
-            # All pairs touch the same lines, each object of a batch its own.
+            # All pairs touch the same lines; each object of a batch has lines of its own.
             times = 1 if name == "lines" and step == 2 else ops
             values[name].append(total * 1000 // times)
     return {name: statistics.median_high(v) for name, v in values.items()}

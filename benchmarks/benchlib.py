@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Reading what the measurements left behind, and comparing variants."""
+"""Read the results of measurements, and compare variants."""
 import json
 import os
 import re
@@ -10,7 +10,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 with open(os.path.join(HERE, "../scripts/packages.txt"), encoding="utf-8") as packages:
     # The kernel whose sources are in the Debian of this machine
     HOME_KVER = re.search(r"^linux-source-(.*)$", packages.read(), re.M).group(1)
-# The kernel that is patched, and compared with itself as it comes.
+# The kernel that is patched, and compared with itself without the patches.
 KVER = os.environ.get("KVER") or HOME_KVER
 
 
@@ -35,7 +35,7 @@ CHECKED = [case for case in FAST if case not in ("page-3", "page-9")]
 # What is counted besides instructions, in the order of accesses.py.
 ACCESSES = ["loads", "stores", "lines", "l1", "l2"]
 
-# Whose call sites: in the kernel image, in a module, and whole programs.
+# Where the call sites of a case are: in the kernel image, in a module, or whole programs.
 PLACES = ["kernel", "module", "whole"]
 
 
@@ -52,13 +52,13 @@ def variants():
 
 
 def base_of(variant):
-    """What a variant is compared with: the same kernel without a profiler."""
+    """The variant to compare with: the same kernel without a profiler."""
     source = source_of(variant)
     return f"{source if source[0].isdigit() else KVER}-none"
 
 
 def source_of(variant):
-    """Which sources its kernel is made of"""
+    """The sources of its kernel"""
     return variant.partition("-")[0]
 
 
@@ -87,7 +87,7 @@ def read_accesses(path):
 
 
 def merge_lines(lines):
-    """One result of the lines of a case: there are many of a whole program"""
+    """One result from all lines of a case: cases that are whole programs have many"""
     median, least, most = ([int(line[i]) / 1000 for line in lines] for i in range(3))
     alloc = [int(line[3]) / 1000 for line in lines if line[3] != "-"]
     return {"median": statistics.median(median), "min": min(least), "max": max(most),

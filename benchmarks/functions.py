@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""In which functions of a kernel the instructions of a whole program are, from what the
-plugin benchmarks/plugin/blocks.c counted in two guests, of which one has run the
-program's case more often: an operation is a part of the difference. With two kernels,
-where these differ by 3 instructions or more. What is not the kernel's is "(programs)".
-With the case alone: nothing, if there is one of that name.
+"""Print the instructions of a whole program by function of the kernel. The plugin
+benchmarks/plugin/blocks.c has counted them in two guests, of which one ran the case more
+often; the difference is divided by the number of operations. Instructions outside the
+kernel are "(programs)". With two kernels, print the functions that differ by 3 instructions
+or more. With the case as the only argument, only check that it exists.
 
-The sum must be what the case itself has measured to within 5 %: else, or when something
-is not whole, the exit status is 1."""
+The exit status is 1 if a file is incomplete, or if the sum differs by more than 5 % from the
+instructions that the case itself has measured."""
 import argparse
 import bisect
 import collections
@@ -22,7 +22,7 @@ KERNEL_BEGINS = 1 << 63
 
 
 def operations(case):
-    """How many a sample of the case has, by the table in the program's source"""
+    """The number of operations in a sample of the case, from the table in the program's source"""
     with open(os.path.join(lib.HERE, "user", "whole.c"), encoding="utf-8") as file:
         table = dict(re.findall(r'\{ "([^"]+)",\s*(\d+),\s*\w+ \}', file.read()))
     if case not in table:
@@ -31,7 +31,7 @@ def operations(case):
 
 
 def executed(path, addresses, names):
-    """{function: instructions} of what the plugin wrote"""
+    """{function: instructions} from the file of the plugin"""
     found = collections.Counter()
     with open(path, encoding="utf-8") as file:
         lines = file.read().splitlines()
@@ -46,17 +46,17 @@ def executed(path, addresses, names):
 
 
 def measured(path, case):
-    """(samples, instructions of an operation) as the guest has printed them"""
+    """(samples, instructions of an operation) from the output of the guest"""
     with open(path, encoding="utf-8") as file:
         for line in file:
             words = line.split()
             if len(words) == 6 and words[0] == case:
                 return int(words[1]), int(words[2]) / 1000
-    sys.exit(f"functions.py: {path} has nothing of {case}")
+    sys.exit(f"functions.py: {path} has no result of {case}")
 
 
 def per_operation(case, vmlinux, work):
-    """{function: instructions of an operation}, of few.* and many.* in a directory"""
+    """{function: instructions of an operation} from the files few.* and many.* in a directory"""
     addresses, names = symbols(vmlinux)
     few, many = (executed(os.path.join(work, f"{n}.blocks"), addresses, names)
                  for n in ("few", "many"))

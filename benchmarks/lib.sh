@@ -6,26 +6,26 @@ BENCH=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd -P)
 # shellcheck source=../scripts/lib.sh
 . "$BENCH/../scripts/lib.sh"
 
-# Where results are kept while a run lasts, and for the next.
+# The results of a run; the next run reuses those that are still valid.
 DATA=$CACHE/bench
 [ "$KVER" = "$HOME_KVER" ] || DATA=$DATA/$KVER
-# What the names of the kernels for another architecture end with
+# The suffix of kernel names for another architecture
 ON=
 if [ "$GUEST_ARCH" = arm64 ]; then
 	ON=-arm64
 	DATA=$DATA/arm64
 fi
 
-# Its profiler is measured beside that of KVER.
+# The profiler of the newest kernel is measured, too.
 NEWEST_KVER=$(kernels | tail -n 1)
 
 # A measured kernel is called SOURCE-PROFILER[-um|-arm64]:
-#   SOURCE	KVER or the newest kernel as they come; ours, which is the patched KVER;
-#		roomy, the same with as many page flags left as an id needs; or alone,
-#		which is KVER with the profiler's series and not that of the fast paths
+#   SOURCE	KVER or the newest kernel, both without patches; ours: the patched KVER;
+#		roomy: the same with enough free page flags for an id; owner: roomy with
+#		page_owner; alone: KVER with the profiler's series, but not the fast-path series
 #   PROFILER	none or prof
-#   -um	user-mode Linux, otherwise with the options of Debian that matter
-#   -arm64	with these, too, as far as that architecture has them
+#   -um	user-mode Linux. Other kernels have the options of Debian that matter.
+#   -arm64	the same options, as far as that architecture has them
 kernel_source() { printf '%s\n' "${1%%-*}"; }
 kernel_um() { case $1 in *-um) true ;; *) false ;; esac; }
 kernel_arm64() { case $1 in *-arm64) true ;; *) false ;; esac; }
@@ -42,7 +42,7 @@ source_tree()
 	esac
 }
 
-# scripts/lib.sh asks these about a flavour; here a flavour is a measured kernel.
+# These replace functions of scripts/lib.sh: for benchmarks, a flavour is a measured kernel.
 # shellcheck disable=SC2317,SC2329
 flavour_tree()
 {
@@ -108,13 +108,13 @@ variants()
 	}' "$BENCH/variants"
 }
 
-# Where the results of a measure are
+# results_of NAME: the directory of these results
 results_of() { mkdir -p "$DATA/$1" && printf '%s\n' "$DATA/$1"; }
 
-# fresh FILE STATE: the file is of this state already
+# fresh FILE STATE: whether the file has results of this state
 fresh() { [ -z "${AGAIN:-}" ] && [ -f "$1" ] && grep -q -x "state $2" "$1"; }
 
-# state_of KERNEL TEXT…: of a kernel and what else a result depends on
+# state_of KERNEL TEXT…: a checksum of everything that a result depends on
 state_of()
 {
 	local kernel=$1
@@ -132,9 +132,9 @@ build_plugin()
 	gcc -std=c17 -O2 -Wall -Wextra -Werror -fPIC -shared -fvisibility=hidden -o "$2" "$BENCH/plugin/$1.c"
 }
 
-# An emulator with the plugin, to be found first: what run-icount does is a part of
-# what all measures stand on, so nothing is added to it that only few need.
-# with_plugin DIR PLUGIN: the one in DIR has PLUGIN, with its arguments
+# with_plugin DIR PLUGIN: make a script in DIR that runs QEMU with PLUGIN and its arguments; DIR
+# is to be first in PATH. run-icount has no option for this: all results depend on that file, and
+# few need a plugin.
 with_plugin()
 {
 	printf '#!/bin/sh\nexec %q "$@" -plugin %q\n' "$(command -v qemu-system-x86_64)" "$2" >"$1/qemu-system-x86_64"

@@ -25,7 +25,7 @@ def markdown(rows):
 
 
 def instruction_cell(data, variant, place, case):
-    """Without a profiler what it takes, with one what is added and the ratio"""
+    """The instructions without a profiler; with one, the added instructions and the ratio"""
     mine = lib.instructions(data, variant, place, case)
     if mine is None:
         return "-"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# In the guest: run the cases and print their results, a word in front of each
-# line saying whose they are: kernel (call sites in the kernel image) or module.
+# In the guest: run the cases and print their results. Each line begins with the place of the
+# call sites: kernel (in the kernel image) or module.
 #
 # bench.sh BEFORE GLOB…: BEFORE is a shell command that prepares the variant
 before=$1
@@ -17,7 +17,7 @@ echo $$ >/sys/fs/cgroup/bench/cgroup.procs
 
 eval "$before" || exit 1
 
-# Every case finds the slab caches as empty as they get.
+# Before each case, free all empty slabs.
 calm()
 {
 	set +f

@@ -1,8 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# In the guest: what reading /proc/allocinfo and loading a module cost when there
-# are more and more call sites. Lines: growth, tags, ticks of a read, ticks of
-# loading a module.
+# In the guest: the cost of reading /proc/allocinfo and of loading a module as the number of call
+# sites grows. Lines: growth, modules, tags, ticks of a read, ticks of loading a module.
 #
 # growth.sh MODULES: how many modules with 3500 call sites to load, one by one
 whole=/lib/bench/whole
@@ -16,7 +15,7 @@ line()
 	echo "growth $1 $((tags - 1)) $read $load"
 }
 
-# What is loaded first pays for what is set up once.
+# The first module that is loaded also pays for setup that happens once.
 $whole insmod /lib/bench/alloc_bench_mod.ko >/dev/null
 rmmod alloc_bench_mod
 line 0

@@ -1,15 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# In the guest: free memory after boot, what objects take, what files take.
+# In the guest: free memory after boot, and the memory that objects and files take.
 
-# What the buddy allocator and the lists of each CPU have, in pages.
+# Free pages, in the buddy allocator and on the lists of CPUs
 available()
 {
 	cat /proc/sys/vm/stat_refresh
 	awk '$1 == "nr_free_pages" { sum += $2 } $1 == "count:" { sum += $2 } END { print sum }' /proc/zoneinfo
 }
 
-# Only kernels with a profiler have these, and here they are memory.
+# Only the initramfs of a kernel with a profiler has these files, and they take memory.
 rm -f /lib/bench/bench_tags_*
 sync
 echo 3 >/proc/sys/vm/drop_caches
@@ -34,7 +34,7 @@ shrink()
 	done
 }
 
-# object KIND SIZE COUNT: the memory that so many of them take
+# object KIND SIZE COUNT: the memory that COUNT of these objects take
 object()
 {
 	shrink

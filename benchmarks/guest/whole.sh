@@ -1,11 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# In the guest: the cases that are whole programs, again and again. What a fork
-# takes depends by some per cent on how full the slabs, the percpu chunks and the
-# lists of free pages happen to be, so each time begins with other leftovers (a
-# mount holds percpu memory), and the median counts.
+# In the guest: run the cases that are whole programs many times. The cost of a fork varies by
+# some per cent with how full the slabs, the percpu chunks and the lists of free pages happen to
+# be. So each time other files and mounts are left behind (a mount holds percpu memory), and the
+# median counts.
 #
 # whole.sh BEFORE TIMES: BEFORE is a shell command that prepares the variant
+
 # Where a program lies in memory decides how many page tables a fork copies.
 echo 0 >/proc/sys/kernel/randomize_va_space
 eval "$1" || exit 1
@@ -23,7 +24,7 @@ while [ $i -lt "$2" ]; do
 	done
 	(cd /tmp/leftover.$i && seq 1 $((i * 37)) | xargs touch)
 	/lib/bench/whole 1 >/tmp/whole.$i || exit 1
-	# These differ most from time to time, so there are more of them.
+	# These vary most, so they run more often.
 	for name in fork+exit tcp-stream storm; do
 		for _ in 1 2 3 4; do
 			/lib/bench/whole 1 "$name" >>/tmp/whole.$i || exit 1

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Slab objects: kmalloc of some sizes and a cache of our own.
+ * Slab objects: kmalloc of some sizes, and caches of this module.
  */
 #include <linux/slab.h>
 #include <linux/workqueue.h>
@@ -10,7 +10,7 @@
 
 struct kmem_cache *bench_cache_200;
 
-/* Two of a kind, of which the second one has a slab from when memory was short. */
+/* Two equal caches; the second one has a slab of a smaller order, as if memory had been short. */
 static struct kmem_cache *cache_1024, *cache_1024_short;
 static void *short_objects[PAGE_SIZE / 1024];
 
@@ -32,7 +32,7 @@ KMALLOC_CASES(8192, 8192, GFP_KERNEL)
 KMALLOC_CASES(16384, 16384, GFP_KERNEL)
 KMALLOC_CASES(64, 64_acct, GFP_KERNEL_ACCOUNT)
 
-/* Not at once what is allocated: only for caches there is a function for that. */
+/* Objects are allocated one by one: only caches have a function that allocates many. */
 static int kmalloc_bulk(struct bench_sample *s, unsigned int rounds)
 {
 	unsigned int n, i;
@@ -86,7 +86,7 @@ static int _name(struct bench_sample *s, unsigned int rounds)			\
 
 CACHE_PAIR(cache_pair, bench_cache_200)
 CACHE_PAIR(cache_1024_pair, cache_1024)
-/* Not with objects of that slab, but with others of the same cache. */
+/* The objects are not from the smaller slab, but from another one of the same cache. */
 CACHE_PAIR(cache_1024_short_pair, cache_1024_short)
 
 static int cache_batch(struct bench_sample *s, unsigned int rounds)
@@ -181,7 +181,7 @@ static unsigned int *set_random_seq(struct kmem_cache *s, unsigned int *seq)
 /* Have a slab of the lowest order, all of whose objects are in use. */
 static void be_short_of_memory(struct kmem_cache *s)
 {
-	/* It is made for as many objects as a slab of the usual order has. */
+	/* The sequence is for as many objects as a slab of the usual order has. */
 	unsigned int *usual_seq = set_random_seq(s, NULL);
 	struct kmem_cache_order_objects usual = s->oo;
 	unsigned int i;

@@ -3,15 +3,14 @@
  * QEMU plugin: loads, stores and cache misses between the reads of the time-stamp
  * counter in a range of code.
  *
- * The benchmark reads the counter before and after what it measures. Each time an
- * RDTSC of its code is executed, a line is written with its address and what there
- * was since the first one: instructions, loads, stores, lines that were touched,
- * misses of the L1 data cache, misses of the L2 cache. So neither the benchmark
- * nor the kernel knows that it is watched, and user space takes the differences
- * that it wants.
+ * The benchmark reads the counter before and after each measured interval. Each time an
+ * RDTSC of its code is executed, the plugin writes a line with its address and the numbers
+ * since the first one: instructions, loads, stores, lines that were touched, misses of the
+ * L1 data cache, misses of the L2 cache. accesses.py takes the differences. Neither the
+ * benchmark nor the kernel has to know of the plugin.
  *
- * Lines are those that were touched for the first time since the last marker: the
- * misses of a cache of any size that is empty then.
+ * A line counts as touched once between two markers. So their number is that of the misses
+ * of an unlimited cache that is empty at the marker.
  *
  * Only data counts, not the fetching of instructions. The caches are looked up by
  * physical address, replace what was used least recently, and a store brings its
@@ -78,7 +77,7 @@ static void on_access(unsigned int cpu, qemu_plugin_meminfo_t info, uint64_t add
 
 	(void)cpu;
 	(void)data;
-	/* The boot is none of our business, and long. */
+	/* Skip the boot: it is long, and not measured. */
 	if (!interval)
 		return;
 	if (qemu_plugin_mem_is_store(info))

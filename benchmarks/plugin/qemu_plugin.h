@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The part of QEMU's interface for TCG plugins that we use: Debian has QEMU but
- * not its header. This is version 1, that of QEMU 7.2; version 2 and later ones
- * have another call for what is counted inline, and refuse this one.
+ * The part of QEMU's interface for TCG plugins that these plugins use: Debian packages
+ * QEMU without its header. This is version 1, that of QEMU 7.2. Later versions have
+ * another call for inline counters, and refuse plugins of this version.
  */
 #ifndef QEMU_PLUGIN_H
 #define QEMU_PLUGIN_H
@@ -21,7 +21,7 @@ struct qemu_plugin_hwaddr;
 typedef uint64_t qemu_plugin_id_t;
 typedef uint32_t qemu_plugin_meminfo_t;
 
-/* The registers that a callback uses: none of ours does. */
+/* The registers that a callback uses: these plugins use none. */
 enum qemu_plugin_cb_flags { QEMU_PLUGIN_CB_NO_REGS };
 enum qemu_plugin_mem_rw { QEMU_PLUGIN_MEM_RW = 3 };
 enum qemu_plugin_op { QEMU_PLUGIN_INLINE_ADD_U64 };

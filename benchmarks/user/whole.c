@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Whole-system cases, from user space: what a program sees of the profiler.
+ * Whole-system cases, from user space: the cost of the profiler for programs.
  *
  * whole read FILE: ticks of reading a file
  * whole insmod FILE: ticks of loading a module

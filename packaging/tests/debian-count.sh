@@ -1,23 +1,23 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# In Debian on any kernel, behind debian-load.sh: what boot and work take in a guest of
-# run-debian --count, and the memory that is used before and after. Prints
+# In Debian on any kernel, behind debian-load.sh: count the instructions of boot and of programs
+# in a guest of run-debian --count, and measure the used memory before and after. Prints
 #   work NAME MILLIONS        instructions
 #   memory NAME KIB
 #   page HOW INSTRUCTIONS     to allocate and free a page at one call site
-#   slab CACHE OBJECTS BYTES  of one object with its part of what the slab has left
+#   slab CACHE OBJECTS BYTES  of one object, with its share of unused space in the slab
 #   failed NAME               and lines with "# "
 echo 0 >/proc/sys/kernel/randomize_va_space
 
-# A millisecond of a processor that is not idle is a million instructions. Since the
-# kernel keeps time, ten million at a time:
+# Millions of instructions since the kernel keeps time: a millisecond in which the processor is not
+# idle has a million. The resolution is ten million.
 busy()
 {
 	awk 'FILENAME == "/proc/uptime" { up = $1 } $1 == "cpu" { idle = $5 + $6 }
 		END { print int(up * 1000 - idle * 10) }' /proc/uptime /proc/stat
 }
 
-# What tasks have run, which is known to the nanosecond
+# Millions of instructions of all tasks, with a resolution of a nanosecond
 ran() { awk '$1 == "cpu0" { print int($8 / 1000000) }' /proc/schedstat; }
 
 counted()
@@ -25,7 +25,7 @@ counted()
 	name=$1
 	shift
 	start=$(ran)
-	# As part of a condition no command in it would end it.
+	# In a condition, set -e would have no effect inside the command.
 	(set -e; "$@") >/tmp/out 2>&1
 	# shellcheck disable=SC2181
 	if [ $? -eq 0 ]; then
@@ -36,7 +36,7 @@ counted()
 	fi
 }
 
-# used NAME: all that is not free once the caches of files are empty
+# used NAME: the memory that is not free after caches are dropped
 used()
 {
 	sync
@@ -54,7 +54,7 @@ messages() { perf bench sched messaging -g 4 -l 100; }
 pipe() { perf bench sched pipe -l 20000; }
 forks() { for _ in $(seq 500); do /bin/true; done; }
 
-# pairs HOW: what a page takes in the module that DKMS has built, the second time
+# pairs HOW: the cost of a page in the module that DKMS has built, at the second run
 pairs()
 {
 	for _ in 1 2; do
@@ -65,8 +65,8 @@ pairs()
 }
 
 control=/sys/kernel/debug/codetag/control
-# What it takes to have the stack of each: as a key of that call site alone, and with
-# bcc's memleak, of all allocations of the kernel.
+# The cost of stacks: as a key of that call site alone, and with bcc's memleak, which takes
+# the stacks of all allocations of the kernel.
 stacks()
 {
 	pairs plain

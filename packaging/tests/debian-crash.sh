@@ -1,13 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# In Debian with our packages and kdump-tools, behind debian-load.sh: some work, memory that
-# a module forgets, and then a crash. Prints "ok NAME" and "not ok NAME" before it.
+# In Debian with the codetag packages and kdump-tools, behind debian-load.sh: run programs, have a
+# module leak memory, then crash. Prints "ok NAME" and "not ok NAME" before the crash.
 # shellcheck disable=SC2154,SC2181 # dir is of debian-load.sh
 check()
 {
 	name=$1
 	shift
-	# As a condition, no command in it would end it.
+	# In a condition, set -e would have no effect inside the command.
 	(set -e; "$@") >/tmp/out 2>&1
 	if [ $? -eq 0 ]; then
 		echo "ok $name"
@@ -24,8 +24,8 @@ ready()
 	[ "$(cat /sys/kernel/kexec_crash_loaded)" = 1 ]
 }
 
-# Each time the module goes, it leaves an object whose address nobody has. Then it loses 200
-# addresses of slab objects, of pages, of percpu memory and of vmalloc areas.
+# Each unload of the module leaves an object to which no pointer leads. Then it loses the addresses
+# of 200 slab objects, pages, percpu allocations and vmalloc areas each.
 forget()
 {
 	for _ in 1 2 3 4 5 6 7 8 9 10; do
@@ -48,7 +48,7 @@ postgresql()
 
 check 'a crash kernel is loaded' ready
 check 'files are made, changed and removed' files "$dir"
-# The small kernel cannot do more.
+# The kernel deb-tiny cannot do more.
 if modinfo nf_tables >/dev/null 2>&1; then
 	check 'PostgreSQL with pgbench' postgresql
 	check 'ext4, xfs, btrfs, overlayfs' filesystems

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# In Debian after debian-crash.sh: compare the dump of kdump-tools with what the machine said
+# In Debian after debian-crash.sh: compare the dump of kdump-tools with the files that were saved
 # before the crash. Prints "ok NAME", "not ok NAME", and after them lines with "# ".
 # shellcheck disable=SC2181
 dump=$(echo /var/crash/*/dump.*)
@@ -10,7 +10,7 @@ check()
 {
 	name=$1
 	shift
-	# As a condition, no command in it would end it.
+	# In a condition, set -e would have no effect inside the command.
 	(set -e; "$@") >/tmp/out 2>&1
 	if [ $? -eq 0 ]; then
 		echo "ok $name"
@@ -31,7 +31,7 @@ reports()
 	[ ${moved#-} -le $((then / 50)) ]
 	codetag diff --top 10 /var/crash/allocinfo "$dump"
 }
-# The same without caches and memory of programs
+# An audit of a dump without caches and memory of programs
 filtered()
 {
 	makedumpfile -R /var/tmp/whole <"$dump"
@@ -40,9 +40,9 @@ filtered()
 	codetag audit --image /var/tmp/filtered
 }
 audited() { codetag audit --image "$dump"; }
-# At least 99 % of the 200 things of each of four kinds, and 6 of the 10 of hold_init: stale words can
-# lead to the rest. Of all others one in 10,000 at most. An area has a structure. lost ends with 1 if
-# there is something.
+# Expected: at least 99 % of the 200 allocations of each of four kinds, and 6 of the 10 of
+# hold_init, because stale words can lead to the rest. Of all other objects at most one in 10,000.
+# The structure of each lost area is lost, too. "codetag lost" exits with 1 if something is lost.
 forgotten()
 {
 	codetag lost --image "$dump" --json >/tmp/lost || [ $? -eq 1 ]

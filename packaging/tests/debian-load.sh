@@ -1,14 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# What a Debian machine may have to do, as functions: to be put before a script that
-# calls them.
+# Typical work of a Debian machine, as functions. To be put before a script that calls them.
 export DEBIAN_FRONTEND=noninteractive LC_ALL=C HOME=/root
 dir=/srv/work
 mkdir -p $dir
 
 pgbench=$(echo /usr/lib/postgresql/*/bin/pgbench)
 
-# database: one for pgbench; transactions N: so many of each of four clients
+# database: make one for pgbench; transactions N: run N with each of four clients
 database()
 {
 	systemctl start postgresql
@@ -26,7 +25,7 @@ compile()
 	rm -rf /tmp/build
 }
 
-# What it needs has been fetched before.
+# The packages have been downloaded before.
 apt_work()
 {
 	apt-get -q -y install --no-download git
@@ -35,7 +34,7 @@ apt_work()
 	apt-get -q -y autoremove --purge
 }
 
-# files DIRECTORY: made, changed, moved and removed
+# files DIRECTORY: make, change, move and remove files
 files()
 {
 	cp -r /usr/share/common-licenses /usr/share/perl5 "$1/"
@@ -138,7 +137,7 @@ encrypted()
 	rm $dir/crypt
 }
 
-# So that slabs hold what is in use and no more
+# Free all slabs without objects in use.
 shrink_slabs()
 {
 	for cache in /sys/kernel/slab/*/shrink; do
@@ -146,8 +145,8 @@ shrink_slabs()
 	done
 }
 
-# start_memleak ARGUMENT…: bcc's, and wait until it counts ($memleak is its process).
-# It compiles its program first, which takes a while.
+# start_memleak ARGUMENT…: start bcc's memleak and wait until it counts: it compiles its program
+# first. $memleak is its process.
 start_memleak()
 {
 	PYTHONUNBUFFERED=1 memleak-bpfcc "$@" >/tmp/memleak 2>&1 &
@@ -155,7 +154,7 @@ start_memleak()
 	memleak_says 'Attaching to kernel'
 }
 
-# memleak_says TEXT: wait until it does
+# memleak_says TEXT: wait until memleak prints TEXT
 memleak_says()
 {
 	for _ in $(seq 150); do

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# In Debian with our packages: are they in use, and does what they promise work?
-# Prints "ok NAME" and "not ok NAME"; what went wrong is on the console.
+# In Debian with the codetag packages: check that the kernel runs and that the packages work.
+# Prints "ok NAME" and "not ok NAME"; errors are on the console.
 check()
 {
 	name=$1
@@ -16,7 +16,7 @@ check()
 up() { [ "$(systemctl is-system-running --wait)" = running ] || { systemctl --failed --no-legend; false; }; }
 ours() { uname -a; case $(uname -r) in *-codetag-*) ;; *) false ;; esac; }
 profiles() { sysctl vm.mem_profiling; [ "$(sysctl -n vm.mem_profiling)" = 1 ] && [ "$(wc -l </proc/allocinfo)" -gt 500 ]; }
-# A module with every flavour: it is what the disk needs.
+# Every flavour has the driver of the disk as a module.
 modules() { grep -m 3 '\[virtio_blk\]' /proc/allocinfo; }
 untainted() { cat /proc/sys/kernel/tainted; [ "$(cat /proc/sys/kernel/tainted)" = 0 ]; }
 signed() { modinfo -F signer virtio_blk | grep .; }

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# In Debian with our packages, behind migration.inc and debian-load.sh: real work, and
-# after each piece of it whether the profiler still knows of every page and object. Prints "ok NAME",
-# "not ok NAME", and after them lines with "# ".
+# In Debian with the codetag packages, behind migration.inc and debian-load.sh: run programs, and
+# after each of them check that the profiler still accounts for every page and object. Prints
+# "ok NAME", "not ok NAME", and after them lines with "# ".
 # shellcheck disable=SC2154,SC2086 # dir is of debian-load.sh
 stats=/sys/kernel/debug/codetag/stats
 control=/sys/kernel/debug/codetag/control
@@ -32,7 +32,7 @@ check()
 stat_of() { sed -n "s/^$1: *//p" $stats; }
 kib() { sed -n "s/^$1: *\([0-9]*\) kB/\1/p" /proc/meminfo; }
 
-# work NAME COMMAND…, and what holds after any work
+# work NAME COMMAND…: run it, then the checks that hold after any work
 work()
 {
 	what=$1
@@ -56,9 +56,9 @@ audited() { codetag audit | tail -n 1 && codetag audit >/dev/null; }
 
 unmigrated() { [ -n "$(migration_targets)" ] && targets_hold_nothing; }
 
-# To within 2 % of what is in use; codetag where is exact, see explained(). Slabinfo, which tells
-# what part of the sites' memory is objects in pages of other sites, takes what is free in the
-# slabs of CPUs as used. Somebody may take pages between two reads.
+# The sum of all call sites is within 2 % of the used memory. It is not exact (explained() is):
+# slabinfo counts free objects in the slabs of CPUs as used, and memory is allocated between two
+# reads.
 adds_up()
 {
 	for _ in 1 2 3 4 5; do
@@ -107,9 +107,9 @@ postgresql()
 	systemctl stop postgresql
 }
 
-# Not those that take hardware away from others or are there to bring a kernel down, and
-# not tcrypt, which tests for minutes and has the kernel warn when it is ended before, nor
-# nettel, which maps the flash of a board where others have memory, of which the kernel warns.
+# Left out: modules that take hardware away from others or are made to crash a kernel; tcrypt,
+# which tests for minutes and makes the kernel warn if it is ended early; nettel, which maps the
+# flash of a board at an address that is memory on other machines, so the kernel warns.
 modules()
 {
 	loaded=0 refused=0
@@ -153,7 +153,7 @@ hibernate()
 	filefrag -v $swap | awk '$1 == "0:" { print $4 + 0 }' >/sys/power/resume_offset
 	mountpoint -d / >/tmp/dev
 	echo test_resume >/sys/power/disk
-	# This looks for an image that is not there.
+	# This sets the device, and then fails, because there is no image on it.
 	cat /tmp/dev >/sys/power/resume 2>/dev/null || true
 	dmesg -C
 	echo disk >/sys/power/state
@@ -163,7 +163,7 @@ hibernate()
 	rm $swap
 }
 
-# An out-of-tree module that DKMS has built goes, and what it has allocated stays.
+# An out-of-tree module that DKMS has built is unloaded, and its memory stays.
 left_behind()
 {
 	modprobe hold keep=1
@@ -194,8 +194,8 @@ activity_of()
 		END { print allocs + 0, frees + 0 }' /sys/kernel/debug/codetag/activity
 }
 
-# load_msg() calls alloc_msg() once for each short message, and free_msg() frees that. Nobody
-# else sends messages.
+# load_msg() calls alloc_msg() once for each short message, and free_msg() frees it. No other
+# program sends messages.
 bpftrace_agrees()
 {
 	cat >/tmp/messages <<-'PERL'
@@ -221,7 +221,7 @@ bpftrace_agrees()
 	grep -x "@frees: $((frees_then - frees))" /tmp/bpf
 }
 
-# What memleak counts for a call site while it is attached, we count with the same callers.
+# For a call site, the contexts have the same counts and callers as memleak while it is attached.
 memleak_agrees()
 {
 	start_memleak -o 0 -z 4096 -Z 4096 -T 1000 20
@@ -253,11 +253,11 @@ perf_works()
 dump_reads()
 {
 	makedumpfile --mem-usage /proc/kcore 2>&1 | tee /tmp/usage
-	# It says that it does not know this version yet, and goes on.
+	# makedumpfile warns that it does not know this kernel version, and goes on.
 	grep -E 'KERN_DATA[[:space:]]*[1-9]' /tmp/usage
 }
 
-# The kernel gets the same structures from a program whose words are shorter.
+# A 32-bit program uses the same structures for the ioctls.
 for_32_bits()
 {
 	gcc -m32 -Wall -idirafter $from/include/uapi -o /tmp/allocinfo32 $selftests/helpers/allocinfo.c

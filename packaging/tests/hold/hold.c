@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A module that holds memory while it is loaded (keep=1: longer), or leaks it, for DKMS to build.
- * It can tell how long a page takes to be allocated and freed, too.
+ * A module for DKMS to build. It holds memory while it is loaded (keep=1: also after that), or
+ * leaks memory. It can also measure how long it takes to allocate and free a page.
  *
- * It has an allocator of its own, whose callers have call sites: Documentation/usage.md tells how.
+ * Its allocator has no call site; the callers have them, see Documentation/usage.md.
  */
 #include <linux/gfp.h>
 #include <linux/ktime.h>
@@ -43,7 +43,7 @@ MODULE_PARM_DESC(pages, "hold that many pages, too");
 
 static unsigned int pairs;
 module_param(pairs, uint, 0);
-MODULE_PARM_DESC(pairs, "measure that many times what a page takes, and print it");
+MODULE_PARM_DESC(pairs, "allocate and free a page that many times, and print the mean time");
 
 static noinline void measure_pairs(unsigned int count)
 {
