@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# User 0 without capabilities, as in a container, neither reads nor changes what
-# belongs to the machine.
+# User 0 without capabilities, as in a container, can neither read nor change the profiler's
+# files of the machine.
 # store: any
 . "$(dirname "$0")/codetag.inc"
 
@@ -51,7 +51,7 @@ for cap in none "$PERFMON"; do
 	! writes "$cap" "$(cat $AUDIT_MAX)" $AUDIT_MAX
 	check "a parameter: not written with $cap" $?
 done
-# A file that somebody else has opened is no way around it.
+# A file descriptor from a privileged task does not help.
 for file in $written; do
 	exec 5>"$dir/$file"
 	! "$BIN/caps" none sh -c "echo '$(request_of $file)' >&5" 2>/dev/null
@@ -59,7 +59,7 @@ for file in $written; do
 	exec 5>&-
 done
 equal "no query got in" "" "$(cat "$dir/queries")"
-# Each of these requests is a good one.
+# Each of these requests is valid.
 for file in $written; do
 	writes "$SYS_ADMIN" "$(request_of $file)" "$dir/$file"
 	check "$file: written with CAP_SYS_ADMIN" $?
@@ -70,7 +70,7 @@ equal "and nothing is left" "" "$(cat "$dir/queries")"
 writes "$SYS_ADMIN" "$(cat $AUDIT_MAX)" $AUDIT_MAX
 check "a parameter: written with CAP_SYS_ADMIN" $?
 
-# Its owner may change the mode of a file in /proc, and become somebody else.
+# The owner of a file in /proc may change its mode, and then become another user.
 mode=$(stat -c %a $ALLOCINFO)
 chmod 444 $ALLOCINFO
 ! "$BIN/caps" user=65534 sh -c ": <$ALLOCINFO" 2>/dev/null

@@ -9,7 +9,7 @@ ACTIVITY=$DEBUGFS/codetag/activity
 TRACING=/sys/kernel/tracing
 ROUNDS=3
 
-# rows FILE NUMBERS: what follows the numbers in each line
+# rows FILE NUMBERS: the rest of each line after that many numbers
 rows()
 {
 	sed -E -e '/^ *[0-9]/!d' -e "s/^( *[0-9]+){$2} //" "$1"
@@ -35,7 +35,7 @@ unequal()
 		$ALLOCINFO "$ACTIVITY"
 }
 
-# again CASE: hold and drop it several times
+# again CASE: hold and drop the case several times
 again()
 {
 	i=0

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# Does the codetag command, where there is one, keep silent about healthy work and find what
-# is planted? Both ways to look, beside each other: leaks --live and leaks --stacks.
+# The codetag command, if it is installed, reports no leak in healthy work and finds planted leaks.
+# "leaks --live" and "leaks --stacks" run at the same time.
 # guest: own
 # store: any
 # disk: 256M
@@ -13,8 +13,8 @@ HEALTHY="idle reads log stat forks timewait tmpfs modules mounts pipes cgroups f
 PLANTED="kmalloc64 kmalloc5000 cache pages0 pages2 pages4 vmalloc percpu slow mount scm pipe sockbuf"
 BRIEF="stat forks kmalloc64 pipe"
 
-# Load ends by itself when this is gone: a signal that comes while a process forks is more than
-# UML can take.
+# The load ends by itself when this file is gone: UML can crash if a signal arrives while a process
+# forks.
 going() { [ -e "$WORK/go" ]; }
 
 rest()
@@ -24,7 +24,7 @@ rest()
 	done
 }
 
-# repeat COMMAND…: again and again, a little at a time
+# repeat COMMAND…: run it until the end, with pauses
 repeat()
 {
 	while going; do
@@ -33,7 +33,7 @@ repeat()
 	done
 }
 
-# program LOAD: of helpers/alarms.c, which does not fork
+# program LOAD: run a load of helpers/alarms.c, which does not fork
 program()
 {
 	"$BIN/alarms" "$1" &
@@ -160,7 +160,7 @@ stop()
 	rm -rf "$DISK"/log "$DISK"/read* "$DISK"/file-* "$WORK/mounts" "$WORK/ready"
 }
 
-# A pattern for the planted one in a report: its module, or the functions that it goes through
+# named_by NAME: a pattern for the planted leak in a report: functions of its stack
 named_by()
 {
 	case $1 in
@@ -173,13 +173,13 @@ named_by()
 	esac
 }
 
-# number WORD FILE: of "suspects: N" or "leaks: N"
+# number WORD FILE: the number in the last line "WORD: N"
 number()
 {
 	sed -n "s/^$1: \([0-9]*\).*/\1/p" "$2" | tail -n 1
 }
 
-# look NAME: both reports; their statuses are in $live and $stacks
+# look NAME: make both reports; their exit statuses are in $live and $stacks
 look()
 {
 	: >"$WORK/go"

@@ -47,7 +47,7 @@ if { mounted $cg || mount -t cgroup2 none $cg 2>/dev/null; } &&
    grep -q memory $cg/cgroup.controllers && echo +memory >$cg/cgroup.subtree_control &&
    mkdir -p $cg/codetag; then
 	echo $$ >$cg/codetag/cgroup.procs
-	# In new slabs: what they have for their owners may be set aside when they are made.
+	# Use new slabs: their space for owners may be reserved when a slab is made.
 	for shrink in /sys/kernel/slab/ct_*/shrink; do
 		[ ! -e "$shrink" ] || echo 1 >"$shrink"
 	done

@@ -25,7 +25,7 @@ bad=$(tail -n +3 "$WORK/text" | grep -v -E '^(............|[0-9-]{13,}) (.......
 equal "columns are as wide as they should" "" "$bad"
 bad=$(awk 'NR > 2 && ($1 < 0 || $2 < 0)' "$WORK/text")
 equal "no negative numbers" "" "$bad"
-# A line that is in use can be caught between its two numbers, not three times.
+# A line in use can be read between the updates of its two numbers, but not three times in a row.
 halves()
 {
 	awk 'NR > 2 && ($1 != 0) != ($2 != 0) { print $3, $4, $5 }' $ALLOCINFO | sort
@@ -50,7 +50,7 @@ else
 	skip "reserved lines" "not this profiler"
 fi
 
-# In the small pieces in which seq_file gives it out, nothing is lost or twice.
+# If the file is read in small pieces, no line is lost or repeated.
 sites()
 {
 	awk 'NR > 2 { $1 = ""; $2 = ""; print }' "$1"
@@ -61,8 +61,8 @@ sites "$WORK/small" >"$WORK/b"
 check "the same in small pieces" "$(cmp -s "$WORK/a" "$WORK/b"; echo $?)" \
 	"$(wc -l "$WORK/a" "$WORK/b")"
 
-# Who pauses between two pieces sees in the second one what there is by then. A piece is a
-# page at most, and the pause comes in the last that the lines of the kernel fill.
+# A reader that pauses between two pieces sees the present numbers in the second one. A piece is a
+# page at most; the pause comes after the last piece that has only lines of the kernel.
 if have_engine; then
 	load codetag_test || bail "cannot load codetag_test"
 	pieces=$(($(grep -v '\] func:' $ALLOCINFO | wc -c) / PAGE))
@@ -82,7 +82,7 @@ else
 	skip "a reader that pauses" "not this profiler"
 fi
 
-# The sum is not more than the memory there is, and not next to nothing.
+# The sum is less than the memory of the machine, and more than 1 MiB.
 sum=$(awk 'NR > 2 { n += $1 } END { printf("%d", n / 1024) }' "$WORK/text")
 total=$(awk '$1 == "MemTotal:" { print $2 }' /proc/meminfo)
 [ "$sum" -gt 1024 ] && [ "$sum" -lt "$total" ]

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# The audit finds what is wrong, and comes to an end whatever it finds. The counters
-# of this guest are wrong after it.
+# The audit finds wrong counters and ends whatever it finds. The test leaves wrong counters in
+# this guest.
 # guest: own
 . "$(dirname "$0")/codetag.inc"
 
@@ -33,7 +33,7 @@ audited "audit while a compound page is being made"
 run half off
 audited "audit after that"
 
-# It is not stopped for longer than was asked for.
+# The machine is not stopped for longer than the parameter allows.
 was=$(cat $AUDIT_MAX)
 echo 0 >$AUDIT_MAX
 audit >"$WORK/a"
@@ -44,7 +44,7 @@ equal "and says nothing that it does not know" 0 "$(grep -c -E '^(audit|mismatch
 echo "$was" >$AUDIT_MAX
 audited "audit with more time"
 
-# Read in pieces while the next one runs, it is one result.
+# A result that is read in pieces stays the same while the next audit runs.
 cat $AUDIT >"$WORK/was"
 exec 5<$AUDIT
 dd bs=10 count=1 <&5 >"$WORK/a" 2>/dev/null
@@ -56,7 +56,7 @@ cmp -s "$WORK/was" "$WORK/a"
 check "in pieces it is one result" $? "$(cat "$WORK/a")"
 run drop all
 
-# All that is started at once runs one after the other.
+# Audits that are started at the same time run one after the other.
 for try in 1 2 3; do
 	echo 1 >$AUDIT &
 done
@@ -64,8 +64,8 @@ wait
 tail -n 1 $AUDIT | grep -q ', 0 mismatches$'
 check "several at once" $? "$(cat $AUDIT)"
 
-# A caller that loses pages is no fault of the counters, and the next owner of the page
-# that it gave back is charged for that one alone.
+# Pages that a caller loses are no mismatch. The next owner of the one page that was freed is
+# charged for that page alone.
 lost=$(stat_value pages_freed_in_parts)
 run misuse put
 run hold alloc_pages

@@ -1,14 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# A user without privileges makes the kernel load modules, until the ids are used up: all
-# memory stays counted, and neither ids nor the kernel log are worn out.
+# A user without privileges makes the kernel load modules until the ids are used up. All memory
+# stays counted; the user can neither exhaust ids for good nor flood the kernel log.
 # boot: codetag.max_ids=3072
 # store: any
 . "$(dirname "$0")/codetag.inc"
 
 MODPROBE=/proc/sys/kernel/modprobe
 
-# user_loads TIMES PARAMETER: a user asks TIMES for what the module codetag_many provides
+# user_loads TIMES PARAMETER: a user makes the kernel load codetag_many TIMES, with PARAMETER
 user_loads()
 {
 	printf '#!/bin/sh\nexec insmod %s/codetag_many.ko %s\n' "$KO" "$2" >"$WORK/modprobe"
@@ -32,7 +32,7 @@ free=$(stat_value ids_module_free)
 plan 10
 chmod 755 "$WORK"
 
-# One that fails when it starts is loaded anew for each request.
+# A module whose init fails is loaded again for each request.
 user_loads 40 hold=nothing
 ! have_module codetag_many
 check "a module that cannot start is not there" $?
@@ -42,7 +42,7 @@ said=$(warnings)
 [ "$said" -ge 1 ] && [ "$said" -le 20 ]
 check "40 loads do not fill the kernel log" $? "$said warnings"
 
-# One that stays takes all ids.
+# A module that stays takes all ids.
 user_loads 3 hold=2500
 have_module codetag_many
 check "a user makes the kernel load a module" $?

@@ -18,7 +18,8 @@ prepare
 host info version || { cleanup; skip_all "no monitor of QEMU"; }
 plan 8
 
-# Below the balloon, or among it, lies what goes: so there are holes to move to.
+# Other pages lie below the balloon or between its pages. They are freed, so there are holes to
+# move to.
 base balloon ' mm/balloon[a-z_]*\.c:[0-9]* func:balloon_page_alloc '
 mkdir "$WORK/between"
 mount -t tmpfs -o size=300M tmpfs "$WORK/between"

@@ -15,7 +15,7 @@ kept()
 	awk -v regex="$1" '$0 ~ regex { bytes += $1 } END { printf("%d\n", bytes) }' "$WORK/boot"
 }
 
-# What no zone gives to the page allocator; and, as the whole machine says it, MemTotal.
+# The pages that no zone gives to the page allocator, and MemTotal for the whole machine
 missing()
 {
 	awk -v page="$PAGE" '
@@ -52,7 +52,7 @@ $(cat "$WORK/boot")"
 [ "$(kept 'func:no_line')" -le $(($(missing) / 1000)) ]
 check "all of it has a line" $? "$(grep func:no_line "$WORK/boot")"
 
-# Others know some of it.
+# Compare with other files of the kernel that know some of it.
 code=$(awk -F' : ' '$2 == "Kernel code" { gsub(" ", "", $1); split($1, a, "-"); print "0x" a[1], "0x" a[2] }' \
 	/proc/iomem)
 bytes=$((${code#* } - ${code% *} + 1))
@@ -92,7 +92,7 @@ else
 fi
 check "initramfs" $? "$held of ${initrd:-0}"
 
-# A crash kernel, and what is given back of it.
+# Memory for a crash kernel, and the part of it that is given back
 crash=$(cat /sys/kernel/kexec_crash_size 2>/dev/null)
 if [ "${crash:-0}" -gt 0 ]; then
 	equal "crash kernel" "$crash" "$(kept 'crash')"

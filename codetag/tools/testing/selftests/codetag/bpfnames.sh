@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# Programs of BPF in stacks: with bpf_jit_harden nothing tells where they are, and those of
-# users, which have no names, do not either. What the kernel keeps of them stays in contexts.
+# BPF programs in stacks: contexts show the names of root's programs, and "[unknown]" for those of
+# users. They never show an address, which bpf_jit_harden is to hide.
 # guest: own
 # store: any
 . "$(dirname "$0")/codetag.inc"

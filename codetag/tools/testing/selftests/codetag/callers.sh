@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# A helper with three callers, of which one leaks: split by stack, what each of them
-# holds is exactly what the module says; nothing is left of it when it is unloaded.
+# A helper with three callers, one of which leaks. Split by stack, the contexts of each caller hold
+# exactly what the module says, and nothing is left of them when it is unloaded.
 # guest: own
 # store: any
 # timeout: 240
@@ -30,7 +30,7 @@ enough()
 	[ "$(parameter leaked)" -ge 50 ]
 }
 
-# calls CALLER: what all contexts with this frame hold; the next frame is the thread's
+# calls CALLER: the calls that all contexts with this frame hold
 calls()
 {
 	awk -v caller="$1" '

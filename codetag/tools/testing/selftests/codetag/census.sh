@@ -18,7 +18,7 @@ take()
 	echo "$1" >$CENSUS && cat $CENSUS >"$WORK/census"
 }
 
-# handed_over BYTES: slab objects of the topmost group have at least these
+# handed_over BYTES: whether slab objects of the topmost group have at least these bytes
 handed_over()
 {
 	take cgroup,kind
@@ -52,7 +52,7 @@ group_stat()
 		$GROUP/memory.stat
 }
 
-# near NAME WANT GOT: they differ by 2 % of the memory at most, as that moves
+# near NAME WANT GOT: they differ by at most 2 % of the memory, because numbers change meanwhile
 near()
 {
 	[ "$3" -gt 0 ] && [ $(($2 - $3)) -le $slack ] && [ $(($3 - $2)) -le $slack ]
@@ -102,7 +102,7 @@ else
 	skip "pages of node 1 as zoneinfo has them" "only one node"
 fi
 
-# Memory that only one line has.
+# Rows of a single call site
 take site,kind,order
 line=$(grep ' kind=pages .*hold_bulk' "$WORK/census" | head -n 1)
 [ -n "$line" ]
@@ -166,7 +166,7 @@ else
 	skip "the group above it has them" "no memory cgroups"
 fi
 
-# While pages, slabs, caches and groups come and go, nothing worse happens than that a sum is off.
+# While pages, slabs, caches and groups come and go, sums can be off, but nothing else goes wrong.
 (
 	for i in 1 2 3; do
 		run drop all

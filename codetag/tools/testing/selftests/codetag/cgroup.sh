@@ -103,7 +103,7 @@ if ! cmdline_has selftest.v1; then
 	equal "and none of it stays" "$(of_group anon)" \
 		"$(held '^mm/(memory|huge_memory).c:' /group)"
 
-	# A group of the same name that has nothing.
+	# A new group of the same name, which holds nothing.
 	run drop all
 	rmdir $GROUP || bail "cannot remove the group"
 	mkdir $GROUP || bail "no group"
@@ -114,8 +114,8 @@ else
 	run drop all
 fi
 
-# A group of version 2 may have the number of a group of version 1 that is gone. Objects of
-# such a one are its parent's, so it goes whole, and memory moves to version 2.
+# A group of version 2 can get the number of a group of version 1 that is gone. The objects of a
+# removed group belong to its parent, so remove the whole hierarchy and move memory to version 2.
 other_hierarchy()
 {
 	mkdir -p "$WORK/two"

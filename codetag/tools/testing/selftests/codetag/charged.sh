@@ -31,8 +31,8 @@ take()
 	echo 1 >$CHARGED && cat $CHARGED >"$WORK/charged"
 }
 
-# sums: do the kinds add up to the counters of the sites? What the shell starts is still
-# being freed for a while, so it starts nothing here, and tries again.
+# sums: whether the kinds add up to the counters of the sites. Memory of processes that the shell
+# has started is freed late, so start none, and try again.
 sums()
 {
 	for try in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
@@ -77,7 +77,7 @@ equal "the driver's caches have what its sites hold" \
 	"$(awk '$3 == "cache" && $4 ~ /^ct_/ { bytes += $1; nr += $2 }
 		END { printf("%d %d\n", bytes, nr) }' "$WORK/charged")"
 
-# Each kind grows by what is new of it.
+# Each kind grows by its new allocations.
 was=$(bytes vmalloc)
 run hold vmalloc
 held=$(memory 'func:hold_vmalloc ')
@@ -98,7 +98,7 @@ check "percpu" $? "$grown more; sites $held"
 sums
 check "they still add up" $? "$(cat "$WORK/sums" 2>/dev/null)"
 
-# Others know: pages of vmalloc areas, and how much memory percpu chunks and slabs have.
+# Compare with other files: pages of vmalloc areas, and the memory of percpu chunks and slabs.
 pages=$(awk '/ vmalloc/ { for (i = 3; i <= NF; i++) if (sub("^pages=", "", $i)) n += $i }
 	END { printf("%d\n", n) }' /proc/vmallocinfo)
 [ "$(bytes vmalloc)" -le $((pages * PAGE + (1 << 18))) ] &&

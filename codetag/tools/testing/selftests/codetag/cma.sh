@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# Contiguous ranges of the CMA allocator: what is in the way is moved, and
-# stays with the line that allocated it.
+# Contiguous ranges of the CMA allocator: pages in the way are moved, and stay charged to the line
+# that allocated them.
 # boot: cma=64M
 . "$(dirname "$0")/codetag.inc"
 
@@ -20,11 +20,11 @@ plan 9
 
 base shmem ' mm/shmem.c:[0-9]* func:shmem_alloc_folio'
 base cma ' mm/cma.c:[0-9]* func:.*cma_.*alloc'
-# So much that the area is used for it as well.
+# Allocate so much that some of it is in the area.
 half=$(awk '$1 == "MemFree:" { print int($2 / 1024 * 0.85) }' /proc/meminfo)
 helper shared "$half"
 equal "shared pages held" "$((half * MB)) $((half * MB / PAGE))" "$(grown shmem)"
-# More than is free in the area, however it lies there.
+# More than is free in the area, so some pages have to move.
 range=$(($(vmstat nr_free_cma) + 8 * MB / PAGE))
 part=$((12 * MB / PAGE))
 moved=$(vmstat pgmigrate_success)

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# Every byte of a slab object belongs to its owner: what is written there stays,
-# whatever is allocated, freed and read beside it. Right with any parameters of the
-# kernel, so that others may run it with theirs.
+# Every byte of a slab object belongs to its owner: written bytes stay, whatever is allocated,
+# freed and read beside the object. The test passes with any kernel parameters, so other runners
+# can add their own.
 # boot: default
 # boot: slab_debug=FZPUO
 # boot: slab_debug=FZ,kmalloc-* slab_min_order=3 slab_nomerge init_on_free=1
@@ -47,7 +47,7 @@ for round in one two; do
 	audited "audit, $round"
 done
 
-# What reads and checks slabs changes nothing either.
+# Reading and checking slabs changes nothing either.
 cat $ALLOCINFO /proc/slabinfo >/dev/null 2>&1
 for d in /sys/kernel/slab/*-[0-9]*; do
 	[ ! -w "$d/validate" ] || echo 1 >"$d/validate" 2>/dev/null

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# Call sites that are split: by each key and through every allocator what the
-# contexts hold is exactly what their sites hold; bounds; what is lost; modules
-# that go; switching all the time.
+# Call sites that are split: by each key and through every allocator the contexts hold exactly
+# what their sites hold. Also bounds, lost contexts, modules that are unloaded, and switching all
+# the time.
 # store: any
 # timeout: 300
 . "$(dirname "$0")/codetag.inc"
@@ -11,7 +11,7 @@ CONTROL=$DEBUGFS/codetag/control
 FAULTS=$DEBUGFS/codetag/faults
 MAX=/sys/module/codetag/parameters/max_contexts
 
-# control QUERY: the status and what was said
+# control QUERY: write it; print the status and the message
 control()
 {
 	{ echo "$1" >$CONTROL; } 2>&1
@@ -72,7 +72,7 @@ sums()
 }
 
 # sums_right NAME
-# split KEYS: all sites of the driver but those of its books, which stay
+# split KEYS: split all sites of the driver except those of its ledger
 split()
 {
 	must "module codetag_test keys=$1; file ledger.c keys=none"
@@ -146,8 +146,8 @@ for keys in $keysets; do
 		set -- $(context hold_kmalloc ' size=100$')
 		[ "$2" -gt 0 ] && [ "$(context hold_kmalloc ' size=5000$')" = "$((8192 * $2)) $2" ]
 		check "size: what was asked for" $? "$(grep hold_kmalloc $CONTEXTS)"
-		# Pages that were split, large objects, memory on all CPUs. But of what is
-		# freed while others look at it the first page stays until they are done.
+		# Pages that were split, large objects, memory on all CPUs. Not hold_speculative():
+		# its first page is freed later than the others.
 		out=$(awk '
 			/^ *[0-9]/ && /\[codetag_/ && !/func:hold_speculative / {
 				size = $NF
@@ -271,7 +271,7 @@ fi
 
 # ---- a module that goes -------------------------------------------------------------
 
-# The sites of before go with their last contexts, and with them what they lost.
+# Sites of unloaded modules go with their last contexts, and so do their counts of lost contexts.
 until_true 60 no_contexts
 must "module codetag_victim keys=stack"
 load codetag_victim pieces=10 group=victim

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# Sites that are split on the kernel command line: by the first initcalls already, and
-# in a module to come; with bounds; and with a word that is wrong.
+# Sites that are split on the kernel command line: from the first initcalls on, and in a module that
+# is loaded later; with bounds; and with an invalid word.
 # store: any
 # boot: codetag="func __kernfs_new_node keys=size; module codetag_test func hold_kmalloc keys=size"
 # boot: codetag="file fs/* keys=size,age" codetag.max_contexts=20 codetag.age_interval=3

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# Choosing call sites: what the queries select, that a write is done as a whole
-# or not at all, and that switching a site neither loses nor invents memory.
+# Choosing call sites: which ones the queries select; a write takes effect as a whole or not at
+# all; switching a site neither loses nor invents memory.
 # guest: own
 # store: any
 # timeout: 240
@@ -10,7 +10,7 @@
 CONTROL=$DEBUGFS/codetag/control
 QUERIES=$DEBUGFS/codetag/queries
 
-# ask QUERY...: in one write; what went wrong is in $out
+# ask QUERY...: write them at once; an error message is in $out
 ask()
 {
 	out=$({ echo "$*" >$CONTROL; } 2>&1)
@@ -231,7 +231,7 @@ cat $CONTROL $QUERIES >"$WORK/control.before"
 dmesg -c >/dev/null
 tries=0
 accepted=
-# bad WRITE: a file, that is written at once
+# bad_write FILE: write it at once, which has to fail; remember it if it does not
 bad_write()
 {
 	tries=$((tries + 1))
@@ -302,7 +302,7 @@ for i in $(seq 1 300); do
 	bad_write "$WORK/bad"
 done
 equal "malformed writes are refused" "" "$accepted"
-# A few of these have no word in them: nothing is to be done.
+# A few of these have no word in them, so they succeed and do nothing.
 empty=0
 for i in $(seq 1 100); do
 	head -c $((i % 97 + 1)) /dev/urandom >"$WORK/bad"
@@ -340,7 +340,7 @@ equal "nothing is left" "0 0" "$(memory 'codetag_test. func:hold')"
 [ "$(grep -c '\[codetag_test\]' $ALLOCINFO)" -eq "$mine" ]
 check "allocinfo lists all sites" $?
 
-# Queries for modules to come, across load, unload, load.
+# Queries for modules that are loaded later, across load, unload, load.
 unload codetag_test
 echo "remove all" >$QUERIES
 ask 'module codetag_test func hold_* -p'
@@ -407,8 +407,8 @@ ask '=_; =p'
 equal "what it still holds is left alone" "$held" "$(memory ' .codetag_victim. ')"
 run drop victim
 
-# As many queries as one write can hold, each of which has to be compared with each
-# site: nobody has to wait for the last of them. They are as many as can be remembered.
+# As many queries as one write can hold, each of which is compared with each site. This must not
+# block other tasks. So many can also be remembered.
 awk 'BEGIN { for (i = 0; i < 1024; i++) printf("module no_such_%d func *a*e*o* -p\n", i) }' \
 	>"$WORK/many"
 thresh=/proc/sys/kernel/watchdog_thresh
@@ -439,7 +439,7 @@ written 1024 'module the_same -p'
 check "1024 times the same query" $? "$out"
 equal "is one" 2 "$(wc -l <$QUERIES)"
 echo "remove all" >$QUERIES
-# Each of their bytes costs something for each site of each module: 64 KiB at most.
+# Each byte of a query costs time for each site of each module, so 64 KiB is the limit.
 awk 'BEGIN { while (n++ < 8) printf("module long_%d%8000s-p\n", n, "") }' >"$WORK/many"
 dd if="$WORK/many" of=$CONTROL bs=64k 2>/dev/null
 check "long queries are remembered" $?
@@ -449,9 +449,8 @@ ask 'module one_more -p'
 check "a short one is not" $? "$out"
 echo "remove all" >$QUERIES
 
-# Two writers of the same sites, many queries each. What is written at once is
-# done at once: one of the two has been the last one everywhere. A slow machine
-# takes longer for enough rounds.
+# Two writers of the same sites, many queries each. A write is atomic: in the end all sites have the
+# state of one writer, the last one. A slow machine takes longer for enough rounds.
 for letter in a b c d e f g h i j k l m n o p q r s t u v w x y z; do
 	grep -q "^mm/$letter" $CONTROL || continue
 	echo "file mm/$letter* -p" >&3

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# Sites that are chosen on the kernel command line, the second time with a word
-# that is wrong; faults, a guard, a trace, and a query that matches nothing between others.
+# Sites that are chosen on the kernel command line: valid queries; an invalid word; faults, a guard,
+# a trace, and a query that matches nothing between others.
 # store: any
 # boot: codetag="func __kernfs_new_node -p; module codetag_test func hold_kmalloc -p"
 # boot: codetag="func __kernfs_new_node -p; module codetag_test bogus"

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# Memory of a device, as test_hmm has it: pages of a process go there and come back, and
-# are inherited meanwhile. Device memory is charged to nobody; what comes back is charged
-# to the driver that allocated it.
+# Device memory of test_hmm: pages of a process migrate to the device and back, and a child inherits
+# them meanwhile. Device memory is charged to no line; pages that come back are charged to the
+# driver that allocated them.
 # guest: own
 # timeout: 300
 . "$(dirname "$0")/codetag.inc"
@@ -38,7 +38,7 @@ rounds()
 	base driver ' lib/test_hmm\.c:'
 	huge madvise
 	helper "$1" "$2"
-	# As soon as it has time, khugepaged would make huge pages of what came back.
+	# Otherwise khugepaged would sooner or later make huge pages of the pages that came back.
 	huge never
 	held=$(grown user)
 	few $((${held% *} - $2 * MB))

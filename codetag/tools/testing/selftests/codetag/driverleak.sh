@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# nandsim forgets the names of its partitions when there is no memory for one of them.
-# They are allocated by a line that all of the kernel shares, and nandsim is not even
-# loaded when somebody asks: the codetag command, where there is one, names it.
+# nandsim leaks the names of its partitions when the allocation of one of them fails. The line that
+# allocates them, in kvasprintf(), serves the whole kernel, and nandsim is no longer loaded at the
+# end. The codetag command, if it is installed, still names nandsim.
 # guest: own
 # store: any
 # tcg: single
@@ -18,8 +18,8 @@ command -v codetag >/dev/null || skip_all "no codetag command"
 modprobe nand 2>/dev/null || skip_all "no nandsim"
 plan 3
 
-# attempt: load it with 24 partitions, with the name of the twentieth failing. Busybox
-# tries twice, and the second time it works.
+# attempt: load nandsim with 24 partitions; the allocation of the twentieth name fails. Busybox
+# tries twice, and succeeds the second time.
 attempt()
 {
 	echo 'func kvasprintf fault nth=20 verbose=0' >$CONTROL
@@ -46,7 +46,7 @@ while [ -e "$WORK/go" ]; do
 done &
 codetag leaks --stacks --for 60 >"$WORK/leaks"
 status=$?
-# On a busy machine there are few attempts, and it asks to be let watch for longer.
+# On a busy machine there are few attempts, and the command asks to watch for longer.
 if [ $status -eq 0 ] && grep -q -e '--for' "$WORK/leaks"; then
 	codetag leaks --stacks --for 120 >"$WORK/leaks"
 	status=$?

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# Faults at call sites: every kind of allocation fails where it is told to, as
-# often as it is told to, nowhere else, and nothing is charged for it.
+# Faults at call sites: every kind of allocation fails where and as often as the fault says, and
+# nowhere else. Nothing is charged for a failed allocation.
 # store: any
 # timeout: 240
 # tcg: single
@@ -10,7 +10,7 @@
 CONTROL=$DEBUGFS/codetag/control
 FAULTS=$DEBUGFS/codetag/faults
 
-# arm QUERY: the rest of the settings is up to the caller
+# arm QUERY: write it to control; QUERY names all settings
 arm()
 {
 	echo "$1" >$CONTROL || bail "cannot arm: $1"
@@ -52,9 +52,8 @@ nr=$(cases | wc -l)
 plan $((nr + 54))
 snapshot
 
-# Every site of the module that allocates, one at a time: what it allocates
-# fails, and what is charged to it is what it was. All cases once, so that the
-# ledger knows the case of each line.
+# Every allocating site of the module, one at a time: its allocations fail, and its charge does
+# not change. First run all cases once, so that the ledger knows the case of each line.
 run hold all
 run drop all
 awk '
@@ -66,9 +65,9 @@ for func in kstrdup kstrndup kmemdup_nul __kmemdup_nul; do
 	sed -n "s/.* func:$func .* id /kstrdup /p" $CONTROL
 done >>"$WORK/sites"
 
-# allowed CASE: how many of its sites do not fail it: krealloc() where there is
-# room, a pool that has a reserve or an allocator that is not asked, a percpu
-# allocation that the case can do without
+# allowed CASE: how many of its sites may fail without failing the case: krealloc() within the
+# object, a pool that has a reserve or an allocator that is not used, a percpu allocation that
+# the case does not need
 allowed()
 {
 	case $1 in
@@ -80,8 +79,8 @@ allowed()
 	esac
 }
 
-# fail_sites CASE: in $failing how many sites fail it, in $skipping how many may
-# not, in $others how many do neither, in $bad what is wrong
+# fail_sites CASE: count the sites: those that fail the case in $failing, those that may not fail
+# in $skipping, all others in $others; errors are in $bad
 fail_sites()
 {
 	failing=0 skipping=0 others=0 bad=
@@ -92,7 +91,8 @@ fail_sites()
 		set -- "$1" $(counts)
 		arm 'fault=off'
 		run drop "$1" 2>/dev/null
-		# An allocation that failed, none that may not fail, and the other way.
+		# The case fails, and no allocation was skipped because it may not fail; or the
+		# reverse.
 		if [ "$error $4 $5" = "-12 0 armed" ] && [ "$3" -gt 0 ]; then
 			failing=$((failing + 1))
 		elif [ "$error $5" != "0 armed" ]; then
@@ -111,8 +111,8 @@ for name in $(cases); do
 		skip "fails: $name" "$why"
 		continue
 	fi
-	# The worker of a hash table tries until it succeeds. The table is small,
-	# instead, and grows when there is memory.
+	# The worker of a hash table retries until it succeeds, so each site fails once. The
+	# case may succeed: if there is no memory for a large table, it begins with a small one.
 	if [ "$name" = rhashtable ]; then
 		arm 'file cases_*.c fault verbose=0'
 		error=$(hold rhashtable)
@@ -185,7 +185,7 @@ arm "id $vmalloc fault space=$((2 * 0x300000 + 1)) times=-1 verbose=0"
 equal "space" "0 0 -12 -12" "$(for i in 1 2 3 4; do hold vmalloc; done | xargs)"
 run drop all
 
-# What is said of a failure.
+# The messages about a failure
 arm "id $vmalloc fault times=-1 verbose=0"
 dmesg -c >/dev/null
 hold vmalloc >/dev/null
@@ -216,7 +216,7 @@ run hold vmalloc
 error=$(sed -n 's/^vmalloc \(-\?[0-9]*\).*/\1/p' $CT/cases)
 echo 0 >/proc/self/fail-nth
 equal "fail-nth" -12 "$error"
-# The softirq is served by this task, and not for it.
+# The softirq runs in the context of this task, but not on its behalf.
 for context in interrupt softirq; do
 	arm "fault=off; func from_$context fault task-filter=1 times=-1 verbose=0"
 	echo 1 >/proc/self/make-it-fail
@@ -250,7 +250,7 @@ done
 [ -n "$some" ] && [ "$some" != none ]
 check "kvmalloc: the second half serves, until it fails too" $? "of $kv: $some"
 
-# What may not fail does not.
+# Allocations that may not fail do not fail.
 if [ -b "$GUEST_DISK" ] && mkdir -p /tmp/disk && mount "$GUEST_DISK" /tmp/disk; then
 	arm 'func journal_alloc_journal_head fault times=-1 verbose=0'
 	echo x >/tmp/disk/x && sync && rm /tmp/disk/x && umount /tmp/disk
@@ -269,7 +269,7 @@ run hold all
 equal "no other site fails" "vmalloc -12" "$(awk '$2 != 0 && $2 != -95 { print $1, $2 }' $CT/cases)"
 run drop all
 
-# What is refused changes nothing; what is armed again starts anew.
+# A refused query changes nothing; a site that is armed again starts with new counts.
 before=$(cat $FAULTS)
 ! echo 'func hold_kmalloc fault; id 1 nonsense' 2>/dev/null >$CONTROL
 check "a bad query arms nothing" $? "$(cat $FAULTS)"
@@ -294,7 +294,7 @@ check "loads without it" $?
 unload codetag_victim
 arm 'fault=off'
 
-# A module that somebody else keeps from being loaded.
+# A module that a notifier keeps from being loaded
 run refuse codetag_victim
 arm 'module codetag_victim func victim_alloc fault times=-1 verbose=0'
 ! load codetag_victim 2>/dev/null
@@ -320,7 +320,7 @@ equal "and forgotten" "" "$(counts)"
 ! echo 'fault nth=0' 2>/dev/null >$CONTROL && ! echo 'fault probability=101' 2>/dev/null >$CONTROL
 check "bad settings are refused" $?
 
-# Armed while its module is leaving, when it has had its last chance to be told.
+# Armed while its module is leaving, even after codetag's module notifier has run
 echo run >"$WORK/go"
 while [ -e "$WORK/go" ]; do
 	echo 'func victim_alloc fault nth=1000000 verbose=0' 2>/dev/null >$CONTROL

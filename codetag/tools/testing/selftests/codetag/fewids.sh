@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# So few ids that the kernel itself has not enough: the totals stay right.
+# Too few ids even for the kernel itself: the totals stay right.
 # boot: codetag.max_ids=0
 # boot: codetag.max_ids=300
 # boot: codetag.max_ids=300 codetag.page_ref=slot
@@ -18,7 +18,7 @@ equal "one warning" 1 "$(dmesg | grep -c 'codetag: ids for only .* call sites of
 equal "lines that are not accurate" "$(stat_value tags_without_id)" \
 	"$(grep -c ' accurate:no' $ALLOCINFO)"
 
-# Nothing is lost: what has no line of its own is in codetag:1.
+# Nothing is lost: memory of lines without an id is in codetag:1.
 before=$(awk '$3 == "codetag:1" { print $1 }' $ALLOCINFO)
 [ "$before" -gt 1000000 ]
 check "memory without a line of its own" $? "$before"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# A file system in user space that moves its pages into the page cache: they keep
-# the call site that allocated them, and nobody finds them strange.
+# A file system in user space moves its pages into the page cache: they stay charged to the call
+# site that allocated them, and the kernel prints no warning.
 . "$(dirname "$0")/codetag.inc"
 
 prepare

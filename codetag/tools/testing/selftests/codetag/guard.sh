@@ -13,7 +13,7 @@ GUARDS=$DEBUGFS/codetag/guards
 PARAMETERS=/sys/module/codetag_guarded/parameters
 INTERVAL=/sys/module/kfence/parameters/sample_interval
 
-# taken COMMAND NUMBER: have the module do that, and print how many objects KFENCE held
+# taken COMMAND NUMBER: run a command of the module, and print how many objects KFENCE held
 taken()
 {
 	echo "$*" >$PARAMETERS/run || { echo failed; return; }
@@ -134,7 +134,7 @@ fi
 echo 'func suspect guard rate=1' >$CONTROL
 equal "a new rate replaces the old" "50 0 1 armed" "$(taken suspect 50 >/dev/null; counts suspect | cut -d ' ' -f 2-)"
 
-# Profiling has nothing to do with it.
+# Guards work independently of profiling.
 echo 'func suspect -p' >$CONTROL
 equal "of a line that is not profiled" 50 "$(taken suspect 50)"
 echo 'func suspect keys=size' >$CONTROL

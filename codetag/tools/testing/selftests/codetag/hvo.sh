@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# Huge pages of hugetlb that give back the memory of their memory map.
+# Huge pages of hugetlb whose struct pages are freed (HVO).
 #
 # In a guest of its own: when such a page is freed Linux 6.12.117 leaves
 # struct pages behind that look like huge pages (the restored part of the
 # memory map is a copy of its first page), and the next compaction that comes
-# by dies in isolate_or_dissolve_huge_page(). With any profiler or none. A kernel
+# by dies in isolate_or_dissolve_huge_page(), with any profiler or none. A kernel
 # with DEBUG_VM notices, and gives up the pages.
 # guest: own
 . "$(dirname "$0")/codetag.inc"

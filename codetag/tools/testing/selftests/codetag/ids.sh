@@ -6,13 +6,13 @@
 # timeout: 180
 . "$(dirname "$0")/codetag.inc"
 
-# What the line of what has no id shows.
+# rest: the numbers of the line codetag:1, which has the memory of lines without an id
 rest()
 {
 	awk '$3 == "codetag:1" { print $1, $2 }' $ALLOCINFO
 }
 
-# What the lines of a module show, and how many of them are not accurate.
+# shown MODULE: the sums of its lines, and how many of them are not accurate
 shown()
 {
 	awk -v m="[$1]" '$4 == m { b += $1; c += $2; no += / accurate:no/ }
@@ -76,7 +76,7 @@ equal "freed: no line is left" 0 "$(grep -c '\[codetag_many\]' $ALLOCINFO)"
 equal "the ids are free again" "$free" "$(stat_value ids_module_free)"
 equal "no line is without an id" 0 "$(stat_value tags_without_id)"
 
-# A small one has ids again, and its lines are exact.
+# A small module has ids again, and its lines are exact.
 load codetag_victim group=small
 compared "a small module is exact"
 unload codetag_victim
@@ -102,7 +102,7 @@ calls=$2
 load codetag_victim pieces=6 group=over
 check "a module loads without any id" $?
 equal "a warning names it" 1 "$(warnings codetag_victim)"
-# What the ledger has for it, in objects and in bytes.
+# The ledger's objects and bytes for it
 slab_sizes >"$WORK/slabs"
 want=$(awk '
 	NR == FNR { size[$1] = $2; next }

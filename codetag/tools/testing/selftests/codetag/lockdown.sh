@@ -34,7 +34,7 @@ works()
 }
 
 echo 'file fs/pipe.c keys=task' >"$dir/control"
-# Somebody has a pipe all the time.
+# Keep a pipe open all the time.
 sleep 600 | sleep 600 &
 trap 'kill %1 2>/dev/null' EXIT
 for mode in integrity confidentiality; do

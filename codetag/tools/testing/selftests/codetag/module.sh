@@ -6,8 +6,8 @@
 # tcg: single
 . "$(dirname "$0")/codetag.inc"
 
-# vmalloc_has ADDRESS: whether /proc/vmallocinfo has an area around it. The first byte
-# may be a tag (KASAN), and an area can have another one than what is in it.
+# vmalloc_has ADDRESS: whether /proc/vmallocinfo has an area around it. The first byte of an address
+# is ignored: it can be a KASAN tag, which may differ between the area and addresses in it.
 vmalloc_has()
 {
 	awk -v a="${1#0x}" '
@@ -117,7 +117,7 @@ compared "the latest one freed while loaded"
 unload codetag_victim
 equal "nothing is left" 0 "$(lines)"
 
-# A piece of one kind is enough to keep its line, and only that.
+# A single live allocation is enough to keep its line.
 load codetag_victim pieces=1 group=one
 unload codetag_victim
 equal "one piece each" "7 0" "$(lines unloaded) $(lines loaded)"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# Booted with sysctl.vm.mem_profiling=never: nothing is there, nothing is paid
-# for, and everything works.
+# Booted with sysctl.vm.mem_profiling=never: there are no call sites, no memory is spent, and all
+# allocations work.
 # boot: sysctl.vm.mem_profiling=never
 . "$(dirname "$0")/codetag.inc"
 

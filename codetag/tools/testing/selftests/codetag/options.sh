@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# A short storm, and then what must hold whatever the kernel was booted with: for
-# scripts/test-options, which boots it with one set of parameters after the other.
-# With page_owner=on the witness is heard as well. A parameter that this kernel does not
-# know skips all of it, for then it would only be one more boot of the same.
+# A short stress test, then checks that hold with any boot parameters. scripts/test-options runs it
+# with one set of parameters after the other. With page_owner=on call sites are compared with
+# page_owner, too. If this kernel does not know one of the parameters, everything is skipped:
+# it would only repeat another boot.
 # guest: own
 # disk: 256M
 # args: SHORT_SECONDS=4
@@ -12,8 +12,8 @@
 SHORT_SECONDS=${SHORT_SECONDS:-4}
 cmdline=$(cat /proc/cmdline)
 
-# unknown: words that nobody takes. The kernel names them, but for those with a dot, for
-# which there may be a module one day.
+# unknown: parameters that the kernel does not know. It lists these in its log, but not those with
+# a dot, which can be for a module that is loaded later.
 unknown()
 {
 	dmesg | sed -n 's/.*Unknown kernel command line parameters "\(.*\)", will be.*/\1/p'
@@ -21,7 +21,7 @@ unknown()
 		name=${word%%=*}
 		case $name in
 		guest.* | storm.* | selftest.* | options.*) continue ;;
-		# Not of modules
+		# Parameters with a dot that belong to no module
 		codetag.page_ref | cgroup.memory | sysctl.* | workqueue.unbound_cpus) continue ;;
 		*.*)	[ -e "/sys/module/${name%%.*}/parameters/${name#*.}" ] ||
 				echo "$word" ;;
@@ -115,7 +115,7 @@ fi
 swap=
 ! swap_to_zram 16M || swap=1
 thp=/sys/kernel/mm/transparent_hugepage/enabled
-# Whoever asked for never has it.
+# The boot parameter transparent_hugepage=never stays in effect.
 ! grep -q -s madvise.*always $thp || grep -q '\[never\]' $thp || echo always >$thp
 
 echo go >"$WORK/go"
@@ -134,7 +134,7 @@ else
 	echo 1 >"$WORK/n.ext4"
 fi
 sleep "$SHORT_SECONDS"
-# Each does something, however slow the machine is.
+# Each load does at least one round, however slow the machine is.
 for i in $(seq 60); do
 	# shellcheck disable=SC2046
 	[ "$(cat $(printf "$WORK/n.%s " $workers) | grep -c '^0$')" -ne 0 ] || break

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# All slabs have single pages: where a vector has no second page to be found by.
+# All slabs have single pages, so the address of a vector cannot be in a second struct page.
 # boot: slab_max_order=0
 # store: any
 . "$(dirname "$0")/codetag.inc"

@@ -12,7 +12,7 @@ check "the module has one of everything" $?
 dmesg >"$WORK/owner"
 unload codetag_known
 
-# lines KIND, named KIND: the lines of it, as the module and as the report after it say
+# lines KIND, named KIND: the line numbers that the module prints, and those that reports print
 lines() { sed -n "s/.*known: $1 [0-9a-f]* //p" "$WORK/owner"; }
 named() { sed -n "s/.*codetag: $1 allocated at codetag_known.c:\([0-9]*\) func:know$/\1/p" "$WORK/owner"; }
 

@@ -11,8 +11,8 @@ hugetlb=/sys/kernel/mm/hugepages/hugepages-2048kB
 prepare
 plan 20
 
-# Nobody but the helper shall have huge pages, and nobody give it others for those
-# that are split: khugepaged sleeps for weeks.
+# Only the helper may have huge pages. khugepaged must not collapse the pages that the test splits,
+# so it sleeps for weeks.
 [ ! -e $thp/enabled ] || echo madvise >$thp/enabled
 [ ! -e $thp/khugepaged/defrag ] || echo 0 >$thp/khugepaged/defrag
 [ ! -e $thp/khugepaged/scan_sleep_millisecs ] ||

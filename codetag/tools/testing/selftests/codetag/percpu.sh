@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# Percpu memory has room for ids where it is populated and nowhere else, and does
-# without, with exact totals, where there was no memory for them.
+# Percpu memory has space for ids where it is populated and nowhere else. If there was no memory for
+# ids, it works without them, and totals are exact.
 #
 # In a guest of its own: pages of percpu memory that have no room for ids stay so.
 # guest: own
@@ -49,8 +49,8 @@ held()
 	echo "$(($1 + $3)) $(($2 + $4))"
 }
 
-# about NAME BYTES: so much is held, or a little more: each process has percpu counters, and
-# those of the moment may lie where there is no room for their ids
+# about NAME BYTES: so much is held, or a little more: percpu counters of running processes can be
+# in memory without space for ids
 about()
 {
 	# shellcheck disable=SC2046
@@ -88,7 +88,7 @@ run drop percpu
 about "it is gone, switched off or not" 0
 echo 1 >$SWITCH
 
-# What is populated now has room, what was before has none.
+# Memory that is populated now has space for ids; memory that was populated before has none.
 run hold percpu
 about "some room and some not" "$want"
 audited "audit while it is held again"

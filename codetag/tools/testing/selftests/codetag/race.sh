@@ -9,8 +9,8 @@ plan 9
 echo run >"$WORK/go"
 echo 0 | tee "$WORK/n1" >"$WORK/n2"
 
-# One loop with memory that outlives the module, one with many lines. Outside
-# of this profiler a module must not unload with live allocations.
+# One loop with memory that outlives the module, one with many lines. With another profiler a module
+# must not be unloaded while its allocations live.
 pieces=0
 have_engine && pieces=3
 (

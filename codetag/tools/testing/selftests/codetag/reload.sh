@@ -7,7 +7,7 @@
 # timeout: 240
 . "$(dirname "$0")/codetag.inc"
 
-# What the line of what has no id shows.
+# The numbers of the line codetag:1, which has the memory of lines without an id
 rest()
 {
 	awk '$3 == "codetag:1" { print $1, $2 }' $ALLOCINFO

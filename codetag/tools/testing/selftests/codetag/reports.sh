@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# What the kernel reports about an object or a page, of its own accord, names the line that
-# allocated it: SLUB, KASAN, KFENCE, UBSAN, hardened usercopy, bad pages, caches that are destroyed.
+# The kernel's reports about an object or a page name the line that allocated it: SLUB, KASAN,
+# KFENCE, UBSAN, hardened usercopy, bad pages, destroyed caches that still have objects.
 # guest: own
 # store: any
 # tcg: single
@@ -16,7 +16,7 @@ CONTROL=$DEBUGFS/codetag/control
 mistake()
 {
 	dmesg -c >/dev/null
-	# It may not survive this.
+	# The shell may not survive this.
 	(echo "$1" >$REPORTED) 2>"$WORK/error"
 	dmesg >"$WORK/log"
 	number=$(sed -n "s/.*reported: $1 //p" "$WORK/log")

@@ -11,7 +11,7 @@
 fails()
 {
 	for try in 1 2 3; do
-		# Of failed allocations the kernel reports one in ten seconds, whoever made it.
+		# The kernel reports at most one failed allocation in ten seconds, of all tasks.
 		sleep 11
 		dmesg -c >/dev/null
 		load codetag_atomic in="$1" 2>/dev/null
@@ -38,7 +38,7 @@ for where in softirq hardirq bh; do
 	check "a list in $where" $? "$(grep -A 14 "Memory alloc" "$WORK/log")"
 done
 
-# What is in slab pages is listed, so they are not, though they are large.
+# The objects in slab pages are listed, so slab pages are not, although they are large.
 ! grep -q 'func:alloc_slab_page' "$WORK/log"
 check "slab pages are not in it" $? "$(grep func: "$WORK/log")"
 left='Left out so that nothing counts twice: [0-9.]* [KMG]iB of slab and percpu pages'

@@ -1,7 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# Who wants to see slab objects on their way sees each of them, and from where:
-# the tracepoints, and memory control groups.
+# The hooks of SLUB see each slab object and its caller: the tracepoints, and memory control groups.
 # store: any
 # timeout: 120
 . "$(dirname "$0")/codetag.inc"

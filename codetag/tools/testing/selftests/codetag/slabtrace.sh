@@ -1,14 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# What slab_debug reports begins with the function that was called: here with the
-# report that is no error, which flag T makes of each allocation and free.
+# Stacks in the reports of slab_debug begin with the function that was called. Flag T prints such a
+# report, which is no error, for each allocation and free.
 # The caches of 8 KiB are those of CONFIG_RANDOM_KMALLOC_CACHES, too.
 # boot: slab_debug=T,ct_plain,ct_account,kmalloc-8k,kmalloc-rnd-01-8k,kmalloc-rnd-02-8k,kmalloc-rnd-03-8k,kmalloc-rnd-04-8k,kmalloc-rnd-05-8k,kmalloc-rnd-06-8k,kmalloc-rnd-07-8k,kmalloc-rnd-08-8k,kmalloc-rnd-09-8k,kmalloc-rnd-10-8k,kmalloc-rnd-11-8k,kmalloc-rnd-12-8k,kmalloc-rnd-13-8k,kmalloc-rnd-14-8k,kmalloc-rnd-15-8k log_buf_len=4M
 # store: any
 . "$(dirname "$0")/codetag.inc"
 
-# reported WORD CACHE FUNCTION: do all reports of that cache have the call? The driver's
-# function that made it may itself have been jumped to.
+# reported WORD CACHE FUNCTION: whether all reports of that cache have the call. The driver's
+# function that made the call can be missing, because of a tail call.
 reported()
 {
 	awk -v head="^ TRACE $2 $1 " -v fn=" $3[.+]" -v caller="[[]codetag_test[]]" '

@@ -32,7 +32,7 @@ flags)
 	equal "memory for pages" 0 "$mem" ;;
 slot|page_ext)
 	equal "bits" 16 "$bits"
-	# Two bytes each, for at most some holes more than there is memory.
+	# Two bytes for each page; holes in physical memory can nearly double that.
 	[ "$mem" -ge $((pages * 2)) ] && [ "$mem" -le $((pages * 4 + 300000)) ]
 	check "memory for pages" $? "$mem bytes for $pages pages" ;;
 *)

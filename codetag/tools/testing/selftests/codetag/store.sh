@@ -1,8 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# The stores that can be asked for: the one that was asked for is in use, or a
-# warning says that it cannot be used. Memory of the time before the
-# switch to it is right as well.
+# The page id stores: the one that codetag.page_ref names is in use, or a warning says that it
+# cannot be used. Pages that were allocated before the store was ready are right as well.
 # boot: codetag.page_ref=auto
 # boot: codetag.page_ref=flags
 # boot: codetag.page_ref=slot
@@ -37,8 +36,8 @@ flags|slot|page_ext)
 	equal "no warning" 0 "$warnings" ;;
 esac
 equal "no page was without a store" 0 "$(stat_value pages_without_store)"
-# Slots are an area of vmalloc space, with room for memory that there is not. In the
-# sum of all areas they count as what they take.
+# The slots are an area of vmalloc space that is larger than this memory needs. In the sum of all
+# areas only the pages that they take count.
 slots=$(awk '/ page_tag_slots_setup\+/ { print $2 }' /proc/vmallocinfo)
 case $store in
 slot) equal "the area of the slots has a name and its size" "$(stat_value mem_page_refs)" "$slots" ;;

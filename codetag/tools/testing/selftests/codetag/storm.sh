@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# Everything at once for a while, and then a recount of all pages and objects:
+# The stress test: everything at once for a while, and then a recount of all pages and objects:
 # processes, files on tmpfs and on ext4, compaction, huge pages, CPU hotplug,
 # modules that unload with live memory, memory pressure up to the OOM killer in
 # a memory cgroup and everywhere; with SPLIT=1 or the kernel parameter storm.split,
@@ -145,8 +145,8 @@ cgroup()
 	done
 }
 
-# More than there is. The end of the storm is the end of the hogs: how long it takes
-# them to have it all depends on the machine.
+# Use more memory than there is. At the end of the test the hogs are killed: the time that they take
+# depends on the machine.
 pressure()
 {
 	while going; do
@@ -158,11 +158,10 @@ pressure()
 	done
 }
 
-# Whom the OOM killer may take while the last hog still dies: where kernel code is
-# preempted that can be long, with the hog's memory gathered and not yet free. All
-# others here are exempt, and with nobody to kill the kernel panics: so there are many,
-# each with some memory to give, for each that is killed there is another, and they
-# stay until all else has come to an end.
+# Processes that the OOM killer may take while the last hog still exits. If kernel code is
+# preempted, that can take long, and the hog's memory is not free until then. All other processes
+# are exempt, and the kernel panics if there is none to kill. So there are many victims with some
+# memory each, every one that is killed is replaced, and they stay until everything else has ended.
 victims()
 {
 	for i in $(seq 24); do
@@ -199,8 +198,8 @@ reading()
 	done
 }
 
-# short: has memory been short, so that pages were reclaimed and somebody was killed?
-# What a memory cgroup reclaims from its own pages is not among the steals.
+# short: whether memory was short: pages were reclaimed and a process was killed. Pages that a
+# memory cgroup reclaims from itself are not among these.
 short()
 {
 	kills=$(($(vmstat oom_kill) - kills_before))
@@ -208,7 +207,7 @@ short()
 	[ "$kills" -gt 0 ] && [ "$steals" -gt 0 ]
 }
 
-# Without memory for it a query does nothing; that is no error here.
+# A query can fail for want of memory; that is no error here.
 splitting()
 {
 	while going; do
@@ -242,8 +241,8 @@ toggling()
 	echo 1 >$SWITCH
 }
 
-# unreferenced: what kmemleak reports of codetag, by the functions that allocated it, and
-# how much of what a module has forgotten
+# unreferenced: the objects of codetag that kmemleak reports, by allocating function, and how many
+# of the planted leaks it reports
 unreferenced()
 {
 	load codetag_leaky 2>/dev/null && echo 20 >/sys/module/codetag_leaky/parameters/forget
@@ -304,8 +303,8 @@ swap=
 thp=/sys/kernel/mm/transparent_hugepage/enabled
 if [ -e $thp ]; then
 	echo always >$thp
-	# It is nicer than all others. What it waits with for its turn is the lock of a
-	# hog's memory, and the OOM killer goes on to the next when it can't have that.
+	# khugepaged has the lowest priority. It could wait for a CPU while it holds the mmap
+	# lock of a hog, and the OOM killer gives up on a process whose lock it cannot get.
 	pidof khugepaged | xargs -r renice -10 >/dev/null
 fi
 echo 0 >/proc/sys/vm/panic_on_oom
@@ -340,7 +339,7 @@ for w in $workers; do
 	esac
 	pids="$pids $!"
 done
-# Or each step from here on would wait for its turn among all these.
+# Otherwise each step from here on would wait for a CPU.
 renice -n -5 $$ >/dev/null
 
 # In the middle of it, when nothing is switched, the audit has to hold as well.
@@ -348,14 +347,14 @@ sleep $((STORM_SECONDS / 2))
 audited "audit in the storm"
 now=$(date +%s)
 sleep $((STORM_SECONDS - STORM_SECONDS / 2))
-# It is none before memory was short, which takes a slow machine longer.
+# Go on until memory was short, which takes longer on a slow machine.
 while ! short && [ $(($(date +%s) - now)) -lt $((STORM_SECONDS * 4)) ]; do
 	sleep 1
 done
 lasted=$(($(date +%s) - now + STORM_SECONDS / 2))
 rm "$WORK/go"
 
-# Whoever does not come to an end within three minutes is stuck.
+# A worker that does not end within three minutes is stuck.
 (
 	for i in $(seq 180); do
 		killall -q hog
@@ -388,7 +387,7 @@ for w in $workers; do
 	splitting)
 		[ "$SPLIT" = 1 ] || { skip "$w" "not asked for"; continue; }
 		diag "up to $(cat "$WORK/contexts") contexts at once"
-		# What is split has contexts, or this is no test.
+		# Without contexts the splitting would have tested nothing.
 		[ "$(cat "$WORK/contexts")" -ge 100 ] || n=0 ;;
 	toggling) [ "$TOGGLE" = 1 ] || { skip "$w" "not asked for"; continue; } ;;
 	esac

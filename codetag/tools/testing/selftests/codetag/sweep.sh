@@ -45,7 +45,7 @@ equal "which forgets the second" "$second" "$(echo "$out" |
 nothing_left
 check "no fault is left" $?
 
-# A journal: what is in it is not done again.
+# A journal: allocations that it has are not tried again.
 sweep 1 "with a journal" --leaks 0 --allow 0 --journal "$journal" module codetag_leaky -- sh -c "$operate"
 equal "each status is a finding" 3 "$(grep -c '^status	1	.*	status [1-9]' "$journal")"
 sweep 0 "what is known is no news" --leaks 0 --allow 0 --known "$journal" module codetag_leaky -- sh -c "$operate"
@@ -91,7 +91,7 @@ wait $pid
 nothing_left
 check "nor a fault when it is ended" $?
 
-# Faults of somebody else
+# Faults that existed before the sweep
 echo 'module codetag_leaky fault nth=1000' >"$DEBUGFS/codetag/control"
 sweep 2 "faults of somebody else are refused" --leaks 0 module codetag_leaky -- sh -c "$operate"
 equal "and stay" 4 "$(grep -c armed "$DEBUGFS/codetag/faults")"

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# The kernel moves pages between nodes by itself: to the node that uses them, and to slow
-# memory those that nobody uses. They stay with the line that allocated them, and their
-# contexts are of the node that has them now.
+# The kernel moves pages between nodes by itself: to the node that uses them, and unused pages to
+# slow memory. They stay charged to the line that allocated them, and their contexts follow to the
+# new node.
 # boot: numa_balancing=enable
 # timeout: 300
 . "$(dirname "$0")/codetag.inc"

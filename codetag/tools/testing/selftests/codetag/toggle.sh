@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# Switching vm.mem_profiling off and on: what was counted is taken back even
-# when it is freed while off, what is allocated while off never appears, and
-# the numbers do not drift when the switch is moved under load.
+# Switching vm.mem_profiling off and on: counted memory is uncharged even if it is freed while off,
+# memory that is allocated while off is never counted, and the numbers do not drift when profiling
+# is switched under load.
 # timeout: 240
 # tcg: single
 . "$(dirname "$0")/codetag.inc"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# Root of a user namespace has all capabilities in there: it reads and writes none of what
-# belongs to the machine, and the names of its tasks and hosts are escaped.
+# Root of a user namespace has all capabilities there, but can neither read nor write the profiler's
+# files of the machine. The names of its tasks and hosts are escaped.
 # store: any
 . "$(dirname "$0")/codetag.inc"
 
@@ -20,7 +20,7 @@ user() { "$BIN/caps" user=65534 unshare -r -m sh -c "$1" 2>/dev/null; }
 container() { unshare -r -m sh -c "$1" 2>/dev/null; }
 
 equal "it is root in there" 0 "$(user 'id -u')"
-# Only who is user 0 outside finds a name for the owner of the machine's files.
+# In a namespace where user 0 is not mapped, the owner of the machine's files has no id.
 equal "a user's root owns no file of the machine" 65534 "$(user "stat -c %u $ALLOCINFO")"
 equal "a container's root does" 0 "$(container "stat -c %u $ALLOCINFO")"
 equal "with capabilities" "$(sed -n 's/^CapBnd:.//p' /proc/self/status)" \
@@ -50,7 +50,7 @@ for file in $written; do
 done
 equal "no query got in" "$queries" "$(cat "$dir/queries")"
 equal "the switch is as it was" "$was" "$(cat "$SWITCH")"
-# A file system of its own is no way around.
+# Mounting file systems of its own does not help.
 chmod 755 "$WORK"
 mkdir -p "$WORK/mounted"
 ! user "mount -t debugfs debugfs '$WORK/mounted'"

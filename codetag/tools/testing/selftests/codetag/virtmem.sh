@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# Memory that is plugged in and out while the machine runs: what is charged for
-# pages that go with it goes too, and the audit looks only at what is there.
+# Memory that is plugged in and out while the machine runs: charges of pages that go with it are
+# removed, too, and the audit reads only memory that exists.
 # boot: default
 # vmem: 512M
 # timeout: 300
@@ -15,7 +15,7 @@ free_kb() { awk '$1 == "MemFree:" { print $2 }' /proc/meminfo; }
 offline_blocks() { grep -l offline $MEMORY/memory*/state 2>/dev/null | sed 's,/state,,'; }
 some_offline() { [ "$(offline_blocks | wc -l)" -ge "$1" ]; }
 total_is() { [ "$(total)" -"$1" "$2" ]; }
-# The driver gives back what it has taken out a while after that is in no total.
+# The driver returns unplugged memory some time after it has left the totals.
 # shellcheck disable=SC2046
 device_below() { set -- "$1" $(grown device) && [ "$2" -lt "$1" ]; }
 

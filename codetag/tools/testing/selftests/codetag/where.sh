@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# codetag where, where there is the command: what is planted is in its row, to within one
-# percent, all rows add up to what is installed, and next to nothing is unaccounted.
+# "codetag where", if the command is installed: planted memory is in its row to within one percent,
+# all rows add up to the installed memory, and hardly any memory is unaccounted.
 # guest: own
 # store: any
 # timeout: 240

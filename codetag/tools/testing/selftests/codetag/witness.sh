@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# A second witness: page_owner. For each page that both know, the call site that is
-# charged is in the stack that page_owner has, after pages were moved, split, swapped,
-# and freed by others. And the comparison notices wrong ids.
+# A comparison with page_owner. For each page that both know, the charged call site is in the stack
+# that page_owner has: also after pages were moved, split, swapped, and freed by other code. The
+# comparison notices wrong ids.
 # boot: page_owner=on
 # timeout: 300
 . "$(dirname "$0")/codetag.inc"
@@ -33,7 +33,7 @@ umount "$WORK/tmpfs"
 run drop all
 audited "audit"
 
-# A comparison that agrees with anything is none. A function can have two tags in a row.
+# With wrong ids the comparison must fail. A function can have two tags in a row, so not all fail.
 witness wrong=1 >/dev/null
 cat $DEBUGFS/codetag_owner >"$WORK/owner"
 unload codetag_owner

@@ -16,7 +16,7 @@ held()
 		END { print bytes + 0, calls + 0 }' $ALLOCINFO
 }
 
-# rows FUNCTION...: lines of these functions that hold something, whatever a patch calls them
+# rows FUNCTION...: lines of these functions that hold something; a patch can add _noprof to a name
 rows()
 {
 	for f in "$@"; do
@@ -25,7 +25,7 @@ rows()
 	done
 }
 
-# more NAME FILE FUNCTION CALLS BYTES: it holds as many more calls, and at least the bytes
+# more NAME FILE FUNCTION CALLS BYTES: its lines hold exactly CALLS more, and at least BYTES more
 more()
 {
 	was=$(sed -n "s/^$3 //p" "$WORK/held")

@@ -1,8 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# What zram holds is moved by compaction, and stays with the line of zsmalloc that
-# allocated it. Pages of zsmalloc have operations of their own to migrate them, as those
-# of a balloon have.
+# Compaction moves the pages of zram, which stay charged to the line of zsmalloc that allocated
+# them. Like pages of a balloon, those of zsmalloc are migrated by functions of their own.
 # guest: own
 # timeout: 300
 . "$(dirname "$0")/codetag.inc"
@@ -25,8 +24,8 @@ plan 7
 
 base zspages ' mm/zsmalloc.c:[0-9]* .*func:alloc_z(spage|pdesc) '
 echo $((4 * kept))M >/sys/block/zram0/disksize
-# Between the pages of zram lie others, which go: so there are holes to move to, and,
-# on the way there, pages of zram to move. Random data has a page for each page.
+# Other pages lie between those of zram and are freed, so there are holes, and pages of zram to move
+# into them. Random data does not compress: each page takes a page.
 mkdir "$WORK/between"
 mount -t tmpfs -o size=$((2 * kept))M tmpfs "$WORK/between"
 place=0

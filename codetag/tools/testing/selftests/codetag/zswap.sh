@@ -13,7 +13,7 @@ pages=$((megabytes * 1024 * 1024 / PAGE))
 
 # What zswap has of its allocators, in pages
 pool_pages() { echo $(($(cat $DEBUGFS/zswap/pool_total_size) / PAGE)); }
-# choose ALLOCATOR: Linux 7.3 has zsmalloc only.
+# choose ALLOCATOR: have zswap use it; Linux 7.3 has zsmalloc only
 choose()
 {
 	if [ -e $parameters/zpool ]; then
@@ -22,7 +22,7 @@ choose()
 		[ "$1" = zsmalloc ]
 	fi
 }
-# moves FUNCTION: from now on, write down each move of a page that it has made
+# moves FUNCTION: trace each page that this function moves from now on
 moves()
 {
 	echo 0 >$TRACING/events/kprobes/enable 2>/dev/null
@@ -41,7 +41,7 @@ area_begin()
 	exec 5>"$WORK/area"
 	until_true 60 grep -q ready "$WORK/holes"
 }
-# area_end: every second page of it is given back, then memory is compacted, then it goes
+# area_end: free every second page of the area, compact memory, then free the rest
 area_end()
 {
 	echo thin >&5
@@ -90,7 +90,7 @@ for allocator in zsmalloc zbud z3fold; do
 	tell noise 1200
 	tell sum
 	contents=$answer
-	# Half of it lies before a large area, and half behind.
+	# Compress half of the pages before the large area is allocated, and half after that.
 	tell out 0 $((pages / 2))
 	area_begin
 	tell out $((pages / 2)) $((pages / 2))

@@ -47,7 +47,7 @@ static bool failed;
 		failed = true; \
 	} while (0)
 
-/* What makes no sense to go on after. */
+/* Ends the program: after this error the other tests make no sense. */
 static void bail(const char *what)
 {
 	printf("Bail out! %s: %s\n", what, strerror(errno));
@@ -211,7 +211,7 @@ static bool same_sites(const struct list *a, const struct list *b)
 	return a->nr == b->nr;
 }
 
-/* What a filter should want. */
+/* Whether @filter selects the line, by definition. */
 static bool wanted(const struct allocinfo_filter *filter, const struct allocinfo_tag_data *data)
 {
 	return !(filter->mask & MASK(MODNAME) &&
@@ -407,14 +407,14 @@ static void after_errors(void)
 	expect_error(get_next(fd, &data), ENOENT);
 	close(fd);
 
-	/* Who was at the beginning is there again. */
+	/* A file that was at the beginning is there again. */
 	fd = open_file();
 	expect_error(get_at(fd, nr, &file, &data), ENOENT);
 	expect_error(get_next(fd, &data), 0);
 	expect(same_site(&data, &first));
 	close(fd);
 
-	/* What could not be delivered is gone. */
+	/* A line that could not be copied to user space is skipped. */
 	fd = open_file();
 	expect_error(get_next(fd, &data), 0);
 	expect_error(ioctl(fd, ALLOCINFO_IOC_GET_NEXT, NULL) ? errno : 0, EFAULT);
@@ -586,7 +586,7 @@ static double cpu_seconds(void)
 	return now.tv_sec + now.tv_nsec / 1e9;
 }
 
-/* If it began at the beginning, the second half of the lines would take three times as long. */
+/* If each call searched from the beginning, the second half would take three times as long. */
 static void bounded_work(void)
 {
 	struct allocinfo_tag_data data;
@@ -658,7 +658,7 @@ static void filter_by_module(void)
 	copy_end(filter.fields.modname, "codetag_test");
 	expect(filter_is_right(fd, &filter));
 	expect(some.nr > 5);
-	/* What is not terminated is no name. */
+	/* A name that is not terminated is invalid. */
 	memset(filter.fields.modname, 'x', ALLOCINFO_STR_SIZE);
 	expect_error(get_at(fd, 0, &filter, &some.of[0]), ENOENT);
 	close(fd);

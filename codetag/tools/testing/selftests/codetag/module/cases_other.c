@@ -188,13 +188,13 @@ static int hold_kvrealloc(struct ct_case *c)
 		goto failed;
 	return 0;
 
-	/* What could not grow is still there. */
+	/* If kvrealloc() fails, the old memory remains. */
 failed:
 	kvfree(p);
 	return -ENOMEM;
 }
 
-/* What must not fail. For kvmalloc() that holds only for its second try. */
+/* Allocations that may not fail. Of kvmalloc(), only the second attempt may not. */
 static int hold_nofail(struct ct_case *c)
 {
 	const gfp_t gfp = GFP_KERNEL | __GFP_NOFAIL;

@@ -239,7 +239,7 @@ static int hold_krealloc(struct ct_case *c)
 	q = ct_site(c, krealloc(p, 0, GFP_KERNEL));
 	return ZERO_OR_NULL_PTR(q) ? 0 : -EINVAL;
 
-	/* What could not grow is still there. */
+	/* If krealloc() fails, the old object remains. */
 failed:
 	kfree(p);
 	return -ENOMEM;
@@ -271,7 +271,7 @@ static struct {
 	[CT_ACCOUNT_RCU] = {
 		"ct_account_rcu", 56, SLAB_ACCOUNT | SLAB_TYPESAFE_BY_RCU
 	},
-	/* What is left of a slab has room for a pointer each, but not for ids as well. */
+	/* The rest of a slab has space for a pointer for each object, but not for ids as well. */
 	[CT_ACCOUNT_FULL] = { "ct_account_full", 504, SLAB_ACCOUNT },
 	[CT_24] = { "ct_24", 24 },
 	[CT_40] = { "ct_40", 40 },

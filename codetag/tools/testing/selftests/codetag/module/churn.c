@@ -199,7 +199,7 @@ static int churn(void *data)
 #define NMI_SLOTS	64
 
 static void *nmi_slots[NMI_SLOTS];
-/* What takes a lock to free: pages, linked by their first word. */
+/* Pages that an NMI cannot free because that takes a lock, linked by their first word. */
 static LLIST_HEAD(nmi_pages);
 static struct task_struct *nmi_thread;
 static atomic_t nmis;

@@ -100,7 +100,7 @@ static int know(void)
 	if (!near || !far || !large || !pages || !area || !percpu)
 		return -ENOMEM;
 
-	/* Of a cache that nobody else allocates from. */
+	/* The cache has no other users. */
 	cache = kmem_cache_create("codetag_known", 600, 0, SLAB_NO_MERGE, NULL);
 	if (!cache)
 		return -ENOMEM;

@@ -152,7 +152,7 @@ static bool same(struct sight a, struct sight b)
 	return a.id == b.id && a.handle == b.handle;
 }
 
-/* What stays the same for a moment: nobody is just allocating, freeing or moving it. */
+/* Reads both twice. False if the page is just being allocated, freed or moved. */
 static bool look(const struct page *page, struct sight *seen, unsigned int ms)
 {
 	*seen = look_once(page);
@@ -184,10 +184,10 @@ static bool in_function(const struct codetag *ct, unsigned long address)
 	const u8 *code;
 	char *plus;
 
-	/* The address that is returned to can be that of the next function. */
+	/* A return address behind the last call can already be in the next function. */
 	sprint_symbol(name, --address);
 	plus = strchr(name, '+');
-	/* What was only needed to initialise is no more, so its name has to do. */
+	/* Init code has been freed, so compare names. */
 	if (!IS_ENABLED(CONFIG_X86_64) || !plus ||
 	    sscanf(plus, "+0x%lx/0x%lx", &offset, &size) != 2 ||
 	    ((address < at__stext || address >= at__etext) && !strchr(plus, '[')))

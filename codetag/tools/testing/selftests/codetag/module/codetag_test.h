@@ -167,7 +167,7 @@ void ct_other_cases_exit(void);
 		.line = __LINE__, .gen = (_gen),			\
 	})
 
-/* How many objects it got: some kernels say that, others only whether it were all. */
+/* The number of objects. Some kernels return it, others only whether all were allocated. */
 #define ct_alloc_bulk(cache, gfp, nr, vec)				\
 ({									\
 	int _nr = (nr);							\

@@ -178,7 +178,7 @@ static void contents_free_bulk(struct contents *c, void **vec, unsigned int nr)
 		kfree_bulk(nr, vec);
 }
 
-/* An object goes as it came, so that a constructor need not be called again. */
+/* Restore the constructed state before a free: the constructor is not called again. */
 static void *leave(struct contents *c, unsigned int i)
 {
 	void *object = c->object[i];

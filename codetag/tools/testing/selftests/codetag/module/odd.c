@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What seldom happens, or should not.
+ * Rare situations, and mistakes of callers.
  */
 #include <linux/gfp.h>
 #include <linux/mm.h>
@@ -50,7 +50,7 @@ int ct_misuse_put(void)
 static struct page *half_page;
 static unsigned long half_old;
 
-/* What a task leaves when it is stopped in prep_compound_page(). */
+/* The state of a page whose task has been stopped in prep_compound_page(). */
 int ct_half_on(void)
 {
 	struct folio *folio;
@@ -80,7 +80,7 @@ int ct_half_off(void)
 	return 0;
 }
 
-/* ---- a module that nobody wants ----------------------------------------------- */
+/* ---- a module that is refused ----------------------------------------------- */
 
 static char refused[MODULE_NAME_LEN];
 
