@@ -194,7 +194,7 @@ int cmd_audit(int argc, char **argv)
 		status = STATUS_TROUBLE;
 	}
 	if (audit.gave_up) {
-		warning("the kernel gave up after %" PRId64 " pages: it may stop everything for %"
+		warning("the kernel gave up after %" PRId64 " pages: it may stop all CPUs for %"
 			PRId64 " ms. Allow more in /sys/module/codetag/parameters/audit_max_ms",
 			audit.pages, audit.max_ms);
 		status = STATUS_TROUBLE;

@@ -169,10 +169,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 static const struct argp argp = {
 	options, parse, "[FILE] [QUERY…]",
 	"Breaks down all memory that call sites hold, or the memory of the call sites that QUERY "
-	"selects. It counts what holds the memory, pages, slab objects and percpu memory, and not the "
+	"selects. It counts pages, slab objects and percpu memory themselves, and does not read "
 	"counters. Pages of slabs and percpu chunks are counted in addition to their content, as in "
-	"/proc/allocinfo. The "
-	"kernel counts while it works, so what moves meanwhile may be counted or not. FILE is an "
+	"/proc/allocinfo. The kernel runs on meanwhile, so memory that is allocated or freed "
+	"during the count may be counted or not. FILE is an "
 	"image of a machine's memory, such as a dump of kdump, or a copy of the kernel's file "
 	"census. Control groups are known for pages, and for objects if the kernel or the image tells "
 	"them. Ages, in seconds, are known only in an image, for call sites split by age. A census "
@@ -186,7 +186,7 @@ static const struct argp argp = {
 	children, help, NULL
 };
 
-/* Does the query select what has this id? */
+/* Whether the query selects the call site with this id. */
 static bool wanted(struct census *c, uint16_t id)
 {
 	struct text name = { 0 };
@@ -506,7 +506,7 @@ static int read_census(struct census *c)
 	return good ? STATUS_OK : STATUS_TROUBLE;
 }
 
-/* After all other rows, which are sorted */
+/* Adds the row "others" behind all other rows, which are sorted. */
 static void add_others(struct census *c)
 {
 	struct row row = c->others;

@@ -137,7 +137,7 @@ bool contexts_read_chosen(struct contexts *contexts, const struct contexts_choic
 	if (!contexts_read(contexts, choice))
 		return false;
 	if (contexts->of_others && !query_is_empty(query)) {
-		warning("%s has stacks and no call sites: a query chooses nothing there",
+		warning("%s has stacks but no call sites, so a query selects nothing",
 			input_name(name));
 		hint("By caller: codetag contexts --group function %s", name);
 	} else if (choice->min_age && contexts->count && !any_age(contexts)) {

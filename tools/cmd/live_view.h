@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What live.h has on the terminal. */
+/* Draws the table of live.h on the terminal. */
 #ifndef CODETAG_LIVE_VIEW_H
 #define CODETAG_LIVE_VIEW_H
 
@@ -25,9 +25,9 @@ struct live {
 	bool tree;		/* the groups are directories and files, indented */
 	struct profiled profiling;	/* sums of the shown groups */
 	struct instant now, before;
-	/* Only valid while it is none of the two. */
+	/* Only valid while it is neither @now nor @before. */
 	struct instant start;
-	struct site *shown_now, *shown_before;	/* what is grouped; no memory is in there twice */
+	struct site *shown_now, *shown_before;	/* to group; no memory is in there twice */
 	bool since_start;	/* changes are shown since the start, not since the last refresh */
 	struct groups groups;
 	size_t first, cursor;	/* of the rows */

@@ -8,7 +8,7 @@
 
 #include "base/message.h"
 
-/* No option here is one of the command, except as @alone says: the tests compare both. */
+/* The command must not have these options itself, unless @alone is set: a test checks that. */
 static const struct {
 	const char *command, *option, *now;
 	bool alone;	/* the command has this option, with a value */

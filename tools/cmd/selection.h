@@ -70,13 +70,14 @@ void selection_finish(struct selection *selection, struct argp_state *state);
 
 /*
  * source_total() of all files that were named, or of the one at @path. Prints a hint if a file
- * that does not exist may have been meant as a query.
+ * that does not exist may have been meant as a query. selection_snapshot() of the running kernel
+ * may read only the call sites that the query needs.
  */
 bool selection_snapshot(struct snapshot *snapshot, const struct selection *selection);
 bool selection_open(struct snapshot *snapshot, const struct selection *selection,
 		    const char *path);
 
-/* The same, but reads only the call sites that the query needs. */
+/* The allocinfo of @path alone, with all call sites. */
 bool selection_load(struct allocinfo *info, const char *path);
 
 /* Whether allocations and frees were asked for, or those between two readings. */
@@ -101,7 +102,7 @@ void selection_warn_unmatched(const struct selection *selection, const struct al
 void selection_group(const struct selection *selection, struct snapshot *snapshot,
 		     struct groups *groups);
 
-/* Both. */
+/* selection_snapshot(), then selection_group(). */
 bool selection_read(const struct selection *selection, struct snapshot *snapshot,
 		    struct groups *groups);
 

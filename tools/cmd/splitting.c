@@ -14,7 +14,7 @@
 #include "base/message.h"
 #include "read/input.h"
 
-/* The directory is empty after a boot, when no site is split, either. */
+/* The directory is empty after a boot, and no site is split then. */
 #define LEFT_DIR "/run/codetag"
 
 /* Ages take more contexts than a site has by default. */

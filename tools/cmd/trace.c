@@ -390,7 +390,7 @@ static void hint_cache(const struct trace *trace)
 	warning("no allocation in %s is known to be of the cache '%s'",
 		input_name(trace->source.path), trace->choice.filter.cache);
 	if (!trace->kmem.caches.count)
-		hint("It tells no caches at all.");
+		hint("The log names no caches at all.");
 	else
 		hint("Linux 6.12 tells the cache only when an object is freed.");
 }

@@ -78,7 +78,7 @@ struct where_live {
 	double seconds;			/* of the recent activity, 0: not known */
 	struct owners owners;
 	struct site site;		/* whose callers are shown, with its own names */
-	bool split;			/* … by us */
+	bool split;			/* … by this command */
 	struct lines lines;
 	size_t first, cursor, sideways;
 	char filter[64];
@@ -632,7 +632,7 @@ static void show_everything(struct where_live *live)
 	list(live);
 }
 
-/* From the first screen on it is about everything. */
+/* On the first screen, sorting by rates opens the owners of all memory. */
 static void sort_by(struct where_live *live, enum order order)
 {
 	if (order != ORDER_SIZE && !live->seconds) {

@@ -295,8 +295,8 @@ static bool print_registers(struct options *o, struct json *json)
 }
 
 /*
- * Takes the kernel's answer apart: "ADDRESS nothing", "ADDRESS OFFSET WHAT: free" or "ADDRESS OFFSET
- * WHAT: SITE". Returns false if it is none.
+ * Parses the kernel's answer: "ADDRESS nothing", "ADDRESS OFFSET WHAT: free" or "ADDRESS OFFSET
+ * WHAT: SITE". Returns false if it is none of these.
  */
 static bool read_answer(const struct options *o, char *text, struct answer *answer)
 {

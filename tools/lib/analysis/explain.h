@@ -34,7 +34,7 @@ enum memory_kind_id {
 struct memory_kind {
 	const char *name;	/* for programs */
 	const char *words;	/* for people */
-	const char *source;	/* who knows it */
+	const char *source;	/* where the number comes from */
 	/* Fields of meminfo to add; "-Shmem" is subtracted, "vmstat.nr_x" is in pages. */
 	const char *sum[MEMORY_TERMS];
 	const char *drop[MEMORY_TERMS];	/* the part that the kernel can drop, at most */

@@ -69,7 +69,7 @@ static void add_holders(struct owners *owners, const struct holders *holders)
 		    holders->holder[i].count);
 }
 
-/* Areas by their callers; the kinds have stacks apart. */
+/* Areas by their callers. Those that are stacks are of another kind than the others. */
 static void add_areas(struct owners *owners, const struct holders *areas, enum memory_kind_id id)
 {
 	for (size_t i = 0; i < areas->count; i++) {

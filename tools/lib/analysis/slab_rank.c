@@ -31,7 +31,7 @@ const struct slab_key *slab_key(int letter)
 
 int64_t slab_size(const struct slab_cache *cache, int64_t page_size)
 {
-	/* Of a list whose sizes are rounded to that. */
+	/* From the kernel's log, where sizes are rounded to KiB. */
 	if (cache->kb)
 		return mul64(cache->kb, 1024);
 	return mul64(mul64(cache->slabs, cache->pages_per_slab), page_size);

@@ -53,7 +53,7 @@ static void place_free(struct place *place)
 	errno = error;
 }
 
-/* The first name of @rest goes to @name, which is then "." if there is none. */
+/* Moves the first name of @rest to @name. If there is none, @name is ".". */
 static void take_name(struct text *rest, struct text *name)
 {
 	size_t from = strspn(rest->s, "/"), len = strcspn(rest->s + from, "/");
@@ -66,7 +66,7 @@ static void take_name(struct text *rest, struct text *name)
 	free(left);
 }
 
-/* The target of the link @fd goes before @rest; false with errno if the link is not to be followed. */
+/* Puts the target of the link @fd before @rest; false with errno if it must not be followed. */
 static bool take_link(int fd, const struct stat *st, struct text *rest, unsigned int *links)
 {
 	char target[PATH_MAX];
@@ -94,8 +94,8 @@ static bool is_in_proc(int fd)
 }
 
 /*
- * One name further, whose descriptor is @fd, which is closed. 0: that was the last one, 1: go
- * on, -1: errno.
+ * Goes one name further: @fd is the descriptor of place->name, and is closed or kept. Returns 0 if
+ * that was the last name, 1 if there are more, -1 with errno.
  */
 static int place_step(struct place *place, int fd, struct text *rest, unsigned int *links)
 {
@@ -103,7 +103,10 @@ static int place_step(struct place *place, int fd, struct text *rest, unsigned i
 
 	if (link && is_in_proc(fd) && !is_foreign(&place->st) &&
 	    !fstatat(place->dir, place->name.s, &place->st, 0)) {
-		/* As /dev/stdout leads to; /proc/self is an ordinary one, and followed here, too. */
+		/*
+		 * The kind of link that /dev/stdout leads to. /proc/self is an ordinary link in
+		 * /proc, and the kernel follows it here, too.
+		 */
 		close(fd);
 		place->magic = !*rest->s;
 		link = false;
@@ -130,14 +133,14 @@ static int place_step(struct place *place, int fd, struct text *rest, unsigned i
 	return 1;
 }
 
-/* O_DIRECTORY lets the kernel mount what it mounts on demand. */
+/* O_DIRECTORY makes the kernel mount file systems that are mounted on demand. */
 static int open_name(const struct place *place, bool directory)
 {
 	int flags = O_PATH | O_NOFOLLOW | O_CLOEXEC, fd = -1;
 
 	if (directory)
 		fd = openat(place->dir, place->name.s, flags | O_DIRECTORY);
-	/* Or it is a link. */
+	/* It can also be a link, which is no directory. */
 	return fd < 0 ? openat(place->dir, place->name.s, flags) : fd;
 }
 
@@ -173,7 +176,7 @@ static bool find_place(struct place *place, const char *path)
 	return !more;
 }
 
-/* Whether others can have put there what is there: as in /tmp. */
+/* Whether other users can create files in the directory, as in /tmp. */
 static bool is_shared(int dir)
 {
 	struct stat st;
@@ -188,7 +191,7 @@ static int create_at(int dir, const char *name)
 	return openat(dir, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 }
 
-/* Where nothing is yet, not even a link to nothing. */
+/* Like find_place(), but fails if there is anything at @path, even a dangling link. */
 static bool find_new_place(struct place *place, const char *path)
 {
 	struct stat st;
@@ -216,8 +219,8 @@ int outfile_create_now(const char *path)
 }
 
 /*
- * Its name is in @name: a leading dot keeps collectors of *.prom away from it. A file system
- * takes 255 bytes, which @for_name can have without the ten more.
+ * Sets @name to its name. The leading dot hides it from collectors of *.prom. A file name has at
+ * most 255 bytes, so @for_name is cut if the ten additional ones do not fit.
  */
 static int create_temporary(int dir, const char *for_name, struct text *name)
 {
@@ -298,8 +301,8 @@ static void set_stream(struct outfile *file, int fd, const char *name)
 }
 
 /*
- * A new file that takes the place of what is there, whose descriptor is @old unless it is -1 or
- * may not be kept. It takes the directory of @place over.
+ * Opens a new file, which will replace the existing one and gets its attributes. @old is the
+ * descriptor of that, or -1. Takes over the directory of @place.
  */
 static bool open_beside(struct outfile *file, const char *path, struct place *place, int old)
 {
@@ -324,8 +327,8 @@ static bool open_beside(struct outfile *file, const char *path, struct place *pl
 }
 
 /*
- * In a shared directory somebody else's file is not written to, nor one with several names: they may
- * have given it this one.
+ * In a shared directory, do not write to another user's file, nor to one with several names:
+ * another user may have given it this one.
  */
 static bool may_write(const struct place *place)
 {
@@ -345,7 +348,7 @@ static bool open_existing(struct outfile *file, const char *path, struct place *
 		    O_WRONLY | O_CLOEXEC | O_NOCTTY | (place->magic ? 0 : O_NOFOLLOW));
 	if (fd < 0)
 		return false;
-	/* Another one may have been there a moment ago. */
+	/* Check again: the file may have been replaced since the first check. */
 	if (fstat(fd, &place->st) || !may_write(place)) {
 		close(fd);
 		return false;

@@ -25,7 +25,7 @@ struct outfile {
 /* @path NULL or "-" is standard output. False with errno. */
 bool outfile_open(struct outfile *file, const char *path);
 
-/* Readable by its owner alone. The name must not exist, not even at the end. */
+/* Readable by its owner alone. The name must not exist, also not when the file is finished. */
 bool outfile_create(struct outfile *file, const char *path);
 
 /* The same, but the file has its name from the start: a descriptor, or -1 with errno. */

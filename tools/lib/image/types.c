@@ -18,8 +18,8 @@
 #ifdef HAVE_BPF
 
 /*
- * A structure in a structure, as deep as they can be nested; members to look at for one place, and
- * bytes of its names. Damaged BTF would have no end of them.
+ * Limits, because damaged BTF can be endless: depth of nested structures, members to look at for
+ * one place, and bytes of its names.
  */
 #define MAX_DEPTH 32
 #define MAX_VISITS 20000

@@ -525,7 +525,7 @@ static const char *machine_of_notes(const struct dump *dump)
 	return "";
 }
 
-/* Sets the machine, which the library may find only in the header, where it does not look. */
+/* Sets the machine. If the library does not know it, the file's own header may tell. */
 static void find_machine(struct dump *dump)
 {
 	char machine[MACHINE_LENGTH + 1] = "";
@@ -589,7 +589,7 @@ static const char *open_kdump(struct dump *dump)
 	if (fstat(dump->fd, &st))
 		return strerror(errno);
 	if (frames / 8 > (uint64_t)st.st_size)
-		return "is cut or damaged: it is too short for as much memory as it speaks of";
+		return "is cut or damaged: too short for the memory that its header announces";
 	dump->end = dump->size = frames * dump->file_page;
 	dump->cache = xmalloc((size_t)CACHED_PAGES * DUMP_PAGE);
 	dump->cached = xcalloc(CACHED_PAGES, sizeof(*dump->cached));

@@ -83,7 +83,7 @@ static uint32_t at_physical(struct scan *s, uint64_t pa)
 	return kobjects_at_physical(o, pa);
 }
 
-/* What begins at a physical address, if a number is one */
+/* The node that begins at the physical address @w; 0 if there is none */
 static uint32_t at_number(struct scan *s, uint64_t w)
 {
 	struct kernel_objects *o = s->objects;
@@ -96,8 +96,9 @@ static uint32_t at_number(struct scan *s, uint64_t w)
 }
 
 /*
- * The same of the word that is looked at. In allocated memory one alone is none: there it is beside
- * others, or the pointer is known, too. Arrays of small numbers look like it.
+ * The same for the current word. In allocated memory a physical address counts only if a word
+ * beside it is one, too, of another object of the same call site: arrays of small numbers look
+ * like physical addresses.
  */
 static uint32_t at_physical_address(struct scan *s, uint64_t w)
 {
@@ -129,7 +130,7 @@ static uint32_t at_table(struct scan *s, uint64_t pa)
 	return node;
 }
 
-/* Pages that begin at a page frame, if it is one */
+/* The pages that begin at page frame @pfn; NULL if there are none */
 static struct extent *at_frame(struct scan *s, uint64_t pfn)
 {
 	struct extent *extent;
@@ -169,7 +170,7 @@ static void look_frame(struct scan *s, uint64_t w, uint64_t before, uint64_t aft
 	}
 }
 
-/* Percpu memory by what alloc_percpu() returns, but for the low bits */
+/* Percpu memory by the pointer that alloc_percpu() returns, whose low bits are ignored */
 static uint32_t at_percpu_pointer(struct scan *s, uint64_t w)
 {
 	struct kernel_objects *o = s->objects;
@@ -200,7 +201,7 @@ static unsigned int count_near(struct scan *s, unsigned int words, word_function
 	return count;
 }
 
-/* Whole pages are sizes. */
+/* A small multiple of the page size that is no percpu pointer is a size. */
 static bool is_number(struct scan *s, uint64_t w)
 {
 	return is_small_percpu(s, w) && image_in_page(s->image, w) && !at_percpu_pointer(s, w);
@@ -235,10 +236,10 @@ static bool is_old_address(struct scan *s, uint64_t w)
 }
 
 /*
- * The holder of an area has its first address, or that of a structure in its first page. Other
- * addresses in it can be older than the area: from a stack or a module's file that was there
- * before. So can those near them, except in the kernel's own data and on stacks, where few words
- * are old.
+ * The holder of an area has a pointer to its first byte, or to a structure in its first page. Other
+ * addresses in the area can be older than the area, from a stack or a module's file that was there
+ * before. Words near such addresses can be old as well, except in the kernel's own data and on
+ * stacks.
  */
 static bool is_area_pointer(struct scan *s, const struct vmalloc_area *area, uint64_t w)
 {

@@ -74,8 +74,8 @@ static void find_path(struct image *image, uint64_t group, struct text *path)
 }
 
 /*
- * A pointer leads to a group, or to what stands for a group: all of objects do, and those of
- * pages that the kernel has for itself; with Linux 7 all of them.
+ * A pointer leads to a mem_cgroup or to an obj_cgroup. Objects and kernel pages have the latter;
+ * with Linux 7 all pages have.
  */
 static void describe(struct image *image, uint64_t pointer, struct text *path)
 {

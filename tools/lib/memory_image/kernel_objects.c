@@ -374,8 +374,9 @@ static void add_area(struct kernel_objects *objects, uint32_t node)
 }
 
 /*
- * A vmap_area that is of no area in use: free, or waiting to be. It ends where an area begins, or
- * was of a vm_struct whose memory is another's now. So it lies between areas.
+ * A vmap_area of no area in use: it is free, or waits to be freed, when another allocation can
+ * already have the memory of its vm_struct. It is recognised by its range, which lies between areas
+ * in use.
  */
 static void add_free_area(struct kernel_objects *objects, uint32_t node)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Who allocated the objects of a slab cache, as the kernel lists it with slab_debug=U:
+ * The call sites of the objects of a slab cache, as the kernel lists them with slab_debug=U:
  * /sys/kernel/debug/slab/CACHE/alloc_traces, before 5.14 /sys/kernel/slab/CACHE/alloc_calls.
  *
  *	   1085 populate_list+0x97/0x110 waste=5208/8 age=1/20/46 pid=1 cpus=1

@@ -20,13 +20,13 @@
 #include "read/lines.h"
 #include "read/allocinfo.h"
 
-/* A site, and what it holds that is of none of its contexts. */
+/* A split site, and the memory that it holds in no context. */
 struct split_site {
 	struct site site;
 	int64_t lost;		/* allocations that got no context */
 	const char *keys;	/* "age,stack"; "none": not split any more */
 	const char *settings;	/* "depth=16 max=1024", NULL: none */
-	int64_t contexts;	/* how many it has, it says */
+	int64_t contexts;	/* the number of contexts, as the line says */
 };
 
 struct context_value {
@@ -41,7 +41,7 @@ struct frame {
 
 struct context {
 	struct site site;
-	int64_t allocs;		/* not known of the stacks of others */
+	int64_t allocs;		/* not known for stacks of other tools */
 	size_t value, values;	/* the first one in contexts.value, and how many */
 	size_t frame, frames;
 };
@@ -58,7 +58,7 @@ struct contexts {
 	size_t frames, frame_room;
 
 	struct bad_lines bad;
-	bool incomplete;	/* parts are missing, which was said */
+	bool incomplete;	/* parts are missing, which was reported */
 	bool of_others;		/* stacks of another tool, see read/other_stacks.h … */
 	size_t reports, report_line;	/* … whose file has so many reports, the last from there */
 	char *text;
@@ -77,14 +77,14 @@ void contexts_parse(struct contexts *contexts, char *text, size_t len);
 bool contexts_take(struct contexts *contexts, char *text, size_t len, const char *path,
 		   int64_t page_size);
 
-/* Tells the user what was not understood; whether that is nothing. */
+/* Whether everything was understood; otherwise tells the user. */
 bool contexts_complete(const struct contexts *contexts, const char *path);
 
 /* NULL: the context has no such key. */
 const char *context_value(const struct contexts *contexts, const struct context *context,
 			  const char *key);
 
-/* Of what is in a context, in seconds ago; false if it has no age. */
+/* The age of the memory in a context, from @from to @to seconds; false if that is not known. */
 bool context_age(const struct contexts *contexts, const struct context *context,
 		 int64_t *from, int64_t *to);
 

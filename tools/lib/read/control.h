@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What a codetag kernel says about single call sites, in debugfs:
+ * The files of a codetag kernel about single call sites, in debugfs:
  *
  *	control	FILE:LINE [MODULE] func:FUNCTION =FLAGS id N [keys=KEY,… …] [fault SETTING=N …]
  *		[guard rate=N] [trace]

@@ -227,7 +227,7 @@ static struct copy *begin(struct copies *copies, size_t start, size_t line, int6
 
 	GROW(copies->copy, copies->count, copies->room);
 	copy = &copies->copy[copies->count++];
-	/* What is before the first is of no other. */
+	/* The first copy begins with the text. */
 	*copy = (struct copy){ copies->count > 1 ? start : 0, 0, copies->count > 1 ? line : 0, time };
 	return copy;
 }
@@ -253,7 +253,7 @@ void copies_find(struct copies *copies, const char *text, size_t len)
 			break;
 		case LINE_HEADER:
 		case LINE_LOG_HEADER:
-			/* One whose rows are missing is none, but where a sort has put it last. */
+			/* A header without rows is no copy, except one that a sort has put last. */
 			if (!copies->count || rows)
 				begin(copies, at - text, number, time);
 			else if (time)

@@ -28,7 +28,7 @@ bool other_stacks_are(const char *text, size_t len)
 /* The reader's state. */
 struct record {
 	bool open;
-	bool bad;		/* that was said */
+	bool bad;		/* and its error was noted */
 	bool counted;		/* bytes and calls are known */
 	size_t line;		/* number of the first line */
 	int64_t bytes, calls;

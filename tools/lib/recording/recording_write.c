@@ -432,7 +432,7 @@ static bool add_slabs(struct recording *rec, int64_t snapshot,
 					  *slab_column(c, k));
 		}
 	}
-	/* A cache that is there has a size. */
+	/* A cache that exists has a size other than 0, so 0 marks one that is gone. */
 	if (good && sums.count && !slabs->bad.count)
 		good = end_gone(rec, snapshot, SLABS);
 	text_free(&name);

@@ -22,7 +22,7 @@
 struct kmem_use {
 	uint32_t caller;
 	uint32_t next;		/* of the same caller, KMEM_NOBODY: none */
-	uint32_t cache;		/* KMEM_NO_CACHE: the log does not tell it */
+	uint32_t cache;		/* KMEM_NO_CACHE: the log does not name it */
 	bool is_malloc;
 	bool is_free;		/* calls to free; else allocations */
 	bool told;		/* @cache is from allocations; else from frees, … */

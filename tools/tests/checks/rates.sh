@@ -60,8 +60,7 @@ diff_live_rates() (
 		'     0.5      0.0      10      0       0    64  drivers/block/zram/zcomp.c:41 [zram] func:zcomp_strm_init'
 )
 
-# A recording knows each step: a row that was gone counts from 0, and what wraps around twice
-# is not lost.
+# A recording has each step: a row that was gone counts from 0, and a counter may wrap around twice.
 recorded_rates() (
 	pretend_activity
 	local db=$scratch/activity.db
@@ -96,8 +95,8 @@ wrapped_twice() {
 		"$codetag" diff -o allocs_recent,name -s allocs -N "$db@2" "$db@4" | grep -x ' *4000000000  a.c:1 func:f'
 }
 
-# After a boot the kernel counts from 0: neither what is more than before it, nor what is less and
-# looks as if it had wrapped around, nor what is as much is the difference.
+# After a boot the kernel counts from 0. The number from before the boot must not be subtracted,
+# whether it was smaller, larger (which looks like a wrap-around) or equal.
 counted_since_boot() {
 	local db=$scratch/counted.db
 	clang_build || return 1
@@ -115,8 +114,8 @@ counted_since_boot() {
 	done
 }
 
-# The largest sum of a snapshot, not the sum of what each line held at most; and it is said to be a
-# sample.
+# A peak is the largest sum in a snapshot, not the sum of the peaks of lines. A message says that it
+# is of samples.
 recorded_peaks() {
 	local db=$scratch/peaks.db size
 	rm -f "$db"
@@ -148,7 +147,7 @@ recorded_before() {
 	"$codetag" diff "$db" >/dev/null
 }
 
-# Where nobody counts them, nothing else changes, and who asks for them is told.
+# If the kernel does not count them, a command that asks for them says so, and nothing else changes.
 not_counted() {
 	local file=data/handmade-v2.allocinfo
 	exits 2 'its allocations and frees are not known' top --once -s frees $file &&

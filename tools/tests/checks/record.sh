@@ -303,8 +303,7 @@ print(*sqlite3.connect(sys.argv[1]).execute(
     "SELECT snapshot, count(*) FROM sample GROUP BY snapshot"))' "$db")" = '(1, 14) (3, 7) (6, 7) (8, 7)' ]
 )
 
-# No file is left of a recording whose first snapshot there was no room for, but one that
-# was there is.
+# If there is no space for the first snapshot, no file is left; an existing recording stays.
 record_no_room() {
 	local db=$scratch/no-room.db file="--allocinfo data/recorded-mainline-6.12.allocinfo" kib
 	for kib in 2 64; do # no room for the tables, and for them alone
@@ -406,7 +405,7 @@ since_boot() {
 	"$codetag" leaks "$recording" 2>&1 | grep 'was booted' && return 1
 	"$codetag" chart --attr growth -o "$scratch/since-boot.html" "$db" 2>&1 |
 		grep -q 'only the 8 since then are compared$' || return 1
-	# A recording that an earlier version began: nobody knows of a boot.
+	# A recording that an earlier version began has no number of the boot.
 	sqlite3 "$db" 'DELETE FROM sample WHERE value = 4711' && "$codetag" leaks "$db" 2>&1 | grep 'was booted' && return 1
 	# What is recorded of this machine has the number.
 	machine_with 1 record -q -o "$scratch/boot.db" -c 1 && "$codetag" replay --gauges "$scratch/boot.db" >"$out" &&

@@ -160,7 +160,7 @@ page_sum() {
 import json, sys; print(sum(site["values"][1] for site in json.load(sys.stdin)["sites"]))'
 }
 
-# An object that cannot be read may be where a caller is.
+# An unreadable object is reported, because it may contain a caller.
 trace_unreadable() {
 	mkdir -p "$scratch/partly" && cp -r "$tree/fs" "$scratch/partly/" &&
 		echo junk >"$scratch/partly/fs/x.o" || return 1

@@ -343,7 +343,7 @@ where_recording() (
 		grep -q '+70.3M  slab, not reclaimable  .* <-24h drivers/foo/rx.c:412' "$dir/out" &&
 		grep -q '^Slab, not reclaimable grew steadily, by 70.3M in 24 h (2.9M an hour). ' "$dir/out" &&
 		[ "$(grep -c '<-' "$dir/out")" -eq 1 ] || { cat "$dir/out"; return 1; }
-	# Nor has what was before the last boot.
+	# Only snapshots since the last boot count.
 	rebooted "$dir/day.db" "$dir/boot.db" || return 1
 	"$codetag" where "$dir/boot.db" >"$dir/out" 2>&1
 	[ $? -eq 1 ] && grep -q ': the machine was booted between snapshots 8 and 9; only the 17 since then' "$dir/out" &&
