@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 # Entry points. Each is a script in scripts/ that explains itself with --help.
 
 KERNELS := $(patsubst kernel-patches/%/series,%,$(sort $(wildcard kernel-patches/*/series)))

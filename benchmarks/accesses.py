@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """Print the memory accesses of one operation of each case. The plugin
 benchmarks/plugin/accesses.c writes its counters at each read of the time-stamp
 counter. With the kernel as the only argument: print the range of addresses of these reads.

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """Results of tests that are programs of their own."""
 
 RESULTS = {"passed": 0, "failed": 0}

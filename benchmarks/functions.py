@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """Print the instructions of a whole program by function of the kernel. The plugin
 benchmarks/plugin/blocks.c has counted them in two guests, of which one ran the case more
 often; the difference is divided by the number of operations. Instructions outside the

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """Plots of a file of results, SVG and PNG, drawn by gnuplot."""
 import argparse
 import os

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """Tables of what was measured: on the terminal, or as Markdown."""
 import argparse
 import fnmatch
@@ -211,7 +211,7 @@ def head(data):
     """What was measured on what"""
     facts = dict(data.get("machine", {}))
     facts.update({f"Linux {k}": v for k, v in data.get("sources", {}).items()})
-    lines = ["<!-- SPDX-License-Identifier: GPL-2.0 -->", f"# Results of {data.get('date')}", ""]
+    lines = ["<!-- SPDX-License-Identifier: GPL-2.0-only -->", f"# Results of {data.get('date')}", ""]
     lines += [f"- {name}: {value}" for name, value in facts.items()]
     lines += ["", "How to read them: Documentation/benchmarking.md.", ""]
     return "\n".join(lines)

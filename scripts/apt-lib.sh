@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
 # Fetch Debian packages that this machine's release or architecture does not have. apt runs
 # with sources and a state directory of its own, so the machine's are neither used nor

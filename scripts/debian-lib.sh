@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash disable=SC2016,SC2034,SC2094,SC2153,SC2154
 # Debian machines: images of root file systems, and results of checks on them. To be sourced
 # after progress-lib.sh.

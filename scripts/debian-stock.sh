@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash disable=SC2016,SC2154
 # Compare Debian's kernel with the codetag kernel, on one image: instructions of boot and of
 # programs, and memory. MAINLINE=DIR, which has packages of "build-deb mainline", adds a kernel

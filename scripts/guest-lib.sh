@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash disable=SC2034,SC2154
 # What run-qemu and run-uml share: options, the files a guest gets, the verdict.
 # To be sourced after lib.sh.

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 # What kbuild makes of one directory under a configuration. To be run in the
 # object directory: make -f kbuild-objects.mk srctree=TREE SRCARCH=x86 obj=DIR
 # prints a line for each object ("mm/slub.o") and for each directory to go on

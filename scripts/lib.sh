@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash disable=SC2034
 # What the scripts beside this file share: places, messages, flavours.
 # To be sourced, not run.

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
 # Show the progress of long commands, and end them only if they make no progress.
 # To be sourced after lib.sh.

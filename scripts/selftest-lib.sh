@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
 # What test-selftest and test-storm share. A self-test says in comments at its
 # top what it needs: "# boot: PARAMETERS", "# guest: own", "# store: any",

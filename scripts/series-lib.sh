@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
 # Reading kernel-patches/KVER/series: one step a line, the name of the patch and
 # then the overlay paths (files, directories, globs below codetag/) that belong to

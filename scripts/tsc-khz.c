@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* Print how fast the time stamp counter of this processor is, in kHz. */
 #include <stdint.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 #!/bin/sh
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 # In the guest: run the cases and print their results. Each line begins with the place of the
 # call sites: kernel (in the kernel image) or module.
 #

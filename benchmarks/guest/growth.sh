@@ -1,5 +1,5 @@
 #!/bin/sh
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 # In the guest: the cost of reading /proc/allocinfo and of loading a module as the number of call
 # sites grows. Lines: growth, modules, tags, ticks of a read, ticks of loading a module.
 #

@@ -1,5 +1,5 @@
 #!/bin/sh
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 # In the guest: free memory after boot, and the memory that objects and files take.
 
 # Free pages, in the buddy allocator and on the lists of CPUs

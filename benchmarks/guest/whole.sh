@@ -1,5 +1,5 @@
 #!/bin/sh
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 # In the guest: run the cases that are whole programs many times. The cost of a fork varies by
 # some per cent with how full the slabs, the percpu chunks and the lists of free pages happen to
 # be. So each time other files and mounts are left behind (a mount holds percpu memory), and the

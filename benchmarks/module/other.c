@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Everything that is neither pages nor slab, and the loop without any
  * allocation that shows what the measurement itself costs.

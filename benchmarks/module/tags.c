@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * A module that is nothing but 3500 call sites, to see what grows with their
  * number. The build makes copies of it with names of their own.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * QEMU plugin: loads, stores and cache misses between the reads of the time-stamp
  * counter in a range of code.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The part of QEMU's interface for TCG plugins that these plugins use: Debian packages
  * QEMU without its header. This is version 1, that of QEMU 7.2. Later versions have

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Test of the plugin without QEMU: the accesses are made up, so what it must count
  * is known. An address here is its physical address.

@@ -1,5 +1,5 @@
 #!/bin/sh
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 # In Debian on any kernel, behind debian-load.sh: count the instructions of boot and of programs
 # in a guest of run-debian --count, and measure the used memory before and after. Prints
 #   work NAME MILLIONS        instructions

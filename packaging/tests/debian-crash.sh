@@ -1,5 +1,5 @@
 #!/bin/sh
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 # In Debian with the codetag packages and kdump-tools, behind debian-load.sh: run programs, have a
 # module leak memory, then crash. Prints "ok NAME" and "not ok NAME" before the crash.
 # shellcheck disable=SC2154,SC2181 # dir is of debian-load.sh

@@ -1,5 +1,5 @@
 #!/bin/sh
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 # In Debian after debian-crash.sh: compare the dump of kdump-tools with the files that were saved
 # before the crash. Prints "ok NAME", "not ok NAME", and after them lines with "# ".
 # shellcheck disable=SC2181

@@ -1,5 +1,5 @@
 #!/bin/sh
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 # Typical work of a Debian machine, as functions. To be put before a script that calls them.
 export DEBIAN_FRONTEND=noninteractive LC_ALL=C HOME=/root
 dir=/srv/work

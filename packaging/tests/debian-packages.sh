@@ -1,5 +1,5 @@
 #!/bin/sh
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 # In Debian with the codetag packages: check that the kernel runs and that the packages work.
 # Prints "ok NAME" and "not ok NAME"; errors are on the console.
 check()

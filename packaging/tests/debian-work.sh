@@ -1,5 +1,5 @@
 #!/bin/sh
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 # In Debian with the codetag packages, behind migration.inc and debian-load.sh: run programs, and
 # after each of them check that the profiler still accounts for every page and object. Prints
 # "ok NAME", "not ok NAME", and after them lines with "# ".

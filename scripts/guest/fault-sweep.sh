@@ -1,5 +1,5 @@
 #!/bin/sh
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 # The guest's part of scripts/fault-sweep: codetag sweep with a workload, its journal on the
 # second disk. Usage: fault-sweep.sh QUERY SECONDS OPTION…, with the files workload, known and
 # programs.tar in /guest/files. SECONDS: the sweep is interrupted after so long; 0: never.

@@ -1,5 +1,5 @@
 #!/bin/sh
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 # Work, and images of the memory afterwards: image.sh FILE OPTIONS… [FILE OPTIONS…]
 # For test-image, which is on the other side of QEMU's monitor. Prints what the kernel's files
 # say just before, each line behind the name of its file ("allocinfo: "), where codetag_known

@@ -1,5 +1,5 @@
 #!/bin/sh
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 # The guest's part of scripts/test-rust: the module rust_alloc_tag, as one document of KTAP.
 # Usage: rust.sh LINE=NAME…, the lines of the module that allocate.
 # shellcheck disable=SC1091	# codetag.inc has the rest

@@ -1,5 +1,5 @@
 #!/bin/sh
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 # Run self-tests and print the result of each as one numbered KTAP result, its
 # own results nested in it; exit 1 if one failed. Usage: selftests.sh FIRST_NUMBER PROGRAM…
 

@@ -1,5 +1,5 @@
 #!/bin/sh
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 # The guest's part of scripts/test-situations: one situation, and the audit after it, as
 # one document of KTAP. Usage: situations.sh NAME [TAG], where TAG is what is looked up
 # when the live patch is loaded.

@@ -1,5 +1,5 @@
 #!/bin/sh
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 # The guest's part of scripts/test-tree: run tests of the kernel tree, and print
 # "@ NAME", what the test prints, and "@ status NUMBER" for each. Usage:
 # tree.sh [LINE…], the numbers of lines in tree-tests.txt; without, all of them.

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """Tests are chosen by a pattern of bash, and reported in KTAP."""
 
 import os

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """What ends a guest, on a kernel of FLAVOUR (default checks)."""
 
 import os

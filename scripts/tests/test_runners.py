@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """What takes long: what is shown of builds and tests, and when they are ended."""
 
 import os

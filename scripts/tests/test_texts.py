@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """The scripts and the texts themselves: shellcheck, check-text, the tables of results."""
 
 import hashlib

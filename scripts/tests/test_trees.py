@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """kernel-tree, the series in git and back, and KVER, on a small tree with a series of its own."""
 
 import difflib

@@ -1,5 +1,5 @@
 #!/bin/sh
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 # shellcheck disable=SC2086,SC2154	# the runner sets $dir and has step()
 # loop and zram devices, and the block layer: set up, write, read, take down
 # query: module loop; module zram; file block/*; file block/partitions/*; file mm/zsmalloc.c; file fs/buffer.c; file mm/swapfile.c

@@ -1,5 +1,5 @@
 #!/bin/sh
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 # shellcheck disable=SC2086,SC2154	# the runner sets $dir and has step()
 # control groups: make them, limit memory, run in one, remove them
 # query: file kernel/cgroup/*; file mm/memcontrol*.c; file mm/list_lru.c; file mm/shrinker.c; file mm/vmpressure.c; file fs/kernfs/*; file fs/seq_file.c

@@ -1,5 +1,5 @@
 #!/bin/sh
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 # shellcheck disable=SC2086,SC2154	# the runner sets $dir and has step()
 # fork, exec, mmap: processes with pipes between them, scripts and programs
 # query: file kernel/fork.c; file kernel/cred.c; file kernel/pid.c; file kernel/signal.c; file fs/exec.c; file fs/binfmt_*.c; file fs/file.c; file mm/mmap.c; file mm/vma.c; file mm/rmap.c; file mm/util.c; file arch/x86/*

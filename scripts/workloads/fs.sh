@@ -1,5 +1,5 @@
 #!/bin/sh
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 # shellcheck disable=SC2086,SC2154	# the runner sets $dir and has step()
 # ext4 and tmpfs: mount, fill, unmount
 # query: file fs/ext4/*; file fs/jbd2/*; file fs/mbcache.c; file mm/shmem.c

@@ -1,5 +1,5 @@
 #!/bin/sh
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 # shellcheck disable=SC2086,SC2154	# the runner sets $dir and has step()
 # a NAND flash that is simulated: load, read, write, unload
 # query: module nandsim; module nand; module nandcore; module mtd; file drivers/base/*; file fs/sysfs/*

@@ -1,5 +1,5 @@
 #!/bin/sh
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 # shellcheck disable=SC2086,SC2154	# the runner sets $dir and has step()
 # pipes, FIFOs, splice, eventfd, epoll, signalfd, timerfd, inotify, memfd, System V IPC, AIO
 # query: file fs/pipe.c; file fs/splice.c; file fs/event*.c; file fs/signalfd.c; file fs/timerfd.c; file fs/notify/*; file fs/anon_inodes.c; file fs/file_table.c; file ipc/*; file mm/memfd.c; file mm/shmem.c; file fs/aio.c

@@ -1,5 +1,5 @@
 #!/bin/sh
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 # shellcheck disable=SC2086,SC2154	# the runner sets $dir and has step()
 # procfs and sysfs: mount, list, read
 # query: file fs/proc/*; file fs/sysfs/*; file fs/kernfs/*; file fs/seq_file.c; file fs/fs_context.c; file fs/super.c; file fs/namespace.c; file fs/libfs.c

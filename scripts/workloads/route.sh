@@ -1,5 +1,5 @@
 #!/bin/sh
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 # shellcheck disable=SC2086,SC2154	# the runner sets $dir and has step()
 # addresses, routes, rules and neighbours, by netlink
 # query: file net/*

@@ -1,5 +1,5 @@
 #!/bin/sh
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 # shellcheck disable=SC2086,SC2154	# the runner sets $dir and has step()
 # sockets: unix, TCP, UDP, raw, packet, netlink; options, filters, descriptors in messages
 # query: file net/*

@@ -1,5 +1,5 @@
 #!/bin/sh
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 # shellcheck disable=SC2086,SC2154	# the runner sets $dir and has step()
 # pseudo terminals: open, lock, write, read, line disciplines; devpts of its own
 # query: file drivers/tty/*; file fs/devpts/*; file fs/char_dev.c; file lib/idr.c; file lib/xarray.c

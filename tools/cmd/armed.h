@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The parts that fault and guard share: both arm something at call sites, with settings, remove
  * it with --off, and list it with --list.

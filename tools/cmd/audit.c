@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* codetag audit: let the kernel recount every page and object. */
 #include <argp.h>
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* contexts --tree: the callers, indented, with the sums of all below. */
 #ifndef CODETAG_CALLTREE_VIEW_H
 #define CODETAG_CALLTREE_VIEW_H

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* codetag census: the memory that call sites hold, by kind, place and owner. */
 #include <argp.h>
 #include <errno.h>

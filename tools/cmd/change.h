@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* The parts that enable, disable, split, fault, guard and trace share: the kernel applies their query. */
 #ifndef CODETAG_CHANGE_H
 #define CODETAG_CHANGE_H

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* codetag chart: draws a snapshot or a recording. */
 #include <argp.h>
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* chart --flame: the stacks of contexts as a flame graph. */
 #ifndef CODETAG_CHART_FLAME_H
 #define CODETAG_CHART_FLAME_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* The parts that commands about switched call sites share: their arguments are a query. */
 #ifndef CODETAG_CHOICE_H
 #define CODETAG_CHOICE_H

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* codetag: which lines of kernel code hold the memory. */
 #include <argp.h>
 #include <errno.h>

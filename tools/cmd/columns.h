@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* The columns of a table of groups; their names are the JSON fields too. */
 #ifndef CODETAG_COLUMNS_H
 #define CODETAG_COLUMNS_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* The subcommands: each is one file and one function here. */
 #ifndef CODETAG_COMMAND_H
 #define CODETAG_COMMAND_H

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* codetag contexts: what split call sites hold, by stack, age, size, task …. */
 #include <argp.h>
 #include <stdio.h>

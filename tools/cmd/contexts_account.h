@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* contexts --account: the table of slab_account, of a running kernel and without a trace. */
 #ifndef CODETAG_CONTEXTS_ACCOUNT_H
 #define CODETAG_CONTEXTS_ACCOUNT_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* Reading contexts, and the options that choose which ones. */
 #ifndef CODETAG_CONTEXTS_READ_H
 #define CODETAG_CONTEXTS_READ_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* How contexts are printed as a table. */
 #ifndef CODETAG_CONTEXTS_VIEW_H
 #define CODETAG_CONTEXTS_VIEW_H

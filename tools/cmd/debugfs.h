@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* The files of the profiler in debugfs, or saved copies of them. */
 #ifndef CODETAG_DEBUGFS_H
 #define CODETAG_DEBUGFS_H

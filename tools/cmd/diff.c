@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* codetag diff: what grew and what shrank between two snapshots. */
 #include <inttypes.h>
 #include <stdio.h>

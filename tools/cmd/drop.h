@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Lets the kernel drop its caches: page cache, inodes, dentries. The machine then has to read
  * them again.

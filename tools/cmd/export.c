@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* codetag export: a snapshot in the formats of other tools. */
 #include "write/export.h"
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* codetag fault: make the allocations of chosen call sites fail. */
 #include <argp.h>
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* codetag graph: how much memory of an image each object keeps alive, by dominators. */
 #include <argp.h>
 #include <errno.h>

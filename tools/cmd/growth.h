@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Finds call sites that hold more memory after each of several runs with a fault, and not after
  * runs without one: an error path has lost it. Only sites of KIND_KERNEL and KIND_CACHE are

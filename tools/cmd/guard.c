@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* codetag guard: let KFENCE take objects of chosen call sites. */
 #include <argp.h>
 

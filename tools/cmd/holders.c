@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* codetag holders: which memory points to objects of an image. */
 #include <argp.h>
 #include <inttypes.h>

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* Functions that commands share which read nothing but an image. */
 #ifndef CODETAG_CMD_IMAGE_H
 #define CODETAG_CMD_IMAGE_H

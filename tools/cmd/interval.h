@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* A steady beat that ends when the user interrupts it. */
 #ifndef CODETAG_INTERVAL_H
 #define CODETAG_INTERVAL_H

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* codetag leaks: which call sites grow steadily, and why that is suspicious. */
 #include <math.h>
 #include <stdio.h>

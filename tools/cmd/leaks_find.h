@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* Which of the groups that were watched are suspects. */
 #ifndef CODETAG_LEAKS_FIND_H
 #define CODETAG_LEAKS_FIND_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* leaks --stacks: which callers hold memory that is old and grows. */
 #ifndef CODETAG_LEAKS_STACKS_H
 #define CODETAG_LEAKS_STACKS_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* How leaks prints what it found. */
 #ifndef CODETAG_LEAKS_VIEW_H
 #define CODETAG_LEAKS_VIEW_H

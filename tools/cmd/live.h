@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* The table on the whole terminal that top and replay show. */
 #ifndef CODETAG_LIVE_H
 #define CODETAG_LIVE_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* The contexts of one call site as lines of the table of top and replay. */
 #ifndef CODETAG_LIVE_CONTEXTS_H
 #define CODETAG_LIVE_CONTEXTS_H

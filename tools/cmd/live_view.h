@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* Draws the table of live.h on the terminal. */
 #ifndef CODETAG_LIVE_VIEW_H
 #define CODETAG_LIVE_VIEW_H

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* codetag lost: objects in an image to which no pointer leads. */
 #include <argp.h>
 #include <inttypes.h>

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* All memory of a machine by kinds, for the end of a report and for codetag where. */
 #ifndef CODETAG_MEMORY_VIEW_H
 #define CODETAG_MEMORY_VIEW_H

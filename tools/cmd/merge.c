@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* codetag merge: what many machines hold, and which of them are unlike the others. */
 #include <argp.h>
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* Options and names of older tools. A message names the new ones. */
 #ifndef CODETAG_OLDER_H
 #define CODETAG_OLDER_H

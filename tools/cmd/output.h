@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* The options for the look of results, the same in every command. */
 #ifndef CODETAG_OUTPUT_H
 #define CODETAG_OUTPUT_H

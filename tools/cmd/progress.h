@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* The progress of a long command: a line on a terminal, which is removed at the end. */
 #ifndef CODETAG_PROGRESS_H
 #define CODETAG_PROGRESS_H

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* codetag record: snapshots over time into one file. */
 #include <argp.h>
 #include <errno.h>

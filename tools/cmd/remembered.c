@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* codetag remembered: the queries that wait for modules. */
 #include <argp.h>
 #include <errno.h>

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* codetag replay: a recording in the table of top, or one of its snapshots. */
 #include <inttypes.h>
 #include <stdio.h>

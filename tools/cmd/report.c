@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* codetag report: one snapshot, filtered, grouped and sorted. */
 #include <stdio.h>
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* codetag reset: all call sites become as they are without any query. */
 #include <argp.h>
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* Drawing on the whole terminal: lines are cut at its edges, and '>' marks the cut. */
 #ifndef CODETAG_SCREEN_H
 #define CODETAG_SCREEN_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* The options that choose, group and sort the call sites to show. */
 #ifndef CODETAG_SELECTION_H
 #define CODETAG_SELECTION_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* How report and top --once print a snapshot. */
 #ifndef CODETAG_SHOW_H
 #define CODETAG_SHOW_H

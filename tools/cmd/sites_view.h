@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* Lists of call sites with their switches. */
 #ifndef CODETAG_SITES_VIEW_H
 #define CODETAG_SITES_VIEW_H

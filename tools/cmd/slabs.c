@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* codetag slabs: the caches of /proc/slabinfo. */
 #include <argp.h>
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* The slab caches on the whole terminal, as slabtop shows them. */
 #ifndef CODETAG_SLABS_LIVE_H
 #define CODETAG_SLABS_LIVE_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* Printing caches, and their changes. */
 #ifndef CODETAG_SLABS_VIEW_H
 #define CODETAG_SLABS_VIEW_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* Call sites that are split for a while and then restored. */
 #ifndef CODETAG_SPLITTING_H
 #define CODETAG_SPLITTING_H

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* codetag static: the size of the code and data of a built kernel. */
 #include <argp.h>
 #include <errno.h>

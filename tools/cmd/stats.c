@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* codetag stats: the profiler's own state, limits and cost. */
 #include <argp.h>
 #include <errno.h>

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* codetag status: which call sites are profiled, and what else is done to them. */
 #include <argp.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* codetag sweep: let each allocation that a command makes fail once, and report the effects. */
 #include <argp.h>
 #include <errno.h>

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* codetag enable and disable: whether what call sites allocate is counted. */
 #include <argp.h>
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* codetag top: the call sites that hold the most memory. */
 #include <errno.h>
 #include <stdio.h>

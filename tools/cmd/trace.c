@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* codetag trace: the accounts of an ftrace log of the kmem events. */
 #include <argp.h>
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* Traced call sites: switched on and off, or recorded for a time. */
 #ifndef CODETAG_TRACE_LINES_H
 #define CODETAG_TRACE_LINES_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* Reading a trace from the source that the user chooses, with messages and progress. */
 #ifndef CODETAG_TRACE_READ_H
 #define CODETAG_TRACE_READ_H

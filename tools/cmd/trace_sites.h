@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* The callers of a trace in place of call sites, for charts and exports. */
 #ifndef CODETAG_TRACE_SITES_H
 #define CODETAG_TRACE_SITES_H

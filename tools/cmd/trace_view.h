@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* The accounts of a trace, as text and as JSON. */
 #ifndef CODETAG_TRACE_VIEW_H
 #define CODETAG_TRACE_VIEW_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* report --tree: directories and files, indented, with the sums of all below. */
 #ifndef CODETAG_TREE_VIEW_H
 #define CODETAG_TREE_VIEW_H

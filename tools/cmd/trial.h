@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * One run of a command. Its allocations, and those of its children, may be made to fail: they
  * have 1 in /proc/PID/make-it-fail. No process of it is left afterwards.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* codetag where: how all memory of a machine is used. */
 #include <argp.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* codetag where on the whole terminal: rows that open. */
 #ifndef CODETAG_WHERE_LIVE_H
 #define CODETAG_WHERE_LIVE_H

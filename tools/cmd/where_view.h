@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* The lines of codetag where, for a terminal of any width and for files. */
 #ifndef CODETAG_WHERE_VIEW_H
 #define CODETAG_WHERE_VIEW_H

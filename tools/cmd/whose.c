@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* codetag whose: the object at an address, and the line that allocated it. */
 #include <argp.h>
 #include <ctype.h>

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Options that take one word of a list. The list stands in one table of C; the help and the
  * message about another word name its words, and the completion asks for that message.

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """Uses the pages of 'codetag chart -o FILE.html' in headless Chromium as a user does.
 
 Usage: browser.py CODETAG ALLOCINFO RECORDING SCREENSHOT-DIR

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 // Uses a page of 'codetag chart -o FILE.html' in jsdom: what its numbers are after
 // each step. Usage: node page.js FILE [STEP…]; a step is view=, at=PATH (a click),
 // find=, time= or attribute=; prints a line a step: the sum, what was found, how

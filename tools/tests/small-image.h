@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The smallest image of a machine's memory that has some of everything: an ELF core of half a
  * megabyte, written by hand, for the unit tests and the fuzzer. Its offsets are those of no

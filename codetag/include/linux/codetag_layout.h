@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The layout table: what a program needs to know of this kernel to find call sites,
  * their counters and whose each page and object is in an image of the machine's memory.

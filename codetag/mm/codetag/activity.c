@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * /sys/kernel/debug/codetag/activity: how often each call site has allocated, and how often
  * that memory was freed.

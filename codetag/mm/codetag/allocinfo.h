@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * allocinfo.c: files that have a line for each tag. allocinfo_ioctl.c: the ioctls of
  * /proc/allocinfo.

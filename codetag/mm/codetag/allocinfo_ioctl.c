@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * The ioctls of /proc/allocinfo, see include/uapi/linux/alloc_tag.h.
  *

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* The lines that have taken memory at boot. */
 #ifndef _MM_CODETAG_BOOT_H
 #define _MM_CODETAG_BOOT_H

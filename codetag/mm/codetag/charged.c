@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * /sys/kernel/debug/codetag/charged: the kinds of memory that call sites hold.
  *

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Contexts: a call site that is split charges each distinct value of its keys to
  * an id of its own.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Contexts: a call site that is split charges each distinct value of its keys
  * (stack, node, size, ...) to an id with counters of its own. For the allocators.

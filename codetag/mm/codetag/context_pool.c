@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * The contexts that there are: free ones, prepared in blocks of ids like those of modules, and
  * those in use.

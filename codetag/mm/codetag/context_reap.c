@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Contexts that are not needed any more: those that hold nothing are released, and those
  * whose stack has code of a module that goes keep the names of the functions.

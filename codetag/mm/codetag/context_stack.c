@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * The stack of an allocation, from its call site on: without the functions of the
  * allocator, of which there are more or fewer, depending on the way it has taken.

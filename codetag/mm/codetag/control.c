@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Choosing call sites: to profile them, split them, trace them, guard them or make them fail.
  *

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Ids and their counters. Built-in tags have neighbouring ids. All others are given out in
  * blocks, and each block belongs to a range. This file handles ranges, not the tags in them.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Declarations shared by many files. A file's own header has its name. For the allocators:
  * context.h, fault.h, slab_ref.h, traced.h, recount.h, this file.

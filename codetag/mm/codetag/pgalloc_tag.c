@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Charging pages and taking that back: all but the fastest paths, which are in
  * include/linux/pgalloc_tag.h.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Recounting ids: the sums, and the parts that need internals of the slab, percpu and
  * vmalloc allocators.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Queries for modules to come: /sys/kernel/debug/codetag/queries.
  *

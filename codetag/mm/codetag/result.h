@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Files whose text is the result of work that takes long or stops CPUs: a write of 1, or of
  * what the work is to do, does it; a read shows the last result. So a recursive grep in

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Call sites: the ids that their allocations are charged to, and the keys of split sites.
  */

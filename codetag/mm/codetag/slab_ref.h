@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Slab ids: where a slab object keeps the id of the tag it is charged to. Only for
  * mm/slub.c and mm/slab_common.c.

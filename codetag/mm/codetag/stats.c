@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * /sys/kernel/debug/codetag/stats: what the profiler uses, costs and loses.
  */

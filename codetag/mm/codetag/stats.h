@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Counters that only the file stats shows, each defined where it is counted. They are
  * not static, because the layout table says where they are.

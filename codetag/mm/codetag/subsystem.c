@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Which part of the kernel a source file belongs to, by its path. For queries; the codetag
  * command is built with the same file.

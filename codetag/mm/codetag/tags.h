@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * tags.c: the tags of the kernel and of its modules, and the lock that keeps them.
  */

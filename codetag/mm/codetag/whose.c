@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * /sys/kernel/debug/codetag/whose: what is at an address, and which call site holds it.
  *

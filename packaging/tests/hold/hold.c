@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * A module for DKMS to build. It holds memory while it is loaded (keep=1: also after that), or
  * leaks memory. It can also measure how long it takes to allocate and free a page.

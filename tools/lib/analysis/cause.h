@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Which stacks have one cause? One leak leaves an inode here, a file there and pages elsewhere.
  * Their stacks differ at the inner end and meet at the outer end: the first function after the

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Does a series drift in one direction, or does it only wander? Values of a machine are not
  * independent: a large value stays large in the next snapshot, and a random walk has no trend

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* The owners of a kind of memory: codetag where opens a row to them. */
 #ifndef CODETAG_OWNERS_H
 #define CODETAG_OWNERS_H

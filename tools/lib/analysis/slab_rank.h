@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* Slab caches: choosing, sorting, adding up, and comparing with an earlier list. */
 #ifndef CODETAG_SLAB_RANK_H
 #define CODETAG_SLAB_RANK_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The call sites that hold the objects of a slab cache. The kernel records them only with
  * slab_debug=U; a trace knows them for objects that were allocated while it ran. Otherwise only

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Which callers hold memory that is old and grows? Call sites are split by stack and age, and
  * read again and again. The old memory that a stack still holds is a series over time. A leak

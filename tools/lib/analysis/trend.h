@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * How does a series grow? A series counts as steady, like a leak, only if that can hardly be
  * chance: among as many series as there are call sites, some always look like anything.

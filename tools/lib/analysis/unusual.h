@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* Unusual findings about the memory of a machine, in words. */
 #ifndef CODETAG_UNUSUAL_H
 #define CODETAG_UNUSUAL_H

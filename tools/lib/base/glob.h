@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* Patterns: '*' stands for any characters, '?' for one, and any other character for itself. */
 #ifndef CODETAG_GLOB_H
 #define CODETAG_GLOB_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* Memory allocation. If there is no memory the program ends, so no caller has to check. */
 #ifndef CODETAG_MEMORY_H
 #define CODETAG_MEMORY_H

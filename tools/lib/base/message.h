@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* Messages for the user on standard error, and the exit statuses. */
 #ifndef CODETAG_MESSAGE_H
 #define CODETAG_MESSAGE_H

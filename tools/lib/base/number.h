@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* Sums that cannot overflow, and numbers in text. */
 #ifndef CODETAG_NUMBER_H
 #define CODETAG_NUMBER_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Random numbers of this run, for hash tables. Keys come from files that other users made. With
  * these numbers nobody can choose many keys that collide.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* Numbers strings: the first one gets 0, the next new one 1, and so on. */
 #ifndef CODETAG_STRMAP_H
 #define CODETAG_STRMAP_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* Output to a terminal: names come from files and from users, and must not control it. */
 #ifndef CODETAG_TERMINAL_H
 #define CODETAG_TERMINAL_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* A string that grows. Always NUL-terminated once something was added. */
 #ifndef CODETAG_TEXT_H
 #define CODETAG_TEXT_H

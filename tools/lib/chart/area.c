@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* Stacked areas over time. */
 #include <math.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* The parts that all charts share: a page with a title, colours, and text that fits. */
 #ifndef CODETAG_CANVAS_H
 #define CODETAG_CANVAS_H

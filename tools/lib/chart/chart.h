@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* Charts by cairo, as SVG or PNG. Each kind of chart is a file of its own. */
 #ifndef CODETAG_CHART_H
 #define CODETAG_CHART_H

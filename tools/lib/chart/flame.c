@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Flame graphs: a function stands on its caller, as wide as the memory that was allocated below
  * it. A function has the same colour everywhere.

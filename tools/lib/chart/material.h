@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* The data of a chart: snapshots, and the part of them that is wanted. */
 #ifndef CODETAG_MATERIAL_H
 #define CODETAG_MATERIAL_H

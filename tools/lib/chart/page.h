@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * A chart to explore: one HTML file without external parts, with a flame graph, a treemap and a
  * ring of the same values, a search, and a slider over time.

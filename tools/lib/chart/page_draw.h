@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* Draws material or stacks as a page to explore. */
 #ifndef CODETAG_PAGE_DRAW_H
 #define CODETAG_PAGE_DRAW_H

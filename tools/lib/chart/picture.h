@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* Draws material as a ring, a treemap, bars or areas, and stacks as a flame graph. */
 #ifndef CODETAG_PICTURE_H
 #define CODETAG_PICTURE_H

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* Concentric rings: each ring is one level of directories. */
 #include <math.h>
 

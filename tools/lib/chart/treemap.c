@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Nested boxes whose areas are their values. Children are laid out in rows along the shorter
  * side, and a row grows while that makes its boxes more like squares.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The source files of call sites, from the DWARF of a kernel: of vmlinux, and of modules that a
  * call site names. An address has one source file. A function name may have several, of which

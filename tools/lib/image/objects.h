@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* The static footprint of a built kernel tree, from its object files. */
 #ifndef CODETAG_OBJECTS_H
 #define CODETAG_OBJECTS_H

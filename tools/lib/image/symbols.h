@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The files of the functions of a kernel, from its build tree: object files say which of them
  * has a function, System.map says which function is at an address. Debug information is

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* Names of the kernel's structures and their members, from BTF. */
 #ifndef CODETAG_IMAGE_TYPES_H
 #define CODETAG_IMAGE_TYPES_H

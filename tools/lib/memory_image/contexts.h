@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* The contexts of split call sites in an image, with their stacks. */
 #ifndef CODETAG_IMAGE_CONTEXTS_H
 #define CODETAG_IMAGE_CONTEXTS_H

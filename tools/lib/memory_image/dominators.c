@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * The algorithm of Lengauer and Tarjan with path compression, without recursion. Nodes are
  * numbered in the order of a depth-first search; number 1 is an artificial root of all roots.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Dominators of a graph: all paths from the roots to a node go through its dominator, the
  * closest of which is the node above it. If a node were freed, everything below it would be

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * A file with the physical memory of a machine: an ELF core of kdump or of QEMU's
  * dump-guest-memory, or, with libkdumpfile, a file that makedumpfile or QEMU has compressed.

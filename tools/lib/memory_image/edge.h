@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* A word of one allocation that leads to another one. */
 #ifndef CODETAG_IMAGE_EDGE_H
 #define CODETAG_IMAGE_EDGE_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The names of the functions of a kernel and its modules in an image: the names that the kernel
  * itself has for the stacks in its log (CONFIG_KALLSYMS).

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * What holds what in an image: each word of the kernel's memory that can be a pointer to an
  * allocation is an edge. Which words those are, and how pointers are written:

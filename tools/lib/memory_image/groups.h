@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* The control groups that pages and objects in an image are charged to. */
 #ifndef CODETAG_IMAGE_GROUPS_H
 #define CODETAG_IMAGE_GROUPS_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* The holders of chosen objects of a graph, and the memory that would be free without these. */
 #ifndef CODETAG_IMAGE_HOLDERS_H
 #define CODETAG_IMAGE_HOLDERS_H

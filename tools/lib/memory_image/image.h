@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The memory of a kernel with codetag, by virtual address, and the numbers of its layout
  * table (Documentation/ABI/testing/vmcore-codetag). Nothing in an image is trusted: reads

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * All allocations of a kernel in an image, numbered. Each allocation of pages, each slab object
  * and each percpu allocation is a node, which can be found by an address in it.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* Objects of a graph that no root leads to. */
 #ifndef CODETAG_IMAGE_LOST_H
 #define CODETAG_IMAGE_LOST_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The numbers of the kernel's layout table that the command needs: their names in the table and
  * in the code. Not every kernel has those of the second list; they are then 0.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The tree of dominators with a node for each chain of call sites: all objects of one site that
  * the same objects hold are one. A site is in each chain once only: the nodes of a list are one.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* All memory with an id in an image: pages, slab objects, percpu allocations. */
 #ifndef CODETAG_IMAGE_RECOUNT_H
 #define CODETAG_IMAGE_RECOUNT_H

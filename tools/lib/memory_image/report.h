@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* The files of the kernel in an image, as texts. */
 #ifndef CODETAG_IMAGE_REPORT_H
 #define CODETAG_IMAGE_REPORT_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* The call sites and contexts of a kernel in an image, by id, and their counters. */
 #ifndef CODETAG_IMAGE_SITES_H
 #define CODETAG_IMAGE_SITES_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* /proc/slabinfo of a kernel in an image. */
 #ifndef CODETAG_IMAGE_SLABS_H
 #define CODETAG_IMAGE_SLABS_H

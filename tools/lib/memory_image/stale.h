@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Old pointers in memory that the kernel does not clear between one use and the next. They lead to
  * memory that was freed since, and that another call site has now.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* The limits, the cost and the losses of the profiler of a kernel in an image. */
 #ifndef CODETAG_IMAGE_STATS_H
 #define CODETAG_IMAGE_STATS_H

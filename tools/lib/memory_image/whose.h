@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* The object or page at an address of a kernel in an image, and its call site. */
 #ifndef CODETAG_IMAGE_WHOSE_H
 #define CODETAG_IMAGE_WHOSE_H

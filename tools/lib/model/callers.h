@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The caller of a context. Helpers (kstrdup, kmemdup, __alloc_skb …) allocate for other
  * functions: the function that called the helper is the caller.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* Contexts as a tree: from the call site outwards to its callers, or from the roots inwards. */
 #ifndef CODETAG_CALLTREE_H
 #define CODETAG_CALLTREE_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Call sites that allocate memory from which others allocate: slab pages and percpu chunks. The
  * memory in them is also charged to the call sites that hold it, so a sum of all rows counts it

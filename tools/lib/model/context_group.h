@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* Contexts summed: by site, by any of their keys, by caller. */
 #ifndef CODETAG_CONTEXT_GROUP_H
 #define CODETAG_CONTEXT_GROUP_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* Contexts as groups that have the stacks they were allocated with, for exports and charts. */
 #ifndef CODETAG_CONTEXT_STACKS_H
 #define CODETAG_CONTEXT_STACKS_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The memory of many machines, group by group: all values are kept, so that medians are exact.
  * Call sites are matched where kernels differ, see match.h.

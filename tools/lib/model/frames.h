@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* The stack of a group, or the stack that its name stands for: directories, file, function. */
 #ifndef CODETAG_FRAMES_H
 #define CODETAG_FRAMES_H

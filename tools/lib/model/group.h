@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Sums of call sites by site, function, file, directory, module or subsystem,
  * of one snapshot or of two to compare.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The kind of memory that a call site allocates: can it leak, or does the kernel by itself drop
  * it or free it later? Only the name of the site decides, so it works for recordings and for

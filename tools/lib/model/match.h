@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Numbers call sites so that one has the same number in snapshots of different kernels, where
  * its line has moved. A site is known by its file, module and function, and by its place among

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* The sums of groups of call sites at several moments: a row for each group. */
 #ifndef CODETAG_SERIES_H
 #define CODETAG_SERIES_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The distribution of a group's bytes over the machines of a fleet. A machine without the group
  * holds 0 bytes of it and counts like any other.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* The part of the kernel that a source file belongs to, by its path. */
 #ifndef CODETAG_SUBSYSTEM_H
 #define CODETAG_SUBSYSTEM_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* Sums by directory, for indented reports and for charts. */
 #ifndef CODETAG_TREE_H
 #define CODETAG_TREE_H

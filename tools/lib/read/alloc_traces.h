@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The call sites of the objects of a slab cache, as the kernel lists them with slab_debug=U:
  * /sys/kernel/debug/slab/CACHE/alloc_traces, before 5.14 /sys/kernel/slab/CACHE/alloc_calls.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * /proc/allocinfo, text of version 1.0 (Linux 6.10) to 2.x:
  *

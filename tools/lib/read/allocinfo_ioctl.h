@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The ioctls of /proc/allocinfo, which return some of its lines without printing and parsing
  * all others. Kernels with codetag have them, and mainline from 7.3 on.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * /sys/kernel/debug/codetag/audit: the kernel's recount, compared with its
  * counters.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The file contexts of a codetag kernel: call sites that are split, and what each of
  * their contexts holds:

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The beginnings and ends of copies of /proc/allocinfo. A file can have several: the output of
  * a loop of "date; cat /proc/allocinfo", or the lists that a kernel prints when memory is

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Files with one value per line: "name: value" (the stats file of codetag), "Name: value kB"
  * (/proc/meminfo), "name value" (/proc/vmstat).

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Reading whole files into memory; "-" is standard input. Lines are decoded, see read/lines.h.
  */

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Lines of text files as people have them: ends of CR LF, UTF-16, quoted in a mail, behind the
  * prefix of a log, cut at the end. Of these, the parsers have to handle only the last.

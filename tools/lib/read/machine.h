@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* The memory of a machine from other sources than call sites. */
 #ifndef CODETAG_MACHINE_H
 #define CODETAG_MACHINE_H

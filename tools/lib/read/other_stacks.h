@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Stacks that other tools have found, as contexts: the file page_owner of debugfs and what
  * page_owner_sort makes of it, page_owner_stacks/show_stacks, and what memleak of bcc prints.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Are new allocations counted at all? A call site that is not profiled keeps its old numbers,
  * and so do all call sites while profiling as a whole is off. Such rows get the note

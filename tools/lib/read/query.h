@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Queries that select call sites. The language is that of the kernel's control file, whose
  * parser is built into the command: see query.h and query.c in mm/codetag. A query without an

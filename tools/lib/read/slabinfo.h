@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * /proc/slabinfo, version 2.1; the output of slabtop -o; and the list "Unreclaimable slab info"
  * that a kernel prints when memory is short.

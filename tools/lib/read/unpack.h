@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Compressed files (gzip, bzip2, xz, zstd) and archives (zip; tar, compressed or not), in
  * memory. Their first bytes tell the format, not their names.

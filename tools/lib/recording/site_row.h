@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* Call sites in the rows of databases: recordings and fleets. */
 #ifndef CODETAG_RECORDING_SITE_ROW_H
 #define CODETAG_RECORDING_SITE_ROW_H

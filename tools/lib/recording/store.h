@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The database of a recording, for the files of this directory: recording.c opens and closes
  * it, recording_write.c adds to it, recording_load.c and recording_gauges.c read from it.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* Archives with the files of machines, such as a sosreport. */
 #ifndef CODETAG_ARCHIVE_H
 #define CODETAG_ARCHIVE_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* A fleet in an SQLite file: codetag-record(5) describes the tables. */
 #ifndef CODETAG_FLEET_DB_H
 #define CODETAG_FLEET_DB_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * A machine with everything that it says about its memory: this machine, or saved files of
  * others. Unlike source.h this needs no call sites: the machine may have no profiler.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The files that describe a machine, such as copies of /proc/meminfo, alone or in an archive.
  * Each is checked: parts that are missing are reported, and left out if sums would be wrong.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* Opening recordings, with messages. */
 #ifndef CODETAG_OPEN_RECORDING_H
 #define CODETAG_OPEN_RECORDING_H

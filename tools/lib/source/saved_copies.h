@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Saved copies of /proc/allocinfo as a recording: the files of a directory, or one file with
  * several copies. The time of a copy is written before it, or is in the name of its file, or is

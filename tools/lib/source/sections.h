@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * A text that has several files of a machine one after the other, such as the output of
  * "cat /proc/meminfo /proc/allocinfo".

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * All sources of snapshots: a copy of /proc/allocinfo, compressed or not; an archive of such
  * files, like a sosreport; a recording, of which FILE@N is the N-th snapshot (FILE alone is

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The accounts of slab_account, trace_analyze and kmemtrace from a trace: the bytes that each
  * caller allocated, still holds, and wastes, and objects that were freed on another CPU or with

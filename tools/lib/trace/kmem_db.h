@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* The accounts of a trace in an SQLite file, for later questions without the log. */
 #ifndef CODETAG_KMEM_DB_H
 #define CODETAG_KMEM_DB_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * One line of an ftrace log as one event of the kmem group. The keys are looked
  * up by name, so that fields which come and go between kernels do not matter:

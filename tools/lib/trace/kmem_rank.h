@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* The callers of a trace, sorted, and the findings of a trace. */
 #ifndef CODETAG_KMEM_RANK_H
 #define CODETAG_KMEM_RANK_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* Finds the source files of the callers of a trace. */
 #ifndef CODETAG_KMEM_RESOLVE_H
 #define CODETAG_KMEM_RESOLVE_H

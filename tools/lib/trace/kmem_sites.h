@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* The callers of a trace as call sites, which can be grouped, drawn and exported. */
 #ifndef CODETAG_KMEM_SITES_H
 #define CODETAG_KMEM_SITES_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Reads the lines of a log and charges events to the functions of the stack after them: the
  * caller of kstrdup() is of more interest than kstrdup() itself.

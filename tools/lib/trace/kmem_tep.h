@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* The events of a binary trace, decoded by libtraceevent. */
 #ifndef CODETAG_KMEM_TEP_H
 #define CODETAG_KMEM_TEP_H

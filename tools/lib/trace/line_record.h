@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Records the events codetag:alloc and codetag:free of traced call sites in an ftrace instance
  * of its own. They stay in the kernel's buffer until the end, and are read as text then.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* The file that trace-cmd record writes. */
 #ifndef CODETAG_TRACE_DAT_H
 #define CODETAG_TRACE_DAT_H

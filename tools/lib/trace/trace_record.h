@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Records the kmem events of this machine in an ftrace instance of its own, so that others can
  * trace at the same time. The events stay in the kernel's buffer until the end: only then can

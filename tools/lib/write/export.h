@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Writes groups in the formats of other tools. Each format has a file of its own. All write the
  * first @count groups to a stream; the caller checks that for errors.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* A gzip file (RFC 1952). */
 #ifndef CODETAG_GZIP_H
 #define CODETAG_GZIP_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* Writes JSON to a stream, one element a line, commas where they belong. */
 #ifndef CODETAG_JSON_H
 #define CODETAG_JSON_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* A result as the table "rows" of an SQLite file. */
 #ifndef CODETAG_ROWS_DB_H
 #define CODETAG_ROWS_DB_H

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* Aligned columns: collects cells, then prints them as wide as they need. */
 #ifndef CODETAG_TABLE_H
 #define CODETAG_TABLE_H

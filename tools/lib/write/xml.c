@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 #include "write/xml.h"
 
 void xml_add(struct text *to, const char *s)

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* Text of an XML file. */
 #ifndef CODETAG_XML_H
 #define CODETAG_XML_H

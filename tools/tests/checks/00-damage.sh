@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 # Files that are damaged at random or cut give an error or a result, never a crash.
 
 # survives TIMES FILE COPY MOST FIRST[-END] COMMAND...: each time COPY is another copy of FILE

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 # Functions about pages for the checks of several files.
 
 # page_data HTML: the data of a page, as JSON

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 # The recording that the tests of record, leaks and chart read, made first.
 
 recording=$scratch/recording.db

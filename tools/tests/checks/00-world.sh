@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 # Pretended time, which passes only while the command sleeps: a busy machine makes no
 # difference, and no test waits.
 

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 # Charts are well-formed, have the requested size, and are as long as their values.
 
 # bars_match SVG COUNT < VALUES: the widths of its bars are in proportion to the values.

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 # Writes to the control files, and messages about a refusal.
 
 # written FILE COMMAND...: the text that COMMAND writes to a file of that name

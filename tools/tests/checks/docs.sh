@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 # The man pages and the completion have everything that the command accepts.
 
 commands=$("$codetag" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p')

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 # The formats of other tools, read by other programs.
 
 # The stacks of pprof are those of the folded format, with the same weights.

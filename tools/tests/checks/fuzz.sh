@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 # 15 s of fuzzing for each parser; make fuzz takes a minute for each. A parser that has not
 # changed since then only gets its old inputs and a few new ones.
 fuzz() {

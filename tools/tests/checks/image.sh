@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 # Commands that read an image of memory, on the smallest ones.
 
 small=$scratch/small linked=$scratch/linked

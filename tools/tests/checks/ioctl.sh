@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 # The ioctls of /proc/allocinfo return the same as its text. helpers/pretend-ioctls.c stands for
 # the kernel.
 make_kernel() {

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 # top on a terminal of 80x24, driven through tmux.
 
 tmux_top() { tmux -L "codetag-test-$$" "$@"; }

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 # Many hosts at once, against awk, sqlite3 and pprof; compressed files and archives.
 
 # fleet DIR HOSTS: the recorded file with other numbers for each host; one has much of one site

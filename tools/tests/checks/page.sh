@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 # Charts to explore: the numbers in the page are those of report --json, and clicks, searches
 # and the slider show them. browser.py does this in a real browser, by hand.
 

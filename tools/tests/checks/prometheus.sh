@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 # Series that Prometheus accepts and that continue; the rules of contrib/prometheus; a leak that
 # raises an alert in Debian's Prometheus.
 

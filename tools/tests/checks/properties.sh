@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 # Statements that hold for every input.
 
 # Whatever the sites are grouped by, the groups add up to the input.

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 # Allocations and frees: two readings, a recording, a counter that wraps around, a module that is
 # loaded again.
 

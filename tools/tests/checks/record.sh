@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 # record, replay and leaks on a recording with known trends.
 
 # The text of a replay is the recorded text, byte by byte except for "./".

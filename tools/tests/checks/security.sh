@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 # Files that attack their reader, and directories in which other users can put links.
 
 # A sound fleet and a sound trace, beside the recording

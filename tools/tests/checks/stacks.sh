@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 # leaks --stacks with a made-up kernel: files that change like those of a kernel in which one
 # caller of a helper leaks.
 

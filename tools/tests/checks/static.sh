@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 # The static footprint of a small tree, made here as Kbuild makes a large one.
 
 tree=$scratch/tree

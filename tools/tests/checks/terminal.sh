@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 # Terminals, colours and memory checks of the ordinary build.
 
 # on_terminal COMMAND: what it prints on a terminal, by script(1)

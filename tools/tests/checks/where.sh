@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 # codetag where: all memory, each byte once, wherever it is read from.
 
 # field FILE NAME, kind FILE NAME: a number of the JSON

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 # Files that cost their reader more work or memory than their size explains: each is read
 # in seconds, or refused with the reason.
 

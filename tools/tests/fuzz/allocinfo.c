@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Feeds any text to the parser and to all users of its result. The first line is the grouping
  * and the query, so these are fuzzed as well.

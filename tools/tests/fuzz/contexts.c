@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Feeds any text to the reader of contexts and to all users of its result. The first byte
  * chooses the grouping.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Recordings, fleets and saved traces: sound ones whose rows and tables the input changes by
  * SQL, and files of any bytes. The first byte says which.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* Feeds any text as a trace; at its end the sums have to balance. */
 #include "trace/kmem.h"
 

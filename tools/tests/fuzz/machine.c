@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* Feeds the small files: stats, meminfo, zoneinfo, slabinfo, audit, control and the like. */
 #include <stdlib.h>
 #include <string.h>

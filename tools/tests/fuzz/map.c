@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Feeds any text as a System.map: the name of an address is the last one that is not after it.
  */

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Damaged images of memory: whatever they contain, reading ends, and no access is out of
  * bounds. An input that begins with 0 is an ELF file. Other inputs change a small image in

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* Feeds any bytes to the kernel's parser of queries, and checks its promises. */
 #include "read/query.h"
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Any file as a source of snapshots: text, compressed, an archive, a database. The first byte
  * chooses its name, which makes it a file of an archive or a single one.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* Any text is safe after cleaning, and in each format that is written in lines. */
 #include <stdio.h>
 #include <stdlib.h>

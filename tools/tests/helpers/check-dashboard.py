@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """Does a Grafana dashboard ask only for series and labels that exist?
 
 Usage: check-dashboard.py DASHBOARD EXPORTED RULES OUT

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """Does the manual page on standard input name each field of a JSON file?
 
 Usage: check-documented-fields.py JSON <PAGE

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """Is an HTML page complete by itself, with no reference to anything else?
 
 Usage: check-page-alone.py PAGE

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """Do the data of a page, on standard input, have the paths of folded stacks?
 
 Usage: check-page-stacks.py FOLDED <DATA

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """Do the data of a recording's page have the call sites of each snapshot?
 
 Usage: check-page-times.py CODETAG RECORDING DATA

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """Is a file a PNG of 640 x 480 pixels, and not of one colour?
 
 Usage: check-png.py PNG

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """Are the bars of an SVG as long as the values on standard input?
 
 Usage: check-svg-bars.py SVG COUNT

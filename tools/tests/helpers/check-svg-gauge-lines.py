@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """Do the two lines over the areas of an SVG have the shape of the recorded gauges?
 
 Usage: check-svg-gauge-lines.py SVG

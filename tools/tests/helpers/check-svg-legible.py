@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """Is everything of an SVG inside its borders, and each text legible on what is below it?
 
 Usage: check-svg-legible.py SVG WIDTHxHEIGHT

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """Does the JSON of codetag where have the parts and lines of memory kept at boot?
 
 Usage: check-where-boot.py JSON

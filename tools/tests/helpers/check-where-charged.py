@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """Does the JSON of codetag where have the exact numbers if the kernel has counted?
 
 Usage: check-where-charged.py JSON

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """Does the CSV of codetag merge say the same as its JSON on standard input?
 
 Usage: compare-merge-csv.py CSV <JSON

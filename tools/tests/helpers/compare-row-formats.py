@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """Do the table "rows" of a database, a JSON file and a CSV file have the same rows?
 
 Usage: compare-row-formats.py DATABASE JSON CSV

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """Decodes profile.proto without libraries and prints it as folded stacks.
 
 Usage: decode-pprof.py FILE.pb.gz  ->  "root;…;leaf OBJECTS BYTES" per sample

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 # drop-image-pages.py IMAGE OUT IOMEM: the image in kdump's format without every seventh of its
 # pages above 64 MiB, as makedumpfile writes one that leaves these pages out. Keeps the kernel
 # itself, which is where the file IOMEM, a copy of /proc/iomem, says.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* A library in front of libc's setitimer(): timers run ten times as fast. */
 #define _GNU_SOURCE
 #include <sys/syscall.h>

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """Writes a tar archive with the allocinfo of many hosts to standard output.
 
 Usage: make-fleet-archive.py HOSTS SITES [own]

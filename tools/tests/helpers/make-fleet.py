@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """Writes the allocinfo of many hosts that differ by up to 10 %; host017 has a leak.
 
 Usage: make-fleet.py DIRECTORY HOSTS

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """Makes a database that attacks who opens it, out of a sound one.
 
 Usage: make-hostile-db.py KIND SOUND OUT [VICTIM]

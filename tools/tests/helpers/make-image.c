@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Writes the small image to standard output, for the tests of commands. "linked": the stack of
  * a task leads to the pages and the percpu memory, and the pages lead to the first object.

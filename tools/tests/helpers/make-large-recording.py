@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """Makes a recording of many sites and snapshots, written without 'codetag record'.
 
 Usage: make-large-recording.py OUT.db SITES SNAPSHOTS [CHANGES]

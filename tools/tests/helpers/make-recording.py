@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """Makes a recording with known trends through 'codetag record'.
 
 Usage: make-recording.py CODETAG OUT.db COUNT

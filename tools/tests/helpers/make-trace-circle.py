@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """Changes a trace.dat: the length of an event leads back to where it is.
 
 Usage: make-trace-circle.py TRACE TYPE

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """Makes a trace.dat with stacks and pages out of one (version 6) that has neither.
 
 Usage: make-trace-dat.py PLAIN.dat OUT.dat [big]

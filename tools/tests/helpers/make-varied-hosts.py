@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """Makes a fleet of 1,000 hosts from one; h077 and h500 have more of one kind of memory.
 
 Usage: make-varied-hosts.py DIRECTORY

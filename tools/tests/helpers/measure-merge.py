@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """Fails if a command with a fleet of 201 hosts takes too much time or memory.
 
 Usage: measure-merge.py CODETAG FLEET ARGUMENT…

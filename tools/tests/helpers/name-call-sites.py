@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """Prints a trace with names where it has addresses, as kernels since 2.6.37 write it.
 
 Usage: name-call-sites.py SYSTEM.MAP TRACE

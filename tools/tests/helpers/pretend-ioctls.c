@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * A library in front of libc's functions is the kernel. The file $TEXT is /proc/allocinfo, and
  * the ioctls choose lines of it, unless NO_IOCTL is set. Their arguments go to $ASKED.

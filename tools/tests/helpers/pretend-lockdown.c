@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* A library in front of libc's functions: the kernel is locked down, and control cannot be opened. */
 #define _GNU_SOURCE
 #include <dlfcn.h>

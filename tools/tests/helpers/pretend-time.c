@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * A library in front of libc's functions: time passes only while the command sleeps. After each
  * sleep it calls the shell function pretend of the file $WORLD with the second that it is; if

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* Prints a file to standard output, which is guarded as that of codetag. */
 #include <stdio.h>
 #include "base/terminal.h"

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * A library in front of libc's write(), which fails for files with the errno $REFUSE. If that is
  * "later", the first write succeeds and all others fail.

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """Makes a trace.dat whose CPUs all have the first page of another one, several times.
 
 Usage: repeat-trace-pages.py TRACE OUT CPUS:PAGES

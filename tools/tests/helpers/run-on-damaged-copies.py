@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """Runs a command on damaged copies of a file.
 
 Usage: run-on-damaged-copies.py TIMES FILE COPY MOST FIRST-END COMMAND…

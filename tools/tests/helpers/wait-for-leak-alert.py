@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 """Waits until Prometheus raises the alert about a leak, and for no other function.
 
 Usage: wait-for-leak-alert.py PORT SECONDS

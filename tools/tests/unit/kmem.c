@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* The caches of a caller's objects, and the callers that hold a cache. */
 #include "trace/kmem.h"
 #include "trace/line_record.h"

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* Tests of the library: each expectation is one line of output. */
 #ifndef CODETAG_UNIT_H
 #define CODETAG_UNIT_H

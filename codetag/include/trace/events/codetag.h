@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Allocations and frees of traced call sites, see Documentation/admin-guide/mm/codetag.rst.
  */

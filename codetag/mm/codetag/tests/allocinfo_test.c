@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Tests of the ioctls of /proc/allocinfo: which lines a filter wants, and what
  * user space gets of a line.

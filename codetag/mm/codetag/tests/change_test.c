@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Tests of changes: which of several queries decides, how much is prepared, and how far
  * a walk over call sites goes.

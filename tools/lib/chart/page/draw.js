@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 // Draws the data of the page: flame graph, treemap and ring, to click, search and slide.
 "use strict";
 (() => {

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* The page, before and after its data, as the Makefile puts it together. */
 	.section .rodata
 	.global page_head, page_tail, page_end

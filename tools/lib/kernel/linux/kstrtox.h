@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Numbers as the kernel reads them: the whole text has to be one, without blanks and without a
  * sign except '+'; base 0 accepts 0x and 0.

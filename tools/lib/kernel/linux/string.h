@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 #ifndef _CODETAG_LINUX_STRING_H
 #define _CODETAG_LINUX_STRING_H
 

@@ -1,5 +1,5 @@
 #!/bin/sh
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 # User 0 without capabilities, as in a container, can neither read nor change the profiler's
 # files of the machine.
 # store: any

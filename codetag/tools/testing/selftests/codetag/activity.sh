@@ -1,5 +1,5 @@
 #!/bin/sh
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 # The file activity: allocations, frees and parts of each line, compared with what the
 # driver does, with the events of the allocator, and with /proc/allocinfo.
 # store: any

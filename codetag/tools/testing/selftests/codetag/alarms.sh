@@ -1,5 +1,5 @@
 #!/bin/sh
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 # The codetag command, if it is installed, reports no leak in healthy work and finds planted leaks.
 # "leaks --live" and "leaks --stacks" run at the same time.
 # guest: own

@@ -1,5 +1,5 @@
 #!/bin/sh
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 # Every allocator, exactly: bytes and calls of each line while all is held,
 # after every second piece was freed and after all was freed; anywhere, from
 # one CPU to another, and inside of a memory cgroup.

@@ -1,5 +1,5 @@
 #!/bin/sh
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 # The text of /proc/allocinfo, version 2.0.
 # store: any
 . "$(dirname "$0")/codetag.inc"

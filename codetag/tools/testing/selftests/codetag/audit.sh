@@ -1,5 +1,5 @@
 #!/bin/sh
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 # The audit finds wrong counters and ends whatever it finds. The test leaves wrong counters in
 # this guest.
 # guest: own

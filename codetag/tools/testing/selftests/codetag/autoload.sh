@@ -1,5 +1,5 @@
 #!/bin/sh
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 # A user without privileges makes the kernel load modules until the ids are used up. All memory
 # stays counted; the user can neither exhaust ids for good nor flood the kernel log.
 # boot: codetag.max_ids=3072

@@ -1,5 +1,5 @@
 #!/bin/sh
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 # Boot parameters that make no sense: a warning, and everything works.
 # store: any
 # boot: codetag.page_ref=bogus

@@ -1,5 +1,5 @@
 #!/bin/sh
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 # A balloon: it inflates, its pages move in memory, and it deflates. They stay with the
 # line that allocated them.
 # boot: default

@@ -1,5 +1,5 @@
 #!/bin/sh
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 # The file boot: the lines that took memory before the page allocator had it add up to the
 # memory that the page allocator does not have.
 # boot: default

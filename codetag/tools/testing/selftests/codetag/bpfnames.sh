@@ -1,5 +1,5 @@
 #!/bin/sh
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 # BPF programs in stacks: contexts show the names of root's programs, and "[unknown]" for those of
 # users. They never show an address, which bpf_jit_harden is to hide.
 # guest: own

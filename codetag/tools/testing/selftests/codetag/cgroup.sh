@@ -1,5 +1,5 @@
 #!/bin/sh
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 # The key "cgroup": each page is listed with the group that it is charged to, as many as
 # memory.stat has.
 # boot: default

@@ -1,5 +1,5 @@
 #!/bin/sh
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 # The file charged: what pages, slab objects, percpu allocations and vmalloc areas are
 # charged with adds up to what all call sites hold, and to what others know of it.
 . "$(dirname "$0")/codetag.inc"

@@ -1,5 +1,5 @@
 #!/bin/sh
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 # Contiguous ranges of the CMA allocator: pages in the way are moved, and stay charged to the line
 # that allocated them.
 # boot: cma=64M

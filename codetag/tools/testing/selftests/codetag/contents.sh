@@ -1,5 +1,5 @@
 #!/bin/sh
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 # Every byte of a slab object belongs to its owner: written bytes stay, whatever is allocated,
 # freed and read beside the object. The test passes with any kernel parameters, so other runners
 # can add their own.

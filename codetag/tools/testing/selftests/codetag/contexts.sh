@@ -1,5 +1,5 @@
 #!/bin/sh
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 # Call sites that are split: by each key and through every allocator the contexts hold exactly
 # what their sites hold. Also bounds, lost contexts, modules that are unloaded, and switching all
 # the time.

@@ -1,5 +1,5 @@
 #!/bin/sh
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 # Sites that are split on the kernel command line: from the first initcalls on, and in a module that
 # is loaded later; with bounds; and with an invalid word.
 # store: any

@@ -1,5 +1,5 @@
 #!/bin/sh
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 # Choosing call sites: which ones the queries select; a write takes effect as a whole or not at
 # all; switching a site neither loses nor invents memory.
 # guest: own

@@ -1,5 +1,5 @@
 #!/bin/sh
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 # Sites that are chosen on the kernel command line: valid queries; an invalid word; faults, a guard,
 # a trace, and a query that matches nothing between others.
 # store: any

@@ -1,5 +1,5 @@
 #!/bin/sh
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 # Device memory of test_hmm: pages of a process migrate to the device and back, and a child inherits
 # them meanwhile. Device memory is charged to no line; pages that come back are charged to the
 # driver that allocated them.

@@ -1,5 +1,5 @@
 #!/bin/sh
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 # nandsim leaks the names of its partitions when the allocation of one of them fails. The line that
 # allocates them, in kvasprintf(), serves the whole kernel, and nandsim is no longer loaded at the
 # end. The codetag command, if it is installed, still names nandsim.

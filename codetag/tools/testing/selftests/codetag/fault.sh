@@ -1,5 +1,5 @@
 #!/bin/sh
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 # Faults at call sites: every kind of allocation fails where and as often as the fault says, and
 # nowhere else. Nothing is charged for a failed allocation.
 # store: any

@@ -1,5 +1,5 @@
 #!/bin/sh
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 # Too few ids even for the kernel itself: the totals stay right.
 # boot: codetag.max_ids=0
 # boot: codetag.max_ids=300

@@ -1,5 +1,5 @@
 #!/bin/sh
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 # A file system in user space moves its pages into the page cache: they stay charged to the call
 # site that allocated them, and the kernel prints no warning.
 . "$(dirname "$0")/codetag.inc"

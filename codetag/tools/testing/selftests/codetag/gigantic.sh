@@ -1,5 +1,5 @@
 #!/bin/sh
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 # Gigantic pages of hugetlb, and what becomes of them when they are demoted.
 # boot: default
 # boot: hugetlb_cma=1G

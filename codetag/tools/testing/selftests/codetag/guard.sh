@@ -1,5 +1,5 @@
 #!/bin/sh
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 # Guards: KFENCE takes every Nth object of a chosen line and of no other, without a sample
 # interval, and reports an access to such an object after its free or behind its end.
 # guest: own

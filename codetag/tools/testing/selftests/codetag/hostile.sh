@@ -1,5 +1,5 @@
 #!/bin/sh
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 # Names that users choose: whatever a task or a control group is called, each line of
 # the contexts stays one line of printable ASCII, and nothing is missing from the sums.
 # store: any

@@ -1,5 +1,5 @@
 #!/bin/sh
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 # Memory goes offline and comes back.
 # boot: movablecore=320M
 # mem: 768M

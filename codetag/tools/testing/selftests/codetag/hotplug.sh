@@ -1,5 +1,5 @@
 #!/bin/sh
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 # CPUs go and come back: what was counted on them stays counted.
 # timeout: 180
 . "$(dirname "$0")/codetag.inc"

@@ -1,5 +1,5 @@
 #!/bin/sh
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 # Huge pages of hugetlb whose struct pages are freed (HVO).
 #
 # In a guest of its own: when such a page is freed Linux 6.12.117 leaves

@@ -1,5 +1,5 @@
 #!/bin/sh
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 # When the ids are used up modules load all the same, and the memory of their
 # lines goes to the line codetag:1.
 # boot: codetag.max_ids=3072

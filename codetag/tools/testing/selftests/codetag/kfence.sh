@@ -1,5 +1,5 @@
 #!/bin/sh
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 # Objects that KFENCE has put between guard pages are objects like others.
 # boot: kfence.sample_interval=1
 # timeout: 240

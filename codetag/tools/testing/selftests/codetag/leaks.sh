@@ -1,5 +1,5 @@
 #!/bin/sh
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 # The codetag command, where there is one, finds the caller that leaks a thousandth of
 # what it allocates, and leaves everything as it was.
 # guest: own

@@ -1,5 +1,5 @@
 #!/bin/sh
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 # Lockdown, as with Secure Boot: what Documentation/security.md says works and does not, in
 # both modes, and the command says why.
 # guest: own

@@ -1,5 +1,5 @@
 #!/bin/sh
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 # A module that unloads while its allocations live: its memory goes, its lines
 # stay, marked as unloaded, until the last byte is freed. Loading it again
 # makes new lines.

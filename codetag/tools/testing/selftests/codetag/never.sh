@@ -1,5 +1,5 @@
 #!/bin/sh
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 # Booted with sysctl.vm.mem_profiling=never: there are no call sites, no memory is spent, and all
 # allocations work.
 # boot: sysctl.vm.mem_profiling=never

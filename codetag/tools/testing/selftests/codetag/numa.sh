@@ -1,5 +1,5 @@
 #!/bin/sh
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 # Pages move between nodes and stay with the line that allocated them. Contexts by node
 # are of the node that the memory is on, as the kernel's own numbers say it.
 # boot: numa=fake=2

@@ -1,5 +1,5 @@
 #!/bin/sh
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 # A short stress test, then checks that hold with any boot parameters. scripts/test-options runs it
 # with one set of parameters after the other. With page_owner=on call sites are compared with
 # page_owner, too. If this kernel does not know one of the parameters, everything is skipped:

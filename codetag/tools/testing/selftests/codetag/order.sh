@@ -1,5 +1,5 @@
 #!/bin/sh
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 # All slabs have single pages, so the address of a vector cannot be in a second struct page.
 # boot: slab_max_order=0
 # store: any

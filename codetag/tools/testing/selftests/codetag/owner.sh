@@ -1,5 +1,5 @@
 #!/bin/sh
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 # The kernel's own reports about an object or a page name the line that allocated it.
 # boot: default
 . "$(dirname "$0")/codetag.inc"

@@ -1,5 +1,5 @@
 #!/bin/sh
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 # Pages of user space: transparent huge pages and their splits, compaction,
 # hugetlb. The line that allocated a page keeps it.
 . "$(dirname "$0")/codetag.inc"

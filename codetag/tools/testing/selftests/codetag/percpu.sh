@@ -1,5 +1,5 @@
 #!/bin/sh
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 # Percpu memory has space for ids where it is populated and nowhere else. If there was no memory for
 # ids, it works without them, and totals are exact.
 #

@@ -1,5 +1,5 @@
 #!/bin/sh
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 # Broken memory: pages of a process and of a slab that break, pages that are replaced
 # before they do, huge pages, and all of them repaired.
 # guest: own

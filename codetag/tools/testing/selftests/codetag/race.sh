@@ -1,5 +1,5 @@
 #!/bin/sh
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 # Reading /proc/allocinfo, stats and audit while modules load and unload.
 # timeout: 180
 . "$(dirname "$0")/codetag.inc"

@@ -1,5 +1,5 @@
 #!/bin/sh
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 # A large module that leaks an object each time it is loaded: the ids of all that holds
 # nothing are free again, so that it can be loaded for longer than there are ids.
 # guest: own

@@ -1,5 +1,5 @@
 #!/bin/sh
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 # The kernel's reports about an object or a page name the line that allocated it: SLUB, KASAN,
 # KFENCE, UBSAN, hardened usercopy, bad pages, destroyed caches that still have objects.
 # guest: own

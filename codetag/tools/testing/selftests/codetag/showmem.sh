@@ -1,5 +1,5 @@
 #!/bin/sh
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 # The list of call sites when an allocation fails: wherever that is, what it says, and
 # what is not in it.
 # guest: own

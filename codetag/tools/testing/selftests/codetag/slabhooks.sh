@@ -1,5 +1,5 @@
 #!/bin/sh
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 # The hooks of SLUB see each slab object and its caller: the tracepoints, and memory control groups.
 # store: any
 # timeout: 120

@@ -1,5 +1,5 @@
 #!/bin/sh
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 # Stacks in the reports of slab_debug begin with the function that was called. Flag T prints such a
 # report, which is no error, for each allocation and free.
 # The caches of 8 KiB are those of CONFIG_RANDOM_KMALLOC_CACHES, too.

@@ -1,5 +1,5 @@
 #!/bin/sh
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 # The page id stores: the one that codetag.page_ref names is in use, or a warning says that it
 # cannot be used. Pages that were allocated before the store was ready are right as well.
 # boot: codetag.page_ref=auto

@@ -1,5 +1,5 @@
 #!/bin/sh
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 # The stress test: everything at once for a while, and then a recount of all pages and objects:
 # processes, files on tmpfs and on ext4, compaction, huge pages, CPU hotplug,
 # modules that unload with live memory, memory pressure up to the OOM killer in

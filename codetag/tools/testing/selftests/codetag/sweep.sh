@@ -1,5 +1,5 @@
 #!/bin/sh
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 # "codetag sweep" finds the error path of the module codetag_leaky that leaks, hangs, complaints
 # in the kernel's log and bad exit statuses; it goes on where a crash has ended it, and leaves
 # neither faults nor processes behind.

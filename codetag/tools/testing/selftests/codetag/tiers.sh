@@ -1,5 +1,5 @@
 #!/bin/sh
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 # The kernel moves pages between nodes by itself: to the node that uses them, and unused pages to
 # slow memory. They stay charged to the line that allocated them, and their contexts follow to the
 # new node.

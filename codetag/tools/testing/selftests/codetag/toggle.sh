@@ -1,5 +1,5 @@
 #!/bin/sh
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 # Switching vm.mem_profiling off and on: counted memory is uncharged even if it is freed while off,
 # memory that is allocated while off is never counted, and the numbers do not drift when profiling
 # is switched under load.

@@ -1,5 +1,5 @@
 #!/bin/sh
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 # Events for each allocation and each free of traced lines, as many as their counters say, and
 # none for other lines.
 # guest: own

@@ -1,5 +1,5 @@
 #!/bin/sh
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 # Root of a user namespace has all capabilities there, but can neither read nor write the profiler's
 # files of the machine. The names of its tasks and hosts are escaped.
 # store: any

@@ -1,5 +1,5 @@
 #!/bin/sh
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 # Memory that is plugged in and out while the machine runs: charges of pages that go with it are
 # removed, too, and the audit reads only memory that exists.
 # boot: default

@@ -1,5 +1,5 @@
 #!/bin/sh
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 # "codetag where", if the command is installed: planted memory is in its row to within one percent,
 # all rows add up to the installed memory, and hardly any memory is unaccounted.
 # guest: own

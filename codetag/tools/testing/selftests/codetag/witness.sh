@@ -1,5 +1,5 @@
 #!/bin/sh
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 # A comparison with page_owner. For each page that both know, the charged call site is in the stack
 # that page_owner has: also after pages were moved, split, swapped, and freed by other code. The
 # comparison notices wrong ids.

@@ -1,5 +1,5 @@
 #!/bin/sh
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 # Helpers that allocate for others have no call site: their callers have.
 # guest: own
 # store: any

@@ -1,5 +1,5 @@
 #!/bin/sh
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 # Compaction moves the pages of zram, which stay charged to the line of zsmalloc that allocated
 # them. Like pages of a balloon, those of zsmalloc are migrated by functions of their own.
 # guest: own

@@ -1,5 +1,5 @@
 #!/bin/sh
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 # Compressed pages of zswap, with each of its allocators: the pages that hold them move in
 # memory, and stay with the line that allocated them.
 # guest: own

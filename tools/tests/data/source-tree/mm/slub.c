@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 #include "slab.h"
 volatile int work;
 static noinline void twice(void) { work++; work++; kmalloc(500, "mm/slub.c"); work++; }

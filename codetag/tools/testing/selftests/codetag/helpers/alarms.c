@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Load for alarms.sh, until it is killed. Without a leak: what is used is given back.
  *	pipes		pipes, with data in them, that are closed again

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * allocinfo test MODULES	test the ioctls of /proc/allocinfo, printing KTAP
  * allocinfo same		do they list what the text lists? Says what differs

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * BPF maps, and programs that fill them: bpf FUNCTION... attaches one to each function of
  * the kernel, prints "ready NUMBER", and has them until its standard input ends.

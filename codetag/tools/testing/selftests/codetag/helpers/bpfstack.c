@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * bpfstack root|user - have a program of BPF put an entry into a map, for which the kernel
  * allocates memory below the program's own frame. As a user it is loaded without any

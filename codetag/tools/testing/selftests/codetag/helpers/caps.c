@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * caps NUMBER|none|user=UID COMMAND [ARGUMENT ...] - run a command with one capability,
  * with none, or as another user

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * fuse DIRECTORY PAGES - mount a file system with one file of so many pages
  *

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * hog MEGABYTES SECONDS [idle] - have memory and use it, all of it once and then
  * until the time is over, or only wait for that: it is the first that the OOM killer

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Loads another kernel: kexec [-p] KERNEL INITRAMFS COMMAND_LINE, and starts it, or,
  * with -p, leaves it to be started by a panic.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * packets COUNT BYTES - send COUNT datagrams of BYTES to a UNIX socket and as many to a UDP
  * socket of this machine. A packet socket, if the kernel has such, gets clones of the latter,

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * socket FAMILY TIMES - ask for a socket of a family that the kernel does not have, which
  * makes it load the module net-pf-FAMILY, whoever asks

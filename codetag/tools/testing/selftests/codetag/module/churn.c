@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Threads that allocate and free at random on every CPU, until they are told
  * to stop. What one thread allocated another one frees, mostly on another CPU.

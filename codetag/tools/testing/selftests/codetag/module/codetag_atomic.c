@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * codetag_atomic: takes memory until an allocation fails, where nothing may wait, and
  * gives it back. "insmod codetag_atomic.ko in=softirq|hardirq|bh", which then fails.

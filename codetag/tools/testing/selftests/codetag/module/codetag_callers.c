@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * codetag_callers: three callers of one helper that allocates, one of which forgets a
  * record now and then, to see whether it is found:

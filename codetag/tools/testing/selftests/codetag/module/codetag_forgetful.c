@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * codetag_forgetful: leaks of all kinds, for alarms.sh to see which of them are found:
  *

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * codetag_guarded: two lines that allocate in the same way, one of which misuses its objects.
  *

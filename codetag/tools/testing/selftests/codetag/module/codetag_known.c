@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * codetag_known: has one of everything, and says in the kernel log where it is and at
  * which line of this file it was allocated:

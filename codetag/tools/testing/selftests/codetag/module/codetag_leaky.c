@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * codetag_leaky: an operation with three allocations. When the third one fails
  * the second one is forgotten: a leak in an error path, for a fault sweep to

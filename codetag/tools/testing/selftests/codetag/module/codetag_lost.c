@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * codetag_lost: forgets memory of each kind, and keeps other memory by one pointer each,
  * in every way that a pointer can be written. It says in the kernel log how many it

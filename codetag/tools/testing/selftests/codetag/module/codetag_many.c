@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * codetag_many: nothing but call sites, as many as the build was told, for the
  * tests of ids. One object each at as many of them as "hold" says.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * codetag_names: call sites in functions and in a file with names that are longer
  * than what an ioctl on /proc/allocinfo has room for, 63 characters. One object

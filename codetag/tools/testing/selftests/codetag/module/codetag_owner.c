@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Compares the id of each page with the stack that page_owner has of it:
  * /sys/kernel/debug/codetag_owner. The call site of the page has to be in it: on

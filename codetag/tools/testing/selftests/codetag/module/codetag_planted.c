@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * codetag_planted: holds as much memory of each kind as it is told, for tests of reports
  * that say where all memory is:

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * codetag_racing: when it is loaded, two threads change one variable for three seconds
  * without any order, for KCSAN to report.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * codetag_reported: makes mistakes that the kernel reports, each with an object or a page of a
  * line of its own.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * codetag_traced: a line for each kind of memory, and the same again for lines that stay
  * untraced.

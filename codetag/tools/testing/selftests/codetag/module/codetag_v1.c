@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * codetag_v1: lets a kernel without CONFIG_MEMCG_V1 mount the memory controller in a
  * hierarchy of version 1, without files of its own there. Groups are charged all the same.

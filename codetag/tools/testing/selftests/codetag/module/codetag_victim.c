@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * codetag_victim: allocates when it loads, gives everything to the ledger of
  * codetag_test and has nothing to do with it any more when it unloads.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * The ways in which the self-tests free what is in the ledger. They are here
  * and not in the module that allocated, because that one may be gone.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * codetag_test: allocates and frees known amounts through every interface that
  * is tagged, on command, and says what has to be in /proc/allocinfo.
