@@ -11,7 +11,7 @@ guest_options="  -c COMMAND       run this shell command in the guest
   --cpus N         processors (default 2; always 1 on UML)
   --disk SIZE      size of the ext4 disk (default 256M, 0 for none)
   --image FILE     the disk is this file, which stays
-  --second FILE    another disk, this file as it is: /dev/vdb (not on UML)
+  --second FILE    a second disk, /dev/vdb, whose content is FILE (not on UML)
   --ram FILE       memory is this file and stays there for another boot (not on UML)
   --file FILE      a file for the guest, which finds it in /guest/files
   --vmem SIZE      memory that can be plugged in, see run-qemu (default 0: none)
@@ -21,9 +21,9 @@ guest_options="  -c COMMAND       run this shell command in the guest
   --kaslr          boot the compressed kernel, which chooses its addresses itself
   --monitor        the guest can talk to QEMU's monitor, see run-qemu
   --tcg THREADS    multi (default) or single: how TCG runs the processors
-  --timeout SEC    end the guest when nothing new comes from it, neither results
-                   nor kernel log, for so long (default 120), or after ten
-                   times as long
+  --timeout SEC    end the guest if it prints neither results nor kernel log for
+                   SEC seconds (default 120), and after ten times as long in
+                   any case
   --allow REGEX    a warning in the kernel log that is expected
   --shell          an interactive prompt instead
   --verbose        show the kernel log while it runs

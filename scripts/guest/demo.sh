@@ -50,7 +50,7 @@ rmmod zram
 ! grep -q '^zram ' /proc/modules || fail "module zram did not unload"
 
 for job in $jobs; do
-	wait "$job" || fail "the process storm failed"
+	wait "$job" || fail "one of the processes failed"
 done
 
 stats=/sys/kernel/debug/codetag/stats

@@ -52,7 +52,7 @@ def test_ktap(total, lines):
 
 @pytest.fixture(scope="session")
 def kcsan_kernel(tmp_path_factory):
-    """A program that has lines of code as a kernel does."""
+    """A program whose debugging information has paths like those of a kernel."""
     top = tmp_path_factory.mktemp("kcsan")
     write(top / "include/linux/alloc_tag.h", "static inline int alloc_tag_read(volatile int *p) { return *p; }\n")
     write(top / "mm/codetag/fake.c", "int codetag_read(volatile int *p) { return *p + 1; }\n")

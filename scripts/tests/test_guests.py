@@ -26,7 +26,7 @@ def ends(status, output, *options, **env):
 
 @pytest.fixture(scope="session")
 def one_guest(kernel):
-    """What a guest says that ends well."""
+    """The output of a guest that ends well."""
     return run(SCRIPTS / "run-qemu", "--name", "test-scripts", "--allow", "mm/x.c", FLAVOUR, "-c", """
         echo hello; echo "processors: $(nproc)"
         mount $GUEST_DISK /mnt && echo x >/mnt/x && umount /mnt && echo "a disk"
@@ -64,7 +64,7 @@ def test_end(status, output, options, kernel):
 
 
 def with_qemu(work, script):
-    """An environment in which QEMU is that script, for which it is $QEMU itself."""
+    """An environment in which that script stands in for QEMU; $QEMU is the real one."""
     program(work / "bin/qemu-system-x86_64", script)
     return {"ACCEL": "tcg", "QEMU": shutil.which("qemu-system-x86_64"), "PATH": f"{work}/bin:{os.environ['PATH']}"}
 
@@ -75,7 +75,7 @@ def with_qemu(work, script):
     ("guest: QEMU dies each time", 9, 125, "without a result"),
 )
 def test_bad_qemu(times, status, output, kernel, work):
-    """The first times it dies of a signal."""
+    """At first, QEMU is killed by a signal."""
     env = with_qemu(work, f"""\
         echo >>{work}/calls
         [ $(wc -l <{work}/calls) -gt {times} ] || kill -SEGV $$

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What takes long: what is shown of builds and tests, and when they are ended."""
+"""Long builds and tests: their progress, and when they are ended."""
 
 import os
 import re
@@ -189,8 +189,8 @@ def test_deb_room(fake):
 
 @named("deb: the key that signs modules does not stay")
 def test_deb_key(fake):
-    """The key of one build signs no other one. There is no package to move: each build fails after
-    the key was used."""
+    """The key of one build does not sign another one. Each build fails after it has used the key,
+    because there is no package to move."""
     write(fake.repo / "packaging/debian/control", "Maintainer: A <a@b>\n")
     (fake.repo / "tools").mkdir()
     write(fake.scripts / "configs/deb-key.config", "# disk: 0\n# files: 4\nCONFIG_FAKE=y\n")
@@ -213,7 +213,7 @@ def test_deb_key(fake):
 
 @named("packages: who becomes root is told")
 def test_sudo(work):
-    """Also where sudo asks nobody."""
+    """Also if sudo asks for no password."""
     program(work / "bin/id", "echo 1000\n")
     for name in "sudo", "apt-get":
         program(work / "bin" / name, "")
@@ -296,7 +296,7 @@ def test_by_hand(fake):
 
 @named("run-tests: a group whose kernels are not built")
 def test_built(fake):
-    """They are on no machine that has built nothing yet: that is told."""
+    """If the kernels of a group have not been built, it does not run, and a message says so."""
     made = fake.work / "made"
     said = fake.tests("6 passed, 0 failed")
     assert said.has("made .*not run.* make test T=made") and said.has("1 skipped.*")
@@ -309,7 +309,7 @@ def test_built(fake):
 
 @named("run-tests: what is built ahead")
 def test_ahead(fake):
-    """What a group builds is begun before, and left to it when it is its turn."""
+    """The build for a later group begins early, and the group continues it when it runs."""
     ahead = fake.work / "ahead"
     fake.tests("6 passed, 0 failed", AHEAD=ahead, AHEAD_FOR=66.6, PACE=2)
     assert ahead.read_text() == "ahead\nturn\n" and not runs("sleep 66.6")
@@ -317,7 +317,7 @@ def test_ahead(fake):
 
 @named("run-tests: a group runs once at a time")
 def test_beside(fake):
-    """In a cache; beside it others do, and it has its own sum."""
+    """In the same cache. Other groups may run at the same time, and have sums of their own."""
     hold, lock = write(fake.work / "hold", ""), fake.cache / "run/test-quick.lock"
     process = fake.start("quick", HOLD=hold)
     try:

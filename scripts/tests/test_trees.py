@@ -60,7 +60,7 @@ class Small:
         return (self.tree / "mm/a.c").read_text().splitlines()[number - 1]
 
     def written(self):
-        """Make the tree again; which of its files are written for that."""
+        """Make the tree again; return the files that were written."""
         for path in self.tree.rglob("*"):
             if path.is_file():
                 os.utime(path, (LONG_AGO, LONG_AGO))
@@ -374,7 +374,7 @@ def test_places(other):
 
 @named("scripts: --help and a sourced library make no directories")
 def test_help(work):
-    """Each script says what it is for, and makes nothing for that."""
+    """Each script prints its help, and creates no file for that."""
     scripts = [path for path in SCRIPTS.iterdir() if path.is_file() and (
         path.name in ("run-tests", "test-scripts") or '\n. "$(dirname "$0")/lib.sh"' in path.read_text())]
     assert len(scripts) > 30
@@ -433,7 +433,7 @@ class Archives:
         program(self.bin / "apt-cache", f"ls {self.archive} | sed 's/^linux_\\(.*\\)\\.debian.*/Version: \\1/'\n")
 
     def put(self, version, line, text, removed="EXTRAVERSION =", top=None):
-        """They have this version, whose patch finds that line, and makes that the extra version."""
+        """The archives get this version. Its patch expects that line and sets that EXTRAVERSION."""
         debian = self.small.work / "debian"
         write(debian / "patches-rt/series", "one.patch\n")
         write(debian / "patches-rt/one.patch", f"--- a/Makefile\n+++ b/Makefile\n@@ -1,3 +1,3 @@\n VERSION = 9\n"
