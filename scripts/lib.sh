@@ -52,6 +52,8 @@ tree_key() { printf 'ksrc-%s\n' "$(printf %s "$1" | cksum | cut -d' ' -f1)"; }
 KSRC=${KSRC:-}
 if [ -n "$KSRC" ]; then
 	[ -d "$KSRC" ] || die "KSRC=$KSRC is not a directory" "give a directory with the sources of Linux $KVER"
+	[ -f "$KSRC/Makefile" ] || die "KSRC=$KSRC has no sources of a kernel" \
+		"give a directory with the sources of Linux $KVER"
 	KSRC=$(cd "$KSRC" && pwd -P)
 	KEY=$(tree_key "$KSRC")
 	PRISTINE=$KSRC

@@ -389,6 +389,7 @@ def test_help(work):
 @named("KSRC: a directory that is not there")
 def test_no_ksrc():
     assert "KSRC=/nonexistent is not a directory" in fails(SCRIPTS / "kernel-tree", KSRC="/nonexistent")
+    assert "KSRC=/usr has no sources of a kernel" in fails(SCRIPTS / "kernel-tree", KSRC="/usr")
 
 
 @table("version", ("KVER: an unknown one is refused", "9.8"), ("KVER: and a directory in one", "9.9/../9.9"))

@@ -31,7 +31,6 @@ static const char * const allocators[] = {
 	"mempool_alloc_pages",
 	"mempool_alloc_slab",
 	"mempool_kmalloc",
-	"vmalloc_node_range",
 	"__vmalloc_area_node",
 	"vm_area_alloc_pages",
 	"alloc_buddy_hugetlb_folio",
