@@ -32,7 +32,7 @@ FAST = ["page-0", "page-3", "page-9", "page-0-batch", "kmalloc-8", "kmalloc-64",
 # of free pages happen to be.
 CHECKED = [case for case in FAST if case not in ("page-3", "page-9")]
 
-# What is counted besides instructions, in the order of accesses.py.
+# The counters besides instructions, in the order of accesses.py.
 ACCESSES = ["loads", "stores", "lines", "l1", "l2"]
 
 # Where the call sites of a case are: in the kernel image, in a module, or whole programs.

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash disable=SC2034,SC2154
-# What the benchmark scripts share: kernels, trees and places. To be sourced.
+# Shared by the benchmark scripts: kernels, trees and places. To be sourced.
 
 BENCH=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd -P)
 # shellcheck source=../scripts/lib.sh

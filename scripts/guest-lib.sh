@@ -145,7 +145,7 @@ guest_run()
 
 guest_look() { stat -c %s "$console" "$result"; }
 
-# What a kernel in trouble prints. OOM kills and failed allocations are not in
+# Messages of a kernel in trouble. OOM kills and failed allocations are not in
 # it: tests provoke them.
 console_trouble()
 {

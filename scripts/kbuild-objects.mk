@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# What kbuild makes of one directory under a configuration. To be run in the
+# The objects of one directory under a configuration. To be run in the
 # object directory: make -f kbuild-objects.mk srctree=TREE SRCARCH=x86 obj=DIR
 # prints a line for each object ("mm/slub.o") and for each directory to go on
 # with ("mm/kfence").
@@ -8,7 +8,7 @@ srcroot := $(srctree)
 src := $(srctree)/$(obj)
 CC := gcc
 BITS := 64
-# What the Makefiles above add, which are not read here
+# The Makefiles above are not read here; they add this
 ARCH_LIB := lib/ arch/$(SRCARCH)/lib/
 ARCH_DRIVERS := arch/$(SRCARCH)/pci/ arch/$(SRCARCH)/power/ arch/$(SRCARCH)/video/
 

@@ -37,18 +37,18 @@ extern QEMU_PLUGIN_API int qemu_plugin_version;
 QEMU_PLUGIN_API int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info_t *info,
 					int argc, char **argv);
 
-/* What it is to call: when code is translated, and at the end */
+/* Functions that QEMU calls: when it translates code, and at the end */
 void qemu_plugin_register_vcpu_tb_trans_cb(qemu_plugin_id_t id, qemu_plugin_tb_fn fn);
 void qemu_plugin_register_atexit_cb(qemu_plugin_id_t id, qemu_plugin_exit_fn fn, void *data);
 
-/* What was translated */
+/* The translated code */
 size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb *tb);
 struct qemu_plugin_insn *qemu_plugin_tb_get_insn(const struct qemu_plugin_tb *tb, size_t i);
 const void *qemu_plugin_insn_data(const struct qemu_plugin_insn *insn);
 size_t qemu_plugin_insn_size(const struct qemu_plugin_insn *insn);
 uint64_t qemu_plugin_insn_vaddr(const struct qemu_plugin_insn *insn);
 
-/* What is to be done each time an instruction is executed, and accesses memory */
+/* Functions that run each time an instruction is executed, or accesses memory */
 void qemu_plugin_register_vcpu_insn_exec_cb(struct qemu_plugin_insn *insn,
 					    qemu_plugin_exec_fn fn,
 					    enum qemu_plugin_cb_flags flags, void *data);

@@ -168,7 +168,7 @@ static void check(const struct trace *trace, struct argp_state *state)
 #endif
 }
 
-/* What the arguments are depends on the options: a log, or a query. */
+/* The options decide what the arguments are: a log, or a query. */
 static void take_words(struct trace *trace, struct argp_state *state)
 {
 	const char *words = trace->words.len ? trace->words.s : NULL;

@@ -116,7 +116,7 @@ static const struct argp argp = {
 	children, NULL, NULL
 };
 
-/* What there is at an address; each text is empty if it is not known. */
+/* The memory at an address. A text that is not known is empty. */
 struct answer {
 	struct whose whose;
 	struct text type, member, site;

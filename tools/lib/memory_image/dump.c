@@ -38,7 +38,7 @@ struct piece {
 	bool is_hole;
 };
 
-/* What is read in turn lies in different ones: a system call for each read would be slow. */
+/* Successive reads need different ones: a system call for each would be slow. */
 #define PIECES 8
 
 struct dump {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What holds what in an image: each word of the kernel's memory that can be a pointer to an
+ * Pointers between objects of an image: each word of the kernel's memory that can be a pointer to an
  * allocation is an edge. Which words those are, and how pointers are written:
  *
  * - Roots are the kernel's data, memory that is the kernel's since boot, percpu variables,

@@ -54,7 +54,7 @@ struct image *image_open_dump(struct dump *dump, const char **why);
 void image_close(struct image *image);
 
 /*
- * What an entry of a page table is, each of which stands for 1 << @shift bytes: the address of
+ * The kinds of entries of a page table, each of which maps 1 << @shift bytes: the address of
  * the next table, or of memory, in *@pa.
  */
 enum entry_kind { ENTRY_NONE, ENTRY_TABLE, ENTRY_MEMORY };

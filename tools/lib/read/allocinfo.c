@@ -92,7 +92,7 @@ static const char *parse_place(struct site *site, char *s)
 	if (*digits == '-' || !number_read(&digits, &line) || *digits ||
 	    line < 0 || line > UINT32_MAX)
 		return "the line number is not one";
-	/* What awk '{ print NR, $0 }' prints: the size is then taken for the calls. */
+	/* awk '{ print NR, $0 }' prints this: the size would be taken for the calls. */
 	if (number && s[number] == ' ')
 		return numbered;
 	*colon = '\0';

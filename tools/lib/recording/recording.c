@@ -253,7 +253,7 @@ static bool load_snapshots(struct recording *rec)
 	return store_query_end(rec, s, result);
 }
 
-/* What an earlier version recorded, without the number of a boot, may be of the same boot. */
+/* Snapshots of an earlier version have no number of a boot; they may be of the same boot. */
 size_t store_since(const struct recording *rec, size_t i, int64_t boot)
 {
 	const struct snapshot_head *last = i ? &rec->snapshot[i - 1] : NULL;

@@ -520,7 +520,7 @@ static bool add_contexts(struct recording *rec, int64_t snapshot, const char *co
 	return good && s;
 }
 
-/* What a kernel has counted before a boot is not what it counts after it, even if it is as much. */
+/* Counts of before a boot differ from those after it, even if they are equal. */
 static void forget_activity(struct recording *rec)
 {
 	for (size_t i = 0; i < rec->sites.count; i++)

@@ -10,7 +10,7 @@
 #include "read/input.h"
 #include "read/lines.h"
 
-/* What the first line of each file begins with. */
+/* The first line of each file begins with this. */
 static const char *const begins[MEMBERS] = {
 	[MEMINFO] = "MemTotal:",
 	[ALLOCINFO] = "allocinfo - version",

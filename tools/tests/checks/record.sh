@@ -407,7 +407,7 @@ since_boot() {
 		grep -q 'only the 8 since then are compared$' || return 1
 	# A recording that an earlier version began has no number of the boot.
 	sqlite3 "$db" 'DELETE FROM sample WHERE value = 4711' && "$codetag" leaks "$db" 2>&1 | grep 'was booted' && return 1
-	# What is recorded of this machine has the number.
+	# A recording of this machine has the number.
 	machine_with 1 record -q -o "$scratch/boot.db" -c 1 && "$codetag" replay --gauges "$scratch/boot.db" >"$out" &&
 		grep -q '^ *machine.boot' "$out" || { cat "$out"; return 1; }
 	machine_with 1 record -q -o "$scratch/boot.db" --append -c 1 &&

@@ -640,7 +640,7 @@ csv_formulas() {
 
 feature sqlite3 security/strings && check security/strings strings_are_safe
 feature sqlite3 security/contexts && check security/contexts contexts_are_safe
-# What the cairo library and readers of XML refuse makes no picture fail.
+# A picture does not fail because of a character that cairo and readers of XML refuse.
 pictures_are_safe() {
 	printf '%s\n' 'allocinfo - version: 1.0' $'99 1 a\u202e.c:1 func:f\ufffe\xff' >"$scratch/picture" &&
 		"$codetag" chart -o "$scratch/picture.svg" "$scratch/picture" &&

@@ -67,7 +67,7 @@ check "page cache is in its group" $? "$file bytes; $(grep -E 'mm/(readahead|fil
 [ "$shmem" -ge $((5 << 20)) ]
 check "shared memory is in its group" $? "$shmem bytes; $(grep mm/shmem.c $CONTEXTS)"
 
-# What is accounted, and what is not.
+# Memory that is accounted, and memory that is not.
 in_group "echo 'hold all' >$CT/run"
 [ "$(held '^cases_page.c:' none)" -gt 0 ] &&
 	[ "$(awk '/hold_exact / && / cgroup=.group$/' $CONTEXTS | wc -l)" = 0 ]
@@ -76,7 +76,7 @@ check "pages that nobody accounts are in none" $? "$(grep cases_page.c $CONTEXTS
 	  END { print n + 0 }' $CONTEXTS)" -gt 0 ]
 check "accounted objects are in it" $? "$(grep hold_kmalloc_account $CONTEXTS)"
 
-# What is charged after it is allocated.
+# Memory that is charged after it is allocated.
 charged=$(awk '/^ *[0-9]/ && $2 && /hold_cache_charged / {
 	print ($0 ~ / accounted=yes / && $0 ~ / cgroup=.group$/) }' $CONTEXTS)
 equal "objects that are charged later are in it" 1 "$charged"

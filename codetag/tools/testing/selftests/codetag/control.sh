@@ -71,7 +71,7 @@ dd if=$CONTROL of="$WORK/b" bs=700 2>/dev/null
 cmp -s "$WORK/a" "$WORK/b"
 check "read in small pieces it is the same" $?
 
-# What the terms select, against what the lines say.
+# The lines that each term selects, compared with their texts.
 all=$(wc -l <$CONTROL)
 mine=$(grep -c '\[codetag_test\]' $CONTROL)
 slub=$(grep -c '^mm/slub\.c:' $CONTROL)

@@ -21,7 +21,7 @@ out := $(abspath $(OUT))
 dest := $(out)/selftests
 programs := $(wildcard $(here)/*.sh)
 helpers := $(patsubst $(here)/helpers/%.c,%,$(wildcard $(here)/helpers/*.c))
-# What the machine's own headers do not have yet.
+# Definitions that the machine's own headers lack.
 uapi := $(here)/../../../../include/uapi
 sources := $(wildcard $(here)/module/*.[ch]) $(here)/module/Kbuild
 

@@ -59,7 +59,7 @@ check "no debugfs is mounted in there" $?
 equal "nor is allocinfo read in a proc of its own" alone "$("$BIN/caps" user=65534 \
 	unshare -r -p -f --mount-proc sh -c '[ ! -e /proc/2000 ] && [ $$ = 1 ] && echo alone; cat /proc/allocinfo' 2>/dev/null)"
 
-# Who is root may name its tasks and hosts as it likes.
+# Root may give its tasks and hosts any names.
 if [ -e "$CONTEXTS" ]; then
 	echo 'file fs/pipe.c keys=task' >"$control"
 	# shellcheck disable=SC2016

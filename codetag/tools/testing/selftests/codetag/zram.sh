@@ -8,7 +8,7 @@
 
 kept=24
 
-# What zram has of zsmalloc, in pages: the third number of mm_stat
+# Pages that zram has of zsmalloc: the third number of mm_stat
 zram_pages() { awk -v page="$PAGE" '{ print $3 / page }' /sys/block/zram0/mm_stat; }
 
 prepare

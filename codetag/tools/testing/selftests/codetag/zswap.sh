@@ -11,7 +11,7 @@ parameters=/sys/module/zswap/parameters
 megabytes=24
 pages=$((megabytes * 1024 * 1024 / PAGE))
 
-# What zswap has of its allocators, in pages
+# Pages that zswap has of its allocators
 pool_pages() { echo $(($(cat $DEBUGFS/zswap/pool_total_size) / PAGE)); }
 # choose ALLOCATOR: have zswap use it; Linux 7.3 has zsmalloc only
 choose()

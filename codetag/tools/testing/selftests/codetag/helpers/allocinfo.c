@@ -951,7 +951,7 @@ static long syscall_32(long nr, long a, long b, long c)
 	return ret;
 }
 
-/* What a program for 32 bits does. Where the kernel has none it is killed. */
+/* A system call of a program for 32 bits. A kernel without such calls kills it. */
 static void for_32_bits(void)
 {
 	struct allocinfo_get_at *at = mmap(NULL, 4096, PROT_READ | PROT_WRITE,

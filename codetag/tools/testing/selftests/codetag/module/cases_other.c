@@ -141,7 +141,7 @@ static int hold_kvfree_rcu(struct ct_case *c)
 	return 0;
 }
 
-/* What is left of ten pages when nine are wanted. */
+/* The page that is left over if nine of ten are requested. */
 #ifdef vrealloc_node_align
 #define SHRUNK	(9 * PAGE_SIZE)
 #else
@@ -269,7 +269,7 @@ static int keep_pool(struct ct_case *c, mempool_t *pool, int nr,
 	return 0;
 }
 
-/* What a pool gives when its allocator has nothing. */
+/* The objects that a pool gives if its allocator fails. */
 static bool pool_is_dry;
 
 static void *dry_alloc(gfp_t gfp, void *data)
@@ -298,7 +298,7 @@ static int hold_mempool(struct ct_case *c)
 			return -ENOMEM;
 	}
 
-	/* What comes out of the reserve stays with the line of the pool. */
+	/* Objects of the reserve stay charged to the line of the pool. */
 	pool = ct_site(c, mempool_create(5, dry_alloc, mempool_kfree, (void *)40));
 	if (!pool || keep_pool(c, pool, 5, ct_kmalloc_cache(40)))
 		return -ENOMEM;

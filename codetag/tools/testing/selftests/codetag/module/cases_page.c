@@ -10,7 +10,7 @@
 
 #include "codetag_test.h"
 
-/* What kernels call by different names, and what not all of them have. */
+/* Functions that have other names in other kernels, or that some kernels lack. */
 #ifndef alloc_pages_bulk_array
 #define alloc_pages_bulk_array		alloc_pages_bulk
 #endif

@@ -40,7 +40,7 @@ enum kind {
 	PERCPU, BULK, REALLOC, KINDS
 };
 
-/* What is in a slot. Allocated here as well. */
+/* The content of a slot. Slots are allocated here, too. */
 struct thing {
 	enum kind kind;
 	unsigned int order;

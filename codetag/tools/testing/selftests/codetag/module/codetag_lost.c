@@ -103,7 +103,7 @@ static const struct rhashtable_params table_params = {
 	.head_offset = offsetof(struct kept, hash),
 };
 
-/* What is only written to would not be there. */
+/* __used: the compiler would drop variables that are only written. */
 static unsigned long tagged[NR_KEPT] __used, numbers[NR_KEPT] __used;
 static unsigned long *of_exact[NR_KEPT] __used;
 static phys_addr_t addresses[NR_KEPT] __used;

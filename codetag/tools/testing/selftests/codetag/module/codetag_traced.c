@@ -143,7 +143,7 @@ static void free_split(void *p)
 		__free_page((struct page *)p + i);
 }
 
-/* Whoever has the last reference frees the first page, __free_pages() only the others. */
+/* The last put_page() frees the first page, and __free_pages() only the others. */
 static void free_alone(void *p)
 {
 	get_page(p);

@@ -391,7 +391,7 @@ static int fill_contents(void)
  * ct_contents - one step of the test of contents
  * @step: fill, look, churn or drop
  *
- * What was wrong is in the report until the next fill.
+ * The report keeps an error until the next fill.
  *
  * Return: 0, or an error if the step could not be done.
  */
