@@ -14,7 +14,7 @@
 #include "change.h"
 #include "write/table.h"
 
-/* What can be armed */
+/* A kind of action that can be armed */
 struct armed_kind {
 	const char *action;	/* as the kernel calls it: "fault" */
 	const char *file;	/* the file in debugfs, which is also the word for many of them */

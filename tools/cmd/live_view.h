@@ -33,7 +33,7 @@ struct live {
 	size_t first, cursor;	/* of the rows */
 	int sideways;		/* of the names */
 	size_t help_first;
-	const char *prompt;	/* the text typed so far; NULL: no question is open */
+	const char *prompt;	/* the text as typed; NULL: no question is open */
 	bool asks;		/* the message is a question */
 	char message[160];
 	bool unread;		/* the message says why nothing could be read */

@@ -12,7 +12,7 @@ enum {
 /* "codetag report": how messages begin. Set once by main(). */
 extern const char *message_name;
 
-/* Flushes standard output. Returns the first error so far, or 0. */
+/* Flushes standard output. Returns the first error that was seen, or 0. */
 int message_flush(void);
 void warning(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void hint(const char *fmt, ...) __attribute__((format(printf, 1, 2)));

@@ -1004,8 +1004,8 @@ static void look_data(struct scan *s)
 }
 
 /*
- * KFENCE's metadata is set aside, but it has heads of RCU. What waits for its free with RCU is in
- * one list, so such a head can lead to objects of others.
+ * KFENCE's metadata is set aside, but it has heads of RCU. Objects that wait for
+ * their free with RCU are in one list, so such a head can lead to objects of others.
  */
 static void look_kfence(struct scan *s)
 {

@@ -86,7 +86,7 @@ static int64_t to_ms(struct tm *tm, const char *rest)
 	return is_epoch(seconds) ? seconds * 1000 : 0;
 }
 
-/* What date prints, in its usual formats and by itself. */
+/* The output of date, in its usual formats and by itself. */
 static int64_t parse_date(const char *s)
 {
 	static const char *const formats[] = {

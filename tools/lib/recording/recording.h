@@ -2,8 +2,8 @@
 /*
  * A recording: snapshots of a machine over time in one SQLite file.
  *
- * Rows are stored when they differ from the snapshot before, so the state of
- * site S in snapshot N is the row of S with the largest snapshot <= N; bytes is
+ * Rows are stored when they differ from the snapshot before. So the state of
+ * site S in snapshot N is the row of S with the largest snapshot <= N. bytes is
  * NULL once the row has vanished. The same goes for the samples of gauges, which
  * are 0 for a slab cache that has vanished. Each snapshot is one transaction:
  * after a crash at most the last is missing.

@@ -42,7 +42,7 @@ struct sample {
 struct recording {
 	sqlite3 *db;
 	int lock;	/* file descriptor of the writer, else -1 */
-	char *created;	/* the path, if the file is new and empty so far */
+	char *created;	/* the path, if the file is new and still empty */
 	sqlite3_stmt *statement[STATEMENTS];
 	char *error;
 	const char *hint;

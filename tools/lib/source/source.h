@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * All sources of snapshots: a copy of /proc/allocinfo, compressed or not; an archive of such
- * files, like a sosreport; a recording, of which FILE@N is the N-th snapshot (FILE alone is
- * FILE@-1, the last one); a database of 'codetag merge --sqlite'; a directory with any of
- * these.
+ * files, like a sosreport; a recording; a database of 'codetag merge --sqlite'; a directory with
+ * any of these. FILE@N is the N-th snapshot of a recording, and FILE alone is FILE@-1, the last.
  */
 #ifndef CODETAG_SOURCE_H
 #define CODETAG_SOURCE_H

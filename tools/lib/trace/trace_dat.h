@@ -7,7 +7,7 @@
 
 #include "trace/kmem_event.h"
 
-/* What such a file begins with. */
+/* Such a file begins with this. */
 #define TRACE_DAT_MAGIC "\027\010Dtracing"
 
 /*

@@ -52,7 +52,7 @@ kernel_in_title() {
 	! texts "$svg" | grep '^Linux'
 }
 
-# ticks SECONDS: the times on the axis of a recording whose snapshots are so far apart
+# ticks SECONDS: the times on the axis of a recording with SECONDS between its snapshots
 ticks() {
 	local db=$scratch/ticks.db
 	cp "$recording" "$db"

@@ -2,9 +2,9 @@
 # Allocations and frees: two readings, a recording, a counter that wraps around, a module that is
 # loaded again.
 
-# In a world of its own, $now and $counts are what the kernel has at each second: a busy line
-# allocates 2 a second and frees 1, and its counters wrap around within 10 s; zram is gone from
-# second 10 to 19, and has counted from 0 to a larger number then; ext4_mb_init is quiet.
+# In a world of its own, $now and $counts are what the kernel has at each second. A busy line
+# allocates 2 a second and frees 1, and its counters wrap around within 10 s. zram is gone from
+# second 10 to 19, and has counted from 0 to a larger number then. ext4_mb_init is quiet.
 pretend_activity() {
 	export now=$scratch/activity.allocinfo counts=$scratch/activity.counts
 	pretend() { # SECOND

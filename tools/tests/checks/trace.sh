@@ -58,7 +58,7 @@ fd_of() {
 	find "/proc/$2/fd" -lname "$1" -printf '%f\n' -quit 2>/dev/null
 }
 
-# A pipe without an end: the accounts so far, at Ctrl-C.
+# A pipe without an end: the accounts until Ctrl-C.
 trace_interrupted() {
 	local pipe=$scratch/endless writer pid status
 	mkfifo "$pipe" || return 1

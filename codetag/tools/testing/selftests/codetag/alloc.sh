@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# Every allocator, exactly: bytes and calls of each line while all is held,
-# after every second piece was freed and after all was freed; anywhere, from
-# one CPU to another, and inside of a memory cgroup.
+# Every allocator, exactly. Bytes and calls of each line are compared while all is held, after
+# every second piece was freed, and after all was freed. Three ways: anywhere, from one CPU to
+# another, and inside of a memory cgroup.
 # timeout: 240
 . "$(dirname "$0")/codetag.inc"
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 # Guards: KFENCE takes every Nth object of a chosen line and of no other, without a sample
-# interval, and reports an access to such an object after its free or behind its end.
+# interval. It reports an access to such an object after its free or behind its end.
 # guest: own
 # store: any
 # tcg: single

@@ -2,11 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Huge pages of hugetlb whose struct pages are freed (HVO).
 #
-# In a guest of its own: when such a page is freed Linux 6.12.117 leaves
-# struct pages behind that look like huge pages (the restored part of the
-# memory map is a copy of its first page), and the next compaction that comes
-# by dies in isolate_or_dissolve_huge_page(), with any profiler or none. A kernel
-# with DEBUG_VM notices, and gives up the pages.
+# In a guest of its own. When such a page is freed, Linux 6.12.117 leaves struct pages behind
+# that look like huge pages: the restored part of the memory map is a copy of its first page.
+# The next compaction that comes by dies in isolate_or_dissolve_huge_page(), with any profiler
+# or none. A kernel with DEBUG_VM notices, and gives up the pages.
 # guest: own
 . "$(dirname "$0")/codetag.inc"
 

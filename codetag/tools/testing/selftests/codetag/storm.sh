@@ -1,12 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# The stress test: everything at once for a while, and then a recount of all pages and objects:
-# processes, files on tmpfs and on ext4, compaction, huge pages, CPU hotplug,
-# modules that unload with live memory, memory pressure up to the OOM killer in
-# a memory cgroup and everywhere; with SPLIT=1 or the kernel parameter storm.split,
-# splitting the call sites of mm/, fs/ and net/, and, with TOGGLE=1 or storm.toggle,
-# switching vm.mem_profiling (see "tcg: single" in README.rst). With SWAP=0 or storm.noswap
-# there is no swap.
+# The stress test: everything at once for a while, and then a recount of all pages and objects.
+# Processes, files on tmpfs and on ext4, compaction, huge pages, CPU hotplug, modules that unload
+# with live memory. Memory pressure up to the OOM killer, in a memory cgroup and everywhere.
+# SPLIT=1 or the kernel parameter storm.split: the call sites of mm/, fs/ and net/ are split.
+# TOGGLE=1 or storm.toggle: vm.mem_profiling is switched (see "tcg: single" in README.rst).
+# SWAP=0 or storm.noswap: there is no swap.
 # guest: own
 # disk: 256M
 # timeout: 300

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# "codetag sweep" finds the error path of the module codetag_leaky that leaks, hangs, complaints
-# in the kernel's log and bad exit statuses; it goes on where a crash has ended it, and leaves
+# "codetag sweep" finds the error path of the module codetag_leaky that leaks. It finds hangs,
+# complaints in the kernel's log and bad exit statuses. It goes on after a crash, and leaves
 # neither faults nor processes behind.
 # store: any
 # timeout: 240

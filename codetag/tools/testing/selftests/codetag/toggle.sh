@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# Switching vm.mem_profiling off and on: counted memory is uncharged even if it is freed while off,
-# memory that is allocated while off is never counted, and the numbers do not drift when profiling
-# is switched under load.
+# Switching vm.mem_profiling off and on. Counted memory is uncharged even if it is freed while off.
+# Memory that is allocated while off is never counted. The numbers do not drift when profiling is
+# switched under load.
 # timeout: 240
 # tcg: single
 . "$(dirname "$0")/codetag.inc"

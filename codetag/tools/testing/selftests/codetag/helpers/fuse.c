@@ -2,9 +2,9 @@
 /*
  * fuse DIRECTORY PAGES - mount a file system with one file of so many pages
  *
- * "file" is full of the letter F. What is read of it goes from a pipe to the
- * kernel by splice() with SPLICE_F_MOVE, a whole page at a time, so that the kernel
- * can take the pages themselves. Ends when it is unmounted.
+ * "file" is full of the letter F. Its content goes from a pipe to the kernel by
+ * splice() with SPLICE_F_MOVE, a whole page at a time. So the kernel can take the pages
+ * themselves. The program ends when the file system is unmounted.
  */
 #define _GNU_SOURCE
 #include <errno.h>

@@ -40,9 +40,8 @@ static size_t vmalloc_extent(void *p, size_t size)
 }
 
 /*
- * vmalloc() charges to its caller the pages, each of which is a call, and the
- * array of pointers to them, which comes from vmalloc() again when it is
- * larger than a page.
+ * vmalloc() charges its pages to its caller, each as a call of its own. It also charges the
+ * array of pointers to them. A large array comes from vmalloc() again.
  */
 static int keep_vmalloc(struct ct_case *c, ct_free_t free, void *p, size_t size)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Threads that allocate and free at random on every CPU, until they are told
- * to stop. What one thread allocated another one frees, mostly on another CPU.
+ * to stop. Other threads free the memory, mostly on another CPU.
  * On x86 one more sends NMIs to all CPUs, which allocate and free as well if
  * the kernel has allocators for that. When all is over the lines of this file
  * have to show zero.
