@@ -43,6 +43,21 @@ def test_planted(text, work):
     assert fails(SCRIPTS / "check-text", planted).has("1 findings.*")
 
 
+@table(
+    "name, text",
+    ("text: a comment of a script", "planted.sh", "#!/bin/sh\n# {}\n{}\n"),
+    ("text: a comment of a script without a suffix", "planted", "#!/bin/sh\n# {}\n{}\n"),
+    ("text: a comment of C", "planted.c", "/* {} */\n{}\n"),
+    ("text: the message of a patch", "planted.patch", "Subject: [PATCH] x\n\n{}\n---\n\n{}\n"),
+    ("text: a cover letter", "cover-letter", "Title\n\n{}\n\n  {}\n"),
+)
+def test_kinds(name, text, work):
+    """A bad sentence is found where people read it, and not in code, diffs and tables."""
+    planted = text.format("What is skipped cannot be.", "What is shown cannot be.")
+    assert fails(SCRIPTS / "check-text", write(work / name, planted)).has("1 findings.*")
+    run(SCRIPTS / "check-text", write(work / name, ""))
+
+
 @named("text: tables are those of the results")
 def test_tables():
     run(ROOT / "benchmarks/write-tables", "--check")

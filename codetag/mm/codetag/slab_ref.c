@@ -388,32 +388,16 @@ u16 *codetag_slab_ref_slow(const struct kmem_cache *s, const void *object)
 	return codetag_slab_ref_in(s, slab, addr);
 }
 
-/**
- * codetag_slab_alloc_slow - charge any object of any cache to the current call site
- * @s:		cache
- * @gfp:	how it was allocated
- * @object:	new object
- * @size:	bytes that were asked for
- *
- * Context: Any.
- */
-void codetag_slab_alloc_slow(struct kmem_cache *s, gfp_t gfp, void *object, size_t size)
+/* codetag_slab_alloc_slow() for split sites and KFENCE: here so that only they have a frame. */
+static noinline void codetag_slab_alloc_context(struct kmem_cache *s, struct slab *slab,
+						gfp_t gfp, void *object, size_t size)
 {
-	struct slab *slab = virt_to_slab(kasan_reset_tag(object));
 	const struct codetag_alloc alloc = {
 		.size = size, .nid = slab_nid(slab),
 		.gfp = gfp, .accounted = codetag_slab_accounted(s, gfp),
 	};
 	unsigned int id;
 	u16 *ref;
-
-	if (!mem_alloc_profiling_enabled())
-		return;
-	/* It may be that only the slab was not known. */
-	if (!is_kfence_address(object) &&
-	    (codetag_slab_alloc_fast(s, slab, object) ||
-	     codetag_slab_alloc_split_fast(s, slab, gfp, object, size)))
-		return;
 
 	preempt_disable();
 	id = codetag_charged_id(&alloc, CODETAG_ID_MAX);
@@ -427,6 +411,28 @@ void codetag_slab_alloc_slow(struct kmem_cache *s, gfp_t gfp, void *object, size
 		codetag_traced_alloc(id, object, s->size, gfp, alloc.nid);
 	}
 	preempt_enable();
+}
+
+/**
+ * codetag_slab_alloc_slow - charge any object of any cache to the current call site
+ * @s:		cache
+ * @gfp:	how it was allocated
+ * @object:	new object
+ * @size:	bytes that were asked for
+ *
+ * Context: Any.
+ */
+void codetag_slab_alloc_slow(struct kmem_cache *s, gfp_t gfp, void *object, size_t size)
+{
+	struct slab *slab = virt_to_slab(kasan_reset_tag(object));
+
+	if (!mem_alloc_profiling_enabled())
+		return;
+	/* It may be that only the slab was not known. */
+	if (is_kfence_address(object) ||
+	    (!codetag_slab_alloc_fast(s, slab, object) &&
+	     !codetag_slab_alloc_split_fast(s, slab, gfp, object, size)))
+		codetag_slab_alloc_context(s, slab, gfp, object, size);
 }
 
 /**

@@ -18,8 +18,9 @@
  *   physical addresses in allocated memory, have to be beside another one of the same call site.
  * - The pointer to the next free object, left in an object that was free, does not count, unless
  *   the call site writes to that word of its objects.
- * - Old words do not count: those of free block requests and of a struct net that waits for its free;
- *   pages of kvfree_rcu() behind the last address; owners of free rw_semaphores; links of slabs.
+ * - Old words do not count: those of free block requests and of a struct net that waits for its
+ *   free; pages of kvfree_rcu() behind the last address; owners of free rw_semaphores; links of
+ *   slabs.
  * - Pages that were split from one allocation follow the first of them, if an address leads there.
  * - Words in memory that holds ids of codetag do not count: four ids can look like an address. This
  *   memory is never lost.

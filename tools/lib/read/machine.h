@@ -49,7 +49,7 @@ struct machine {
 	struct holders vmalloc;		/* areas with pages, by caller */
 	struct holders boot;		/* kept at boot, by the line that took it */
 	struct holders processes;	/* anonymous memory, by command */
-	int64_t moved;			/* change of the free bytes while all this was read */
+	int64_t moved;			/* change of MemFree while all this was read; 0: not known */
 	struct cgroup {
 		char *name;
 		int64_t bytes;		/* its whole charge */

@@ -210,7 +210,7 @@ static int64_t free_memory(void)
 
 void host_read_live(struct snapshot *host, const struct host_options *options)
 {
-	int64_t free_before = free_memory();
+	int64_t free_before = options->holders ? free_memory() : 0;
 	struct utsname names;
 	struct timespec now;
 	bool counted = options->recount && recount();
@@ -233,8 +233,8 @@ void host_read_live(struct snapshot *host, const struct host_options *options)
 	}
 	if (options->activity)
 		read_activity(host);
-	host->machine.moved = sub64(free_memory(), free_before);
 	if (options->holders) {
+		host->machine.moved = sub64(free_memory(), free_before);
 		read_reclaim(&host->machine.slabinfo);
 		host_read_processes(&host->machine.processes, options->pss);
 		read_cgroups(&host->machine, CGROUP_DIR, 2);

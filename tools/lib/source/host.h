@@ -39,8 +39,8 @@ double host_activity(struct snapshot *now, const struct snapshot *before);
 /*
  * Calls @visit with each machine in @path, which takes it over. @path is an archive, a
  * recording, or a directory with copies of the files of a machine or with several such
- * directories. Or it is a copy of meminfo or allocinfo with the others beside it. Returns false after a message if
- * it is none of these.
+ * directories. Or it is a copy of meminfo or allocinfo with the others beside it. Returns false
+ * after a message if it is none of these.
  */
 bool host_read(const char *path, void (*visit)(void *data, struct snapshot *host), void *data);
 

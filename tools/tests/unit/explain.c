@@ -7,12 +7,12 @@
 #include "base/text.h"
 #include "unit.h"
 
-/* How much the free memory of 1 GiB changed while it was read, and whether that is told. */
+/* Messages about free memory that changed by @moved bytes during the reading, on 1 GiB */
 void test_explain(void)
 {
 	static const struct {
 		int64_t moved;
-		const char *told;	/* NULL: nothing */
+		const char *message;	/* NULL: none */
 	} cases[] = {
 		{ 0, NULL },
 		{ 512 << 10, NULL },
@@ -20,16 +20,20 @@ void test_explain(void)
 		{ 2 << 20, "2.0M were freed while" },
 		{ -(2 << 20), "2.0M were allocated while" },
 	};
-	struct explanation e = { .installed = 1 << 30, .cpu_lists_known = true, .has_sites = true, .exact = true };
+	struct explanation e = {
+		.installed = 1 << 30, .cpu_lists_known = true, .has_sites = true, .exact = true,
+	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-		struct snapshot host = { .machine = { .profiling = PROFILING_ON, .moved = cases[i].moved } };
-		const char *told = cases[i].told;
+		struct snapshot host = {
+			.machine = { .profiling = PROFILING_ON, .moved = cases[i].moved },
+		};
+		const char *message = cases[i].message;
 		struct text lines = { 0 };
 
 		missing_find(&lines, &e, &host);
-		expect(told ? strstr(lines.s, told) != NULL : !lines.len,
-		       "explain: %lld bytes moved: %s", (long long)cases[i].moved, told ? told : "nothing is told");
+		expect(message ? strstr(lines.s, message) != NULL : !lines.len, "explain: %lld bytes moved: %s",
+		       (long long)cases[i].moved, message ? message : "no message");
 		text_free(&lines);
 	}
 }
