@@ -12,7 +12,7 @@ import benchlib as lib
 
 
 def first_line(*command):
-    """What a program says about itself"""
+    """The first line of the output of a program, for its version"""
     try:
         done = subprocess.run(command, capture_output=True, text=True, check=True)
         return done.stdout.splitlines()[0]

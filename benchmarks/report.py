@@ -76,7 +76,7 @@ def cycle_cell(data, variant, place, case):
 
 
 def groups(chosen):
-    """A narrow table for each source of kernels, ours beside what it is compared with"""
+    """A narrow table for each source of kernels, codetag beside what it is compared with"""
     for source in dict.fromkeys((lib.KVER, lib.NEWEST_KVER, "ours", "roomy", "alone", "owner")):
         names = [v for v in chosen if lib.source_of(v) == source]
         if source in ("ours", "roomy", "alone") and names and f"{lib.KVER}-none" in chosen:
@@ -208,7 +208,7 @@ def tables(data, chosen, fast):
 
 
 def head(data):
-    """What was measured on what"""
+    """The machine and the programs of the measurement"""
     facts = dict(data.get("machine", {}))
     facts.update({f"Linux {k}": v for k, v in data.get("sources", {}).items()})
     lines = ["<!-- SPDX-License-Identifier: GPL-2.0-only -->", f"# Results of {data.get('date')}", ""]

@@ -25,7 +25,7 @@ static int kvmalloc_64k(struct bench_sample *s, unsigned int rounds)
 }
 
 /*
- * What a percpu allocation takes depends on the holes that it finds on its way.
+ * The cost of a percpu allocation depends on the holes that it finds on its way.
  * So others fill these first.
  */
 #define PERCPU_FILL	512
@@ -84,7 +84,7 @@ static int stack_trace(struct bench_sample *s, unsigned int rounds, unsigned int
 			   barrier());
 }
 
-/* What any tool takes that wants to know who allocates. */
+/* The cost of any tool that wants to know the callers of an allocation */
 static int stack_trace_8(struct bench_sample *s, unsigned int rounds)
 {
 	return stack_trace(s, rounds, 8, 0);

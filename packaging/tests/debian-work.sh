@@ -107,9 +107,9 @@ postgresql()
 	systemctl stop postgresql
 }
 
-# Left out: modules that take hardware away from others or are made to crash a kernel; tcrypt,
-# which tests for minutes and makes the kernel warn if it is ended early; nettel, which maps the
-# flash of a board at an address that is memory on other machines, so the kernel warns.
+# Left out are modules that take hardware away from others or are made to crash a kernel.
+# tcrypt tests for minutes and makes the kernel warn if it is ended early. nettel maps the flash of
+# a board at an address that is memory on other machines, so the kernel warns.
 modules()
 {
 	loaded=0 refused=0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What the tests of the scripts share."""
+"""Shared by the tests of the scripts"""
 
 import os
 import re
@@ -28,7 +28,7 @@ def table(arguments, *rows):
 
 
 class Result(str):
-    """What a command printed, and its exit status."""
+    """The output of a command, and its exit status"""
     status: int
 
     def has(self, pattern):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What ends a guest, on a kernel of FLAVOUR (default checks)."""
+"""The ends of guests, on a kernel of FLAVOUR (default checks)."""
 
 import os
 import re

@@ -49,6 +49,12 @@ def test_planted(text, work):
     ("text: a comment of a script without a suffix", "planted", "#!/bin/sh\n# {}\n{}\n"),
     ("text: a comment of C", "planted.c", "/* {} */\n{}\n"),
     ("text: the message of a patch", "planted.patch", "Subject: [PATCH] x\n\n{}\n---\n\n{}\n"),
+    ("text: a message in C", "planted.c", 'print("is "\n"it? {}" /* */\n);\nprint("  {}");\n'),
+    ("text: a comment that a patch adds", "planted.patch", "---\n+++ b/x.c\n@@ -0,0 +1 @@\n+/* {} */\n-/* {} */\n"),
+    ("text: the help of an option", "Kconfig", "config X\n\thelp\n\t  {}\n\tdefault {}\n"),
+    ("text: the description of an interface", "debugfs-codetag", "What:\t\tx\nDescription:\n\t\t{}\nWhat: {}\n"),
+    ("text: the text of --help", "planted", '#!/bin/sh\nusage="x\n\n{}"\nrows="x\n{}"\n'),
+    ("text: a docstring", "planted.py", 'def f():\n    """{}"""\n    x = "{}"\n'),
     ("text: a cover letter", "cover-letter", "Title\n\n{}\n\n  {}\n"),
 )
 def test_kinds(name, text, work):

@@ -199,8 +199,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 static const struct argp argp = {
 	options, parse, "[FILE] [QUERY…]",
 	"Shows the contexts of split call sites (see codetag split) and the memory of each, "
-	"by stack, age, size, task … FILE can also be an image of a machine's memory, such as a "
-	"dump of kdump: stacks then have the names that the kernel in it has itself."
+	"by stack, age, size or task. FILE can also be an image of a machine's memory, such as a "
+	"dump of kdump: stacks then have the names that the kernel in it has."
 	"\vThe caller is the innermost function of the stack that is neither that of the call "
 	"site nor a helper that allocates for others. Its module is the one nearest to the "
 	"allocation in the stack, or vmlinux. Ages are in seconds.\n\n"

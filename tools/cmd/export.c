@@ -248,7 +248,7 @@ static const struct argp argp = {
 	options, parse, "--format FORMAT [FILE…] [QUERY…]",
 	"Writes a snapshot, or the sum of several files, in the format of another tool."
 	"\vThe stack of a call site is its path and its function. Prometheus text "
-	"has the 200 largest groups, or --top N, and the sum of the others; it sums by place "
+	"has the 200 largest groups, or --top N, and the sum of the others. It sums by place "
 	"unless --group says otherwise, because line numbers differ in the next kernel. With "
 	"--contexts the stacks are those of the kernel.\n\n"
 	"Examples:\n"

@@ -60,10 +60,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 static const struct argp argp = {
 	options, parse, "[QUERY…]",
 	"Lists objects in an image of memory to which no pointer leads from the kernel's data, "
-	"stacks or registers, by call site; with QUERY only those of the call sites that it "
-	"selects. Most are leaks. A kernel can also keep an object that it will never need "
+	"stacks or registers, by call site. With QUERY it lists only those of the call sites that "
+	"QUERY selects. Most are leaks. A kernel can also keep an object that it will never need "
 	"again, and so not keep its address. HEADS counts the objects that no other lost "
-	"object leads to. What is still on a list or in a cache is not lost."
+	"object leads to. An object that is still on a list or in a cache is not lost."
 	"\vExamples:\n"
 	"  codetag lost --image vmcore\n"
 	"  codetag lost --image vmcore --examples 5 module nf_conntrack\n"

@@ -112,9 +112,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 static const struct argp argp = {
 	options, parse, "-o FILE",
-	"Writes snapshots of allocinfo, of allocations and frees, meminfo, vmstat, slabinfo and zoneinfo, of the contexts "
-	"of call sites that are split, of the largest processes, and of the memory kept at boot, into one SQLite "
-	"file, for replay, leaks and chart. Only changes are stored. However it ends, "
+	"Writes snapshots into one SQLite file, for replay, leaks, where and chart: allocinfo, meminfo, vmstat, "
+	"slabinfo and zoneinfo, allocations and frees, the contexts of split call sites, the largest "
+	"processes, and the memory kept at boot. Only changes are stored. However it ends, "
 	"at most the last snapshot is missing."
 	"\vThe tables are described in codetag-record(5).\n\n"
 	"Examples:\n"

@@ -3,6 +3,7 @@
 """Uses the pages of 'codetag chart -o FILE.html' in headless Chromium as a user does.
 
 Usage: browser.py CODETAG ALLOCINFO RECORDING SCREENSHOT-DIR
+
 Clicks, searches, zooms and slides with real events, compares the numbers on the page with
 'codetag report --json', and leaves a screenshot of each view to be looked at. By hand only
 (make -C tools test-browser): Chromium takes 290 MB.
