@@ -355,7 +355,8 @@ int cmd_static(int argc, char **argv)
 			warning("no object file of %s is below %s", o.dir, o.branch);
 			status = STATUS_FOUND;
 		}
-		qsort_r(rows.row, rows.count, sizeof(*rows.row), compare, &o.key);
+		if (rows.count)
+			qsort_r(rows.row, rows.count, sizeof(*rows.row), compare, &o.key);
 		count = o.top && o.top < rows.count ? o.top : rows.count;
 		if (o.output.json)
 			print_json(&rows, count, &o);

@@ -3,6 +3,7 @@
 """Makes a recording with known trends through 'codetag record'.
 
 Usage: make-recording.py CODETAG OUT.db COUNT
+
 One site leaks, one is a sawtooth, one grows once, one stops growing; one row is
 doubled, one vanishes and comes back, one module goes and another comes. The times are then set to
 one minute apart, so that what is printed does not depend on the machine.

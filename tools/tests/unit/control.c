@@ -11,7 +11,7 @@ static bool same(const char *a, const char *b)
 	return a && b ? !strcmp(a, b) : a == b;
 }
 
-/* What follows the tag in a line of "control" */
+/* The notes behind the tag in a line of "control" */
 static void test_notes(void)
 {
 	static const struct {
