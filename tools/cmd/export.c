@@ -108,9 +108,6 @@ static char *help(int key, const char *text, void *input)
 /* Checks "host=web1"; names that the series use themselves are taken. */
 static void add_label(struct options *o, char *arg, struct argp_state *state)
 {
-	static const char *const taken[] = {
-		"file", "line", "module", "func", "dir", "subsystem", "release",
-	};
 	static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_";
 	char *equals = strchr(arg, '=');
 	size_t len = equals ? (size_t)(equals - arg) : 0;
@@ -123,9 +120,8 @@ static void add_label(struct options *o, char *arg, struct argp_state *state)
 	if (len == 4 && !strncmp(arg, "host", 4))
 		selection_label(&o->selection, arg, state);
 	*equals = '\0';
-	for (size_t i = 0; i < sizeof(taken) / sizeof(*taken); i++)
-		if (!strcmp(arg, taken[i]))
-			argp_error(state, "the series have a label %s of their own", arg);
+	if (prometheus_has_label(arg))
+		argp_error(state, "the series have a label %s of their own", arg);
 	GROW(o->label, o->labels, o->labels_room);
 	o->label[o->labels++] = (struct export_label){ arg, equals + 1 };
 }

@@ -76,7 +76,7 @@ static const struct memory_kind kinds[] = {
 		.sum = { "Balloon" },
 	},
 	[MEMORY_POISONED] = {
-		"poisoned", "broken memory", "meminfo HardwareCorrupted",
+		"poisoned", "pages with hardware errors", "meminfo HardwareCorrupted",
 		.sum = { "HardwareCorrupted" },
 	},
 	[MEMORY_PAGES] = {

@@ -16,12 +16,22 @@
 #define MAX_STACK_TEXT 65536
 #define MAX_GFP_NAMES 128
 
+struct reader;
+
+/* A key of split call sites: how to read its value from the words of a context */
+struct key {
+	const char *name;
+	/* Appends "NAME=VALUE" and returns the number of words of the value. NULL: it has frames. */
+	size_t (*put)(const struct reader *r, const uint64_t *word);
+};
+
 struct reader {
 	const struct image_sites *sites;
 	struct image *image;
 	struct image_functions *functions;
 	struct text *out;
-	char key[MAX_KEYS][16];
+	char name[MAX_KEYS][16];	/* of the keys of the kernel in the image, in its order */
+	const struct key *key[MAX_KEYS];	/* NULL: of a kernel newer than this program */
 	size_t keys;
 	uint64_t now;	/* seconds since boot */
 	void (*age)(void *data, uint16_t id, const char *age);
@@ -60,9 +70,9 @@ static void put_tag(const struct reader *r, uint16_t id)
 	text_free(&name);
 }
 
-static bool has_frames(const char *key)
+static bool has_frames(const struct key *key)
 {
-	return !strcmp(key, "stack") || !strcmp(key, "caller");
+	return key && !key->put;
 }
 
 static void put_keys(const struct reader *r, uint32_t split, uint32_t max)
@@ -77,7 +87,7 @@ static void put_keys(const struct reader *r, uint32_t split, uint32_t max)
 	for (size_t i = 0; i < r->keys; i++) {
 		if (!(split >> i & 1))
 			continue;
-		text_printf(r->out, "%c%s", separator, r->key[i]);
+		text_printf(r->out, "%c%s", separator, r->name[i]);
 		separator = ',';
 		if (has_frames(r->key[i]))
 			split |= 1U << 31;
@@ -144,10 +154,11 @@ static void count_split(void *data, const char *raw)
 
 /* ---- values ------------------------------------------------------------------------------ */
 
-static void put_gfp(const struct reader *r, uint64_t flags)
+static size_t put_gfp(const struct reader *r, const uint64_t *word)
 {
 	struct image *image = r->image;
 	const uint64_t *n = image->n;
+	uint64_t flags = (uint32_t)(*word >> n[N_GFP_SHIFT]);
 	const char *separator = "";
 
 	text_puts(r->out, " gfp=");
@@ -166,57 +177,92 @@ static void put_gfp(const struct reader *r, uint64_t flags)
 	}
 	if (flags)
 		text_printf(r->out, "%s%#" PRIx64, separator, flags);
+	return 1;
 }
 
 /* The smallest and largest age of its allocations, in seconds */
-static void put_age(const struct reader *r, uint64_t age)
+static size_t put_age(const struct reader *r, const uint64_t *word)
 {
-	uint64_t start = (uint32_t)age, end = start + (age >> 32);
+	uint64_t start = (uint32_t)*word, end = start + (*word >> 32);
 
 	text_printf(r->out, " age=%" PRIu64 "-%" PRIu64, r->now > end ? r->now - end : 0,
 		    r->now > start ? r->now - start : 0);
-}
-
-static void put_small(const struct reader *r, const char *key, uint64_t word)
-{
-	const uint64_t *n = r->image->n;
-
-	if (!strcmp(key, "gfp"))
-		put_gfp(r, (uint32_t)(word >> n[N_GFP_SHIFT]));
-	else if (!strcmp(key, "cpu"))
-		text_printf(r->out, " cpu=%u", (unsigned int)(word >> n[N_CPU_SHIFT] & 0x3fff));
-	else if (!strcmp(key, "accounted"))
-		text_printf(r->out, " accounted=%s", word >> n[N_ACCOUNTED_SHIFT] & 1 ? "yes" : "no");
-	else if (strcmp(key, "node"))
-		text_printf(r->out, " %s=?", key);
-	else if (!(uint16_t)word)
-		text_puts(r->out, " node=all");
-	else
-		text_printf(r->out, " node=%d", (uint16_t)word - 1);
-}
-
-/* Reads the value of another key. Returns its number of words, 0 for a key of a newer kernel. */
-static size_t put_value(const struct reader *r, const char *key, const uint64_t *word)
-{
-	const uint64_t *n = r->image->n;
-	uint64_t group = *word & ~(UINT64_MAX << n[N_HIERARCHY_SHIFT]);
-
-	if (!strcmp(key, "task")) {
-		text_puts(r->out, " task=");
-		text_add_name(r->out, (const char *)word, n[N_TASK_NAME]);
-		return n[N_TASK_NAME] / 8;
-	}
-	if (!strcmp(key, "age"))
-		put_age(r, *word);
-	else if (!strcmp(key, "cgroup") && !*word)
-		text_puts(r->out, " cgroup=none");
-	else if (!strcmp(key, "cgroup"))
-		text_printf(r->out, " cgroup=%" PRIu64, group);
-	else if (!strcmp(key, "size"))
-		text_printf(r->out, " size=%" PRIu64, *word);
-	else
-		return 0;
 	return 1;
+}
+
+static size_t put_cpu(const struct reader *r, const uint64_t *word)
+{
+	text_printf(r->out, " cpu=%u", (unsigned int)(*word >> r->image->n[N_CPU_SHIFT] & 0x3fff));
+	return 1;
+}
+
+static size_t put_accounted(const struct reader *r, const uint64_t *word)
+{
+	text_printf(r->out, " accounted=%s", *word >> r->image->n[N_ACCOUNTED_SHIFT] & 1 ? "yes" : "no");
+	return 1;
+}
+
+static size_t put_node(const struct reader *r, const uint64_t *word)
+{
+	if ((uint16_t)*word)
+		text_printf(r->out, " node=%d", (uint16_t)*word - 1);
+	else
+		text_puts(r->out, " node=all");
+	return 1;
+}
+
+static size_t put_task(const struct reader *r, const uint64_t *word)
+{
+	size_t size = r->image->n[N_TASK_NAME];
+
+	text_puts(r->out, " task=");
+	text_add_name(r->out, (const char *)word, size);
+	return size / 8;
+}
+
+static size_t put_cgroup(const struct reader *r, const uint64_t *word)
+{
+	if (*word)
+		text_printf(r->out, " cgroup=%" PRIu64, *word & ~(UINT64_MAX << r->image->n[N_HIERARCHY_SHIFT]));
+	else
+		text_puts(r->out, " cgroup=none");
+	return 1;
+}
+
+static size_t put_size(const struct reader *r, const uint64_t *word)
+{
+	text_printf(r->out, " size=%" PRIu64, *word);
+	return 1;
+}
+
+static const struct key keys[] = {
+	{ "stack", NULL },
+	{ "caller", NULL },
+	{ "age", put_age },
+	{ "size", put_size },
+	{ "task", put_task },
+	{ "cgroup", put_cgroup },
+	{ "node", put_node },
+	{ "cpu", put_cpu },
+	{ "gfp", put_gfp },
+	{ "accounted", put_accounted },
+};
+
+static const struct key *find_key(const char *name)
+{
+	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++)
+		if (!strcmp(name, keys[i].name))
+			return &keys[i];
+	return NULL;
+}
+
+/* Appends the value of a key of the kernel. Returns its number of words, 0 if they are not known. */
+static size_t put_value(const struct reader *r, size_t key, const uint64_t *word)
+{
+	if (r->key[key] && !has_frames(r->key[key]))
+		return r->key[key]->put(r, word);
+	text_printf(r->out, " %s=?", r->name[key]);
+	return 0;
 }
 
 /* Values are packed in the order of the keys. */
@@ -233,16 +279,17 @@ static void put_values(const struct reader *r, const char *raw)
 	for (size_t i = 0; i < r->keys; i++) {
 		if (!(split & n[N_SMALL_KEYS] & 1U << i))
 			continue;
-		put_small(r, r->key[i], value[0]);
+		put_value(r, i, value);
 		word = 1;
 	}
 	/* The values behind one that is not known are not known, either. */
 	for (size_t i = 0; i < r->keys && word < words; i++) {
 		if (!(split >> i & 1) || n[N_SMALL_KEYS] >> i & 1 || has_frames(r->key[i]))
 			continue;
-		taken = taken ? put_value(r, r->key[i], &value[word]) : 0;
-		if (!taken)
-			text_printf(r->out, " %s=?", r->key[i]);
+		if (taken)
+			taken = put_value(r, i, &value[word]);
+		else
+			text_printf(r->out, " %s=?", r->name[i]);
 		word += taken;
 	}
 }
@@ -361,8 +408,10 @@ static bool reader_begin(struct reader *r, const struct image_sites *sites, stru
 	*r = (struct reader){ .sites = sites, .image = image, .out = out, .keys = n[N_NR_KEYS] };
 	if (!n[N_SITES] || !layout_sane(image))
 		return false;
-	for (size_t i = 0; i < r->keys; i++)
-		image_string(image, image_u64(image, n[N_KEY_NAMES] + 8 * i), r->key[i], sizeof(r->key[i]));
+	for (size_t i = 0; i < r->keys; i++) {
+		image_string(image, image_u64(image, n[N_KEY_NAMES] + 8 * i), r->name[i], sizeof(r->name[i]));
+		r->key[i] = find_key(r->name[i]);
+	}
 	/* Without the time during which the machine was suspended. */
 	r->now = (image_u64(image, n[N_JIFFIES]) - n[N_JIFFIES_BEGIN]) / n[N_HZ];
 	return true;

@@ -20,6 +20,36 @@ static const char *const words[] = {
 	[BY_HOST] = "host",
 };
 
+enum own_label { LABEL_FILE, LABEL_LINE, LABEL_MODULE, LABEL_FUNC, LABEL_KIND, LABEL_RELEASE };
+
+/* The labels of series beside the names of groupings */
+static const char *const own_labels[] = {
+	[LABEL_FILE] = "file",
+	[LABEL_LINE] = "line",
+	[LABEL_MODULE] = "module",
+	[LABEL_FUNC] = "func",
+	[LABEL_KIND] = "kind",
+	[LABEL_RELEASE] = "release",
+};
+
+/* Whether the only label of a group is the name of its grouping */
+static bool has_one_label(enum group_by by)
+{
+	return by != BY_SITE && by != BY_ROW && by != BY_PLACE;
+}
+
+bool prometheus_has_label(const char *name)
+{
+	for (size_t i = 0; i < sizeof(own_labels) / sizeof(*own_labels); i++)
+		if (!strcmp(name, own_labels[i]))
+			return true;
+	/* The user names the host of a file by a label. */
+	for (enum group_by by = 0; by < sizeof(words) / sizeof(*words); by++)
+		if (by != BY_HOST && has_one_label(by) && !strcmp(name, grouping_name(by)))
+			return true;
+	return false;
+}
+
 /*
  * The format is UTF-8: other bytes, and those of unsafe characters, become "\xff". A backslash
  * that would be ambiguous is escaped in the same way, so that different names stay different.
@@ -46,29 +76,33 @@ void prometheus_label(FILE *out, bool *first, const char *name, const char *valu
 	putc('"', out);
 }
 
+static void put_own(FILE *out, bool *first, enum own_label label, const char *value)
+{
+	prometheus_label(out, first, own_labels[label], value);
+}
+
 static void write_group(FILE *out, bool *first, const struct groups *groups,
 			const struct group *group)
 {
 	enum group_by by = groups->by.by;
 	struct text line = { 0 };
 
-	if (by != BY_SITE && by != BY_PLACE) {
+	if (has_one_label(by)) {
 		prometheus_label(out, first, grouping_name(by), group->name);
 		return;
 	}
-	prometheus_label(out, first, "file", group->site->file);
+	put_own(out, first, LABEL_FILE, group->site->file);
 	if (by == BY_SITE) {
 		text_printf(&line, "%u", group->site->line);
 		/* In other kernels the call sites differ. */
 		if (group->site->namesake)
 			text_printf(&line, " (%u)", group->site->namesake);
-		prometheus_label(out, first, "line", line.s);
+		put_own(out, first, LABEL_LINE, line.s);
 		text_free(&line);
 	}
-	prometheus_label(out, first, "module",
-		    group->site->module ? group->site->module : "vmlinux");
-	prometheus_label(out, first, "func", group->site->func);
-	prometheus_label(out, first, "kind", kind_word(site_kind(group->site)));
+	put_own(out, first, LABEL_MODULE, group->site->module ? group->site->module : "vmlinux");
+	put_own(out, first, LABEL_FUNC, group->site->func);
+	put_own(out, first, LABEL_KIND, kind_word(site_kind(group->site)));
 }
 
 /* @group NULL: a series without a group; @kernel NULL: a series without a kernel. */
@@ -83,7 +117,7 @@ static void write_series(FILE *out, const struct export *export, const char *nam
 	if (group)
 		write_group(out, &first, export->groups, group);
 	if (kernel)
-		prometheus_label(out, &first, "release", kernel);
+		put_own(out, &first, LABEL_RELEASE, kernel);
 	fprintf(out, "%s %" PRId64 "\n", first ? "" : "}", value);
 }
 
@@ -115,7 +149,7 @@ static void write_kinds(FILE *out, const struct export *export, const char *name
 		fputs(name, out);
 		for (size_t k = 0; k < export->labels; k++)
 			prometheus_label(out, &first, export->label[k].name, export->label[k].value);
-		prometheus_label(out, &first, "kind", memory_kind(i)->name);
+		put_own(out, &first, LABEL_KIND, memory_kind(i)->name);
 		fprintf(out, "} %" PRId64 "\n", bytes[i]);
 	}
 }
