@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Compressed files and archives."""
+
+import gzip
+import shutil
+from pathlib import Path
+
+import pytest
+
+from support import CODETAG, built, codetag, named, needs_feature, needs_program, refused, run, survives, table
+
+DATA = "data/recorded-ours-6.12"
+
+
+@named("archive/static")
+def test_static(work):
+    """A build without libarchive says what it cannot do."""
+    packed = work / "packed"
+    packed.write_bytes(gzip.compress(Path("data/handmade-v1.allocinfo").read_bytes()))
+    refused("cannot unpack", "report", packed, command=built("static", "STATIC=1"))
+
+
+@needs_feature("libarchive")
+@named("merge/names")
+def test_names_of_hosts(work):
+    proc = work / "web1/proc"
+    proc.mkdir(parents=True)
+    shutil.copy("data/handmade-v1.allocinfo", proc / "allocinfo")
+    shutil.copy(f"{DATA}.meminfo", proc / "meminfo")
+    (work / "web2").mkdir()
+    (work / "web2/allocinfo.gz").write_bytes(gzip.compress(Path("data/handmade-v1.allocinfo").read_bytes()))
+    (work / "README").write_text("not an allocinfo\n", encoding="utf-8")
+    assert [host["host"] for host in codetag("merge --json", work).json()["hosts"]] == ["web1", "web2"]
+
+
+@pytest.fixture
+def sosreport(work):
+    """The directory of a sosreport of one host"""
+    root = work / "sosreport-db1-2026"
+    for directory in "proc", "sos_commands/kernel", "sys/devices/system/node/node0":
+        (root / directory).mkdir(parents=True)
+    for file in "allocinfo", "meminfo", "slabinfo", "zoneinfo":
+        shutil.copy(f"{DATA}.{file}", root / "proc" / file)
+    (root / "sys/devices/system/node/node0/meminfo").write_text("wrong\n", encoding="utf-8")
+    (root / "sos_commands/kernel/uname_-a").write_text(
+        "Linux db1.example 6.12.117-test #1 SMP x86_64 GNU/Linux\n", encoding="utf-8")
+    return root
+
+
+def packed(sosreport, extension):
+    archive = sosreport.parent / f"sos.{extension}"
+    run("tar", "-C", sosreport.parent, "-caf", archive, sosreport.name)
+    return archive
+
+
+@needs_feature("libarchive")
+@table(
+    "extension",
+    ("archive/tar", "tar"),
+    ("archive/tar.gz", "tar.gz"),
+    ("archive/tar.xz", "tar.xz"),
+    ("archive/tar.zst", "tar.zst"),
+)
+def test_archive(sosreport, extension):
+    """All files from one archive"""
+    sos = packed(sosreport, extension)
+    machine = f"--meminfo {DATA}.meminfo --slabinfo {DATA}.slabinfo --zoneinfo {DATA}.zoneinfo"
+    assert codetag("report", sos).out == codetag(f"report {DATA}.allocinfo {machine}").out
+    assert codetag("slabs -f", sos).out == codetag(f"slabs -f {DATA}.slabinfo").out
+    merged = codetag("merge", sos).out
+    assert "kernels: 6.12.117-test on 1" in merged
+    assert " db1.example " in merged
+
+
+@needs_feature("libarchive")
+@named("archive/without")
+def test_archive_without(sosreport):
+    (sosreport / "proc/allocinfo").unlink()
+    refused("no file proc/allocinfo", "report", packed(sosreport, "tar"))
+
+
+@needs_feature("libarchive")
+@pytest.mark.parametrize("tool", [
+    pytest.param(tool, marks=[named(f"archive/{tool}"), needs_program(tool)]) for tool in ("gzip", "xz", "zstd")])
+def test_compressed(work, tool):
+    for line, file in ("report", "allocinfo"), ("slabs -f", "slabinfo"), ("trace", "trace"):
+        plain = Path(f"{DATA}.{file}")
+        compressed = work / file
+        compressed.write_bytes(run(tool, "-c", stdin=plain.read_bytes()).raw)
+        assert codetag(line, compressed).out == codetag(line, plain).out
+    report = codetag("report -", stdin=(work / "allocinfo").read_bytes())
+    assert report.out == codetag(f"report {DATA}.allocinfo").out
+
+
+@needs_feature("libarchive")
+@named("archive/damaged")
+def test_damaged(work, sosreport):
+    sound, damaged = packed(sosreport, "tar.gz"), work / "damaged.gz"
+    survives(20, sound, damaged, 6, 2, CODETAG, "report", damaged)
+    damaged.write_bytes(sound.read_bytes()[:5000])
+    refused("damaged or cut", "report", damaged)
+
+
+@needs_feature("libarchive")
+@named("archive/empty")
+def test_empty(work):
+    """An empty file that is compressed is empty."""
+    (work / "empty.gz").write_bytes(gzip.compress(b""))
+    refused("empty.gz is empty", "report", work / "empty.gz")
+
+
+@needs_feature("libarchive")
+@named("archive/bomb")
+def test_bomb(work):
+    """A file much larger than any real one is not unpacked."""
+    part = gzip.compress((b"12345678\n" * 333334)[:3000000], 1)
+    (work / "bomb.gz").write_bytes(part * 100)
+    refused("too large", "report", work / "bomb.gz")

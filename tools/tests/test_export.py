@@ -1,0 +1,265 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The formats of other tools, read by other programs."""
+
+import csv
+import os
+import re
+import shutil
+import stat
+import subprocess
+from pathlib import Path
+
+from support import built, codetag, file_limit, helper, named, needs_feature, needs_program, refused, run, table
+
+HANDMADE, MAINLINE = "data/handmade-v2.allocinfo", "data/recorded-mainline-6.12.allocinfo"
+CONTEXTS = "data/recorded-ours-6.12-split.debugfs/contexts"
+FILES = [Path(HANDMADE), *sorted(Path("data").glob("recorded-*.allocinfo"))]
+
+
+def each_file(kind):
+    """A test for each file of allocinfo"""
+    return table("file", *((f"export/{kind}/{file.name}", file) for file in FILES))
+
+
+def counted(file):
+    """The bytes and calls of each site of a file"""
+    lines = Path(file).read_text(encoding="utf-8").splitlines()[2:]
+    return [(int(size), int(calls)) for size, calls, *_ in map(str.split, lines)]
+
+
+def weights(folded):
+    """The weights of folded stacks"""
+    return [int(line.rsplit(" ", 1)[1]) for line in folded.lines]
+
+
+def pprof_is_folded(work, line):
+    """The stacks of pprof are those of the folded format, with the same weights."""
+    path = work / "x.pb.gz"
+    codetag(f"export --format pprof -o {path} {line}")
+    run("gzip", "-t", path)
+    # Names can have blanks, the last two words are numbers.
+    stacks = [text.rsplit(" ", 2) for text in helper("decode-pprof", path).lines]
+    by_size = codetag(f"export --format folded {line}")
+    assert sorted(by_size.lines) == sorted(f"{stack} {size}" for stack, _, size in stacks if int(size) > 0)
+    by_calls = codetag(f"export --format folded --attr calls {line}")
+    assert sorted(by_calls.lines) == sorted(f"{stack} {calls}" for stack, calls, _ in stacks if int(calls) > 0)
+
+
+@each_file("pprof")
+def test_pprof(work, file):
+    pprof_is_folded(work, file)
+
+
+@named("export/contexts-pprof")
+def test_contexts_pprof(work):
+    pprof_is_folded(work, f"--contexts={CONTEXTS} --skip")
+
+
+@needs_feature("zlib")
+@named("export/pprof/packed")
+def test_packed(work):
+    """The file is smaller than its content; without zlib the content itself is written."""
+    packed, plain = work / "packed.pb.gz", work / "plain.pb"
+    codetag(f"export --format pprof -o {packed} {MAINLINE}")
+    codetag(f"export --format pprof -o {plain} {MAINLINE}", command=built("static", "STATIC=1"))
+    assert run("gzip", "-dc", packed).raw == plain.read_bytes()
+    assert packed.stat().st_size < plain.stat().st_size * 2 // 3
+
+
+@each_file("folded")
+def test_folded(file):
+    folded = codetag(f"export --raw --format folded --attr size {file}")
+    assert sum(weights(folded)) == sum(size for size, _ in counted(file) if size > 0)
+
+
+@each_file("folded-calls")
+def test_folded_calls(file):
+    folded = codetag(f"export --raw --format folded --attr calls {file}")
+    assert sum(weights(folded)) == sum(calls for _, calls in counted(file) if calls > 0)
+
+
+@named("export/contexts-folded")
+def test_contexts_folded():
+    """Memory in contexts, and memory in none"""
+    text = Path(CONTEXTS).read_text(encoding="utf-8")
+    inside = re.findall(r"^ *(\d+) +\d+ +\d+ ", text, re.MULTILINE)
+    outside = re.findall(r"^# site: +(\d+)", text, re.MULTILINE)
+    assert inside and outside
+    folded = codetag(f"export --contexts={CONTEXTS} --format folded")
+    assert sum(weights(folded)) == sum(map(int, inside + outside))
+
+
+def speedscope_is_sound(line):
+    scope = codetag(f"export --format speedscope {line}").json()
+    frames, profile = scope["shared"]["frames"], scope["profiles"][0]
+    assert len(profile["samples"]) == len(profile["weights"])
+    assert all(0 <= frame < len(frames) for stack in profile["samples"] for frame in stack)
+    assert sum(profile["weights"]) == profile["endValue"]
+
+
+@each_file("speedscope")
+def test_speedscope(file):
+    speedscope_is_sound(file)
+
+
+@named("export/contexts-speedscope")
+def test_contexts_speedscope():
+    speedscope_is_sound(f"--contexts={CONTEXTS}")
+
+
+@each_file("csv")
+def test_csv(file):
+    lines = codetag(f"export --format csv {file}").out.splitlines(keepends=True)
+    rows = csv.DictReader(lines, strict=True)
+    assert sum(int(row["size"]) for row in rows) == sum(size for size, _ in counted(file))
+
+
+@each_file("prometheus")
+def test_prometheus(file):
+    """Listed groups and the others add up to the total, however many are listed."""
+    text = codetag(f"export --format prometheus --top 3 {file}").out
+    listed = re.findall(r"^codetag_allocated_bytes\{.* (\d+)$", text, re.MULTILINE)
+    others = re.findall(r"^codetag_other_allocated_bytes (\d+)$", text, re.MULTILINE)
+    total, = re.findall(r"^codetag_total_allocated_bytes (\d+)$", text, re.MULTILINE)
+    assert len(listed) <= 3
+    assert sum(map(int, listed + others)) == int(total)
+
+
+@each_file("json")
+def test_json(file):
+    codetag(f"export --format json {file}").json()
+
+
+@needs_program("promtool")
+@each_file("promtool")
+def test_promtool(file):
+    promtool_takes(codetag(f"export --format prometheus {file}").raw)
+
+
+def promtool_takes(series):
+    run("promtool", "check", "metrics", stdin=series)
+
+
+@named("export/prometheus-not-utf8")
+def test_prometheus_not_utf8(work):
+    """A tag that is not UTF-8, and one that looks alike"""
+    file = work / "latin1"
+    file.write_bytes(b"allocinfo - version: 2.0\n#\n"
+                     b" 5 1 a\xff.c:1 func:f\n"
+                     b" 6 1 a\xfe.c:1 func:f\n"
+                     b' 7 1 b.c:2 func:"\xc3\xa9\\\n')
+    series = codetag(f"export --format prometheus {file}").raw
+    lines = series.decode("utf-8", errors="strict").split("\n")
+    names = [line.rsplit(" ", 1)[0] for line in lines if line and line[0] != "#"]
+    assert len(names) == len(set(names)) == 10
+    if shutil.which("promtool"):
+        promtool_takes(series)
+
+
+@named("export/prometheus-stable")
+def test_prometheus_stable():
+    """A site whose line moves stays the same series."""
+    text = Path(HANDMADE).read_text(encoding="utf-8")
+    assert "mm/filemap.c:1950 " in text
+    moved = text.replace("mm/filemap.c:1950 ", "mm/filemap.c:1951 ")
+    before = codetag(f"export --format prometheus {HANDMADE}")
+    assert codetag("export --format prometheus -", stdin=moved).out == before.out
+
+
+@table(
+    "label, status",
+    ("export/label-own/kind", "kind=x", 2),
+    ("export/label-own/release", "release=x", 2),
+    ("export/label-own/subsystem", "subsystem=x", 2),
+    ("export/label-own/site", "site=x", 0),
+    ("export/label-own/rack", "rack=x", 0),
+)
+def test_own_labels(label, status):
+    """No series gets a label twice. Names that groupings have, but no label, are the user's."""
+    result = codetag("export --format prometheus --label", label, HANDMADE, status=status)
+    assert status == 0 or "of their own" in result.err
+
+
+@named("export/atomic")
+def test_atomic(work):
+    """A failed export leaves neither a file nor a temporary one."""
+    (work / "old.prom").touch()
+    new = work / "new.prom"
+    codetag(f"export --format prometheus -o {new} {HANDMADE}")
+    assert set(os.listdir(work)) == {"new.prom", "old.prom"}
+    codetag(f"export --format csv -o {work}/missing/x {HANDMADE}", status=2)
+    codetag(f"export --format csv -o {new} {HANDMADE}", status=2, preexec=file_limit(0))
+    assert set(os.listdir(work)) == {"new.prom", "old.prom"}
+    assert re.search("^# HELP", new.read_text(encoding="utf-8"), re.MULTILINE)
+
+
+@named("export/refused-leaves-nothing")
+def test_refused_leaves_nothing(work):
+    """If the input is refused, no output file is made, and none is left."""
+    bad = work / "bad"
+    bad.write_text("nonsense\n", encoding="utf-8")
+    for command in ("export --format sqlite -o", "export --format json -o", "report --sqlite",
+                    "merge --sqlite", "trace --save-db", "trace --callers", "graph -o"):
+        codetag(f"{command} {work}/out.svg {bad}", status=2)
+        assert os.listdir(work) == ["bad"], command
+
+
+@named("export/in-place")
+def test_in_place(work):
+    """A pipe, a device and a symbolic link stay what they are."""
+    want = codetag(f"export --format csv {HANDMADE}").raw
+    into_pipe(work / "pipe", want)
+    into_links(work, want)
+    into_device(work / "null")
+    assert not list(work.glob(".*.??????")), "a temporary file is left"
+
+
+def export_csv(path):
+    codetag(f"export --format csv -o {path} {HANDMADE}")
+
+
+def into_pipe(pipe, want):
+    os.mkfifo(pipe)
+    with subprocess.Popen(["cat", pipe], stdout=subprocess.PIPE) as reader:
+        try:
+            export_csv(pipe)
+            got, _ = reader.communicate(timeout=60)
+        finally:
+            reader.kill()
+    assert reader.returncode == 0 and got == want
+    assert pipe.is_fifo()
+
+
+def into_links(work, want):
+    link, real, dangling, absent = (work / name for name in ("link", "real", "dangling", "absent"))
+    real.write_text("old\n", encoding="utf-8")
+    link.symlink_to("real")
+    dangling.symlink_to("absent")
+    export_csv(link)
+    assert link.is_symlink() and real.read_bytes() == want
+    export_csv(dangling)
+    assert dangling.is_symlink() and absent.read_bytes() == want
+    codetag(f"trace data/handmade-old.trace --callers {link}")
+    assert link.is_symlink() and "ffffffff810a0033" in real.read_text(encoding="utf-8").splitlines()
+
+
+def into_device(null):
+    """Not everyone may make a device and write to it."""
+    try:
+        os.mknod(null, 0o666 | stat.S_IFCHR, os.makedev(1, 3))
+        null.write_bytes(b"")
+    except OSError:
+        return
+    export_csv(null)
+    assert null.is_char_device()
+
+
+@table(
+    "text, line",
+    ("docs/refuses/contexts-csv", "--contexts", f"export --contexts={CONTEXTS} --format csv"),
+    ("docs/refuses/contexts-group", "--group", f"export --contexts={CONTEXTS} --format folded -g dir"),
+    ("docs/refuses/contexts-file", "no other file", f"export --contexts={CONTEXTS} --format folded x"),
+    ("docs/refuses/skip-alone", "--contexts", f"export --skip --format folded {HANDMADE}"),
+)
+def test_refused(text, line):
+    refused(text, line)

@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Statements that hold for every input."""
+
+import re
+from collections import Counter
+from pathlib import Path
+
+from support import MAINLINE, OURS, codetag, held, named, refused, table
+
+HANDMADE, LATER = "data/handmade-v2.allocinfo", "data/handmade-v2-later.allocinfo"
+RECORDED = sorted(Path("data").glob("recorded-*.allocinfo"))
+FILES = [*sorted(Path("data").glob("*-v?.allocinfo")), *RECORDED]
+SLABS, OTHER_SLABS = "data/recorded-mainline-6.12.slabinfo", "data/recorded-ours-6.12.slabinfo"
+
+
+def sums(lines):
+    """The sums of the first two columns"""
+    rows = [line.split() for line in lines]
+    return sum(int(row[0]) for row in rows), sum(int(row[1]) for row in rows)
+
+
+def sum_of(result):
+    """The sum of the last column"""
+    return sum(int(line.split()[-1]) for line in result.lines)
+
+
+@table("file", *((f"sums/once/{file.name}", file) for file in RECORDED))
+def test_counted_once(file):
+    """A report counts the memory in slab pages once: at its call sites."""
+    others, containers = held(file)
+    assert containers > 0
+    for by in "-g site", "-g dir:1", "-g subsystem", "--tree":
+        report = codetag(f"report --json {by} {file}").json()
+        assert (report["total"]["size"], report["left_out"]["size"]) == (others, containers), by
+    assert sum_of(codetag(f"report -N -b -g dir:1 -o size {file}")) == others
+    assert sum_of(codetag(f"export --format folded {file}")) == others
+    says = rf"left out so that nothing counts twice: .* {containers} bytes \(--raw\)"
+    assert codetag(f"report {file}").has(says)
+    assert not codetag(f"report --raw {file}").has("left out.*")
+    refused("--raw", f"export --raw --format csv {file}")
+
+
+@named("sums/containers-alone")
+def test_containers_alone():
+    """If a query selects only such sites, nothing is there twice and they are counted."""
+    chosen = f"{OURS} func alloc_slab_page"
+    assert codetag(f"report -N -b -o size {chosen}").out == codetag(f"report --raw -N -b -o size {chosen}").out
+    assert codetag(f"report -N {chosen}").out.strip()
+
+
+@table("file, by", *(
+    (f"sums/{file.name}/{by}", file, by) for file in FILES
+    for by in ("site", "row", "func", "file", "dir", "dir:1", "dir:2", "module", "subsystem")))
+def test_groups_add_up(file, by):
+    """Whatever the sites are grouped by, the groups add up to the input."""
+    want = sums(file.read_text(encoding="utf-8").splitlines()[2:])
+    assert sums(report_all(f"--raw -N -b -g {by} -o size,calls", file).lines) == want
+
+
+def report_all(line, file):
+    """A report of all call sites. Its exit status is 2 if some of them are not profiled."""
+    off = "disabled:yes" in file.read_text(encoding="utf-8")
+    return codetag(f"report -a {line} {file}", status=2 if off else 0)
+
+
+@table("file", *((f"json/{file.name}", file) for file in FILES))
+def test_report_json(file):
+    report_all("--json", file).json()
+
+
+@table(
+    "line",
+    ("json/stats", "stats --json data/handmade.stats"),
+    ("json/audit", "audit --json data/handmade-good.audit"),
+    ("json/diff", f"diff --raw --json {HANDMADE} data/handmade-v1.allocinfo"),
+    ("json/tree", f"report --json --tree {MAINLINE}"),
+    ("json/slabs", f"slabs --json -f {SLABS}"),
+)
+def test_json(line):
+    codetag(line).json()
+
+
+@table("file, by", *(
+    (f"diff-equal/{file.name}/{name}", file, by) for file in FILES
+    for name, by in (("site", "site"), ("dir", "dir:1"))))
+def test_diff_of_equal(file, by):
+    """A file does not differ from itself, in whatever order its rows are."""
+    assert not codetag(f"diff -N -g {by} {file} {file}").out
+    lines = sorted(file.read_text(encoding="utf-8").splitlines(keepends=True), reverse=True)
+    assert not codetag(f"diff -N -g {by} {file} -", stdin="".join(lines)).out
+
+
+@table("before, after, by", *(
+    (f"diff-sums/{where}{by}", HANDMADE, after, by) for where, after in (("", MAINLINE), ("later/", LATER))
+    for by in ("site", "row", "func", "file", "dir", "module", "subsystem")))
+def test_diff_adds_up(before, after, by):
+    """Where the sums of two files differ, the growths add up to the difference."""
+    want = sum(held(after)) - sum(held(before))
+    assert sum_of(codetag(f"diff --raw -a -N -b -g {by} -o growth {before} {after}")) == want
+
+
+@table("key, column", *(
+    (f"slabs/sort-{key}", key, column) for key, column in (
+        ("o", "objects"), ("a", "active"), ("u", "use"), ("s", "object_size"), ("l", "slabs"),
+        ("b", "objects_per_slab"), ("c", "size"), ("p", "pages_per_slab"), ("v", "active_slabs"))))
+def test_slabs_sorted(key, column):
+    """Each sort key of slabs puts the largest value of its column first."""
+    lines = codetag(f"slabs -a -N -b -s {key} -o {column} -f {SLABS}").lines
+    values = [float(re.sub("[% ]", "", line)) for line in lines]
+    assert len(set(values)) > 1
+    assert values == sorted(values, reverse=True)
+
+
+def slabs_of(file):
+    """The size, objects and slabs of each cache"""
+    rows = [line.split() for line in codetag(f"slabs -a -N -b -o name,size,objects,slabs -f {file}").lines]
+    caches = {name: tuple(map(int, numbers)) for name, *numbers in rows}
+    assert len(caches) == len(rows)
+    return caches
+
+
+@named("slabs/diff")
+def test_slabs_diff():
+    """Growths are the differences between the lists of the two files, sorted by size."""
+    before, after, none = slabs_of(SLABS), slabs_of(OTHER_SLABS), (0, 0, 0)
+    want = []
+    for name in before.keys() | after.keys():
+        old, new = before.get(name, none), after.get(name, none)
+        if old != new:
+            growth, objects, slabs = (b - a for a, b in zip(old, new))
+            want.append((growth, old[0], new[0], objects, slabs, name))
+    assert len(want) > 40
+
+    columns = "growth,size_before,size,objects_growth,slabs_growth,name"
+    lines = codetag(f"slabs --diff {SLABS} -f {OTHER_SLABS} -N -b -o {columns}").lines
+    got = [(*map(int, numbers), name) for *numbers, name in map(str.split, lines)]
+    assert sorted(got) == sorted(want)
+    growths = [abs(row[0]) for row in got]
+    assert growths == sorted(growths, reverse=True)
+
+    assert not codetag(f"slabs --diff {SLABS} -f {SLABS} -N").out
+    states = Counter(codetag(f"slabs --diff {SLABS} -f {SLABS} -N -a -o state").out.split())
+    caches = re.findall("^[^#].*slabdata", Path(SLABS).read_text(encoding="utf-8"), re.MULTILINE)
+    assert states == {"same": len(caches)}

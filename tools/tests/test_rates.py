@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Allocations and frees: two readings, a recording, a counter that wraps around, a module that is
+loaded again."""
+
+import shutil
+
+import pytest
+
+from support import (CODETAG, Screen, codetag, in_world, named, needs_feature, needs_program, on_machine, refused, run,
+                     shows, sql)
+
+V2, V2_ACTIVITY = "data/handmade-v2.allocinfo", "data/handmade-v2.activity"
+NOT_KNOWN = "its allocations and frees are not known"
+INODE = "fs/ext4/super.c:1384 [ext4] func:ext4_alloc_inode"
+QUIET = "fs/ext4/mballoc.c:3712 [ext4] func:ext4_mb_init"
+ZRAM = "drivers/block/zram/zcomp.c:41 [zram] func:zcomp_strm_init"
+
+
+class Counts:
+    """The counters of the kernel at each second, in two files. A busy line allocates 2 a second and frees 1, and its
+    counters wrap around within 10 s. zram is gone from second 10 to 19, and has counted from 0 to a
+    larger number then. ext4_mb_init is quiet."""
+
+    def __init__(self, path):
+        self.allocinfo, self.activity = path / "allocinfo", path / "activity"
+        self.options = ["--allocinfo", self.allocinfo, "--activity", self.activity]
+
+    def pretend(self, second):
+        """Write the files of this second; see in_world()."""
+        lines = [((2 * second - 10) % 2 ** 32, (second - 9) % 2 ** 32, INODE), (1, 0, QUIET)]
+        if not 10 <= second < 20:
+            lines.append((50 if second < 10 else 3 * second, 1, ZRAM))
+        self.allocinfo.write_text(
+            "allocinfo - version: 2.0\n" + "".join(f"64 1 {tag} \n" for _, _, tag in lines))
+        self.activity.write_text(
+            "# activity - version: 1.0\n" +
+            "".join(f"{allocs:11} {frees:10} 0 {tag} \n" for allocs, frees, tag in lines))
+
+    def run(self, *words):
+        return in_world(self.pretend, CODETAG, *words, *self.options)
+
+
+@pytest.fixture
+def counts(work):
+    return Counts(work)
+
+
+@named("rates/top")
+def test_top(counts):
+    """An interval is named, the busiest comes first, and what wrapped around is bridged."""
+    top = counts.run("top", "--once", "-s", "allocs", "-d", 8, "file", "fs/*")
+    shows(top, "allocations and frees of 8.0 s",
+          f"     2.0      1.0    64      1  {INODE}",
+          f"     0.0      0.0    64      1  {QUIET}")
+    header = next(number for number, line in enumerate(top.lines) if "ALLOCS/S" in line)
+    assert "alloc_inode" in top.lines[header + 1]
+    top = counts.run("top", "--once", "--json", "-o", "allocs_recent,frees_rate,name", "-d", 8).json()
+    row = next(row for row in top["rows"] if row["name"].endswith(":ext4_alloc_inode"))
+    assert (top["seconds"], row["allocs_recent"], row["frees_rate"]) == (8, 16, 1)
+
+
+@named("rates/diff-live")
+def test_diff_live(counts):
+    shows(counts.run("diff", "--live", 20, "-s", "frees"),
+          "allocations and frees of 20.0 s",
+          f"     2.0      1.0      40     20       0    64  {INODE}",
+          f"     0.5      0.0      10      0       0    64  {ZRAM}")
+
+
+@needs_feature("sqlite3")
+@named("rates/recorded")
+def test_recorded(counts, work):
+    """A recording has each step: a row that was gone counts from 0, and a counter may wrap around twice."""
+    db = work / "activity.db"
+    counts.run("record", "-q", "-o", db, "-c", 5, "-i", 5)
+    shows(codetag("diff -s allocs", db),
+          "allocations and frees of 20.0 s",
+          f"     2.0      1.0      40     20       0    64  {INODE}",
+          f"     3.0      0.1      60      1       0    64  {ZRAM}")
+    shows(codetag("diff -s allocs", f"{db}@2", f"{db}@3"),
+          f"     2.0      1.0      10      5       0    64  {INODE}")
+    shows(codetag("report -s allocs", f"{db}@1"),
+          f"4294967286  4294967287    64      1  {INODE}")
+    rows = codetag("diff --json -s allocs", db).json()["rows"]
+    inode = next(row for row in rows if row["func"] == "ext4_alloc_inode")
+    assert (inode["allocs_recent"], inode["frees_rate"]) == (40, 1)
+    # One that does not change is stored once.
+    assert sql(db, "SELECT count(*) FROM activity JOIN site ON site = id WHERE func = 'ext4_mb_init'") == [(1,)]
+
+
+def append_to(db):
+    """The option for a recording to go on, unless this is its first snapshot"""
+    return ["--append"] if db.exists() else []
+
+
+@needs_feature("sqlite3")
+@named("rates/wraps")
+def test_wraps(work):
+    """The counter wraps around twice in a recording."""
+    db, allocinfo, activity = (work / name for name in ("wraps.db", "allocinfo", "activity"))
+    allocinfo.write_text("allocinfo - version: 1.0\n64 1 a.c:1 func:f\n0 0 b.c:1 func:g\n")
+    for step in range(6):
+        activity.write_text(f"# activity - version: 1.0\n{step * 2000000000 % 2 ** 32} 0 0 a.c:1 func:f\n")
+        codetag("record -q -c 1 -o", db, *append_to(db), "--allocinfo", allocinfo, "--activity", activity)
+    shows(codetag("diff -o allocs_recent,name -s allocs -N", db), "10000000000  a.c:1 func:f")
+    part = codetag("diff -o allocs_recent,name -s allocs -N", f"{db}@2", f"{db}@4")
+    assert part.has(" *4000000000  a.c:1 func:f"), str(part)
+
+
+@needs_feature("sqlite3")
+@named("rates/boot")
+def test_boot(work, clang):
+    """After a boot the kernel counts from 0. The number from before the boot must not be subtracted,
+    whether it was smaller, larger (which looks like a wrap-around) or equal."""
+    activity = work / "activity"
+    for before in 60, 3900000000, 100:
+        db = work / f"{before}.db"
+        for boot, allocs in ("11d32da5", before), ("11d32da6", 100):
+            activity.write_text(f"# activity - version: 1.0\n{allocs} 5 0 {INODE}\n")
+            on_machine(clang, "record -q -c 1 -o", db, *append_to(db), "--activity", activity, switch=1, boot=boot)
+        shows(codetag("diff -o allocs_recent,frees_recent,name -s allocs -N", db), f"100  5  {INODE}")
+
+
+@needs_feature("sqlite3")
+@named("rates/peaks")
+def test_peaks(work):
+    """A peak is the largest sum in a snapshot, not the sum of the peaks of lines. A message says that it
+    is of samples."""
+    db, allocinfo = work / "peaks.db", work / "allocinfo"
+    for first, second in (100, 50), (300, 10), (20, 90):
+        allocinfo.write_text(
+            f"allocinfo - version: 1.0\n{first} 1 a.c:1 func:f\n{second} 1 a.c:2 func:f\n0 0 b.c:1 func:g\n")
+        codetag("record -q -c 1 -o", db, *append_to(db), "--allocinfo", allocinfo)
+    shows(codetag("report -o peak,size,name", db),
+          " 300    20  a.c:1 func:f",
+          "  90    90  a.c:2 func:f",
+          "peaks are the largest of 3 snapshots: between these there can have been more")
+    shows(codetag("report -o peak,size,name -g func", db), " 310   110  f")
+    shows(codetag("report -o peak,size,name -g func", f"{db}@1"), " 150   150  f")
+    file = codetag("report -o peak data/handmade-v1.allocinfo", status=2)
+    assert "only a recording has peaks" in file.err
+
+
+@needs_feature("sqlite3")
+@named("rates/before")
+def test_before(work):
+    """A recording that lacks them is read, says so if it is asked, and goes on with them."""
+    db = work / "before.db"
+    codetag(f"record -q -c 1 --allocinfo {V2} -o", db)
+    sql(db, "DROP TABLE activity")
+    assert "ext4_alloc_inode" in codetag("report", db, "file fs/*").out
+    refused(NOT_KNOWN, "report -s allocs", db)
+    codetag(f"record -q -c 1 --append --allocinfo {V2} --activity {V2_ACTIVITY} -o", db)
+    assert codetag("report -s allocs", db, "file fs/*").has("4294967290 .*")
+    refused(NOT_KNOWN, "diff -s allocs", db)
+    codetag("diff", db)
+
+
+@named("rates/not-counted")
+def test_not_counted(work):
+    """If the kernel does not count them, a command that asks for them says so, and nothing else changes."""
+    refused(NOT_KNOWN, f"top --once -s frees {V2}")
+    refused(NOT_KNOWN, f"diff -s allocs {V2} {V2}")
+    refused("No such file", f"report {V2} --activity", work / "nowhere")
+    refused("does not begin with", f"record -q -c 1 --allocinfo {V2} --activity {V2} -o", work / "never.db")
+    assert not (work / "never.db").exists()
+    assert "_total{" not in codetag(f"export --format prometheus {V2}").out
+    assert "allocs" not in codetag(f"report --json {V2}", status=2).out
+
+
+@named("rates/prometheus")
+def test_prometheus():
+    """A group that wraps around is a small number again, not 4 billion less."""
+    result = codetag(f"export --format prometheus --activity {V2_ACTIVITY} {V2} -g dir")
+    shows(result, "# TYPE codetag_allocations_total counter",
+          'codetag_allocations_total{dir="fs/ext4"} 499995', 'codetag_frees_total{dir="mm"} 555')
+    if shutil.which("promtool"):
+        run("promtool", "check", "metrics", stdin=result.raw)
+
+
+@needs_feature("ncursesw")
+@needs_program("tmux")
+@named("rates/screen")
+def test_screen(work):
+    for file in V2, V2_ACTIVITY:
+        shutil.copy(file, work)
+    command = f"{CODETAG} top -b -d 0.3 handmade-v2.allocinfo"
+    with Screen(140, 24, f"{command} --activity handmade-v2.activity", work) as screen:
+        screen.has(" ALLOCS/S", "sorted by size")
+        screen.keys("A")
+        screen.has("sorted by allocations", "rates over 0.")
+        screen.keys("t", "A")
+        screen.has("a tree is not sorted by these")
+        screen.keys("t", "F")
+        screen.has("sorted by frees")
+        screen.keys("q")
+        screen.has("left 0")
+    with Screen(140, 24, command, work) as screen:
+        screen.has("sorted by size")
+        screen.keys("A")
+        screen.has("allocations and frees are not known here")
+        screen.keys("q")
+        screen.has("left 0")
