@@ -179,6 +179,8 @@ static inline bool page_tag_is_mark(u16 id)
 	return id >= CODETAG_ID_TAIL && id < CODETAG_ID_FIRST;
 }
 
+struct page *page_tag_holder(struct page *page);
+
 #else /* CONFIG_MEM_ALLOC_PROFILING */
 
 #define PAGE_TAG_FLAGS_MASK	0UL

@@ -183,7 +183,6 @@ static __always_inline u16 pgalloc_tag_first(struct page *page)
 	return id;
 }
 
-struct page *pgalloc_tag_holder(struct page *page);
 unsigned int pgalloc_tag_order(const struct page *page);
 void __pgalloc_tag_offline(struct page *page);
 void __pgalloc_tag_sub_tail(struct page *page, unsigned int order, u16 id);

@@ -584,7 +584,7 @@ u16 codetag_context_accounted(u16 id, size_t bytes)
 /* Which context is the allocation that begins with @page charged to? */
 static struct codetag_context *context_of_page(struct page *page)
 {
-	u16 id = page_tag_get(pgalloc_tag_holder(page));
+	u16 id = page_tag_get(page_tag_holder(page));
 
 	return id < codetag_builtin_end ? NULL : codetag_context_of(id);
 }
@@ -596,7 +596,7 @@ static void page_values(struct page *page, unsigned int order, struct codetag_co
 	u16 now = move_charge(ctx, words, PAGE_SIZE << order, 1, page_tag_max_id);
 
 	if (now != ctx->id)
-		page_tag_set(pgalloc_tag_holder(page), now);
+		page_tag_set(page_tag_holder(page), now);
 }
 
 struct codetag_asked codetag_asked_table[1 << CODETAG_ASKED_BITS];

@@ -118,7 +118,7 @@ static u16 id_of(struct page *first)
 	/* Only pages that the page allocator has had are sure to have a place. */
 	if (pfn_to_online_page(page_to_pfn(first)) != first || !page_tag_has_place(first))
 		return CODETAG_ID_NONE;
-	id = page_tag_get(pgalloc_tag_holder(first));
+	id = page_tag_get(page_tag_holder(first));
 	return page_tag_is_mark(id) ? CODETAG_ID_NONE : id;
 }
 

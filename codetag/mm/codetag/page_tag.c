@@ -472,13 +472,13 @@ void __init page_tag_init(void)
 }
 
 /**
- * pgalloc_tag_holder - the page of an allocation that holds its id
+ * page_tag_holder - the page of an allocation that holds its id
  * @page: the first page
  *
  * Context: Any.
  * Return: The second page if the first one holds a mark, else the first.
  */
-struct page *pgalloc_tag_holder(struct page *page)
+struct page *page_tag_holder(struct page *page)
 {
 	/* Only an even page has a second one, in the same section then. */
 	if (!(page_to_pfn(page) & 1) && page_tag_is_mark(page_tag_get(page)))

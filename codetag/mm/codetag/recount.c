@@ -220,7 +220,7 @@ void codetag_recount_slab(struct codetag_recount *rc, struct page *page)
 /* Count what the page holds; returns how many pages it stands for. */
 static unsigned long recount_page(struct codetag_recount *rc, struct page *page)
 {
-	struct page *holder = pgalloc_tag_holder(page);
+	struct page *holder = page_tag_holder(page);
 	struct codetag_holding holding = { .page = page, .cache = -1 };
 	unsigned int order = 0;
 	u16 id = page_tag_get(holder);

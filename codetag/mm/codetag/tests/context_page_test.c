@@ -21,7 +21,7 @@ static void marks(struct kunit *test)
 		pair = own(alloc_pages_noprof(GFP_KERNEL, 1));
 		KUNIT_EXPECT_FALSE(test, page_tag_is_mark(page_tag_get(page)));
 		KUNIT_EXPECT_EQ(test, page_tag_get(pair), CODETAG_ID_TAIL + 1);
-		KUNIT_EXPECT_PTR_EQ(test, pgalloc_tag_holder(pair), pair + 1);
+		KUNIT_EXPECT_PTR_EQ(test, page_tag_holder(pair), pair + 1);
 		KUNIT_EXPECT_NOT_NULL(test, codetag_context_of(page_tag_get(pair + 1)));
 		__free_page(page);
 		__free_pages(pair, 1);

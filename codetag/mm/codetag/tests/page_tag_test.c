@@ -142,7 +142,7 @@ static void all_orders(struct kunit *test)
 			page = tagged_pages(test, order, compound ? __GFP_COMP : 0);
 			expect_counts(test, 1 << order, 1);
 			holder = order && !compound;
-			KUNIT_EXPECT_PTR_EQ(test, pgalloc_tag_holder(page), page + holder);
+			KUNIT_EXPECT_PTR_EQ(test, page_tag_holder(page), page + holder);
 			KUNIT_EXPECT_EQ(test, page_tag_get(page + holder), id);
 			/* The others hold nothing that is charged. */
 			for (i = 0; i < 1 << order; i++)
@@ -291,7 +291,7 @@ static void free_takes_the_id_of_the_page(struct kunit *test)
 	u16 id = own_tag(test)->ct.id;
 
 	alloc_tag_charge(other.ct.id, 2 * PAGE_SIZE, 1);
-	page_tag_set(pgalloc_tag_holder(page), other.ct.id);
+	page_tag_set(page_tag_holder(page), other.ct.id);
 	__free_pages(page, 1);
 	expect_counts(test, 2, 1);
 	KUNIT_EXPECT_EQ(test, alloc_tag_read(other.ct.id).bytes, 0);
@@ -337,7 +337,7 @@ static void damaged(struct kunit *test)
 
 	codetag_id_use(&before);
 	page = tagged_pages(test, 1, 0);
-	page_tag_set(pgalloc_tag_holder(page), CODETAG_ID_MAX);
+	page_tag_set(page_tag_holder(page), CODETAG_ID_MAX);
 	__free_pages(page, 1);
 	page = tagged_pages(test, 0, 0);
 	page_tag_set(page, CODETAG_ID_MAX - CODETAG_BLOCK_SIZE);
@@ -368,7 +368,7 @@ static void order(struct kunit *test)
 	page_tag_set(page + 1, CODETAG_ID_TAIL + 1);
 	page_tag_set(page + 2, CODETAG_ID_TAIL + 1);
 	KUNIT_EXPECT_EQ(test, pgalloc_tag_order(page + 1), 0);
-	KUNIT_EXPECT_PTR_EQ(test, pgalloc_tag_holder(page + 1), page + 1);
+	KUNIT_EXPECT_PTR_EQ(test, page_tag_holder(page + 1), page + 1);
 	/* Nor is one that is not aligned to what it says. */
 	page_tag_set(page + 2, CODETAG_ID_TAIL + 2);
 	KUNIT_EXPECT_EQ(test, pgalloc_tag_order(page + 2), 0);
@@ -377,7 +377,7 @@ static void order(struct kunit *test)
 	/* It is known while they are freed, too. */
 	KUNIT_EXPECT_EQ(test, pgalloc_tag_first(page), own_tag(test)->ct.id);
 	KUNIT_EXPECT_EQ(test, pgalloc_tag_order(page), 2);
-	KUNIT_EXPECT_PTR_EQ(test, pgalloc_tag_holder(page), page);
+	KUNIT_EXPECT_PTR_EQ(test, page_tag_holder(page), page);
 	__free_pages(page, 2);
 	expect_counts(test, 0, 0);
 }
