@@ -15,6 +15,14 @@ sub must
 	print "$name: $!\n";
 	exit 1;
 }
+# Objects of System V IPC outlive their process.
+my ($queue, $semaphore, $shared);
+END {
+	local $?;
+	msgctl($queue, 0, 0) if defined $queue;
+	semctl($semaphore, 0, 0, 0) if defined $semaphore;
+	shmctl($shared, 0, 0) if defined $shared;
+}
 # syscall() writes to its strings, if only in theory.
 my ($many, $word, $name, $directory) = ("x" x 100000, "hello", "name", "/tmp");
 my ($in, $out, $in2, $out2);
@@ -45,16 +53,19 @@ my $memfd = must("memfd", syscall(319, $name, 2));
 must("write", syscall(1, $memfd, $many, 8192));
 must("seal", syscall(72, $memfd, 1033, 15));
 # These return 0 if they fail.
-my $queue = must("msgget", msgget(0, 0600 | 01000));
+$queue = must("msgget", msgget(0, 0600 | 01000));
 must("msgsnd", msgsnd($queue, pack("l! a*", 1, "x" x 6000), 0) || undef);
 must("msgrcv", msgrcv($queue, $buffer, 7000, 0, 0) || undef);
 must("msgctl", msgctl($queue, 0, 0));
-my $semaphore = must("semget", semget(0, 4, 0600 | 01000));
+undef $queue;
+$semaphore = must("semget", semget(0, 4, 0600 | 01000));
 must("semop", semop($semaphore, pack("s! s! s!", 0, 1, 010000)) || undef);
 must("semctl", semctl($semaphore, 0, 0, 0));
-my $shared = must("shmget", shmget(0, 65536, 0600 | 01000));
+undef $semaphore;
+$shared = must("shmget", shmget(0, 65536, 0600 | 01000));
 must("shmwrite", shmwrite($shared, $word, 0, 5) || undef);
 must("shmctl", shmctl($shared, 0, 0));
+undef $shared;
 my $context = "\0" x 8;
 must("io_setup", syscall(206, 8, $context));
 must("io_destroy", syscall(207, unpack("Q", $context)));
