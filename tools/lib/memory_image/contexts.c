@@ -3,10 +3,12 @@
 
 #include <ctype.h>
 #include <inttypes.h>
+#include <linux/bits.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
+#include "codetag/query.h"
 
 #define MAX_SITES 65536
 #define MAX_KEYS 16
@@ -18,12 +20,8 @@
 
 struct reader;
 
-/* A key of split call sites: how to read its value from the words of a context */
-struct key {
-	const char *name;
-	/* Appends "NAME=VALUE" and returns the number of words of the value. NULL: it has frames. */
-	size_t (*put)(const struct reader *r, const uint64_t *word);
-};
+/* Appends "NAME=VALUE" from the words of a context; returns the number of words of the value. */
+typedef size_t put_key(const struct reader *r, const uint64_t *word);
 
 struct reader {
 	const struct image_sites *sites;
@@ -31,7 +29,7 @@ struct reader {
 	struct image_functions *functions;
 	struct text *out;
 	char name[MAX_KEYS][16];	/* of the keys of the kernel in the image, in its order */
-	const struct key *key[MAX_KEYS];	/* NULL: of a kernel newer than this program */
+	enum codetag_key key[MAX_KEYS];	/* CODETAG_NR_KEYS: of a kernel newer than this program */
 	size_t keys;
 	uint64_t now;	/* seconds since boot */
 	void (*age)(void *data, uint16_t id, const char *age);
@@ -70,9 +68,9 @@ static void put_tag(const struct reader *r, uint16_t id)
 	text_free(&name);
 }
 
-static bool has_frames(const struct key *key)
+static bool has_frames(enum codetag_key key)
 {
-	return key && !key->put;
+	return key < CODETAG_NR_KEYS && CODETAG_FRAME_KEYS & BIT(key);
 }
 
 static void put_keys(const struct reader *r, uint32_t split, uint32_t max)
@@ -235,33 +233,35 @@ static size_t put_size(const struct reader *r, const uint64_t *word)
 	return 1;
 }
 
-static const struct key keys[] = {
-	{ "stack", NULL },
-	{ "caller", NULL },
-	{ "age", put_age },
-	{ "size", put_size },
-	{ "task", put_task },
-	{ "cgroup", put_cgroup },
-	{ "node", put_node },
-	{ "cpu", put_cpu },
-	{ "gfp", put_gfp },
-	{ "accounted", put_accounted },
+/* All but those that have frames */
+static put_key *const put_by_key[CODETAG_NR_KEYS] = {
+	[CODETAG_KEY_NODE] = put_node,
+	[CODETAG_KEY_CPU] = put_cpu,
+	[CODETAG_KEY_ACCOUNTED] = put_accounted,
+	[CODETAG_KEY_GFP] = put_gfp,
+	[CODETAG_KEY_SIZE] = put_size,
+	[CODETAG_KEY_AGE] = put_age,
+	[CODETAG_KEY_CGROUP] = put_cgroup,
+	[CODETAG_KEY_TASK] = put_task,
 };
 
-static const struct key *find_key(const char *name)
+static enum codetag_key find_key(const char *name)
 {
-	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++)
-		if (!strcmp(name, keys[i].name))
-			return &keys[i];
-	return NULL;
+	enum codetag_key key = 0;
+
+	while (key < CODETAG_NR_KEYS && strcmp(name, codetag_key_names[key]))
+		key++;
+	return key;
 }
 
 /* Appends the value of a key of the kernel. Returns its number of words, 0 if they are not known. */
-static size_t put_value(const struct reader *r, size_t key, const uint64_t *word)
+static size_t put_value(const struct reader *r, size_t i, const uint64_t *word)
 {
-	if (r->key[key] && !has_frames(r->key[key]))
-		return r->key[key]->put(r, word);
-	text_printf(r->out, " %s=?", r->name[key]);
+	enum codetag_key key = r->key[i];
+
+	if (key < CODETAG_NR_KEYS && put_by_key[key])
+		return put_by_key[key](r, word);
+	text_printf(r->out, " %s=?", r->name[i]);
 	return 0;
 }
 

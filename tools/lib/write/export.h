@@ -43,7 +43,10 @@ void export_prometheus(struct export *export, FILE *out);
 /* The HELP and TYPE of a series; a label, after the name of a series or another label. */
 void prometheus_head(FILE *out, const char *name, const char *help, const char *word);
 void prometheus_label(FILE *out, bool *first, const char *name, const char *value);
-/* Whether series can have a label of this name themselves, so that a user cannot add one */
+/*
+ * Whether series of call sites can have a label of this name themselves, so that a user cannot
+ * add one. Series of other commands, such as those of caches, take no labels.
+ */
 bool prometheus_has_label(const char *name);
 
 /* RFC 4180, one line a group. */
