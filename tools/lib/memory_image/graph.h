@@ -26,6 +26,9 @@
  *   memory is never lost.
  * - Words in users' pages do not count, nor those in the page tables of the kernel and of processes.
  *   Other pages with nothing but entries of page tables hold the pages that these entries name.
+ *
+ * scan_words.c has the rules for the value of a word, scan_objects.c those for words of an
+ * allocation, scan_roots.c those for all other memory.
  */
 #ifndef CODETAG_IMAGE_GRAPH_H
 #define CODETAG_IMAGE_GRAPH_H
@@ -34,21 +37,28 @@
 #include "memory_image/edge.h"
 #include "memory_image/kernel_objects.h"
 
+/* Nodes are those of the objects, with their numbers, and one more for each root behind them. */
 struct graph {
 	struct kernel_objects *objects;
 	uint32_t nodes;		/* one above the last root, behind all objects */
-	uint32_t *root_label;	/* for nodes from objects->nodes on */
+	uint32_t *root_label;	/* for nodes from objects->nodes on: index in @labels + 1 */
 	size_t roots, root_room;
-	struct strmap labels;
+	struct strmap labels;	/* names of roots and modules */
 	uint64_t *first;	/* edges of node i: first[i] to first[i + 1] */
 	struct edge *edge;
 	uint64_t edges, edge_room;
 	uint64_t scanned;	/* bytes */
 };
 
-/* Called by graph_read() from time to time with the share that is done. */
+/* Called by graph_read() after each 64 MiB or so with the bytes that were searched, of @all. */
 typedef void graph_progress(void *data, uint64_t done, uint64_t all);
 
+/*
+ * Searches the memory of an image. Never fails: memory that the dump lacks has no pointers, and an
+ * image with a loop gets the edges that were found before its limit. Sets flags and labels of the
+ * extents, so it is called once for @objects, which the graph uses until graph_free(). @progress
+ * may be NULL.
+ */
 struct graph *graph_read(struct kernel_objects *objects, graph_progress *progress, void *data);
 void graph_free(struct graph *graph);
 
