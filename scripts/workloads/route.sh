@@ -5,19 +5,20 @@
 # query: file net/*
 # flavour: checks
 # programs: ip
-prepare() { ip link show; }
+# In a larger prefix on lo, the gateway would be an address of this machine.
+prepare() { ip link set lo up; }
 
 clean()
 {
 	ip rule del from 10.9.0.7 table 77
 	ip route del 10.10.0.0/16
 	ip neigh del 10.9.0.3 dev lo
-	ip addr del 10.9.0.1/24 dev lo
+	ip addr del 10.9.0.1/32 dev lo
 }
 
 work()
 {
-	step "address" ip addr add 10.9.0.1/24 dev lo
+	step "address" ip addr add 10.9.0.1/32 dev lo
 	step "route" ip route add 10.10.0.0/16 via 10.9.0.2 dev lo onlink
 	step "get" ip route get 10.10.1.1
 	step "rule" ip rule add from 10.9.0.7 table 77
@@ -28,5 +29,5 @@ work()
 	step "neighbour away" ip neigh del 10.9.0.3 dev lo
 	step "rule away" ip rule del from 10.9.0.7 table 77
 	step "route away" ip route del 10.10.0.0/16
-	step "address away" ip addr del 10.9.0.1/24 dev lo
+	step "address away" ip addr del 10.9.0.1/32 dev lo
 }
