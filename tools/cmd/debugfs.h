@@ -30,7 +30,7 @@ struct debugfs_options {
 	  "Use the files in DIR (default: " DEBUGFS_DIR ")", 8 }
 
 /*
- * An option for FILE with a name that says what it is. The file is recognised without the
+ * An option for FILE whose name tells the kind of the file. The file is recognised without the
  * option, too.
  */
 #define KEY_IMAGE 0x401

@@ -111,8 +111,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 static const struct argp argp = {
 	options, parse, "OLD NEW [QUERY…]\nRECORDING [QUERY…]\n--live SEC [QUERY…]",
 	"Compares two snapshots of /proc/allocinfo, matched by tag, not by row. If two kernels have "
-	"different line numbers, a call site is matched by its file, its function and its position "
-	"among the call sites of that function."
+	"different line numbers, a call site is matched by file, function and position among the "
+	"call sites of that function."
 	"\vLists the changes, the largest first; --min and --max are about the "
 	"change. QUERY is like \"file fs/* module ext4\", see codetag(1).\n\n"
 	"Examples:\n"

@@ -37,8 +37,8 @@ static const struct argp_option options[] = {
 	{ "min-rate", KEY_MIN_RATE, "SIZE", 0,
 	  "Suspect only growth by SIZE a minute or more", 0 },
 	{ "stacks", KEY_STACKS, NULL, 0,
-	  "Split the call sites of this machine that grow by stack and age for a while, and "
-	  "say which callers hold memory that is old and grows", 0 },
+	  "Split the growing call sites of this machine by stack and age for a while. Then list "
+	  "the callers that hold memory that is old and grows", 0 },
 	{ "for", KEY_FOR, "TIME", 0,
 	  "Stacks: how long, such as 90 (seconds, the default), 5m or 2h", 0 },
 	{ "sites", KEY_SITES, "N", 0,

@@ -160,8 +160,8 @@ static size_t keep_growing(struct control *control, const struct series *series,
 }
 
 /*
- * Whether QUERY chooses nothing but memory that is no leak by itself. Then that is what the
- * user asks about.
+ * Whether QUERY chooses nothing but memory that is no leak by itself. Then the user
+ * asks about that.
  */
 static bool is_named(const struct control *control, const struct selection *selection)
 {

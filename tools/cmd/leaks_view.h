@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* How leaks prints what it found. */
+/* How leaks prints its findings. */
 #ifndef CODETAG_LEAKS_VIEW_H
 #define CODETAG_LEAKS_VIEW_H
 

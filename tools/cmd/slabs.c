@@ -223,7 +223,7 @@ static const struct argp argp = {
 	"\v/proc/slabinfo does not tell which call site an object in a cache is from. What "
 	"--sites shows with a ~ is concluded from sizes: each allocation of the call site "
 	"has the size of the cache's objects, and it holds no more of them than there are. "
-	"A trace knows the cache of what was allocated while it ran, and a kernel with "
+	"A trace knows the cache of objects allocated while it ran, and a kernel with "
 	"slab_debug=U knows all.\n\n"
 	"Examples:\n"
 	"  codetag slabs -n 20\n"

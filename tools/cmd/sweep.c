@@ -71,7 +71,7 @@ static const struct argp_option options[] = {
 	  "Keep the results in FILE, and after a crash go on from there", 2 },
 	{ "known", KEY_KNOWN, "FILE", 0,
 	  "Do not count findings that FILE has, the journal of another sweep", 2 },
-	{ "all", 'a', NULL, 0, "List what was no finding, too", 3 },
+	{ "all", 'a', NULL, 0, "List results that are no findings, too", 3 },
 	{ "ktap", KEY_KTAP, NULL, 0, "Print each result as KTAP when it is there", 3 },
 	{ "junit", KEY_JUNIT, "FILE", 0, "Write the results to FILE, as JUnit's XML", 3 },
 	{ "columns", 'o', "LIST", 0, "Columns: result, nth, name, details, known", 9 },
@@ -181,14 +181,16 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 static const struct argp argp = {
 	options, parse, "[QUERY…] -- COMMAND [ARGUMENT…]",
-	"Tests error paths: runs COMMAND once to see at which of the chosen call sites it allocates, "
-	"then once more for each of them, and lets one allocation there fail. Only COMMAND and the "
-	"processes that it starts are affected. The kernel needs CONFIG_CODETAG_FAULT_INJECTION."
-	"\vFindings are complaints in the kernel's log, hangs, leaked memory, crashes of COMMAND, exit "
-	"statuses that --allow does not name, and, with --journal, crashes of the machine. After a "
-	"restart the same command line goes on where it was. COMMAND has to succeed without a fault "
-	"and to end by itself; what it leaves running is killed. To look for leaks the kernel is made "
-	"to drop its caches after each run. Use a machine that you can afford to lose.\n\n"
+	"Tests error paths: runs COMMAND once to see at which of the chosen call sites it allocates. "
+	"Then it runs COMMAND once more for each of them, and lets one allocation there fail. Only "
+	"COMMAND and the processes that it starts are affected. The kernel needs "
+	"CONFIG_CODETAG_FAULT_INJECTION."
+	"\vFindings are complaints in the kernel's log, hangs, leaked memory, crashes of COMMAND, and "
+	"exit statuses that --allow does not name. With --journal, crashes of the machine are "
+	"findings, too. After a restart the same command line goes on where it was. COMMAND has to "
+	"succeed without a fault and to end by itself; processes that it leaves running are killed. To "
+	"look for leaks the kernel is made to drop its caches after each run. Use a machine that you "
+	"can afford to lose.\n\n"
 	"Examples:\n"
 	"  codetag sweep file 'fs/ext4/*' -- ./mount-and-write.sh\n"
 	"  codetag sweep --nth 3 --journal sweep.log module nf_tables -- nft -f rules\n"

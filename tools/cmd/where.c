@@ -128,10 +128,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 static const struct argp argp = {
 	options, parse, "\nFILE\nOLD NEW\nFILE FILE FILE…",
 	"Explains all installed memory, each byte once: kept at boot, free, and the kinds of the "
-	"rest, with the largest owner of each. The last lines say what is unusual. FILE is a "
-	"recording, a directory with copies of /proc/meminfo, zoneinfo, vmstat, slabinfo and "
-	"allocinfo, an archive of them, a copy of meminfo, or an image of a machine's memory. Two "
-	"are compared; of more, or of a directory of machines, each kind is shown with the machines that are unlike the others."
+	"rest, with the largest owner of each. The last lines name anything unusual. FILE is a "
+	"recording, a copy of meminfo, or an image of a machine's memory. It can also be a directory "
+	"with copies of /proc/meminfo, zoneinfo, vmstat, slabinfo and allocinfo, or an archive of "
+	"them. Two are compared. Of more, or of a directory of machines, each kind is shown with the "
+	"machines that are unlike the others."
 	"\vExamples:\n"
 	"  codetag where\n"
 	"  codetag where --once --json | jq '.kinds[] | select(.size > 1e9)'\n"

@@ -36,8 +36,8 @@ static const struct argp_option options[] = {
 	  "Name members of structures by the BTF in FILE, such as vmlinux (default for the running "
 	  "kernel: " TYPES_OF_KERNEL ")", 9 },
 	{ "registers", 'r', NULL, 0,
-	  "With --image: also what the registers of the processors point to. A register that points to "
-	  "nothing is left out", 2 },
+	  "With --image: also the memory that registers of the processors point to. A register that "
+	  "points to nothing is left out", 2 },
 	{ "json", 'j', NULL, 0, "Write JSON", 10 },
 	{ 0 }
 };
@@ -102,10 +102,10 @@ static const struct argp_child children[] = {
 
 static const struct argp argp = {
 	options, parse, "ADDRESS…\n--image FILE --registers",
-	"Says what is at an address of the running kernel, or of the kernel in an image of its memory, "
-	"and which line allocated that. The running kernel knows objects of slab caches and pages; an "
-	"image also tells the stack of a task, percpu memory, code or data of the kernel or a module. "
-	"ADDRESS is hexadecimal; pfn:N is page frame N, hexadecimal, too."
+	"Names the memory at an address of the running kernel, or of the kernel in an image of its "
+	"memory, and the line that allocated it. The running kernel knows objects of slab caches and "
+	"pages. An image also tells the stack of a task, percpu memory, code or data of the kernel or "
+	"a module. ADDRESS is hexadecimal; pfn:N is page frame N, hexadecimal, too."
 	"\vExamples:\n"
 	"  codetag whose ffff888003a1c040\n"
 	"  codetag whose --image vmcore ffff888003a1c040\n"
@@ -183,8 +183,8 @@ static bool open_types(struct options *o)
 }
 
 /*
- * An object of a cache that the kernel has merged with others of the same size can be of any
- * of their types, so its members have no names.
+ * A cache that the kernel has merged with others of the same size has objects of all their
+ * types. So the members of its objects have no names.
  */
 static void name_in_image(const struct options *o, struct answer *answer)
 {
