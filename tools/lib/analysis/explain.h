@@ -83,8 +83,8 @@ int64_t explain_pinned(const struct explanation *e);
 bool explain_is_stack(const char *caller);
 
 /*
- * The kind of the memory of @site, as far as its name and sizes tell; @ambiguous (may be NULL)
- * if pages and objects of a cache look the same.
+ * The kind of the memory of @site, as far as its name and sizes tell. @ambiguous (may be NULL)
+ * is set if pages and objects of a cache look the same.
  */
 enum memory_kind_id explain_site(const struct site *site, const struct machine *machine,
 				 bool *ambiguous);

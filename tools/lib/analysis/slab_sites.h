@@ -2,8 +2,8 @@
 /*
  * The call sites that hold the objects of a slab cache. The kernel records them only with
  * slab_debug=U; a trace knows them for objects that were allocated while it ran. Otherwise only
- * sizes remain: a call site may be a holder if all its allocations have the size of the cache's
- * objects, and if it holds no more of them than the cache has.
+ * sizes remain. A call site may be a holder if its allocations all have the size of the cache's
+ * objects, and are no more than the cache has.
  */
 #ifndef CODETAG_SLAB_SITES_H
 #define CODETAG_SLAB_SITES_H

@@ -182,8 +182,8 @@ void canvas_ink(struct canvas *canvas, size_t i, int depth)
 enum { LABEL = 256 };
 
 /*
- * The part of @s that fits. Cairo draws nothing after a byte that is not UTF-8, which a damaged
- * or cut name can have, or after a code that is not a character.
+ * The part of @s that fits. Cairo draws nothing after a byte that is not UTF-8, or after a code
+ * that is not a character. A damaged or cut name can have such bytes.
  */
 static void copy_label(char to[LABEL], const char *s)
 {

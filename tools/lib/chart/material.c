@@ -36,7 +36,7 @@ static void take_out_containers(struct material *m, struct chart_wish *wish)
 		containers_take_out(&m->info[k], material_wants, wish, &m->left_out);
 }
 
-/* Only what is below --start-branch. */
+/* Only sites below --start-branch. */
 static bool keep_branch(struct material *m, struct chart_wish *wish)
 {
 	size_t kept = 0;

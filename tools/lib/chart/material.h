@@ -60,7 +60,7 @@ bool material_wants(void *wish, const struct site *site);
 /* The same, without sites that contain others. */
 bool material_counts(void *wish, const struct site *site);
 
-/* Drops what is not wanted; false after a message if nothing is left below --start-branch. */
+/* Drops unwanted sites; false after a message if nothing is left below --start-branch. */
 bool material_narrow(struct material *m, struct chart_wish *wish);
 
 void material_groups(struct groups *groups, const struct material *m,

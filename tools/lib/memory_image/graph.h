@@ -7,7 +7,7 @@
  *   registers, stacks from where the stack pointer is, and modules.
  * - An address anywhere in an object leads to it, so flags in low bits do not matter: list_nulls,
  *   entries of xarrays and maple trees, rhashtable, bits of obj_cgroups.
- * - The address of a struct page leads to the pages, and what is in a struct page belongs to them.
+ * - The address of a struct page leads to the pages, and pointers in a struct page belong to them.
  * - An address in the first page of a vmalloc area leads to the vm_struct, and that to the pages.
  *   In allocated memory near older addresses only the first address does. The trees of used and free
  *   areas, page tables of the kernel and its direct map lead nowhere. The tables of a process do.
@@ -16,11 +16,11 @@
  *   and near no address, is a number.
  * - A physical address or page frame number has to be that of the first byte. Frame numbers, and
  *   physical addresses in allocated memory, have to be beside another one of the same call site.
- * - The pointer to the next free object, left in an object that was free, does not count, unless
- *   the call site writes to that word of its objects.
- * - Old words do not count: those of free block requests and of a struct net that waits for its
- *   free; pages of kvfree_rcu() behind the last address; owners of free rw_semaphores; links of
- *   slabs.
+ * - An object that was free still has the pointer to the next free object. It does not count,
+ *   unless the call site writes to that word of its objects.
+ * - Old words do not count. These are words of free block requests and of a struct net that
+ *   waits for its free. Others are pages of kvfree_rcu() behind the last address, owners of
+ *   free rw_semaphores, and links of slabs.
  * - Pages that were split from one allocation follow the first of them, if an address leads there.
  * - Words in memory that holds ids of codetag do not count: four ids can look like an address. This
  *   memory is never lost.

@@ -42,7 +42,7 @@ struct translation {
 
 static const struct {
 	const char *name;
-	const char *missing;	/* what a message calls it; NULL: a kernel may lack it */
+	const char *missing;	/* its name in messages; NULL: a kernel may lack it */
 } numbers[] = {
 #define NUMBER_ALWAYS(id, name) \
 	[N_##id] = { name, "has no entry '" name "' in its layout table: the image is damaged or cut" },

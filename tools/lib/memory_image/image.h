@@ -2,7 +2,7 @@
 /*
  * The memory of a kernel with codetag, by virtual address, and the numbers of its layout
  * table (Documentation/ABI/testing/vmcore-codetag). Nothing in an image is trusted: reads
- * of what is not there fail, and all reads together have a limit, so that no loop in it
+ * of missing memory fail, and all reads together have a limit, so that no loop in it
  * is endless.
  */
 #ifndef CODETAG_IMAGE_H

@@ -199,8 +199,8 @@ static bool is_mark(const struct image *image, uint16_t id)
 }
 
 /*
- * If an allocation of several pages is no compound page, its first page holds a mark with the
- * number of pages, and the second page holds the id. While the pages are freed it is the other
+ * In an allocation of several pages that is no compound page, the first page holds a mark with
+ * the number of pages. The second page holds the id. While the pages are freed it is the other
  * way round.
  */
 static void find_id(struct recount *recount, struct image_page *page)

@@ -33,7 +33,7 @@ static bool is_of_kvfree(const struct image_sites *sites, uint16_t id)
 }
 
 /*
- * kvfree_rcu() writes addresses of what it will free into pages, and keeps a page for the next ones
+ * kvfree_rcu() writes addresses of memory to free into pages, and keeps a page for the next ones
  * when that is done. Such a page is on no list_head. Its first word leads to the next one, the others
  * are old. In a page on a list the addresses behind the last one are.
  */
@@ -169,7 +169,7 @@ static bool next_free(const struct scan *s, const struct extent *extent, uint32_
 }
 
 /*
- * Call sites that write to this word themselves: what they link is no list of free objects, which
+ * Call sites that write to this word themselves: their links are no list of free objects, which
  * never leads to another slab.
  */
 void scan_find_writers(struct scan *s)

@@ -178,7 +178,7 @@ static bool is_address(struct scan *s, uint64_t w)
 
 /*
  * Whether a small percpu pointer is an offset in relocations or symbols of modules. Structures have
- * other pointers beside it, and what is never freed was cleared.
+ * other pointers beside it, and memory that is never freed was cleared.
  */
 static bool is_offset(struct scan *s)
 {

@@ -3,10 +3,10 @@
  * Numbers call sites so that one has the same number in snapshots of different kernels, where
  * its line has moved. A site is known by its file, module and function, and by its place among
  * the sites of that function. If a function has the same number of sites in two kernels, they
- * are matched in order. Otherwise sites that moved by the same number of lines belong together,
- * and the sites between them are matched in order; a site without a match is a new one. All of
- * this needs all sites of the function. If a snapshot seems to lack the sites that hold
- * nothing, only the same line is the same site.
+ * are matched in order. Otherwise sites that moved by the same number of lines belong together.
+ * The sites between them are matched in order. A site without a match is a new one. All of this
+ * needs all sites of the function. If a snapshot seems to lack the sites that hold nothing,
+ * only the same line is the same site.
  */
 #ifndef CODETAG_MATCH_H
 #define CODETAG_MATCH_H

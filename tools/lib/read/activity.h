@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The allocations and frees of the call sites, which this kernel counts beside what they hold:
+ * The allocations and frees of the call sites, which this kernel counts beside their memory:
  *
  *	# activity - version: 1.0
  *	#  <allocs>    <frees>    <parts> <tag info>

@@ -8,7 +8,7 @@
 #include "base/number.h"
 #include "base/text.h"
 
-/* Returns what is wrong with the line, NULL if nothing is. */
+/* Returns the error in the line, NULL if there is none. */
 static const char *parse_trace(struct alloc_trace *trace, char *line)
 {
 	const char *s = line + strspn(line, " ");

@@ -211,7 +211,7 @@ static const char header[] = "allocinfo - version: ";
 /* Larger than any memory */
 #define TOO_LARGE	(INT64_C(1) << 60)
 
-/* Returns what is wrong with the line, NULL if nothing is. */
+/* Returns the error in the line, NULL if there is none. */
 static const char *parse_row(struct site *site, char *line, size_t len, int64_t *off)
 {
 	const char *s = skip_blanks(line), *digits = s;

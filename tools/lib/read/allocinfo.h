@@ -11,7 +11,7 @@
  *
  * Also the text of /proc/vmallocinfo, whose callers then are the call sites, without lines.
  *
- * Also what people make of it: the last lines of a sort, sizes that numfmt has rounded, and
+ * Also excerpts and changed copies: the last lines of a sort, sizes that numfmt has rounded, and
  * the list of the largest that the kernel prints when memory is short.
  */
 #ifndef CODETAG_ALLOCINFO_H
@@ -116,7 +116,7 @@ void allocinfo_free(struct allocinfo *info);
 
 /*
  * Splits "file:line [module] func:name notes" of @len bytes in place; @site then points into
- * it. Returns what is wrong with it, NULL if nothing is.
+ * it. Returns the error in it, NULL if there is none.
  */
 const char *site_parse(struct site *site, char *s, size_t len);
 

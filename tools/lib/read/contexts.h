@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The file contexts of a codetag kernel: call sites that are split, and what each of
- * their contexts holds:
+ * The file contexts of a codetag kernel: call sites that are split, and the memory
+ * of each of their contexts:
  *
  *	# contexts - version: 1.0
  *	# site: BYTES CALLS LOST TAG keys=KEYS [depth=N] max=N contexts=N

@@ -37,7 +37,7 @@ struct control {
 	char *text;
 };
 
-/* The parsers take over @text; what they fill then always has to be freed. */
+/* The parsers take over @text; the result then always has to be freed. */
 void control_parse(struct control *control, char *text, size_t len);
 
 /* Keeps the sites that @query (may be NULL) selects. */

@@ -16,7 +16,7 @@ static bool has_control(const char *s, size_t len)
 	return false;
 }
 
-/* Returns what is wrong with the line, NULL if nothing is. */
+/* Returns the error in the line, NULL if there is none. */
 static const char *parse_field(struct field *field, char *line, size_t len)
 {
 	char *name = line + strspn(line, " \t");

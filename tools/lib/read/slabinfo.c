@@ -15,7 +15,7 @@
  * name <active_objs> <num_objs> <objsize> <objperslab> <pagesperslab>
  * : tunables … : slabdata <active_slabs> <num_slabs> <sharedavail>
  */
-/* Returns what is wrong with the line, NULL if nothing is. */
+/* Returns the error in the line, NULL if there is none. */
 static const char *parse_cache(struct slab_cache *cache, char *line, size_t len)
 {
 	int64_t *const before[] = {

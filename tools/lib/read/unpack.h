@@ -37,8 +37,8 @@ struct unpacked {
 /*
  * Keeps the members of an archive for which @wanted returns true; it is called with @arg. A
  * single file that is not wanted counts as a compressed file. Returns false with errno, and
- * nothing to free: EOPNOTSUPP if this build cannot unpack it, EBADMSG if it is damaged or cut,
- * EFBIG if it gets larger than that, E2BIG if it has too many files.
+ * nothing to free. errno is EOPNOTSUPP if this build cannot unpack it, EBADMSG if it is damaged
+ * or cut. It is EFBIG if it gets too large, E2BIG if it has too many files.
  */
 bool unpack(struct unpacked *unpacked, const char *data, size_t len,
 	    bool (*wanted)(const char *path, const char *arg), const char *arg);

@@ -155,8 +155,8 @@ static int64_t pragma(struct recording *rec, const char *text)
 /*
  * Moves committed data from the file -wal to the recording itself, so that a copy of that file
  * alone has all snapshots. Space is reserved first, because a full disk would leave the file
- * half old and half new; that is why SQLite does not do this by itself. Data that a reader
- * holds back follows with the next snapshot.
+ * half old and half new. For that reason SQLite does not do this by itself. Data that a
+ * reader holds back follows with the next snapshot.
  */
 static bool settle(struct recording *rec)
 {

@@ -718,7 +718,7 @@ struct total {
 	bool complete;
 };
 
-/* Hosts cannot be compared by a part of a list: what it lacks would count as 0. */
+/* Hosts cannot be compared by a part of a list: missing sites would count as 0. */
 static bool host_complete(const struct snapshot *s)
 {
 	if (s->info.part)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * All sources of snapshots: a copy of /proc/allocinfo, compressed or not; an archive of such
- * files, like a sosreport; a recording; a database of 'codetag merge --sqlite'; a directory with
- * any of these. FILE@N is the N-th snapshot of a recording, and FILE alone is FILE@-1, the last.
+ * files, like a sosreport; a recording; a database of 'codetag merge --sqlite'. A directory with
+ * any of these is a source, too. FILE@N is the N-th snapshot of a recording, and FILE alone is
+ * FILE@-1, the last.
  */
 #ifndef CODETAG_SOURCE_H
 #define CODETAG_SOURCE_H
