@@ -104,8 +104,8 @@ def per_operation(markers, samples, rounds):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("kernel", help="vmlinux")
-    parser.add_argument("guest", nargs="?", help="what the benchmark printed")
-    parser.add_argument("counters", nargs="?", help="what the plugin wrote")
+    parser.add_argument("guest", nargs="?", help="output of the benchmark")
+    parser.add_argument("counters", nargs="?", help="output of the plugin")
     args = parser.parse_args()
     if not args.counters:
         print(*(f"{a:#x}" for a in code_range(args.kernel)))

@@ -71,7 +71,7 @@ def per_operation(case, vmlinux, work):
 
 
 def table(first, second=None):
-    """Lines of what an operation of one kernel takes, or of what the second one adds"""
+    """Lines of the cost of an operation in one kernel, or of the second kernel's extra cost"""
     if second is None:
         rows = [(each, f"{each:10.0f} {name}") for name, each in first.items() if each >= 100]
         return [line for _, line in sorted(rows)] + [f"{sum(first.values()):10.0f} (all)"]

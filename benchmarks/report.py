@@ -58,7 +58,7 @@ def access_cell(digits, *counters):
         if base is None or variant == lib.base_of(variant):
             return f"{mine:.{digits}f}"
         ratio = f" ×{mine / base:.2f}" if base else ""
-        # Adding 0 makes a plus of the minus of what is rounded to nothing.
+        # Adding 0 makes a plus of the minus of a value that is rounded to nothing.
         return f"{round(mine - base, digits) + 0:+.{digits}f}{ratio}"
     return cell
 
@@ -76,7 +76,7 @@ def cycle_cell(data, variant, place, case):
 
 
 def groups(chosen):
-    """A narrow table for each source of kernels, codetag beside what it is compared with"""
+    """A narrow table for each source of kernels, codetag beside the kernels it is compared with"""
     for source in dict.fromkeys((lib.KVER, lib.NEWEST_KVER, "ours", "roomy", "alone", "owner")):
         names = [v for v in chosen if lib.source_of(v) == source]
         if source in ("ours", "roomy", "alone") and names and f"{lib.KVER}-none" in chosen:
@@ -101,7 +101,7 @@ def case_tables(data, what, cell, chosen, fast, title=None, tail=""):
 
 
 def profiler_tables(data, chosen, fast):
-    """[(title, rows)]: what the profiler adds, with the fast-path series and without it"""
+    """[(title, rows)]: instructions of the profiler, with and without the fast-path series"""
     found = []
     for source in ("ours", "roomy", "alone"):
         names = [v for v in chosen if lib.source_of(v) == source]
@@ -112,7 +112,7 @@ def profiler_tables(data, chosen, fast):
 
 
 def access_tables(data, chosen, fast):
-    """[(title, rows)]: what is accessed. Alone an operation finds all in the cache."""
+    """[(title, rows)]: memory accesses. Alone an operation finds all in the cache."""
     found = []
     for title, tail, cell in (
             ("loads and stores", "", access_cell(1, "loads", "stores")),

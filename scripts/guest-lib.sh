@@ -29,7 +29,7 @@ guest_options="  -c COMMAND       run this shell command in the guest
   --verbose        show the kernel log while it runs
   -h, --help       this text
 
-The script or command runs as root in the guest; what it prints to stdout is
+The script or command runs as root in the guest; its output to stdout is
 printed here, and its exit status is the result. The guest panics on a kernel
 warning. A panic, a warning in the kernel log, a time-out and a guest that does
 not say how it ended are failures (status 125, 124 for the time-out)."

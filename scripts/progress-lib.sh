@@ -47,7 +47,7 @@ progress_line()
 # progress_clear: remove the line
 progress_clear() { [ ! -t "$progress_out" ] || printf '\r\e[K' >&"$progress_out"; }
 
-# shown LABEL COMMAND…: run COMMAND and show what it does
+# shown LABEL COMMAND…: run COMMAND and show its progress
 shown()
 {
 	local label=$1 status=0 pid file from=$SECONDS text
@@ -167,7 +167,7 @@ kmake_look()
 }
 kmake_made() { kmake_files -newer "$obj/.codetag-began" -name '*.o' | wc -l; }
 
-# kmake_files TEST…: sizes and names of what a build has made in $obj
+# kmake_files TEST…: sizes and names of the files that a build has made in $obj
 kmake_files()
 {
 	find "$obj" \( -name selftests -o -name modroot -o -name bench-module \) -prune -o \

@@ -28,8 +28,8 @@ tsc_khz()
 }
 
 # qemu_choose THREADS [ARCH [MODEL]]: set qemu, its machine, kind (kvm or tcg) and the options
-# for that in accel; also the path of the kernel (kernel_image) and its parameters (boot_line,
-# early_console). THREADS is how TCG runs the processors, single or multi.
+# for that in accel. It also sets the path of the kernel (kernel_image) and its parameters
+# (boot_line, early_console). THREADS is how TCG runs the processors, single or multi.
 qemu_choose()
 {
 	local cpu model=max

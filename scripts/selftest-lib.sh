@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
-# What test-selftest and test-storm share. A self-test says in comments at its
-# top what it needs: "# boot: PARAMETERS", "# guest: own", "# store: any",
-# "# mem: SIZE", "# vmem: SIZE", "# disk: SIZE", "# tcg: single", "# allow: REGEX", "# timeout: SECONDS".
+# What test-selftest and test-storm share. Comments at the top of a self-test name its requirements:
+# "# boot: PARAMETERS", "# guest: own", "# store: any", "# mem: SIZE", "# vmem: SIZE",
+# "# disk: SIZE", "# tcg: single", "# allow: REGEX", "# timeout: SECONDS".
 # To be sourced after lib.sh.
 
 SELFTESTS=$TREE/tools/testing/selftests/codetag

@@ -94,7 +94,7 @@ series_paths()
 	done | sort -u
 }
 
-# base_field NAME: a "name: value" line of BASE, what the series was made on
+# base_field NAME: a "name: value" line of BASE, the sources that the series was made on
 base_field()
 {
 	[ ! -f "$PATCHES/BASE" ] || sed -n "s/^$1: *//p" "$PATCHES/BASE"

@@ -1,9 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 # In the guest: run the cases that are whole programs many times. The cost of a fork varies by
-# some per cent with how full the slabs, the percpu chunks and the lists of free pages happen to
-# be. So each time other files and mounts are left behind (a mount holds percpu memory), and the
-# median counts.
+# some per cent with the fill level of slabs, percpu chunks and free lists. So each time other
+# files and mounts are left behind (a mount holds percpu memory), and the median counts.
 #
 # whole.sh BEFORE TIMES: BEFORE is a shell command that prepares the variant
 

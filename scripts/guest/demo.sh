@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# What `make run` shows: a workload of every kind, then what the profiler says.
+# What `make run` shows: a workload of every kind, then the report of the profiler.
 set -e
 
 fail()

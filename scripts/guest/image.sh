@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 # Work, and images of the memory afterwards: image.sh FILE OPTIONS… [FILE OPTIONS…]
-# For test-image, which is on the other side of QEMU's monitor. Prints what the kernel's files
-# say just before, each line behind the name of its file ("allocinfo: "), where codetag_known
-# has what ("known: "), and what codetag_lost has forgotten or keeps ("lost: ", "kept: ").
-# The control group /group has memory of all kinds.
+# For test-image, which is on the other side of QEMU's monitor. Prints the kernel's files just
+# before, each line behind the name of its file ("allocinfo: "). Prints the addresses of
+# codetag_known's objects ("known: "), and the objects that codetag_lost has forgotten or
+# keeps ("lost: ", "kept: "). The control group /group has memory of all kinds.
 CODETAG=/sys/kernel/debug/codetag
 ROOT=/tmp/cgroup
 
@@ -24,7 +24,7 @@ cd /selftests || exit
 insmod codetag_test.ko && insmod codetag_victim.ko && insmod codetag_known.ko &&
 	insmod codetag_lost.ko || exit
 echo hold all >/sys/kernel/debug/codetag_test/run
-# An unloaded module with memory, and contexts of what is split.
+# An unloaded module with memory, and contexts of split call sites.
 rmmod codetag_victim
 echo 'file mm/* keys=stack,node; file fs/* keys=size,age' >$CODETAG/control || exit
 # All values at once, of each key that this kernel has

@@ -18,7 +18,7 @@ line()
 	done
 }
 
-# row NAME: what the line holds: bytes, calls, and the function's name
+# row NAME: bytes and calls of the line, and the function's name
 row()
 {
 	awk -v place="$FILE:$(line "$1")" -v module="[$MODULE]" '
@@ -28,14 +28,14 @@ row()
 # holds NAME BYTES [CALLS]: memory of a line, which has a row of its own
 holds() { equal "$1 has a row with its file and line" "$2 ${3:-1} $MODULE" "$(row "$1")"; }
 
-# helpers: what the lines of rust/helpers/ hold
+# helpers: bytes and calls of the lines of rust/helpers/
 helpers()
 {
 	awk 'index($3, "rust/helpers/") == 1 { bytes += $1; calls += $2 } END { print bytes + 0, calls + 0 }' \
 		"$ALLOCINFO"
 }
 
-# copies: what the lines of Rust in the kernel itself hold that copy a string
+# copies: memory of the lines of Rust in the kernel itself that copy a string
 copies()
 {
 	awk '$3 ~ "^rust/kernel/str.rs:" { bytes += $1; calls += $2; if ($1) name = $4 }

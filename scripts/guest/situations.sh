@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 # The guest's part of scripts/test-situations: one situation, and the audit after it, as
-# one document of KTAP. Usage: situations.sh NAME [TAG], where TAG is what is looked up
-# when the live patch is loaded.
+# one document of KTAP. Usage: situations.sh NAME [TAG], where TAG is the symbol that is
+# looked up when the live patch is loaded.
 # shellcheck disable=SC1091,SC2016,SC2034,SC2317	# codetag.inc has the rest; the situations are called by name
 export SELFTESTS=/selftests
 . /selftests/codetag.inc

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 # The guest's part of scripts/test-tree: run tests of the kernel tree, and print
-# "@ NAME", what the test prints, and "@ status NUMBER" for each. Usage:
+# "@ NAME", the output of the test, and "@ status NUMBER" for each. Usage:
 # tree.sh [LINE…], the numbers of lines in tree-tests.txt; without, all of them.
 # shellcheck disable=SC2317	# the kinds of tests are called by their names
 list=/guest/tree-tests.txt
@@ -95,7 +95,7 @@ mm()
 	return "$status"
 }
 
-# On a disk: what is in memory keeps no names of files that are not there.
+# On a disk: a file system in memory keeps no names of files that are not there.
 cgroup()
 {
 	cp "$dir/cgroup/$1" /mnt/
