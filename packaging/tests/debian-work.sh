@@ -303,7 +303,7 @@ work 'bcc memleak beside contexts' memleak_agrees
 work 'perf and hackbench' perf_works
 work 'makedumpfile reads /proc/kcore' dump_reads
 work 'suspend to disk, and back' hibernate
-# To see what is charged to helpers
+# To see the charges of helpers
 check 'a report of the largest call sites' codetag report --top 80 --human
 sed 's/^/# /' /tmp/out
 work 'all modules, one after the other' modules
