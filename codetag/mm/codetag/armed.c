@@ -94,7 +94,7 @@ struct codetag_armed *codetag_armed_find(struct codetag_armory *armory, const st
 
 /**
  * codetag_arm - arm a fault or guard at its call site
- * @armed: after codetag_armed_init(); it replaces what the site had of that kind
+ * @armed: after codetag_armed_init(); it replaces the one of that kind that the site had
  *
  * Context: Process, with codetag_lock() held since codetag_armed_init();
  *	    codetag_armory_switch() is to follow.

@@ -49,8 +49,8 @@ module_param_cb(audit_max_ms, &codetag_param_ops, &audit_max_ms, 0644);
 
 /**
  * struct audit - one audit
- * @found:	what a recount found, by id
- * @counted:	what the counters said at the same moment, by id
+ * @found:	results of a recount, by id
+ * @counted:	the counters at the same moment, by id
  * @delta:	by id, how far they were apart in the pass before
  * @pages:	pages that were looked at
  * @objects:	slab and percpu objects that hold an id

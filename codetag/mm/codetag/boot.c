@@ -6,7 +6,8 @@
  * line asked for it. When memblock gives the rest of the memory to the page allocator, this
  * file keeps the ranges that are in memory. Later frees go unnoticed here. But a page that
  * the page allocator never had is PageReserved(), and is no longer when it is freed. So a
- * read looks at these pages, and the rows add up to what the page allocator does not have.
+ * read looks at these pages, and the rows add up to the memory that the page allocator
+ * does not have.
  */
 #include <linux/bits.h>
 #include <linux/debugfs.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * /sys/kernel/debug/codetag/census: the memory of call sites by where and what it is.
+ * /sys/kernel/debug/codetag/census: the memory of call sites by place and kind.
  *
  * Counters of call sites know nothing of nodes, zones or control groups. So writing the
  * names of keys to this file walks all pages, slab objects and percpu allocations, and adds

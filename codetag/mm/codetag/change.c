@@ -3,9 +3,9 @@
  * Apply queries to the call sites that they match.
  *
  * The queries of a write are applied together, in one walk over the call sites. For each site,
- * the last matching query that says whether it is profiled decides; likewise for its fault,
- * its guard, its keys and whether it is traced. All memory is allocated first, once for a site
- * and not for each query. After that nothing can fail, and the changes are made.
+ * the last matching query that says whether it is profiled decides. The same holds for its
+ * fault, its guard, its keys and whether it is traced. All memory is allocated first, once for
+ * a site and not for each query. After that nothing can fail, and the changes are made.
  */
 #define pr_fmt(fmt) "codetag: " fmt
 
@@ -155,8 +155,8 @@ static struct codetag_armed *new_armed(const struct codetag_info *info,
 }
 
 /*
- * How is a site to be split? Both queries leave as it is what the other one changes. False if
- * nothing changes.
+ * How is a site to be split? Neither query touches a setting that the other one changes.
+ * False if nothing changes.
  */
 static bool new_split(const struct plan *plan, struct codetag_keys *keys)
 {

@@ -26,9 +26,9 @@
 /**
  * struct charged - one count
  * @rc:		the recount
- * @percpu:	what percpu allocations hold
- * @all:	what these, slab objects and pages hold
- * @sites:	what the counters of all sites say
+ * @percpu:	memory of percpu allocations
+ * @all:	memory of these, slab objects and pages
+ * @sites:	the counters of all sites
  * @sites_counted: @sites is known; false if the list of call sites was being changed
  * @pfn:	where the next piece of memory begins
  */

@@ -423,7 +423,7 @@ static struct words words_of(const struct codetag_context *ctx)
 	return words;
 }
 
-/* Change what is known later, if it is among the keys. Small values are in the first word. */
+/* Change a value that is known later, if it is a key. Small values are in the first word. */
 static void set_node(struct words *words, unsigned int split_by, int nid)
 {
 	if (split_by & BIT(CODETAG_KEY_NODE))

@@ -67,7 +67,7 @@ static unsigned int look_for_call(const struct codetag *ct, const unsigned long 
 		/* A call can be the last instruction of a function. */
 		if (lookup_symbol_name(entries[i] - 1, name))
 			name[0] = '\0';
-		/* Without what the compiler adds when it makes a copy, or a part. */
+		/* Without the suffix that the compiler gives a copy or a part. */
 		len = strcspn(name, ".");
 		if (strlen(ct->function) == len && !memcmp(ct->function, name, len))
 			return i;

@@ -3,9 +3,9 @@
  * Guards at chosen call sites.
  *
  * KFENCE takes every Nth slab object of a site that has a guard. It reports an access to that
- * object after it was freed, and a write outside of it, with the stacks of the allocation and of
- * the free. Other sites get no object because of it: the guard neither waits for KFENCE's sample
- * interval nor changes it.
+ * object after it was freed, and a write outside of it. Reports have the stacks of the
+ * allocation and of the free. Other sites get no object because of it: the guard neither waits
+ * for KFENCE's sample interval nor changes it.
  *
  * While the pool of KFENCE is used up, the site's objects come from their slab.
  */

@@ -104,7 +104,7 @@ static noinline bool find_answer(unsigned long *answer, unsigned long entry)
 	/* A call can be the last instruction of a function. */
 	helper = !lookup_symbol_name(entry - 1, name);
 	if (helper) {
-		/* Without what the compiler adds when it makes a copy, or a part. */
+		/* Without the suffix that the compiler gives a copy or a part. */
 		name[strcspn(name, ".")] = '\0';
 		helper = is_helper_name(name);
 	}

@@ -268,7 +268,7 @@ void codetag_show_page(const struct page *page)
 }
 
 /**
- * codetag_show_register - print what a register points to and the line that allocated it
+ * codetag_show_register - print the memory that a register points to, and its line
  * @name:	name of the register
  * @value:	its value
  *
@@ -294,7 +294,7 @@ struct remaining {
 	u16 id;
 };
 
-/* Count an object in a table; the last element counts what has no room. */
+/* Count an object in a table; the last element counts the rest. */
 static void count_remaining(struct remaining *table, unsigned int size, u16 id)
 {
 	const struct codetag *tag;

@@ -7,7 +7,7 @@
  * map that is one array, so that the slot follows from the page's address.
  * page_ext works with every memory model.
  *
- * The slots of a sparse memory map lie in a piece of vmalloc space with room for all
+ * The slots of a sparse memory map lie in a piece of vmalloc space. It has room for all
  * memory that can be there, now or by hotplug. Only the parts for memory sections that have
  * been online are populated. The store is page_ext where that piece would take too much of
  * vmalloc space, or where the generic code cannot populate it.
@@ -398,8 +398,8 @@ static bool __init page_tag_slots_setup(void)
 /* ---- choice ------------------------------------------------------------ */
 
 /*
- * sparc64 keeps a CPU in flags that have no name, and on parisc a flag is set by writing
- * all of them, under a lock that is not available.
+ * sparc64 keeps a CPU in flags that have no name. On parisc a flag is set by writing all
+ * of them, under a lock that is not available.
  */
 #define PAGE_TAG_FLAGS_USABLE	(PAGE_TAG_FLAGS_POSSIBLE && !IS_ENABLED(CONFIG_SPARC64) && \
 				 !IS_ENABLED(CONFIG_PARISC))

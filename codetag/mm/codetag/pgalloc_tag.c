@@ -262,8 +262,8 @@ void __pgalloc_tag_sub_tail(struct page *page, unsigned int order, u16 id)
  * pgalloc_tag_order - order of the allocation that a page is the first one of
  * @page: a page that holds an id or a mark, of online memory
  *
- * Do not trust what a page says of itself while another CPU is preparing it: a
- * compound page gets its order after its mark.
+ * Do not trust the fields of a page that another CPU is preparing: a compound
+ * page gets its order after its mark.
  *
  * Context: Any.
  * Return: The order, 0 if nothing says otherwise.

@@ -3,7 +3,7 @@
  * The query language: query.h describes it.
  *
  * The parser takes the text word by word. It ends each with a NUL byte in
- * place, so that the globs of a query can stay where they are, and the code
+ * place. So the globs of a query can stay where they are, and the code
  * below works on strings.
  */
 #include <linux/array_size.h>
@@ -554,7 +554,7 @@ static int parse_word(struct parser *p, const struct word *word, struct codetag_
  * @pos:	where to go on: 0 for the first query, then what the last call
  *		left here. Not changed on error.
  * @q:		the query; valid as long as @text is
- * @err:	what is wrong, filled in on error only
+ * @err:	the error, filled in on error only
  *
  * Blank queries and comments are skipped. A query without terms means all
  * sites; one without an action is left to the caller.

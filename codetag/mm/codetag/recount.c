@@ -217,7 +217,7 @@ void codetag_recount_slab(struct codetag_recount *rc, struct page *page)
 
 /* ---- pages ------------------------------------------------------------------- */
 
-/* Count what the page holds; returns how many pages it stands for. */
+/* Count the memory of the page; returns how many pages it stands for. */
 static unsigned long recount_page(struct codetag_recount *rc, struct page *page)
 {
 	struct page *holder = page_tag_holder(page);

@@ -63,7 +63,7 @@ void codetag_remembered_free(struct remembered_query *r)
 
 /**
  * codetag_remembered_new - prepare to remember a query
- * @source:	what it was written as, without a separator
+ * @source:	the query as it was written, without a separator
  * @len:	bytes of @source
  *
  * Context: Process.

@@ -4,8 +4,8 @@
  *
  * There are four places for the ids of a slab's objects:
  *
- * inline	at the end of the slab, in the space that the objects leave free or, if
- *		that is too small, in place of the last objects
+ * inline	at the end of the slab, in the space that the objects leave free; if that
+ *		is too small, in place of the last objects
  * vector	memory of their own, that the second page of the slab points to
  * far vector	the same for a slab that has one page only, found by its address
  * single	for a slab with one object: a part of page->page_type
@@ -513,7 +513,7 @@ void __codetag_slab_charged(struct kmem_cache *s, void *object)
 #endif
 
 /**
- * codetag_slab_tail - what the ids occupy at the end of a slab
+ * codetag_slab_tail - bytes of ids at the end of a slab
  * @s:		cache
  * @slab:	slab, from codetag_slab_init() to codetag_slab_exit()
  *
@@ -662,7 +662,7 @@ static int __init far_vectors_init(void)
 }
 early_initcall(far_vectors_init);
 
-/* The cache has one more slab that is unlike what it prefers. */
+/* The cache has one more slab that differs from its preferred layout. */
 static void mark_other(struct kmem_cache *s, struct slab *slab)
 {
 	slab->__page_type |= CODETAG_SLAB_TYPE_OTHER;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * /sys/kernel/debug/codetag/stats: what the profiler uses, costs and loses.
+ * /sys/kernel/debug/codetag/stats: usage, cost and losses of the profiler.
  */
 #include <linux/debugfs.h>
 #include <linux/init.h>

@@ -98,8 +98,8 @@ static size_t append(char *name, size_t at, const char *s, size_t len)
  * @path:	the path, as the compiler was given it, without "./" in front
  * @modname:	the module of the file, NULL: not known
  *
- * The compiler has the path of a module outside the tree from the root of the file system
- * or, on newer kernels, from the directory of the module.
+ * For a module outside the tree the compiler has the path from the root of the file
+ * system. On newer kernels it is from the directory of the module.
  *
  * Context: Any.
  */

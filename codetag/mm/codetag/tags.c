@@ -220,7 +220,7 @@ static bool tag_without_id(unsigned long n, struct codetag_info *info)
 /**
  * codetag_info_of - describe the tag of an id for reports
  * @id:		an id, not that of a context
- * @info:	filled in, without what the counters say
+ * @info:	filled in, without the counters
  *
  * Context: Any, with codetag_lock() held.
  * Return: false if no tag has this id.
@@ -254,7 +254,7 @@ static unsigned int next_module_id(unsigned int id)
 /**
  * codetag_next_tag - go through all tags, but not their counters
  * @pos:	like that of codetag_next()
- * @info:	on return what is there, without what the counters say
+ * @info:	on return the tag, without its counters
  *
  * Context: Any, with codetag_lock() held.
  * Return: false if there is no tag at or after @pos.
@@ -279,7 +279,7 @@ bool codetag_next_tag(unsigned long *pos, struct codetag_info *info)
 /**
  * codetag_next_site - go through the existing call sites
  * @pos:	like that of codetag_next()
- * @info:	on return what is there, without what the counters say
+ * @info:	on return the tag, without its counters
  *
  * Context: Process, with codetag_lock() held.
  * Return: false if there is no site at or after @pos.

@@ -66,7 +66,7 @@ static void add_contexts(u16 id, struct codetag_sum *sum, struct codetag_sums *s
 
 /**
  * codetag_read - read the counters of a tag that codetag_next_tag() has found
- * @info:	the tag; on return with what the counters say
+ * @info:	the tag; on return with its counters
  * @sums:	like that of codetag_next()
  *
  * Context: Any, with codetag_lock() still held. May sleep unless @sums has may_sleep false.
@@ -94,8 +94,8 @@ bool codetag_read(struct codetag_info *info, struct codetag_sums *sums)
  * @pos:	where to look; on return where the tag was found. Begin with 0,
  *		go on with the last position plus 1. Positions stay valid while
  *		no codetag_lock() is held. A tag that is there the whole time is
- *		found exactly once, except for tags without an id while a module
- *		with such tags comes or goes.
+ *		found exactly once. The exceptions are tags without an id, while a
+ *		module with such tags comes or goes.
  * @info:	on return the tag
  * @sums:	for long walks, and for callers that may not sleep: counters that are
  *		read ahead. Set nr to 0 after each codetag_lock(). May be NULL.

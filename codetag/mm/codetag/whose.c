@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * /sys/kernel/debug/codetag/whose: what is at an address, and which call site holds it.
+ * /sys/kernel/debug/codetag/whose: the memory at an address, and its call site.
  *
  * An address is written, and the answer read, through the same open file. It is true for
  * the moment of the write: nothing keeps the memory allocated.

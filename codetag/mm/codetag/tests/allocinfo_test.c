@@ -261,7 +261,7 @@ static void long_names(struct kunit *test)
 	}
 }
 
-/* Nothing of what was there before is left, and all of it is filled in. */
+/* All fields are filled in: no old value is left. */
 static void filled(struct kunit *test)
 {
 	struct codetag_info info = some_info;

@@ -14,7 +14,7 @@
 
 static const struct codetag_boot_site sites[SITES] __initconst;
 
-/* Areas with few places, and what each byte should be. */
+/* Areas with few places, and the expected value of each byte. */
 struct map {
 	struct codetag_boot_area area[BYTES + 1];
 	struct codetag_boot_areas areas;
@@ -51,7 +51,7 @@ static void __init give(struct map *map, unsigned int start, unsigned int end)
 		map->byte[i] = NULL;
 }
 
-/* The areas say of each byte what it should be, are in order, and are as few as can be. */
+/* The areas give each byte its expected value, are in order, and are as few as can be. */
 static void __init check(struct kunit *test, const struct map *map)
 {
 	const struct codetag_boot_area *area = map->area;

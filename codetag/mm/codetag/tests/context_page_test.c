@@ -91,7 +91,7 @@ static void split_pages_by_all(struct kunit *test)
 	expect_site(test, own_id(), 0, 0);
 }
 
-/* Memory that moves is on the node where it is, and otherwise what it was. */
+/* Memory that moves changes its node, and no other key. */
 static void moved_to_node(struct kunit *test)
 {
 	const unsigned int node = BIT(CODETAG_KEY_NODE);

@@ -193,7 +193,7 @@ static void by_gfp(struct kunit *test)
 	kfree(b);
 }
 
-/* All that is small together, and what is not behind it. */
+/* Small values together, and the others behind them. */
 static void several_keys(struct kunit *test)
 {
 	struct found *f;

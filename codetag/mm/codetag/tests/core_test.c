@@ -288,7 +288,7 @@ static void blocks(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, sums[id % CODETAG_BLOCK_SIZE].calls, 2);
 	uncharge(test, id, 1000, 2);
 
-	/* Beyond what is given out there is nothing. */
+	/* There is nothing beyond the ids that are given out. */
 	memset(sums, 0xff, sizeof(sums));
 	alloc_tag_read_block(CODETAG_ID_MAX + 1 - CODETAG_BLOCK_SIZE, sums);
 	KUNIT_EXPECT_NULL(test, memchr_inv(sums, 0, sizeof(sums)));

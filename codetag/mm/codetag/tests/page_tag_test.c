@@ -283,7 +283,7 @@ static void swapped(struct kunit *test)
 	expect_counts(test, 0, 0);
 }
 
-/* Freed by another name: what counts is what the page says. */
+/* Freed by another name: the id of the page counts. */
 static void free_takes_the_id_of_the_page(struct kunit *test)
 {
 	DEFINE_ALLOC_TAG(other);
@@ -349,7 +349,7 @@ static void damaged(struct kunit *test)
 	expect_counts(test, 0, 0);
 }
 
-/* The order of what a page is the first one of, whatever surrounds it. */
+/* The order of the allocation that a page begins, whatever surrounds it. */
 static void order(struct kunit *test)
 {
 	struct page *page;
@@ -369,7 +369,7 @@ static void order(struct kunit *test)
 	page_tag_set(page + 2, CODETAG_ID_TAIL + 1);
 	KUNIT_EXPECT_EQ(test, pgalloc_tag_order(page + 1), 0);
 	KUNIT_EXPECT_PTR_EQ(test, page_tag_holder(page + 1), page + 1);
-	/* Nor is one that is not aligned to what it says. */
+	/* Nor is one that is not aligned to its order. */
 	page_tag_set(page + 2, CODETAG_ID_TAIL + 2);
 	KUNIT_EXPECT_EQ(test, pgalloc_tag_order(page + 2), 0);
 	page_tag_set(page + 1, own_tag(test)->ct.id);
@@ -407,8 +407,8 @@ static void offline(struct kunit *test)
 }
 
 /*
- * Memory of a device has no place for an id: what is done to it on behalf of its owner
- * touches none. Where there are slots, those of these pages would be anywhere.
+ * Memory of a device has no place for an id: operations on behalf of its owner touch
+ * none. Where there are slots, those of these pages would be anywhere.
  */
 static void no_place(struct kunit *test)
 {

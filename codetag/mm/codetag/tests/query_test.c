@@ -11,7 +11,7 @@
 #include <linux/string.h>
 #include "../query.h"
 
-/* The text in memory of just its size: what is read behind it is noticed. */
+/* The text in memory of just its size: a read behind it is noticed. */
 static char *copy_of(struct kunit *test, const char *text, size_t len)
 {
 	char *copy = kunit_kmalloc(test, len + 1, GFP_KERNEL);

@@ -67,8 +67,8 @@ static void expect_objects(struct kunit *test, const struct kmem_cache *s, s64 n
 }
 
 /*
- * For every size there can be: at least one object, and what the objects and
- * two bytes for each of them need is not more than there is.
+ * For every size there can be: at least one object, and the objects and two
+ * bytes for each of them fit.
  */
 static void layout(struct kunit *test)
 {
@@ -156,7 +156,7 @@ static unsigned int lay_out(struct kmem_cache *s, const struct plan *plan)
 		s->size += sizeof(void *);
 	if (s->flags & SLAB_STORE_USER)
 		s->size += 9 * sizeof(void *);
-	/* As SLUB does it: without red zones the pad stays what it was. */
+	/* As SLUB does it: without red zones the pad stays as it was. */
 	if (s->flags & SLAB_RED_ZONE) {
 		s->red_left_pad = sizeof(void *);
 		s->size += sizeof(void *) + s->red_left_pad;
@@ -185,7 +185,7 @@ static void plan_text(const struct plan *plan, char *text)
 
 /*
  * With slab_debug=O a cache is laid out with its debugging data and then without: the
- * second layout is what it would be without the first, for any two.
+ * second layout is the same as without the first, for any two.
  */
 static void laid_out_again(struct kunit *test)
 {
@@ -615,7 +615,7 @@ static s64 recounted(struct kunit *test, struct slab *slab)
 	return nr;
 }
 
-/* The audit goes on to find what is left of a cache that is destroyed too early. */
+/* The audit still finds the objects left of a cache that is destroyed too early. */
 static void destroyed_in_use(struct kunit *test)
 {
 	struct kmem_cache *s = make(test);

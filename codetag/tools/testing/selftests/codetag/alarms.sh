@@ -147,7 +147,7 @@ start()
 	esac >/dev/null 2>&1 </dev/null
 }
 
-# stop PID: it, and what it left
+# stop PID: it, and the processes it left
 stop()
 {
 	rm "$WORK/go"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 # A helper with three callers, one of which leaks. Split by stack, the contexts of each caller hold
-# exactly what the module says, and nothing is left of them when it is unloaded.
+# exactly as much as the module says, and nothing is left of them when it is unloaded.
 # guest: own
 # store: any
 # timeout: 240

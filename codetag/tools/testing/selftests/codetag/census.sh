@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# The file census: all memory of call sites by where and what it is, while the machine works.
+# The file census: all memory of call sites by place and kind, while the machine works.
 # Its sums are those of the kernel's own counters of nodes, zones, caches and groups.
 # boot: numa=fake=2
 # store: any

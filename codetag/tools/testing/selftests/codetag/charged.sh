@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# The file charged: what pages, slab objects, percpu allocations and vmalloc areas are
-# charged with adds up to what all call sites hold, and to what others know of it.
+# The file charged: the charges of pages, slab objects, percpu allocations and vmalloc
+# areas add up to the memory of all call sites, and agree with other sources.
 . "$(dirname "$0")/codetag.inc"
 
 CHARGED=$DEBUGFS/codetag/charged

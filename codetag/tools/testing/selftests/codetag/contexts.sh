@@ -104,7 +104,7 @@ keysets="size node,cpu gfp,accounted task cgroup stack caller age stack,age,size
 plan $((7 + 4 + 6 * $(echo "$keysets" | wc -w) + 26))
 free_ids=$(stat_value ids_module_free)
 
-# ---- what is listed, and refused ---------------------------------------------
+# ---- listed and refused ------------------------------------------------------
 
 equal "nothing is split" "# contexts - version: 1.0" "$(sed -n 1p $CONTEXTS)"
 equal "nothing is listed" 0 "$(listed)"
@@ -175,7 +175,7 @@ for keys in $keysets; do
 		check "task: interrupts are nobody's" $? "$(grep -v 'task=contexts.sh' $CONTEXTS)"
 		;;
 	stack)
-		# The first frame is the function of the tag, or what it is inlined into.
+		# The first frame is the function of the tag, or the one it is inlined into.
 		out=$(awk '
 			/^ *[0-9]/ { match($0, /func:[^ ]*/); f = substr($0, RSTART + 5, RLENGTH - 5); want = 1; next }
 			want && /^ / { if (index($1, f "+") == 1) good++; else bad[f]++; want = 0 }

@@ -320,7 +320,7 @@ diag "$tries malformed writes, $said messages"
 check "messages are limited" $? "$said messages about $tries writes"
 equal "no warning" "" "$(grep -E 'WARNING|BUG|Oops|UBSAN' "$WORK/log")"
 
-# A site that is off: what it held is subtracted, what it allocates is not counted.
+# A site that is off: frees are subtracted, new allocations are not counted.
 snapshot
 run hold kmalloc
 run hold alloc_pages

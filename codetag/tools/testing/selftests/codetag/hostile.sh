@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# Names that users choose: whatever a task or a control group is called, each line of
-# the contexts stays one line of printable ASCII, and nothing is missing from the sums.
+# Names that users choose: no name of a task or a control group breaks a line of the
+# contexts. Each line stays printable ASCII, and nothing is missing from the sums.
 # store: any
 . "$(dirname "$0")/codetag.inc"
 

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# CPUs go and come back: what was counted on them stays counted.
+# CPUs go and come back: their counts stay.
 # timeout: 180
 . "$(dirname "$0")/codetag.inc"
 

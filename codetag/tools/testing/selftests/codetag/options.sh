@@ -68,7 +68,7 @@ moves()
 	done
 }
 
-# A third of what is free, of which some goes to the swap.
+# A third of the free memory, of which some goes to the swap.
 hogs()
 {
 	while going; do

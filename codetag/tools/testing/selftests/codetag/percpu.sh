@@ -41,7 +41,7 @@ if [ "$PAGE" -gt 4096 ]; then
 	finish
 fi
 
-# held: what the sites of the module and not_representable have of it
+# held: percpu memory of the sites of the module and of not_representable
 held()
 {
 	# shellcheck disable=SC2046
@@ -59,7 +59,7 @@ about()
 	check "$1" $? "want $2 bytes, got $3 of $4 allocations"
 }
 
-# Little of what is populated is free just after more had to be.
+# Little of the populated memory is free just after more had to be populated.
 mkdir -p $CGROUP
 mount -t cgroup2 none $CGROUP
 echo +memory >$CGROUP/cgroup.subtree_control

@@ -15,7 +15,7 @@ modprobe hwpoison-inject 2>/dev/null
 [ -w $inject/unpoison-pfn ] || { cleanup; skip_all "no $inject/unpoison-pfn"; }
 [ ! -e $thp/enabled ] || echo madvise >$thp/enabled
 
-# broken COMMAND PAGE: have the helper say that a page is broken; what it says is in pfn
+# broken COMMAND PAGE: have the helper say that a page is broken; its answer is in pfn
 broken()
 {
 	tell "$@"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# The list of call sites when an allocation fails: wherever that is, what it says, and
-# what is not in it.
+# The list of call sites when an allocation fails: wherever that is, its content, and
+# the sites it leaves out.
 # guest: own
 # store: any
 # timeout: 180

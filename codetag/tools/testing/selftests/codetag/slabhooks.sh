@@ -15,7 +15,7 @@ if ! [ -d $TRACING/events/kmem/kmalloc ]; then
 	skip_all "no tracepoints"
 fi
 
-# traced CASE FUNCTION ALLOC FREE: what is traced and what is counted
+# traced CASE FUNCTION ALLOC FREE: compare the traced and the counted events
 traced()
 {
 	echo >$TRACING/trace
@@ -77,7 +77,7 @@ if mount -t cgroup2 none $CGROUP 2>/dev/null &&
 	read -r bytes calls <<-EOF
 	$(memory 'func:hold_kmalloc_account ')
 	EOF
-	# A processor may keep what it accounts to itself, up to a page.
+	# A processor may keep its accounted bytes to itself, up to a page.
 	slack=$((PAGE * $(nproc)))
 	[ "$calls" -gt 0 ] && [ "$bytes" -gt $((2 * slack)) ]
 	check "there is something to account" $? "$bytes bytes in $calls calls"

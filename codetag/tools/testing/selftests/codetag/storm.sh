@@ -303,7 +303,7 @@ thp=/sys/kernel/mm/transparent_hugepage/enabled
 if [ -e $thp ]; then
 	echo always >$thp
 	# khugepaged has the lowest priority. It could wait for a CPU while it holds the mmap
-	# lock of a hog, and the OOM killer gives up on a process whose lock it cannot get.
+	# lock of a hog. The OOM killer gives up on a process whose lock it cannot get.
 	pidof khugepaged | xargs -r renice -10 >/dev/null
 fi
 echo 0 >/proc/sys/vm/panic_on_oom

@@ -18,7 +18,7 @@ plan 26
 journal=$WORK/journal
 operate="echo 1 >/sys/module/codetag_leaky/parameters/run"
 
-# sweep STATUS NAME OPTION... -- COMMAND: what it prints is in $out
+# sweep STATUS NAME OPTION... -- COMMAND: its output is in $out
 sweep()
 {
 	want=$1 name=$2

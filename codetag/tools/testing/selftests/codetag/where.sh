@@ -65,7 +65,7 @@ little()
 	[ "$(row unaccounted)" -le $(($(number installed) / 200)) ]
 }
 
-# planted NAME ROW BYTES: what was planted since $was
+# planted NAME ROW BYTES: check that ROW grew by BYTES since $was
 planted()
 {
 	look

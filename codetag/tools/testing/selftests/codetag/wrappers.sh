@@ -8,7 +8,7 @@
 COUNT=8
 BYTES=1000
 
-# held FILE FUNCTION: what the lines of a function in a file hold, bytes and calls
+# held FILE FUNCTION: bytes and calls of the lines of a function in a file
 held()
 {
 	awk -v file="$1:" -v function_="func:$2" '

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Load for alarms.sh, until it is killed. Without a leak: what is used is given back.
+ * Load for alarms.sh, until it is killed. Without a leak: used memory is given back.
  *	pipes		pipes, with data in them, that are closed again
  *	timewait	connections over loopback that are closed: TIME_WAIT
  * With one, a program that forgets:

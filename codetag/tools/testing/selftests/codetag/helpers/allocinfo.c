@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * allocinfo test MODULES	test the ioctls of /proc/allocinfo, printing KTAP
- * allocinfo same		do they list what the text lists? Says what differs
+ * allocinfo same		do they list the lines of the text? Prints the differences
  *
  * MODULES is the directory of the test modules, of which codetag_test is loaded.
  */
@@ -261,7 +261,7 @@ static void unload(const char *name)
 		bail(name);
 }
 
-/* Have the test modules free what is theirs under that name. */
+/* Have the test modules free their memory under that name. */
 static void free_group(const char *name)
 {
 	char command[64];
@@ -397,7 +397,7 @@ static void after_errors(void)
 	expect_error(get_next(fd, &data), 0);
 	expect(same_site(&data, &all.of[6]));
 
-	/* Beyond what the filter wants: at the end, and then its first one. */
+	/* Beyond the matches of the filter: at the end, and then its first one. */
 	expect_error(get_at(fd, nr, &file, &data), ENOENT);
 	expect_error(get_next(fd, &data), ENOENT);
 	expect_error(get_next(fd, &data), 0);

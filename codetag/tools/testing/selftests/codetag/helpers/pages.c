@@ -140,7 +140,7 @@ static void survive(int number)
 	(void)number;
 }
 
-/* The frame number of a page, and what the kernel says when it is to do that to it. */
+/* The frame number of a page, and the answer of the kernel to the request. */
 static void broken(const char *what, unsigned long page, int advice)
 {
 	char *addr = area + page * page_size;

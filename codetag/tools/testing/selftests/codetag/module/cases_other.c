@@ -288,7 +288,7 @@ static int hold_mempool(struct ct_case *c)
 	pool = ct_site(c, mempool_create_kmalloc_pool(9, 100));
 	if (!pool || keep_pool(c, pool, 9, ct_kmalloc_cache(100)))
 		return -ENOMEM;
-	/* ... and what is allocated to that of mempool_alloc(). */
+	/* ... and new memory to that of mempool_alloc(). */
 	for (i = 0; i < PIECES; i++) {
 		p = ct_site(c, mempool_alloc(pool, gfp));
 		item = ct_keep_slab(c->row, ct_free_mempool_object, p,

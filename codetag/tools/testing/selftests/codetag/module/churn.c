@@ -366,7 +366,7 @@ int ct_churn_stop(void)
 }
 
 /**
- * ct_churn_show - print what the threads did
+ * ct_churn_show - print the work of the threads
  * @m: where to
  */
 void ct_churn_show(struct seq_file *m)

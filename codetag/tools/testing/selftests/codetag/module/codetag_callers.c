@@ -8,7 +8,7 @@
  *
  * From loading on a thread allocates "rate" records a second, in turns through
  * take_request(), take_reply() and take_session(), each of which calls new_record().
- * A caller has its newest 64 records; what is older is freed, but one in "leak_every"
+ * A caller has its newest 64 records; older ones are freed, but one in "leak_every"
  * of all records is taken by take_session() and then forgotten. All look
  * the same but for their stacks: /proc/allocinfo has one line for them.
  *

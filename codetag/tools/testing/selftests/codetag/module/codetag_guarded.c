@@ -6,7 +6,7 @@
  *
  * COMMAND and a number of objects. "suspect" and "other" allocate and free at their line. "late"
  * is suspect's line, and reads an object that was freed; "beyond" writes behind an object.
- * "hold" keeps what it allocates at a line of its own until "drop". "bulk" takes objects of a
+ * "hold" keeps its allocations at a line of its own until "drop". "bulk" takes objects of a
  * cache, 16 at once. "large" and "pages" ask for more than KFENCE can hold.
  *
  * The parameter "taken" says how many of the objects of the last command KFENCE held.

@@ -7,7 +7,7 @@
  *	lost: KIND COUNT LINE
  *	kept: KIND COUNT LINE
  *
- * For programs that find out what nothing points to any more. Never frees what is lost.
+ * For programs that find memory that no pointer leads to. Lost memory is never freed.
  */
 #include <linux/delay.h>
 #include <linux/io.h>
@@ -204,7 +204,7 @@ static noinline bool keep_mapped(void)
 	return mapped;
 }
 
-/* The stack of a thread that sleeps, but for what is behind its stack pointer, holds memory. */
+/* The stack of a thread that sleeps, except behind its stack pointer, holds memory. */
 static noinline void lose_on_stack(void)
 {
 	void *p[16];

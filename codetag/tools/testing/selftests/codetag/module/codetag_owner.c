@@ -78,7 +78,7 @@ struct sight {
 };
 
 /**
- * struct totals - what the last line has, and what is printed already
+ * struct totals - totals of the last line, and those that are printed already
  * @both:	allocations that both know
  * @agree:	those whose call site is in the stack
  * @pairs:	pairs that were printed
@@ -214,7 +214,7 @@ static void print_stack(struct seq_file *m, unsigned long *entries, unsigned int
 		seq_printf(m, " %pS\n", (void *)entries[i]);
 }
 
-/* The first time that a pair is seen. Returns what is remembered of it. */
+/* The first time that a pair is seen. Returns its record. */
 static unsigned long judge(struct seq_file *m, struct totals *t, struct sight seen,
 			   const struct page *page)
 {

@@ -118,7 +118,7 @@ static void expect_bytes(struct contents *c, unsigned int i, u8 value, const cha
 			 i, wrong - object, *wrong, value, when);
 }
 
-/* Neither a neighbour's, nor what the object had before it was exchanged. */
+/* Neither a neighbour's, nor the one that the object had before it was exchanged. */
 static u8 value_of(const struct contents *c, unsigned int i)
 {
 	return 1 + (i + i % 2 * c->churned * 101) % 0xfe;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The ways in which the self-tests free what is in the ledger. They are here
+ * The ways in which the self-tests free the memory in the ledger. They are here
  * and not in the module that allocated, because that one may be gone.
  */
 #include <linux/gfp.h>

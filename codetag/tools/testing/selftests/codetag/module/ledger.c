@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The ledger: what the test modules hold, line by line.
+ * The ledger: memory of the test modules, line by line.
  *
- * Rows are never taken back before codetag_test unloads, so that a line that
- * allocated once is still looked at, and expected to be zero, after its memory
- * was freed. Names are copied: a row outlives the module that it is about.
+ * Rows stay until codetag_test unloads. So a line that allocated once is still
+ * looked at, and expected to be zero, after its memory was freed. Names are
+ * copied: a row outlives the module that it is about.
  */
 #include <linux/cpumask.h>
 #include <linux/memcontrol.h>
@@ -422,8 +422,8 @@ int ct_thin(const char *group)
  * @m: where to
  *
  * One row a line: case, module, file:line, function, "unloaded" or "loaded",
- * calls, and the bytes as terms joined by "+", each a number or a number of
- * objects, "*" and the name of their slab cache.
+ * calls, and the bytes as terms joined by "+". Each term is a number, or a
+ * number of objects, "*" and the name of their slab cache.
  *
  * Return: 0.
  */
@@ -464,7 +464,7 @@ bool ct_ledger_empty(void)
 }
 
 /**
- * ct_ledger_forget - free what is held and forget all rows
+ * ct_ledger_forget - free all memory and forget all rows
  */
 void ct_ledger_forget(void)
 {

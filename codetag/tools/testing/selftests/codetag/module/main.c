@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * codetag_test: allocates and frees known amounts through every interface that
- * is tagged, on command, and says what has to be in /proc/allocinfo.
+ * is tagged, on command, and prints the rows that /proc/allocinfo must have.
  *
  * /sys/kernel/debug/codetag_test/
  *
