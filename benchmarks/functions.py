@@ -6,8 +6,8 @@ often; the difference is divided by the number of operations. Instructions outsi
 kernel are "(programs)". With two kernels, print the functions that differ by 3 instructions
 or more. With the case as the only argument, only check that it exists.
 
-The exit status is 1 if a file is incomplete, or if the sum differs by more than 5 % from the
-instructions that the case itself has measured."""
+The exit status is 1 if a file is incomplete. It is also 1 if the sum differs by more than 5 %
+from the instructions that the case itself has measured."""
 import argparse
 import bisect
 import collections
