@@ -4,8 +4,8 @@
 
 Usage: browser.py CODETAG ALLOCINFO RECORDING SCREENSHOT-DIR
 
-Clicks, searches, zooms and slides with real events, compares the numbers on the page with
-'codetag report --json', and leaves a screenshot of each view to be looked at. By hand only
+Clicks, searches, zooms and slides with real events. Compares the numbers on the page with
+'codetag report --json'. Leaves a screenshot of each view to be looked at. By hand only
 (make -C tools test-browser): Chromium takes 290 MB.
 """
 import base64

@@ -113,8 +113,8 @@ extern unsigned long builtin_alloc_tag_counters_size;
 #define CODETAG_BLOCK_BYTES	(CODETAG_BLOCK_SIZE * sizeof(struct alloc_tag_counters))
 
 /*
- * For each block: the address that the counters of id 0 would have in the array that holds
- * the counters of the block, and the size of that array in bytes.
+ * For each block: the address that the counters of id 0 would have in the array of the
+ * block's counters; the size of that array in bytes.
  */
 extern struct alloc_tag_counters __percpu *module_alloc_tag_counters[];
 extern u16 module_alloc_tag_sizes[];

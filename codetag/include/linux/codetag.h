@@ -3,9 +3,9 @@
  * Code tags: the identity of a call site.
  *
  * Every tagged call site emits one struct codetag into the ELF section
- * "alloc_tags" of the kernel or of its module. At run time a tag is known by a
- * 16-bit id, so that a page or slab object that the site allocates can store
- * its tag in two bytes.
+ * "alloc_tags" of the kernel or of its module. At run time a tag has a 16-bit
+ * id. So a page or slab object that the site allocates can store its tag in
+ * two bytes.
  */
 #ifndef _LINUX_CODETAG_H
 #define _LINUX_CODETAG_H

@@ -2,9 +2,9 @@
 /*
  * Memory that lines of code take from memblock during boot.
  *
- * Each memblock call below records its line in codetag_boot_site, and mm/codetag/boot.c keeps
- * the list of ranges and lines until memblock gives the rest to the page allocator. From then
- * on, /sys/kernel/debug/codetag/boot shows the memory of that list that was never freed.
+ * Each memblock call below records its line in codetag_boot_site. mm/codetag/boot.c keeps the
+ * list of ranges and lines until memblock gives the rest to the page allocator. From then on,
+ * /sys/kernel/debug/codetag/boot shows the memory of that list that was never freed.
  */
 #ifndef _LINUX_CODETAG_BOOT_H
 #define _LINUX_CODETAG_BOOT_H

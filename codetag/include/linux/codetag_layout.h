@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The layout table: what a program needs to know of this kernel to find call sites,
- * their counters and whose each page and object is in an image of the machine's memory.
+ * The layout table: numbers of this kernel for programs that read an image of the machine's
+ * memory. By them they find call sites and counters, and the call site of each page and object.
  *
  * Described in Documentation/ABI/testing/vmcore-codetag.
  */

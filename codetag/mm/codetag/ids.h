@@ -143,9 +143,9 @@ enum codetag_range_kind {
  * @kind:	the owner
  * @pinned:	tags that have contexts
  * @mod:	the module, NULL once it is unloaded
- * @tags:	the module's tags; when it is unloaded the copies, in which a tag
- *		without a function holds nothing; NULL if there is no memory for
- *		the copies
+ * @tags:	the module's tags, or their copies once it is unloaded; NULL if
+ *		there was no memory for these. A copy without a function holds
+ *		nothing.
  * @nr:		number of tags
  * @first:	id of the first tag, 0 if the range has no ids
  * @counters:	counters of the tags

@@ -65,8 +65,9 @@ enum codetag_action {
 
 /*
  * The keys that a site can be split by, in the order in which they are listed. X gets the name
- * in enum codetag_key, the word of the language, and for the codetag command the name of the
- * column, whether it holds a number, and the meaning. The last two are no values, but frames.
+ * in enum codetag_key and the word of the language. The rest is for the codetag command: the
+ * name of the column, whether it holds a number, and the meaning. The last two keys have
+ * frames instead of values.
  *
  * A new value is computed in codetag_get_values() of context.c and shown in show_values() of
  * context_show.c. Small ones share a word: CODETAG_SMALL_KEYS, codetag_small_values() and

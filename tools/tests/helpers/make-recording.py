@@ -4,7 +4,7 @@
 
 Usage: make-recording.py CODETAG OUT.db COUNT
 
-One site leaks, one is a sawtooth, one grows once, one stops growing; one row is
+One site leaks, one is a sawtooth, one grows once, one stops growing. One row is
 doubled, one vanishes and comes back, one module goes and another comes. The times are then set to
 one minute apart, so that what is printed does not depend on the machine.
 """

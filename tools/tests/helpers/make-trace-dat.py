@@ -114,7 +114,7 @@ def stack(pid, *names):
     return event("kernel_stack", pid, fields, struct.pack(f"{ORDER}{len(frames)}Q", *frames))
 
 
-# (time, CPU, event): 20 pairs in step, the stack of each after the other's event; then
+# (time, CPU, event): 20 pairs in step, the stack of each after the other's event. Then
 # one without a stack, and one whose stack is deeper than the format says.
 f = functions
 events = []
