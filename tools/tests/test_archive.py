@@ -7,17 +7,16 @@ from pathlib import Path
 
 import pytest
 
+from inputs import CODETAG_ALLOCINFO, CODETAG_MEMINFO, CODETAG_SLABINFO, CODETAG_ZONEINFO, RECORDED, V1
 from support import CODETAG, built, codetag, named, needs_feature, needs_program, refused, run, survives, table
-
-DATA = "data/recorded-ours-6.12"
 
 
 @named("archive/static")
 def test_static(work):
     """A build without libarchive says what it cannot do."""
-    packed = work / "packed"
-    packed.write_bytes(gzip.compress(Path("data/handmade-v1.allocinfo").read_bytes()))
-    refused("cannot unpack", "report", packed, command=built("static", "STATIC=1"))
+    small = work / "packed"
+    small.write_bytes(gzip.compress(V1.read_bytes()))
+    refused("cannot unpack", "report", small, command=built("static", "STATIC=1"))
 
 
 @needs_feature("libarchive")
@@ -25,10 +24,10 @@ def test_static(work):
 def test_names_of_hosts(work):
     proc = work / "web1/proc"
     proc.mkdir(parents=True)
-    shutil.copy("data/handmade-v1.allocinfo", proc / "allocinfo")
-    shutil.copy(f"{DATA}.meminfo", proc / "meminfo")
+    shutil.copy(V1, proc / "allocinfo")
+    shutil.copy(CODETAG_MEMINFO, proc / "meminfo")
     (work / "web2").mkdir()
-    (work / "web2/allocinfo.gz").write_bytes(gzip.compress(Path("data/handmade-v1.allocinfo").read_bytes()))
+    (work / "web2/allocinfo.gz").write_bytes(gzip.compress(V1.read_bytes()))
     (work / "README").write_text("not an allocinfo\n", encoding="utf-8")
     assert [host["host"] for host in codetag("merge --json", work).json()["hosts"]] == ["web1", "web2"]
 
@@ -40,7 +39,7 @@ def sosreport(work):
     for directory in "proc", "sos_commands/kernel", "sys/devices/system/node/node0":
         (root / directory).mkdir(parents=True)
     for file in "allocinfo", "meminfo", "slabinfo", "zoneinfo":
-        shutil.copy(f"{DATA}.{file}", root / "proc" / file)
+        shutil.copy(f"{RECORDED}.{file}", root / "proc" / file)
     (root / "sys/devices/system/node/node0/meminfo").write_text("wrong\n", encoding="utf-8")
     (root / "sos_commands/kernel/uname_-a").write_text(
         "Linux db1.example 6.12.117-test #1 SMP x86_64 GNU/Linux\n", encoding="utf-8")
@@ -64,9 +63,9 @@ def packed(sosreport, extension):
 def test_archive(sosreport, extension):
     """All files from one archive"""
     sos = packed(sosreport, extension)
-    machine = f"--meminfo {DATA}.meminfo --slabinfo {DATA}.slabinfo --zoneinfo {DATA}.zoneinfo"
-    assert codetag("report", sos).out == codetag(f"report {DATA}.allocinfo {machine}").out
-    assert codetag("slabs -f", sos).out == codetag(f"slabs -f {DATA}.slabinfo").out
+    machine = f"--meminfo {CODETAG_MEMINFO} --slabinfo {CODETAG_SLABINFO} --zoneinfo {CODETAG_ZONEINFO}"
+    assert codetag("report", sos).out == codetag(f"report {CODETAG_ALLOCINFO} {machine}").out
+    assert codetag("slabs -f", sos).out == codetag(f"slabs -f {CODETAG_SLABINFO}").out
     merged = codetag("merge", sos).out
     assert "kernels: 6.12.117-test on 1" in merged
     assert " db1.example " in merged
@@ -84,19 +83,19 @@ def test_archive_without(sosreport):
     pytest.param(tool, marks=[named(f"archive/{tool}"), needs_program(tool)]) for tool in ("gzip", "xz", "zstd")])
 def test_compressed(work, tool):
     for line, file in ("report", "allocinfo"), ("slabs -f", "slabinfo"), ("trace", "trace"):
-        plain = Path(f"{DATA}.{file}")
+        plain = Path(f"{RECORDED}.{file}")
         compressed = work / file
         compressed.write_bytes(run(tool, "-c", stdin=plain.read_bytes()).raw)
         assert codetag(line, compressed).out == codetag(line, plain).out
     report = codetag("report -", stdin=(work / "allocinfo").read_bytes())
-    assert report.out == codetag(f"report {DATA}.allocinfo").out
+    assert report.out == codetag(f"report {CODETAG_ALLOCINFO}").out
 
 
 @needs_feature("libarchive")
 @named("archive/damaged")
 def test_damaged(work, sosreport):
     sound, damaged = packed(sosreport, "tar.gz"), work / "damaged.gz"
-    survives(20, sound, damaged, 6, 2, CODETAG, "report", damaged)
+    survives(CODETAG, "report", damaged, file=sound, copy=damaged, times=20, most=6, first=2)
     damaged.write_bytes(sound.read_bytes()[:5000])
     refused("damaged or cut", "report", damaged)
 

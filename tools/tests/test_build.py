@@ -4,7 +4,9 @@
 import re
 from pathlib import Path
 
-from support import BUILD, CODETAG, OURS, built, codetag, named, needs_feature, on_terminal, refused, run
+from inputs import CODETAG_ALLOCINFO, V1, V2
+from screen import on_terminal
+from support import BUILD, CODETAG, built, codetag, named, needs_feature, refused, run
 
 
 @named("build/static")
@@ -14,13 +16,13 @@ def test_static():
     made = run("nice", "-n", "5", "make", "-s", "-C", "..", f"O={directory}", "STATIC=1", timeout=1200)
     assert made.has("built without what needs .*cairo.*"), str(made)
     assert "NEEDED" not in run("readelf", "-d", directory / "codetag").out
-    codetag("top --once data/handmade-v1.allocinfo", command=directory / "codetag")
+    codetag(f"top --once {V1}", command=directory / "codetag")
 
 
 @named("build/clang")
 def test_clang(clang):
     """Other tests use this build, too, if they need one without sanitizers."""
-    codetag("report data/handmade-v1.allocinfo", command=clang)
+    codetag(f"report {V1}", command=clang)
 
 
 @needs_feature("d3")
@@ -28,10 +30,10 @@ def test_clang(clang):
 def test_without_cairo(work):
     """Pages need no cairo; charts that do say so."""
     without = built("no-cairo", "CAIRO=0", "CFLAGS=-O0")
-    codetag("chart -o", work / "without.html", OURS, command=without)
-    codetag("chart -o", work / "with.html", OURS)
+    codetag("chart -o", work / "without.html", CODETAG_ALLOCINFO, command=without)
+    codetag("chart -o", work / "with.html", CODETAG_ALLOCINFO)
     assert (work / "without.html").read_bytes() == (work / "with.html").read_bytes()
-    result = refused("without cairo", "chart -o", work / "without.svg", OURS, command=without)
+    result = refused("without cairo", "chart -o", work / "without.svg", CODETAG_ALLOCINFO, command=without)
     assert "Try .html" in result.err
     assert not (work / "without.svg").exists()
 
@@ -42,17 +44,17 @@ def test_source_clean():
     assert not [path for name in ("lib", "cmd", "tests") for path in Path("..", name).rglob("*.[oad]")]
 
 
-@named("build/rooms")
-def test_rooms():
+@named("build/layers")
+def test_layers():
     """A directory of the library includes its own headers and those of directories that README.md lists
     above it, and none of the subcommands."""
     listed = Path("../README.md").read_text(encoding="utf-8").partition("\n\tlib/kernel")[0]
-    rooms = re.findall(r"^\t  ([a-z_]*)/ ", listed, re.MULTILINE)
-    assert sorted(rooms) == sorted(path.name for path in Path("../lib").iterdir()
+    layers = re.findall(r"^\t  ([a-z_]*)/ ", listed, re.MULTILINE)
+    assert sorted(layers) == sorted(path.name for path in Path("../lib").iterdir()
                                    if path.is_dir() and path.name != "kernel")
-    for number, room in enumerate(rooms):
-        allowed = {*rooms[:number + 1], "codetag"}
-        for path in Path("../lib", room).glob("*.[ch]"):
+    for number, layer in enumerate(layers):
+        allowed = {*layers[:number + 1], "codetag"}
+        for path in Path("../lib", layer).glob("*.[ch]"):
             included = re.findall('#include "(.*)"', path.read_text(encoding="utf-8"))
             wrong = [name for name in included if name.partition("/")[0] not in allowed]
             assert not wrong, f"{path} includes {wrong}"
@@ -60,14 +62,14 @@ def test_rooms():
 
 @named("output/full-disk")
 def test_full_disk():
-    run("sh", "-c", f"{CODETAG} report data/handmade-v2.allocinfo >/dev/full", status=2)
+    run("sh", "-c", f"{CODETAG} report {V2} >/dev/full", status=2)
 
 
 @named("output/closed-pipe")
 def test_closed_pipe():
     """A reader that closes the pipe early is no error."""
     for way in "", "trap '' PIPE;":
-        result = run("bash", "-c", f"{way} {CODETAG} report -a {OURS} | head -n 1")
+        result = run("bash", "-c", f"{way} {CODETAG} report -a {CODETAG_ALLOCINFO} | head -n 1")
         assert len(result.lines) == 1 and not result.err, str(result)
 
 
@@ -81,7 +83,7 @@ def test_no_sanitizer_expected():
 @named("output/units")
 def test_units():
     """Human units only on a terminal, where script(1) makes one."""
-    line = "report --raw data/handmade-v1.allocinfo"
+    line = f"report --raw {V1}"
     assert codetag(line).has("4096 .*")
     shown = on_terminal(f"{CODETAG} {line}", TERM="dumb")
     assert any(row.startswith("4.0K ") for row in shown.lines), str(shown)

@@ -7,17 +7,17 @@ import sqlite3
 import struct
 import time
 import zlib
-from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 
-from support import (MAINLINE, OURS, codetag, helper, named, needs_feature, on_machine, reads_linearly, reads_once,
-                     refused, table)
+from inputs import (CODETAG_ALLOCINFO, CODETAG_MEMINFO, CODETAG_SLABINFO, MAINLINE_ALLOCINFO, SPLIT_CONTEXTS, V1, V2,
+                    V2_LATER, context_sizes)
+from recordings import reads_linearly, reads_once
+from support import codetag, helper, named, needs_feature, refused, table
 
 pytestmark = needs_feature("cairo")
 SVG = "{http://www.w3.org/2000/svg}"
-SPLIT = "data/recorded-ours-6.12-split.debugfs/contexts"
 KINDS = "ring", "treemap", "bars"
 
 
@@ -47,23 +47,24 @@ def bars_match(svg, count, *words):
 @named("chart/bars-values")
 def test_bars_values(work):
     svg = work / "bars.svg"
-    codetag(f"chart --kind bars -n 6 -o {svg} {MAINLINE}")
-    bars_match(svg, 6, MAINLINE)
+    codetag(f"chart --kind bars -n 6 -o {svg} {MAINLINE_ALLOCINFO}")
+    bars_match(svg, 6, MAINLINE_ALLOCINFO)
 
 
 @named("chart/bars-branch")
 def test_bars_branch(work):
     svg = work / "branch.svg"
-    codetag(f"chart --kind bars -n 5 --start-branch fs/ -o {svg} {MAINLINE}")
-    bars_match(svg, 5, MAINLINE, "file fs/*")
+    codetag(f"chart --kind bars -n 5 --start-branch fs/ -o {svg} {MAINLINE_ALLOCINFO}")
+    bars_match(svg, 5, MAINLINE_ALLOCINFO, "file fs/*")
 
 
 @named("chart/bars-fit")
 def test_bars_fit(work):
     """More bars than a person can read: those that fit are drawn, and a line says how many more there are."""
     svg = work / "many.svg"
-    codetag(f"chart --kind bars -n 60 --size 900x500 -o {svg} {MAINLINE}")
-    bars_match(svg, 16, MAINLINE)
+    codetag(f"chart --kind bars -n 60 --size 900x500 -o {svg} {MAINLINE_ALLOCINFO}")
+    bars_match(svg, 16, MAINLINE_ALLOCINFO)
+    assert "and 44 more" in texts(svg)
 
 
 @named("chart/text")
@@ -77,12 +78,18 @@ def test_text(work):
 
 
 @named("chart/kernel")
-def test_kernel(work, clang, namespace):
+def test_kernel(work, on_machine):
     """The chart of the running kernel names its release. A made-up /proc has an allocinfo on any kernel."""
     svg = work / "kernel.svg"
-    on_machine(clang, f"chart --kind bars -o {svg}")
+    on_machine(f"chart --kind bars -o {svg}")
     assert any(text.startswith(f"Linux {os.uname().release} · ") for text in texts(svg)), texts(svg)
-    codetag(f"chart --kind bars -o {svg} data/handmade-v1.allocinfo")
+
+
+@named("chart/no-kernel")
+def test_no_kernel(work):
+    """That of a file does not."""
+    svg = work / "file.svg"
+    codetag(f"chart --kind bars -o {svg} {V1}")
     assert not any(text.startswith("Linux") for text in texts(svg)), texts(svg)
 
 
@@ -157,17 +164,17 @@ def test_full(work, suffix):
     full = work / f"full.{suffix}"
     full.symlink_to("/dev/full")
     refused(f"cannot write .*full.{suffix}: No space left on device",
-            f"chart --kind bars -o {full} data/handmade-v2.allocinfo")
+            f"chart --kind bars -o {full} {V2}")
 
 
 @table(
     "line",
-    *((f"chart/png/{kind}", f"--kind {kind} {MAINLINE}") for kind in KINDS),
-    ("chart/png/calls", f"--attr calls {MAINLINE}"),
-    ("chart/png/start", f"--start-branch mm {MAINLINE}"),
-    ("chart/png/query", f"{MAINLINE} 'file drivers/*'"),
+    *((f"chart/png/{kind}", f"--kind {kind} {MAINLINE_ALLOCINFO}") for kind in KINDS),
+    ("chart/png/calls", f"--attr calls {MAINLINE_ALLOCINFO}"),
+    ("chart/png/start", f"--start-branch mm {MAINLINE_ALLOCINFO}"),
+    ("chart/png/query", f"{MAINLINE_ALLOCINFO} 'file drivers/*'"),
     ("chart/png/growth",
-     "--attr growth --kind bars data/handmade-v2.allocinfo data/handmade-v2-later.allocinfo"),
+     f"--attr growth --kind bars {V2} {V2_LATER}"),
 )
 def test_png(work, line):
     png_is_drawn(work, line)
@@ -201,10 +208,10 @@ def png_is_drawn(work, line, *words):
 
 @table(
     "line",
-    *((f"chart/svg/{kind}", f"--kind {kind} {MAINLINE}") for kind in KINDS),
-    *((f"chart/svg/{kind}/negative", f"--kind {kind} data/handmade-v2.allocinfo") for kind in KINDS),
-    ("chart/svg/flame", f"--flame={SPLIT} --skip"),
-    ("chart/svg/flame-calls", f"--flame={SPLIT} --attr calls func kstrdup"),
+    *((f"chart/svg/{kind}", f"--kind {kind} {MAINLINE_ALLOCINFO}") for kind in KINDS),
+    *((f"chart/svg/{kind}/negative", f"--kind {kind} {V2}") for kind in KINDS),
+    ("chart/svg/flame", f"--flame={SPLIT_CONTEXTS} --skip"),
+    ("chart/svg/flame-calls", f"--flame={SPLIT_CONTEXTS} --attr calls func kstrdup"),
 )
 def test_svg(work, line):
     svg_is_sound(work, line)
@@ -228,10 +235,11 @@ SIZES = "400x300", "1200x900"
 
 @table(
     "size, line",
-    *((f"chart/readable/{kind}/{size}", size, f"--kind {kind} {MAINLINE}") for size in SIZES for kind in KINDS),
-    ("chart/readable/flame", "1200x900", f"--flame={SPLIT}"),
-    ("chart/readable/flame-small", "640x480", f"--flame={SPLIT} func kstrdup"),
-    ("chart/readable/legend", "400x300", f"--kind ring --start-branch mm {MAINLINE}"),
+    *((f"chart/readable/{kind}/{size}", size, f"--kind {kind} {MAINLINE_ALLOCINFO}")
+      for size in SIZES for kind in KINDS),
+    ("chart/readable/flame", "1200x900", f"--flame={SPLIT_CONTEXTS}"),
+    ("chart/readable/flame-small", "640x480", f"--flame={SPLIT_CONTEXTS} func kstrdup"),
+    ("chart/readable/legend", "400x300", f"--kind ring --start-branch mm {MAINLINE_ALLOCINFO}"),
 )
 def test_readable(work, size, line):
     svg_is_readable(work, size, line)
@@ -252,28 +260,28 @@ def svg_is_readable(work, size, line, *words):
 @named("chart/flame")
 def test_flame(work):
     """The base of the flames is the sum of all contexts and of the memory in none."""
-    svg, size = work / "flame.svg", 0
-    for line in Path(SPLIT).read_text(encoding="utf-8").splitlines():
-        if number := re.match(r"(?:# site:)? +(\d+) +\d+ +\d+ ", line):
-            size += int(number[1])
-    codetag(f"chart --flame={SPLIT} -o {svg}")
+    svg = work / "flame.svg"
+    contexts, outside = context_sizes(SPLIT_CONTEXTS)
+    size = sum(size for size, *_ in contexts + outside)
+    codetag(f"chart --flame={SPLIT_CONTEXTS} -o {svg}")
     assert f"all  {size / 2**20:.1f}M" in texts(svg)
     assert any(text.startswith("iget_locked  2.7M") for text in texts(svg)), texts(svg)
 
 
 @table(
     "text, line",
-    ("chart/refuses/flame-nothing", "there is nothing to draw", f"--flame={SPLIT} --min-age 100"),
-    ("chart/refuses/flame-bad", "not in the format", "--flame=data/handmade-v2.allocinfo"),
-    ("chart/refuses/flame-kind", "--kind.* are for call sites", f"--flame={SPLIT} --kind treemap"),
-    ("chart/refuses/flame-group", "--group.* are for call sites", f"--flame={SPLIT} -g dir"),
-    ("chart/refuses/flame-skip", "--skip .*go with --flame", "--skip data/handmade-v2.allocinfo"),
-    ("chart/refuses/start", "nothing is below nowhere", f"--start-branch nowhere {MAINLINE}"),
-    ("chart/refuses/start-bars", "nothing is below nowhere", f"--kind bars --start-branch nowhere {MAINLINE}"),
-    ("chart/refuses/nothing-bars", "there is nothing to draw", f"--kind bars {MAINLINE} 'file nowhere'"),
-    ("chart/refuses/area", "is not a recording", f"--kind area {MAINLINE}"),
+    ("chart/refuses/flame-nothing", "there is nothing to draw", f"--flame={SPLIT_CONTEXTS} --min-age 100"),
+    ("chart/refuses/flame-bad", "not in the format", f"--flame={V2}"),
+    ("chart/refuses/flame-kind", "--kind.* are for call sites", f"--flame={SPLIT_CONTEXTS} --kind treemap"),
+    ("chart/refuses/flame-group", "--group.* are for call sites", f"--flame={SPLIT_CONTEXTS} -g dir"),
+    ("chart/refuses/flame-skip", "--skip .*go with --flame", f"--skip {V2}"),
+    ("chart/refuses/start", "nothing is below nowhere", f"--start-branch nowhere {MAINLINE_ALLOCINFO}"),
+    ("chart/refuses/start-bars", "nothing is below nowhere",
+     f"--kind bars --start-branch nowhere {MAINLINE_ALLOCINFO}"),
+    ("chart/refuses/nothing-bars", "there is nothing to draw", f"--kind bars {MAINLINE_ALLOCINFO} 'file nowhere'"),
+    ("chart/refuses/area", "is not a recording", f"--kind area {MAINLINE_ALLOCINFO}"),
     ("chart/refuses/missing", "cannot read no-such-file: No such file", "no-such-file"),
-    ("chart/refuses/growth", "growth needs two files", f"--attr growth {MAINLINE}"),
+    ("chart/refuses/growth", "growth needs two files", f"--attr growth {MAINLINE_ALLOCINFO}"),
 )
 def test_refuses(work, text, line):
     chart_refuses(work, text, line)
@@ -287,10 +295,10 @@ def test_refuses_nothing_area(work, recording):
 @table("kind", ("chart/moved/ring", "ring"), ("chart/moved/bars", "bars"))
 def test_moved(work, kind):
     """In another kernel lines differ, which is no growth: there is nothing to draw."""
-    moved, text = work / "moved", Path(MAINLINE).read_text(encoding="utf-8")
+    moved, text = work / "moved", MAINLINE_ALLOCINFO.read_text(encoding="utf-8")
     moved.write_text(re.sub(r"(mm.slub.c:)(\d*)", r"\g<1>1\2", text))
     assert moved.read_text() != text
-    chart_refuses(work, "there is nothing to draw", f"--attr growth --kind {kind} {MAINLINE} {moved}")
+    chart_refuses(work, "there is nothing to draw", f"--attr growth --kind {kind} {MAINLINE_ALLOCINFO} {moved}")
 
 
 def chart_refuses(work, text, line):
@@ -302,8 +310,8 @@ def chart_refuses(work, text, line):
 
 @table("kind", *((f"chart/once/{kind}", kind) for kind in KINDS))
 def test_once(work, kind):
-    once, raw = counted_once(work, kind, OURS)
-    size = codetag(f"report --json {OURS}").json()["total"]["size"]
+    once, raw = counted_once(work, kind, CODETAG_ALLOCINFO)
+    size = codetag(f"report --json {CODETAG_ALLOCINFO}").json()["total"]["size"]
     assert f" {size / 2**20:.1f}M in" in once
     if kind == "bars":
         assert "alloc_slab" in raw
@@ -313,7 +321,7 @@ def test_once(work, kind):
 def twice(work):
     """A recording of two snapshots"""
     db = work / "twice.db"
-    codetag(f"record -q -c 2 -i 0.01 -o {db} --allocinfo {OURS}")
+    codetag(f"record -q -c 2 -i 0.01 -o {db} --allocinfo {CODETAG_ALLOCINFO}")
     return db
 
 
@@ -366,12 +374,12 @@ def test_gauges(work):
 def record_gauges(work):
     """A recording in which slab memory and the number of dentries change"""
     db, append = work / "lines.db", []
-    meminfo = Path("data/recorded-ours-6.12.meminfo").read_text(encoding="utf-8")
-    slabinfo = Path("data/recorded-ours-6.12.slabinfo").read_text(encoding="utf-8")
+    meminfo = CODETAG_MEMINFO.read_text(encoding="utf-8")
+    slabinfo = CODETAG_SLABINFO.read_text(encoding="utf-8")
     for slab, dentries in (1000, 4000), (2000, 2000), (4000, 3000):
         (work / "meminfo").write_text(re.sub("(?m)^Slab: .*", f"Slab: {slab} kB", meminfo))
         (work / "slabinfo").write_text(re.sub(r"(?m)^dentry +\d+ +\d+", f"dentry {dentries} 9999", slabinfo))
-        codetag(f"record -q -c 1 -o {db} --allocinfo data/handmade-v2.allocinfo"
+        codetag(f"record -q -c 1 -o {db} --allocinfo {V2}"
                 f" --meminfo {work}/meminfo --slabinfo {work}/slabinfo", *append)
         append = ["--append"]
         # Each snapshot has a time of its own.
@@ -431,7 +439,7 @@ def test_directions(work):
 def test_flames_hang(work):
     """Flames hang from their root in pictures as on pages."""
     svg = work / "hang.svg"
-    codetag(f"chart --flame={SPLIT} -o {svg}")
+    codetag(f"chart --flame={SPLIT_CONTEXTS} -o {svg}")
     roots = [top for left, right, top in boxes(svg) if 1100 < right - left < 1190]
     others = [top for left, right, top in boxes(svg) if right - left <= 1100]
     assert len(roots) == 1 and others

@@ -4,11 +4,10 @@
 import errno
 import re
 import shutil
-from pathlib import Path
 
-from support import CODETAG, codetag, held, in_world, library, named, table
-
-RECORDED, SPLIT = "data/recorded-ours-6.12.debugfs", "data/recorded-ours-6.12-split.debugfs/contexts"
+from inputs import CODETAG_DEBUGFS, HANDMADE_DEBUGFS, SPLIT_CONTEXTS, context_sizes
+from machines import in_world, library
+from support import CODETAG, codetag, named, table
 
 
 @table(
@@ -94,14 +93,14 @@ def test_one_write(work, clang):
 @named("control/status")
 def test_status():
     """Every line of the file is a call site, in its order."""
-    with open(f"{RECORDED}/control", encoding="utf-8") as file:
+    with open(f"{CODETAG_DEBUGFS}/control", encoding="utf-8") as file:
         lines = file.read().splitlines()
     want = []
     for line in lines:
         switch = re.search(r" (=\S*)", line)[1]
         want.append(["yes" if switch == "=p" else "no", re.search(r" id (\S+)", line)[1],
                      line.split()[0].removeprefix("./")])
-    status = codetag(f"status -a -N --debugfs {RECORDED}")
+    status = codetag(f"status -a -N --debugfs {CODETAG_DEBUGFS}")
     assert [line.split()[:3] for line in status.lines] == want
 
 
@@ -122,12 +121,12 @@ def test_reset(work, action, note, says):
 
 @table(
     "line",
-    ("json/status", "status -a --json --debugfs data/handmade.debugfs"),
-    ("json/fault", "fault --list --json --debugfs data/handmade.debugfs"),
-    ("json/guard", "guard --list --json --debugfs data/handmade.debugfs"),
-    ("json/contexts", f"contexts --json -f {SPLIT}"),
-    ("json/contexts-tree", f"contexts --json --tree -f {SPLIT}"),
-    ("json/remembered", "remembered --json --debugfs data/handmade.debugfs"),
+    ("json/status", f"status -a --json --debugfs {HANDMADE_DEBUGFS}"),
+    ("json/fault", f"fault --list --json --debugfs {HANDMADE_DEBUGFS}"),
+    ("json/guard", f"guard --list --json --debugfs {HANDMADE_DEBUGFS}"),
+    ("json/contexts", f"contexts --json -f {SPLIT_CONTEXTS}"),
+    ("json/contexts-tree", f"contexts --json --tree -f {SPLIT_CONTEXTS}"),
+    ("json/remembered", f"remembered --json --debugfs {HANDMADE_DEBUGFS}"),
 )
 def test_json(line):
     codetag(line).json()
@@ -136,12 +135,12 @@ def test_json(line):
 @named("control/locked-down")
 def test_locked_down(work, clang):
     """On a locked-down kernel nobody can open control: the list comes from sites, and a message says why."""
-    for file in Path("data/handmade.debugfs").iterdir():
+    for file in HANDMADE_DEBUGFS.iterdir():
         shutil.copy(file, work)
     shutil.copy(work / "control", work / "sites")
     locked = {"LD_PRELOAD": library("pretend-lockdown")}
     status = codetag(f"status -a --debugfs {work}", command=clang, env=locked, merge=True)
-    assert status.out == codetag("status -a --debugfs data/handmade.debugfs").out
+    assert status.out == codetag(f"status -a --debugfs {HANDMADE_DEBUGFS}").out
     disable = codetag(f"disable --debugfs {work} func f", command=clang, env=locked, status=2)
     assert "locked down (integrity" in disable.err
 
@@ -149,7 +148,7 @@ def test_locked_down(work, clang):
 @named("control/debugfs-everywhere")
 def test_debugfs_everywhere(work):
     """--debugfs is for all commands that read there."""
-    assert codetag(f"stats --debugfs {RECORDED}").out == codetag(f"stats {RECORDED}/stats").out
+    assert codetag(f"stats --debugfs {CODETAG_DEBUGFS}").out == codetag(f"stats {CODETAG_DEBUGFS}/stats").out
     audit = shutil.copy("data/recorded-ours-6.12.audit", work / "audit")
     assert codetag(f"audit --debugfs {work}").out == codetag(f"audit {audit}").out
 
@@ -170,19 +169,18 @@ def test_audit_started(work):
     assert audit.read_text() == "1"
 
 
-def sums(lines):
-    """The sums of the first three columns"""
-    return [sum(column) for column in zip(*(map(int, line.split()[:3]) for line in lines))]
+def sums(rows):
+    """The sum of each column"""
+    return [sum(column) for column in zip(*rows)]
 
 
 @named("control/contexts-add-up")
 def test_contexts_add_up():
     """However contexts are summed, the sum is that of their lines."""
-    lines = Path(SPLIT).read_text(encoding="utf-8").splitlines()
-    size, calls, allocs = sums(line for line in lines if re.match(r" *\d+ +\d+ +\d+ ", line))
+    contexts, _ = context_sizes(SPLIT_CONTEXTS)
     for group in "site", "caller", "function", "stack", "task,age", "size,site":
-        summed = codetag(f"contexts -a -N -b -g {group} -o size,calls,allocs {SPLIT}")
-        assert sums(summed.lines) == [size, calls, allocs], f"by {group}"
+        summed = codetag(f"contexts -a -N -b -g {group} -o size,calls,allocs {SPLIT_CONTEXTS}")
+        assert sums(map(int, line.split()) for line in summed.lines) == sums(contexts), f"by {group}"
 
 
 @named("control/account-rates")

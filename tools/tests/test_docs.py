@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from support import (CODETAG, OURS, built, codetag, json_is_documented, named, needs_feature, needs_program, refused,
-                     run, table)
+from inputs import (CODETAG_ALLOCINFO, CODETAG_DEBUGFS, CODETAG_MEMINFO, CODETAG_SLABINFO, CODETAG_TRACE,
+                    CODETAG_ZONEINFO, HANDMADE_DEBUGFS, MAINLINE_SLABINFO, OLD_TRACE, SPLIT_CONTEXTS, V1, V2)
+from outputs import json_is_documented
+from support import CODETAG, built, codetag, named, needs_feature, needs_program, refused, run, table
 
 MAN = Path("../man/codetag.1").read_text(encoding="utf-8")
 KERNEL_DOCS = Path("../../codetag/Documentation")
-RECORDED = "data/recorded-ours-6.12"
-SPLIT = f"{RECORDED}-split.debugfs/contexts"
 
 
 def usage_guide():
@@ -122,12 +122,13 @@ def test_version():
 
 
 @named("docs/install")
+@needs_program("clang")
 def test_install(work):
     built("clang", "CC=clang", "install", f"DESTDIR={work}", "PREFIX=/usr")
     for file in ("bin/codetag", "share/man/man1/codetag.1", "share/man/man5/codetag-record.5",
                  "share/bash-completion/completions/codetag"):
         assert (work / "usr" / file).stat().st_size
-    codetag("top --once data/handmade-v1.allocinfo", command=work / "usr/bin/codetag")
+    codetag(f"top --once {V1}", command=work / "usr/bin/codetag")
 
 
 @needs_program("mandoc")
@@ -283,10 +284,6 @@ def completions(*words):
 @of_commands("docs/completion/{}")
 def test_completion_of_command(command):
     assert command in completions(command[:2])
-    if command == "contexts":
-        assert "function" in completions("contexts", "-g", "fun")
-    if command == "split":
-        assert "stack" in completions("split", "sta")
 
 
 @of_commands("docs/completion/{}/json")
@@ -308,6 +305,8 @@ def test_completion_of_options(command):
     ("docs/completion/sort-static", "rodata", "static --sort r"),
     ("docs/completion/attr", "static", "chart --attr s"),
     ("docs/completion/query", "module", "report mod"),
+    ("docs/completion/contexts-group", "function", "contexts -g fun"),
+    ("docs/completion/split-key", "stack", "split sta"),
 )
 def test_completion(want, line):
     assert want in completions(*line.split())
@@ -315,23 +314,23 @@ def test_completion(want, line):
 
 @table(
     "line",
-    ("docs/json/report", f"report --json {OURS} --meminfo {RECORDED}.meminfo --slabinfo {RECORDED}.slabinfo"
-                         f" --zoneinfo {RECORDED}.zoneinfo"),
-    ("docs/json/where", f"where --json {RECORDED}.meminfo"),
-    ("docs/json/tree", f"report --json --tree {OURS}"),
-    ("docs/json/diff", f"diff --json {OURS} data/handmade-v2.allocinfo"),
-    ("docs/json/merge", f"merge --json {OURS} data/handmade-v2.allocinfo"),
-    ("docs/json/trace", f"trace --json {RECORDED}.trace"),
-    ("docs/json/slabs", f"slabs --json -f {RECORDED}.slabinfo --allocinfo {OURS}"),
+    ("docs/json/report", f"report --json {CODETAG_ALLOCINFO} --meminfo {CODETAG_MEMINFO} --slabinfo {CODETAG_SLABINFO}"
+                         f" --zoneinfo {CODETAG_ZONEINFO}"),
+    ("docs/json/where", f"where --json {CODETAG_MEMINFO}"),
+    ("docs/json/tree", f"report --json --tree {CODETAG_ALLOCINFO}"),
+    ("docs/json/diff", f"diff --json {CODETAG_ALLOCINFO} {V2}"),
+    ("docs/json/merge", f"merge --json {CODETAG_ALLOCINFO} {V2}"),
+    ("docs/json/trace", f"trace --json {CODETAG_TRACE}"),
+    ("docs/json/slabs", f"slabs --json -f {CODETAG_SLABINFO} --allocinfo {CODETAG_ALLOCINFO}"),
     ("docs/json/slabs-diff",
-     f"slabs --json -f {RECORDED}.slabinfo --diff data/recorded-mainline-6.12.slabinfo"),
-    ("docs/json/status", f"status --json -a --debugfs {RECORDED}.debugfs"),
-    ("docs/json/fault", f"fault --list --json --debugfs {RECORDED}.debugfs"),
-    ("docs/json/guard", "guard --list --json --debugfs data/handmade.debugfs"),
-    ("docs/json/remembered", f"remembered --json --debugfs {RECORDED}.debugfs"),
-    ("docs/json/contexts", f"contexts --json {SPLIT}"),
-    ("docs/json/contexts-tree", f"contexts --json --tree -n 1 {SPLIT}"),
-    ("docs/json/contexts-account", f"contexts --account -d 0.1 --json {SPLIT}"),
+     f"slabs --json -f {CODETAG_SLABINFO} --diff {MAINLINE_SLABINFO}"),
+    ("docs/json/status", f"status --json -a --debugfs {CODETAG_DEBUGFS}"),
+    ("docs/json/fault", f"fault --list --json --debugfs {CODETAG_DEBUGFS}"),
+    ("docs/json/guard", f"guard --list --json --debugfs {HANDMADE_DEBUGFS}"),
+    ("docs/json/remembered", f"remembered --json --debugfs {CODETAG_DEBUGFS}"),
+    ("docs/json/contexts", f"contexts --json {SPLIT_CONTEXTS}"),
+    ("docs/json/contexts-tree", f"contexts --json --tree -n 1 {SPLIT_CONTEXTS}"),
+    ("docs/json/contexts-account", f"contexts --account -d 0.1 --json {SPLIT_CONTEXTS}"),
     ("docs/json/audit", "audit --json data/handmade-bad.audit"),
 )
 def test_json(line):
@@ -390,20 +389,20 @@ def test_packages():
 
 @table(
     "text, line",
-    ("docs/refuses/tree-group", "--group", f"report --tree {OURS} -g dir"),
-    ("docs/refuses/invert", "--invert", f"contexts --invert {SPLIT}"),
-    ("docs/refuses/contexts-tree", "--tree", f"contexts --tree {SPLIT} -g age"),
-    ("docs/refuses/contexts-stacks", "--stacks", f"contexts --stacks {SPLIT} -g age"),
-    ("docs/refuses/account-group", "--account", f"contexts --account {SPLIT} -g age"),
-    ("docs/refuses/account-delay", "--account", f"contexts -d 2 {SPLIT}"),
-    ("docs/refuses/contexts-id", "no ids", f"contexts {SPLIT} id 7"),
-    ("docs/refuses/buffer", "--buffer", "trace data/handmade-old.trace --buffer 1M"),
-    ("docs/refuses/delay", "--delay", f"top --once -d 1 {OURS}"),
+    ("docs/refuses/tree-group", "--group", f"report --tree {CODETAG_ALLOCINFO} -g dir"),
+    ("docs/refuses/invert", "--invert", f"contexts --invert {SPLIT_CONTEXTS}"),
+    ("docs/refuses/contexts-tree", "--tree", f"contexts --tree {SPLIT_CONTEXTS} -g age"),
+    ("docs/refuses/contexts-stacks", "--stacks", f"contexts --stacks {SPLIT_CONTEXTS} -g age"),
+    ("docs/refuses/account-group", "--account", f"contexts --account {SPLIT_CONTEXTS} -g age"),
+    ("docs/refuses/account-delay", "--account", f"contexts -d 2 {SPLIT_CONTEXTS}"),
+    ("docs/refuses/contexts-id", "no ids", f"contexts {SPLIT_CONTEXTS} id 7"),
+    ("docs/refuses/buffer", "--buffer", f"trace {OLD_TRACE} --buffer 1M"),
+    ("docs/refuses/delay", "--delay", f"top --once -d 1 {CODETAG_ALLOCINFO}"),
     ("docs/refuses/slabs-sites--diff", "--sites",
-     f"slabs --diff=data/recorded-mainline-6.12.slabinfo --sites -f {RECORDED}.slabinfo --allocinfo {OURS}"),
+     f"slabs --diff={MAINLINE_SLABINFO} --sites -f {CODETAG_SLABINFO} --allocinfo {CODETAG_ALLOCINFO}"),
     ("docs/refuses/slabs-sort", "'u' does not sort changes", "slabs --diff x -s u"),
     ("docs/refuses/slabs-delay", "--delay", "slabs -d 3"),
-    *((f"docs/refuses/attr-{form}", "--attr", f"export --format {form} --attr calls {OURS}")
+    *((f"docs/refuses/attr-{form}", "--attr", f"export --format {form} --attr calls {CODETAG_ALLOCINFO}")
       for form in ("csv", "json", "prometheus")),
 )
 def test_refuses(text, line):
@@ -414,14 +413,14 @@ def test_refuses(text, line):
 @needs_feature("ncursesw")
 @named("docs/refuses/slabs-sites--live")
 def test_refuses_live_sites():
-    refused("--sites", f"slabs --live --sites -f {RECORDED}.slabinfo --allocinfo {OURS}")
+    refused("--sites", f"slabs --live --sites -f {CODETAG_SLABINFO} --allocinfo {CODETAG_ALLOCINFO}")
 
 
 @needs_feature("cairo")
 @table("kind, option", *((f"docs/refuses/{kind}{option}", kind, option)
                          for option in ("-gdir", "-n3") for kind in ("ring", "treemap")))
 def test_chart_refuses(work, kind, option):
-    refused("--group", f"chart {option} --kind {kind} -o {work}/refused.svg {OURS}")
+    refused("--group", f"chart {option} --kind {kind} -o {work}/refused.svg {CODETAG_ALLOCINFO}")
 
 
 @table("mode, option", *((f"docs/refuses/{mode.split()[0]}{option}", mode, option)
@@ -450,7 +449,7 @@ def test_refuses_of_recording(recording, text, line):
 @table(
     "hint, line",
     *((f"docs/hints/missing-{line.split()[0]}", "For a query put a key before it", f"{line} no-such-file")
-      for line in ("report", "top --once", f"diff {OURS}", "export --format csv")),
+      for line in ("report", "top --once", f"diff {CODETAG_ALLOCINFO}", "export --format csv")),
     ("docs/hints/missing-trace", "/sys/kernel/tracing/trace", "trace no-such-file"),
     ("docs/hints/missing-slabs", "Without --slabinfo", "slabs -f no-such-file"),
     ("docs/hints/missing-audit", "looked for in", "audit no-such-file"),
@@ -490,7 +489,7 @@ def public():
 def test_hints_root(public):
     """A user who may not read the file"""
     program, secret = shutil.copy(CODETAG, public), public / "secret"
-    shutil.copy("data/handmade-v1.allocinfo", secret)
+    shutil.copy(V1, secret)
     secret.chmod(0)
     user = () if os.getuid() else ("setpriv", "--reuid=65534", "--clear-groups")
     for words in ("report", "slabs -f", "trace"):

@@ -4,27 +4,20 @@
 import csv
 import os
 import re
-import shutil
 import stat
 import subprocess
-from pathlib import Path
 
+import pytest
+
+from inputs import MAINLINE_ALLOCINFO, OLD_TRACE, RECORDED_ALLOCINFOS, SPLIT_CONTEXTS, V2, context_sizes, sites_of
 from support import built, codetag, file_limit, helper, named, needs_feature, needs_program, refused, run, table
 
-HANDMADE, MAINLINE = "data/handmade-v2.allocinfo", "data/recorded-mainline-6.12.allocinfo"
-CONTEXTS = "data/recorded-ours-6.12-split.debugfs/contexts"
-FILES = [Path(HANDMADE), *sorted(Path("data").glob("recorded-*.allocinfo"))]
+FILES = [V2, *RECORDED_ALLOCINFOS]
 
 
 def each_file(kind):
     """A test for each file of allocinfo"""
     return table("file", *((f"export/{kind}/{file.name}", file) for file in FILES))
-
-
-def counted(file):
-    """The bytes and calls of each site of a file"""
-    lines = Path(file).read_text(encoding="utf-8").splitlines()[2:]
-    return [(int(size), int(calls)) for size, calls, *_ in map(str.split, lines)]
 
 
 def weights(folded):
@@ -52,7 +45,7 @@ def test_pprof(work, file):
 
 @named("export/contexts-pprof")
 def test_contexts_pprof(work):
-    pprof_is_folded(work, f"--contexts={CONTEXTS} --skip")
+    pprof_is_folded(work, f"--contexts={SPLIT_CONTEXTS} --skip")
 
 
 @needs_feature("zlib")
@@ -60,8 +53,8 @@ def test_contexts_pprof(work):
 def test_packed(work):
     """The file is smaller than its content; without zlib the content itself is written."""
     packed, plain = work / "packed.pb.gz", work / "plain.pb"
-    codetag(f"export --format pprof -o {packed} {MAINLINE}")
-    codetag(f"export --format pprof -o {plain} {MAINLINE}", command=built("static", "STATIC=1"))
+    codetag(f"export --format pprof -o {packed} {MAINLINE_ALLOCINFO}")
+    codetag(f"export --format pprof -o {plain} {MAINLINE_ALLOCINFO}", command=built("static", "STATIC=1"))
     assert run("gzip", "-dc", packed).raw == plain.read_bytes()
     assert packed.stat().st_size < plain.stat().st_size * 2 // 3
 
@@ -69,24 +62,22 @@ def test_packed(work):
 @each_file("folded")
 def test_folded(file):
     folded = codetag(f"export --raw --format folded --attr size {file}")
-    assert sum(weights(folded)) == sum(size for size, _ in counted(file) if size > 0)
+    assert sum(weights(folded)) == sum(size for size, *_ in sites_of(file) if size > 0)
 
 
 @each_file("folded-calls")
 def test_folded_calls(file):
     folded = codetag(f"export --raw --format folded --attr calls {file}")
-    assert sum(weights(folded)) == sum(calls for _, calls in counted(file) if calls > 0)
+    assert sum(weights(folded)) == sum(calls for _, calls, _ in sites_of(file) if calls > 0)
 
 
 @named("export/contexts-folded")
 def test_contexts_folded():
     """Memory in contexts, and memory in none"""
-    text = Path(CONTEXTS).read_text(encoding="utf-8")
-    inside = re.findall(r"^ *(\d+) +\d+ +\d+ ", text, re.MULTILINE)
-    outside = re.findall(r"^# site: +(\d+)", text, re.MULTILINE)
-    assert inside and outside
-    folded = codetag(f"export --contexts={CONTEXTS} --format folded")
-    assert sum(weights(folded)) == sum(map(int, inside + outside))
+    contexts, outside = context_sizes(SPLIT_CONTEXTS)
+    assert contexts and outside
+    folded = codetag(f"export --contexts={SPLIT_CONTEXTS} --format folded")
+    assert sum(weights(folded)) == sum(size for size, *_ in contexts + outside)
 
 
 def speedscope_is_sound(line):
@@ -104,14 +95,14 @@ def test_speedscope(file):
 
 @named("export/contexts-speedscope")
 def test_contexts_speedscope():
-    speedscope_is_sound(f"--contexts={CONTEXTS}")
+    speedscope_is_sound(f"--contexts={SPLIT_CONTEXTS}")
 
 
 @each_file("csv")
 def test_csv(file):
     lines = codetag(f"export --format csv {file}").out.splitlines(keepends=True)
     rows = csv.DictReader(lines, strict=True)
-    assert sum(int(row["size"]) for row in rows) == sum(size for size, _ in counted(file))
+    assert sum(int(row["size"]) for row in rows) == sum(size for size, *_ in sites_of(file))
 
 
 @each_file("prometheus")
@@ -140,44 +131,56 @@ def promtool_takes(series):
     run("promtool", "check", "metrics", stdin=series)
 
 
-@named("export/prometheus-not-utf8")
-def test_prometheus_not_utf8(work):
-    """A tag that is not UTF-8, and one that looks alike"""
+@pytest.fixture
+def not_utf8(work):
+    """Tags that are not UTF-8, and one that looks alike"""
     file = work / "latin1"
     file.write_bytes(b"allocinfo - version: 2.0\n#\n"
                      b" 5 1 a\xff.c:1 func:f\n"
                      b" 6 1 a\xfe.c:1 func:f\n"
                      b' 7 1 b.c:2 func:"\xc3\xa9\\\n')
-    series = codetag(f"export --format prometheus {file}").raw
-    lines = series.decode("utf-8", errors="strict").split("\n")
-    names = [line.rsplit(" ", 1)[0] for line in lines if line and line[0] != "#"]
+    return file
+
+
+@named("export/prometheus-not-utf8")
+def test_prometheus_not_utf8(not_utf8):
+    series = codetag(f"export --format prometheus {not_utf8}").raw.decode("utf-8", errors="strict")
+    names = [line.rsplit(" ", 1)[0] for line in series.split("\n") if line and line[0] != "#"]
     assert len(names) == len(set(names)) == 10
-    if shutil.which("promtool"):
-        promtool_takes(series)
+
+
+@needs_program("promtool")
+@named("export/promtool/not-utf8")
+def test_promtool_not_utf8(not_utf8):
+    promtool_takes(codetag(f"export --format prometheus {not_utf8}").raw)
 
 
 @named("export/prometheus-stable")
 def test_prometheus_stable():
     """A site whose line moves stays the same series."""
-    text = Path(HANDMADE).read_text(encoding="utf-8")
+    text = V2.read_text(encoding="utf-8")
     assert "mm/filemap.c:1950 " in text
     moved = text.replace("mm/filemap.c:1950 ", "mm/filemap.c:1951 ")
-    before = codetag(f"export --format prometheus {HANDMADE}")
+    before = codetag(f"export --format prometheus {V2}")
     assert codetag("export --format prometheus -", stdin=moved).out == before.out
 
 
-@table(
-    "label, status",
-    ("export/label-own/kind", "kind=x", 2),
-    ("export/label-own/release", "release=x", 2),
-    ("export/label-own/subsystem", "subsystem=x", 2),
-    ("export/label-own/site", "site=x", 0),
-    ("export/label-own/rack", "rack=x", 0),
-)
-def test_own_labels(label, status):
-    """No series gets a label twice. Names that groupings have, but no label, are the user's."""
-    result = codetag("export --format prometheus --label", label, HANDMADE, status=status)
-    assert status == 0 or "of their own" in result.err
+@table("label", *((f"export/label-own/{label}", label) for label in (
+    "file", "line", "module", "func", "kind", "release", "dir", "subsystem")))
+def test_own_labels(label):
+    """The user cannot give a series a label that it has itself."""
+    refused(f"have a label {label} of their own", f"export --format prometheus --label {label}=x {V2}")
+
+
+@table("label", *((f"export/label/{label}", label) for label in ("site", "row", "place", "rack")))
+def test_labels(label):
+    """Names that groupings have, but no label, are the user's: every series has the label once."""
+    for group in "place", "site", "func", "file", "dir", "module", "subsystem":
+        lines = codetag(f"export --format prometheus -g {group} --label {label}=x {V2}").lines
+        series = [line for line in lines if not line.startswith("#")]
+        assert len(series) > 8, group
+        for line in series:
+            assert re.findall(r"[{,](\w+)=", line).count(label) == 1, line
 
 
 @named("export/atomic")
@@ -185,10 +188,10 @@ def test_atomic(work):
     """A failed export leaves neither a file nor a temporary one."""
     (work / "old.prom").touch()
     new = work / "new.prom"
-    codetag(f"export --format prometheus -o {new} {HANDMADE}")
+    codetag(f"export --format prometheus -o {new} {V2}")
     assert set(os.listdir(work)) == {"new.prom", "old.prom"}
-    codetag(f"export --format csv -o {work}/missing/x {HANDMADE}", status=2)
-    codetag(f"export --format csv -o {new} {HANDMADE}", status=2, preexec=file_limit(0))
+    codetag(f"export --format csv -o {work}/missing/x {V2}", status=2)
+    codetag(f"export --format csv -o {new} {V2}", status=2, preexec=file_limit(0))
     assert set(os.listdir(work)) == {"new.prom", "old.prom"}
     assert re.search("^# HELP", new.read_text(encoding="utf-8"), re.MULTILINE)
 
@@ -207,7 +210,7 @@ def test_refused_leaves_nothing(work):
 @named("export/in-place")
 def test_in_place(work):
     """A pipe, a device and a symbolic link stay what they are."""
-    want = codetag(f"export --format csv {HANDMADE}").raw
+    want = codetag(f"export --format csv {V2}").raw
     into_pipe(work / "pipe", want)
     into_links(work, want)
     into_device(work / "null")
@@ -215,7 +218,7 @@ def test_in_place(work):
 
 
 def export_csv(path):
-    codetag(f"export --format csv -o {path} {HANDMADE}")
+    codetag(f"export --format csv -o {path} {V2}")
 
 
 def into_pipe(pipe, want):
@@ -239,7 +242,7 @@ def into_links(work, want):
     assert link.is_symlink() and real.read_bytes() == want
     export_csv(dangling)
     assert dangling.is_symlink() and absent.read_bytes() == want
-    codetag(f"trace data/handmade-old.trace --callers {link}")
+    codetag(f"trace {OLD_TRACE} --callers {link}")
     assert link.is_symlink() and "ffffffff810a0033" in real.read_text(encoding="utf-8").splitlines()
 
 
@@ -256,10 +259,10 @@ def into_device(null):
 
 @table(
     "text, line",
-    ("docs/refuses/contexts-csv", "--contexts", f"export --contexts={CONTEXTS} --format csv"),
-    ("docs/refuses/contexts-group", "--group", f"export --contexts={CONTEXTS} --format folded -g dir"),
-    ("docs/refuses/contexts-file", "no other file", f"export --contexts={CONTEXTS} --format folded x"),
-    ("docs/refuses/skip-alone", "--contexts", f"export --skip --format folded {HANDMADE}"),
+    ("docs/refuses/contexts-csv", "--contexts", f"export --contexts={SPLIT_CONTEXTS} --format csv"),
+    ("docs/refuses/contexts-group", "--group", f"export --contexts={SPLIT_CONTEXTS} --format folded -g dir"),
+    ("docs/refuses/contexts-file", "no other file", f"export --contexts={SPLIT_CONTEXTS} --format folded x"),
+    ("docs/refuses/skip-alone", "--contexts", f"export --skip --format folded {V2}"),
 )
 def test_refused(text, line):
     refused(text, line)

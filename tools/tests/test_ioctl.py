@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The ioctls of /proc/allocinfo return the same as its text. helpers/pretend-ioctls.c stands for the kernel."""
 
-from pathlib import Path
-
 import pytest
 
-from support import HELPERS, OURS, SCRATCH, codetag, run, table
+from inputs import CODETAG_ALLOCINFO
+from support import HELPERS, SCRATCH, codetag, run, table
 
 # A name that is as long as the kernel's buffer for it
 TOO_LONG = f"a{0:062}"
@@ -65,7 +64,7 @@ def test_not_asked(work, clang, kernel, line):
 def asked_for(work, clang, kernel, line):
     """The requests to the kernel; without the ioctls the command prints the same."""
     text, asked = work / "text", work / "asked"
-    text.write_text(Path(OURS).read_text() + UNUSUAL_SITES)
+    text.write_text(CODETAG_ALLOCINFO.read_text() + UNUSUAL_SITES)
     asked.touch()
 
     def on_kernel(**env):

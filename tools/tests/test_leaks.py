@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """leaks, of a recording with known trends and of pretended machines."""
 
-from pathlib import Path
-
-from support import (CODETAG, as_expected, codetag, in_world, named, needs_feature, on_machine, reads_linearly,
-                     rebooted, sql, table)
+from inputs import V2
+from machines import in_world
+from outputs import as_expected
+from recordings import reads_linearly, rebooted, sql
+from support import CODETAG, codetag, named, needs_feature, table
 
 
 @table(
@@ -28,7 +29,7 @@ def test_min_rate(recording):
 
 
 @named("leaks/since-boot")
-def test_since_boot(work, clang, recording):
+def test_since_boot(work, recording):
     """After a boot all memory is new: what was held before it says nothing about a leak."""
     db = rebooted(recording, work / "rebooted.db")
     result = codetag("leaks", db, status=1)
@@ -43,12 +44,16 @@ def test_since_boot(work, clang, recording):
     sql(db, "DELETE FROM sample WHERE value = 4711")
     assert "was booted" not in codetag("leaks", db, status=1, merge=True).out
 
-    # A recording of this machine has the number.
+
+@needs_feature("sqlite3")
+@named("leaks/boot-recorded")
+def test_boot_recorded(work, on_machine):
+    """A recording of a machine has a number of its boot."""
     db = work / "boot.db"
-    on_machine(clang, "record -q -c 1 -o", db, switch=1)
+    on_machine("record -q -c 1 -o", db, switch=1)
     assert codetag("replay --gauges", db).has(r" *machine\.boot.*")
-    on_machine(clang, "record -q --append -c 1 -o", db, switch=1)
-    on_machine(clang, "record -q --append -c 2 -i 0.05 -o", db, switch=1, boot="11d32da6")
+    on_machine("record -q --append -c 1 -o", db, switch=1)
+    on_machine("record -q --append -c 2 -i 0.05 -o", db, switch=1, boot="11d32da6")
     assert sql(db, "SELECT snapshot FROM sample, gauge WHERE gauge = id AND name = 'boot' AND source = 'machine'"
                       " ORDER BY snapshot") == [(1,), (3,)]
     result = codetag("leaks", db, status=2, merge=True)
@@ -69,7 +74,7 @@ def watched(pretend, now, *words, status):
 @named("leaks/live")
 def test_live(work):
     now = work / "growing"
-    text = Path("data/handmade-v2.allocinfo").read_text(encoding="utf-8")
+    text = V2.read_text(encoding="utf-8")
     text = text.replace("func:ext4_alloc_inode", "func:ext4_leaky")
 
     def pretend(second):
@@ -105,14 +110,14 @@ def test_kinds(work):
 
 @named("leaks/off")
 @needs_feature("sqlite3")
-def test_off(work, clang):
+def test_off(work, on_machine):
     """Old numbers are never shown without a message, nor taken for "no leak"."""
     for line in "report", "top --once", "leaks --live -i 0.05 -c 6":
-        assert "profiling is off" in on_machine(clang, line, switch=0, status=2, merge=True).out
-        assert "profiling is off" not in on_machine(clang, line, switch=1, merge=True).out
+        assert "profiling is off" in on_machine(line, switch=0, status=2, merge=True).out
+        assert "profiling is off" not in on_machine(line, switch=1, merge=True).out
     db = work / "off.db"
-    on_machine(clang, "record -q -c 3 -i 0.05 -o", db, switch=1)
-    on_machine(clang, "record -q --append -c 4 -i 0.05 -o", db, switch=0)
+    on_machine("record -q -c 3 -i 0.05 -o", db, switch=1)
+    on_machine("record -q --append -c 4 -i 0.05 -o", db, switch=0)
     assert "profiling was off in some snapshots" in codetag("leaks", db, status=2, merge=True).out
     assert "disabled:yes" not in codetag("replay --text 1", db).out
     assert "disabled:yes" in codetag("replay --text 7", db).out

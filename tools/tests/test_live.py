@@ -9,17 +9,17 @@ from pathlib import Path
 
 import pytest
 
-from support import CODETAG, Screen, codetag, named, needs_feature, needs_program, until
+from inputs import CODETAG_SLABINFO, V2
+from screen import Screen
+from support import CODETAG, codetag, named, needs_feature, needs_program, until
 
 pytestmark = [needs_program("tmux"), needs_feature("ncursesw")]
-ALLOCINFO = Path("data/handmade-v2.allocinfo")
-SLABINFO = Path("data/recorded-ours-6.12.slabinfo")
 
 
 @pytest.fixture
 def allocinfo(work):
     """A file for top, which a test can change"""
-    return Path(shutil.copy(ALLOCINFO, work / "live.allocinfo"))
+    return Path(shutil.copy(V2, work / "live.allocinfo"))
 
 
 def marked(screen, name):
@@ -33,7 +33,7 @@ def rows_begin_blank(screen):
 
 @named("top/live")
 def test_top(work, allocinfo):
-    text = ALLOCINFO.read_text(encoding="utf-8")
+    text = V2.read_text(encoding="utf-8")
 
     def holds(size):
         allocinfo.write_text(text.replace("1048576 ", f"{size} "))
@@ -223,19 +223,19 @@ def test_contexts(work, allocinfo):
 def test_slabs(work):
     """The first cache is the one that slabs prints first; the letters are those of slabtop."""
     slabinfo, new = work / "slabinfo", work / "new"
-    shutil.copy(SLABINFO, slabinfo)
+    shutil.copy(CODETAG_SLABINFO, slabinfo)
 
     def first_is(name):
         return screen.text().splitlines()[6].split()[-1:] == [name]
 
     with Screen(90, 24, f"{CODETAG} slabs --live -b -d 0.3 -f slabinfo --page-size 4096", work) as screen:
-        screen.has(codetag("slabs -b -f", SLABINFO).lines[0], "sorted by size of the cache")
+        screen.has(codetag("slabs -b -f", CODETAG_SLABINFO).lines[0], "sorted by size of the cache")
         for key in "ablnOpsuvc":
             screen.keys(key)
-            name = codetag("slabs -N -b -n 1 -o name -s", key.lower(), "-f", SLABINFO).out.strip()
+            name = codetag("slabs -N -b -n 1 -o name -s", key.lower(), "-f", CODETAG_SLABINFO).out.strip()
             assert name
             until(lambda: first_is(name))
-        text = SLABINFO.read_text(encoding="utf-8")
+        text = CODETAG_SLABINFO.read_text(encoding="utf-8")
         row = "kmalloc-8 700 800 8 512 1 : tunables 0 0 0 : slabdata 9999 9999 0"
         new.write_text(re.sub("^kmalloc-8 .*", row, text, flags=re.MULTILINE))
         new.rename(slabinfo)

@@ -8,32 +8,26 @@ import re
 import shutil
 import sqlite3
 from collections import Counter, defaultdict
-from pathlib import Path
 
 import pytest
 
-from support import (CODETAG, SCRATCH, codetag, held, helper, named, needs_feature, needs_program, on_terminal,
-                     refused, run, sql, table)
-
-RECORDED = Path("data/recorded-ours-6.12.allocinfo")
-V2, V2_LATER = "data/handmade-v2.allocinfo", "data/handmade-v2-later.allocinfo"
+from inputs import (CODETAG_ALLOCINFO, CODETAG_MEMINFO, CODETAG_SLABINFO, MAINLINE_ALLOCINFO, NEWER_MAINLINE_ALLOCINFO,
+                    V1, V2, V2_LATER, allocinfo_of, sites_of)
+from recordings import sql
+from screen import on_terminal
+from support import CODETAG, SCRATCH, codetag, helper, named, needs_feature, needs_program, refused, run, table
 
 
 def make_fleet(directory, hosts):
     """The recorded file with other numbers for each host, which differ by up to 10 %; host017 has a leak."""
     directory.mkdir()
-    numbers = random.Random(7)
-    lines = RECORDED.read_text(encoding="utf-8").splitlines(keepends=True)
+    numbers, sites = random.Random(7), sites_of(CODETAG_ALLOCINFO)
     for host in range(hosts):
-        with open(directory / f"host{host:03}", "w", encoding="utf-8") as file:
-            for line in lines:
-                if line[0] not in "a#":
-                    size, calls, tag = line.split(None, 2)
-                    size = int(int(size) * numbers.uniform(0.9, 1.1))
-                    if host == 17 and "func:shmem_alloc_inode " in tag:
-                        size += 5 << 20
-                    line = f"{size:12} {calls:>8} {tag}"
-                file.write(line)
+        def size_here(site):
+            size = int(site.size * numbers.uniform(0.9, 1.1))
+            return size + (5 << 20) if host == 17 and "func:shmem_alloc_inode" in site.tag else size
+        text = allocinfo_of(site._replace(size=size_here(site)) for site in sites)
+        (directory / f"host{host:03}").write_text(text, encoding="utf-8")
 
 
 @pytest.fixture(scope="session")
@@ -44,22 +38,14 @@ def fleet():
     return path
 
 
-def lines_of(file):
-    """Bytes, calls and site of each line of an allocinfo"""
-    for line in file.read_text(encoding="utf-8").splitlines():
-        if line[0] not in "a#":
-            size, calls, site = line.split(None, 2)
-            yield int(size), int(calls), site.strip()
-
-
-def held_by_site(fleet):
+def sizes_by_site(fleet):
     """The memory of each site on the hosts, the least first"""
     sites = defaultdict(list)
     for file in fleet.iterdir():
-        held = Counter()
-        for size, _, site in lines_of(file):
-            held[site.removeprefix("./")] += size
-        for site, size in held.items():
+        of_host = Counter()
+        for size, _, tag in sites_of(file):
+            of_host[tag.removeprefix("./")] += size
+        for site, size in of_host.items():
             sites[site].append(size)
     return {site: sorted(sizes) for site, sizes in sites.items()}
 
@@ -68,10 +54,10 @@ def held_by_site(fleet):
 def test_sites(fleet):
     """Site by site: the sum, the mean of the two in the middle, the 99th of 100, the largest."""
     want = []
-    for site, held in held_by_site(fleet).items():
-        hosts = len(held)
-        median = (held[(hosts + 1) // 2 - 1] + held[hosts // 2]) // 2
-        want.append([str(sum(held)), str(median), str(held[(hosts * 99 + 99) // 100 - 1]), str(held[-1]), site])
+    for site, sizes in sizes_by_site(fleet).items():
+        hosts = len(sizes)
+        median = (sizes[(hosts + 1) // 2 - 1] + sizes[hosts // 2]) // 2
+        want.append([str(sum(sizes)), str(median), str(sizes[(hosts * 99 + 99) // 100 - 1]), str(sizes[-1]), site])
     merged = codetag("merge --raw -N -a -b -o size,median,p99,largest,name", fleet)
     assert sorted(line.split(None, 4) for line in merged.lines) == sorted(want)
     assert len(want) > 1000
@@ -86,15 +72,15 @@ def test_outliers(fleet):
     assert not rows[1]["outliers"]
 
 
-def held_by_host(fleet, raw, place=""):
+def sizes_by_host(fleet, raw, place=""):
     """Bytes, calls and name of each host, of sites whose file begins so.
 
     Unless it is raw, without the sites that contain others.
     """
     hosts = []
     for file in sorted(fleet.iterdir()):
-        sites = [(size, calls) for size, calls, site in lines_of(file)
-                 if site.startswith(place) and (raw or not re.search("func:alloc_slab_page|percpu-vm.c", site))]
+        sites = [(size, calls) for size, calls, tag in sites_of(file)
+                 if tag.startswith(place) and (raw or not re.search("func:alloc_slab_page|percpu-vm.c", tag))]
         hosts.append([str(sum(size for size, _ in sites)), str(sum(calls for _, calls in sites)), file.name])
     return hosts
 
@@ -107,15 +93,15 @@ def by_name(rows):
 def test_hosts_are_groups(work, fleet):
     """Hosts are groups, too: of a report, of exports, and of a difference."""
     report = codetag("report -N -b -g host -o size,calls,name", fleet)
-    assert by_name(line.split() for line in report.lines) == held_by_host(fleet, raw=False)
+    assert by_name(line.split() for line in report.lines) == sizes_by_host(fleet, raw=False)
     chosen = codetag("report --raw -N -b -g host -o size,calls,name", fleet, "file fs/*")
-    assert by_name(line.split() for line in chosen.lines) == held_by_host(fleet, raw=True, place="fs/")
-    hosts = held_by_host(fleet, raw=True)
+    assert by_name(line.split() for line in chosen.lines) == sizes_by_host(fleet, raw=True, place="fs/")
+    hosts = sizes_by_host(fleet, raw=True)
     exported = list(csv.reader(io.StringIO(codetag("export --format csv -g host", fleet).out)))[1:]
     assert by_name([row[0], row[1], row[3]] for row in exported) == hosts
     metrics = codetag("export --format prometheus --raw -g host", fleet).out
-    held = re.findall(r'^codetag_allocated_bytes\{host="(.*)"\} (.*)$', metrics, re.MULTILINE)
-    assert sorted(held) == [(name, size) for size, _, name in hosts]
+    exported = re.findall(r'^codetag_allocated_bytes\{host="(.*)"\} (.*)$', metrics, re.MULTILINE)
+    assert sorted(exported) == [(name, size) for size, _, name in hosts]
     assert re.search("^60 hosts hold ", codetag("report -g host", fleet).out, re.MULTILINE)
     hosts_differ(fleet, work / "new")
     hosts_are_no_groups(fleet, work / "x.svg")
@@ -201,8 +187,8 @@ def test_json(fleet):
 @named("merge/kernels")
 def test_kernels():
     """Hosts with kernels in which lines moved: by their sites, not by their lines."""
-    merged = codetag("merge --json -a --label host=old data/recorded-mainline-6.12.allocinfo"
-                     " --label host=new data/recorded-mainline-7.3.allocinfo func shmem_alloc_folio").json()
+    merged = codetag(f"merge --json -a --label host=old {MAINLINE_ALLOCINFO}"
+                     f" --label host=new {NEWER_MAINLINE_ALLOCINFO} func shmem_alloc_folio").json()
     assert [host["host"] for host in merged["hosts"]] == ["old", "new"]
     assert [row["hosts"] for row in merged["rows"]] == [2]
     assert merged["rows"][0]["size"] == 10092544 + 13070336
@@ -212,7 +198,7 @@ def test_kernels():
 @named("merge/goes-on")
 def test_goes_on():
     """If a part cannot be read: a message, the rest is shown, exit status 2."""
-    merged = codetag("merge --json data/handmade-v1.allocinfo data/handmade.stats no-such-file", V2, status=2)
+    merged = codetag(f"merge --json {V1} data/handmade.stats no-such-file", V2, status=2)
     assert "handmade.stats" in merged.err and "no-such-file" in merged.err
     assert [host["host"] for host in merged.json()["hosts"]] == ["handmade-v1", "handmade-v2"]
 
@@ -245,7 +231,6 @@ def large_fleet(work):
     return path
 
 
-@needs_program("clang")
 @table(
     "words",
     ("merge/frugal", ["merge"]),
@@ -302,7 +287,7 @@ def test_database(work, fleet):
     assert sql(db, SPREAD) == sql(db, "SELECT count(*), count(*) FROM site")
     assert sql(db, "SELECT host.name FROM outlier JOIN host ON host.id = host") == [("host017",)]
     assert sql(db, "SELECT sum(size) FROM value")[0][0] == sum(
-        size for file in fleet.iterdir() for size, _, _ in lines_of(file))
+        size for file in fleet.iterdir() for size, *_ in sites_of(file))
     for line in "merge -n 30", "report -n 30":
         assert codetag(line, db).out == codetag(line, fleet).out
     refused("exists", "merge --sqlite", db, fleet)
@@ -318,21 +303,21 @@ def rows_are_json(work, line, *files):
     refused("exists", line, *files, "--sqlite", db)
     connection = sqlite3.connect(db)
     connection.row_factory = sqlite3.Row
-    held = [dict(row) for row in connection.execute("SELECT * FROM rows ORDER BY rowid")]
+    stored = [dict(row) for row in connection.execute("SELECT * FROM rows ORDER BY rowid")]
     connection.close()
-    shares_are_near(rows, held)
+    shares_are_near(rows, stored)
     assert [{key: " ".join(value) if isinstance(value, list) else value for key, value in row.items()}
-            for row in rows] == held
-    assert len(held) > 1
+            for row in rows] == stored
+    assert len(stored) > 1
     written = list(csv.DictReader(io.StringIO(text, newline=""), strict=True))
     for row in written:
         row.pop("share", None)
-    assert [{key: "" if value is None else str(value) for key, value in row.items()} for row in held] == written
+    assert [{key: "" if value is None else str(value) for key, value in row.items()} for row in stored] == written
 
 
-def shares_are_near(rows, held):
+def shares_are_near(rows, stored_rows):
     """A share may be rounded in another way; it leaves the rows."""
-    for row, stored in zip(rows, held):
+    for row, stored in zip(rows, stored_rows):
         if "share" in row:
             assert abs(row.pop("share") - stored.pop("share")) < 0.001, (row, stored)
 
@@ -341,7 +326,7 @@ def shares_are_near(rows, held):
 @named("report/rows")
 def test_rows(work, fleet):
     profiled = work / "profiled.allocinfo"
-    profiled.write_text(Path(V2).read_text(encoding="utf-8").replace(" disabled:yes", ""), encoding="utf-8")
+    profiled.write_text(V2.read_text(encoding="utf-8").replace(" disabled:yes", ""), encoding="utf-8")
     rows_are_json(work, "report -a", profiled)
     rows_are_json(work, "report -g host", fleet)
     rows_are_json(work, "report -g dir:1 -o name,size,flags", fleet)
@@ -372,8 +357,8 @@ def test_export_rows(work, fleet):
 @named("merge/recordings")
 def test_recordings(work):
     """report, diff, export and slabs take recordings."""
-    day, slabinfo = work / "day.db", "data/recorded-ours-6.12.slabinfo"
-    machine = f"--meminfo data/recorded-ours-6.12.meminfo --slabinfo {slabinfo}"
+    day, slabinfo = work / "day.db", CODETAG_SLABINFO
+    machine = f"--meminfo {CODETAG_MEMINFO} --slabinfo {slabinfo}"
     codetag(f"record -q -c 1 {machine} --allocinfo {V2} -o", day)
     codetag(f"record -q -c 1 {machine} --allocinfo {V2_LATER} --append -o", day)
     assert codetag("diff -N", day).out == codetag("diff -N", V2, V2_LATER).out
@@ -388,8 +373,8 @@ def test_recordings(work):
 @named("merge/gauges")
 def test_gauges(work):
     """The other recorded values over time: a value stays until it changes."""
-    db, meminfo, slabinfo = work / "gauges.db", work / "meminfo", Path("data/recorded-ours-6.12.slabinfo")
-    sound = Path("data/recorded-ours-6.12.meminfo").read_text(encoding="utf-8")
+    db, meminfo, slabinfo = work / "gauges.db", work / "meminfo", CODETAG_SLABINFO
+    sound = CODETAG_MEMINFO.read_text(encoding="utf-8")
     for slab, append in (1000, []), (1000, ["--append"]), (3000, ["--append"]):
         meminfo.write_text(re.sub("^Slab: .*", f"Slab: {slab} kB", sound, flags=re.MULTILINE), encoding="utf-8")
         codetag(f"record -q -c 1 --allocinfo {V2} --slabinfo {slabinfo} --meminfo", meminfo, *append, "-o", db)

@@ -5,14 +5,14 @@ slider show them. browser.py does this in a real browser, by hand."""
 import re
 from collections import Counter
 from html.parser import HTMLParser
-from pathlib import Path
 
 import pytest
 
-from support import OURS, codetag, features, named, needs_feature, needs_program, page_data, run, table
+from inputs import CODETAG_ALLOCINFO, SPLIT_CONTEXTS, V2, context_sizes
+from outputs import page_data
+from support import codetag, features, named, needs_feature, needs_program, run, table
 
 pytestmark = needs_feature("d3")
-SPLIT = "data/recorded-ours-6.12-split.debugfs/contexts"
 
 
 @pytest.fixture
@@ -24,8 +24,8 @@ def page(work):
     "words",
     *((f"page/report/{file}", [f"data/{file}.allocinfo"])
       for file in ("recorded-ours-6.12", "recorded-mainline-6.12", "recorded-mainline-7.3")),
-    ("page/report/negative", ["data/handmade-v2.allocinfo"]),
-    ("page/report/query", [OURS, "not", "file", "mm/*"]),
+    ("page/report/negative", [V2]),
+    ("page/report/query", [CODETAG_ALLOCINFO, "not", "file", "mm/*"]),
 )
 def test_equals_report(page, words):
     """Every site, and nothing else, with the very numbers of the report"""
@@ -68,18 +68,15 @@ def values_at(site, time):
 @table("option", ("page/stacks", ""), ("page/stacks-skip", "--skip"))
 def test_equals_stacks(page, option):
     """The stacks of contexts, with and without helpers, with the numbers of the export"""
-    codetag(f"chart --flame={SPLIT} {option} -o {page}")
+    codetag(f"chart --flame={SPLIT_CONTEXTS} {option} -o {page}")
     sites = [site for site in page_data(page)["sites"] if site["values"]]
     drawn = [f"{';'.join(site['stack'])} {site['values'][1]}" for site in sites]
-    exported = codetag(f"export --contexts={SPLIT} {option} --format folded").lines
+    exported = codetag(f"export --contexts={SPLIT_CONTEXTS} {option} --format folded").lines
     assert len(drawn) > 30
     assert Counter(drawn) == Counter(exported)
 
-    size = 0
-    for line in Path(SPLIT).read_text(encoding="utf-8").splitlines():
-        if number := re.match(r"(?:# site:)? +(\d+) +\d+ +\d+ ", line):
-            size += int(number[1])
-    assert sum(site["values"][1] for site in sites) == size
+    contexts, outside = context_sizes(SPLIT_CONTEXTS)
+    assert sum(site["values"][1] for site in sites) == sum(size for size, *_ in contexts + outside)
 
 
 class Links(HTMLParser):
@@ -118,12 +115,12 @@ def steps(page, *words):
 @needs_program("node")
 @named("page/answers")
 def test_answers(page):
-    codetag(f"chart -o {page} {OURS}")
-    total = codetag(f"report --json {OURS}").json()["total"]
+    codetag(f"chart -o {page} {CODETAG_ALLOCINFO}")
+    total = codetag(f"report --json {CODETAG_ALLOCINFO}").json()["total"]
     size, calls = total["size"], total["calls"]
-    groups = codetag(f"report -N -b -g dir:1 -o size,name {OURS}").lines
+    groups = codetag(f"report -N -b -g dir:1 -o size,name {CODETAG_ALLOCINFO}").lines
     mm = next(int(line.split()[0]) for line in groups if line.split()[1] == "mm")
-    found = codetag(f"report --json {OURS} 'func *inode*'").json()
+    found = codetag(f"report --json {CODETAG_ALLOCINFO} 'func *inode*'").json()
 
     shown = steps(page, "at=mm", "at=mm", "find=/func:.*inode/", "find=", "view=ring", "view=treemap", "attribute=1")
     assert [int(line[0]) for line in shown] == [size, mm, size, size, size, size, size, calls]
@@ -147,7 +144,7 @@ def test_slides(page, recording):
 def test_page_opens(page, request):
     """A snapshot has no stacks: its page opens as a treemap and shows time and sum. A page with a slider
     shows these beside it."""
-    codetag(f"chart {OURS} -o {page}")
+    codetag(f"chart {CODETAG_ALLOCINFO} -o {page}")
     data = page_data(page)
     assert data["view"] == "treemap" and " in " in data["subtitle"], (data["view"], data["subtitle"])
     if "sqlite3" not in features():

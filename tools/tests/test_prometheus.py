@@ -11,11 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from support import MAINLINE, OURS, SCRATCH, codetag, helper, named, needs_feature, needs_program, run, sql
+from inputs import CODETAG_ALLOCINFO, CODETAG_MEMINFO, MAINLINE_ALLOCINFO, NEWER_MAINLINE_ALLOCINFO, V2, V2_ACTIVITY
+from recordings import sql
+from support import SCRATCH, codetag, helper, named, needs_feature, needs_program, run
 
 RULES, RULES_TEST = (Path("../contrib/prometheus") / name for name in ("codetag.rules.yml", "codetag.rules.test.yml"))
 DASHBOARD = "../contrib/grafana/codetag.json"
-HANDMADE = "data/handmade-v2.allocinfo"
 
 
 def export(line):
@@ -28,7 +29,7 @@ def labels_of(line):
 
 def record(db, line=""):
     """A recording of one snapshot, of a kernel of a known version"""
-    codetag(f"record -q -c 1 -o {db} --allocinfo {HANDMADE} {line}")
+    codetag(f"record -q -c 1 -o {db} --allocinfo {V2} {line}")
     sql(db, "UPDATE meta SET value = '6.12.117' WHERE key = 'kernel'")
 
 
@@ -39,10 +40,10 @@ def test_labels(work):
         return line if line[0] in "a#" else re.sub(r":(\d+) ", lambda at: f":{int(at[1]) + 7} ", line, count=1)
 
     moved = work / "moved"
-    lines = Path(OURS).read_text(encoding="utf-8").splitlines(keepends=True)
+    lines = CODETAG_ALLOCINFO.read_text(encoding="utf-8").splitlines(keepends=True)
     moved.write_text("".join(map(later, lines)), encoding="utf-8")
-    assert labels_of(OURS) == labels_of(moved)
-    assert labels_of(f"-g site {OURS}") != labels_of(f"-g site {moved}")
+    assert labels_of(CODETAG_ALLOCINFO) == labels_of(moved)
+    assert labels_of(f"-g site {CODETAG_ALLOCINFO}") != labels_of(f"-g site {moved}")
 
 
 @pytest.fixture(scope="session")
@@ -71,7 +72,7 @@ def test_hostile(odd_names):
 @named("prometheus/promtool")
 def test_promtool(odd_names):
     """Groups of any kind, hosts with kernels that differ, the kernel, labels"""
-    files = f"{MAINLINE} data/recorded-mainline-7.3.allocinfo {odd_names}"
+    files = f"{MAINLINE_ALLOCINFO} {NEWER_MAINLINE_ALLOCINFO} {odd_names}"
     for by in "site", "place", "func", "file", "dir:2", "module", "subsystem":
         series = export(f"-n 10000 -a -g {by} --label host=a {files}")
         run("promtool", "check", "metrics", stdin=series.raw)
@@ -84,13 +85,13 @@ def test_kernel(work):
     db = work / "kernel.db"
     record(db)
     assert 'codetag_kernel_info{rack="7",release="6.12.117"} 1' in export(f"--label rack=7 {db}").lines
-    assert "kernel_info" not in export(HANDMADE).out
+    assert "kernel_info" not in export(V2).out
 
 
 def questions(work):
     """Rules with the queries of the dashboard, which are checked before"""
     db, series, rules = work / "dashboard.db", work / "dashboard.prom", work / "dashboard.rules.yml"
-    record(db, "--activity data/handmade-v2.activity --meminfo data/recorded-ours-6.12.meminfo")
+    record(db, f"--activity {V2_ACTIVITY} --meminfo {CODETAG_MEMINFO}")
     series.write_bytes(export(db).raw)
     helper("check-dashboard", DASHBOARD, series, RULES, rules)
     return rules
@@ -135,7 +136,11 @@ def test_leak(work):
 
 
 def leak_with_hours_of(hour, place):
-    """The reason why there is no alert"""
+    """The reason why there is no alert
+
+    Each hour in the rules becomes so many seconds (hour). A time of 1 hour lasts two of them, like one of 2
+    hours: Prometheus scrapes twice a second, and an increase needs two samples, which a single second may lack.
+    """
     (place / "textfile").mkdir(parents=True)
     shortened = {"1": 2, "2": 2, "4": 4, "6": 6}
     rules = re.sub(r"\b([1246])h\b", lambda hours: f"{shortened[hours[1]] * hour}s", RULES.read_text(encoding="utf-8"))
@@ -186,7 +191,7 @@ def free_ports():
 def pretend_guest(place, end):
     """Stands for a guest: its allocinfo has a site that holds 32 MiB more each time, and one that is
     emptied each fourth time."""
-    text = Path(OURS).read_text(encoding="utf-8")
+    text = CODETAG_ALLOCINFO.read_text(encoding="utf-8")
     for turn in itertools.count():
         leak = re.sub(r"^ *\d+( .* fs/kernfs/dir\.c:.* func:__kernfs_new_node\b)", rf"{turn << 25}\1", text,
                       flags=re.MULTILINE)

@@ -5,18 +5,26 @@ import re
 from collections import Counter
 from pathlib import Path
 
-from support import MAINLINE, OURS, codetag, held, named, refused, table
+from inputs import (CODETAG_ALLOCINFO, CODETAG_SLABINFO, MAINLINE_ALLOCINFO, MAINLINE_SLABINFO, RECORDED_ALLOCINFOS,
+                    V1, V2, V2_LATER, sites_of)
+from support import codetag, named, refused, table
 
-HANDMADE, LATER = "data/handmade-v2.allocinfo", "data/handmade-v2-later.allocinfo"
-RECORDED = sorted(Path("data").glob("recorded-*.allocinfo"))
-FILES = [*sorted(Path("data").glob("*-v?.allocinfo")), *RECORDED]
-SLABS, OTHER_SLABS = "data/recorded-mainline-6.12.slabinfo", "data/recorded-ours-6.12.slabinfo"
+FILES = [*sorted(Path("data").glob("*-v?.allocinfo")), *RECORDED_ALLOCINFOS]
 
 
-def sums(lines):
+def sums(rows):
     """The sums of the first two columns"""
-    rows = [line.split() for line in lines]
+    rows = list(rows)
     return sum(int(row[0]) for row in rows), sum(int(row[1]) for row in rows)
+
+
+def held(file):
+    """The memory of the sites that contain others, and of all others: (others, containers)"""
+    memory = [0, 0]
+    for size, _, tag in sites_of(file):
+        container = re.match(r"(\./)?mm/(slub\.c:\d+ func:(alloc_slab_page|allocate_slab)|percpu-[vk]m\.c:)", tag)
+        memory[bool(container)] += size
+    return tuple(memory)
 
 
 def sum_of(result):
@@ -24,7 +32,7 @@ def sum_of(result):
     return sum(int(line.split()[-1]) for line in result.lines)
 
 
-@table("file", *((f"sums/once/{file.name}", file) for file in RECORDED))
+@table("file", *((f"sums/once/{file.name}", file) for file in RECORDED_ALLOCINFOS))
 def test_counted_once(file):
     """A report counts the memory in slab pages once: at its call sites."""
     others, containers = held(file)
@@ -43,7 +51,7 @@ def test_counted_once(file):
 @named("sums/containers-alone")
 def test_containers_alone():
     """If a query selects only such sites, nothing is there twice and they are counted."""
-    chosen = f"{OURS} func alloc_slab_page"
+    chosen = f"{CODETAG_ALLOCINFO} func alloc_slab_page"
     assert codetag(f"report -N -b -o size {chosen}").out == codetag(f"report --raw -N -b -o size {chosen}").out
     assert codetag(f"report -N {chosen}").out.strip()
 
@@ -53,8 +61,8 @@ def test_containers_alone():
     for by in ("site", "row", "func", "file", "dir", "dir:1", "dir:2", "module", "subsystem")))
 def test_groups_add_up(file, by):
     """Whatever the sites are grouped by, the groups add up to the input."""
-    want = sums(file.read_text(encoding="utf-8").splitlines()[2:])
-    assert sums(report_all(f"--raw -N -b -g {by} -o size,calls", file).lines) == want
+    lines = report_all(f"--raw -N -b -g {by} -o size,calls", file).lines
+    assert sums(line.split() for line in lines) == sums(sites_of(file))
 
 
 def report_all(line, file):
@@ -72,9 +80,9 @@ def test_report_json(file):
     "line",
     ("json/stats", "stats --json data/handmade.stats"),
     ("json/audit", "audit --json data/handmade-good.audit"),
-    ("json/diff", f"diff --raw --json {HANDMADE} data/handmade-v1.allocinfo"),
-    ("json/tree", f"report --json --tree {MAINLINE}"),
-    ("json/slabs", f"slabs --json -f {SLABS}"),
+    ("json/diff", f"diff --raw --json {V2} {V1}"),
+    ("json/tree", f"report --json --tree {MAINLINE_ALLOCINFO}"),
+    ("json/slabs", f"slabs --json -f {MAINLINE_SLABINFO}"),
 )
 def test_json(line):
     codetag(line).json()
@@ -91,7 +99,7 @@ def test_diff_of_equal(file, by):
 
 
 @table("before, after, by", *(
-    (f"diff-sums/{where}{by}", HANDMADE, after, by) for where, after in (("", MAINLINE), ("later/", LATER))
+    (f"diff-sums/{where}{by}", V2, after, by) for where, after in (("", MAINLINE_ALLOCINFO), ("later/", V2_LATER))
     for by in ("site", "row", "func", "file", "dir", "module", "subsystem")))
 def test_diff_adds_up(before, after, by):
     """Where the sums of two files differ, the growths add up to the difference."""
@@ -105,7 +113,7 @@ def test_diff_adds_up(before, after, by):
         ("b", "objects_per_slab"), ("c", "size"), ("p", "pages_per_slab"), ("v", "active_slabs"))))
 def test_slabs_sorted(key, column):
     """Each sort key of slabs puts the largest value of its column first."""
-    lines = codetag(f"slabs -a -N -b -s {key} -o {column} -f {SLABS}").lines
+    lines = codetag(f"slabs -a -N -b -s {key} -o {column} -f {MAINLINE_SLABINFO}").lines
     values = [float(re.sub("[% ]", "", line)) for line in lines]
     assert len(set(values)) > 1
     assert values == sorted(values, reverse=True)
@@ -122,7 +130,7 @@ def slabs_of(file):
 @named("slabs/diff")
 def test_slabs_diff():
     """Growths are the differences between the lists of the two files, sorted by size."""
-    before, after, none = slabs_of(SLABS), slabs_of(OTHER_SLABS), (0, 0, 0)
+    before, after, none = slabs_of(MAINLINE_SLABINFO), slabs_of(CODETAG_SLABINFO), (0, 0, 0)
     want = []
     for name in before.keys() | after.keys():
         old, new = before.get(name, none), after.get(name, none)
@@ -132,13 +140,13 @@ def test_slabs_diff():
     assert len(want) > 40
 
     columns = "growth,size_before,size,objects_growth,slabs_growth,name"
-    lines = codetag(f"slabs --diff {SLABS} -f {OTHER_SLABS} -N -b -o {columns}").lines
+    lines = codetag(f"slabs --diff {MAINLINE_SLABINFO} -f {CODETAG_SLABINFO} -N -b -o {columns}").lines
     got = [(*map(int, numbers), name) for *numbers, name in map(str.split, lines)]
     assert sorted(got) == sorted(want)
     growths = [abs(row[0]) for row in got]
     assert growths == sorted(growths, reverse=True)
 
-    assert not codetag(f"slabs --diff {SLABS} -f {SLABS} -N").out
-    states = Counter(codetag(f"slabs --diff {SLABS} -f {SLABS} -N -a -o state").out.split())
-    caches = re.findall("^[^#].*slabdata", Path(SLABS).read_text(encoding="utf-8"), re.MULTILINE)
+    assert not codetag(f"slabs --diff {MAINLINE_SLABINFO} -f {MAINLINE_SLABINFO} -N").out
+    states = Counter(codetag(f"slabs --diff {MAINLINE_SLABINFO} -f {MAINLINE_SLABINFO} -N -a -o state").out.split())
+    caches = re.findall("^[^#].*slabdata", MAINLINE_SLABINFO.read_text(encoding="utf-8"), re.MULTILINE)
     assert states == {"same": len(caches)}

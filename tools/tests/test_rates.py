@@ -6,10 +6,12 @@ import shutil
 
 import pytest
 
-from support import (CODETAG, Screen, codetag, in_world, named, needs_feature, needs_program, on_machine, refused, run,
-                     shows, sql)
+from inputs import V1, V2, V2_ACTIVITY
+from machines import in_world
+from recordings import sql
+from screen import Screen
+from support import CODETAG, codetag, named, needs_feature, needs_program, refused, run, shows
 
-V2, V2_ACTIVITY = "data/handmade-v2.allocinfo", "data/handmade-v2.activity"
 NOT_KNOWN = "its allocations and frees are not known"
 INODE = "fs/ext4/super.c:1384 [ext4] func:ext4_alloc_inode"
 QUIET = "fs/ext4/mballoc.c:3712 [ext4] func:ext4_mb_init"
@@ -109,7 +111,7 @@ def test_wraps(work):
 
 @needs_feature("sqlite3")
 @named("rates/boot")
-def test_boot(work, clang):
+def test_boot(work, on_machine):
     """After a boot the kernel counts from 0. The number from before the boot must not be subtracted,
     whether it was smaller, larger (which looks like a wrap-around) or equal."""
     activity = work / "activity"
@@ -117,7 +119,7 @@ def test_boot(work, clang):
         db = work / f"{before}.db"
         for boot, allocs in ("11d32da5", before), ("11d32da6", 100):
             activity.write_text(f"# activity - version: 1.0\n{allocs} 5 0 {INODE}\n")
-            on_machine(clang, "record -q -c 1 -o", db, *append_to(db), "--activity", activity, switch=1, boot=boot)
+            on_machine("record -q -c 1 -o", db, *append_to(db), "--activity", activity, switch=1, boot=boot)
         shows(codetag("diff -o allocs_recent,frees_recent,name -s allocs -N", db), f"100  5  {INODE}")
 
 
@@ -137,7 +139,7 @@ def test_peaks(work):
           "peaks are the largest of 3 snapshots: between these there can have been more")
     shows(codetag("report -o peak,size,name -g func", db), " 310   110  f")
     shows(codetag("report -o peak,size,name -g func", f"{db}@1"), " 150   150  f")
-    file = codetag("report -o peak data/handmade-v1.allocinfo", status=2)
+    file = codetag(f"report -o peak {V1}", status=2)
     assert "only a recording has peaks" in file.err
 
 
@@ -168,14 +170,20 @@ def test_not_counted(work):
     assert "allocs" not in codetag(f"report --json {V2}", status=2).out
 
 
+SERIES = f"export --format prometheus --activity {V2_ACTIVITY} {V2} -g dir"
+
+
 @named("rates/prometheus")
 def test_prometheus():
     """A group that wraps around is a small number again, not 4 billion less."""
-    result = codetag(f"export --format prometheus --activity {V2_ACTIVITY} {V2} -g dir")
-    shows(result, "# TYPE codetag_allocations_total counter",
+    shows(codetag(SERIES), "# TYPE codetag_allocations_total counter",
           'codetag_allocations_total{dir="fs/ext4"} 499995', 'codetag_frees_total{dir="mm"} 555')
-    if shutil.which("promtool"):
-        run("promtool", "check", "metrics", stdin=result.raw)
+
+
+@needs_program("promtool")
+@named("rates/promtool")
+def test_promtool():
+    run("promtool", "check", "metrics", stdin=codetag(SERIES).raw)
 
 
 @needs_feature("ncursesw")

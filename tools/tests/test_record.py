@@ -5,7 +5,6 @@ import os
 import re
 import shutil
 import signal
-import subprocess
 import tempfile
 import time
 from contextlib import contextmanager
@@ -13,12 +12,14 @@ from pathlib import Path
 
 import pytest
 
-from support import (CODETAG, MAINLINE, codetag, file_limit, helper, in_world, interrupt, named, needs_feature,
-                     on_machine, refused, run, sql, survives, table, until)
+from inputs import MAINLINE_ALLOCINFO, RECORDED_ALLOCINFOS, V1, V2, V2_LATER, allocinfo_of, sites_of
+from machines import in_world
+from recordings import sql
+from support import (CODETAG, background, codetag, file_limit, helper, named, needs_feature, needs_program, refused,
+                     run, survives, table, until)
 
 pytestmark = needs_feature("sqlite3")
-SMALL = "data/handmade-v1.allocinfo"
-SOURCES = [Path("data/handmade-v2-later.allocinfo"), *sorted(Path("data").glob("recorded-*.allocinfo"))]
+SOURCES = [V2_LATER, *RECORDED_ALLOCINFOS]
 
 
 def snapshots(db):
@@ -34,13 +35,9 @@ def recorded(db):
 @contextmanager
 def recorder(db, *words):
     """A recorder in the background, which has written the first snapshot"""
-    with subprocess.Popen([CODETAG, "record", "-o", db, *words], stdin=subprocess.DEVNULL,
-                          stdout=subprocess.DEVNULL) as process:
-        try:
-            until(lambda: recorded(db))
-            yield process
-        finally:
-            process.kill()
+    with background(CODETAG, "record", "-o", db, *words) as running:
+        until(lambda: recorded(db))
+        yield running
 
 
 @named("record/make")
@@ -63,14 +60,14 @@ def test_killed(work):
     """Killed at any moment, a recording opens and has whole snapshots only."""
     for seconds in 0.1, 0.3, 0.5:
         db = work / f"killed-{seconds}.db"
-        with recorder(db, "-i", "0.001", "--allocinfo", MAINLINE) as process:
+        with recorder(db, "-i", "0.001", "--allocinfo", MAINLINE_ALLOCINFO) as running:
             time.sleep(seconds)
-            process.kill()
-            assert process.wait() == -signal.SIGKILL
+            running.signal(signal.SIGKILL)
+            assert running.wait() == 128 + signal.SIGKILL
         listed = [line.split() for line in codetag("replay --list -N -b", db).lines]
         assert listed
         assert {(row[3], row[5]) for row in listed} == {("33890680", "1245")}
-        codetag("record -q -c 1 --append --allocinfo", MAINLINE, "-o", db)
+        codetag("record -q -c 1 --append --allocinfo", MAINLINE_ALLOCINFO, "-o", db)
         assert snapshots(db) == len(listed) + 1
 
 
@@ -78,10 +75,10 @@ def test_killed(work):
 def test_copied(work):
     """A copy of the file alone, made while it is written, has all but the snapshot that is written."""
     db, copy = work / "copied.db", work / "copy.db"
-    with recorder(db, "-q", "-i", "0.3", "--allocinfo", MAINLINE) as process:
+    with recorder(db, "-q", "-i", "0.3", "--allocinfo", MAINLINE_ALLOCINFO) as running:
         time.sleep(1)
         until(lambda: snapshots(db) > 1)
-        process.send_signal(signal.SIGSTOP)
+        running.signal(signal.SIGSTOP)
         shutil.copy(db, copy)
         have = snapshots(db)
     assert 1 < have <= snapshots(copy) + 1
@@ -92,9 +89,9 @@ def test_copied(work):
 def test_kept(work):
     """On a full disk it says how many snapshots it has kept, and a copy of the file alone has these."""
     db, copy, now = work / "kept.db", work / "copy.db", work / "now"
-    header, sites = split_header(MAINLINE)
+    sites = sites_of(MAINLINE_ALLOCINFO)
     for kept in range(99):
-        now.write_text("".join([*header, *(f"{size + 4096 * (kept + 1)} {rest}\n" for size, rest in sites)]))
+        now.write_text(allocinfo_of(site._replace(size=site.size + 4096 * (kept + 1)) for site in sites))
         result = codetag("record -q -c 1", "-o", db, "--allocinfo", now, *(["--append"] if kept else []),
                          preexec=file_limit(400), status=(0, 2))
         if result.status:
@@ -105,18 +102,11 @@ def test_kept(work):
     assert f"{db} is good up to its last snapshot: it has {kept}." in result.err.splitlines()
 
 
-def split_header(path):
-    """The two lines before the first site; of each site its size, and what comes after it."""
-    lines = Path(path).read_text(encoding="utf-8").splitlines(keepends=True)
-    sites = [line.split(maxsplit=1) for line in lines[2:]]
-    return lines[:2], [(int(size), rest.rstrip()) for size, rest in sites]
-
-
 @named("record/returning-row")
 def test_returning_row(work):
     """Within one run: a row that vanishes and comes back as it was."""
     db, now = work / "returning.db", work / "now"
-    lines = Path("data/handmade-v2.allocinfo").read_text(encoding="utf-8").splitlines(keepends=True)
+    lines = V2.read_text(encoding="utf-8").splitlines(keepends=True)
 
     def pretend(second):
         now.write_text("".join(line for line in lines if second != 1 or "zram" not in line))
@@ -145,8 +135,9 @@ def test_goes_on(work):
 @named("record/interrupted")
 def test_interrupted(work):
     db = work / "interrupted.db"
-    with recorder(db, "-i", "0.1", "--allocinfo", SMALL) as process:
-        assert interrupt(process) == 0
+    with recorder(db, "-i", "0.1", "--allocinfo", V1) as running:
+        running.signal(signal.SIGINT)
+        running.result()
     assert not Path(f"{db}-wal").exists()
 
 
@@ -154,15 +145,16 @@ def test_interrupted(work):
 def test_written(work):
     """A second recorder is refused at once, and the first goes on; after that another may start."""
     db = work / "written.db"
-    with recorder(db, "-q", "-i", "0.1", "--allocinfo", SMALL) as first:
+    with recorder(db, "-q", "-i", "0.1", "--allocinfo", V1) as first:
         result = refused(r"written\.db: being written by another codetag record\n",
-                         "record -i 0.1 -c 3 --append --allocinfo", SMALL, "-o", db)
+                         "record -i 0.1 -c 3 --append --allocinfo", V1, "-o", db)
         assert "Wait for it" in result.err
         assert len(result.err.splitlines()) == 2
         before = snapshots(db)
         until(lambda: snapshots(db) > before)
-        assert interrupt(first) == 0
-    codetag("record -q -c 1 --append --allocinfo", SMALL, "-o", db)
+        first.signal(signal.SIGINT)
+        first.result()
+    codetag("record -q -c 1 --append --allocinfo", V1, "-o", db)
 
 
 @named("record/stopped")
@@ -170,28 +162,28 @@ def test_stopped(work):
     """After it was stopped for some intervals it skips them and keeps to the beat: no two snapshots are
     closer than the interval, except for the late one."""
     db = work / "stopped.db"
-    with recorder(db, "-q", "-c", "6", "-i", "1", "--allocinfo", SMALL) as process:
-        process.send_signal(signal.SIGSTOP)
+    with recorder(db, "-q", "-c", "6", "-i", "1", "--allocinfo", V1) as running:
+        running.signal(signal.SIGSTOP)
         time.sleep(5.5)
-        process.send_signal(signal.SIGCONT)
-        assert process.wait(60) == 0
+        running.signal(signal.SIGCONT)
+        running.result()
     times = [row["time"] for row in codetag("replay --list --json", db).json()["snapshots"]]
     steps = [later - earlier for earlier, later in zip(times, times[1:])]
     assert sum(step < 0.5 for step in steps) <= 1, steps
 
 
 @named("record/kernel")
-def test_kernel(work, clang, namespace):
+def test_kernel(work, on_machine):
     """Snapshots of another kernel are not added, those of files are."""
     db = work / "other-kernel.db"
-    on_machine(clang, "record -q -c 1 -o", db)
-    on_machine(clang, "record -q -c 1 --append -o", db)
+    on_machine("record -q -c 1 -o", db)
+    on_machine("record -q -c 1 --append -o", db)
     sql(db, "UPDATE meta SET value = ? WHERE key = ?", "6.6.6-other", "kernel")
-    result = on_machine(clang, "record -c 1 --append -o", db, status=2)
+    result = on_machine("record -c 1 --append -o", db, status=2)
     message = f"other-kernel.db: recorded on Linux 6.6.6-other, and this is {os.uname().release}"
     assert result.has(".*" + re.escape(message), result.err), str(result)
     assert "Begin a new recording" in result.err
-    codetag("record -q -c 1 --append --allocinfo", SMALL, "-o", db)
+    codetag("record -q -c 1 --append --allocinfo", V1, "-o", db)
     assert snapshots(db) == 3
 
 
@@ -199,14 +191,14 @@ def test_kernel(work, clang, namespace):
 def test_refuses(recording):
     """Without --append, a recording that exists stays as it is."""
     before = recording.read_bytes()
-    refused("recording.db", "record -q -c 1 --allocinfo", SMALL, "-o", recording)
+    refused("recording.db", "record -q -c 1 --allocinfo", V1, "-o", recording)
     assert recording.read_bytes() == before
 
 
 @named("record/names")
 def test_names(work):
     """":memory:" is not a file for SQLite, but here it is one; an empty name is refused."""
-    shutil.copy(SMALL, work / "allocinfo")
+    shutil.copy(V1, work / "allocinfo")
     codetag("record -q -c 1 -o :memory: --allocinfo allocinfo", cwd=work)
     codetag("record -q -c 1 -o :memory: --append --allocinfo allocinfo", cwd=work)
     assert (work / ":memory:").stat().st_size
@@ -220,9 +212,9 @@ def test_needs(work):
     """A named file that cannot be read is an error, and leaves no recording behind."""
     for option, file in (
             ("--allocinfo", "no-such"), ("--allocinfo", "data/handmade.stats"), ("--meminfo", "no-such"),
-            ("--vmstat", "no-such"), ("--slabinfo", "no-such"), ("--slabinfo", SMALL), ("--meminfo", SMALL)):
-        sound = [] if option == "--allocinfo" else ["--allocinfo", SMALL]
-        refused(re.escape(file), "record -q -c 1", "-o", work / "needs.db", *sound, option, file)
+            ("--vmstat", "no-such"), ("--slabinfo", "no-such"), ("--slabinfo", V1), ("--meminfo", V1)):
+        sound = [] if option == "--allocinfo" else ["--allocinfo", V1]
+        refused(re.escape(str(file)), "record -q -c 1", "-o", work / "needs.db", *sound, option, file)
         assert not list(work.iterdir()), (option, file)
 
 
@@ -230,7 +222,7 @@ def test_needs(work):
 def test_no_slabinfo(work):
     """A snapshot without a slabinfo has no caches; that is not a wrong format."""
     db = work / "no-slabinfo.db"
-    codetag("record -q -c 1 --allocinfo", SMALL, "-o", db)
+    codetag("record -q -c 1 --allocinfo", V1, "-o", db)
     refused("there is no slabinfo in this snapshot", "slabs -f", db)
 
 
@@ -255,7 +247,7 @@ def test_repeated(work):
                 ("twice", 30, 40, 128, 20, 2, 4, 5))
     meminfo.write_text("MemTotal: 8 kB\nTwice: 1 kB\nTwice: 2 kB\n")
     for append in [], ["--append"]:
-        codetag("record -q -c 1 --allocinfo", SMALL, "-o", db, *append, "--slabinfo", slabinfo, "--meminfo", meminfo)
+        codetag("record -q -c 1 --allocinfo", V1, "-o", db, *append, "--slabinfo", slabinfo, "--meminfo", meminfo)
     assert slab_values(db, "twice", 1) == [31, 60, 128, 20, 2, 6, 8]
     assert slab_values(db, "other", 2) == [5, 6, 7, 8, 9, 10, 11]
     assert codetag("slabs", "--diff", f"{db}@1", "-f", db).has("0 caches grew.*")
@@ -281,9 +273,9 @@ def test_gone_cache(work):
     def pretend(second):
         shutil.copy((both, broken, one, one)[second], now)
 
-    in_world(pretend, CODETAG, "record", "-q", "-o", db, "-c", 4, "-i", 1, "--allocinfo", SMALL, "--slabinfo", now)
+    in_world(pretend, CODETAG, "record", "-q", "-o", db, "-c", 4, "-i", 1, "--allocinfo", V1, "--slabinfo", now)
     for slabinfo in one, both, None, one:
-        codetag("record -q -c 1 --append --allocinfo", SMALL, "-o", db,
+        codetag("record -q -c 1 --append --allocinfo", V1, "-o", db,
                 *(["--slabinfo", slabinfo] if slabinfo else []))
     assert [caches_of(f"{db}@{number}") for number in range(1, 9)] == [
         ["goes", "stays"], ["goes", "stays"], ["stays"], ["stays"],
@@ -301,10 +293,10 @@ def test_no_room(work):
     """If there is no space for the first snapshot, no file is left; an existing recording stays."""
     db = work / "no-room.db"
     for kib in 2, 64:  # no room for the tables, and for them alone
-        refused(r"no-room\.db", "record -q -c 1 --allocinfo", MAINLINE, "-o", db, preexec=file_limit(kib))
+        refused(r"no-room\.db", "record -q -c 1 --allocinfo", MAINLINE_ALLOCINFO, "-o", db, preexec=file_limit(kib))
         assert not list(work.iterdir()), kib
-    codetag("record -q -c 1 --allocinfo", SMALL, "-o", db)
-    codetag("record -q -c 1 --append --allocinfo", MAINLINE, "-o", db, preexec=file_limit(64), status=2)
+    codetag("record -q -c 1 --allocinfo", V1, "-o", db)
+    codetag("record -q -c 1 --append --allocinfo", MAINLINE_ALLOCINFO, "-o", db, preexec=file_limit(64), status=2)
     assert snapshots(db) == 1
 
 
@@ -317,7 +309,7 @@ def place():
 
 
 @named("record/read-only")
-@pytest.mark.skipif(os.getuid() == 0 and not shutil.which("setpriv"), reason="there is no setpriv")
+@needs_program("setpriv")
 def test_read_only(place, recording):
     """A file is read, whatever its name, even if neither it nor its directory can be written. A file of
     SQLite's beside it that cannot be read is an error, which SQLite reports."""
@@ -357,7 +349,7 @@ def test_no_allocinfo(recording):
 @named("record/damaged")
 def test_damaged(work, recording):
     copy = work / "damaged.db"
-    survives(25, recording, copy, 60, 100, CODETAG, "leaks", "--all", copy)
+    survives(CODETAG, "leaks", "--all", copy, file=recording, copy=copy, times=25, most=60, first=100)
 
 
 @named("record/large-schema")

@@ -3,8 +3,12 @@
 
 import pytest
 
-from support import (CODETAG, Screen, as_expected, codetag, in_world, named, needs_feature, needs_program,
-                     reads_linearly, table)
+from inputs import V1, V2
+from machines import in_world
+from outputs import as_expected
+from recordings import reads_linearly
+from screen import Screen
+from support import CODETAG, codetag, named, needs_feature, needs_program, table
 
 pytestmark = needs_feature("sqlite3")
 
@@ -23,7 +27,7 @@ def test_expected(recording, name, line):
 
 @table(
     "name, line",
-    ("replay/not-a-recording", "replay-not", "replay data/handmade-v1.allocinfo --list"),
+    ("replay/not-a-recording", "replay-not", f"replay {V1} --list"),
     ("replay/missing", "replay-missing", "replay no-such-file"),
 )
 def test_no_recording(name, line):
@@ -40,7 +44,7 @@ def test_times(work):
     """Snapshots less than a second apart have times of their own."""
     db = work / "times.db"
     in_world(lambda second: None, CODETAG, "record", "-q", "-o", db, "-c", 3, "-i", "0.25",
-             "--allocinfo", "data/handmade-v1.allocinfo")
+             "--allocinfo", V1)
     listed = codetag("replay --list --json", db).json()["snapshots"]
     assert [row["time"] for row in listed] == [1e9, 1e9 + 0.25, 1e9 + 0.5]
 
@@ -76,7 +80,7 @@ def split_later(work):
         now.write_text("\n".join(["# contexts - version: 1.0", *rows, ""]))
 
     in_world(pretend, CODETAG, "record", "-q", "-o", db, "-c", 3, "-i", 1,
-             "--allocinfo", "data/handmade-v2.allocinfo", "--contexts", now)
+             "--allocinfo", V2, "--contexts", now)
     return db
 
 

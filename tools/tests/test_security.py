@@ -17,20 +17,19 @@ from xml.dom import minidom
 
 import pytest
 
-from support import OURS, SCRATCH, codetag, helper, limited, named, needs_feature, needs_program, refused, run
+from inputs import CODETAG_ALLOCINFO, CODETAG_SLABINFO, LARGE_TRACE, OLD_TRACE, V1, V2
+from support import SCRATCH, codetag, helper, limited, named, needs_feature, needs_program, needs_root, refused, run
 
-ONE, TWO = "data/handmade-v1.allocinfo", "data/handmade-v2.allocinfo"
 ENDS = (0, 1, 2)
 NOBODY = 65534
-needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to give a file away")
 
 
 @pytest.fixture(scope="session")
 def sound(recording):
     """The path of a sound database of each kind"""
     fleet, trace = SCRATCH / "sound-fleet.db", SCRATCH / "sound-trace.db"
-    codetag("merge --sqlite", fleet, ONE, TWO)
-    codetag("trace data/handmade-large.trace --save-db", trace)
+    codetag("merge --sqlite", fleet, V1, V2)
+    codetag(f"trace {LARGE_TRACE} --save-db", trace)
     return {"recording": recording, "fleet": fleet, "trace": trace}
 
 
@@ -51,16 +50,16 @@ def readers(work, content):
     """The commands that open such a database"""
     db = work / "hostile/x.db"
     if content == "trace":
-        return [f"trace --db-file {db}", f"slabs -f data/recorded-ours-6.12.slabinfo --trace-db {db}"]
+        return [f"trace --db-file {db}", f"slabs -f {CODETAG_SLABINFO} --trace-db {db}"]
     if content == "fleet":
-        return [f"report {db}", f"merge {db} {ONE}"]
+        return [f"report {db}", f"merge {db} {V1}"]
     return [f"report {db}", f"leaks {db}", f"replay --list {db}", f"replay --text 1 {db}",
-            f"diff {db}@1 {db}@2", f"merge {db} {ONE}", f"export --format csv {db}", f"report {db.parent}",
+            f"diff {db}@1 {db}@2", f"merge {db} {V1}", f"export --format csv {db}", f"report {db.parent}",
             f"contexts {db}", f"slabs -f {db}", f"chart -o {work}/picture.svg {db}", appending(db)]
 
 
 def appending(db):
-    return f"record -q -c 1 --append -o {db} --allocinfo {ONE}"
+    return f"record -q -c 1 --append -o {db} --allocinfo {V1}"
 
 
 @named("security/journal")
@@ -120,7 +119,7 @@ def test_foreign_waits(work):
         db.parent.mkdir()
         beside(db, suffix).touch()
         os.chown(beside(db, suffix), NOBODY, -1)
-        refused("belongs to another user", f"record -q -c 1 -o {db} --allocinfo {ONE}")
+        refused("belongs to another user", f"record -q -c 1 -o {db} --allocinfo {V1}")
         assert os.listdir(db.parent) == [f"x.db{suffix}"]
 
 
@@ -254,7 +253,7 @@ def test_build(work):
             shutil.copy(build / "y.o", build / "x.o")
         result = codetag(f"static {build}", merge=True, timeout=20)
         assert "y.o" in result.out, str(result)
-        codetag(f"trace --kernel {build} data/handmade-old.trace", status=ENDS, timeout=20)
+        codetag(f"trace --kernel {build} {OLD_TRACE}", status=ENDS, timeout=20)
 
 
 @named("security/programs")
@@ -317,8 +316,8 @@ def test_strings(work, sound):
         safe(f"report -a {file}")
         safe(f"report -a --json {file}")
         safe(f"report -a --csv -o file,func,module,size {file}")
-        safe(f"merge --csv {file} {ONE}")
-        safe(f"merge {file} {ONE}")
+        safe(f"merge --csv {file} {V1}")
+        safe(f"merge {file} {V1}")
     safe(f"leaks {db}")
     safe(f"replay --text 1 {db}")
     safe(f"diff {db}@1 {db}@-1")
@@ -336,7 +335,7 @@ def test_contexts(work):
     assert codetag(f"contexts -N -b -g site -o size {file}", merge=True).out == "3648\n"
     for way in "", "--json", "--tree", "-g task":
         safe(f"contexts {way} {file}")
-    codetag(f"record -q -c 1 -o {db} --allocinfo {ONE} --contexts {file}")
+    codetag(f"record -q -c 1 -o {db} --allocinfo {V1} --contexts {file}")
     safe(f"contexts {db}")
 
 
@@ -369,7 +368,7 @@ def test_messages(work):
     safe("report", file)
     safe("report", work / f"{UNSAFE}none\ny;z")
     safe("replay", file)
-    safe("report", ONE, UNSAFE)
+    safe("report", V1, UNSAFE)
     safe("", UNSAFE)
 
 
@@ -434,7 +433,7 @@ def test_units(work):
 
 def can_run_units(work):
     """A systemd can be started beside that of the machine."""
-    if os.geteuid() != 0 or not os.access("/lib/systemd/systemd", os.X_OK):
+    if not os.access("/lib/systemd/systemd", os.X_OK):
         return False
     return run("unshare", "--mount", "--pid", "--fork", "sh", "-c",
                'mount -t tmpfs tmpfs "$0" && cd "$0" && mkdir a b c && '
@@ -442,12 +441,13 @@ def can_run_units(work):
                "mount -t cgroup -o none,name=systemd cgroup a", work, status=None).status == 0
 
 
+@needs_root
 @named("security/units-run")
 def test_units_run(work, clang):
     """Confined like this, they still write their files."""
     if not can_run_units(work):
-        pytest.skip("needs root and systemd, with overlayfs and control groups of version 1")
-    run("./run-units", clang, OURS, work, timeout=320)
+        pytest.skip("needs systemd, overlayfs, and control groups of version 1")
+    run("./run-units", clang, CODETAG_ALLOCINFO, work, timeout=320)
     text = (work / "result").read_text(encoding="utf-8")
     assert len(re.findall(": success$", text, re.MULTILINE)) == 4, text
     assert re.search(r"^600 root:root [1-9]\d* /var/lib/codetag/\S*\.db$", text, re.MULTILINE), text

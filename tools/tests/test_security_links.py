@@ -11,31 +11,29 @@ from pathlib import Path
 
 import pytest
 
-from support import CODETAG, codetag, limited, named, needs_feature, needs_program, refused, run
+from inputs import LARGE_TRACE, V1
+from support import CODETAG, codetag, limited, named, needs_feature, needs_program, needs_root, refused, run
 
-ALLOCINFO = "data/handmade-v1.allocinfo"
-TRACE = "data/handmade-large.trace"
 NOBODY, SOMEBODY = 65534, 65533
 
 
 def with_other_users(test):
     """A test that gives files away, and in which each command may write"""
-    root = pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to give files away")
-    for mark in root, needs_feature("sqlite3"), needs_feature("cairo"):
+    for mark in needs_root, needs_feature("sqlite3"), needs_feature("cairo"):
         test = mark(test)
     return test
 
 
 def writers(out):
     """The ways to write a file"""
-    return [f"export --format csv -o {out} {ALLOCINFO}", f"chart -o {out} {ALLOCINFO}",
-            f"trace {TRACE} --callers {out}"]
+    return [f"export --format csv -o {out} {V1}", f"chart -o {out} {V1}",
+            f"trace {LARGE_TRACE} --callers {out}"]
 
 
 def creators(out):
     """The commands that make a file which must not exist"""
-    return [f"record -q -c 1 -o {out} --allocinfo {ALLOCINFO}", f"merge --sqlite {out} {ALLOCINFO}",
-            f"report --sqlite {out} {ALLOCINFO}", f"trace {TRACE} --save-db {out}"]
+    return [f"record -q -c 1 -o {out} --allocinfo {V1}", f"merge --sqlite {out} {V1}",
+            f"report --sqlite {out} {V1}", f"trace {LARGE_TRACE} --save-db {out}"]
 
 
 def directory(path, *names):
@@ -136,7 +134,7 @@ def test_append(work, recording):
         (theirs / "x.db").symlink_to("../mine/x.db")
         (sticky / "way").symlink_to("../mine")
         give(SOMEBODY, theirs, *theirs.iterdir(), *sticky.iterdir())
-        refused("Permission denied", f"record -q -c 1 --append -o {top / name} --allocinfo {ALLOCINFO}")
+        refused("Permission denied", f"record -q -c 1 --append -o {top / name} --allocinfo {V1}")
         for database in mine / "x.db", sticky / "x.db":
             same = database.read_bytes() == want
             assert same, f"{database} has changed"
@@ -190,7 +188,7 @@ def test_in_place():
     with tempfile.TemporaryDirectory(prefix="codetag-", dir="/tmp") as name:
         top = Path(name)
         shutil.copy(CODETAG, top / "codetag")
-        shutil.copy(ALLOCINFO, top / "in")
+        shutil.copy(V1, top / "in")
         (top / "out").write_bytes(bytes(100000))
         give(NOBODY, top / "out")
         top.chmod(0o755)
@@ -225,7 +223,7 @@ def test_private(work):
 @named("security/own-way")
 def test_own_way(work):
     """One's own links are followed, and those of the kernel to open files."""
-    file = Path(ALLOCINFO).resolve()
+    file = V1.resolve()
     real, a, b = work / "real", work / "a", work / "b"
     real.mkdir()
     a.symlink_to("real")
@@ -248,10 +246,10 @@ def test_own_way(work):
 def test_long_names(work):
     """A name has at most 255 bytes, and so has the temporary name of the file."""
     name = "n" * 251
-    codetag(f"export --format csv -o {work}/{name}.csv {ALLOCINFO}")
-    assert (work / f"{name}.csv").read_bytes() == csv_of(ALLOCINFO)
-    (work / f"{name}.gz").write_bytes(run("gzip", "-c", TRACE).raw)
-    assert codetag(f"trace {work}/{name}.gz", merge=True).out == codetag(f"trace {TRACE}", merge=True).out
+    codetag(f"export --format csv -o {work}/{name}.csv {V1}")
+    assert (work / f"{name}.csv").read_bytes() == csv_of(V1)
+    (work / f"{name}.gz").write_bytes(run("gzip", "-c", LARGE_TRACE).raw)
+    assert codetag(f"trace {work}/{name}.gz", merge=True).out == codetag(f"trace {LARGE_TRACE}", merge=True).out
 
 
 @named("security/beside")
@@ -260,7 +258,7 @@ def test_beside(work):
     proc, fifo = work / "hosts/a/proc", work / "hosts/fifo"
     proc.mkdir(parents=True)
     fifo.mkdir()
-    shutil.copy(ALLOCINFO, proc / "allocinfo")
+    shutil.copy(V1, proc / "allocinfo")
     os.mkfifo(proc / "meminfo")
     os.mkfifo(fifo / "allocinfo")
     (proc / "slabinfo").symlink_to("/dev/zero")
@@ -269,26 +267,34 @@ def test_beside(work):
     assert "fifo/allocinfo is left out" in result.err, str(result)
 
 
+LEFT_OUT = "is left out: it leads to files of the kernel"
+
+
 @named("security/kernel-files")
 def test_kernel_files(work):
-    """No link in a directory, and no mount, leads to files of the kernel: some wait, and some lose what is
-    read."""
-    left_out = "is left out: it leads to files of the kernel"
+    """No link leads to files of the kernel: some wait, and some lose what is read."""
     fleet, proc = work / "fleet", work / "host/proc"
     for path in fleet / "a", fleet / "b", proc:
         path.mkdir(parents=True)
-    shutil.copy(ALLOCINFO, fleet / "a/allocinfo")
+    shutil.copy(V1, fleet / "a/allocinfo")
     (fleet / "b/allocinfo").symlink_to("/proc/version")
     (fleet / "c").symlink_to("/proc/self")
-    shutil.copy(ALLOCINFO, proc / "allocinfo")
+    shutil.copy(V1, proc / "allocinfo")
     (proc / "meminfo").symlink_to("/proc/meminfo")
-    if os.geteuid() == 0:
-        (fleet / "d").mkdir()
-        result = run("unshare", "--mount", "sh", "-c", 'mount -t proc proc "$1/d" && "$0" report "$1"', CODETAG, fleet)
-        assert f"fleet/d {left_out}" in result.err, str(result)
     # a link that was named
     (work / "link").symlink_to("/proc/self")
-    refused(f"link {left_out}", f"merge {work}/link", timeout=20)
+    refused(f"link {LEFT_OUT}", f"merge {work}/link", timeout=20)
     result = codetag(f"report {fleet}")
-    assert result.err.count(left_out) == 2, str(result)
+    assert result.err.count(LEFT_OUT) == 2, str(result)
     refused("meminfo is left out", f"where {work}/host")
+
+
+@named("security/kernel-mount")
+@pytest.mark.usefixtures("namespace")
+def test_kernel_mount(work):
+    """Nor does a mount in a directory."""
+    (work / "a").mkdir()
+    (work / "d").mkdir()
+    shutil.copy(V1, work / "a/allocinfo")
+    result = run("unshare", "--mount", "sh", "-c", 'mount -t proc proc "$1/d" && "$0" report "$1"', CODETAG, work)
+    assert f"{work.name}/d {LEFT_OUT}" in result.err, str(result)

@@ -10,10 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from support import (CODETAG, OURS, SCRATCH, codetag, in_world, json_is_documented, named, needs_feature, refused, sql,
-                     survives, table)
-
-SPLIT_CONTEXTS = "data/recorded-ours-6.12-split.debugfs/contexts"
+from inputs import CODETAG_ALLOCINFO, SPLIT_CONTEXTS
+from machines import in_world
+from outputs import json_is_documented
+from recordings import sql
+from support import CODETAG, SCRATCH, codetag, named, needs_feature, refused, survives, table
 
 
 class Kernel:
@@ -224,22 +225,22 @@ def recorded():
     """A made-up kernel, and a recording of its first 20 seconds"""
     path = SCRATCH / "stacks-recorded"
     path.mkdir()
-    kernel, db = Kernel(path), path / "recorded.db"
-    in_world(kernel.pretend, CODETAG, "record", "-q", "-o", db, "-c", 20, "-i", 1,
-             "--allocinfo", kernel.allocinfo, "--contexts", kernel.contexts)
-    return kernel, db
+    machine, db = Kernel(path), path / "recorded.db"
+    in_world(machine.pretend, CODETAG, "record", "-q", "-o", db, "-c", 20, "-i", 1,
+             "--allocinfo", machine.allocinfo, "--contexts", machine.contexts)
+    return machine, db
 
 
 @needs_feature("sqlite3")
 @named("record/contexts")
 def test_recorded(recorded):
     """A recording has all contexts unchanged, and leaks --stacks finds the same caller in it."""
-    kernel, db = recorded
+    machine, db = recorded
     for snapshot in 1, 7, 20:
-        kernel.pretend(snapshot - 1)
-        assert codetag("replay --contexts", snapshot, db).raw == kernel.contexts.read_bytes()
+        machine.pretend(snapshot - 1)
+        assert codetag("replay --contexts", snapshot, db).raw == machine.contexts.read_bytes()
         of_recording = codetag("contexts", f"{db}@{snapshot}").out.replace(f"{db}@{snapshot}", "x")
-        assert of_recording == codetag("contexts", kernel.contexts).out.replace(str(kernel.contexts), "x")
+        assert of_recording == codetag("contexts", machine.contexts).out.replace(str(machine.contexts), "x")
     assert "take [leaky]" in codetag(f"export --format folded --contexts={db}").out
     names_the_caller(codetag("leaks --stacks", db, status=1))
     result = codetag("leaks --stacks", db, "func other", status=2)
@@ -250,15 +251,16 @@ def test_recorded(recorded):
 @named("record/contexts-damaged")
 def test_recorded_damaged(recorded, work):
     """A damaged one gives an error or a result."""
-    survives(20, recorded[1], work / "contexts.db", 60, 100, CODETAG, "leaks", "--stacks", work / "contexts.db")
+    copy = work / "contexts.db"
+    survives(CODETAG, "leaks", "--stacks", copy, file=recorded[1], copy=copy, times=20, most=60, first=100)
 
 
 @needs_feature("sqlite3")
 @named("record/contexts-guest")
 def test_recorded_from_guest(work):
     """From a real kernel: each line is unchanged, and each stack is in the file once."""
-    db, contexts = work / "guest.db", Path(SPLIT_CONTEXTS).read_bytes()
-    codetag(f"record -q -c 2 -i 0.01 --allocinfo {OURS} --contexts {SPLIT_CONTEXTS} -o", db)
+    db, contexts = work / "guest.db", SPLIT_CONTEXTS.read_bytes()
+    codetag(f"record -q -c 2 -i 0.01 --allocinfo {CODETAG_ALLOCINFO} --contexts {SPLIT_CONTEXTS} -o", db)
     assert codetag("replay --contexts 2", db).raw == contexts
     stored = sql(db, "SELECT sum(length(frames)) + (SELECT sum(length(text)) FROM contexts) FROM stack")[0][0]
     assert 0 < stored < len(contexts)

@@ -9,11 +9,12 @@ from collections import Counter
 
 import pytest
 
-from support import (CODETAG, HELPERS, SCRATCH, codetag, helper, json_is_documented, named, needs_feature, page_data,
-                     refused, run, survives, table)
+from inputs import MODERN_TRACE, OLD_TRACE
+from outputs import json_is_documented, page_data
+from support import (CODETAG, HELPERS, SCRATCH, codetag, helper, named, needs_feature, needs_program, refused, run,
+                     survives, table)
 
 pytestmark = needs_feature("libelf")
-TRACE = "data/handmade-old.trace"
 
 
 def compiled(path, part, *flags, compiler="gcc"):
@@ -77,6 +78,7 @@ def test_sizes(tree):
     assert found["mm/slub.o"][2:] == "0 0 4096 0 0".split()
 
 
+@needs_program("clang")
 @named("static/lto")
 def test_lto(work):
     """With link time optimisation objects are not ELF: the linked file is counted."""
@@ -141,9 +143,9 @@ def test_damaged(tree, work):
     sound = tree / "fs/ext4/inode.o"
     sections = int.from_bytes(sound.read_bytes()[40:48], sys.byteorder)
     (work / "fs").mkdir()
-    for words in ["static"], ["trace", "data/handmade-modern.trace", "--kernel"]:
+    for words in ["static"], ["trace", MODERN_TRACE, "--kernel"]:
         for first in "0-64", sections, 0:
-            survives(10, sound, work / "fs/x.o", 10, first, CODETAG, *words, work)
+            survives(CODETAG, *words, work, file=sound, copy=work / "fs/x.o", times=10, most=10, first=first)
 
 
 @named("static/refuses")
@@ -180,7 +182,7 @@ def test_json(tree):
 @table(
     "line",
     ("docs/json/static", "static --json"),
-    ("docs/json/trace-kernel", f"trace --json {TRACE} --kernel"),
+    ("docs/json/trace-kernel", f"trace --json {OLD_TRACE} --kernel"),
 )
 def test_documented(tree, line):
     json_is_documented(codetag(line, tree))
@@ -220,7 +222,7 @@ def test_chart_refuses(tree, work, option, text):
 @named("trace/objects")
 def test_trace_objects(tree):
     """Callers by name and by address; a name that two objects have gives no file."""
-    result = codetag(f"trace -N {TRACE} --kernel", tree, merge=True)
+    result = codetag(f"trace -N {OLD_TRACE} --kernel", tree, merge=True)
     assert result.out.replace(str(tree), "TREE").splitlines() == [
         "codetag trace: 2 of 4 callers are in no file of TREE, or in several",
         "384  56  256  2/1  21.9%  f+0x33      fs/ext4/inode.o",
@@ -229,13 +231,13 @@ def test_trace_objects(tree):
 
 @named("trace/branch")
 def test_trace_branch(tree):
-    inode = codetag(f"trace -N {TRACE} --start-branch fs/ext4/ --kernel", tree)
+    inode = codetag(f"trace -N {OLD_TRACE} --start-branch fs/ext4/ --kernel", tree)
     assert inode.lines == ["384  56  256  2/1  21.9%  f+0x33  fs/ext4/inode.o"]
-    nothing = codetag(f"trace -N {TRACE} --start-branch fs/ext --kernel", tree, status=1)
+    nothing = codetag(f"trace -N {OLD_TRACE} --start-branch fs/ext --kernel", tree, status=1)
     assert not nothing.out
     assert "no caller is in a file below fs/ext" in nothing.err
     # The totals are of the branch, too.
-    totals = codetag(f"trace {TRACE} --start-branch fs/ext4 --kernel", tree).lines[:9]
+    totals = codetag(f"trace {OLD_TRACE} --start-branch fs/ext4 --kernel", tree).lines[:9]
     assert totals[0] == "current bytes allocated: 256"
     assert totals[5:7] == ["total wasted bytes: 84", "number of allocs: 2"]
     assert totals[8] == "number of callers: 1"
@@ -246,7 +248,7 @@ def test_trace_unreadable(tree, work):
     """An unreadable object is reported, because it may contain a caller."""
     shutil.copytree(tree / "fs", work / "fs")
     (work / "fs/x.o").write_text("junk\n")
-    assert "1 files are named .o but are not object files" in codetag(f"trace {TRACE} --kernel", work).err
+    assert "1 files are named .o but are not object files" in codetag(f"trace {OLD_TRACE} --kernel", work).err
 
 
 @needs_feature("d3")
@@ -255,15 +257,15 @@ def test_trace_current(tree, work):
     """The sum of static and dynamic memory; --start-branch takes a part of both."""
     page = work / "current.html"
     static = codetag("static --json", tree).json()["total"]["total"]
-    dynamic = codetag(f"trace --json {TRACE}").json()["total"]["current_dynamic"]
+    dynamic = codetag(f"trace --json {OLD_TRACE}").json()["total"]["current_dynamic"]
     assert dynamic > 0
-    codetag(f"chart --trace {TRACE} --kernel", tree, "-o", page)
+    codetag(f"chart --trace {OLD_TRACE} --kernel", tree, "-o", page)
     assert page_sum(page) == static + dynamic
     groups = codetag("static --json -g dir:1", tree).json()["rows"]
     static = next(row["total"] for row in groups if row["name"] == "fs")
-    callers = codetag(f"trace --json {TRACE} --start-branch fs --kernel", tree).json()["rows"]
+    callers = codetag(f"trace --json {OLD_TRACE} --start-branch fs --kernel", tree).json()["rows"]
     dynamic = sum(row["current_dynamic"] for row in callers)
-    codetag(f"chart --trace {TRACE} --start-branch fs --kernel", tree, "-o", page)
+    codetag(f"chart --trace {OLD_TRACE} --start-branch fs --kernel", tree, "-o", page)
     assert page_sum(page) == static + dynamic
 
 
@@ -353,5 +355,5 @@ def test_trace_debug_module(debug_tree, work):
 @needs_feature("libdw")
 @named("trace/debug-damaged")
 def test_trace_debug_damaged(debug_tree, work):
-    survives(25, debug_tree.objects / "vmlinux", work / "vmlinux", 400, 64,
-             CODETAG, "trace", debug_tree.by_name, "--kernel", work)
+    survives(CODETAG, "trace", debug_tree.by_name, "--kernel", work,
+             file=debug_tree.objects / "vmlinux", copy=work / "vmlinux", times=25, most=400, first=64)

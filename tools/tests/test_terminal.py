@@ -5,10 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from support import (CODETAG, HELPERS, MAINLINE, OURS, SCRATCH, named, needs_feature, needs_program, on_terminal, run,
-                     table)
+from inputs import CODETAG_ALLOCINFO, MAINLINE_ALLOCINFO, MODERN_TRACE, V1
+from screen import on_terminal
+from support import CODETAG, HELPERS, SCRATCH, named, needs_feature, needs_program, run, table
 
-REPORT = f"{CODETAG} report data/handmade-v1.allocinfo"
+REPORT = f"{CODETAG} report {V1}"
 
 
 @named("terminal/colours")
@@ -31,7 +32,7 @@ def test_no_colours(env):
 @named("terminal/unknown")
 def test_unknown():
     """Not with status 1, as curses would exit; that also leaks."""
-    result = on_terminal(f"{CODETAG} top data/handmade-v1.allocinfo", TERM="nonesuch",
+    result = on_terminal(f"{CODETAG} top {V1}", TERM="nonesuch",
                          ASAN_OPTIONS="detect_leaks=0")
     assert result.status == 2 and "the terminal 'nonesuch' is not known here" in result.out, str(result)
 
@@ -49,7 +50,7 @@ def test_safe(work):
 
 @named("terminal/pprof")
 def test_pprof_refuses():
-    result = on_terminal(f"{CODETAG} export --format pprof data/handmade-v1.allocinfo")
+    result = on_terminal(f"{CODETAG} export --format pprof {V1}")
     assert result.status == 2, str(result)
 
 
@@ -69,9 +70,9 @@ def memory_is_clean(program, *words, status=0):
 @needs_program("valgrind")
 @table(
     "status, words",
-    ("valgrind/report", 0, ["report", "--tree", MAINLINE]),
-    ("valgrind/diff", 0, ["diff", MAINLINE, OURS]),
-    ("valgrind/trace", 2, ["trace", "data/handmade-modern.trace"]),
+    ("valgrind/report", 0, ["report", "--tree", MAINLINE_ALLOCINFO]),
+    ("valgrind/diff", 0, ["diff", MAINLINE_ALLOCINFO, CODETAG_ALLOCINFO]),
+    ("valgrind/trace", 2, ["trace", MODERN_TRACE]),
 )
 def test_memory(stripped, status, words):
     memory_is_clean(stripped, *words, status=status)
@@ -80,7 +81,7 @@ def test_memory(stripped, status, words):
 @needs_program("valgrind")
 @named("valgrind/pprof")
 def test_memory_of_pprof(work, stripped):
-    memory_is_clean(stripped, "export", "--format", "pprof", "-o", work / "v.pb.gz", MAINLINE)
+    memory_is_clean(stripped, "export", "--format", "pprof", "-o", work / "v.pb.gz", MAINLINE_ALLOCINFO)
 
 
 @needs_program("valgrind")

@@ -7,56 +7,11 @@ import re
 import shutil
 import textwrap
 
-from support import CODETAG, MAINLINE, codetag, in_world, named, needs_feature, rebooted, refused, run, shows
-
-K = 1024
-SLABINFO = "data/recorded-mainline-6.12.slabinfo"
-
-MEMINFO = """\
-MemTotal:        1000000 kB
-MemFree:          524288 kB
-Buffers:            1000 kB
-Cached:           200000 kB
-SwapCached:         3000 kB
-Active:           150000 kB
-Inactive:         151000 kB
-Active(file):      90000 kB
-Inactive(file):    80000 kB
-Unevictable:           0 kB
-AnonPages:        100000 kB
-Shmem:             30000 kB
-KReclaimable:      20500 kB
-SReclaimable:      20000 kB
-SUnreclaim:        {unreclaimable} kB
-KernelStack:        4000 kB
-PageTables:         5000 kB
-VmallocUsed:       14000 kB
-Percpu:             1000 kB
-Hugetlb:           20480 kB
-"""
-VMSTAT = """\
-nr_free_pages 131072
-nr_zspages 500
-nr_memmap_boot_pages 4096
-"""
-ZONEINFO = """\
-Node 0, zone   Normal
-  pages free     131072
-        present  262144
-        managed  250000
-    cpu: 0
-              count: 2560
-"""
-
-
-def make_host(path, unreclaimable=30000):
-    """A machine of 1 GiB in pages of 4 KiB: 512 MiB are free, 10 MiB are on lists of CPUs."""
-    proc = path / "proc"
-    proc.mkdir(parents=True, exist_ok=True)
-    (proc / "meminfo").write_text(MEMINFO.format(unreclaimable=unreclaimable))
-    (proc / "vmstat").write_text(VMSTAT)
-    (proc / "zoneinfo").write_text(ZONEINFO)
-    return path
+from hosts import K, MEMINFO, make_host, where_json
+from inputs import MAINLINE_ALLOCINFO, MAINLINE_SLABINFO
+from machines import in_world
+from recordings import rebooted
+from support import CODETAG, codetag, named, needs_feature, refused, run, shows
 
 
 def charge(host, *sites):
@@ -84,10 +39,6 @@ def rows(path, **options):
 def says(status, text, path):
     result = codetag("where", path, status=status, timeout=20, merge=True)
     assert re.search(text, result.out, re.MULTILINE), str(result)
-
-
-def where_json(path, **options):
-    return codetag("where --json", path, **options).json()
 
 
 def sizes(host):
@@ -232,8 +183,8 @@ def test_areas(work):
 def test_damage(work):
     """A file that is cut, incomplete or there twice is reported, and not used."""
     good, web7 = make_host(work / "good"), work / "web7"
-    shutil.copy(SLABINFO, good / "proc/slabinfo")
-    shutil.copy(MAINLINE, good / "proc/allocinfo")
+    shutil.copy(MAINLINE_SLABINFO, good / "proc/slabinfo")
+    shutil.copy(MAINLINE_ALLOCINFO, good / "proc/allocinfo")
     codetag("where", good, status=1, timeout=20)
 
     def damage(name, data):
@@ -284,8 +235,8 @@ def test_joined(work):
     """All files of a machine are in one, called as one of them, in a directory or without."""
     web7 = make_host(work / "web7")
     proc = web7 / "proc"
-    shutil.copy(SLABINFO, proc / "slabinfo")
-    shutil.copy(MAINLINE, proc / "allocinfo")
+    shutil.copy(MAINLINE_SLABINFO, proc / "slabinfo")
+    shutil.copy(MAINLINE_ALLOCINFO, proc / "allocinfo")
     want = rows(web7, status=1)
     text = join(proc, "meminfo", "allocinfo", "vmstat", "zoneinfo", "slabinfo")
     for name in "meminfo", "allocinfo":

@@ -10,8 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from support import CODETAG, Screen, codetag, in_world, named, needs_feature, needs_program, refused, run, shows, until
-from test_where import K, make_host, where_json
+from hosts import K, make_host, where_json
+from inputs import V1
+from machines import in_world
+from screen import Screen
+from support import CODETAG, codetag, named, needs_feature, needs_program, refused, run, shows, until
 
 
 @named("where/live")
@@ -38,7 +41,7 @@ def test_boot_recorded(work, namespace):
     recorded = run(
         "unshare", "-m", "sh", "-c",
         'mount -t tmpfs none /sys && mkdir -p /sys/kernel/debug/codetag && cp "$1/boot" /sys/kernel/debug/codetag && '
-        'mount -t tmpfs none /proc && cp "$1"/proc/* /proc && cp data/handmade-v1.allocinfo /proc/allocinfo && '
+        f'mount -t tmpfs none /proc && cp "$1"/proc/* /proc && cp {V1} /proc/allocinfo && '
         '"$0" record -q -c 1 -o "$1/one.db"', CODETAG, work, status=None)
     names = [line["name"] for line in where_json(work / "one.db", status=1)["boot_lines"]]
     assert names == ["init/main.c:621 func:setup_command_line"], str(recorded)

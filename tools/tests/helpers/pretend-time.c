@@ -28,7 +28,6 @@ int clock_nanosleep(clockid_t clock, int flags, const struct timespec *until, st
 	unsigned char event;
 
 	now = *until;
-	unsetenv("LD_PRELOAD");
 	if (syscall(SYS_write, world, &second, sizeof(second)) != sizeof(second) || read(world, &event, 1) != 1)
 		abort();
 	if (!event)

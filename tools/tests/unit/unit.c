@@ -20,6 +20,8 @@ void expect(bool good, const char *fmt, ...)
 
 int main(void)
 {
+	/* A crash leaves the lines before it. */
+	setvbuf(stdout, NULL, _IOLBF, 0);
 	test_memory_image();
 	test_graph();
 	test_number();
