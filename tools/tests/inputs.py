@@ -27,7 +27,8 @@ Site = namedtuple("Site", "size calls tag")
 def sites_of(file):
     """The call sites of an allocinfo, in its order. A tag is the rest of the line, for example
     "fs/a.c:7 [module] func:f"."""
-    rows = re.findall(r"^ *(-?\d+) +(-?\d+) (.*)$", Path(file).read_text(encoding="utf-8"), re.MULTILINE)
+    lines = Path(file).read_text(encoding="utf-8").splitlines()
+    rows = [line.split(None, 2) for line in lines if not line.startswith(("allocinfo ", "#"))]
     return [Site(int(size), int(calls), tag.strip()) for size, calls, tag in rows]
 
 
