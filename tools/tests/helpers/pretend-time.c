@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * A library in front of libc's functions: time passes only while the command sleeps. After each
- * sleep it sends the second that it is, a long, to the socket $WORLD and waits for a byte; unless
- * it is 0, this signal is raised. Writes to the kernel's files control and age_interval go to the
+ * sleep it sends the second, a long, to the socket $WORLD and waits for a byte. Unless the byte is
+ * 0, it is a signal, which is raised. Writes to the kernel's files control and age_interval go to the
  * file $WRITTEN, if that is set.
  */
 #define _GNU_SOURCE
