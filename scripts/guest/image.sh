@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 # Work, and images of the memory afterwards: image.sh FILE OPTIONS… [FILE OPTIONS…]
-# For test-image, which is on the other side of QEMU's monitor. Prints the kernel's files just
-# before, each line behind the name of its file ("allocinfo: "). Prints the addresses of
-# codetag_known's objects ("known: "), and the objects that codetag_lost has forgotten or
+# For test-image, which is on the other side of QEMU's monitor. Prints the content of the kernel's
+# files just before the first image, each line behind the name of its file ("allocinfo: "). Prints
+# kind, address and line of all that codetag_known has ("known: "), and the objects that codetag_lost has forgotten or
 # keeps ("lost: ", "kept: "). The control group /group has memory of all kinds.
 CODETAG=/sys/kernel/debug/codetag
 ROOT=/tmp/cgroup

@@ -48,8 +48,8 @@ static const struct argp_option options[] = {
 	{ "flame", KEY_FLAME, "FILE", OPTION_ARG_OPTIONAL,
 	  "A flame graph of the stacks of split call sites: see codetag contexts", 0 },
 	{ "attr", KEY_ATTR, "ATTR", 0,
-	  "%s. Growth is from OLD to NEW, or from the first snapshot to the last. Static is code "
-	  "and data of a build tree. Those after it are of a trace. Default: current, of a trace "
+	  "%s. Growth is from OLD to NEW, or from the first snapshot to the last. The word static means "
+	  "code and data of a build tree. The words after it are of a trace. Default: current, of a trace "
 	  "static and current_dynamic together", 0 },
 	{ "start-branch", KEY_START, "DIR", 0, "Only files below DIR", 0 },
 #ifdef HAVE_SQLITE

@@ -269,8 +269,8 @@ static const struct argp argp = {
 	"interrupted), the output of 'trace-cmd report' or 'perf script', or a trace.dat. Shows for each "
 	"caller how much it allocated, holds now and wastes, and lists suspicious events."
 	"\vThe columns are: bytes ever allocated, bytes that rounding up wastes now, bytes "
-	"alive, allocations / frees, per cent of the allocated bytes ever wasted, "
-	"caller. --slab-account has the bytes ever wasted instead.\n\n"
+	"alive, allocations / frees of these allocations, share of all bytes ever allocated that "
+	"was wasted, caller. --slab-account has the bytes ever wasted instead.\n\n"
 	"Examples:\n"
 	"  codetag trace /sys/kernel/tracing/trace\n"
 #ifdef HAVE_TRACECMD
@@ -282,8 +282,9 @@ static const struct argp argp = {
 	"  perf script | codetag trace - --stack=2 --order-by current_dynamic\n"
 	"  codetag trace saved.trace --group process\n"
 	"  codetag trace saved.trace --group size --from '*alloc_skb*'\n\n"
-	"Exit status: 0 success; 1 no allocation of the cache NAME, no caller below DIR or none that "
-	"matches GLOB; 2 trouble, or events are missing.",
+	"Exit status: 0 success, 1 nothing of the kind that was asked for: no allocation known to be of "
+	"the cache NAME, no caller below DIR or none that matches GLOB. 2 trouble, or events are "
+	"missing.",
 	children, help, NULL
 };
 

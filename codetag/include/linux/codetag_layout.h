@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The layout table: numbers of this kernel for programs that read an image of the machine's
- * memory. By them they find call sites and counters, and the call site of each page and object.
+ * memory. With these a program finds call sites, their counters, and the call site of each page
+ * and object.
  *
  * Described in Documentation/ABI/testing/vmcore-codetag.
  */
