@@ -7,7 +7,7 @@
 # programs: perl
 prepare()
 {
-	cat >/tmp/pipes.pl <<'END'
+	cat >/tmp/pipes.pl <<'PERL'
 sub must
 {
 	my ($name, $got) = @_;
@@ -69,7 +69,7 @@ undef $shared;
 my $context = "\0" x 8;
 must("io_setup", syscall(206, 8, $context));
 must("io_destroy", syscall(207, unpack("Q", $context)));
-END
+PERL
 	perl /tmp/pipes.pl
 }
 

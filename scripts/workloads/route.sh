@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck disable=SC2086,SC2154	# the runner sets $dir and has step()
-# addresses, routes, rules and neighbours, by netlink
+# addresses and routes, and lists of them and of links and neighbours, by netlink
 # query: file net/*
 # flavour: checks
 # programs: ip
@@ -10,9 +10,7 @@ prepare() { ip link set lo up; }
 
 clean()
 {
-	ip rule del from 10.9.0.7 table 77
 	ip route del 10.10.0.0/16
-	ip neigh del 10.9.0.3 dev lo
 	ip addr del 10.9.0.1/32 dev lo
 }
 
@@ -21,13 +19,9 @@ work()
 	step "address" ip addr add 10.9.0.1/32 dev lo
 	step "route" ip route add 10.10.0.0/16 via 10.9.0.2 dev lo onlink
 	step "get" ip route get 10.10.1.1
-	step "rule" ip rule add from 10.9.0.7 table 77
-	step "neighbour" ip neigh add 10.9.0.3 lladdr 02:00:00:00:00:03 dev lo
-	for what in link addr route rule neigh; do
+	for what in link addr route neigh; do
 		step "list $what" ip $what show
 	done
-	step "neighbour away" ip neigh del 10.9.0.3 dev lo
-	step "rule away" ip rule del from 10.9.0.7 table 77
 	step "route away" ip route del 10.10.0.0/16
 	step "address away" ip addr del 10.9.0.1/32 dev lo
 }
