@@ -189,11 +189,27 @@ void codetag_contexts_seed(void)
 	codetag_hash_factor = get_random_u32() | 1;
 }
 
+/* The lookup key of a caller; 0 if there is none, or if the site does not know that call. */
+static u64 caller_key(const struct codetag_site *site, const struct values *values)
+{
+	unsigned int call;
+
+	if (values->nr_frames < 2)
+		return 0;
+	call = codetag_call_index(site, values->stack[0]);
+	if (call == CODETAG_SITE_CALLS)
+		return 0;
+	return site->lookup_key ^ codetag_lookup_caller(call, values->stack[1]);
+}
+
 /* Compute the lookup key and the hash of the values. */
 static __always_inline void hash_values(const struct codetag_site *site, unsigned int split_by,
 					struct values *values)
 {
-	values->lookup_key = codetag_lookup_key(site, split_by, values->words[0]);
+	if (split_by == CODETAG_SPLIT_BY_CALLER)
+		values->lookup_key = caller_key(site, values);
+	else
+		values->lookup_key = codetag_lookup_key(site, split_by, values->words[0]);
 	if (values->lookup_key) {
 		values->hash = codetag_lookup_hash(values->lookup_key);
 		return;
@@ -389,6 +405,12 @@ unsigned int codetag_context_id(const struct codetag_alloc *alloc, unsigned int 
 		split_by = id ? 0 : codetag_split_now(ct, &site);
 		if (!split_by)
 			return id;
+	}
+
+	if (split_by == CODETAG_SPLIT_BY_CALLER) {
+		ctx = codetag_context_of_caller(site);
+		if (likely(ctx && ctx->id <= max_id))
+			return ctx->id;
 	}
 
 	/* The code below takes the lock, also to look up the names of a stack. */

@@ -103,13 +103,7 @@ static unsigned int learn_call(struct codetag_site *site, const unsigned long *e
 /* Does it return to where the site is known to call? */
 static bool is_call(const struct codetag_site *site, unsigned long entry)
 {
-	unsigned long call;
-	unsigned int i;
-
-	for (i = 0; i < CODETAG_SITE_CALLS && (call = READ_ONCE(site->calls[i])); i++)
-		if (call == entry)
-			return true;
-	return false;
+	return codetag_call_index(site, entry) < CODETAG_SITE_CALLS;
 }
 
 /* ---- the stack ----------------------------------------------------------------- */
@@ -126,15 +120,19 @@ bool codetag_stack_step(void *cookie, unsigned long entry)
 {
 	struct codetag_stack_walk *walk = cookie;
 
-	if (walk->end && walk->pass_helpers) {
-		if (codetag_is_helper(entry))
+	if (walk->pass_helpers) {
+		bool helper = codetag_is_helper(entry);
+
+		if (walk->end && helper)
 			return true;
-		walk->pass_helpers = false;
+		walk->pass_helpers = !walk->end;
 	}
 	walk->entries[walk->nr++] = entry;
 	if (!walk->end) {
 		if (!is_call(walk->site, entry))
 			return walk->nr <= CODETAG_STACK_INNER;
+		if (walk->pass_helpers)
+			codetag_code_is_call(entry);
 		walk->at = walk->nr - 1;
 		walk->end = walk->at + walk->depth;
 	}

@@ -5,12 +5,15 @@
 #ifndef _MM_CODETAG_CONTEXT_STACK_H
 #define _MM_CODETAG_CONTEXT_STACK_H
 
+#include <linux/bits.h>
 #include <linux/compiler.h>
 #include <linux/preempt.h>
 #include <linux/sched.h>
 #include <linux/stacktrace.h>
+#include <linux/thread_info.h>
 #include <linux/types.h>
 #include "context.h"
+#include "helpers.h"
 
 /* Frames of the allocator, at most, and room for these and a stack. */
 #define CODETAG_STACK_INNER	12
@@ -22,7 +25,8 @@
  * struct codetag_stack_walk - a stack that is being walked
  * @site:	call site of the allocation
  * @depth:	frames to save, the call of @site included
- * @pass_helpers: leave out helpers between that call and the first other function
+ * @pass_helpers: leave out helpers between that call and the first other function, and learn
+ *		what codetag_caller_value() needs to know
  * @entries:	return addresses found, with those of the allocator
  * @nr:		their number
  * @at:		index of that call
@@ -78,6 +82,161 @@ static __always_inline unsigned int codetag_stack_save(struct codetag_site *site
 	}
 #endif
 	return codetag_stack_search(site, split_by, entries, stack);
+}
+
+/* ---- the caller alone ---------------------------------------------------------- */
+
+/* Bits of a lookup key: the calls of its site and the addresses of code that it tells apart */
+#define CODETAG_CALLER_BITS	40
+
+/* A site that is split by this alone has contexts with a lookup key. */
+#define CODETAG_SPLIT_BY_CALLER	\
+	(BIT(CODETAG_KEY_CALLER) | CODETAG_DEPTH_CALLER << CODETAG_SPLIT_DEPTH)
+
+/* The index of a known return address of a site's calls, CODETAG_SITE_CALLS if it is none */
+static __always_inline unsigned int codetag_call_index(const struct codetag_site *site,
+						       unsigned long entry)
+{
+	unsigned int i = 0;
+
+	/* Most sites have one. */
+	if (likely(READ_ONCE(site->calls[0]) == entry))
+		return 0;
+	while (++i < CODETAG_SITE_CALLS && READ_ONCE(site->calls[i]))
+		if (READ_ONCE(site->calls[i]) == entry)
+			return i;
+	return CODETAG_SITE_CALLS;
+}
+
+/*
+ * A call and a caller as the value of a lookup key: bit 63, and below CODETAG_LOOKUP_ID_SHIFT no
+ * more than a size has. Those of nodes have all bits there.
+ */
+static_assert(CODETAG_SITE_CALLS <= 1 << (CODETAG_LOOKUP_ID_SHIFT - CODETAG_CALLER_BITS - 1));
+
+static __always_inline u64 codetag_lookup_caller(unsigned int call, unsigned long caller)
+{
+	return BIT_ULL(63) | (u64)call << CODETAG_CALLER_BITS |
+	       (caller & (BIT_ULL(CODETAG_CALLER_BITS) - 1));
+}
+
+#if defined(CODETAG_FRAMES_SIZED) || defined(CODETAG_FRAMES_LINKED)
+
+/**
+ * struct codetag_frame - a frame of the current stack
+ * @at:		with CODETAG_FRAMES_SIZED the stack pointer of its function, else the address
+ *		of the list's element for the function that this one called
+ * @entry:	return address in its function
+ */
+struct codetag_frame {
+	unsigned long at;
+	unsigned long entry;
+};
+
+static __always_inline unsigned long codetag_frame_entry(unsigned long at)
+{
+	unsigned long entry = READ_ONCE_NOCHECK(*(unsigned long *)at);
+
+#ifdef CONFIG_ARM64
+	entry = ptrauth_strip_kernel_insn_pac(entry);
+#endif
+	return entry;
+}
+
+/*
+ * Go to the caller's frame; @code: what is known of the code of this one. False: leave that to
+ * the unwinder.
+ */
+static __always_inline bool codetag_frame_up(struct codetag_frame *frame, unsigned long code)
+{
+	unsigned long at = frame->at, entry_at;
+
+	if (unlikely(!codetag_code_size(code)))
+		return false;
+#ifdef CODETAG_FRAMES_SIZED
+	at += codetag_code_size(code) * sizeof(long);
+	entry_at = at - sizeof(long);
+#else
+	at = READ_ONCE_NOCHECK(*(unsigned long *)at);
+	entry_at = at + sizeof(long);
+	if (unlikely(at <= frame->at || at % sizeof(long)))
+		return false;
+#endif
+	/* A stack is as large as this and aligned to it. */
+	if (unlikely((entry_at ^ frame->at) & ~(THREAD_SIZE - 1UL)))
+		return false;
+	frame->at = at;
+	frame->entry = codetag_frame_entry(entry_at);
+	return true;
+}
+
+/**
+ * codetag_caller_value - the caller of the current allocation, found without the unwinder
+ * @site: the call site
+ *
+ * Inlined: the function that this is a part of must have the frame.
+ *
+ * Context: Any but NMI, with preemption disabled. Then the stack is that of the task or of
+ *	    interrupts.
+ * Return: See codetag_lookup_caller(); 0: the unwinder has to find it.
+ */
+static __always_inline u64 codetag_caller_value(const struct codetag_site *site)
+{
+	const unsigned long own = (unsigned long)__builtin_frame_address(0);
+	struct codetag_frame frame = {
+		.at = IS_ENABLED(CODETAG_FRAMES_SIZED) ? own + 2 * sizeof(long) : own,
+		.entry = codetag_frame_entry(own + sizeof(long)),
+	};
+	unsigned int call = CODETAG_SITE_CALLS, i;
+	unsigned long code;
+
+	/* Up to the call of the site */
+	for (i = 0; i <= CODETAG_STACK_INNER; i++) {
+		code = codetag_code_known(frame.entry);
+		if (likely(code & CODETAG_CODE_CALL)) {
+			call = codetag_call_index(site, frame.entry);
+			if (likely(call < CODETAG_SITE_CALLS))
+				break;
+		}
+		if (!codetag_frame_up(&frame, code))
+			return 0;
+	}
+	if (unlikely(call == CODETAG_SITE_CALLS))
+		return 0;
+
+	/* From there to the first function that is no helper */
+	for (i = 0; i < CODETAG_DEPTH_MAX && codetag_frame_up(&frame, code); i++) {
+		code = codetag_code_known(frame.entry);
+		if (likely(code && !(code & CODETAG_CODE_HELPER)))
+			return codetag_lookup_caller(call, frame.entry);
+	}
+	return 0;
+}
+
+#else
+
+static inline u64 codetag_caller_value(const struct codetag_site *site)
+{
+	return 0;
+}
+
+#endif
+
+/**
+ * codetag_context_of_caller - find the context of an allocation by its caller alone
+ * @site: the call site, which is CODETAG_SPLIT_BY_CALLER
+ *
+ * Inlined: see codetag_caller_value().
+ *
+ * Context: Any, with preemption disabled until the context is charged.
+ * Return: The context; NULL if there is none yet, or if codetag_context_id() must look for it.
+ */
+static __always_inline struct codetag_context *
+codetag_context_of_caller(const struct codetag_site *site)
+{
+	u64 caller = likely(!in_nmi()) ? codetag_caller_value(site) : 0;
+
+	return caller ? codetag_context_find(site->lookup_key ^ caller) : NULL;
 }
 
 /* ---- as text ------------------------------------------------------------------- */

@@ -3,17 +3,20 @@
  * Functions that allocate on behalf of others. The key "caller" passes over them.
  *
  * The list holds patterns for names of functions. Finding the name of a function takes
- * thousands of instructions, so the answer for each return address is remembered. That
- * table is read without a lock.
+ * thousands of instructions, so the answer for each return address is remembered. So is the
+ * size of its frame, with which codetag_caller_value() finds the next one. That table is read
+ * without a lock.
  */
 #define pr_fmt(fmt) "codetag: " fmt
 
 #include <linux/ctype.h>
 #include <linux/debugfs.h>
 #include <linux/err.h>
-#include <linux/hash.h>
 #include <linux/init.h>
 #include <linux/kallsyms.h>
+#include <linux/kernel.h>
+#include <linux/minmax.h>
+#include <linux/module.h>
 #include <linux/moduleparam.h>
 #include <linux/mutex.h>
 #include <linux/parser.h>
@@ -24,6 +27,10 @@
 #include "helpers.h"
 #include "internal.h"
 #include "site.h"
+
+#ifdef CODETAG_FRAMES_SIZED
+#include <asm/unwind.h>
+#endif
 
 #undef MODULE_PARAM_PREFIX
 #define MODULE_PARAM_PREFIX "codetag."
@@ -63,12 +70,7 @@ static DEFINE_MUTEX(helpers_mutex);
 static const char *list = default_list;
 static size_t list_len = sizeof(default_list) - 1;
 
-/*
- * Answers: a return address, shifted by one, and in bit 0 whether it is in a helper. The
- * highest bit is the same in all code. Written with codetag_context_lock held.
- */
-#define ANSWER_BITS	10
-static unsigned long answers[1 << ANSWER_BITS];
+unsigned long codetag_code_table[1 << CODETAG_CODE_BITS][CODETAG_CODE_WAYS];
 
 static bool in_list(const char *name)
 {
@@ -93,24 +95,83 @@ static bool is_helper_name(char *name)
 	return in_list(name);
 }
 
-static noinline bool find_answer(unsigned long *answer, unsigned long entry)
+static bool is_helper(unsigned long entry)
 {
-	/* Names are long, and there can be little stack left. */
+	/* Names are long, and there can be little stack left. Protected by codetag_context_lock. */
 	static char name[KSYM_NAME_LEN];
-	unsigned long flags;
-	bool helper;
+
+	/* A call can be the last instruction of a function. */
+	if (lookup_symbol_name(entry - 1, name))
+		return false;
+	/* Without the suffix that the compiler gives a copy or a part. */
+	name[strcspn(name, ".")] = '\0';
+	return is_helper_name(name);
+}
+
+/* See codetag_code_size(). Not of code that comes and goes without a word, such as BPF programs. */
+static unsigned long frame_size(unsigned long entry)
+{
+	unsigned long size = 0;
+
+	if (!core_kernel_text(entry - 1) && !is_module_text_address(entry - 1))
+		return 0;
+#if defined(CODETAG_FRAMES_SIZED)
+	size = unwind_frame_size(entry) / sizeof(long);
+#elif defined(CODETAG_FRAMES_LINKED)
+	size = 1;
+#endif
+	return size <= CODETAG_CODE_SIZE_MAX ? size : 0;
+}
+
+/* The place for a return address that nothing is known of; with codetag_context_lock held. */
+static unsigned long *place_of(unsigned long entry)
+{
+	unsigned long *set = codetag_code_table[hash_long(entry, CODETAG_CODE_BITS)];
+	static unsigned int victim;
+	unsigned int i;
+
+	for (i = 0; i < CODETAG_CODE_WAYS; i++)
+		if (!set[i] || codetag_code_is_at(set[i], entry))
+			return &set[i];
+	return &set[victim++ % CODETAG_CODE_WAYS];
+}
+
+static noinline unsigned long learn_code(unsigned long entry, unsigned long known)
+{
+	unsigned long flags, code;
 
 	flags = codetag_context_lock();
-	/* A call can be the last instruction of a function. */
-	helper = !lookup_symbol_name(entry - 1, name);
-	if (helper) {
-		/* Without the suffix that the compiler gives a copy or a part. */
-		name[strcspn(name, ".")] = '\0';
-		helper = is_helper_name(name);
-	}
-	WRITE_ONCE(*answer, (entry << 1) | helper);
+	code = entry << CODETAG_CODE_OTHER_BITS >> CODETAG_CODE_OTHER_BITS;
+	if (is_helper(entry))
+		code |= CODETAG_CODE_HELPER;
+#ifdef CONFIG_64BIT
+	code |= frame_size(entry) << CODETAG_CODE_SIZE_SHIFT;
+#endif
+	code |= known;
+	WRITE_ONCE(*place_of(entry), code);
 	codetag_context_unlock(flags);
-	return helper;
+	return code;
+}
+
+/**
+ * codetag_code_search - as codetag_code_known(), but look at all places
+ * @entry: as codetag_code_known()
+ *
+ * Context: As codetag_code_known().
+ * Return: As codetag_code_known().
+ */
+unsigned long codetag_code_search(unsigned long entry)
+{
+	const unsigned long *set = codetag_code_table[hash_long(entry, CODETAG_CODE_BITS)];
+	unsigned long code;
+	unsigned int i;
+
+	for (i = 0; i < CODETAG_CODE_WAYS; i++) {
+		code = READ_ONCE(set[i]);
+		if (codetag_code_is_at(code, entry))
+			return code;
+	}
+	return 0;
 }
 
 /**
@@ -123,10 +184,21 @@ static noinline bool find_answer(unsigned long *answer, unsigned long entry)
  */
 bool codetag_is_helper(unsigned long entry)
 {
-	unsigned long *answer = &answers[hash_long(entry, ANSWER_BITS)];
-	unsigned long differ = READ_ONCE(*answer) ^ (entry << 1);
+	unsigned long code = codetag_code_known(entry) ?: learn_code(entry, 0);
 
-	return likely(differ <= 1) ? differ : find_answer(answer, entry);
+	return code & CODETAG_CODE_HELPER;
+}
+
+/**
+ * codetag_code_is_call - remember that a return address is that of a site's call
+ * @entry: the address
+ *
+ * Context: As codetag_is_helper().
+ */
+void codetag_code_is_call(unsigned long entry)
+{
+	if (~codetag_code_known(entry) & CODETAG_CODE_CALL)
+		learn_code(entry, CODETAG_CODE_CALL);
 }
 
 /**
@@ -138,7 +210,7 @@ void codetag_helpers_forget(void)
 {
 	unsigned long flags = codetag_context_lock();
 
-	memset(answers, 0, sizeof(answers));
+	memset(codetag_code_table, 0, sizeof(codetag_code_table));
 	codetag_context_unlock(flags);
 }
 
@@ -194,7 +266,7 @@ static void set_list(const char *text, size_t len)
 	flags = codetag_context_lock();
 	list = text;
 	list_len = len;
-	memset(answers, 0, sizeof(answers));
+	memset(codetag_code_table, 0, sizeof(codetag_code_table));
 	codetag_context_unlock(flags);
 	if (old != default_list)
 		kfree(old);

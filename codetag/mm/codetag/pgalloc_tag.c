@@ -6,7 +6,7 @@
 #include <linux/mm.h>
 #include <linux/pgalloc_tag.h>
 #include <linux/seq_file.h>
-#include "context.h"
+#include "context_stack.h"
 #include "page_store.h"
 #include "tags.h"
 #include "stats.h"
@@ -90,14 +90,25 @@ static noinline void pgalloc_tag_add_context(struct page *page, unsigned int ord
 		.size = codetag_page_size_asked(order), .nid = page_to_nid(page),
 		.gfp = gfp, .accounted = gfp & __GFP_ACCOUNT,
 	};
+	struct codetag_context *ctx;
+	struct codetag_site *site;
 	unsigned int id;
 
 	preempt_disable();
+	if (codetag_split_now(&alloc_tag_current()->ct, &site) == CODETAG_SPLIT_BY_CALLER) {
+		ctx = codetag_context_of_caller(site);
+		if (likely(ctx && pgalloc_tag_set_fast(page, order, pages_with_ids(order, gfp),
+						       ctx->id))) {
+			codetag_context_charge(ctx, PAGE_SIZE << order);
+			goto out;
+		}
+	}
 	id = codetag_context_id(&alloc, page_tag_max_id);
 	if (id) {
 		pgalloc_tag_add_slow(page, order, gfp, id);
 		codetag_traced_alloc(id, page_to_virt(page), PAGE_SIZE << order, gfp, alloc.nid);
 	}
+out:
 	preempt_enable();
 }
 

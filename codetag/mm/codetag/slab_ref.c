@@ -431,7 +431,7 @@ void codetag_slab_alloc_slow(struct kmem_cache *s, gfp_t gfp, void *object, size
 	/* It may be that only the slab was not known. */
 	if (is_kfence_address(object) ||
 	    (!codetag_slab_alloc_fast(s, slab, object) &&
-	     !codetag_slab_alloc_split_fast(s, slab, gfp, object, size)))
+	     !codetag_slab_alloc_split(s, slab, gfp, object, size, true)))
 		codetag_slab_alloc_context(s, slab, gfp, object, size);
 }
 

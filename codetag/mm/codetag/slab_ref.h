@@ -22,7 +22,7 @@
 
 #ifdef CONFIG_MEM_ALLOC_PROFILING
 
-#include "context.h"
+#include "context_stack.h"
 
 unsigned int codetag_slab_layout(struct kmem_cache *s, unsigned int order,
 				 unsigned int max_order);
@@ -259,10 +259,12 @@ static __always_inline bool codetag_slab_alloc_fast(struct kmem_cache *s, struct
 /*
  * Charge a new object, not KFENCE's, to a context of the current call site, if the site is
  * split and that needs no call. On false codetag_slab_alloc_slow() has to do it. @size 0
- * stands for the size of the cache's objects.
+ * stands for the size of the cache's objects. @framed: the function that this is inlined into
+ * has a frame, so that callers can be found, too.
  */
-static __always_inline bool codetag_slab_alloc_split_fast(struct kmem_cache *s, struct slab *slab,
-							  gfp_t gfp, void *object, size_t size)
+static __always_inline bool codetag_slab_alloc_split(struct kmem_cache *s, struct slab *slab,
+						     gfp_t gfp, void *object, size_t size,
+						     bool framed)
 {
 	struct codetag_context *ctx;
 	struct codetag_site *site;
@@ -271,8 +273,12 @@ static __always_inline bool codetag_slab_alloc_split_fast(struct kmem_cache *s, 
 
 	preempt_disable();
 	split_by = codetag_split_now(&alloc_tag_current()->ct, &site);
-	ctx = codetag_context_lookup_fast(site, split_by, slab_nid(slab),
-					  codetag_slab_accounted(s, gfp), size ?: s->object_size);
+	if (framed && split_by == CODETAG_SPLIT_BY_CALLER)
+		ctx = codetag_context_of_caller(site);
+	else
+		ctx = codetag_context_lookup_fast(site, split_by, slab_nid(slab),
+						  codetag_slab_accounted(s, gfp),
+						  size ?: s->object_size);
 	if (unlikely(!ctx))
 		goto out;
 	if (unlikely(!codetag_slab_ref_fast(s, slab, CODETAG_SLAB_KNOWN, object,
@@ -289,8 +295,9 @@ out:
 
 #else
 
-static __always_inline bool codetag_slab_alloc_split_fast(struct kmem_cache *s, struct slab *slab,
-							  gfp_t gfp, void *object, size_t size)
+static __always_inline bool codetag_slab_alloc_split(struct kmem_cache *s, struct slab *slab,
+						     gfp_t gfp, void *object, size_t size,
+						     bool framed)
 {
 	return false;
 }
@@ -457,8 +464,8 @@ static inline bool codetag_slab_alloc_fast(struct kmem_cache *s, struct slab *sl
 	return true;
 }
 
-static inline bool codetag_slab_alloc_split_fast(struct kmem_cache *s, struct slab *slab,
-						 gfp_t gfp, void *object, size_t size)
+static inline bool codetag_slab_alloc_split(struct kmem_cache *s, struct slab *slab, gfp_t gfp,
+					    void *object, size_t size, bool framed)
 {
 	return true;
 }
