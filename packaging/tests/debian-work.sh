@@ -164,6 +164,42 @@ hibernate()
 }
 
 # An out-of-tree module that DKMS has built is unloaded, and its memory stays.
+# Lines that allocate for others, by pattern of their function: those of the file helpers, and the
+# packs of BPF programs.
+helpers_pattern()
+{
+	{ cat /sys/kernel/debug/codetag/helpers; echo bpf_jit_alloc_exec; } |
+		sed 's/\*/.*/g; s/?/./g' | paste -s -d '|'
+}
+
+# At most 5 % of the memory in slabs and in pages on no reclaim list is charged to a line that
+# allocates for others, and to no caller of it. The command line has split these lines.
+helpers_share()
+{
+	kernel=$(($(kib MemTotal) - $(kib MemFree) - $(kib Active) - $(kib Inactive) - $(kib Unevictable)))
+	awk -v helper="^($(helpers_pattern))(_noprof)?\$" -v kernel=$kernel '
+		function function_of(tag) { sub(/.*func:/, "", tag); sub(/ .*/, "", tag); return tag }
+		FILENAME == "/proc/allocinfo" {
+			f = function_of($0)
+			if ($0 ~ /func:/ && f ~ helper) { all += $1; held[$0] = $1 }
+			next
+		}
+		/^#/ { frames = 0; next }
+		/^[0-9]/ { bytes = $1; f = function_of($0); frames = 0; next }
+		++frames == 2 && f ~ helper { named += bytes; of[f] += bytes }
+		END {
+			printf "%d KiB in slabs and on no list, helpers hold %d (%.1f %%), without a caller %d (%.1f %%)\n",
+				kernel, all / 1024, all / 10.24 / kernel,
+				(all - named) / 1024, (all - named) / 10.24 / kernel
+			for (line in held) {
+				f = function_of(line)
+				if (held[line] - of[f] > 100000)
+					printf "%d of %d without a caller: %s\n", held[line] - of[f], held[line], line
+			}
+			exit (all - named) / 10.24 / kernel > 5
+		}' /proc/allocinfo /sys/kernel/debug/codetag/contexts
+}
+
 left_behind()
 {
 	modprobe hold keep=1
@@ -294,6 +330,8 @@ work 'nftables and network namespaces' network
 work 'containers' container
 work 'a program for 32 bits uses the ioctls' for_32_bits
 work 'dm-crypt and LVM on a loop device' encrypted
+check 'at most 5 % is charged to lines that allocate for others' helpers_share
+sed 's/^/# /' /tmp/out
 work 'a call site is split by its callers' split
 work 'a module leaves memory behind' left_behind
 work 'stress-ng' stress
