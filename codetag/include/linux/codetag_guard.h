@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Guards at chosen call sites: KFENCE holds objects that the site allocates.
+ * Guards at chosen call sites: KFENCE holds objects that the site allocates, and its pages are
+ * kept for a while when they are freed.
  */
 #ifndef _LINUX_CODETAG_GUARD_H
 #define _LINUX_CODETAG_GUARD_H
@@ -11,6 +12,8 @@
 #include <linux/types.h>
 
 struct kmem_cache;
+struct page;
+struct pt_regs;
 
 #ifdef CONFIG_CODETAG_GUARD
 
@@ -21,6 +24,22 @@ struct kmem_cache;
 DECLARE_STATIC_KEY_FALSE(codetag_guards_key);
 
 void *codetag_guard_alloc(struct kmem_cache *s, size_t size, gfp_t flags);
+bool codetag_guard_page_keep(struct page *page, unsigned int order);
+bool codetag_guard_page_fault(unsigned long address, bool is_write, struct pt_regs *regs);
+void codetag_guard_page_free(struct page *page, unsigned int order); /* page_alloc.c */
+
+/**
+ * codetag_guard_keeps - does a guard keep pages that are about to be freed?
+ * @page:	the first
+ * @order:	their order
+ *
+ * Context: Any.
+ * Return: Whether it does: they are not to be freed then.
+ */
+static __always_inline bool codetag_guard_keeps(struct page *page, unsigned int order)
+{
+	return static_branch_unlikely(&codetag_guards_key) && codetag_guard_page_keep(page, order);
+}
 
 /**
  * codetag_guard_due - has the current call site a guard?
@@ -37,6 +56,13 @@ static __always_inline bool codetag_guard_due(void)
 #else /* CONFIG_CODETAG_GUARD */
 
 static inline bool codetag_guard_due(void) { return false; }
+static inline bool codetag_guard_keeps(struct page *page, unsigned int order) { return false; }
+
+static inline bool codetag_guard_page_fault(unsigned long address, bool is_write,
+					    struct pt_regs *regs)
+{
+	return false;
+}
 
 static inline void *codetag_guard_alloc(struct kmem_cache *s, size_t size, gfp_t flags)
 {

@@ -7,7 +7,8 @@
  * allocation and of the free. Other sites get no object because of it: the guard neither waits
  * for KFENCE's sample interval nor changes it.
  *
- * While the pool of KFENCE is used up, the site's objects come from their slab.
+ * While the pool of KFENCE is used up, the site's objects come from their slab. Pages are the
+ * matter of guard_page.c.
  */
 #define pr_fmt(fmt) "codetag: " fmt
 
@@ -23,10 +24,11 @@
 /**
  * struct codetag_guard - the guard of one call site
  * @armed:	the site
- * @rate:	KFENCE takes every one of so many objects
- * @passed:	objects that the site has allocated and that KFENCE could hold
- * @guarded:	objects that KFENCE took
- * @missed:	objects that KFENCE should have taken, but had no room, or was disabled by a warning
+ * @rate:	every one of so many objects, or allocations of pages, is taken
+ * @passed:	objects of the site that were allocated and that KFENCE could hold, and
+ *		allocations of pages that were freed
+ * @guarded:	objects that KFENCE took, and allocations of pages that were kept
+ * @missed:	those for which there was no room, or KFENCE was disabled by a warning
  *
  * The counts are atomic. The other members do not change.
  */
@@ -48,19 +50,19 @@ static struct codetag_guard *guard_of(struct codetag_armed *armed)
 /* ---- arming and disarming ------------------------------------------------------ */
 
 /**
- * codetag_guard_prepare - get the pool that guards need
+ * codetag_guard_prepare - get the memory that guards need
  *
- * A kernel that does not sample has no pool before the first guard.
+ * A kernel that does not sample has no pool of KFENCE before the first guard.
  *
  * Context: Process, with codetag_query_mutex held.
  * Return: 0, or an error with the reason in the kernel log.
  */
 int codetag_guard_prepare(void)
 {
-	int ret = kfence_prepare_chosen();
+	int ret = codetag_guard_page_prepare() ?: kfence_prepare_chosen();
 
 	if (ret)
-		pr_warn_ratelimited("control: cannot create the KFENCE pool for guards: error %d\n",
+		pr_warn_ratelimited("control: cannot get the memory that guards need: error %d\n",
 				    ret);
 	return ret;
 }
@@ -90,6 +92,21 @@ struct codetag_armed *codetag_guard_new(const struct codetag_info *info, unsigne
 
 /* ---- allocating ------------------------------------------------------------------ */
 
+static struct codetag_guard *find_guard(const struct codetag *ct)
+{
+	return guard_of(codetag_armed_find(&codetag_guards, ct));
+}
+
+static bool is_due(struct codetag_guard *guard)
+{
+	return atomic_long_inc_return(&guard->passed) % guard->rate == 0;
+}
+
+static void count(struct codetag_guard *guard, bool taken)
+{
+	atomic_long_inc(taken ? &guard->guarded : &guard->missed);
+}
+
 /**
  * codetag_guard_alloc - allocate an object for a call site with a guard
  * @s:		the cache
@@ -105,13 +122,64 @@ void *codetag_guard_alloc(struct kmem_cache *s, size_t size, gfp_t flags)
 	void *object = NULL;
 
 	rcu_read_lock();
-	guard = guard_of(codetag_armed_find(&codetag_guards, &alloc_tag_current()->ct));
-	if (guard && atomic_long_inc_return(&guard->passed) % guard->rate == 0) {
+	guard = find_guard(&alloc_tag_current()->ct);
+	if (guard && is_due(guard)) {
 		object = kfence_alloc_chosen(s, size, flags);
-		atomic_long_inc(object ? &guard->guarded : &guard->missed);
+		count(guard, object);
 	}
 	rcu_read_unlock();
 	return object;
+}
+
+/**
+ * codetag_guard_due_now - pages of a call site with a guard are freed: are they to be kept?
+ * @ct:		tag of the site
+ * @name:	name of the site, on return
+ *
+ * Context: Any but NMI, under RCU, which keeps the name.
+ * Return: Whether they are; codetag_guard_count() is to follow then.
+ */
+bool codetag_guard_due_now(const struct codetag *ct, const char **name)
+{
+	struct codetag_guard *guard = find_guard(ct);
+
+	/* As long as RCU finds it, the tag is there, too. */
+	if (!guard || !(READ_ONCE(ct->fault) & CODETAG_ARMED_GUARD))
+		return false;
+	*name = guard->armed.name;
+	return is_due(guard);
+}
+
+/**
+ * codetag_guard_armed - has a call site a guard now?
+ * @ct: its tag, which may be gone
+ *
+ * Context: Any but NMI.
+ * Return: Whether it has.
+ */
+bool codetag_guard_armed(const struct codetag *ct)
+{
+	bool armed;
+
+	rcu_read_lock();
+	armed = find_guard(ct) && READ_ONCE(ct->fault) & CODETAG_ARMED_GUARD;
+	rcu_read_unlock();
+	return armed;
+}
+
+/**
+ * codetag_guard_count - count pages that are due
+ * @ct:		tag of their call site
+ * @taken:	they are kept
+ *
+ * Context: As codetag_guard_due_now().
+ */
+void codetag_guard_count(const struct codetag *ct, bool taken)
+{
+	struct codetag_guard *guard = find_guard(ct);
+
+	if (guard)
+		count(guard, taken);
 }
 
 /* ---- reports --------------------------------------------------------------------- */

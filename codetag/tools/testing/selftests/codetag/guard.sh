@@ -1,11 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 # Guards: KFENCE takes every Nth object of a chosen line and of no other, without a sample
-# interval. It reports an access to such an object after its free or behind its end.
+# interval. It reports an access to such an object after its free or behind its end. Of a chosen
+# line's pages every Nth allocation is kept for a while after its free, and an access is reported.
 # guest: own
 # store: any
 # tcg: single
-# allow: BUG: KFENCE: (use-after-free read in run_late|memory corruption in run_beyond)
+# allow: BUG: KFENCE: (use-after-free read in run_late|memory corruption in run_beyond)|BUG: freed pages: (read|write|written) after free
 . "$(dirname "$0")/codetag.inc"
 
 CONTROL=$DEBUGFS/codetag/control
@@ -50,7 +51,7 @@ fi
 # A kernel that samples has a pool already.
 interval=$(cat $INTERVAL)
 [ "$interval" = 0 ] || echo 0 >$INTERVAL
-plan 45
+plan 55
 
 equal "a bad rate" "Invalid argument" "$(refused 'func x guard rate=0')"
 equal "a bad word" "Invalid argument" "$(refused 'func x guard=on')"
@@ -111,7 +112,39 @@ echo 'func run_large guard; func run_pages guard' >$CONTROL
 equal "none that is larger than a page" 0 "$(taken large 20)"
 equal "no pages" 0 "$(taken pages 20)"
 equal "large objects do not pass the guard" "0 0 0 1 armed" "$(counts run_large)"
-equal "nor do pages" "0 0 0 1 armed" "$(counts run_pages)"
+equal "pages are kept when they are freed" "20 20 0 1 armed" "$(counts run_pages)"
+
+# kept: bytes of pages that guards keep
+kept()
+{
+	awk '/mm\/codetag\/guard_page.c:.* func:keep/ { n += $1 } END { print n + 0 }' $ALLOCINFO
+}
+
+page=$(getconf PAGESIZE 2>/dev/null || echo 4096)
+equal "they are charged to the guards" $((20 * page)) "$(kept)"
+audited "audit while pages are kept"
+echo 'func suspect_pages guard rate=10' >$CONTROL
+taken pages_late 100 >/dev/null
+equal "every tenth allocation of pages" "100 10 0 10 armed" "$(counts suspect_pages)"
+got=$(dmesg | grep -c 'BUG: freed pages: read after free in run_pages_late')
+[ "$got" -ge 1 ]
+check "a read after free is reported" $? "$got reports; $(dmesg | tail -n 5)"
+dmesg | grep -A2 'BUG: freed pages: read after free' | grep -q "At byte $((page + 100)) of $((2 * page)) that .*func:suspect_pages had"
+check "with the byte and the line" $? "$(dmesg | grep -A9 'BUG: freed pages' | head -n 12)"
+dmesg | grep -A9 'BUG: freed pages: read after free' | grep -q 'run_pages_late+'
+check "and the stack of the free" $? "$(dmesg | grep -A12 'BUG: freed pages' | head -n 14)"
+echo 'func suspect_pages guard' >$CONTROL
+taken pages_soon 5 >/dev/null
+equal "all of five are kept" "5 5 0 1 armed" "$(counts suspect_pages)"
+echo 'func *_pages guard=off' >$CONTROL
+for _ in 1 2 3 4 5 6 7 8 9 10; do
+	[ "$(kept)" -eq 0 ] && break
+	sleep 1
+done
+equal "without a guard nothing is kept" 0 "$(kept)"
+got=$(dmesg | grep -cE 'BUG: freed pages: (written after free|write after free in run_pages_soon)')
+equal "each write at once is found" 5 "$got"
+audited "audit after that"
 
 # A fault and a guard, each with its own off
 if [ -e $DEBUGFS/codetag/faults ]; then

@@ -7,10 +7,13 @@
  * COMMAND and a number of objects. "suspect" and "other" allocate and free at their line. "late"
  * is suspect's line, and reads an object that was freed; "beyond" writes behind an object.
  * "hold" keeps its allocations at a line of its own until "drop". "bulk" takes objects of a
- * cache, 16 at once. "large" and "pages" ask for more than KFENCE can hold.
+ * cache, 16 at once. "large" and "pages" ask for more than KFENCE can hold. "pages_late" reads
+ * pages some time after they were freed. "pages_soon" writes to them at once: only with a guard
+ * that keeps them all.
  *
  * The parameter "taken" says how many of the objects of the last command KFENCE held.
  */
+#include <linux/delay.h>
 #include <linux/gfp.h>
 #include <linux/kfence.h>
 #include <linux/module.h>
@@ -119,6 +122,34 @@ static int run_pages(void)
 	return 0;
 }
 
+static noinline char *suspect_pages(void)
+{
+	return (char *)__get_free_pages(GFP_KERNEL, 1);
+}
+
+static int run_pages_late(void)
+{
+	char *p = suspect_pages();
+
+	free_pages((unsigned long)p, 1);
+	/* Until the pages are unmapped */
+	msleep(20);
+	OPTIMIZER_HIDE_VAR(p);
+	return p ? READ_ONCE(p[PAGE_SIZE + SIZE]) & 0 : -ENOMEM;
+}
+
+static int run_pages_soon(void)
+{
+	char *p = suspect_pages();
+
+	if (!p)
+		return -ENOMEM;
+	free_pages((unsigned long)p, 1);
+	OPTIMIZER_HIDE_VAR(p);
+	WRITE_ONCE(p[SIZE], 1);
+	return 0;
+}
+
 static const struct command {
 	const char *name;
 	int (*run)(void);
@@ -126,6 +157,7 @@ static const struct command {
 	{ "suspect", run_suspect }, { "other", run_other }, { "late", run_late },
 	{ "beyond", run_beyond }, { "hold", run_hold }, { "drop", run_drop },
 	{ "bulk", run_bulk }, { "large", run_large }, { "pages", run_pages },
+	{ "pages_late", run_pages_late }, { "pages_soon", run_pages_soon },
 };
 
 static int set_run(const char *val, const struct kernel_param *kp)
