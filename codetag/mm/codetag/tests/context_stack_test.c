@@ -177,6 +177,144 @@ static void helpers_change(struct kunit *test)
 		kfree(object[i]);
 }
 
+#if defined(CODETAG_FRAMES_SIZED) || defined(CODETAG_FRAMES_LINKED)
+
+/* The stack of value_of_caller(), and how much of it there is */
+static unsigned long stack_there[CODETAG_STACK_ENTRIES];
+static unsigned int nr_there;
+
+static noinline u64 value_of_caller(const struct codetag_site *site)
+{
+	u64 value;
+
+	nr_there = stack_trace_save(stack_there, ARRAY_SIZE(stack_there), 0);
+	preempt_disable();
+	value = codetag_caller_value(site);
+	preempt_enable();
+	return value;
+}
+
+static noinline u64 calls_allocator(const struct codetag_site *site)
+{
+	u64 value = value_of_caller(site);
+
+	OPTIMIZER_HIDE_VAR(value);
+	return value;
+}
+
+static noinline u64 calls_site(const struct codetag_site *site)
+{
+	u64 value = calls_allocator(site);
+
+	OPTIMIZER_HIDE_VAR(value);
+	return value;
+}
+
+static noinline u64 calls_helper(const struct codetag_site *site)
+{
+	u64 value = calls_site(site);
+
+	OPTIMIZER_HIDE_VAR(value);
+	return value;
+}
+
+/* The first frame of stack_there that is in a function. */
+static unsigned int frame_of(struct kunit *test, const char *name)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr_there && !is_in(stack_there[i], name); i++)
+		;
+	KUNIT_ASSERT_LT_MSG(test, i + 1, nr_there, "%s", name);
+	return i;
+}
+
+/* What the slow way does for each frame that it passes. */
+static void learn_there(void)
+{
+	unsigned int i;
+
+	preempt_disable();
+	for (i = 0; i < nr_there; i++)
+		codetag_is_helper(stack_there[i]);
+	preempt_enable();
+}
+
+/* The caller is found without the unwinder, as soon as all on the way to it is known. */
+static void caller_value(struct kunit *test)
+{
+	struct codetag_site *site = kunit_kzalloc(test, sizeof(*site), GFP_KERNEL);
+	unsigned int at;
+
+	need_stacks(test);
+
+	KUNIT_ASSERT_NOT_NULL(test, site);
+	codetag_helpers_forget();
+	KUNIT_EXPECT_EQ(test, calls_helper(site), 0);
+	at = frame_of(test, "calls_allocator");
+	site->calls[0] = 1;
+	site->calls[1] = stack_there[at];
+	KUNIT_EXPECT_EQ(test, calls_helper(site), 0);
+
+	learn_there();
+	KUNIT_EXPECT_EQ(test, calls_helper(site), 0);
+	preempt_disable();
+	codetag_code_is_call(stack_there[at]);
+	preempt_enable();
+	KUNIT_EXPECT_EQ(test, calls_helper(site), codetag_lookup_caller(1, stack_there[at + 1]));
+
+	/* A call of another site alone is none of this one. */
+	site->calls[1] = 0;
+	KUNIT_EXPECT_EQ(test, calls_helper(site), 0);
+	site->calls[0] = stack_there[at];
+	KUNIT_EXPECT_EQ(test, calls_helper(site), codetag_lookup_caller(0, stack_there[at + 1]));
+
+	/* A new list of helpers: nothing is known, and then there is a helper to pass. */
+	change_helpers(test, "calls_site", 0);
+	KUNIT_EXPECT_EQ(test, calls_helper(site), 0);
+	learn_there();
+	preempt_disable();
+	codetag_code_is_call(stack_there[at]);
+	preempt_enable();
+	KUNIT_EXPECT_TRUE(test, is_in(stack_there[at + 2], "calls_helper"));
+	KUNIT_EXPECT_EQ(test, calls_helper(site), codetag_lookup_caller(0, stack_there[at + 2]));
+	change_helpers(test, "-calls_site", 0);
+}
+
+#else
+
+static void caller_value(struct kunit *test)
+{
+	kunit_skip(test, "callers are found by the unwinder alone");
+}
+
+#endif
+
+/* More addresses than the table has places: one that is known is never taken for another. */
+static void known_code(struct kunit *test)
+{
+	enum { NR = 4 << CODETAG_CODE_BITS };
+	unsigned long begin = (unsigned long)known_code, code;
+	unsigned int i, known = 0;
+
+	codetag_helpers_forget();
+	KUNIT_EXPECT_EQ(test, codetag_code_known(begin + 1), 0);
+	preempt_disable();
+	for (i = 1; i <= NR; i++)
+		codetag_is_helper(begin + i);
+	for (i = 1; i <= NR; i++) {
+		code = codetag_code_known(begin + i);
+		known += !!code;
+		if (code && !codetag_code_is_at(code, begin + i))
+			break;
+	}
+	preempt_enable();
+	KUNIT_EXPECT_EQ(test, i, NR + 1);
+	KUNIT_EXPECT_GT(test, known, 1 << CODETAG_CODE_BITS);
+	KUNIT_EXPECT_LE(test, known, CODETAG_CODE_WAYS << CODETAG_CODE_BITS);
+	codetag_helpers_forget();
+}
+
 /* Whatever way the allocator takes, the stack is the same: it begins with the site. */
 static void stack_of_any_way(struct kunit *test)
 {
@@ -374,6 +512,8 @@ static struct kunit_case context_stack_cases[] = {
 	KUNIT_CASE(by_stack),
 	KUNIT_CASE(by_caller),
 	KUNIT_CASE(helpers_change),
+	KUNIT_CASE(caller_value),
+	KUNIT_CASE(known_code),
 	KUNIT_CASE(stack_of_any_way),
 	KUNIT_CASE(walked),
 	KUNIT_CASE(several_calls),
