@@ -26,12 +26,17 @@ DECLARE_STATIC_KEY_FALSE(codetag_guards_key);
 void *codetag_guard_alloc(struct kmem_cache *s, size_t size, gfp_t flags);
 bool codetag_guard_page_keep(struct page *page, unsigned int order);
 bool codetag_guard_page_fault(unsigned long address, bool is_write, struct pt_regs *regs);
-void codetag_guard_page_free(struct page *page, unsigned int order); /* page_alloc.c */
+
+/* page_alloc.c */
+void codetag_guard_page_free(struct page *page, unsigned int order);
+void codetag_guard_check_pages(bool on);
 
 /**
  * codetag_guard_keeps - does a guard keep pages that are about to be freed?
  * @page:	the first
  * @order:	their order
+ *
+ * Asked only where pages are checked, which codetag_guard_check_pages() switches on.
  *
  * Context: Any.
  * Return: Whether it does: they are not to be freed then.

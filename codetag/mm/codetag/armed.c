@@ -205,12 +205,18 @@ void codetag_forget_gone(struct codetag_armory *armory)
 void codetag_armory_switch(struct codetag_armory *armory)
 {
 	static DEFINE_MUTEX(switch_mutex);
+	bool on;
 
 	mutex_lock(&switch_mutex);
-	if (READ_ONCE(armory->nr))
-		static_branch_enable(armory->key);
-	else
-		static_branch_disable(armory->key);
+	on = READ_ONCE(armory->nr);
+	if (on != static_key_enabled(armory->key)) {
+		if (on)
+			static_branch_enable(armory->key);
+		else
+			static_branch_disable(armory->key);
+		if (armory->switched)
+			armory->switched(on);
+	}
 	mutex_unlock(&switch_mutex);
 }
 

@@ -42,6 +42,7 @@ struct codetag_armed {
  * struct codetag_armory - everything of one kind that is armed
  * @bit:	bit of codetag.fault that makes allocators look here
  * @key:	on while anything is armed
+ * @switched:	called when @key changes; or NULL
  * @free:	frees one of them
  * @show:	prints one that is armed, as a query would arm it
  * @show_counts:	prints the counts of one, "armed" or "unloaded", and its name
@@ -54,6 +55,7 @@ struct codetag_armed {
 struct codetag_armory {
 	u8 bit;
 	struct static_key_false *key;
+	void (*switched)(bool on);
 	void (*free)(struct codetag_armed *armed);
 	void (*show)(struct seq_file *m, struct codetag_armed *armed);
 	void (*show_counts)(struct seq_file *m, struct codetag_armed *armed, const char *state);
