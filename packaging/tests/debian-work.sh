@@ -172,8 +172,8 @@ helpers_pattern()
 		sed 's/\*/.*/g; s/?/./g' | paste -s -d '|'
 }
 
-# At most 5 % of the memory in slabs and in pages on no reclaim list is charged to a line that
-# allocates for others, and to no caller of it. The command line has split these lines.
+# At most 5 % of the memory in slabs and in pages on no reclaim list is charged to helpers without a
+# caller. The command line has split the largest.
 helpers_share()
 {
 	kernel=$(($(kib MemTotal) - $(kib MemFree) - $(kib Active) - $(kib Inactive) - $(kib Unevictable)))

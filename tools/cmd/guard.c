@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* codetag guard: let KFENCE take objects of chosen call sites. */
+/* codetag guard: let KFENCE take objects of chosen call sites, and keep their freed pages. */
 #include <argp.h>
 
 #include "armed.h"
@@ -10,7 +10,7 @@
 static const struct argp_option options[] = {
 	{ "off", ARMED_OFF, NULL, 0, "Remove the guards of the chosen call sites", 1 },
 	{ "list", ARMED_LIST, NULL, 0,
-	  "List the guards, and how many objects KFENCE took", 1 },
+	  "List the guards, and how many objects and pages they took", 1 },
 	{ "csv", ARMED_CSV, NULL, 0, "With --list: write CSV", 1 },
 	{ "rate", ARMED_SETTING, "N", 0, "KFENCE takes every Nth object (default: 1)", 2 },
 	{ 0 }
@@ -27,13 +27,14 @@ static const struct table_column columns[] = {
 
 static const struct argp argp = {
 	options, armed_parse, "QUERY…\n--all\n--list [QUERY…]",
-	"Guards the slab objects of the chosen call sites. The kernel's log reports an access to "
+	"Guards the slab objects and pages of the chosen call sites. The kernel's log reports an access to "
 	"such an object after its free at once. It reports a write beyond the end when the object "
 	"is freed, or at once if the write leaves the page. The kernel needs CONFIG_CODETAG_GUARD."
 	"\vKFENCE takes the guarded objects, up to the size of a page; it need not be sampling. "
 	"Its pool has CONFIG_KFENCE_NUM_OBJECTS objects (255 by default). While the pool is "
 	"used up, objects are not guarded and count as missed: choose few call sites, or a "
-	"larger rate. The kernel remembers a query that names a module, and applies it whenever "
+	"larger rate. Of pages, every Nth allocation is kept for 30 seconds when it is freed. An "
+	"access to it is reported, on x86 and arm64 at once. The kernel remembers a query that names a module, and applies it whenever "
 	"that module is loaded, see codetag remembered. The columns of --list are passed, guarded, "
 	"missed, rate, state, name, file, line, module and func.\n\n"
 	"Examples:\n"

@@ -2,8 +2,8 @@
 /*
  * Guards at call sites that allocate pages: every Nth allocation that is freed is kept for a
  * while before anybody can get it again. It is filled with a pattern, and unmapped where the
- * architecture can. An access to it is a page fault, which is reported; so is a write that
- * went unseen, through another mapping or before the pages were unmapped.
+ * architecture can. An access to it is a page fault, which is reported. A write
+ * can go unseen, through another mapping or before the pages are unmapped. The pattern shows it.
  *
  * Pages that are kept are still allocated as far as the page allocator knows. They are charged
  * to a line of this file. A worker unmaps them, and frees them after KEEP_SECONDS or when there

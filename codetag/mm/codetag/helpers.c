@@ -108,7 +108,7 @@ static bool is_helper(unsigned long entry)
 	return is_helper_name(name);
 }
 
-/* See codetag_code_size(). Not of code that comes and goes without a word, such as BPF programs. */
+/* See codetag_code_size(). Not of code that nobody says is gone, such as BPF programs. */
 static unsigned long frame_size(unsigned long entry)
 {
 	unsigned long size = 0;

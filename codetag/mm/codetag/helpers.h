@@ -22,15 +22,15 @@
 #endif
 
 /*
- * What is known of the code at a return address is one word:
+ * One word says what is known of the code at a return address:
  *
  *	   63     62   61        48 47                               0
  *	+--------+------+------------+-----------------------------------+
  *	| helper | call | frame size | low bits of the return address    |
  *	+--------+------+------------+-----------------------------------+
  *
- * A call is one of a site that is split by its callers. The size of a frame is in words: so far
- * is the stack pointer of its function from that of the caller. It is 0 if it is not known or
+ * A call is one of a site that is split by its callers. The size of a frame is the distance of
+ * the stack pointer of its function from that of the caller, in words. It is 0 if it is not known or
  * not constant, and 1 where frames are linked. The other bits of an address are the same in all
  * code. 32-bit kernels have only the highest bit, the helper.
  */

@@ -229,7 +229,7 @@ static unsigned int frame_of(struct kunit *test, const char *name)
 	return i;
 }
 
-/* What the slow way does for each frame that it passes. */
+/* As the slow way does it for each frame that it passes. */
 static void learn_there(void)
 {
 	unsigned int i;
