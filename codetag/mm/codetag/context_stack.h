@@ -86,6 +86,8 @@ static __always_inline unsigned int codetag_stack_save(struct codetag_site *site
 
 /* ---- the caller alone ---------------------------------------------------------- */
 
+#ifdef CONFIG_CODETAG_CONTEXTS
+
 /* Bits of a lookup key: the calls of its site and the addresses of code that it tells apart */
 #define CODETAG_CALLER_BITS	40
 
@@ -184,7 +186,11 @@ static __always_inline u64 codetag_caller_value(const struct codetag_site *site)
 {
 	const unsigned long own = (unsigned long)__builtin_frame_address(0);
 	struct codetag_frame frame = {
-		.at = IS_ENABLED(CODETAG_FRAMES_SIZED) ? own + 2 * sizeof(long) : own,
+#ifdef CODETAG_FRAMES_SIZED
+		.at = own + 2 * sizeof(long),
+#else
+		.at = own,
+#endif
 		.entry = codetag_frame_entry(own + sizeof(long)),
 	};
 	unsigned int call = CODETAG_SITE_CALLS, i;
@@ -238,6 +244,8 @@ codetag_context_of_caller(const struct codetag_site *site)
 
 	return caller ? codetag_context_find(site->lookup_key ^ caller) : NULL;
 }
+
+#endif /* CONFIG_CODETAG_CONTEXTS */
 
 /* ---- as text ------------------------------------------------------------------- */
 

@@ -50,24 +50,6 @@ static struct codetag_guard *guard_of(struct codetag_armed *armed)
 /* ---- arming and disarming ------------------------------------------------------ */
 
 /**
- * codetag_guard_prepare - get the memory that guards need
- *
- * A kernel that does not sample has no pool of KFENCE before the first guard.
- *
- * Context: Process, with codetag_query_mutex held.
- * Return: 0, or an error with the reason in the kernel log.
- */
-int codetag_guard_prepare(void)
-{
-	int ret = codetag_guard_page_prepare() ?: kfence_prepare_chosen();
-
-	if (ret)
-		pr_warn_ratelimited("control: cannot get the memory that guards need: error %d\n",
-				    ret);
-	return ret;
-}
-
-/**
  * codetag_guard_new - prepare a guard for a call site
  * @info:	the site
  * @rate:	KFENCE takes every one of so many objects

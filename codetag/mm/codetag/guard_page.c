@@ -112,13 +112,7 @@ static void start_worker(struct irq_work *work)
 
 static DEFINE_IRQ_WORK(worker_starter, start_worker);
 
-/**
- * codetag_guard_page_prepare - get the memory for pages that are to be kept
- *
- * Context: Process, with codetag_query_mutex held.
- * Return: 0, or -ENOMEM.
- */
-int codetag_guard_page_prepare(void)
+static int make_places(void)
 {
 	struct kept *places;
 
@@ -129,6 +123,24 @@ int codetag_guard_page_prepare(void)
 		return -ENOMEM;
 	smp_store_release(&kept, places);	/* pairs with codetag_guard_page_keep() */
 	return 0;
+}
+
+/**
+ * codetag_guard_prepare - get the memory that guards need
+ *
+ * A kernel that does not sample has no pool of KFENCE before the first guard.
+ *
+ * Context: Process, with codetag_query_mutex held.
+ * Return: 0, or an error with the reason in the kernel log.
+ */
+int codetag_guard_prepare(void)
+{
+	int ret = make_places() ?: kfence_prepare_chosen();
+
+	if (ret)
+		pr_warn_ratelimited("control: cannot get the memory that guards need: error %d\n",
+				    ret);
+	return ret;
 }
 
 /* ---- the mapping ----------------------------------------------------------------- */
@@ -250,7 +262,7 @@ bool codetag_guard_page_keep(struct page *page, unsigned int order)
 	const char *name;
 	struct codetag *ct;
 
-	/* pairs with codetag_guard_page_prepare() */
+	/* pairs with make_places() */
 	if (!smp_load_acquire(&kept) || !mem_alloc_profiling_enabled() || in_nmi() ||
 	    PageHighMem(page) || PageHWPoison(page) || order > KEPT_ORDER_MAX ||
 	    !page_tag_has_place(page))
@@ -367,7 +379,7 @@ static void release(struct kept *place)
 		protect(place, false);
 	other = memchr_inv(kasan_reset_tag(start), PAGE_POISON, PAGE_SIZE << place->order);
 	if (other && may_report(place))
-		report(place, "written after free, through another mapping or before they were unmapped",
+		report(place, "written after free, by another mapping or while they were mapped",
 		       NULL, other - start, NULL);
 	place->since = jiffies;
 	codetag_guard_page_free(place->page, place->order);

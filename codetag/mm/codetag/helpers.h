@@ -30,9 +30,9 @@
  *	+--------+------+------------+-----------------------------------+
  *
  * A call is one of a site that is split by its callers. The size of a frame is the distance of
- * the stack pointer of its function from that of the caller, in words. It is 0 if it is not known or
- * not constant, and 1 where frames are linked. The other bits of an address are the same in all
- * code. 32-bit kernels have only the highest bit, the helper.
+ * the stack pointer of its function from that of the caller, in words. It is 0 if it is not
+ * known or not constant, and 1 where frames are linked. The other bits of an address are the
+ * same in all code. 32-bit kernels have only the highest bit, the helper.
  */
 #define CODETAG_CODE_HELPER	BIT(BITS_PER_LONG - 1)
 #define CODETAG_CODE_CALL	(BITS_PER_LONG == 64 ? BIT_ULL(62) : 0)
