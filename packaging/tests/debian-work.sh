@@ -184,8 +184,8 @@ helpers_share()
 			if ($0 ~ /func:/ && f ~ helper) { all += $1; held[$0] = $1 }
 			next
 		}
-		/^#/ { frames = 0; next }
-		/^[0-9]/ { bytes = $1; f = function_of($0); frames = 0; next }
+		/^#/ { next }
+		/ func:/ { bytes = $1; f = function_of($0); frames = 0; next }
 		++frames == 2 && f ~ helper { named += bytes; of[f] += bytes }
 		END {
 			printf "%d KiB in slabs and on no list, helpers hold %d (%.1f %%), without a caller %d (%.1f %%)\n",

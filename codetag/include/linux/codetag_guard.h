@@ -28,7 +28,6 @@ bool codetag_guard_page_keep(struct page *page, unsigned int order);
 bool codetag_guard_page_fault(unsigned long address, bool is_write, struct pt_regs *regs);
 
 /* page_alloc.c */
-void codetag_guard_page_free(struct page *page, unsigned int order);
 void codetag_guard_check_pages(bool on);
 
 /**

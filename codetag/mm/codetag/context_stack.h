@@ -164,7 +164,10 @@ static __always_inline bool codetag_frame_up(struct codetag_frame *frame, unsign
 	if (unlikely(at <= frame->at || at % sizeof(long)))
 		return false;
 #endif
-	/* A stack is as large as this and aligned to it. */
+	/*
+	 * What is beyond is not the stack of a task. On others this goes to the unwinder too often,
+	 * since they need not be aligned; sizes and links never lead out of a stack.
+	 */
 	if (unlikely((entry_at ^ frame->at) & ~(THREAD_SIZE - 1UL)))
 		return false;
 	frame->at = at;

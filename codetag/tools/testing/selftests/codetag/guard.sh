@@ -6,7 +6,7 @@
 # guest: own
 # store: any
 # tcg: single
-# allow: BUG: KFENCE: (use-after-free read in run_late|memory corruption in run_beyond)|BUG: freed pages: (read|write|written) after free
+# allow: BUG: KFENCE: (use-after-free read in run_late|memory corruption in run_beyond)|BUG: freed pages: (read after free|write after free|written after free|freed again)
 . "$(dirname "$0")/codetag.inc"
 
 CONTROL=$DEBUGFS/codetag/control
@@ -51,7 +51,7 @@ fi
 # A kernel that samples has a pool already.
 interval=$(cat $INTERVAL)
 [ "$interval" = 0 ] || echo 0 >$INTERVAL
-plan 55
+plan 57
 
 equal "a bad rate" "Invalid argument" "$(refused 'func x guard rate=0')"
 equal "a bad word" "Invalid argument" "$(refused 'func x guard=on')"
@@ -117,7 +117,7 @@ equal "pages are kept when they are freed" "20 20 0 1 armed" "$(counts run_pages
 # kept: bytes of pages that guards keep
 kept()
 {
-	awk '/mm\/codetag\/guard_page.c:.* func:keep/ { n += $1 } END { print n + 0 }' $ALLOCINFO
+	awk '/mm\/codetag\/guard_page.c:.* func:pages_kept/ { n += $1 } END { print n + 0 }' $ALLOCINFO
 }
 
 page=$(getconf PAGESIZE 2>/dev/null || echo 4096)
@@ -136,13 +136,18 @@ check "and the stack of the free" $? "$(dmesg | grep -A12 'BUG: freed pages' | h
 echo 'func suspect_pages guard' >$CONTROL
 taken pages_soon 5 >/dev/null
 equal "all of five are kept" "5 5 0 1 armed" "$(counts suspect_pages)"
-echo 'func *_pages guard=off' >$CONTROL
+taken pages_twice 2 >/dev/null
+equal "two second frees are reported" 2 "$(dmesg | grep -c 'BUG: freed pages: freed again')"
+audited "audit after these"
+# The guards' own line, too: what it gives back is not kept once more.
+echo 'file mm/codetag/guard_page.c guard; func *_pages guard=off' >$CONTROL
 for _ in 1 2 3 4 5 6 7 8 9 10; do
 	[ "$(kept)" -eq 0 ] && break
 	sleep 1
 done
 equal "without a guard nothing is kept" 0 "$(kept)"
 got=$(dmesg | grep -cE 'BUG: freed pages: (written after free|write after free in run_pages_soon)')
+echo 'file mm/codetag/guard_page.c guard=off' >$CONTROL
 equal "each write at once is found" 5 "$got"
 audited "audit after that"
 

@@ -8,8 +8,8 @@
  * is suspect's line, and reads an object that was freed; "beyond" writes behind an object.
  * "hold" keeps its allocations at a line of its own until "drop". "bulk" takes objects of a
  * cache, 16 at once. "large" and "pages" ask for more than KFENCE can hold. "pages_late" reads
- * pages some time after they were freed. "pages_soon" writes to them at once: only with a guard
- * that keeps them all.
+ * pages some time after they were freed. "pages_soon" writes to them at once, and "pages_twice"
+ * frees them again: only with a guard that keeps them all.
  *
  * The parameter "taken" says how many of the objects of the last command KFENCE held.
  */
@@ -150,6 +150,19 @@ static int run_pages_soon(void)
 	return 0;
 }
 
+/* Only with a guard that keeps them all: it reports the second free and ignores it. */
+static int run_pages_twice(void)
+{
+	char *p = suspect_pages();
+
+	if (!p)
+		return -ENOMEM;
+	free_pages((unsigned long)p, 1);
+	OPTIMIZER_HIDE_VAR(p);
+	free_pages((unsigned long)p, 1);
+	return 0;
+}
+
 static const struct command {
 	const char *name;
 	int (*run)(void);
@@ -158,6 +171,7 @@ static const struct command {
 	{ "beyond", run_beyond }, { "hold", run_hold }, { "drop", run_drop },
 	{ "bulk", run_bulk }, { "large", run_large }, { "pages", run_pages },
 	{ "pages_late", run_pages_late }, { "pages_soon", run_pages_soon },
+	{ "pages_twice", run_pages_twice },
 };
 
 static int set_run(const char *val, const struct kernel_param *kp)
