@@ -12,7 +12,7 @@ static const struct argp_option options[] = {
 	{ "list", ARMED_LIST, NULL, 0,
 	  "List the guards, and how many objects and pages they took", 1 },
 	{ "csv", ARMED_CSV, NULL, 0, "With --list: write CSV", 1 },
-	{ "rate", ARMED_SETTING, "N", 0, "KFENCE takes every Nth object (default: 1)", 2 },
+	{ "rate", ARMED_SETTING, "N", 0, "Take every Nth object or allocation of pages (default: 1)", 2 },
 	{ 0 }
 };
 
@@ -33,8 +33,8 @@ static const struct argp argp = {
 	"\vKFENCE takes the guarded objects, up to the size of a page; it need not be sampling. "
 	"Its pool has CONFIG_KFENCE_NUM_OBJECTS objects (255 by default). While the pool is "
 	"used up, objects are not guarded and count as missed: choose few call sites, or a "
-	"larger rate. Of pages, every Nth allocation is kept for 30 seconds when it is freed. An "
-	"access to it is reported, on x86 and arm64 at once. The kernel remembers a query that names a module, and applies it whenever "
+	"larger rate. Of pages, every Nth allocation is kept for at most 30 seconds when it is "
+	"freed. An access to it is reported, on x86 and arm64 at once. The kernel remembers a query that names a module, and applies it whenever "
 	"that module is loaded, see codetag remembered. The columns of --list are passed, guarded, "
 	"missed, rate, state, name, file, line, module and func.\n\n"
 	"Examples:\n"

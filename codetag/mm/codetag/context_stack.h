@@ -165,8 +165,8 @@ static __always_inline bool codetag_frame_up(struct codetag_frame *frame, unsign
 		return false;
 #endif
 	/*
-	 * What is beyond is not the stack of a task. On others this goes to the unwinder too often,
-	 * since they need not be aligned; sizes and links never lead out of a stack.
+	 * Stay on the stack of a task, which is aligned to its size. Those of interrupts need not be:
+	 * there this leaves more to the unwinder. Sizes and links alone never lead out of a stack.
 	 */
 	if (unlikely((entry_at ^ frame->at) & ~(THREAD_SIZE - 1UL)))
 		return false;

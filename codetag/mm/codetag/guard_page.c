@@ -543,7 +543,7 @@ static void guard_page_work(struct work_struct *work)
 
 /* ---- hibernation ------------------------------------------------------------------- */
 
-/* What saves memory maps unmapped pages in its own way: give them all back before. */
+/* Saving memory maps unmapped pages, and leaves them without write access: give all back before. */
 static int pm_notify(struct notifier_block *nb, unsigned long event, void *unused)
 {
 	if (event == PM_POST_HIBERNATION || event == PM_POST_RESTORE)
