@@ -165,8 +165,9 @@ static __always_inline bool codetag_frame_up(struct codetag_frame *frame, unsign
 		return false;
 #endif
 	/*
-	 * Stay on the stack of a task, which is aligned to its size. Those of interrupts need not be:
-	 * there this leaves more to the unwinder. Sizes and links alone never lead out of a stack.
+	 * Stay on the stack of a task, which is aligned to its size. Those of interrupts need
+	 * not be: there this leaves more to the unwinder. Sizes and links alone never lead out
+	 * of a stack.
 	 */
 	if (unlikely((entry_at ^ frame->at) & ~(THREAD_SIZE - 1UL)))
 		return false;

@@ -148,7 +148,7 @@ static int make_places(void)
 		kvfree(places);
 		return -ENOMEM;
 	}
-	smp_store_release(&kept, places);	/* pairs with codetag_guard_page_keep() */
+	smp_store_release(&kept, places);	/* pairs with those who look */
 	return 0;
 }
 
@@ -392,7 +392,7 @@ bool codetag_guard_page_fault(unsigned long address, bool is_write, struct pt_re
 {
 	struct kept place;
 
-	/* The lock may be held by what was interrupted. */
+	/* The lock may be held by what was interrupted. Pairs with make_places(). */
 	if (!smp_load_acquire(&kept) || in_nmi() || !virt_addr_valid((void *)address) ||
 	    !copy_place(virt_to_page((void *)address), true, is_write, &place))
 		return false;
@@ -554,7 +554,7 @@ static int pm_notify(struct notifier_block *nb, unsigned long event, void *unuse
 	raw_spin_lock_irq(&kept_lock);
 	WRITE_ONCE(hibernates, true);
 	raw_spin_unlock_irq(&kept_lock);
-	if (smp_load_acquire(&kept)) {
+	if (smp_load_acquire(&kept)) {	/* pairs with make_places() */
 		mod_delayed_work(worker_queue, &worker, 0);
 		flush_delayed_work(&worker);
 	}
