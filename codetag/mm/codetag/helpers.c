@@ -108,6 +108,7 @@ static bool is_helper(unsigned long entry)
 	return is_helper_name(name);
 }
 
+#ifdef CONFIG_64BIT
 /* See codetag_code_size(). Not of code that nobody says is gone, such as BPF programs. */
 static unsigned long frame_size(unsigned long entry)
 {
@@ -122,6 +123,7 @@ static unsigned long frame_size(unsigned long entry)
 #endif
 	return size <= CODETAG_CODE_SIZE_MAX ? size : 0;
 }
+#endif
 
 /* The place for a return address that nothing is known of; with codetag_context_lock held. */
 static unsigned long *place_of(unsigned long entry)

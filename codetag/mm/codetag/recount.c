@@ -130,9 +130,9 @@ static struct obj_cgroup *objcg_of(struct slab *slab, const struct kmem_cache *s
 	unsigned long exts = READ_ONCE(slab->obj_exts), vector = exts & ~OBJEXTS_FLAGS_MASK;
 	unsigned long start = (unsigned long)kasan_reset_tag(slab_address(slab));
 	struct obj_cgroup *objcg;
-	size_t stride = sizeof(objcg);
+	size_t stride = sizeof(struct slabobj_ext);	/* more than a pointer on 32 bits */
 
-	static_assert(sizeof(struct slabobj_ext) == sizeof(objcg));
+	static_assert(sizeof(struct slabobj_ext) - sizeof(objcg) < 8); /* nothing but the pointer */
 	if (!vector)
 		return NULL;
 	if (vector - start < s->size)
