@@ -146,8 +146,8 @@ static __always_inline unsigned long codetag_frame_entry(unsigned long at)
 }
 
 /*
- * Go to the caller's frame; @code: what is known of the code of this one. False: leave that to
- * the unwinder.
+ * Go to the caller's frame. @code is the word of codetag_code_table for this frame's return
+ * address. Returns false if only the unwinder can go there.
  */
 static __always_inline bool codetag_frame_up(struct codetag_frame *frame, unsigned long code)
 {

@@ -237,10 +237,8 @@ static void unmap(struct kept *place)
 /* The tag of pages that are about to be freed; NULL: they have none. */
 static struct codetag *tag_of(struct page *page, unsigned int order)
 {
-	u16 id = page_tag_get(page);
+	u16 id = page_tag_get(order ? page_tag_holder(page) : page);
 
-	if (page_tag_is_mark(id) && order)
-		id = page_tag_get(page + 1);
 	return id && !page_tag_is_mark(id) ? codetag_from_id(id) : NULL;
 }
 
@@ -255,8 +253,8 @@ static bool any_is_poisoned(const struct page *page, unsigned int order)
 }
 
 /*
- * Can these pages be kept at all? Not if others may want to move what is in them. SLUB reads
- * slabs that may have been freed, and drops what it has read: that is no fault.
+ * Can these pages be kept at all? Memory that must stay movable cannot, and neither can slabs:
+ * SLUB may read a freed slab and discard the value, which is no bug.
  */
 static bool can_be_kept(struct page *page, unsigned int order, const struct codetag *ct)
 {
