@@ -25,25 +25,31 @@ static int kvmalloc_64k(struct bench_sample *s, unsigned int rounds)
 }
 
 /*
- * The cost of a percpu allocation depends on the holes that it finds on its way.
- * So others fill these first.
+ * The cost of a percpu allocation depends on the holes that it finds on its way, so others fill
+ * these first. It also depends on how far the search then has to go, which the size of the
+ * kernel's own per-CPU variables changes. So each sample fills a little more, and the samples
+ * of a case are spread over a page.
  */
 #define PERCPU_FILL	512
+#define PERCPU_SPREAD	16
 
 static int percpu(struct bench_sample *s, unsigned int rounds, size_t size)
 {
-	void __percpu **fill = kcalloc(PERCPU_FILL, sizeof(*fill), GFP_KERNEL);
+	static unsigned int sample;
+	unsigned int fills = PERCPU_FILL +
+			     sample++ % PERCPU_SPREAD * (PAGE_SIZE / PERCPU_SPREAD / size);
+	void __percpu **fill = kcalloc(fills, sizeof(*fill), GFP_KERNEL);
 	int err = fill ? 0 : -ENOMEM;
 	unsigned int i;
 
-	for (i = 0; !err && i < PERCPU_FILL; i++) {
+	for (i = 0; !err && i < fills; i++) {
 		fill[i] = __alloc_percpu(size, 8);
 		err = fill[i] ? 0 : -ENOMEM;
 	}
 	if (!err)
 		err = BENCH_PAIRS(s, rounds, __alloc_percpu(size, 8),
 				  free_percpu((void __percpu *)obj));
-	for (i = 0; fill && i < PERCPU_FILL; i++)
+	for (i = 0; fill && i < fills; i++)
 		free_percpu(fill[i]);
 	kfree(fill);
 	return err;

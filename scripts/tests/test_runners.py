@@ -274,6 +274,18 @@ def test_hung_group(fake):
     assert said.has("FAIL quick: nothing new for 2 s: ended") and not runs("sleep 88.8")
 
 
+@named("progress: an end does not come for each command that is watched")
+def test_exit_once(work):
+    """What watches a command is killed right after its start if the command is quick."""
+    script = program(work / "script", f"""\
+        . {SCRIPTS}/lib.sh
+        . {SCRIPTS}/progress-lib.sh
+        at_exit 'echo "the end"'
+        for ((time = 0; time < 100; time++)); do watched 5 date true; done
+        """)
+    assert run(script).splitlines() == ["the end"]
+
+
 @named("run-tests: ended, it leaves nothing behind")
 def test_ended(fake):
     """Neither what a script has started in a process group of its own."""

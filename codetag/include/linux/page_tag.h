@@ -99,6 +99,8 @@ static __always_inline u16 *page_tag_slot(const struct page *page)
 #define PAGE_TAG_SLOT_OUT_OF_LINE
 u16 page_tag_slot_read(const u16 *slot);
 void page_tag_slot_write(u16 *slot, u16 id);
+u32 page_tag_slot_read_pair(const u16 *slot);
+void page_tag_slot_write_pair(u16 *slot, u32 pair);
 #else
 static __always_inline u16 page_tag_slot_read(const u16 *slot)
 {
@@ -109,7 +111,23 @@ static __always_inline void page_tag_slot_write(u16 *slot, u16 id)
 {
 	WRITE_ONCE(*slot, id);
 }
+
+/* The slots of an even page and the next one, which an aligned u32 holds */
+static __always_inline u32 page_tag_slot_read_pair(const u16 *slot)
+{
+	return READ_ONCE(*(const u32 *)slot);
+}
+
+static __always_inline void page_tag_slot_write_pair(u16 *slot, u32 pair)
+{
+	WRITE_ONCE(*(u32 *)slot, pair);
+}
 #endif
+
+static __always_inline u16 page_tag_first_of_pair(u32 pair)
+{
+	return IS_ENABLED(CONFIG_CPU_BIG_ENDIAN) ? pair >> 16 : pair;
+}
 
 static __always_inline u16 page_tag_slot_get(const struct page *page)
 {

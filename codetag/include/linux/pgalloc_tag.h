@@ -28,6 +28,12 @@ enum pgalloc_tag_pages {
 	PGALLOC_TAG_TWO_PAGES,
 };
 
+static __always_inline enum pgalloc_tag_pages
+pgalloc_tag_pages_of(unsigned int order, gfp_t gfp)
+{
+	return !order || gfp & __GFP_COMP ? PGALLOC_TAG_ONE_PAGE : PGALLOC_TAG_TWO_PAGES;
+}
+
 /*
  * Store an id that is not 0 in an allocation, or uncharge the allocation, if the store is
  * wide flags or slots. False: the store is another one, or pgalloc_tag_sub_slow() has to
@@ -44,9 +50,12 @@ static __always_inline bool pgalloc_tag_set_fast(struct page *page, unsigned int
 		page_tag_flags_set(page, id);
 	} else if (page_tag_in_slots()) {
 		slot = page_tag_slot(page);
-		if (pages == PGALLOC_TAG_TWO_PAGES)
-			page_tag_slot_write(slot++, CODETAG_ID_TAIL + order);
-		page_tag_slot_write(slot, id);
+		if (pages == PGALLOC_TAG_TWO_PAGES) {
+			page_tag_slot_write(slot, CODETAG_ID_TAIL + order);
+			page_tag_slot_write(slot + 1, id);
+		} else {
+			page_tag_slot_write(slot, id);
+		}
 	} else {
 		return false;
 	}
@@ -54,8 +63,7 @@ static __always_inline bool pgalloc_tag_set_fast(struct page *page, unsigned int
 }
 
 /* The rest: reserved ids, some of which are marks, and ids that no tag has. */
-static __always_inline bool pgalloc_tag_sub_fast(struct page *page, unsigned int order,
-						 enum pgalloc_tag_pages pages)
+static __always_inline bool pgalloc_tag_sub_fast(struct page *page, unsigned int order)
 {
 	unsigned long id;
 	u16 *slot;
@@ -73,9 +81,10 @@ static __always_inline bool pgalloc_tag_sub_fast(struct page *page, unsigned int
 			return !id;
 		if (unlikely(!alloc_tag_uncharge(id, PAGE_SIZE << order, 1)))
 			return false;
-		page_tag_slot_write(slot, CODETAG_ID_NONE);
-		if (pages == PGALLOC_TAG_TWO_PAGES)
-			page_tag_slot_write(slot + 1, CODETAG_ID_NONE);
+		if (order)
+			page_tag_slot_write_pair(slot, CODETAG_ID_NONE);
+		else
+			page_tag_slot_write(slot, CODETAG_ID_NONE);
 		return true;
 	}
 	return false;
@@ -115,11 +124,17 @@ static __always_inline void pgalloc_tag_add(struct page *page, unsigned int orde
 		return;
 	}
 
-	/* Only tail calls: this is inlined into the page allocator. */
-	if (unlikely(order) || !pgalloc_tag_set_fast(page, 0, PGALLOC_TAG_ONE_PAGE, id))
-		pgalloc_tag_add_slow(page, order, gfp, id);
-	else
-		alloc_tag_charge_site(tag, PAGE_SIZE, 1);
+	/* Single pages first. Only tail calls: this is inlined into the page allocator. */
+	if (likely(!order)) {
+		if (likely(pgalloc_tag_set_fast(page, 0, PGALLOC_TAG_ONE_PAGE, id))) {
+			alloc_tag_charge_site(tag, PAGE_SIZE, 1);
+			return;
+		}
+	} else if (likely(pgalloc_tag_set_fast(page, order, pgalloc_tag_pages_of(order, gfp), id))) {
+		alloc_tag_charge_site(tag, PAGE_SIZE << order, 1);
+		return;
+	}
+	pgalloc_tag_add_slow(page, order, gfp, id);
 }
 
 /**
@@ -137,7 +152,8 @@ static __always_inline void pgalloc_tag_sub(struct page *page, unsigned int orde
 	if (!alloc_tag_refs_exist())
 		return;
 
-	if (unlikely(order) || !pgalloc_tag_sub_fast(page, 0, PGALLOC_TAG_ONE_PAGE))
+	if (unlikely(!(likely(!order) ? pgalloc_tag_sub_fast(page, 0) :
+					pgalloc_tag_sub_fast(page, order))))
 		pgalloc_tag_sub_slow(page, order);
 }
 
@@ -166,7 +182,8 @@ u16 __pgalloc_tag_first(struct page *page);
  */
 static __always_inline u16 pgalloc_tag_first(struct page *page)
 {
-	u16 *slot, mark, id;
+	u32 pair;
+	u16 *slot, mark;
 
 	if (!alloc_tag_refs_exist())
 		return CODETAG_ID_NONE;
@@ -174,13 +191,13 @@ static __always_inline u16 pgalloc_tag_first(struct page *page)
 		return __pgalloc_tag_first(page);
 
 	slot = page_tag_slot(page);
-	mark = page_tag_slot_read(slot);
+	pair = page_tag_slot_read_pair(slot);
+	mark = page_tag_first_of_pair(pair);
 	if (!page_tag_is_mark(mark))
 		return mark;
-	id = page_tag_slot_read(slot + 1);
-	page_tag_slot_write(slot, id);
-	page_tag_slot_write(slot + 1, mark);
-	return id;
+	pair = rol32(pair, 16);
+	page_tag_slot_write_pair(slot, pair);
+	return page_tag_first_of_pair(pair);
 }
 
 unsigned int pgalloc_tag_order(const struct page *page);

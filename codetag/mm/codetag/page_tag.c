@@ -372,9 +372,10 @@ static bool __init page_tag_slots_setup(void)
 
 static bool __init page_tag_slots_setup(void)
 {
-	/* The first page is not always memory, but it has a struct page. */
-	unsigned long first = min_t(unsigned long, PFN_DOWN(memblock_start_of_DRAM()),
-				    ARCH_PFN_OFFSET);
+	/* The first page is not always memory, but it has a struct page. Pairs are aligned. */
+	unsigned long first = round_down(min_t(unsigned long,
+					       PFN_DOWN(memblock_start_of_DRAM()),
+					       ARCH_PFN_OFFSET), 2);
 	unsigned long nr = PFN_UP(memblock_end_of_DRAM()) - first;
 	u16 *slots;
 
@@ -538,6 +539,30 @@ u16 page_tag_slot_read(const u16 *slot)
 void page_tag_slot_write(u16 *slot, u16 id)
 {
 	WRITE_ONCE(*slot, id);
+}
+
+/**
+ * page_tag_slot_read_pair - the ids in two slots
+ * @slot: the first one, of an even page
+ *
+ * Context: Any.
+ * Return: Both, see page_tag_first_of_pair().
+ */
+u32 page_tag_slot_read_pair(const u16 *slot)
+{
+	return READ_ONCE(*(const u32 *)slot);
+}
+
+/**
+ * page_tag_slot_write_pair - write to two slots
+ * @slot: the first one, of an even page
+ * @pair: what page_tag_slot_read_pair() shall return then
+ *
+ * Context: Any; the pages belong to the same allocation.
+ */
+void page_tag_slot_write_pair(u16 *slot, u32 pair)
+{
+	WRITE_ONCE(*(u32 *)slot, pair);
 }
 
 #endif /* PAGE_TAG_SLOT_OUT_OF_LINE */

@@ -44,25 +44,6 @@ static u16 not_representable(struct codetag *ct)
 	return CODETAG_ID_UNREPRESENTABLE;
 }
 
-/* pgalloc_tag_add() with page_ext, or flags that do not hold every id. */
-static noinline void add_any(struct page *page, unsigned int order, gfp_t gfp,
-			     unsigned int id)
-{
-	if (unlikely(id > page_tag_max_id))
-		id = not_representable(&alloc_tag_current()->ct);
-
-	if (order && !(gfp & __GFP_COMP))
-		page_tag_set(page++, CODETAG_ID_TAIL + order);
-	page_tag_set(page, id);
-	alloc_tag_charge(id, PAGE_SIZE << order, 1);
-}
-
-/* A single page and a compound page hold their id in the first page alone. */
-static __always_inline enum pgalloc_tag_pages pages_with_ids(unsigned int order, gfp_t gfp)
-{
-	return !order || gfp & __GFP_COMP ? PGALLOC_TAG_ONE_PAGE : PGALLOC_TAG_TWO_PAGES;
-}
-
 /**
  * pgalloc_tag_add_slow - the part of pgalloc_tag_add() that is not inlined
  * @page:	first page
@@ -70,15 +51,20 @@ static __always_inline enum pgalloc_tag_pages pages_with_ids(unsigned int order,
  * @gfp:	how it was allocated
  * @id:		id to charge it to
  *
+ * It is needed for page_ext, and for flags that do not hold every id.
+ *
  * Context: Any.
  */
 void pgalloc_tag_add_slow(struct page *page, unsigned int order, gfp_t gfp,
 			  unsigned int id)
 {
-	if (pgalloc_tag_set_fast(page, order, pages_with_ids(order, gfp), id))
-		alloc_tag_charge(id, PAGE_SIZE << order, 1);
-	else
-		add_any(page, order, gfp, id);
+	if (unlikely(id > page_tag_max_id))
+		id = not_representable(&alloc_tag_current()->ct);
+
+	if (pgalloc_tag_pages_of(order, gfp) == PGALLOC_TAG_TWO_PAGES)
+		page_tag_set(page++, CODETAG_ID_TAIL + order);
+	page_tag_set(page, id);
+	alloc_tag_charge(id, PAGE_SIZE << order, 1);
 }
 
 #ifdef CONFIG_CODETAG_CONTEXTS
@@ -97,7 +83,7 @@ static noinline void pgalloc_tag_add_context(struct page *page, unsigned int ord
 	preempt_disable();
 	if (codetag_split_now(&alloc_tag_current()->ct, &site) == CODETAG_SPLIT_BY_CALLER) {
 		ctx = codetag_context_of_caller(site);
-		if (likely(ctx && pgalloc_tag_set_fast(page, order, pages_with_ids(order, gfp),
+		if (likely(ctx && pgalloc_tag_set_fast(page, order, pgalloc_tag_pages_of(order, gfp),
 						       ctx->id))) {
 			codetag_context_charge(ctx, PAGE_SIZE << order);
 			goto out;
@@ -133,7 +119,7 @@ void pgalloc_tag_add_split(struct page *page, unsigned int order, gfp_t gfp)
 	split_by = codetag_split_now(&alloc_tag_current()->ct, &site);
 	ctx = codetag_context_lookup_fast(site, split_by, page_to_nid(page), gfp & __GFP_ACCOUNT,
 					  codetag_page_size_asked(order));
-	done = ctx && pgalloc_tag_set_fast(page, order, pages_with_ids(order, gfp), ctx->id);
+	done = ctx && pgalloc_tag_set_fast(page, order, pgalloc_tag_pages_of(order, gfp), ctx->id);
 	if (likely(done))
 		codetag_context_charge(ctx, PAGE_SIZE << order);
 	preempt_enable();
@@ -216,8 +202,16 @@ static u16 first_alone(struct page *page, u16 mark)
 	return id;
 }
 
-/* The part of pgalloc_tag_sub() that is not inlined, with all rare cases. */
-static noinline void sub_any(struct page *page, unsigned int order)
+/**
+ * pgalloc_tag_sub_slow - the part of pgalloc_tag_sub() that is not inlined
+ * @page:	first page
+ * @order:	order of the pages to be freed
+ *
+ * It handles all stores and all rare cases.
+ *
+ * Context: Any.
+ */
+void pgalloc_tag_sub_slow(struct page *page, unsigned int order)
 {
 	unsigned int id = page_tag_get(page);
 
@@ -234,19 +228,6 @@ static noinline void sub_any(struct page *page, unsigned int order)
 	}
 	if (id)
 		sub_id(page, PAGE_SIZE << order, id);
-}
-
-/**
- * pgalloc_tag_sub_slow - the part of pgalloc_tag_sub() that is not inlined
- * @page:	first page
- * @order:	order of the pages to be freed
- *
- * Context: Any.
- */
-void pgalloc_tag_sub_slow(struct page *page, unsigned int order)
-{
-	if (!pgalloc_tag_sub_fast(page, order, PGALLOC_TAG_TWO_PAGES))
-		sub_any(page, order);
 }
 
 /**

@@ -112,7 +112,7 @@ static bool vector_pays(const struct kmem_cache *s, unsigned int order, bool far
 /**
  * struct slab_layout - where a cache has its ids: the codetag_ fields of its struct
  * @vector:	codetag_vector
- * @mask:	codetag_mask
+ * @within:	codetag_within
  * @near_mask:	codetag_near_mask
  * @bytes:	codetag_bytes
  * @shift:	codetag_shift
@@ -122,7 +122,7 @@ static bool vector_pays(const struct kmem_cache *s, unsigned int order, bool far
  */
 struct slab_layout {
 	bool vector;
-	int mask;
+	unsigned int within;
 	int near_mask;
 	unsigned int bytes;
 	long shift;
@@ -133,7 +133,7 @@ struct slab_layout {
 static void set_layout(struct kmem_cache *s, const struct slab_layout *layout)
 {
 	s->codetag_vector = layout->vector;
-	s->codetag_mask = layout->mask;
+	s->codetag_within = layout->within;
 	s->codetag_near_mask = layout->near_mask;
 	s->codetag_bytes = layout->bytes;
 	s->codetag_uncharge = layout->uncharge;
@@ -164,7 +164,7 @@ unsigned int codetag_slab_layout(struct kmem_cache *s, unsigned int order,
 		order = max(order, 1U);
 
 	objects = inline_objects(s, order);
-	layout.mask = -(PAGE_SIZE << order);
+	layout.within = (PAGE_SIZE << order) - 1;
 	layout.uncharge = -(long)s->size;
 	layout.shift = inline_shift(s);
 	if (layout.vector) {
@@ -177,7 +177,7 @@ unsigned int codetag_slab_layout(struct kmem_cache *s, unsigned int order,
 	if (codetag_slab_checks_frees(s) || (layout.vector ? far : objects == 1))
 		layout.shift += CODETAG_SLAB_OTHER;
 	else if (!layout.vector)
-		layout.near_mask = layout.mask;
+		layout.near_mask = ~layout.within;
 out:
 	set_layout(s, &layout);
 	return order;
@@ -324,7 +324,7 @@ static bool slab_is_usual(const struct kmem_cache *s, const struct slab *slab)
 {
 	if (codetag_slab_checks_frees(s))
 		return false;
-	if (-slab_size(slab) != s->codetag_mask || slab->objects == 1)
+	if (slab_size(slab) - 1 != s->codetag_within || slab->objects == 1)
 		return false;
 	return !s->codetag_vector || (slab_order(slab) && *codetag_slab_vector(slab));
 }
@@ -397,16 +397,11 @@ static noinline void codetag_slab_alloc_context(struct kmem_cache *s, struct sla
 		.gfp = gfp, .accounted = codetag_slab_accounted(s, gfp),
 	};
 	unsigned int id;
-	u16 *ref;
 
 	preempt_disable();
 	id = codetag_charged_id(&alloc, CODETAG_ID_MAX);
 	if (id) {
-		if (is_kfence_address(object) ||
-		    !codetag_slab_ref_fast(s, slab, CODETAG_SLAB_KNOWN, object,
-					   codetag_slab_shift(s), &ref))
-			ref = codetag_slab_ref_slow(s, object);
-		*ref = id;
+		*codetag_slab_ref_slow(s, object) = id;
 		alloc_tag_charge(id, s->size, 1);
 		codetag_traced_alloc(id, object, s->size, gfp, alloc.nid);
 	}
@@ -691,7 +686,7 @@ void codetag_slab_init(struct kmem_cache *s, struct slab *slab, gfp_t gfp, bool 
 	unsigned int tail = 0;
 	void *ids;
 
-	if (!s->codetag_mask)
+	if (!s->codetag_within)
 		return;
 
 	if (s->codetag_vector && slab->objects > 1)
@@ -726,7 +721,7 @@ void codetag_slab_init(struct kmem_cache *s, struct slab *slab, gfp_t gfp, bool 
  */
 void codetag_slab_exit(struct kmem_cache *s, struct slab *slab)
 {
-	if (!s->codetag_mask)
+	if (!s->codetag_within)
 		return;
 
 	slab_account(s, slab, -1);

@@ -92,8 +92,7 @@ static_assert(CODETAG_SLAB_TYPE_OTHER > U16_MAX);
 static_assert(CODETAG_SLAB_TYPE_OTHER < 1U << 24);
 
 /*
- * Does a slab have its ids elsewhere, or are its frees checked? To be tested only if the
- * cache has OTHER slabs.
+ * Does a slab have its ids elsewhere, or are its frees checked?
  */
 static __always_inline bool codetag_slab_is_other(const struct slab *slab)
 {
@@ -150,54 +149,50 @@ enum codetag_slab_hint {
 };
 
 /*
- * The same for caches whose ids are in vectors. If the slab is unknown, no slab is an
- * OTHER one, and @slab is not used: the slab follows from the object's address.
+ * The same for caches with vectors or OTHER slabs. False if the slab has its ids elsewhere, or
+ * if it has to be known and is not. An unknown @slab is not used: as no slab is an OTHER one
+ * then, the slab follows from the object's address.
  */
-static __always_inline u16 *codetag_slab_vector_ref(const struct kmem_cache *s,
-						    const struct slab *slab,
-						    enum codetag_slab_hint hint,
-						    const void *object, unsigned long shift)
-{
-	unsigned long addr = (unsigned long)kasan_reset_tag(object);
-	long mask = s->codetag_mask;
-	u16 *vector;
-
-	if (hint == CODETAG_SLAB_KNOWN)
-		vector = *codetag_slab_vector(slab);
-	else
-		vector = *codetag_page_vector(virt_to_page((void *)(addr & mask)));
-	return vector + (((unsigned int)addr & (unsigned int)~mask) >> (shift % 32));
-}
-
-/*
- * Find the id of an object, not KFENCE's, in a cache with this @shift, without a call.
- * False if the slab has its ids elsewhere, or if the slab has to be known and is not. An
- * unknown @slab is not used.
- */
-static __always_inline bool codetag_slab_ref_fast(const struct kmem_cache *s,
+static __always_inline bool codetag_slab_find_far(const struct kmem_cache *s,
 						  const struct slab *slab,
 						  enum codetag_slab_hint hint,
 						  const void *object, unsigned long shift,
-						  u16 **ref)
+						  u16 **ids, long *index)
 {
-	long index;
+	unsigned long addr = (unsigned long)kasan_reset_tag(object);
+	unsigned int within = s->codetag_within;
+	long offset;
 
-	if (shift - CODETAG_SLAB_VECTOR < CODETAG_SLAB_OTHER - CODETAG_SLAB_VECTOR) {
-		*ref = codetag_slab_vector_ref(s, slab, hint, object, shift);
-		return true;
-	}
-	if (shift >= CODETAG_SLAB_OTHER) {
-		if (hint == CODETAG_SLAB_UNKNOWN || codetag_slab_is_other(slab))
+	if (shift - CODETAG_SLAB_VECTOR >= CODETAG_SLAB_OTHER - CODETAG_SLAB_VECTOR) {
+		if (hint == CODETAG_SLAB_KNOWN ? codetag_slab_is_other(slab) :
+						 shift >= CODETAG_SLAB_OTHER)
 			return false;
-		if (shift & CODETAG_SLAB_VECTOR) {
-			*ref = codetag_slab_vector_ref(s, slab, hint, object, shift);
+		if (!(shift & CODETAG_SLAB_VECTOR)) {
+			offset = addr | ~(unsigned long)within;
+			*ids = (u16 *)(addr - offset);
+			*index = offset >> (shift % BITS_PER_LONG);
 			return true;
 		}
 	}
-	/* The mask is not 0, so this finds the id. */
-	codetag_slab_find(object, s->codetag_mask, shift, ref, &index);
-	*ref += index;
+	if (hint == CODETAG_SLAB_KNOWN)
+		*ids = *codetag_slab_vector(slab);
+	else
+		*ids = *codetag_page_vector(virt_to_page((void *)(addr & ~(unsigned long)within)));
+	*index = ((unsigned int)addr & within) >> (shift % 32);
 	return true;
+}
+
+/* Find the id of an object, not KFENCE's, in either way. */
+static __always_inline bool codetag_slab_find_any(const struct kmem_cache *s,
+						  const struct slab *slab,
+						  enum codetag_slab_hint hint,
+						  const void *object, u16 **ids, long *index)
+{
+	unsigned long shift = codetag_slab_shift(s);
+
+	return likely(codetag_slab_find(object, READ_ONCE(s->codetag_near_mask), shift, ids,
+					index)) ||
+	       codetag_slab_find_far(s, slab, hint, object, shift, ids, index);
 }
 
 /* Is a new object to be accounted to a memory control group? */
@@ -214,14 +209,14 @@ static __always_inline void codetag_slab_set(const struct kmem_cache *s, u16 *re
 	*ref = id;
 }
 
-/* See codetag_slab_alloc_fast() and codetag_slab_ref_fast(). */
+/* See codetag_slab_alloc_fast() and codetag_slab_find_far(). */
 static __always_inline bool __codetag_slab_alloc_fast(struct kmem_cache *s, struct slab *slab,
 						      enum codetag_slab_hint hint, void *object)
 {
 	struct alloc_tag *tag;
-	unsigned long id, shift;
-	u16 *ids, *ref;
+	unsigned long id;
 	long index;
+	u16 *ids;
 
 	if (!mem_alloc_profiling_enabled())
 		return true;
@@ -231,15 +226,9 @@ static __always_inline bool __codetag_slab_alloc_fast(struct kmem_cache *s, stru
 	if (unlikely(!id))
 		return !alloc_tag_split(tag);
 
-	shift = codetag_slab_shift(s);
-	if (likely(codetag_slab_find(object, READ_ONCE(s->codetag_near_mask), shift,
-				     &ids, &index))) {
-		codetag_slab_set(s, ids + index, id);
-	} else {
-		if (!codetag_slab_ref_fast(s, slab, hint, object, shift, &ref))
-			return false;
-		codetag_slab_set(s, ref, id);
-	}
+	if (unlikely(!codetag_slab_find_any(s, slab, hint, object, &ids, &index)))
+		return false;
+	codetag_slab_set(s, ids + index, id);
 	alloc_tag_charge_site(tag, s->size, 1);
 	return true;
 }
@@ -269,7 +258,8 @@ static __always_inline bool codetag_slab_alloc_split(struct kmem_cache *s, struc
 	struct codetag_context *ctx;
 	struct codetag_site *site;
 	unsigned int split_by;
-	u16 *ref;
+	long index;
+	u16 *ids;
 
 	preempt_disable();
 	split_by = codetag_split_now(&alloc_tag_current()->ct, &site);
@@ -281,12 +271,11 @@ static __always_inline bool codetag_slab_alloc_split(struct kmem_cache *s, struc
 						  size ?: s->object_size);
 	if (unlikely(!ctx))
 		goto out;
-	if (unlikely(!codetag_slab_ref_fast(s, slab, CODETAG_SLAB_KNOWN, object,
-					    codetag_slab_shift(s), &ref))) {
+	if (unlikely(!codetag_slab_find_any(s, slab, CODETAG_SLAB_KNOWN, object, &ids, &index))) {
 		ctx = NULL;
 		goto out;
 	}
-	codetag_slab_set(s, ref, ctx->id);
+	codetag_slab_set(s, ids + index, ctx->id);
 	codetag_context_charge(ctx, s->size);
 out:
 	preempt_enable();
@@ -360,24 +349,18 @@ static __always_inline bool codetag_slab_uncharge(const struct kmem_cache *s, u1
 	return true;
 }
 
-/* See codetag_slab_free_fast() and codetag_slab_ref_fast(). */
+/* See codetag_slab_free_fast() and codetag_slab_find_far(). */
 static __always_inline bool __codetag_slab_free_fast(struct kmem_cache *s, struct slab *slab,
 						     enum codetag_slab_hint hint, void *object)
 {
-	unsigned long shift;
 	long index;
 	u16 *ids;
 
 	if (!alloc_tag_refs_exist())
 		return true;
 
-	shift = codetag_slab_shift(s);
-	if (likely(codetag_slab_find(object, READ_ONCE(s->codetag_near_mask), shift,
-				     &ids, &index)))
-		return codetag_slab_uncharge(s, ids, index);
-
-	return codetag_slab_ref_fast(s, slab, hint, object, shift, &ids) &&
-	       codetag_slab_uncharge(s, ids, 0);
+	return codetag_slab_find_any(s, slab, hint, object, &ids, &index) &&
+	       codetag_slab_uncharge(s, ids, index);
 }
 
 /*

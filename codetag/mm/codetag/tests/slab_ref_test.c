@@ -46,12 +46,13 @@ static u16 *ref(struct kunit *test, const struct kmem_cache *s, const void *obje
 		return any;
 	if (codetag_slab_find(object, s->codetag_near_mask, shift, &ids, &index))
 		KUNIT_EXPECT_PTR_EQ(test, ids + index, any);
-	if (codetag_slab_ref_fast(s, virt_to_slab(object), CODETAG_SLAB_KNOWN, object, shift, &ids))
-		KUNIT_EXPECT_PTR_EQ(test, ids, any);
+	if (codetag_slab_find_far(s, virt_to_slab(object), CODETAG_SLAB_KNOWN, object, shift,
+				  &ids, &index))
+		KUNIT_EXPECT_PTR_EQ(test, ids + index, any);
 	else
 		KUNIT_EXPECT_TRUE(test, codetag_slab_is_other(virt_to_slab(object)));
-	if (codetag_slab_ref_fast(s, NULL, CODETAG_SLAB_UNKNOWN, object, shift, &ids))
-		KUNIT_EXPECT_PTR_EQ(test, ids, any);
+	if (codetag_slab_find_far(s, NULL, CODETAG_SLAB_UNKNOWN, object, shift, &ids, &index))
+		KUNIT_EXPECT_PTR_EQ(test, ids + index, any);
 	else
 		KUNIT_EXPECT_GE(test, shift, (unsigned long)CODETAG_SLAB_OTHER);
 	KUNIT_EXPECT_FALSE(test, s->codetag_near_mask && others_of(s));
@@ -168,7 +169,7 @@ static unsigned int lay_out(struct kmem_cache *s, const struct plan *plan)
 static bool same_layout(const struct kmem_cache *a, const struct kmem_cache *b)
 {
 	return a->codetag_near_mask == b->codetag_near_mask &&
-	       a->codetag_mask == b->codetag_mask &&
+	       a->codetag_within == b->codetag_within &&
 	       a->codetag_uncharge == b->codetag_uncharge &&
 	       codetag_slab_shift(a) == codetag_slab_shift(b) &&
 	       a->codetag_bytes == b->codetag_bytes &&
