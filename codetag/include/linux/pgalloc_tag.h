@@ -172,32 +172,34 @@ u16 __pgalloc_tag_first(struct page *page);
 /**
  * pgalloc_tag_first - move the id to the first page, before a free
  * @page: first page of an allocation of several pages, not compound
+ * @id:	  on return the id, CODETAG_ID_NONE if the pages are not charged to any
  *
  * Call it before dropping a reference: another reference can be the last one, and its
  * owner then frees the first page alone. If a page that still holds a mark is freed alone,
  * its allocator has lost the other pages.
  *
  * Context: Any.
- * Return: The id, CODETAG_ID_NONE if the pages are not charged to any.
+ * Return: false if __pgalloc_tag_first() has to do it.
  */
-static __always_inline u16 pgalloc_tag_first(struct page *page)
+static __always_inline bool pgalloc_tag_first(struct page *page, u16 *id)
 {
+	u16 *slot;
 	u32 pair;
-	u16 *slot, mark;
 
+	*id = CODETAG_ID_NONE;
 	if (!alloc_tag_refs_exist())
-		return CODETAG_ID_NONE;
+		return true;
 	if (!page_tag_in_slots())
-		return __pgalloc_tag_first(page);
+		return false;
 
 	slot = page_tag_slot(page);
 	pair = page_tag_slot_read_pair(slot);
-	mark = page_tag_first_of_pair(pair);
-	if (!page_tag_is_mark(mark))
-		return mark;
-	pair = rol32(pair, 16);
-	page_tag_slot_write_pair(slot, pair);
-	return page_tag_first_of_pair(pair);
+	if (page_tag_is_mark(page_tag_first_of_pair(pair))) {
+		pair = rol32(pair, 16);
+		page_tag_slot_write_pair(slot, pair);
+	}
+	*id = page_tag_first_of_pair(pair);
+	return true;
 }
 
 unsigned int pgalloc_tag_order(const struct page *page);
@@ -210,7 +212,7 @@ void __pgalloc_tag_swap(struct folio *new, struct folio *old);
  * pgalloc_tag_sub_tail - uncharge all but the first page of an allocation
  * @page:	first page, not compound; never read, as it may be freed at any moment
  * @order:	order of the allocation
- * @id:		the result of pgalloc_tag_first(@page), before @page could be freed
+ * @id:		what pgalloc_tag_first(@page) returned, before @page could be freed
  */
 static inline void pgalloc_tag_sub_tail(struct page *page, unsigned int order, u16 id)
 {
@@ -267,7 +269,14 @@ static inline void pgalloc_tag_swap(struct folio *new, struct folio *old)
 static inline void pgalloc_tag_add(struct page *page, unsigned int order, gfp_t gfp) {}
 static inline void pgalloc_tag_sub(struct page *page, unsigned int order) {}
 static inline void pgalloc_tag_clear(struct page *page) {}
-static inline u16 pgalloc_tag_first(struct page *page) { return CODETAG_ID_NONE; }
+static inline u16 __pgalloc_tag_first(struct page *page) { return CODETAG_ID_NONE; }
+
+static inline bool pgalloc_tag_first(struct page *page, u16 *id)
+{
+	*id = CODETAG_ID_NONE;
+	return true;
+}
+
 static inline void pgalloc_tag_sub_tail(struct page *page, unsigned int order, u16 id) {}
 static inline void pgalloc_tag_offline(struct page *page) {}
 static inline void pgalloc_tag_split(struct page *page, unsigned int old_order,

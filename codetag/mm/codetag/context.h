@@ -479,6 +479,8 @@ static __always_inline void codetag_folio_charged(struct folio *folio)
 
 #else /* CONFIG_CODETAG_CONTEXTS */
 
+static inline void codetag_context_charge(const struct codetag_context *ctx, size_t bytes) {}
+
 static inline unsigned int codetag_context_id(const struct codetag_alloc *alloc,
 					      unsigned int max_id)
 {

@@ -249,6 +249,35 @@ codetag_context_of_caller(const struct codetag_site *site)
 	return caller ? codetag_context_find(site->lookup_key ^ caller) : NULL;
 }
 
+/**
+ * codetag_context_here - find the context of the current allocation without a call
+ * @nid:	node of the memory
+ * @accounted:	whether it is accounted to a memory control group
+ * @size:	requested bytes
+ *
+ * Inlined: see codetag_caller_value().
+ *
+ * Context: Any, with preemption disabled until the context is charged.
+ * Return: The context; NULL if there is none yet, or if codetag_context_id() must look for it.
+ */
+static __always_inline struct codetag_context *codetag_context_here(int nid, bool accounted,
+								    size_t size)
+{
+	struct codetag_site *site;
+	unsigned int split_by = codetag_split_now(&alloc_tag_current()->ct, &site);
+
+	if (split_by == CODETAG_SPLIT_BY_CALLER)
+		return codetag_context_of_caller(site);
+	return codetag_context_lookup_fast(site, split_by, nid, accounted, size);
+}
+
+#else /* CONFIG_CODETAG_CONTEXTS */
+
+static inline struct codetag_context *codetag_context_here(int nid, bool accounted, size_t size)
+{
+	return NULL;
+}
+
 #endif /* CONFIG_CODETAG_CONTEXTS */
 
 /* ---- as text ------------------------------------------------------------------- */

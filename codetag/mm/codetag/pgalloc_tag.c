@@ -76,26 +76,40 @@ static noinline void pgalloc_tag_add_context(struct page *page, unsigned int ord
 		.size = codetag_page_size_asked(order), .nid = page_to_nid(page),
 		.gfp = gfp, .accounted = gfp & __GFP_ACCOUNT,
 	};
-	struct codetag_context *ctx;
-	struct codetag_site *site;
 	unsigned int id;
 
 	preempt_disable();
-	if (codetag_split_now(&alloc_tag_current()->ct, &site) == CODETAG_SPLIT_BY_CALLER) {
-		ctx = codetag_context_of_caller(site);
-		if (likely(ctx && pgalloc_tag_set_fast(page, order, pgalloc_tag_pages_of(order, gfp),
-						       ctx->id))) {
-			codetag_context_charge(ctx, PAGE_SIZE << order);
-			goto out;
-		}
-	}
 	id = codetag_context_id(&alloc, page_tag_max_id);
 	if (id) {
 		pgalloc_tag_add_slow(page, order, gfp, id);
 		codetag_traced_alloc(id, page_to_virt(page), PAGE_SIZE << order, gfp, alloc.nid);
 	}
-out:
 	preempt_enable();
+}
+
+/* Charge to a context, if the store is wide flags or slots. */
+static __always_inline bool pgalloc_tag_charge_context(struct page *page, unsigned int order,
+						       gfp_t gfp, struct codetag_context *ctx)
+{
+	if (unlikely(!ctx || !pgalloc_tag_set_fast(page, order, pgalloc_tag_pages_of(order, gfp),
+						   ctx->id)))
+		return false;
+	codetag_context_charge(ctx, PAGE_SIZE << order);
+	return true;
+}
+
+/*
+ * pgalloc_tag_add_split() by caller alone: a function of its own, because the callers are found
+ * from its frame. Enables preemption.
+ */
+static noinline void pgalloc_tag_add_caller(struct page *page, unsigned int order, gfp_t gfp,
+					    const struct codetag_site *site)
+{
+	bool done = pgalloc_tag_charge_context(page, order, gfp, codetag_context_of_caller(site));
+
+	preempt_enable();
+	if (unlikely(!done))
+		pgalloc_tag_add_context(page, order, gfp);
 }
 
 /**
@@ -117,11 +131,13 @@ void pgalloc_tag_add_split(struct page *page, unsigned int order, gfp_t gfp)
 
 	preempt_disable();
 	split_by = codetag_split_now(&alloc_tag_current()->ct, &site);
+	if (split_by == CODETAG_SPLIT_BY_CALLER) {
+		pgalloc_tag_add_caller(page, order, gfp, site);
+		return;
+	}
 	ctx = codetag_context_lookup_fast(site, split_by, page_to_nid(page), gfp & __GFP_ACCOUNT,
 					  codetag_page_size_asked(order));
-	done = ctx && pgalloc_tag_set_fast(page, order, pgalloc_tag_pages_of(order, gfp), ctx->id);
-	if (likely(done))
-		codetag_context_charge(ctx, PAGE_SIZE << order);
+	done = pgalloc_tag_charge_context(page, order, gfp, ctx);
 	preempt_enable();
 	if (unlikely(!done))
 		pgalloc_tag_add_context(page, order, gfp);
