@@ -527,20 +527,22 @@ unsigned int codetag_slab_tail(const struct kmem_cache *s, const struct slab *sl
 }
 
 /* Account for a new slab (@sign 1), or for one that goes away (-1). */
-static void slab_account(const struct kmem_cache *s, const struct slab *slab, int sign)
+static void account_usual(const struct kmem_cache *s, int sign)
 {
-	void *vector;
+	long bytes = sign * (long)s->codetag_bytes;
+
+	if (s->codetag_vector)
+		this_cpu_add(codetag_slab_vector_bytes, bytes);
+	else
+		this_cpu_add(codetag_slab_inline_bytes, bytes);
+}
+
+/* The same for an OTHER slab. */
+static void account_other(const struct kmem_cache *s, const struct slab *slab, int sign)
+{
+	void *vector = slab_vector(s, slab);
 	long bytes;
 
-	if (likely(slab_is_usual(s, slab))) {
-		bytes = sign * (long)s->codetag_bytes;
-		if (s->codetag_vector)
-			this_cpu_add(codetag_slab_vector_bytes, bytes);
-		else
-			this_cpu_add(codetag_slab_inline_bytes, bytes);
-		return;
-	}
-	vector = slab_vector(s, slab);
 	if (vector) {
 		if (!slab_order(slab))
 			vector -= offsetof(struct far_vector, ids);
@@ -576,26 +578,30 @@ static void add_far_vector(const struct slab *slab, size_t bytes, gfp_t gfp)
 	codetag_far_unlock(flags);
 }
 
-static void slab_add_vector(const struct kmem_cache *s, struct slab *slab, gfp_t gfp,
-			    bool allow_spin)
+/* Returns false if the slab has to do without one. */
+static bool slab_add_vector(const struct kmem_cache *s, struct slab *slab, size_t bytes,
+			    gfp_t gfp, bool allow_spin)
 {
-	size_t bytes = vector_bytes(s, slab->objects);
+	u16 *ids = NULL;
 
-	/* Some kernels do not clear that word of the second page for its next owner. */
-	if (slab_order(slab))
-		*codetag_slab_vector(slab) = NULL;
-	if (slab_is_available() && allow_spin) {
-		gfp = (gfp & GFP_RECLAIM_MASK & ~(__GFP_NOFAIL | __GFP_ACCOUNT)) | __GFP_NOWARN;
-		if (slab_order(slab))
-			*codetag_slab_vector(slab) = alloc_ids(slab, bytes, gfp);
-		else
-			add_far_vector(slab, bytes, gfp);
+	gfp = (gfp & GFP_RECLAIM_MASK & ~(__GFP_NOFAIL | __GFP_ACCOUNT)) | __GFP_NOWARN;
+	allow_spin &= slab_is_available();
+	if (slab_order(slab)) {
+		if (allow_spin)
+			ids = alloc_ids(slab, bytes, gfp);
+		/* Some kernels do not clear that word of the second page for its next owner. */
+		*codetag_slab_vector(slab) = ids;
+	} else if (allow_spin) {
+		add_far_vector(slab, bytes, gfp);
+		ids = slab_vector(s, slab);
 	}
-	if (!slab_vector(s, slab)) {
-		slab->objects = inline_objects(s, slab_order(slab));
-		if (slab_is_available())
-			atomic_long_inc(&codetag_slab_vectors_failed);
-	}
+	if (likely(ids))
+		return true;
+
+	slab->objects = inline_objects(s, slab_order(slab));
+	if (slab_is_available())
+		atomic_long_inc(&codetag_slab_vectors_failed);
+	return false;
 }
 
 static void free_far_vector(struct rcu_head *rcu)
@@ -683,23 +689,33 @@ static void unmark_other(struct kmem_cache *s, struct slab *slab)
  */
 void codetag_slab_init(struct kmem_cache *s, struct slab *slab, gfp_t gfp, bool allow_spin)
 {
+	bool known = slab_size(slab) - 1 == s->codetag_within && s->codetag_bytes;
 	unsigned int tail = 0;
+	size_t bytes;
 	void *ids;
 
 	if (!s->codetag_within)
 		return;
 
-	if (s->codetag_vector && slab->objects > 1)
-		slab_add_vector(s, slab, gfp, allow_spin);
+	if (s->codetag_vector && slab->objects > 1) {
+		bytes = known ? s->codetag_bytes : vector_bytes(s, slab->objects);
+		/* Nearly all slabs with vectors are like one before them. */
+		if (slab_add_vector(s, slab, bytes, gfp, allow_spin) && likely(known)) {
+			account_usual(s, 1);
+			return;
+		}
+	}
 
 	if (likely(slab_is_usual(s, slab))) {
 		if (!s->codetag_vector)
 			tail = inline_bytes(s, slab_order(slab));
-		else if (unlikely(!s->codetag_bytes))
+		else
 			s->codetag_bytes = kmalloc_size_roundup(vector_bytes(s, slab->objects));
+		account_usual(s, 1);
 	} else {
 		mark_other(s, slab);
 		tail = codetag_slab_tail(s, slab);
+		account_other(s, slab, 1);
 	}
 	if (tail) {
 		ids = slab_start(slab) + slab_size(slab) - tail;
@@ -709,7 +725,6 @@ void codetag_slab_init(struct kmem_cache *s, struct slab *slab, gfp_t gfp, bool 
 		kasan_enable_current();
 		kmsan_unpoison_memory(ids, tail);
 	}
-	slab_account(s, slab, 1);
 }
 
 /**
@@ -724,11 +739,14 @@ void codetag_slab_exit(struct kmem_cache *s, struct slab *slab)
 	if (!s->codetag_within)
 		return;
 
-	slab_account(s, slab, -1);
+	if (unlikely(codetag_slab_is_other(slab))) {
+		account_other(s, slab, -1);
+		unmark_other(s, slab);
+	} else {
+		account_usual(s, -1);
+	}
 	if (s->codetag_vector)
 		slab_remove_vector(slab);
-	if (unlikely(codetag_slab_is_other(slab)))
-		unmark_other(s, slab);
 }
 
 /* ---- reports -------------------------------------------------------------- */
