@@ -8,6 +8,7 @@
 
 #include <linux/alloc_tag.h>
 #include <linux/jump_label.h>
+#include <linux/pgalloc_tag.h>
 #include <linux/sched.h>
 #include <linux/types.h>
 
@@ -25,13 +26,14 @@ DECLARE_STATIC_KEY_FALSE(codetag_guards_key);
 
 void *codetag_guard_alloc(struct kmem_cache *s, size_t size, gfp_t flags);
 bool codetag_guard_page_keep(struct page *page, unsigned int order);
+bool codetag_guard_free_slow(struct page *page, bool may_keep);
 bool codetag_guard_page_fault(unsigned long address, bool is_write, struct pt_regs *regs);
 
 /* page_alloc.c */
 void codetag_guard_check_pages(bool on);
 
 /**
- * codetag_guard_keeps - does a guard keep pages that are about to be freed?
+ * codetag_guard_keeps - does a guard keep several pages that are about to be freed?
  * @page:	the first
  * @order:	their order
  *
@@ -43,6 +45,23 @@ void codetag_guard_check_pages(bool on);
 static __always_inline bool codetag_guard_keeps(struct page *page, unsigned int order)
 {
 	return static_branch_unlikely(&codetag_guards_key) && codetag_guard_page_keep(page, order);
+}
+
+/**
+ * codetag_guard_free - uncharge a single page that is about to be freed, unless it is kept
+ * @page:	the page
+ * @may_keep:	a guard may keep it
+ *
+ * While no guard is armed, nothing is tested for guards.
+ *
+ * Context: Any.
+ * Return: false if a guard keeps it: it is not to be freed then.
+ */
+static __always_inline bool codetag_guard_free(struct page *page, bool may_keep)
+{
+	if (!alloc_tag_refs_exist() || likely(pgalloc_tag_sub_fast(page, 0)))
+		return true;
+	return codetag_guard_free_slow(page, may_keep);
 }
 
 /**
@@ -61,6 +80,12 @@ static __always_inline bool codetag_guard_due(void)
 
 static inline bool codetag_guard_due(void) { return false; }
 static inline bool codetag_guard_keeps(struct page *page, unsigned int order) { return false; }
+
+static inline bool codetag_guard_free(struct page *page, bool may_keep)
+{
+	pgalloc_tag_sub(page, 0);
+	return true;
+}
 
 static inline bool codetag_guard_page_fault(unsigned long address, bool is_write,
 					    struct pt_regs *regs)

@@ -62,19 +62,38 @@ static __always_inline bool pgalloc_tag_set_fast(struct page *page, unsigned int
 	return true;
 }
 
+/*
+ * The store that single pages are uncharged in without a call. Both keys are off while guards
+ * have to see these pages, and with page_ext.
+ */
+DECLARE_STATIC_KEY_FALSE(pgalloc_tag_singles_flags_key);
+DECLARE_STATIC_KEY_FALSE(pgalloc_tag_singles_slot_key);
+
+static __always_inline bool pgalloc_tag_sub_in_flags(unsigned int order)
+{
+	if (order)
+		return page_tag_in_wide_flags();
+	return PAGE_TAG_BITS == 16 && static_branch_likely(&pgalloc_tag_singles_flags_key);
+}
+
+static __always_inline bool pgalloc_tag_sub_in_slots(unsigned int order)
+{
+	return order ? page_tag_in_slots() : static_branch_likely(&pgalloc_tag_singles_slot_key);
+}
+
 /* The rest: reserved ids, some of which are marks, and ids that no tag has. */
 static __always_inline bool pgalloc_tag_sub_fast(struct page *page, unsigned int order)
 {
 	unsigned long id;
 	u16 *slot;
 
-	if (page_tag_in_wide_flags()) {
+	if (pgalloc_tag_sub_in_flags(order)) {
 		id = alloc_tag_wide_id(page_tag_flags_get(page));
 		if (unlikely(id < CODETAG_ID_FIRST))
 			return !id;
 		return alloc_tag_uncharge(id, PAGE_SIZE << order, 1);
 	}
-	if (page_tag_in_slots()) {
+	if (pgalloc_tag_sub_in_slots(order)) {
 		slot = page_tag_slot(page);
 		id = alloc_tag_wide_id(page_tag_slot_read(slot));
 		if (unlikely(id < CODETAG_ID_FIRST))
@@ -94,6 +113,7 @@ void pgalloc_tag_add_slow(struct page *page, unsigned int order, gfp_t gfp,
 			  unsigned int id);
 void pgalloc_tag_add_split(struct page *page, unsigned int order, gfp_t gfp);
 void pgalloc_tag_sub_slow(struct page *page, unsigned int order);
+void pgalloc_tag_singles_inline(bool on);
 
 /**
  * pgalloc_tag_add - charge an allocation to the current call site

@@ -188,7 +188,7 @@ static void show_counts(struct seq_file *m, struct codetag_armed *armed, const c
 struct codetag_armory codetag_guards = {
 	.bit = CODETAG_ARMED_GUARD,
 	.key = &codetag_guards_key,
-	.switched = codetag_guard_check_pages,
+	.switched = codetag_guard_pages_switched,
 	.free = free_guard,
 	.show = show_guard,
 	.show_counts = show_counts,

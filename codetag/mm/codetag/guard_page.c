@@ -451,6 +451,37 @@ bool codetag_guard_page_keep(struct page *page, unsigned int order)
 	return place;
 }
 
+/**
+ * codetag_guard_free_slow - the part of codetag_guard_free() that is not inlined
+ * @page:	the page
+ * @may_keep:	a guard may keep it
+ *
+ * Context: Any.
+ * Return: false if a guard keeps it.
+ */
+bool codetag_guard_free_slow(struct page *page, bool may_keep)
+{
+	if (may_keep && codetag_guard_keeps(page, 0))
+		return false;
+	pgalloc_tag_sub_slow(page, 0);
+	return true;
+}
+
+/**
+ * codetag_guard_pages_switched - have frees ask guards, or not
+ * @on: guards are armed
+ *
+ * Several pages are looked at where pages are checked, and single ones where they are not
+ * uncharged inline. So guards that are not armed cost no test of their own.
+ *
+ * Context: Process; the caller serializes.
+ */
+void codetag_guard_pages_switched(bool on)
+{
+	codetag_guard_check_pages(on);
+	pgalloc_tag_singles_inline(!on);
+}
+
 /* ---- the worker -------------------------------------------------------------------- */
 
 /* The first byte that the pattern does not have; NULL: all have it. Not for KASAN to see. */

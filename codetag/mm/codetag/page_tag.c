@@ -442,6 +442,7 @@ static bool __init page_tag_use(enum page_tag_store store)
 		return false;
 	}
 	page_tag_store = store;
+	pgalloc_tag_singles_inline(true);
 	return true;
 }
 

@@ -246,6 +246,31 @@ void pgalloc_tag_sub_slow(struct page *page, unsigned int order)
 		sub_id(page, PAGE_SIZE << order, id);
 }
 
+DEFINE_STATIC_KEY_FALSE(pgalloc_tag_singles_flags_key);
+DEFINE_STATIC_KEY_FALSE(pgalloc_tag_singles_slot_key);
+
+/**
+ * pgalloc_tag_singles_inline - uncharge single pages without a call, or not
+ * @on: whether; pgalloc_tag_sub_slow() sees all of them otherwise
+ *
+ * Context: Boot, after the store was chosen; then process. The caller serializes.
+ */
+void pgalloc_tag_singles_inline(bool on)
+{
+	struct static_key *key;
+
+	if (page_tag_in_flags())
+		key = &pgalloc_tag_singles_flags_key.key;
+	else if (page_tag_in_slots())
+		key = &pgalloc_tag_singles_slot_key.key;
+	else
+		return;
+	if (on)
+		static_key_enable(key);
+	else
+		static_key_disable(key);
+}
+
 /**
  * __pgalloc_tag_sub_tail - see pgalloc_tag_sub_tail()
  * @page:	first page
