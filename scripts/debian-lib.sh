@@ -3,7 +3,7 @@
 # Debian machines: images of root file systems, and results of checks on them. To be sourced
 # after progress-lib.sh.
 work=$(mktemp -d "$CACHE/run/debian.XXXXXX")
-at_exit 'rm -rf "$work"'
+at_exit rm -rf "$work"
 number=0 failures=0
 debs=${DEBS:-$work/debs}
 # the image of the machine, where it is mounted, and options of its guest

@@ -86,7 +86,7 @@ guest_parse()
 	console=$LOGS/$name.console
 	result=$LOGS/$name.result
 	work=$(mktemp -d "$CACHE/run/$name.XXXXXX")
-	at_exit 'rm -rf "$work"'
+	at_exit rm -rf "$work"
 	guest_initramfs
 	guest_fresh
 }

@@ -14,10 +14,11 @@ die()
 	exit 1
 }
 
-# at_exit COMMAND: run COMMAND when this shell ends, in place of the one before. A background
-# process that is killed right after its start still has its parent's trap and runs that.
+# at_exit COMMAND…: run COMMAND when this shell ends, in place of the one before. A background
+# process that is killed right after its start still has its parent's trap and runs that. Bash then
+# cannot run [ any more, but [[ it can.
 # shellcheck disable=SC2064
-at_exit() { trap "[ \$BASHPID != $BASHPID ] || { $1; }" EXIT; }
+at_exit() { trap "[[ \$BASHPID != $BASHPID ]] || ${*@Q}" EXIT; }
 
 # kernels: the versions of the kernels that have a series, the oldest first
 kernels() { (cd "$ROOT/kernel-patches" && printf '%s\n' */series) | sed 's,/.*,,' | sort -V; }
