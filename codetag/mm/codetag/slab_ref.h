@@ -388,6 +388,62 @@ static __always_inline void codetag_slab_free(struct kmem_cache *s, void *object
 		codetag_slab_free_slow(s, object);
 }
 
+/**
+ * struct codetag_slab_frees - objects of one id that are freed one after the other
+ * @id:	their id, CODETAG_ID_NONE before the first
+ * @nr:	how many of them have no id any more and are not uncharged yet
+ *
+ * A variable of a function that frees objects of one cache in a loop: objects with the same id
+ * are uncharged together. Until that, their site holds more than its objects have ids, as in the
+ * middle of any free.
+ */
+struct codetag_slab_frees {
+	unsigned long id;
+	unsigned long nr;
+};
+
+static __always_inline void codetag_slab_frees_end(const struct kmem_cache *s,
+						   struct codetag_slab_frees *frees)
+{
+	/* Their site still holds them: the id cannot have lost its counters. */
+	if (frees->nr)
+		WARN_ON_ONCE(!alloc_tag_uncharge(frees->id, -s->codetag_uncharge * frees->nr,
+						 frees->nr));
+	*frees = (struct codetag_slab_frees){};
+}
+
+/*
+ * As codetag_slab_free() or codetag_slab_free_from(), for the next object of several.
+ * codetag_slab_frees_end() comes last.
+ */
+static __always_inline void codetag_slab_free_next(struct kmem_cache *s, struct slab *slab,
+						   enum codetag_slab_hint hint, void *object,
+						   struct codetag_slab_frees *frees)
+{
+	unsigned long id;
+	long index;
+	u16 *ids;
+
+	if (!alloc_tag_refs_exist())
+		return;
+	if (unlikely(!codetag_slab_find_any(s, slab, hint, object, &ids, &index)))
+		goto slow;
+	id = alloc_tag_wide_id(ids[index]);
+	if (!id)
+		return;
+	if (unlikely(id != frees->id)) {
+		codetag_slab_frees_end(s, frees);
+		if (unlikely(!alloc_tag_id_counted(id)))
+			goto slow;
+		frees->id = id;
+	}
+	frees->nr++;
+	ids[index] = CODETAG_ID_NONE;
+	return;
+slow:
+	codetag_slab_free_slow(s, object);
+}
+
 void __codetag_slab_charged(struct kmem_cache *s, void *object);
 
 /* An object was charged to the control group of the current task after its allocation. */
@@ -467,6 +523,14 @@ static inline void codetag_slab_alloc_slow(struct kmem_cache *s, gfp_t gfp, void
 static inline void codetag_slab_free_from(struct kmem_cache *s, struct slab *slab,
 					  void *object) {}
 static inline void codetag_slab_free(struct kmem_cache *s, void *object) {}
+
+struct codetag_slab_frees {};
+
+/* A macro: there is no enum for the hint. */
+#define codetag_slab_free_next(s, slab, hint, object, frees) do {} while (0)
+
+static inline void codetag_slab_frees_end(const struct kmem_cache *s,
+					  struct codetag_slab_frees *frees) {}
 static inline void codetag_slab_free_slow(struct kmem_cache *s, void *object) {}
 static inline void codetag_slab_free_checked(struct kmem_cache *s, void *object) {}
 static inline void codetag_slab_charged(struct kmem_cache *s, void *object) {}
