@@ -91,6 +91,14 @@ guest_parse()
 	guest_fresh
 }
 
+# guest_leave: for at_exit, if there are background processes
+guest_leave()
+{
+	# shellcheck disable=SC2046
+	kill $(jobs -p) 2>/dev/null || true
+	rm -rf "$work"
+}
+
 # guest_fresh: remove what an earlier run has left
 guest_fresh()
 {

@@ -18,7 +18,12 @@ die()
 # process that is killed right after its start still has its parent's trap and runs that. Bash then
 # cannot run [ any more, but [[ it can.
 # shellcheck disable=SC2064
-at_exit() { trap "[[ \$BASHPID != $BASHPID ]] || ${*@Q}" EXIT; }
+at_exit()
+{
+	local IFS=' '
+
+	trap "[[ \$BASHPID != $BASHPID ]] || ${*@Q}" EXIT
+}
 
 # kernels: the versions of the kernels that have a series, the oldest first
 kernels() { (cd "$ROOT/kernel-patches" && printf '%s\n' */series) | sed 's,/.*,,' | sort -V; }

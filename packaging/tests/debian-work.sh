@@ -56,25 +56,25 @@ audited() { codetag audit | tail -n 1 && codetag audit >/dev/null; }
 
 unmigrated() { [ -n "$(migration_targets)" ] && targets_hold_nothing; }
 
-# What a report subtracts too much from the sum of all call sites: slabinfo counts free objects in
-# the slabs of CPUs as used, and Percpu has memory that nobody allocated.
+# A report subtracts too much from the sum of all call sites: slabinfo counts free objects in the
+# slabs of CPUs as used, and Percpu has memory that nobody allocated.
 subtracted_too_much()
 {
-	echo 1 >/sys/kernel/debug/codetag/charged
+	echo 1 >/sys/kernel/debug/codetag/charged || return 1
 	awk '$3 == "slab" || $3 == "percpu" { n -= $1 }
 		FILENAME == "/proc/slabinfo" && !/^(#|slabinfo)/ { n += $2 * $4 }
 		/^Percpu:/ { n += $2 * 1024 }
 		END { printf "%.0f\n", n }' /sys/kernel/debug/codetag/charged /proc/slabinfo /proc/meminfo
 }
 
-# The sum of all call sites is within 2 % of the used memory. It is not exact (explained() is), as
-# memory is allocated between two reads.
+# Without that, the sum of all call sites is within 2 % of the used memory. It is not exact
+# (explained() is), as memory is allocated between two reads.
 adds_up()
 {
 	for _ in 1 2 3 4 5; do
 		shrink_slabs
 		codetag report --top 1 --json >/tmp/json || return 1
-		more=$(subtracted_too_much)
+		more=$(subtracted_too_much) || continue
 		jq -r --argjson more "$more" '.memory |
 			"\(.used) bytes in use, \(.not_attributed) of no call site, of these \($more) subtracted too much"' \
 			/tmp/json

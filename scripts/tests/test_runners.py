@@ -276,7 +276,7 @@ def test_hung_group(fake):
 
 @named("progress: an end does not come for each process")
 def test_exit_once(work):
-    """What is killed right after its start does not do what its parent does in the end."""
+    """A process that is killed right after its start does not do the last work of its parent."""
     script = program(work / "script", f"""\
         . {SCRIPTS}/lib.sh
         at_exit echo "the  end"

@@ -33,11 +33,12 @@ bool codetag_guard_page_fault(unsigned long address, bool is_write, struct pt_re
 void codetag_guard_check_pages(bool on);
 
 /**
- * codetag_guard_keeps - does a guard keep several pages that are about to be freed?
+ * codetag_guard_keeps - does a guard keep pages that are about to be freed?
  * @page:	the first
  * @order:	their order
  *
- * Asked only where pages are checked, which codetag_guard_check_pages() switches on.
+ * For several pages it is asked only where pages are checked, which codetag_guard_check_pages()
+ * switches on.
  *
  * Context: Any.
  * Return: Whether it does: they are not to be freed then.
@@ -52,7 +53,7 @@ static __always_inline bool codetag_guard_keeps(struct page *page, unsigned int 
  * @page:	the page
  * @may_keep:	a guard may keep it
  *
- * While no guard is armed, nothing is tested for guards.
+ * While guards are armed, no page is uncharged inline, and each free asks them.
  *
  * Context: Any.
  * Return: false if a guard keeps it: it is not to be freed then.
@@ -61,7 +62,10 @@ static __always_inline bool codetag_guard_free(struct page *page, bool may_keep)
 {
 	if (!alloc_tag_refs_exist() || likely(pgalloc_tag_sub_fast(page, 0)))
 		return true;
-	return codetag_guard_free_slow(page, may_keep);
+	if (static_branch_unlikely(&codetag_guards_key))
+		return codetag_guard_free_slow(page, may_keep);
+	pgalloc_tag_sub_slow(page, 0);
+	return true;
 }
 
 /**

@@ -124,6 +124,12 @@ static __always_inline void page_tag_slot_write_pair(u16 *slot, u32 pair)
 }
 #endif
 
+static __always_inline u32 page_tag_pair(u16 first, u16 second)
+{
+	return IS_ENABLED(CONFIG_CPU_BIG_ENDIAN) ? (u32)first << 16 | second :
+						    (u32)second << 16 | first;
+}
+
 static __always_inline u16 page_tag_first_of_pair(u32 pair)
 {
 	return IS_ENABLED(CONFIG_CPU_BIG_ENDIAN) ? pair >> 16 : pair;

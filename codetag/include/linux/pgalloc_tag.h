@@ -36,8 +36,8 @@ pgalloc_tag_pages_of(unsigned int order, gfp_t gfp)
 
 /*
  * Store an id that is not 0 in an allocation, or uncharge the allocation, if the store is
- * wide flags or slots. False: the store is another one, or pgalloc_tag_sub_slow() has to
- * handle the id.
+ * wide flags or slots. False: the store is another one, pgalloc_tag_sub_slow() has to handle
+ * the id, or guards have to see the page.
  */
 static __always_inline bool pgalloc_tag_set_fast(struct page *page, unsigned int order,
 						 enum pgalloc_tag_pages pages, unsigned long id)
@@ -50,12 +50,10 @@ static __always_inline bool pgalloc_tag_set_fast(struct page *page, unsigned int
 		page_tag_flags_set(page, id);
 	} else if (page_tag_in_slots()) {
 		slot = page_tag_slot(page);
-		if (pages == PGALLOC_TAG_TWO_PAGES) {
-			page_tag_slot_write(slot, CODETAG_ID_TAIL + order);
-			page_tag_slot_write(slot + 1, id);
-		} else {
+		if (pages == PGALLOC_TAG_TWO_PAGES)
+			page_tag_slot_write_pair(slot, page_tag_pair(CODETAG_ID_TAIL + order, id));
+		else
 			page_tag_slot_write(slot, id);
-		}
 	} else {
 		return false;
 	}
@@ -192,7 +190,7 @@ u16 __pgalloc_tag_first(struct page *page);
 /**
  * pgalloc_tag_first - move the id to the first page, before a free
  * @page: first page of an allocation of several pages, not compound
- * @id:	  on return the id, CODETAG_ID_NONE if the pages are not charged to any
+ * @id:	  with true the id, CODETAG_ID_NONE if the pages are not charged to any
  *
  * Call it before dropping a reference: another reference can be the last one, and its
  * owner then frees the first page alone. If a page that still holds a mark is freed alone,
@@ -232,7 +230,7 @@ void __pgalloc_tag_swap(struct folio *new, struct folio *old);
  * pgalloc_tag_sub_tail - uncharge all but the first page of an allocation
  * @page:	first page, not compound; never read, as it may be freed at any moment
  * @order:	order of the allocation
- * @id:		what pgalloc_tag_first(@page) returned, before @page could be freed
+ * @id:		what pgalloc_tag_first(@page) said, before @page could be freed
  */
 static inline void pgalloc_tag_sub_tail(struct page *page, unsigned int order, u16 id)
 {

@@ -472,7 +472,8 @@ bool codetag_guard_free_slow(struct page *page, bool may_keep)
  * @on: guards are armed
  *
  * Several pages are looked at where pages are checked, and single ones where they are not
- * uncharged inline. So guards that are not armed cost no test of their own.
+ * uncharged inline. So guards that are not armed cost a single page nothing, and several pages
+ * nothing unless they are checked anyway.
  *
  * Context: Process; the caller serializes.
  */

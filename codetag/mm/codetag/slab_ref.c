@@ -704,6 +704,8 @@ void codetag_slab_init(struct kmem_cache *s, struct slab *slab, gfp_t gfp, bool 
 			account_usual(s, 1);
 			return;
 		}
+	} else if (s->codetag_vector && slab_order(slab)) {
+		*codetag_slab_vector(slab) = NULL;
 	}
 
 	if (likely(slab_is_usual(s, slab))) {
