@@ -278,6 +278,35 @@ static void refused(struct kunit *test)
 	kmem_cache_destroy(s);
 }
 
+/* Objects of two sites and of none, in one bulk: the runs of one site are uncharged together. */
+static void bulk_of_sites(struct kunit *test)
+{
+	struct kmem_cache *s = kmem_cache_create("codetag_bulk", 64, 0, SLAB_NO_MERGE, NULL);
+	struct codetag_sum before, held, after;
+	void *object[32];
+	unsigned int i;
+	DEFINE_ALLOC_TAG(other);
+
+	KUNIT_ASSERT_NOT_NULL(test, s);
+	before = alloc_tag_read(other.ct.id);
+	for (i = 0; i < ARRAY_SIZE(object); i++) {
+		object[i] = i % 8 < 5 ? tagged_object(s) :
+			    alloc_hooks_tag(&other, kmem_cache_alloc_noprof(s, GFP_KERNEL));
+		KUNIT_ASSERT_NOT_NULL(test, object[i]);
+		if (i % 8 == 2)
+			codetag_slab_free_checked(s, object[i]);
+	}
+	held = alloc_tag_read(other.ct.id);
+	KUNIT_EXPECT_EQ(test, held.bytes - before.bytes, 12ULL * s->size);
+	expect_objects(test, s, 16);
+	kmem_cache_free_bulk(s, ARRAY_SIZE(object), object);
+	after = alloc_tag_read(other.ct.id);
+	KUNIT_EXPECT_EQ(test, after.bytes, before.bytes);
+	KUNIT_EXPECT_EQ(test, after.calls, before.calls);
+	expect_objects(test, s, 0);
+	kmem_cache_destroy(s);
+}
+
 struct shape {
 	const char *name;
 	unsigned int size;
@@ -816,6 +845,7 @@ static struct kunit_case slab_ref_cases[] = {
 	KUNIT_CASE(single_pages),
 	KUNIT_CASE(laid_out_again),
 	KUNIT_CASE(refused),
+	KUNIT_CASE(bulk_of_sites),
 	KUNIT_CASE_PARAM(objects, shape_gen_params),
 	KUNIT_CASE_PARAM(no_id_is_inherited, shape_gen_params),
 	KUNIT_CASE_PARAM(zeroed, shape_gen_params),
