@@ -148,7 +148,8 @@ static __always_inline void pgalloc_tag_add(struct page *page, unsigned int orde
 			alloc_tag_charge_site(tag, PAGE_SIZE, 1);
 			return;
 		}
-	} else if (likely(pgalloc_tag_set_fast(page, order, pgalloc_tag_pages_of(order, gfp), id))) {
+	} else if (likely(pgalloc_tag_set_fast(page, order, pgalloc_tag_pages_of(order, gfp),
+					       id))) {
 		alloc_tag_charge_site(tag, PAGE_SIZE << order, 1);
 		return;
 	}

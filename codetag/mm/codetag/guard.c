@@ -185,10 +185,21 @@ static void show_counts(struct seq_file *m, struct codetag_armed *armed, const c
 		   guard->rate, state, armed->name);
 }
 
+/*
+ * Have frees ask guards, or not. Several pages are looked at where pages are checked, and single
+ * ones where they are not uncharged inline. So guards that are not armed cost a single page
+ * nothing, and several pages nothing unless they are checked anyway.
+ */
+static void pages_switched(bool on)
+{
+	codetag_guard_check_pages(on);
+	pgalloc_tag_singles_inline(!on);
+}
+
 struct codetag_armory codetag_guards = {
 	.bit = CODETAG_ARMED_GUARD,
 	.key = &codetag_guards_key,
-	.switched = codetag_guard_pages_switched,
+	.switched = pages_switched,
 	.free = free_guard,
 	.show = show_guard,
 	.show_counts = show_counts,

@@ -467,22 +467,6 @@ bool codetag_guard_free_slow(struct page *page, bool may_keep)
 	return true;
 }
 
-/**
- * codetag_guard_pages_switched - have frees ask guards, or not
- * @on: guards are armed
- *
- * Several pages are looked at where pages are checked, and single ones where they are not
- * uncharged inline. So guards that are not armed cost a single page nothing, and several pages
- * nothing unless they are checked anyway.
- *
- * Context: Process; the caller serializes.
- */
-void codetag_guard_pages_switched(bool on)
-{
-	codetag_guard_check_pages(on);
-	pgalloc_tag_singles_inline(!on);
-}
-
 /* ---- the worker -------------------------------------------------------------------- */
 
 /* The first byte that the pattern does not have; NULL: all have it. Not for KASAN to see. */

@@ -10,11 +10,7 @@
 /* Only with CONFIG_CODETAG_GUARD */
 extern struct codetag_armory codetag_guards;
 
-/* guard_page.c */
-int codetag_guard_prepare(void);
-void codetag_guard_pages_switched(bool on);
-
-/* guard.c */
+int codetag_guard_prepare(void); /* guard_page.c */
 bool codetag_guard_due_now(const struct codetag *ct, const char **name);
 bool codetag_guard_armed(const struct codetag *ct);
 void codetag_guard_count(const struct codetag *ct, bool taken);

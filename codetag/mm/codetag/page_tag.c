@@ -442,7 +442,6 @@ static bool __init page_tag_use(enum page_tag_store store)
 		return false;
 	}
 	page_tag_store = store;
-	pgalloc_tag_singles_inline(true);
 	return true;
 }
 

@@ -20,6 +20,12 @@
 
 #include "../slab.h"
 
+/* Does the caller know the slab of an object? */
+enum codetag_slab_hint {
+	CODETAG_SLAB_UNKNOWN,
+	CODETAG_SLAB_KNOWN,
+};
+
 #ifdef CONFIG_MEM_ALLOC_PROFILING
 
 #include "context_stack.h"
@@ -141,12 +147,6 @@ static __always_inline u16 **codetag_slab_vector(const struct slab *slab)
 {
 	return codetag_page_vector((struct page *)slab_page(slab));
 }
-
-/* Does the caller know the slab of an object? */
-enum codetag_slab_hint {
-	CODETAG_SLAB_UNKNOWN,
-	CODETAG_SLAB_KNOWN,
-};
 
 /*
  * The same for caches with vectors or OTHER slabs. False if the slab has its ids elsewhere, or
@@ -526,9 +526,9 @@ static inline void codetag_slab_free(struct kmem_cache *s, void *object) {}
 
 struct codetag_slab_frees {};
 
-/* A macro: there is no enum for the hint. */
-#define codetag_slab_free_next(s, slab, hint, object, frees) do {} while (0)
-
+static inline void codetag_slab_free_next(struct kmem_cache *s, struct slab *slab,
+					  enum codetag_slab_hint hint, void *object,
+					  struct codetag_slab_frees *frees) {}
 static inline void codetag_slab_frees_end(const struct kmem_cache *s,
 					  struct codetag_slab_frees *frees) {}
 static inline void codetag_slab_free_slow(struct kmem_cache *s, void *object) {}
