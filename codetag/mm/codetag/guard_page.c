@@ -390,7 +390,7 @@ bool codetag_guard_page_fault(unsigned long address, bool is_write, struct pt_re
 {
 	struct kept place;
 
-	/* The lock may be held by what was interrupted. Pairs with make_places(). */
+	/* An NMI may have interrupted the owner of the lock. Pairs with make_places(). */
 	if (!smp_load_acquire(&kept) || in_nmi() || !virt_addr_valid((void *)address) ||
 	    !copy_place(virt_to_page((void *)address), true, is_write, &place))
 		return false;

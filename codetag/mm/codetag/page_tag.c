@@ -556,7 +556,7 @@ u32 page_tag_slot_read_pair(const u16 *slot)
 /**
  * page_tag_slot_write_pair - write to two slots
  * @slot: the first one, of an even page
- * @pair: what page_tag_slot_read_pair() shall return then
+ * @pair: both ids, see page_tag_pair()
  *
  * Context: Any; the pages belong to the same allocation.
  */
