@@ -45,7 +45,8 @@ fi
 ls -lR /sys /proc/self >/dev/null 2>&1
 dmesg | sed -n 's,.*\(\(known\|lost\|kept\): [a-z_]* [0-9a-f]* [0-9]*\)$,\1,p'
 sync
-sleep 1
+# The kernel adds up what CPUs counted for a group each two seconds.
+sleep 4
 echo 1 >$CODETAG/charged
 for file in $CODETAG/charged $CODETAG/stats $CODETAG/contexts /proc/iomem /proc/vmallocinfo \
 	/proc/allocinfo /proc/slabinfo /proc/meminfo /proc/vmstat $ROOT/group/memory.stat; do

@@ -59,6 +59,22 @@ near()
 	check "$1" $? "want $2, got $3, within $slack"
 }
 
+# objects_of_group: bytes of the group's objects by the last census, as memory.stat counts them
+objects_of_group()
+{
+	# Each object costs the group 8 bytes more, for the pointer to it.
+	echo $(($(bytes cgroup=/group kind=slab) + 8 * $(calls cgroup=/group kind=slab)))
+}
+
+# summed_up: whether memory.stat has the objects of a census within the slack. The kernel adds up
+# what CPUs counted each two seconds, and at once only if it is more than 64 pages for each CPU.
+summed_up()
+{
+	take cgroup,kind
+	off=$(($(group_stat slab) - $(objects_of_group)))
+	[ ${off#-} -le $slack ]
+}
+
 # node_used NODE: bytes of zones that are not free, nor in the lists of CPUs
 node_used()
 {
@@ -137,15 +153,13 @@ if grep -q '^memory	' /proc/cgroups && mkdir -p $ROOT &&
 		dd if=/dev/vda of=/dev/null bs=1M count=10 2>/dev/null
 		i=0
 		while [ \$i -lt 2000 ]; do : >/mnt/\$i; i=\$((i + 1)); done"
-	take cgroup,kind
+	# For each CPU and kind of slab the group may have less than a page that is not added yet.
+	slack=$((4 * PAGE))
+	until_true 20 summed_up
+	near "the objects of a group as memory.stat has them" "$(group_stat slab)" "$(objects_of_group)"
 	slack=$((1024 * 1024))
 	near "the pages of a group as memory.stat has them" \
 		"$(group_stat anon file kernel_stack pagetables vmalloc)" "$(bytes cgroup=/group kind=pages)"
-	# Each object costs the group 8 bytes more, for the pointer to it. For each CPU and kind
-	# of slab the group may have less than a page that is not added yet.
-	slack=$((4 * PAGE))
-	near "the objects of a group as memory.stat has them" "$(group_stat slab)" \
-		$(($(bytes cgroup=/group kind=slab) + 8 * $(calls cgroup=/group kind=slab)))
 	[ "$(group_stat slab)" -gt $((1024 * 1024)) ]
 	check "the group has many of them" $? "$(group_stat slab) bytes"
 	# The objects of a group that is gone belong to the group above it.

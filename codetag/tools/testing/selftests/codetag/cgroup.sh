@@ -37,6 +37,13 @@ of_group()
 	sed -n "s/^$1 //p" $GROUP/memory.stat
 }
 
+# counts COUNTER BYTES: whether memory.stat has as many. The kernel adds up what CPUs counted
+# each two seconds, and at once only if it is more than 64 pages for each CPU.
+counts()
+{
+	[ "$(of_group "$1")" = "$2" ]
+}
+
 driver
 [ -r $CONTEXTS ] || { unload codetag_test; skip_all "no $CONTEXTS"; }
 grep -q '^memory	' /proc/cgroups || { unload codetag_test; skip_all "no memory cgroups"; }
@@ -83,6 +90,7 @@ equal "objects that are charged later are in it" 1 "$charged"
 equal "and nothing is lost" 0 "$(stat_value contexts_lost)"
 
 if ! cmdline_has selftest.v1; then
+	until_true 10 counts shmem "$shmem"
 	equal "as much page cache as memory.stat has" \
 		"$(($(of_group file) - $(of_group shmem)))" "$file"
 	equal "as much shared memory" "$(of_group shmem)" "$shmem"
@@ -96,10 +104,11 @@ if ! cmdline_has selftest.v1; then
 	anon=$(held '^mm/(memory|huge_memory).c:' /group)
 	[ "$anon" -gt 3000000 ]
 	check "memory of tasks is in their group" $? "$anon bytes"
+	until_true 10 counts anon "$anon"
 	equal "as much as memory.stat has" "$(of_group anon)" "$anon"
 	echo go >"$WORK/wait"
 	wait $!
-	until_true 30 sh -c "[ \$(sed -n 's/^anon //p' $GROUP/memory.stat) = 0 ]"
+	until_true 30 counts anon 0
 	equal "and none of it stays" "$(of_group anon)" \
 		"$(held '^mm/(memory|huge_memory).c:' /group)"
 
