@@ -112,8 +112,8 @@ static bool vector_pays(const struct kmem_cache *s, unsigned int order, bool far
 /**
  * struct slab_layout - where a cache has its ids: the codetag_ fields of its struct
  * @vector:	codetag_vector
+ * @others:	codetag_near.others before the cache has slabs
  * @within:	codetag_within
- * @near_mask:	codetag_near_mask
  * @bytes:	codetag_bytes
  * @shift:	codetag_shift
  * @uncharge:	codetag_uncharge
@@ -122,22 +122,30 @@ static bool vector_pays(const struct kmem_cache *s, unsigned int order, bool far
  */
 struct slab_layout {
 	bool vector;
+	unsigned int others;
 	unsigned int within;
-	int near_mask;
 	unsigned int bytes;
-	long shift;
+	unsigned int shift;
 	long uncharge;
 };
+
+static union codetag_slab_near near_of(bool vector, unsigned int within, unsigned int others)
+{
+	return (union codetag_slab_near){
+		.mask = vector || others || !within ? 0 : ~within,
+		.others = others,
+	};
+}
 
 /* A cache can be laid out more than once: overwrite every field. */
 static void set_layout(struct kmem_cache *s, const struct slab_layout *layout)
 {
 	s->codetag_vector = layout->vector;
 	s->codetag_within = layout->within;
-	s->codetag_near_mask = layout->near_mask;
+	s->codetag_near = near_of(layout->vector, layout->within, layout->others);
 	s->codetag_bytes = layout->bytes;
 	s->codetag_uncharge = layout->uncharge;
-	atomic_long_set(&s->codetag_shift, layout->shift);
+	s->codetag_shift = layout->shift;
 }
 
 /**
@@ -174,10 +182,7 @@ unsigned int codetag_slab_layout(struct kmem_cache *s, unsigned int order,
 		layout.bytes = (plain_objects(s, order) - objects) * s->size;
 	}
 	/* If every slab is an OTHER one, keep the count above 0 from the start. */
-	if (codetag_slab_checks_frees(s) || (layout.vector ? far : objects == 1))
-		layout.shift += CODETAG_SLAB_OTHER;
-	else if (!layout.vector)
-		layout.near_mask = ~layout.within;
+	layout.others = codetag_slab_checks_frees(s) || (layout.vector ? far : objects == 1);
 out:
 	set_layout(s, &layout);
 	return order;
@@ -388,7 +393,7 @@ u16 *codetag_slab_ref_slow(const struct kmem_cache *s, const void *object)
 	return codetag_slab_ref_in(s, slab, addr);
 }
 
-/* codetag_slab_alloc_slow() for split sites and KFENCE: here so that only they have a frame. */
+/* Charge an object to the context of its call site that any key needs, or KFENCE's object. */
 static noinline void codetag_slab_alloc_context(struct kmem_cache *s, struct slab *slab,
 						gfp_t gfp, void *object, size_t size)
 {
@@ -408,6 +413,15 @@ static noinline void codetag_slab_alloc_context(struct kmem_cache *s, struct sla
 	preempt_enable();
 }
 
+/* codetag_slab_alloc_slow() for split sites and KFENCE: here so that only they have a frame. */
+static noinline void codetag_slab_alloc_rare(struct kmem_cache *s, struct slab *slab,
+					     gfp_t gfp, void *object, size_t size)
+{
+	if (is_kfence_address(object) ||
+	    !codetag_slab_alloc_split(s, slab, gfp, object, size, true))
+		codetag_slab_alloc_context(s, slab, gfp, object, size);
+}
+
 /**
  * codetag_slab_alloc_slow - charge any object of any cache to the current call site
  * @s:		cache
@@ -424,10 +438,8 @@ void codetag_slab_alloc_slow(struct kmem_cache *s, gfp_t gfp, void *object, size
 	if (!mem_alloc_profiling_enabled())
 		return;
 	/* It may be that only the slab was not known. */
-	if (is_kfence_address(object) ||
-	    (!codetag_slab_alloc_fast(s, slab, object) &&
-	     !codetag_slab_alloc_split(s, slab, gfp, object, size, true)))
-		codetag_slab_alloc_context(s, slab, gfp, object, size);
+	if (is_kfence_address(object) || !codetag_slab_alloc_fast(s, slab, object))
+		codetag_slab_alloc_rare(s, slab, gfp, object, size);
 }
 
 /**
@@ -663,19 +675,28 @@ static int __init far_vectors_init(void)
 }
 early_initcall(far_vectors_init);
 
-/* The cache has one more slab that differs from its preferred layout. */
+/* The cache has @more OTHER slabs more. */
+static void count_others(struct kmem_cache *s, int more)
+{
+	s64 old = atomic64_read(&s->codetag_near.word);
+	union codetag_slab_near near;
+
+	do {
+		atomic64_set(&near.word, old);
+		near = near_of(s->codetag_vector, s->codetag_within, near.others + more);
+	} while (!atomic64_try_cmpxchg(&s->codetag_near.word, &old, atomic64_read(&near.word)));
+}
+
 static void mark_other(struct kmem_cache *s, struct slab *slab)
 {
 	slab->__page_type |= CODETAG_SLAB_TYPE_OTHER;
-	atomic_long_add(CODETAG_SLAB_OTHER, &s->codetag_shift);
-	if (s->codetag_near_mask)
-		WRITE_ONCE(s->codetag_near_mask, 0);
+	count_others(s, 1);
 }
 
 static void unmark_other(struct kmem_cache *s, struct slab *slab)
 {
 	slab->__page_type &= ~CODETAG_SLAB_TYPE_OTHER;
-	atomic_long_sub(CODETAG_SLAB_OTHER, &s->codetag_shift);
+	count_others(s, -1);
 }
 
 /**

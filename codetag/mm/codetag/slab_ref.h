@@ -50,37 +50,28 @@ void codetag_slab_free_slow(struct kmem_cache *s, void *object);
 void codetag_slab_free_checked(struct kmem_cache *s, void *object);
 
 /*
- * kmem_cache.codetag_shift has everything for the fast paths in one word:
- *
- *	 63            9     8     7       0
- *	+---------------+--------+--------+
- *	| count of OTHER| VECTOR | shift  |
- *	+---------------+--------+--------+
+ * kmem_cache.codetag_shift:
  *
  * shift	bytes per element of the ids, as a power of two
- * VECTOR	the slabs that the cache prefers have their ids in vectors, which
- *		their second page points to; otherwise at their end
- * OTHER	slabs of the cache that have their ids elsewhere, or whose frees are checked.
- *		They are marked, see codetag_slab_is_other(), and only their objects take the
- *		slow path
+ * VECTOR	the slabs that the cache prefers have their ids in vectors, which their
+ *		second page points to; otherwise at their end
  *
- * The count can change at any time, also in NMI. It goes up before the first object of an
- * OTHER slab is allocated, and down after the last one is freed. So the word is read once.
+ * OTHER slabs of the cache have their ids elsewhere, or their frees are checked. They are
+ * marked, see codetag_slab_is_other(), and only their objects take the slow path. Their number
+ * is kmem_cache.codetag_near.others. It can change at any time, also in NMI: up before the first
+ * object of an OTHER slab is allocated, and down after the last one is freed.
  *
- * Nearly all caches only ever have slabs with ids at their ends. For these
- * kmem_cache.codetag_near_mask is the mask of such a slab, and the fast paths need only the
- * shift of the word above. It is 0 if slabs use vectors. It becomes 0 with the first OTHER
- * slab and stays 0, because the count and the mask cannot be updated atomically.
+ * Nearly all caches only have slabs with ids at their ends. For these
+ * kmem_cache.codetag_near.mask is the mask of such a slab, and the fast paths need no more than
+ * that and the shift. The mask is 0 if slabs use vectors, and while there are OTHER slabs: both
+ * halves of codetag_near change in one step. So the word is 0 for a cache with vectors and
+ * without OTHER slabs, and for no other.
  */
 #define CODETAG_SLAB_SHIFT	0x0ff
 #define CODETAG_SLAB_VECTOR	0x100
-#define CODETAG_SLAB_OTHER	0x200
 
 static_assert(ilog2(KMALLOC_MAX_SIZE) <= CODETAG_SLAB_SHIFT);
-static_assert(!(CODETAG_SLAB_SHIFT & (CODETAG_SLAB_VECTOR | CODETAG_SLAB_OTHER)));
-static_assert(CODETAG_SLAB_OTHER == 2 * CODETAG_SLAB_VECTOR);
-
-#define codetag_slab_shift(s)	((unsigned long)atomic_long_read(&(s)->codetag_shift))
+static_assert(!(CODETAG_SLAB_SHIFT & CODETAG_SLAB_VECTOR));
 
 /*
  * A slab's page type has unused bits, of which code tags use:
@@ -148,6 +139,16 @@ static __always_inline u16 **codetag_slab_vector(const struct slab *slab)
 	return codetag_page_vector((struct page *)slab_page(slab));
 }
 
+/* Does a cache without a near mask have vectors, and no OTHER slab? */
+static __always_inline bool codetag_slab_all_vectors(const struct kmem_cache *s,
+						     unsigned long shift)
+{
+	/* Both halves at once, where that needs no lock. A plain load is an operand of the compare. */
+	if (IS_ENABLED(CONFIG_64BIT))
+		return !data_race(s->codetag_near.word.counter);
+	return (shift & CODETAG_SLAB_VECTOR) && !READ_ONCE(s->codetag_near.others);
+}
+
 /*
  * The same for caches with vectors or OTHER slabs. False if the slab has its ids elsewhere, or
  * if it has to be known and is not. An unknown @slab is not used: as no slab is an OTHER one
@@ -163,9 +164,9 @@ static __always_inline bool codetag_slab_find_far(const struct kmem_cache *s,
 	unsigned int within = s->codetag_within;
 	long offset;
 
-	if (shift - CODETAG_SLAB_VECTOR >= CODETAG_SLAB_OTHER - CODETAG_SLAB_VECTOR) {
+	if (!codetag_slab_all_vectors(s, shift)) {
 		if (hint == CODETAG_SLAB_KNOWN ? codetag_slab_is_other(slab) :
-						 shift >= CODETAG_SLAB_OTHER)
+						 READ_ONCE(s->codetag_near.others))
 			return false;
 		if (!(shift & CODETAG_SLAB_VECTOR)) {
 			offset = addr | ~(unsigned long)within;
@@ -188,9 +189,9 @@ static __always_inline bool codetag_slab_find_any(const struct kmem_cache *s,
 						  enum codetag_slab_hint hint,
 						  const void *object, u16 **ids, long *index)
 {
-	unsigned long shift = codetag_slab_shift(s);
+	unsigned long shift = s->codetag_shift;
 
-	return likely(codetag_slab_find(object, READ_ONCE(s->codetag_near_mask), shift, ids,
+	return likely(codetag_slab_find(object, READ_ONCE(s->codetag_near.mask), shift, ids,
 					index)) ||
 	       codetag_slab_find_far(s, slab, hint, object, shift, ids, index);
 }
@@ -323,10 +324,10 @@ static __always_inline void codetag_slab_alloc_bulk(struct kmem_cache *s, gfp_t 
 		return;
 	}
 
-	mask = READ_ONCE(s->codetag_near_mask);
+	mask = READ_ONCE(s->codetag_near.mask);
 	for (i = 0; i < size; i++) {
 		if (unlikely(is_kfence_address(p[i]) ||
-			     !codetag_slab_find(p[i], mask, codetag_slab_shift(s), &ids, &index)))
+			     !codetag_slab_find(p[i], mask, s->codetag_shift, &ids, &index)))
 			*codetag_slab_ref_slow(s, p[i]) = id;
 		else
 			ids[index] = id;
