@@ -19,6 +19,22 @@ host()
 	return 1
 }
 
+# Wait until memory.stat of the group has the objects that a census finds: the kernel adds up what
+# CPUs counted about every two seconds. Each object costs the group 8 bytes more.
+until_summed_up()
+{
+	i=0
+	while [ -e $ROOT/group/memory.stat ] && [ $i -lt 30 ]; do
+		echo cgroup,kind >$CODETAG/census
+		counted=$(awk '/ cgroup=.group( |$)/ && / kind=slab/ { n += $1 + 8 * $2 } END { printf("%d", n) }' \
+			$CODETAG/census)
+		off=$((counted - $(sed -n 's/^slab //p' $ROOT/group/memory.stat)))
+		[ ${off#-} -gt 8192 ] || return
+		sleep 1
+		i=$((i + 1))
+	done
+}
+
 mount -t debugfs none /sys/kernel/debug 2>/dev/null
 cd /selftests || exit
 insmod codetag_test.ko && insmod codetag_victim.ko && insmod codetag_known.ko &&
@@ -45,8 +61,7 @@ fi
 ls -lR /sys /proc/self >/dev/null 2>&1
 dmesg | sed -n 's,.*\(\(known\|lost\|kept\): [a-z_]* [0-9a-f]* [0-9]*\)$,\1,p'
 sync
-# The kernel adds up what CPUs counted for a group each two seconds.
-sleep 4
+until_summed_up
 echo 1 >$CODETAG/charged
 for file in $CODETAG/charged $CODETAG/stats $CODETAG/contexts /proc/iomem /proc/vmallocinfo \
 	/proc/allocinfo /proc/slabinfo /proc/meminfo /proc/vmstat $ROOT/group/memory.stat; do

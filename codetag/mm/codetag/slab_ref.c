@@ -133,7 +133,7 @@ static union codetag_slab_near near_of(bool vector, unsigned int within, unsigne
 {
 	return (union codetag_slab_near){
 		.mask = vector || others || !within ? 0 : ~within,
-		.others = others,
+		.others = ATOMIC_INIT(others),
 	};
 }
 
@@ -393,7 +393,10 @@ u16 *codetag_slab_ref_slow(const struct kmem_cache *s, const void *object)
 	return codetag_slab_ref_in(s, slab, addr);
 }
 
-/* Charge an object to the context of its call site that any key needs, or KFENCE's object. */
+/*
+ * Charge an object to the context of its call site, whatever keys split it. Also for objects of
+ * KFENCE.
+ */
 static noinline void codetag_slab_alloc_context(struct kmem_cache *s, struct slab *slab,
 						gfp_t gfp, void *object, size_t size)
 {
@@ -413,7 +416,10 @@ static noinline void codetag_slab_alloc_context(struct kmem_cache *s, struct sla
 	preempt_enable();
 }
 
-/* codetag_slab_alloc_slow() for split sites and KFENCE: here so that only they have a frame. */
+/*
+ * codetag_slab_alloc_slow() for split sites, KFENCE and objects of OTHER slabs: here so that only
+ * they have a frame.
+ */
 static noinline void codetag_slab_alloc_rare(struct kmem_cache *s, struct slab *slab,
 					     gfp_t gfp, void *object, size_t size)
 {
@@ -675,16 +681,22 @@ static int __init far_vectors_init(void)
 }
 early_initcall(far_vectors_init);
 
-/* The cache has @more OTHER slabs more. */
+/* Add @more to the number of OTHER slabs. The mask follows from it. */
 static void count_others(struct kmem_cache *s, int more)
 {
-	s64 old = atomic64_read(&s->codetag_near.word);
-	union codetag_slab_near near;
+#ifdef CONFIG_64BIT
+	union codetag_slab_near old = { .both = READ_ONCE(s->codetag_near.both) }, near;
 
 	do {
-		atomic64_set(&near.word, old);
-		near = near_of(s->codetag_vector, s->codetag_within, near.others + more);
-	} while (!atomic64_try_cmpxchg(&s->codetag_near.word, &old, atomic64_read(&near.word)));
+		near = near_of(s->codetag_vector, s->codetag_within,
+			       atomic_read(&old.others) + more);
+	} while (!try_cmpxchg(&s->codetag_near.both, &old.both, near.both));
+#else
+	/* In two steps, so the mask does not come back. Not all kernels could do it in one. */
+	atomic_add(more, &s->codetag_near.others);
+	if (s->codetag_near.mask)
+		WRITE_ONCE(s->codetag_near.mask, 0);
+#endif
 }
 
 static void mark_other(struct kmem_cache *s, struct slab *slab)

@@ -63,9 +63,15 @@ void codetag_slab_free_checked(struct kmem_cache *s, void *object);
  *
  * Nearly all caches only have slabs with ids at their ends. For these
  * kmem_cache.codetag_near.mask is the mask of such a slab, and the fast paths need no more than
- * that and the shift. The mask is 0 if slabs use vectors, and while there are OTHER slabs: both
- * halves of codetag_near change in one step. So the word is 0 for a cache with vectors and
- * without OTHER slabs, and for no other.
+ * that and the shift. The mask is 0 if slabs use vectors, and while there are OTHER slabs. On
+ * 64-bit kernels both halves of codetag_near change in one step: the mask comes back with the
+ * end of the last OTHER slab. The word is then 0 for caches with vectors and without OTHER
+ * slabs, and for those of a kernel without profiling, which the fast paths do not look at.
+ *
+ * A reader may see any mix of old and new values. An object of an OTHER slab is counted as long
+ * as it is allocated, so whoever has the object sees no mask. For an object of another slab each
+ * mix leads to the right place. Whoever frees an object has it by an acquire, or has found the
+ * cache through its slab, so that the mask is not older than the object.
  */
 #define CODETAG_SLAB_SHIFT	0x0ff
 #define CODETAG_SLAB_VECTOR	0x100
@@ -143,10 +149,12 @@ static __always_inline u16 **codetag_slab_vector(const struct slab *slab)
 static __always_inline bool codetag_slab_all_vectors(const struct kmem_cache *s,
 						     unsigned long shift)
 {
-	/* Both halves at once, where that needs no lock. A plain load is an operand of the compare. */
-	if (IS_ENABLED(CONFIG_64BIT))
-		return !data_race(s->codetag_near.word.counter);
-	return (shift & CODETAG_SLAB_VECTOR) && !READ_ONCE(s->codetag_near.others);
+#ifdef CONFIG_64BIT
+	/* Stale is fine, see above. A plain load can be an operand of the compare. */
+	return !data_race(s->codetag_near.both);
+#else
+	return (shift & CODETAG_SLAB_VECTOR) && !atomic_read(&s->codetag_near.others);
+#endif
 }
 
 /*
@@ -166,7 +174,7 @@ static __always_inline bool codetag_slab_find_far(const struct kmem_cache *s,
 
 	if (!codetag_slab_all_vectors(s, shift)) {
 		if (hint == CODETAG_SLAB_KNOWN ? codetag_slab_is_other(slab) :
-						 READ_ONCE(s->codetag_near.others))
+						 atomic_read(&s->codetag_near.others))
 			return false;
 		if (!(shift & CODETAG_SLAB_VECTOR)) {
 			offset = addr | ~(unsigned long)within;

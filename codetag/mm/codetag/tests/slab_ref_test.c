@@ -6,6 +6,8 @@
 #include <kunit/test.h>
 #include <linux/codetag_pool.h>
 #include <linux/delay.h>
+#include <linux/jiffies.h>
+#include <linux/kthread.h>
 #include <linux/module.h>
 #include <linux/preempt.h>
 #include <linux/rcupdate.h>
@@ -32,7 +34,17 @@ static void *tagged_object(struct kmem_cache *s)
 
 static unsigned int others_of(const struct kmem_cache *s)
 {
-	return s->codetag_near.others;
+	return atomic_read(&s->codetag_near.others);
+}
+
+/* The fast way is open whenever all slabs of the cache have their ids at the end. */
+static void expect_near(struct kunit *test, const struct kmem_cache *s)
+{
+	if (IS_ENABLED(CONFIG_64BIT))
+		KUNIT_EXPECT_EQ(test, s->codetag_near.mask != 0,
+				!s->codetag_vector && !others_of(s));
+	else
+		KUNIT_EXPECT_FALSE(test, s->codetag_near.mask && others_of(s));
 }
 
 /* Where an object's id is, which all ways to find it agree on. */
@@ -55,8 +67,7 @@ static u16 *ref(struct kunit *test, const struct kmem_cache *s, const void *obje
 		KUNIT_EXPECT_PTR_EQ(test, ids + index, any);
 	else
 		KUNIT_EXPECT_GT(test, others_of(s), 0);
-	/* The fast way is open whenever all slabs have their ids at the end. */
-	KUNIT_EXPECT_EQ(test, s->codetag_near.mask != 0, !s->codetag_vector && !others_of(s));
+	expect_near(test, s);
 	return any;
 }
 
@@ -360,9 +371,10 @@ static void shape_name(const struct shape *shape, char *text)
 
 KUNIT_ARRAY_PARAM(shape, shapes, shape_name);
 
-/* One for each place of the ids: what takes long or leaves something need not see all. */
+/* One or two for each place of the ids: what takes long or leaves something need not see all. */
 static const struct shape few_shapes[] = {
 	{ "200", 200 },
+	{ "1000", 1000 },
 	{ "1024", 1024 },
 	{ "4096", 4096 },
 };
@@ -577,10 +589,82 @@ static void lowest_order(struct kunit *test)
 
 	/* Empty slabs go, and with them what made the cache slow. */
 	kmem_cache_shrink(s);
+	if (s->flags & SLAB_TYPESAFE_BY_RCU)
+		rcu_barrier();
 	KUNIT_EXPECT_EQ(test, others_of(s), at_first);
+	expect_near(test, s);
 	object[0] = tagged_object(s);
 	KUNIT_EXPECT_EQ(test, *ref(test, s, object[0]), id);
 	kmem_cache_free(s, object[0]);
+	expect_objects(test, s, 0);
+	kmem_cache_destroy(s);
+}
+
+struct churn {
+	struct kmem_cache *s;
+	struct kmem_cache_order_objects usual;
+	unsigned int came;
+};
+
+/* Make slabs of the lowest order and remove them. */
+static int churn(void *data)
+{
+	struct churn *churn = data;
+	struct kmem_cache *s = churn->s;
+	void *object[40];
+	int i;
+
+	while (!kthread_should_stop()) {
+		WRITE_ONCE(s->oo.x, s->min.x);
+		for (i = 0; i < ARRAY_SIZE(object); i++)
+			object[i] = tagged_object(s);
+		churn->came += others_of(s) != 0;
+		WRITE_ONCE(s->oo.x, churn->usual.x);
+		for (i = 0; i < ARRAY_SIZE(object); i++)
+			if (object[i])
+				kmem_cache_free(s, object[i]);
+		kmem_cache_shrink(s);
+		cond_resched();
+	}
+	return 0;
+}
+
+/* While such slabs come and go, all objects have their ids and lose them. */
+static void others_come_and_go(struct kunit *test)
+{
+	unsigned long end = jiffies + HZ / 2;
+	struct churn data = { .s = make(test) };
+	struct kmem_cache *s = data.s;
+	struct task_struct *task;
+	unsigned int open = 0;
+	void *object[20];
+	int i;
+
+	if (s->oo.x == s->min.x || s->flags & SLAB_TYPESAFE_BY_RCU) {
+		kmem_cache_destroy(s);
+		kunit_skip(test, "the lowest order is the usual one");
+	}
+	cache_random_seq_destroy(s);
+	data.usual = s->oo;
+	task = kthread_run(churn, &data, "codetag_churn");
+	KUNIT_ASSERT_FALSE(test, IS_ERR(task));
+	do {
+		for (i = 0; i < ARRAY_SIZE(object); i++)
+			object[i] = tagged_object(s);
+		open += s->codetag_near.mask != 0;
+		for (i = 0; i < ARRAY_SIZE(object); i++) {
+			if (!object[i])
+				continue;
+			if (*codetag_slab_ref_slow(s, object[i]) != own_tag()->ct.id)
+				KUNIT_FAIL(test, "an object without its id");
+			kmem_cache_free(s, object[i]);
+		}
+		cond_resched();
+	} while (time_before(jiffies, end));
+	kthread_stop(task);
+	KUNIT_EXPECT_GT(test, data.came, 0);
+	if (IS_ENABLED(CONFIG_64BIT) && !s->codetag_vector)
+		KUNIT_EXPECT_GT(test, open, 0);
 	expect_objects(test, s, 0);
 	kmem_cache_destroy(s);
 }
@@ -856,6 +940,7 @@ static struct kunit_case slab_ref_cases[] = {
 	KUNIT_CASE_PARAM(zeroed, shape_gen_params),
 	KUNIT_CASE_PARAM(bulk, shape_gen_params),
 	KUNIT_CASE_PARAM(lowest_order, shape_gen_params),
+	KUNIT_CASE_PARAM(others_come_and_go, few_shapes_gen_params),
 	KUNIT_CASE(far_locked),
 	KUNIT_CASE_PARAM(destroyed_in_use, few_shapes_gen_params),
 	KUNIT_CASE_PARAM(invalid_free, few_shapes_gen_params),

@@ -67,7 +67,7 @@ objects_of_group()
 }
 
 # summed_up: whether memory.stat has the objects of a census within the slack. The kernel adds up
-# what CPUs counted each two seconds, and at once only if it is more than 64 pages for each CPU.
+# what CPUs counted about every two seconds, and at once only above 64 pages for each CPU.
 summed_up()
 {
 	take cgroup,kind

@@ -38,7 +38,7 @@ of_group()
 }
 
 # counts COUNTER BYTES: whether memory.stat has as many. The kernel adds up what CPUs counted
-# each two seconds, and at once only if it is more than 64 pages for each CPU.
+# about every two seconds, and at once only above 64 pages for each CPU.
 counts()
 {
 	[ "$(of_group "$1")" = "$2" ]
