@@ -121,6 +121,22 @@ def read_growth(path):
     return rows
 
 
+def read_records(path):
+    """Ticks of reading a record of an allocinfo by its ioctls, None if the kernel has none"""
+    with open(path, encoding="utf-8") as file:
+        for line in file:
+            words = line.split()
+            if words[:1] == ["records"]:
+                return int(words[2]) / int(words[1])
+    return None
+
+
+def read_rates(path):
+    """{processes: operations in a second}"""
+    with open(path, encoding="utf-8") as file:
+        return {w[1]: float(w[2]) for w in (line.split() for line in file) if w[:1] == ["rate"]}
+
+
 def read_image(path):
     """{section: bytes}"""
     with open(path, encoding="utf-8") as file:
@@ -141,7 +157,7 @@ def collect(cache):
     """Everything that was measured"""
     data = {"instructions": of_variants(os.path.join(cache, "instructions"), read_cases, ".txt"),
             "accesses": of_variants(os.path.join(cache, "accesses"), read_accesses, ".txt"),
-            "cycles": {}, "memory": {}, "growth": {}, "image": {}}
+            "cycles": {}, "memory": {}, "growth": {}, "records": {}, "scaling": {}, "image": {}}
     whole = of_variants(os.path.join(cache, "whole"), read_cases, ".txt")
     for name, result in whole.items():
         data["instructions"].setdefault(name, {}).update(result)
@@ -154,14 +170,20 @@ def collect(cache):
             rounds.append(read_cases(path))
         if rounds:
             data["cycles"][name] = merge_rounds(rounds)
+        rounds = []
+        while os.path.exists(path := os.path.join(cache, "scaling", f"{name}.{len(rounds) + 1}.txt")):
+            rounds.append(read_rates(path))
+        if rounds:
+            data["scaling"][name] = {n: [one[n] for one in rounds] for n in rounds[0]}
     for guest in ("512M", "8G", "512M-nomemcg"):
         found = of_variants(os.path.join(cache, "memory"), read_memory, f".{guest}.txt")
         if found:
             data["memory"][guest] = found
-    for cpus in (1, 2, 8, 64):
-        found = of_variants(os.path.join(cache, "growth"), read_growth, f".{cpus}.txt")
-        if found:
-            data["growth"][str(cpus)] = found
+    for cpus in (1, 2, 8, 64, 224):
+        for key, read in (("growth", read_growth), ("records", read_records)):
+            found = of_variants(os.path.join(cache, "growth"), read, f".{cpus}.txt")
+            if found:
+                data[key][str(cpus)] = found
     for kernel in sorted({k for _, k in variants()}):
         path = os.path.join(cache, "memory", f"image-{kernel}.txt")
         if os.path.exists(path):

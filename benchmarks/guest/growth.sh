@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 # In the guest: the cost of reading /proc/allocinfo and of loading a module as the number of call
-# sites grows. Lines: growth, modules, tags, ticks of a read, ticks of loading a module.
+# sites grows. Lines: growth, modules, tags, ticks of a read, ticks of loading a module. Before
+# these: records, tags, ticks of reading the records by the ioctls, if the kernel has them.
 #
 # growth.sh MODULES: how many modules with 3500 call sites to load, one by one
 whole=/lib/bench/whole
@@ -18,6 +19,8 @@ line()
 # The first module that is loaded also pays for setup that happens once.
 $whole insmod /lib/bench/alloc_bench_mod.ko >/dev/null
 rmmod alloc_bench_mod
+tags=$(grep -c : /proc/allocinfo) || tags=1
+records=$($whole records /proc/allocinfo 2>/dev/null) && echo "records $((tags - 1)) $records"
 line 0
 i=0
 while [ $i -lt "$1" ]; do

@@ -3,7 +3,10 @@
  * Whole-system cases, from user space: the cost of the profiler for programs.
  *
  * whole read FILE: ticks of reading a file
+ * whole records FILE: ticks of reading the records of an allocinfo by its ioctls
  * whole insmod FILE: ticks of loading a module
+ * whole rate PROCESSES MILLISECONDS: how often in a second so many processes together make,
+ * fill and remove a pipe and a mapping
  * whole [SAMPLES [CASE]]: runs every case SAMPLES times and prints a line for each in
  * the format of the kernel's cases: name, samples, then per operation in
  * thousandths of a tick of the time-stamp counter: median, least, greatest.
@@ -14,17 +17,24 @@
 #include <err.h>
 #include <fcntl.h>
 #include <netinet/in.h>
+#include <sched.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "../../codetag/include/uapi/linux/alloc_tag.h"
+
 #define MAX_SAMPLES 64
+#define MAX_PROCESSES 64
 
 #ifdef __aarch64__
 /* In nanoseconds, for the counter is slower than one of instructions. */
@@ -246,29 +256,117 @@ static int compare(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-static int read_file(const char *name)
+static void read_text(int fd)
 {
 	static char data[65536];
-	uint64_t ticks[5], from;
-	unsigned int i;
 	ssize_t got;
+
+	do {
+		got = read(fd, data, sizeof(data));
+	} while (got > 0);
+	if (got < 0)
+		err(1, "read");
+}
+
+static void read_records(int fd)
+{
+	struct allocinfo_get_at first = { .pos = 0 };
+	struct allocinfo_tag_data next;
+
+	if (ioctl(fd, ALLOCINFO_IOC_GET_AT, &first))
+		err(1, "ioctl");
+	while (!ioctl(fd, ALLOCINFO_IOC_GET_NEXT, &next))
+		;
+}
+
+/* The median of five times, without the time of a first one. */
+static int read_file(const char *name, void (*read_all)(int fd))
+{
+	uint64_t ticks[6], from;
+	unsigned int i;
 	int fd;
 
-	for (i = 0; i < 5; i++) {
+	for (i = 0; i < 6; i++) {
 		from = now();
 		fd = open(name, O_RDONLY);
 		if (fd < 0)
 			err(1, "%s", name);
-		do {
-			got = read(fd, data, sizeof(data));
-		} while (got > 0);
-		if (got < 0)
-			err(1, "%s", name);
+		read_all(fd);
 		close(fd);
 		ticks[i] = now() - from;
 	}
-	qsort(ticks, 5, sizeof(*ticks), compare);
-	printf("%llu\n", (unsigned long long)ticks[2]);
+	qsort(ticks + 1, 5, sizeof(*ticks), compare);
+	printf("%llu\n", (unsigned long long)ticks[3]);
+	return 0;
+}
+
+static void churn(void)
+{
+	static char data[65536];
+	volatile char *map;
+	int end[2];
+	size_t i;
+
+	if (pipe(end))
+		err(1, "pipe");
+	full(write(end[1], data, sizeof(data)), sizeof(data));
+	full(read(end[0], data, sizeof(data)), sizeof(data));
+	close(end[0]);
+	close(end[1]);
+	map = mmap(NULL, sizeof(data), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (map == MAP_FAILED)
+		err(1, "mmap");
+	for (i = 0; i < sizeof(data); i += 4096)
+		map[i] = 1;
+	munmap((void *)map, sizeof(data));
+}
+
+struct work {
+	_Alignas(64) volatile int go;
+	struct {
+		_Alignas(64) volatile uint64_t count;
+	} done[MAX_PROCESSES];
+};
+
+static double seconds(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return time.tv_sec + time.tv_nsec / 1e9;
+}
+
+static int rate(int processes, int milliseconds)
+{
+	struct work *work = mmap(NULL, sizeof(*work), PROT_READ | PROT_WRITE,
+				 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	pid_t pid[MAX_PROCESSES];
+	double from, time;
+	uint64_t sum = 0;
+	int i;
+
+	if (work == MAP_FAILED || processes < 1 || processes > MAX_PROCESSES || milliseconds < 1)
+		errx(2, "between 1 and %d processes, and a time", MAX_PROCESSES);
+	for (i = 0; i < processes; i++) {
+		pid[i] = start();
+		if (pid[i])
+			continue;
+		while (!work->go)
+			sched_yield();
+		for (;; work->done[i].count++)
+			churn();
+	}
+	from = seconds();
+	work->go = 1;
+	usleep(milliseconds * 1000);
+	for (i = 0; i < processes; i++)
+		sum += work->done[i].count;
+	time = seconds() - from;
+	for (i = 0; i < processes; i++) {
+		kill(pid[i], SIGKILL);
+		waitpid(pid[i], NULL, 0);
+	}
+	printf("rate %d %.1f\n", processes, sum / time);
 	return 0;
 }
 
@@ -291,7 +389,11 @@ int main(int argc, char **argv)
 	if (argc > 1 && !strcmp(argv[1], "exit"))
 		return 0;
 	if (argc == 3 && !strcmp(argv[1], "read"))
-		return read_file(argv[2]);
+		return read_file(argv[2], read_text);
+	if (argc == 3 && !strcmp(argv[1], "records"))
+		return read_file(argv[2], read_records);
+	if (argc == 4 && !strcmp(argv[1], "rate"))
+		return rate(atoi(argv[2]), atoi(argv[3]));
 	if (argc == 3 && !strcmp(argv[1], "insmod"))
 		return insmod(argv[2]);
 	if (argc > 1)

@@ -77,7 +77,7 @@ def test_copied(work):
     db, copy = work / "copied.db", work / "copy.db"
     with recorder(db, "-q", "-i", "0.3", "--allocinfo", MAINLINE_ALLOCINFO) as running:
         until(lambda: snapshots(db) > 1)
-        # What readers held back follows with the next snapshot.
+        # The next snapshot brings along all that readers held back.
         read = time.time_ns()
         until(lambda: db.stat().st_mtime_ns > read + 1_000_000_000)
         running.signal(signal.SIGSTOP)

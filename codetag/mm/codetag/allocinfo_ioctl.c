@@ -104,6 +104,14 @@ bool allocinfo_size_matches(const struct allocinfo_filter *filter, const struct 
 	return !(filter->mask & ALLOCINFO_FILTER_MASK_MAX_SIZE) || bytes <= filter->max_size;
 }
 
+/* Copy the end of a name, as much as fits. The field is all zeros. */
+static void copy_tail(char *field, const char *name)
+{
+	size_t len = strlen(name), part = min(len, ALLOCINFO_STR_SIZE - 1UL);
+
+	memcpy(field, name + len - part, part);
+}
+
 /**
  * allocinfo_fill - put a line in the form that user space gets
  * @data:	all of it is written
@@ -122,9 +130,10 @@ void allocinfo_fill(struct allocinfo_tag_data *data, const struct codetag_info *
 		.counter.accurate = allocinfo_accurate(info),
 		.counter.pad[ALLOCINFO_PAD_UNLOADED] = info->unloaded,
 	};
-	strscpy(data->tag.modname, tail(info->modname ?: ""));
-	strscpy(data->tag.function, tail(info->ct->function));
-	strscpy(data->tag.filename, tail(info->ct->filename));
+	if (info->modname)
+		copy_tail(data->tag.modname, info->modname);
+	copy_tail(data->tag.function, info->ct->function);
+	copy_tail(data->tag.filename, info->ct->filename);
 }
 
 /* ---- going through them ------------------------------------------------------- */

@@ -185,36 +185,14 @@ static u32 parts_of(u16 id)
 {
 	const struct codetag_context *ctx = codetag_context_of(id);
 	u32 parts = 0;
-	int cpu;
+	unsigned int cpu;
 
 	if (!ctx)
 		return codetag_parts(id);
-	for_each_possible_cpu(cpu)
-		parts += READ_ONCE(*per_cpu_ptr(ctx->parts, cpu));
+	for (cpu = 0; cpu < nr_cpu_ids; cpu++)
+		if (cpu_possible(cpu))
+			parts += READ_ONCE(*per_cpu_ptr(ctx->parts, cpu));
 	return parts;
-}
-
-/* Sum up the counters of @nr neighbouring ids from @id on. */
-static void sum_up(u16 id, unsigned int nr, struct codetag_sum *sums)
-{
-	struct alloc_tag_counters __percpu *counters = codetag_counters_of(id);
-	struct alloc_tag_counters *counter;
-	struct codetag_sum *sum;
-	int cpu;
-
-	memset(sums, 0, nr * sizeof(*sums));
-	for_each_possible_cpu(cpu) {
-		counter = per_cpu_ptr(counters, cpu);
-		for (sum = sums; sum < sums + nr; sum++, counter++) {
-			sum->bytes += READ_ONCE(counter->bytes);
-			sum->allocs += READ_ONCE(counter->allocs);
-			sum->frees += READ_ONCE(counter->frees);
-		}
-	}
-	for (sum = sums; sum < sums + nr; sum++) {
-		sum->parts = parts_of(id + (sum - sums));
-		sum->calls = sum->allocs + sum->parts - sum->frees;
-	}
 }
 
 /**
@@ -227,10 +205,51 @@ static void sum_up(u16 id, unsigned int nr, struct codetag_sum *sums)
  */
 struct codetag_sum alloc_tag_read(u16 id)
 {
-	struct codetag_sum sum;
+	struct alloc_tag_counters __percpu *counters = codetag_counters_of(id);
+	struct alloc_tag_counters *counter;
+	u32 allocs = 0, frees = 0, parts;
+	unsigned int cpu;
+	u64 bytes = 0;
 
-	sum_up(id, 1, &sum);
-	return sum;
+	/* for_each_possible_cpu() would call a function for each of them. */
+	for (cpu = 0; cpu < nr_cpu_ids; cpu++) {
+		if (!cpu_possible(cpu))
+			continue;
+		counter = per_cpu_ptr(counters, cpu);
+		bytes += READ_ONCE(counter->bytes);
+		allocs += READ_ONCE(counter->allocs);
+		frees += READ_ONCE(counter->frees);
+	}
+	parts = parts_of(id);
+	return (struct codetag_sum){
+		.bytes = bytes, .allocs = allocs, .frees = frees, .parts = parts,
+		.calls = allocs + parts - frees,
+	};
+}
+
+/* Sum up the counters of @nr neighbouring ids from @id on, a CPU after the other. */
+static void sum_up(u16 id, unsigned int nr, struct codetag_sum *sums)
+{
+	struct alloc_tag_counters __percpu *counters = codetag_counters_of(id);
+	struct alloc_tag_counters *counter;
+	struct codetag_sum *sum;
+	unsigned int cpu;
+
+	memset(sums, 0, nr * sizeof(*sums));
+	for (cpu = 0; cpu < nr_cpu_ids; cpu++) {
+		if (!cpu_possible(cpu))
+			continue;
+		counter = per_cpu_ptr(counters, cpu);
+		for (sum = sums; sum < sums + nr; sum++, counter++) {
+			sum->bytes += READ_ONCE(counter->bytes);
+			sum->allocs += READ_ONCE(counter->allocs);
+			sum->frees += READ_ONCE(counter->frees);
+		}
+	}
+	for (sum = sums; sum < sums + nr; sum++) {
+		sum->parts = parts_of(id + (sum - sums));
+		sum->calls = sum->allocs + sum->parts - sum->frees;
+	}
 }
 
 /*

@@ -66,12 +66,12 @@ void codetag_slab_free_checked(struct kmem_cache *s, void *object);
  * that and the shift. The mask is 0 if slabs use vectors, and while there are OTHER slabs. On
  * 64-bit kernels both halves of codetag_near change in one step: the mask comes back with the
  * end of the last OTHER slab. The word is then 0 for caches with vectors and without OTHER
- * slabs, and for those of a kernel without profiling, which the fast paths do not look at.
+ * slabs. It is also 0 for those of a kernel without profiling, where no fast path reads it.
  *
  * A reader may see any mix of old and new values. An object of an OTHER slab is counted as long
  * as it is allocated, so whoever has the object sees no mask. For an object of another slab each
- * mix leads to the right place. Whoever frees an object has it by an acquire, or has found the
- * cache through its slab, so that the mask is not older than the object.
+ * mix leads to the right place. The mask is not older than the object: whoever frees that got it
+ * with an acquire, or has found the cache through its slab.
  */
 #define CODETAG_SLAB_SHIFT	0x0ff
 #define CODETAG_SLAB_VECTOR	0x100
