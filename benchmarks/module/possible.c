@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The kernel parameter bench_possible=N: CPUs could be added until there are N. What sums up per-CPU
+ * The kernel parameter bench_possible=N: CPUs could be added until there are N. A sum of per-CPU
  * counters then takes as long as on a machine with N CPUs. A virtual machine says so in its ACPI
- * tables, which Linux does not believe without a hypervisor that it knows.
+ * tables, but Linux does not believe these without a hypervisor that it knows.
  */
 #include <linux/init.h>
 #include <linux/kernel.h>
