@@ -19,6 +19,11 @@ line()
 # The first module that is loaded also pays for setup that happens once.
 $whole insmod /lib/bench/alloc_bench_mod.ko >/dev/null
 rmmod alloc_bench_mod
+possible=$(sed -n 's/.* bench_possible=\([0-9]*\).*/\1/p' /proc/cmdline)
+if [ "$possible" ] && [ "$(cat /sys/devices/system/cpu/possible)" != "0-$((possible - 1))" ]; then
+	echo "not $possible possible processors: $(cat /sys/devices/system/cpu/possible)" >&2
+	exit 1
+fi
 tags=$(grep -c : /proc/allocinfo) || tags=1
 records=$($whole records /proc/allocinfo 2>/dev/null) && echo "records $((tags - 1)) $records"
 line 0

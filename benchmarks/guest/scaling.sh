@@ -8,5 +8,5 @@ time=$1
 shift
 /lib/bench/whole rate 1 1000 >/dev/null
 for processes; do
-	/lib/bench/whole rate "$processes" "$time"
+	/lib/bench/whole rate "$processes" "$time" || exit 1
 done

@@ -15,6 +15,7 @@
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <err.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <sched.h>
@@ -34,7 +35,7 @@
 #include "../../codetag/include/uapi/linux/alloc_tag.h"
 
 #define MAX_SAMPLES 64
-#define MAX_PROCESSES 64
+#define MAX_PROCESSES 1024
 
 #ifdef __aarch64__
 /* In nanoseconds, for the counter is slower than one of instructions. */
@@ -277,6 +278,8 @@ static void read_records(int fd)
 		err(1, "ioctl");
 	while (!ioctl(fd, ALLOCINFO_IOC_GET_NEXT, &next))
 		;
+	if (errno != ENOENT)
+		err(1, "ioctl");
 }
 
 /* The median of five times, without the time of a first one. */
@@ -343,7 +346,7 @@ static int rate(int processes, int milliseconds)
 	pid_t pid[MAX_PROCESSES];
 	double from, time;
 	uint64_t sum = 0;
-	int i;
+	int i, status;
 
 	if (work == MAP_FAILED || processes < 1 || processes > MAX_PROCESSES || milliseconds < 1)
 		errx(2, "between 1 and %d processes, and a time", MAX_PROCESSES);
@@ -364,7 +367,8 @@ static int rate(int processes, int milliseconds)
 	time = seconds() - from;
 	for (i = 0; i < processes; i++) {
 		kill(pid[i], SIGKILL);
-		waitpid(pid[i], NULL, 0);
+		if (waitpid(pid[i], &status, 0) != pid[i] || !WIFSIGNALED(status))
+			errx(1, "a child failed");
 	}
 	printf("rate %d %.1f\n", processes, sum / time);
 	return 0;
