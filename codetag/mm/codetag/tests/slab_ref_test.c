@@ -666,7 +666,8 @@ static void others_come_and_go(struct kunit *test)
 		}
 		cond_resched();
 	} while (time_before(jiffies, begin + HZ / 2) ||
-		 ((!READ_ONCE(data.came) || open < opens) && time_before(jiffies, begin + 10 * HZ)));
+		 ((!READ_ONCE(data.came) || open < opens) &&
+		  time_before(jiffies, begin + 10 * HZ)));
 	kthread_stop(task);
 	KUNIT_EXPECT_GT(test, data.came, 0);
 	KUNIT_EXPECT_GE(test, open, opens);
