@@ -153,6 +153,14 @@ def of_variants(directory, read, tail):
     return found
 
 
+def of_rounds(directory, name, read):
+    """[read(the file of a variant in this round)]"""
+    rounds = []
+    while os.path.exists(path := os.path.join(directory, f"{name}.{len(rounds) + 1}.txt")):
+        rounds.append(read(path))
+    return rounds
+
+
 def collect(cache):
     """Everything that was measured"""
     data = {"instructions": of_variants(os.path.join(cache, "instructions"), read_cases, ".txt"),
@@ -162,18 +170,9 @@ def collect(cache):
     for name, result in whole.items():
         data["instructions"].setdefault(name, {}).update(result)
     for name, _ in variants():
-        rounds = []
-        while True:
-            path = os.path.join(cache, "cycles", f"{name}.{len(rounds) + 1}.txt")
-            if not os.path.exists(path):
-                break
-            rounds.append(read_cases(path))
-        if rounds:
+        if rounds := of_rounds(os.path.join(cache, "cycles"), name, read_cases):
             data["cycles"][name] = merge_rounds(rounds)
-        rounds = []
-        while os.path.exists(path := os.path.join(cache, "scaling", f"{name}.{len(rounds) + 1}.txt")):
-            rounds.append(read_rates(path))
-        if rounds:
+        if rounds := of_rounds(os.path.join(cache, "scaling"), name, read_rates):
             data["scaling"][name] = {n: [one[n] for one in rounds] for n in rounds[0]}
     for guest in ("512M", "8G", "512M-nomemcg"):
         found = of_variants(os.path.join(cache, "memory"), read_memory, f".{guest}.txt")

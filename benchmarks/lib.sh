@@ -126,6 +126,43 @@ state_of()
 	} | sha256sum | cut -c1-64
 }
 
+# in_rounds ROUNDS RESULTS SUFFIX TEXT VARIANT…: measure variants in turn, A B C A B C. Keep the output of
+# the command measure in a file for each variant and round, and print where these are. measure
+# finds $kernel, $name, $append and $before of the variant. SUFFIX makes names of kernels
+# complete, and TEXT is all else that the results depend on.
+in_rounds()
+{
+	local rounds=$1 suffix=$3 text=$4 out state round file name kernel append before failed=0
+
+	out=$(results_of "$2")
+	shift 4
+	# All kernels that are compared with each other belong to the state: rounds that
+	# were measured apart say nothing about each other.
+	state=$(variants "$@" | while IFS='|' read -r name kernel append before; do
+		[[ " $* " = *" $name "* ]] || continue
+		state_of "$kernel$suffix" "$name" "$append" "$before" "$text"
+	done | sha256sum | cut -c1-64)
+
+	for ((round = 1; round <= rounds; round++)); do
+		say "${out##*/}, round $round of $rounds"
+		while IFS='|' read -r name kernel append before; do
+			[[ " $* " = *" $name "* ]] || continue
+			file=$out/$name.$round.txt
+			! fresh "$file" "$state" || continue
+			rm -f "$file"
+			if measure >"$file.new" </dev/null; then
+				echo "state $state" >>"$file.new"
+				mv "$file.new" "$file"
+			else
+				say "$name failed"
+				failed=1
+			fi
+		done < <(variants "")
+	done
+	printf '%s\n' "$out"
+	return "$failed"
+}
+
 # build_plugin NAME FILE: a plugin of QEMU from benchmarks/plugin
 build_plugin()
 {

@@ -25,7 +25,13 @@ if [ "$possible" ] && [ "$(cat /sys/devices/system/cpu/possible)" != "0-$((possi
 	exit 1
 fi
 tags=$(grep -c : /proc/allocinfo) || tags=1
-records=$($whole records /proc/allocinfo 2>/dev/null) && echo "records $((tags - 1)) $records"
+status=0
+records=$($whole records /proc/allocinfo) || status=$?
+case $status in
+0) echo "records $((tags - 1)) $records" ;;
+3) ;;
+*) exit 1 ;;
+esac
 line 0
 i=0
 while [ $i -lt "$1" ]; do

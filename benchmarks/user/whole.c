@@ -3,7 +3,8 @@
  * Whole-system cases, from user space: the cost of the profiler for programs.
  *
  * whole read FILE: ticks of reading a file
- * whole records FILE: ticks of reading the records of an allocinfo by its ioctls
+ * whole records FILE: ticks of reading the records of an allocinfo by its ioctls. The exit status is
+ * 3 if the kernel has none
  * whole insmod FILE: ticks of loading a module
  * whole rate PROCESSES MILLISECONDS: how often in a second so many processes together make,
  * fill and remove a pipe and a mapping
@@ -275,7 +276,7 @@ static void read_records(int fd)
 	struct allocinfo_tag_data next;
 
 	if (ioctl(fd, ALLOCINFO_IOC_GET_AT, &first))
-		err(1, "ioctl");
+		err(errno == ENOTTY ? 3 : 1, "ioctl");
 	while (!ioctl(fd, ALLOCINFO_IOC_GET_NEXT, &next))
 		;
 	if (errno != ENOENT)

@@ -24,18 +24,21 @@ static_assert(sizeof(struct allocinfo_get_at) == 464);
 
 /* ---- one line --------------------------------------------------------------- */
 
-/* The end of a name, as much as fits. */
-static const char *tail(const char *name)
+/* The end of a name, as much as fits, and its length. */
+static const char *tail(const char *name, size_t *len)
 {
-	size_t len = strlen(name);
+	size_t all = strlen(name);
 
-	return name + (len < ALLOCINFO_STR_SIZE ? 0 : len - (ALLOCINFO_STR_SIZE - 1));
+	*len = min(all, ALLOCINFO_STR_SIZE - 1UL);
+	return name + all - *len;
 }
 
 /* A name that is not terminated matches nothing. */
 static bool is_named(const char *name, const char *field)
 {
-	return !strncmp(tail(name), field, ALLOCINFO_STR_SIZE);
+	size_t len;
+
+	return !strncmp(tail(name, &len), field, ALLOCINFO_STR_SIZE);
 }
 
 /**
@@ -104,12 +107,13 @@ bool allocinfo_size_matches(const struct allocinfo_filter *filter, const struct 
 	return !(filter->mask & ALLOCINFO_FILTER_MASK_MAX_SIZE) || bytes <= filter->max_size;
 }
 
-/* Copy the end of a name, as much as fits. The field is all zeros. */
+/* The field is all zeros. */
 static void copy_tail(char *field, const char *name)
 {
-	size_t len = strlen(name), part = min(len, ALLOCINFO_STR_SIZE - 1UL);
+	size_t len;
 
-	memcpy(field, name + len - part, part);
+	name = tail(name, &len);
+	memcpy(field, name, len);
 }
 
 /**

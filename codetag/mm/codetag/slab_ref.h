@@ -68,10 +68,10 @@ void codetag_slab_free_checked(struct kmem_cache *s, void *object);
  * end of the last OTHER slab. The word is then 0 for caches with vectors and without OTHER
  * slabs. It is also 0 for those of a kernel without profiling, where no fast path reads it.
  *
- * A reader may see any mix of old and new values. An object of an OTHER slab is counted as long
- * as it is allocated, so whoever has the object sees no mask. For an object of another slab each
- * mix leads to the right place. The mask is not older than the object: whoever frees that got it
- * with an acquire, or has found the cache through its slab.
+ * A reader may see any mix of old and new values. An OTHER slab stays counted until its last
+ * object is freed, so the owner of such an object reads a mask of 0. For objects of other slabs
+ * every mix leads to the right place. The owner never reads a mask that is older than its object:
+ * it received the object with an acquire, or finds the cache through the object's slab.
  */
 #define CODETAG_SLAB_SHIFT	0x0ff
 #define CODETAG_SLAB_VECTOR	0x100

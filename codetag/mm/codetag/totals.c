@@ -37,10 +37,9 @@ static bool may_read_context(struct codetag_sums *sums)
  */
 static void add_contexts(u16 id, struct codetag_sum *sum, struct codetag_sums *sums)
 {
-	const struct alloc_tag_counters *counters;
 	const struct codetag_context *ctx;
 	const struct codetag_site *site;
-	int cpu;
+	struct codetag_sum part;
 
 	site = codetag_site_by_id(id);
 	if (!site)
@@ -48,13 +47,11 @@ static void add_contexts(u16 id, struct codetag_sum *sum, struct codetag_sums *s
 	list_for_each_entry_rcu(ctx, &site->contexts, list, true) {
 		if (!may_read_context(sums))
 			return;
-		for_each_possible_cpu(cpu) {
-			counters = per_cpu_ptr(ctx->counters, cpu);
-			sum->bytes += READ_ONCE(counters->bytes);
-			sum->allocs += READ_ONCE(counters->allocs);
-			sum->frees += READ_ONCE(counters->frees);
-			sum->parts += READ_ONCE(*per_cpu_ptr(ctx->parts, cpu));
-		}
+		part = alloc_tag_read(ctx->id);
+		sum->bytes += part.bytes;
+		sum->allocs += part.allocs;
+		sum->frees += part.frees;
+		sum->parts += part.parts;
 	}
 }
 
