@@ -24,8 +24,8 @@ static_assert(sizeof(struct allocinfo_get_at) == 464);
 
 /* ---- one line --------------------------------------------------------------- */
 
-/* The end of a name, as much as fits, and its length. */
-static const char *tail(const char *name, size_t *len)
+/* The end of a name, as much as fits, and its length. Calls would cost 40 instructions a record. */
+static __always_inline const char *tail(const char *name, size_t *len)
 {
 	size_t all = strlen(name);
 
