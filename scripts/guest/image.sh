@@ -8,12 +8,12 @@
 CODETAG=/sys/kernel/debug/codetag
 ROOT=/tmp/cgroup
 
-# host COMMAND: have QEMU do something
+# host COMMAND…: have QEMU do something. All is one write, as the first command can stop the guest.
 host()
 {
 	for port in /sys/class/virtio-ports/*; do
 		[ "$(cat "$port/name" 2>/dev/null)" = guest.host ] || continue
-		echo "$1" >"/dev/${port##*/}"
+		printf '%s\n' "$@" >"/dev/${port##*/}"
 		return
 	done
 	return 1
@@ -69,8 +69,6 @@ for file in $CODETAG/charged $CODETAG/stats $CODETAG/contexts /proc/iomem /proc/
 done
 sed 's/^/nodes: /' /sys/devices/system/node/node*/meminfo 2>/dev/null
 sed 's/^/zoneinfo: /' /proc/zoneinfo
-for command; do
-	host "$command" || exit
-	# The guest stands still meanwhile.
-	sleep 2
-done
+host "$@" || exit
+# The guest stands still meanwhile.
+sleep 2
