@@ -8,7 +8,7 @@
 CODETAG=/sys/kernel/debug/codetag
 ROOT=/tmp/cgroup
 
-# host COMMAND…: have QEMU do something. All is one write, as the first command can stop the guest.
+# host COMMAND…: have QEMU do something. One write passes all commands: the first can stop the guest.
 host()
 {
 	for port in /sys/class/virtio-ports/*; do
@@ -63,12 +63,14 @@ dmesg | sed -n 's,.*\(\(known\|lost\|kept\): [a-z_]* [0-9a-f]* [0-9]*\)$,\1,p'
 sync
 until_summed_up
 echo 1 >$CODETAG/charged
-for file in $CODETAG/charged $CODETAG/stats $CODETAG/contexts /proc/iomem /proc/vmallocinfo \
+for file in $CODETAG/charged $CODETAG/contexts /proc/iomem /proc/vmallocinfo \
 	/proc/allocinfo /proc/slabinfo /proc/meminfo /proc/vmstat $ROOT/group/memory.stat; do
 	[ ! -e "$file" ] || sed "s/^/${file##*/}: /" "$file"
 done
 sed 's/^/nodes: /' /sys/devices/system/node/node*/meminfo 2>/dev/null
 sed 's/^/zoneinfo: /' /proc/zoneinfo
+# Last, because it is compared exactly: contexts that come later take percpu memory.
+sed 's/^/stats: /' $CODETAG/stats
 host "$@" || exit
 # The guest stands still meanwhile.
 sleep 2
