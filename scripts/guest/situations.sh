@@ -137,9 +137,25 @@ live()
 	audited "audit"
 }
 
+# kept: allocations of pages that guards keep
+kept()
+{
+	awk '/mm\/codetag\/guard_page.c:.* func:pages_kept/ { n += $2 } END { print n + 0 }' $ALLOCINFO
+}
+
+# keep NAME: have a guard keep ten allocations of pages
+keep()
+{
+	echo "pages 10" >/sys/module/codetag_guarded/parameters/run
+	equal "$1" 10 "$(kept)"
+}
+
 hibernate()
 {
-	plan 6
+	plan 10
+	load codetag_guarded && echo 'module codetag_guarded guard' >$DEBUGFS/codetag/control
+	check "pages have a guard" $?
+	keep "it keeps pages"
 	held "before"
 	audited "audit before"
 	mkswap /dev/vda >/dev/null && swapon /dev/vda
@@ -152,6 +168,8 @@ hibernate()
 		fail "to disk and back" "$(dmesg | tail -n 5)"
 	fi
 	swapoff /dev/vda
+	equal "the guard has given them back" 0 "$(kept)"
+	keep "it keeps pages again"
 	# Processors that come back allocate names of their own by kstrdup().
 	equal "the same after it" "" "$(compare | grep -v '^kstrdup: ')"
 	run drop all

@@ -4,8 +4,8 @@
  *
  * The first page of an allocation holds the id, all other pages hold none. An allocation
  * of several pages that is not compound does not know its order: there the first page
- * holds a mark of the order, and the second page the id. The free of such an allocation
- * exchanges the two first, see pgalloc_tag_first().
+ * holds a mark of the order, and the second page the id. A free exchanges the two first if
+ * somebody else has a reference, see pgalloc_tag_first().
  *
  * Boot chooses one of three places for the id, see mm/codetag/page_tag.c:
  *
@@ -99,8 +99,7 @@ static __always_inline u16 *page_tag_slot(const struct page *page)
 #define PAGE_TAG_SLOT_OUT_OF_LINE
 u16 page_tag_slot_read(const u16 *slot);
 void page_tag_slot_write(u16 *slot, u16 id);
-u32 page_tag_slot_read_pair(const u16 *slot);
-void page_tag_slot_write_pair(u16 *slot, u32 pair);
+void page_tag_slot_clear_pair(u16 *slot);
 #else
 static __always_inline u16 page_tag_slot_read(const u16 *slot)
 {
@@ -113,27 +112,11 @@ static __always_inline void page_tag_slot_write(u16 *slot, u16 id)
 }
 
 /* The slots of an even page and the next one, which an aligned u32 holds */
-static __always_inline u32 page_tag_slot_read_pair(const u16 *slot)
+static __always_inline void page_tag_slot_clear_pair(u16 *slot)
 {
-	return READ_ONCE(*(const u32 *)slot);
-}
-
-static __always_inline void page_tag_slot_write_pair(u16 *slot, u32 pair)
-{
-	WRITE_ONCE(*(u32 *)slot, pair);
+	WRITE_ONCE(*(u32 *)slot, 0);
 }
 #endif
-
-static __always_inline u32 page_tag_pair(u16 first, u16 second)
-{
-	return IS_ENABLED(CONFIG_CPU_BIG_ENDIAN) ? (u32)first << 16 | second :
-						    (u32)second << 16 | first;
-}
-
-static __always_inline u16 page_tag_first_of_pair(u32 pair)
-{
-	return IS_ENABLED(CONFIG_CPU_BIG_ENDIAN) ? pair >> 16 : pair;
-}
 
 static __always_inline u16 page_tag_slot_get(const struct page *page)
 {

@@ -40,20 +40,19 @@ pgalloc_tag_pages_of(unsigned int order, gfp_t gfp)
  * the id, or guards have to see the page.
  */
 static __always_inline bool pgalloc_tag_set_fast(struct page *page, unsigned int order,
-						 enum pgalloc_tag_pages pages, unsigned long id)
+						 gfp_t gfp, unsigned long id)
 {
 	u16 *slot;
 
 	if (page_tag_in_wide_flags()) {
-		if (pages == PGALLOC_TAG_TWO_PAGES)
+		if (pgalloc_tag_pages_of(order, gfp) == PGALLOC_TAG_TWO_PAGES)
 			page_tag_flags_set(page++, CODETAG_ID_TAIL + order);
 		page_tag_flags_set(page, id);
 	} else if (page_tag_in_slots()) {
 		slot = page_tag_slot(page);
-		if (pages == PGALLOC_TAG_TWO_PAGES)
-			page_tag_slot_write_pair(slot, page_tag_pair(CODETAG_ID_TAIL + order, id));
-		else
-			page_tag_slot_write(slot, id);
+		if (pgalloc_tag_pages_of(order, gfp) == PGALLOC_TAG_TWO_PAGES)
+			page_tag_slot_write(slot++, CODETAG_ID_TAIL + order);
+		page_tag_slot_write(slot, id);
 	} else {
 		return false;
 	}
@@ -79,27 +78,35 @@ static __always_inline bool pgalloc_tag_sub_in_slots(unsigned int order)
 	return order ? page_tag_in_slots() : static_branch_likely(&pgalloc_tag_singles_slot_key);
 }
 
-/* The rest: reserved ids, some of which are marks, and ids that no tag has. */
-static __always_inline bool pgalloc_tag_sub_fast(struct page *page, unsigned int order)
+/*
+ * Uncharge @order pages. False: pgalloc_tag_sub_slow() has to do it. That is so for another
+ * store, for reserved ids, some of which are marks, and for ids that no tag has.
+ */
+static __always_inline bool pgalloc_tag_sub_fast(struct page *page, unsigned int order,
+						 bool compound)
 {
+	/* The id is in the second page, and a mark in the first one. */
+	bool second = order && !compound;
+	/* The compiler negates a constant once, but not if it is shifted. */
+	size_t bytes = -(-PAGE_SIZE << order);
 	unsigned long id;
 	u16 *slot;
 
 	if (pgalloc_tag_sub_in_flags(order)) {
-		id = alloc_tag_wide_id(page_tag_flags_get(page));
+		id = alloc_tag_wide_id(page_tag_flags_get(page + second));
 		if (unlikely(id < CODETAG_ID_FIRST))
-			return !id;
-		return alloc_tag_uncharge(id, PAGE_SIZE << order, 1);
+			return !id && !(second && page_tag_flags_get(page));
+		return alloc_tag_uncharge(id, bytes, 1);
 	}
 	if (pgalloc_tag_sub_in_slots(order)) {
 		slot = page_tag_slot(page);
-		id = alloc_tag_wide_id(page_tag_slot_read(slot));
+		id = alloc_tag_wide_id(page_tag_slot_read(slot + second));
 		if (unlikely(id < CODETAG_ID_FIRST))
-			return !id;
-		if (unlikely(!alloc_tag_uncharge(id, PAGE_SIZE << order, 1)))
+			return !id && !(second && page_tag_slot_read(slot));
+		if (unlikely(!alloc_tag_uncharge(id, bytes, 1)))
 			return false;
 		if (order)
-			page_tag_slot_write_pair(slot, CODETAG_ID_NONE);
+			page_tag_slot_clear_pair(slot);
 		else
 			page_tag_slot_write(slot, CODETAG_ID_NONE);
 		return true;
@@ -144,12 +151,11 @@ static __always_inline void pgalloc_tag_add(struct page *page, unsigned int orde
 
 	/* Single pages first. Only tail calls: this is inlined into the page allocator. */
 	if (likely(!order)) {
-		if (likely(pgalloc_tag_set_fast(page, 0, PGALLOC_TAG_ONE_PAGE, id))) {
+		if (likely(pgalloc_tag_set_fast(page, 0, gfp, id))) {
 			alloc_tag_charge_site(tag, PAGE_SIZE, 1);
 			return;
 		}
-	} else if (likely(pgalloc_tag_set_fast(page, order, pgalloc_tag_pages_of(order, gfp),
-					       id))) {
+	} else if (likely(pgalloc_tag_set_fast(page, order, gfp, id))) {
 		alloc_tag_charge_site(tag, PAGE_SIZE << order, 1);
 		return;
 	}
@@ -160,19 +166,20 @@ static __always_inline void pgalloc_tag_add(struct page *page, unsigned int orde
  * pgalloc_tag_sub - uncharge an allocation
  * @page:	first page
  * @order:	order of the pages to be freed
+ * @compound:	whether they are a compound page, or were one until now
  *
  * An id in page->flags stays there. The caller clears it together with all other flags
  * that a free page does not have.
  *
  * Context: Any; the last reference to the pages is gone.
  */
-static __always_inline void pgalloc_tag_sub(struct page *page, unsigned int order)
+static __always_inline void pgalloc_tag_sub(struct page *page, unsigned int order, bool compound)
 {
 	if (!alloc_tag_refs_exist())
 		return;
 
-	if (unlikely(!(likely(!order) ? pgalloc_tag_sub_fast(page, 0) :
-					pgalloc_tag_sub_fast(page, order))))
+	if (unlikely(!(likely(!order) ? pgalloc_tag_sub_fast(page, 0, false) :
+					pgalloc_tag_sub_fast(page, order, compound))))
 		pgalloc_tag_sub_slow(page, order);
 }
 
@@ -189,36 +196,19 @@ static inline void pgalloc_tag_clear(struct page *page)
 u16 __pgalloc_tag_first(struct page *page);
 
 /**
- * pgalloc_tag_first - move the id to the first page, before a free
+ * pgalloc_tag_first - move the id to the first page, which somebody else may free alone
  * @page: first page of an allocation of several pages, not compound
- * @id:	  with true the id, CODETAG_ID_NONE if the pages are not charged to any
  *
  * Call it before dropping a reference: another reference can be the last one, and its
  * owner then frees the first page alone. If a page that still holds a mark is freed alone,
  * its allocator has lost the other pages.
  *
  * Context: Any.
- * Return: false if __pgalloc_tag_first() has to do it.
+ * Return: The id, CODETAG_ID_NONE if the pages are not charged to any.
  */
-static __always_inline bool pgalloc_tag_first(struct page *page, u16 *id)
+static inline u16 pgalloc_tag_first(struct page *page)
 {
-	u16 *slot;
-	u32 pair;
-
-	*id = CODETAG_ID_NONE;
-	if (!alloc_tag_refs_exist())
-		return true;
-	if (!page_tag_in_slots())
-		return false;
-
-	slot = page_tag_slot(page);
-	pair = page_tag_slot_read_pair(slot);
-	if (page_tag_is_mark(page_tag_first_of_pair(pair))) {
-		pair = rol32(pair, 16);
-		page_tag_slot_write_pair(slot, pair);
-	}
-	*id = page_tag_first_of_pair(pair);
-	return true;
+	return alloc_tag_refs_exist() ? __pgalloc_tag_first(page) : CODETAG_ID_NONE;
 }
 
 unsigned int pgalloc_tag_order(const struct page *page);
@@ -286,16 +276,9 @@ static inline void pgalloc_tag_swap(struct folio *new, struct folio *old)
 #else /* CONFIG_MEM_ALLOC_PROFILING */
 
 static inline void pgalloc_tag_add(struct page *page, unsigned int order, gfp_t gfp) {}
-static inline void pgalloc_tag_sub(struct page *page, unsigned int order) {}
+static inline void pgalloc_tag_sub(struct page *page, unsigned int order, bool compound) {}
 static inline void pgalloc_tag_clear(struct page *page) {}
-static inline u16 __pgalloc_tag_first(struct page *page) { return CODETAG_ID_NONE; }
-
-static inline bool pgalloc_tag_first(struct page *page, u16 *id)
-{
-	*id = CODETAG_ID_NONE;
-	return true;
-}
-
+static inline u16 pgalloc_tag_first(struct page *page) { return CODETAG_ID_NONE; }
 static inline void pgalloc_tag_sub_tail(struct page *page, unsigned int order, u16 id) {}
 static inline void pgalloc_tag_offline(struct page *page) {}
 static inline void pgalloc_tag_split(struct page *page, unsigned int old_order,

@@ -542,27 +542,14 @@ void page_tag_slot_write(u16 *slot, u16 id)
 }
 
 /**
- * page_tag_slot_read_pair - the ids in two slots
+ * page_tag_slot_clear_pair - remove what two slots hold
  * @slot: the first one, of an even page
- *
- * Context: Any.
- * Return: Both, see page_tag_first_of_pair().
- */
-u32 page_tag_slot_read_pair(const u16 *slot)
-{
-	return READ_ONCE(*(const u32 *)slot);
-}
-
-/**
- * page_tag_slot_write_pair - write to two slots
- * @slot: the first one, of an even page
- * @pair: both ids, see page_tag_pair()
  *
  * Context: Any; the pages belong to the same allocation.
  */
-void page_tag_slot_write_pair(u16 *slot, u32 pair)
+void page_tag_slot_clear_pair(u16 *slot)
 {
-	WRITE_ONCE(*(u32 *)slot, pair);
+	WRITE_ONCE(*(u32 *)slot, 0);
 }
 
 #endif /* PAGE_TAG_SLOT_OUT_OF_LINE */

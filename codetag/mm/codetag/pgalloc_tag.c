@@ -91,8 +91,7 @@ static noinline void pgalloc_tag_add_context(struct page *page, unsigned int ord
 static __always_inline bool pgalloc_tag_charge_context(struct page *page, unsigned int order,
 						       gfp_t gfp, struct codetag_context *ctx)
 {
-	if (unlikely(!ctx || !pgalloc_tag_set_fast(page, order, pgalloc_tag_pages_of(order, gfp),
-						   ctx->id)))
+	if (unlikely(!ctx || !pgalloc_tag_set_fast(page, order, gfp, ctx->id)))
 		return false;
 	codetag_context_charge(ctx, PAGE_SIZE << order);
 	return true;
@@ -173,7 +172,7 @@ static void sub_id(const struct page *page, size_t bytes, u16 id)
 }
 
 /**
- * __pgalloc_tag_first - pgalloc_tag_first() for any store
+ * __pgalloc_tag_first - see pgalloc_tag_first()
  * @page: first page, which is even
  *
  * Context: Any.

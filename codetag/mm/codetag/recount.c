@@ -294,7 +294,7 @@ static void recount_chunk(struct codetag_recount *rc, struct pcpu_chunk *chunk, 
 {
 	struct codetag_holding holding = { .cache = -1 };
 	int off, end, nr = pcpu_chunk_map_bits(chunk);
-	u16 *ref, id;
+	u16 *ids, id;
 
 	for_each_set_bit_from(bit, chunk->alloc_map, to) {
 		/* An allocation begins at a boundary and ends at the next one. */
@@ -309,8 +309,8 @@ static void recount_chunk(struct codetag_recount *rc, struct pcpu_chunk *chunk, 
 		off = bit * PCPU_MIN_ALLOC_SIZE;
 		if (!test_bit(PFN_DOWN(off), chunk->populated))
 			continue;
-		ref = pcpu_codetag_ref(chunk, off);
-		id = ref ? *ref : CODETAG_ID_UNREPRESENTABLE;
+		ids = pcpu_codetag_ids(chunk, off);
+		id = ids ? ids[pcpu_codetag_index(off)] : CODETAG_ID_UNREPRESENTABLE;
 		if (!id)
 			continue;
 		end = find_next_bit(chunk->bound_map, nr + 1, bit + 1);

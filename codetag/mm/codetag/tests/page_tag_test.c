@@ -376,8 +376,7 @@ static void order(struct kunit *test)
 	page_tag_set(page + 1, own_tag(test)->ct.id);
 	page_tag_set(page + 2, CODETAG_ID_NONE);
 	/* It is known while they are freed, too. */
-	if (!pgalloc_tag_first(page, &id))
-		id = __pgalloc_tag_first(page);
+	id = pgalloc_tag_first(page);
 	KUNIT_EXPECT_EQ(test, id, own_tag(test)->ct.id);
 	KUNIT_EXPECT_EQ(test, page_tag_get(page), id);
 	KUNIT_EXPECT_EQ(test, pgalloc_tag_order(page), 2);

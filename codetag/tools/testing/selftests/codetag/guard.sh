@@ -51,7 +51,7 @@ fi
 # A kernel that samples has a pool already.
 interval=$(cat $INTERVAL)
 [ "$interval" = 0 ] || echo 0 >$INTERVAL
-plan 57
+plan 61
 
 equal "a bad rate" "Invalid argument" "$(refused 'func x guard rate=0')"
 equal "a bad word" "Invalid argument" "$(refused 'func x guard=on')"
@@ -127,6 +127,12 @@ audited "audit while pages are kept"
 echo 'func suspect_pages guard rate=10' >$CONTROL
 taken pages_late 100 >/dev/null
 equal "every tenth allocation of pages" "100 10 0 10 armed" "$(counts suspect_pages)"
+before=$(kept)
+echo 'func suspect_compound guard' >$CONTROL
+taken compound_late 2 >/dev/null
+equal "compound pages" "2 2 0 1 armed" "$(counts suspect_compound)"
+equal "with all of their bytes" $((8 * page)) $(($(kept) - before))
+audited "audit while these are kept"
 # Elsewhere, and on arm64 without this, the kernel maps memory in large pages that stay.
 case $(uname -m) in
 x86_64) unmaps=y ;;
@@ -141,8 +147,11 @@ if [ "$unmaps" ]; then
 	check "with the byte and the line" $? "$(dmesg | grep -A9 'BUG: freed pages' | head -n 12)"
 	dmesg | grep -A9 'BUG: freed pages: read after free' | grep -q 'run_pages_late+'
 	check "and the stack of the free" $? "$(dmesg | grep -A12 'BUG: freed pages' | head -n 14)"
+	dmesg | grep -A2 'BUG: freed pages: read after free in run_compound_late' |
+		grep -q "At byte $((3 * page + 100)) of $((4 * page)) that .*func:suspect_compound had"
+	check "a read of a compound page's last page is reported" $? "$(dmesg | grep -A9 'BUG: freed pages' | tail -n 12)"
 else
-	skip_rest 3 "pages are not unmapped" "an access to freed pages"
+	skip_rest 4 "pages are not unmapped" "an access to freed pages"
 fi
 echo 'func suspect_pages guard' >$CONTROL
 taken pages_soon 5 >/dev/null

@@ -8,14 +8,16 @@
  * is suspect's line, and reads an object that was freed; "beyond" writes behind an object.
  * "hold" keeps its allocations at a line of its own until "drop". "bulk" takes objects of a
  * cache, 16 at once. "large" and "pages" ask for more than KFENCE can hold. "pages_late" reads
- * pages some time after they were freed. "pages_soon" writes to them at once, and "pages_twice"
- * frees them again: only with a guard that keeps them all.
+ * pages some time after they were freed, and "compound_late" those of a compound page.
+ * "pages_soon" writes to pages at once, and "pages_twice" frees them again: only with a guard
+ * that keeps them all.
  *
  * The parameter "taken" says how many of the objects of the last command KFENCE held.
  */
 #include <linux/delay.h>
 #include <linux/gfp.h>
 #include <linux/kfence.h>
+#include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/slab.h>
 #include <linux/string.h>
@@ -138,6 +140,25 @@ static int run_pages_late(void)
 	return p ? READ_ONCE(p[PAGE_SIZE + SIZE]) & 0 : -ENOMEM;
 }
 
+static noinline struct page *suspect_compound(void)
+{
+	return alloc_pages(GFP_KERNEL | __GFP_COMP, 2);
+}
+
+static int run_compound_late(void)
+{
+	struct page *page = suspect_compound();
+	char *p;
+
+	if (!page)
+		return -ENOMEM;
+	p = page_address(page);
+	put_page(page);
+	msleep(20);
+	OPTIMIZER_HIDE_VAR(p);
+	return READ_ONCE(p[3 * PAGE_SIZE + SIZE]) & 0;
+}
+
 static int run_pages_soon(void)
 {
 	char *p = suspect_pages();
@@ -170,8 +191,8 @@ static const struct command {
 	{ "suspect", run_suspect }, { "other", run_other }, { "late", run_late },
 	{ "beyond", run_beyond }, { "hold", run_hold }, { "drop", run_drop },
 	{ "bulk", run_bulk }, { "large", run_large }, { "pages", run_pages },
-	{ "pages_late", run_pages_late }, { "pages_soon", run_pages_soon },
-	{ "pages_twice", run_pages_twice },
+	{ "pages_late", run_pages_late }, { "compound_late", run_compound_late },
+	{ "pages_soon", run_pages_soon }, { "pages_twice", run_pages_twice },
 };
 
 static int set_run(const char *val, const struct kernel_param *kp)
