@@ -93,14 +93,16 @@ static __always_inline bool pgalloc_tag_sub_fast(struct page *page, unsigned int
 	u16 *slot;
 
 	if (pgalloc_tag_sub_in_flags(order)) {
-		id = alloc_tag_wide_id(page_tag_flags_get(page + second));
+		id = alloc_tag_wide_id(second ? page_tag_flags_get(page + 1) :
+						page_tag_flags_get(page));
 		if (unlikely(id < CODETAG_ID_FIRST))
 			return !id && !(second && page_tag_flags_get(page));
 		return alloc_tag_uncharge(id, bytes, 1);
 	}
 	if (pgalloc_tag_sub_in_slots(order)) {
 		slot = page_tag_slot(page);
-		id = alloc_tag_wide_id(page_tag_slot_read(slot + second));
+		id = alloc_tag_wide_id(second ? page_tag_slot_read(slot + 1) :
+						page_tag_slot_read(slot));
 		if (unlikely(id < CODETAG_ID_FIRST))
 			return !id && !(second && page_tag_slot_read(slot));
 		if (unlikely(!alloc_tag_uncharge(id, bytes, 1)))

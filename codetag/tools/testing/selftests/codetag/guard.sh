@@ -160,7 +160,7 @@ taken pages_twice 2 >/dev/null
 equal "two second frees are reported" 2 "$(dmesg | grep -c 'BUG: freed pages: freed again')"
 audited "audit after these"
 # The guards' own line, too: what it gives back is not kept once more.
-echo 'file mm/codetag/guard_page.c guard; func *_pages guard=off' >$CONTROL
+echo 'file mm/codetag/guard_page.c guard; func *_pages guard=off; func suspect_compound guard=off' >$CONTROL
 for _ in 1 2 3 4 5 6 7 8 9 10; do
 	[ "$(kept)" -eq 0 ] && break
 	sleep 1
