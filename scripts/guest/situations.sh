@@ -153,13 +153,13 @@ keep()
 hibernate()
 {
 	plan 10
-	load codetag_guarded && echo 'module codetag_guarded guard' >$DEBUGFS/codetag/control
-	check "pages have a guard" $?
-	keep "it keeps pages"
 	held "before"
 	audited "audit before"
 	mkswap /dev/vda >/dev/null && swapon /dev/vda
 	check "there is a swap device" $?
+	load codetag_guarded && echo 'module codetag_guarded guard' >$DEBUGFS/codetag/control
+	check "pages have a guard" $?
+	keep "it keeps pages"
 	# With test_resume the same kernel writes the image and reads it back.
 	echo test_resume >/sys/power/disk
 	if echo disk >/sys/power/state; then
@@ -170,6 +170,7 @@ hibernate()
 	swapoff /dev/vda
 	equal "the guard has given them back" 0 "$(kept)"
 	keep "it keeps pages again"
+	echo guard=off >$DEBUGFS/codetag/control
 	# Processors that come back allocate names of their own by kstrdup().
 	equal "the same after it" "" "$(compare | grep -v '^kstrdup: ')"
 	run drop all

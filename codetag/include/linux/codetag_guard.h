@@ -104,4 +104,15 @@ static inline void *codetag_guard_alloc(struct kmem_cache *s, size_t size, gfp_t
 
 #endif /* CONFIG_CODETAG_GUARD */
 
+/* Other architectures only prepare for faults at the user's side of a copy. */
+#if defined(CONFIG_CODETAG_GUARD) && defined(CONFIG_X86)
+bool codetag_guard_copy_fault(unsigned long address, bool is_write, struct pt_regs *regs);
+#else
+static inline bool codetag_guard_copy_fault(unsigned long address, bool is_write,
+					    struct pt_regs *regs)
+{
+	return false;
+}
+#endif
+
 #endif /* _LINUX_CODETAG_GUARD_H */

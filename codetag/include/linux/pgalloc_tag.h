@@ -35,9 +35,7 @@ pgalloc_tag_pages_of(unsigned int order, gfp_t gfp)
 }
 
 /*
- * Store an id that is not 0 in an allocation, or uncharge the allocation, if the store is
- * wide flags or slots. False: the store is another one, pgalloc_tag_sub_slow() has to handle
- * the id, or guards have to see the page.
+ * Store an id that is not 0 in an allocation. False: the store is neither wide flags nor slots.
  */
 static __always_inline bool pgalloc_tag_set_fast(struct page *page, unsigned int order,
 						 gfp_t gfp, unsigned long id)
@@ -79,15 +77,16 @@ static __always_inline bool pgalloc_tag_sub_in_slots(unsigned int order)
 }
 
 /*
- * Uncharge @order pages. False: pgalloc_tag_sub_slow() has to do it. That is so for another
- * store, for reserved ids, some of which are marks, and for ids that no tag has.
+ * Uncharge an allocation. False: pgalloc_tag_sub_slow() has to do it, because the store is another
+ * one, or guards have to see the page, or the id is reserved or unknown, or the first page
+ * holds something and the second one nothing.
  */
 static __always_inline bool pgalloc_tag_sub_fast(struct page *page, unsigned int order,
 						 bool compound)
 {
 	/* The id is in the second page, and a mark in the first one. */
 	bool second = order && !compound;
-	/* The compiler negates a constant once, but not if it is shifted. */
+	/* alloc_tag_uncharge() adds -bytes: with this, nothing is negated at run time. */
 	size_t bytes = -(-PAGE_SIZE << order);
 	unsigned long id;
 	u16 *slot;
@@ -140,8 +139,9 @@ static __always_inline void pgalloc_tag_add(struct page *page, unsigned int orde
 		return;
 
 	if (IS_ENABLED(CONFIG_MEM_ALLOC_PROFILING_DEBUG))
-		WARN_ONCE(page_tag_get(page), "codetag: page %lx is charged to id %u already\n",
-			  page_to_pfn(page), page_tag_get(page));
+		WARN_ONCE(page_tag_get(page) || (order && page_tag_get(page + 1)),
+			  "codetag: page %lx is charged to id %u already\n",
+			  page_to_pfn(page), page_tag_get(page) ?: page_tag_get(page + 1));
 
 	tag = alloc_tag_current();
 	id = alloc_tag_id(tag);
@@ -201,7 +201,7 @@ u16 __pgalloc_tag_first(struct page *page);
  * pgalloc_tag_first - move the id to the first page, which somebody else may free alone
  * @page: first page of an allocation of several pages, not compound
  *
- * Call it before dropping a reference: another reference can be the last one, and its
+ * Call it before dropping one of several references: another one can be the last, and its
  * owner then frees the first page alone. If a page that still holds a mark is freed alone,
  * its allocator has lost the other pages.
  *

@@ -14,10 +14,14 @@
 
 #include <linux/codetag_guard.h>
 #include <linux/debugfs.h>
+#include <linux/extable.h>
 #include <linux/init.h>
+#include <linux/kallsyms.h>
 #include <linux/kfence.h>
+#include <linux/ptrace.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
+#include <linux/uaccess.h>
 #include "guards.h"
 #include "internal.h"
 
@@ -184,6 +188,46 @@ static void show_counts(struct seq_file *m, struct codetag_armed *armed, const c
 		   atomic_long_read(&guard->guarded), atomic_long_read(&guard->missed),
 		   guard->rate, state, armed->name);
 }
+
+#ifdef CONFIG_X86
+
+/* Does this code expect that any address may be bad? It reads as a copy for user space does. */
+static bool is_nofault(unsigned long ip)
+{
+	unsigned long size, offset;
+
+	if (!kallsyms_lookup_size_offset(ip, &size, &offset))
+		return true;
+	ip -= offset;
+	return ip == (unsigned long)copy_from_kernel_nofault ||
+	       ip == (unsigned long)copy_to_kernel_nofault ||
+	       ip == (unsigned long)strncpy_from_kernel_nofault;
+}
+
+/**
+ * codetag_guard_copy_fault - report a copy from or to user space at its kernel side
+ * @address:	of the access, in the kernel's memory
+ * @is_write:	it is a write
+ * @regs:	of the fault
+ *
+ * The exception table has an entry for such a copy. Without this it would return -EFAULT, and
+ * nobody would learn of the access to freed memory.
+ *
+ * Context: Any.
+ * Return: Whether memory that a guard holds is mapped now, so that the copy can go on.
+ */
+bool codetag_guard_copy_fault(unsigned long address, bool is_write, struct pt_regs *regs)
+{
+	int type;
+
+	if (!static_branch_unlikely(&codetag_guards_key))
+		return false;
+	type = ex_get_fixup_type(regs->ip);
+	return (type == EX_TYPE_UACCESS || type == EX_TYPE_UCOPY_LEN) && !is_nofault(regs->ip) &&
+	       kfence_handle_page_fault(address, is_write, regs);
+}
+
+#endif /* CONFIG_X86 */
 
 /*
  * Have frees ask guards, or not. Several pages are looked at where pages are checked, and single

@@ -309,7 +309,7 @@ unsigned int pgalloc_tag_order(const struct page *page)
 	if (PageHead(page))
 		order = compound_order((struct page *)page);
 	if (!order && !(pfn & 1)) {
-		/* It is in the second page while somebody frees them. */
+		/* It is in the second page after pgalloc_tag_first(). */
 		mark = page_tag_get(page);
 		if (!page_tag_is_mark(mark))
 			mark = page_tag_get(page + 1);

@@ -200,8 +200,8 @@ static bool is_mark(const struct image *image, uint16_t id)
 
 /*
  * In an allocation of several pages that is no compound page, the first page holds a mark with
- * the number of pages. The second page holds the id. While the pages are freed it is the other
- * way round.
+ * the number of pages. The second page holds the id. While pages are freed to which others hold
+ * references, it is the other way round.
  */
 static void find_id(struct recount *recount, struct image_page *page)
 {

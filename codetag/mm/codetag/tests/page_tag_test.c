@@ -375,7 +375,7 @@ static void order(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, pgalloc_tag_order(page + 2), 0);
 	page_tag_set(page + 1, own_tag(test)->ct.id);
 	page_tag_set(page + 2, CODETAG_ID_NONE);
-	/* It is known while they are freed, too. */
+	/* It is known while others have references, too. */
 	id = pgalloc_tag_first(page);
 	KUNIT_EXPECT_EQ(test, id, own_tag(test)->ct.id);
 	KUNIT_EXPECT_EQ(test, page_tag_get(page), id);

@@ -9,7 +9,8 @@
  * "hold" keeps its allocations at a line of its own until "drop". "bulk" takes objects of a
  * cache, 16 at once. "large" and "pages" ask for more than KFENCE can hold. "pages_late" reads
  * pages some time after they were freed, and "compound_late" those of a compound page.
- * "pages_soon" writes to pages at once, and "pages_twice" frees them again: only with a guard
+ * "pages_copy" and "object_copy" copy what was freed to user space, and "pages_probe" reads it as
+ * code does that expects bad addresses. "pages_soon" writes to pages at once, and "pages_twice" frees them again: only with a guard
  * that keeps them all.
  *
  * The parameter "taken" says how many of the objects of the last command KFENCE held.
@@ -18,9 +19,11 @@
 #include <linux/gfp.h>
 #include <linux/kfence.h>
 #include <linux/mm.h>
+#include <linux/mman.h>
 #include <linux/module.h>
 #include <linux/slab.h>
 #include <linux/string.h>
+#include <linux/uaccess.h>
 
 #define NR_HELD		1000
 #define NR_BULK		16
@@ -159,6 +162,55 @@ static int run_compound_late(void)
 	return READ_ONCE(p[3 * PAGE_SIZE + SIZE]) & 0;
 }
 
+/* Copy to the memory of the running program, as a read() does. */
+static noinline int copy_freed(const char *p)
+{
+	unsigned long user = vm_mmap(NULL, 0, PAGE_SIZE, PROT_READ | PROT_WRITE,
+				     MAP_ANONYMOUS | MAP_PRIVATE, 0);
+	int ret;
+
+	if (IS_ERR_VALUE(user))
+		return user;
+	ret = copy_to_user((void __user *)user, p, 16) ? -EFAULT : 0;
+	vm_munmap(user, PAGE_SIZE);
+	return ret;
+}
+
+static int run_pages_copy(void)
+{
+	char *p = suspect_pages();
+
+	if (!p)
+		return -ENOMEM;
+	free_pages((unsigned long)p, 1);
+	msleep(20);
+	OPTIMIZER_HIDE_VAR(p);
+	return copy_freed(p + SIZE);
+}
+
+/* Only with a guard that takes them all */
+static int run_object_copy(void)
+{
+	char *p = suspect();
+
+	kfree(p);
+	OPTIMIZER_HIDE_VAR(p);
+	return p ? copy_freed(p + SIZE / 2) : -ENOMEM;
+}
+
+/* Fails if the read does not. */
+static int run_pages_probe(void)
+{
+	char *p = suspect_pages(), byte;
+
+	if (!p)
+		return -ENOMEM;
+	free_pages((unsigned long)p, 1);
+	msleep(20);
+	OPTIMIZER_HIDE_VAR(p);
+	return copy_from_kernel_nofault(&byte, p, 1) ? 0 : -ENXIO;
+}
+
 static int run_pages_soon(void)
 {
 	char *p = suspect_pages();
@@ -192,6 +244,8 @@ static const struct command {
 	{ "beyond", run_beyond }, { "hold", run_hold }, { "drop", run_drop },
 	{ "bulk", run_bulk }, { "large", run_large }, { "pages", run_pages },
 	{ "pages_late", run_pages_late }, { "compound_late", run_compound_late },
+	{ "pages_copy", run_pages_copy }, { "object_copy", run_object_copy },
+	{ "pages_probe", run_pages_probe },
 	{ "pages_soon", run_pages_soon }, { "pages_twice", run_pages_twice },
 };
 
