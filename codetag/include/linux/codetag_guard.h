@@ -60,7 +60,7 @@ static __always_inline bool codetag_guard_keeps(struct page *page, unsigned int 
  */
 static __always_inline bool codetag_guard_free(struct page *page, bool may_keep)
 {
-	if (!alloc_tag_refs_exist() || likely(pgalloc_tag_sub_fast(page, 0, false)))
+	if (!alloc_tag_refs_exist() || likely(pgalloc_tag_sub_fast(page, 0)))
 		return true;
 	if (static_branch_unlikely(&codetag_guards_key))
 		return codetag_guard_free_slow(page, may_keep);
@@ -87,7 +87,7 @@ static inline bool codetag_guard_keeps(struct page *page, unsigned int order) { 
 
 static inline bool codetag_guard_free(struct page *page, bool may_keep)
 {
-	pgalloc_tag_sub(page, 0, false);
+	pgalloc_tag_sub(page, 0);
 	return true;
 }
 

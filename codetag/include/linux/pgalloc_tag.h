@@ -48,9 +48,12 @@ static __always_inline bool pgalloc_tag_set_fast(struct page *page, unsigned int
 		page_tag_flags_set(page, id);
 	} else if (page_tag_in_slots()) {
 		slot = page_tag_slot(page);
-		if (pgalloc_tag_pages_of(order, gfp) == PGALLOC_TAG_TWO_PAGES)
-			page_tag_slot_write(slot++, CODETAG_ID_TAIL + order);
-		page_tag_slot_write(slot, id);
+		if (likely(pgalloc_tag_pages_of(order, gfp) == PGALLOC_TAG_ONE_PAGE)) {
+			page_tag_slot_write(slot, id);
+		} else {
+			page_tag_slot_write(slot, CODETAG_ID_TAIL + order);
+			page_tag_slot_write(slot + 1, id);
+		}
 	} else {
 		return false;
 	}
@@ -78,32 +81,38 @@ static __always_inline bool pgalloc_tag_sub_in_slots(unsigned int order)
 
 /*
  * Uncharge an allocation. False: pgalloc_tag_sub_slow() has to do it, because the store is another
- * one, or guards have to see the page, or the id is reserved or unknown, or the first page
- * holds something and the second one nothing.
+ * one, or guards have to see the page, or the id is reserved or unknown.
  */
-static __always_inline bool pgalloc_tag_sub_fast(struct page *page, unsigned int order,
-						 bool compound)
+static __always_inline bool pgalloc_tag_sub_fast(struct page *page, unsigned int order)
 {
-	/* The id is in the second page, and a mark in the first one. */
-	bool second = order && !compound;
-	/* alloc_tag_uncharge() adds -bytes: with this, nothing is negated at run time. */
+	/* alloc_tag_uncharge() adds -bytes. Written like this, nothing is negated at run time. */
 	size_t bytes = -(-PAGE_SIZE << order);
 	unsigned long id;
 	u16 *slot;
 
 	if (pgalloc_tag_sub_in_flags(order)) {
-		id = alloc_tag_wide_id(second ? page_tag_flags_get(page + 1) :
-						page_tag_flags_get(page));
-		if (unlikely(id < CODETAG_ID_FIRST))
-			return !id && !(second && page_tag_flags_get(page));
+		id = alloc_tag_wide_id(page_tag_flags_get(page));
+		if (unlikely(id < CODETAG_ID_FIRST)) {
+			if (!order || !id)
+				return !id;
+			/* A mark: the second page has the id. */
+			id = alloc_tag_wide_id(page_tag_flags_get(page + 1));
+			if (unlikely(id < CODETAG_ID_FIRST))
+				return false;
+		}
 		return alloc_tag_uncharge(id, bytes, 1);
 	}
 	if (pgalloc_tag_sub_in_slots(order)) {
 		slot = page_tag_slot(page);
-		id = alloc_tag_wide_id(second ? page_tag_slot_read(slot + 1) :
-						page_tag_slot_read(slot));
-		if (unlikely(id < CODETAG_ID_FIRST))
-			return !id && !(second && page_tag_slot_read(slot));
+		id = alloc_tag_wide_id(page_tag_slot_read(slot));
+		if (unlikely(id < CODETAG_ID_FIRST)) {
+			if (!order || !id)
+				return !id;
+			/* A mark: the second slot has the id. */
+			id = alloc_tag_wide_id(page_tag_slot_read(slot + 1));
+			if (unlikely(id < CODETAG_ID_FIRST))
+				return false;
+		}
 		if (unlikely(!alloc_tag_uncharge(id, bytes, 1)))
 			return false;
 		if (order)
@@ -168,20 +177,19 @@ static __always_inline void pgalloc_tag_add(struct page *page, unsigned int orde
  * pgalloc_tag_sub - uncharge an allocation
  * @page:	first page
  * @order:	order of the pages to be freed
- * @compound:	whether they are a compound page, or were one until now
  *
  * An id in page->flags stays there. The caller clears it together with all other flags
  * that a free page does not have.
  *
  * Context: Any; the last reference to the pages is gone.
  */
-static __always_inline void pgalloc_tag_sub(struct page *page, unsigned int order, bool compound)
+static __always_inline void pgalloc_tag_sub(struct page *page, unsigned int order)
 {
 	if (!alloc_tag_refs_exist())
 		return;
 
-	if (unlikely(!(likely(!order) ? pgalloc_tag_sub_fast(page, 0, false) :
-					pgalloc_tag_sub_fast(page, order, compound))))
+	if (unlikely(!(likely(!order) ? pgalloc_tag_sub_fast(page, 0) :
+					pgalloc_tag_sub_fast(page, order))))
 		pgalloc_tag_sub_slow(page, order);
 }
 
@@ -278,7 +286,7 @@ static inline void pgalloc_tag_swap(struct folio *new, struct folio *old)
 #else /* CONFIG_MEM_ALLOC_PROFILING */
 
 static inline void pgalloc_tag_add(struct page *page, unsigned int order, gfp_t gfp) {}
-static inline void pgalloc_tag_sub(struct page *page, unsigned int order, bool compound) {}
+static inline void pgalloc_tag_sub(struct page *page, unsigned int order) {}
 static inline void pgalloc_tag_clear(struct page *page) {}
 static inline u16 pgalloc_tag_first(struct page *page) { return CODETAG_ID_NONE; }
 static inline void pgalloc_tag_sub_tail(struct page *page, unsigned int order, u16 id) {}

@@ -286,7 +286,7 @@ static struct kept *take_place(struct page *page, unsigned int order)
 /* Charge pages to the current call site instead of the one that has allocated them. */
 static struct page *charge_again(struct page *page, unsigned int order)
 {
-	pgalloc_tag_sub(page, order, PageHead(page));
+	pgalloc_tag_sub(page, order);
 	/* Ids in page flags are still there. */
 	pgalloc_tag_clear(page);
 	if (order)
