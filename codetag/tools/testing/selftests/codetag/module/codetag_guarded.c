@@ -10,8 +10,8 @@
  * cache, 16 at once. "large" and "pages" ask for more than KFENCE can hold. "pages_late" reads
  * pages some time after they were freed, and "compound_late" those of a compound page.
  * "pages_copy" and "object_copy" copy what was freed to user space, and "pages_probe" reads it as
- * code does that expects bad addresses. "pages_soon" writes to pages at once, and "pages_twice" frees them again: only with a guard
- * that keeps them all.
+ * code does that expects bad addresses. "pages_soon" writes to pages at once, and "pages_twice"
+ * frees them again: only with a guard that keeps them all.
  *
  * The parameter "taken" says how many of the objects of the last command KFENCE held.
  */
