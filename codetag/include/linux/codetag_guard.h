@@ -104,7 +104,7 @@ static inline void *codetag_guard_alloc(struct kmem_cache *s, size_t size, gfp_t
 
 #endif /* CONFIG_CODETAG_GUARD */
 
-/* Other architectures only prepare for faults at the user's side of a copy. */
+/* On arm64 only the user's side of a copy has entries in the exception table. */
 #if defined(CONFIG_CODETAG_GUARD) && defined(CONFIG_X86)
 bool codetag_guard_copy_fault(unsigned long address, bool is_write, struct pt_regs *regs);
 #else

@@ -95,7 +95,7 @@ static __always_inline bool pgalloc_tag_sub_fast(struct page *page, unsigned int
 		if (unlikely(id < CODETAG_ID_FIRST)) {
 			if (!order || !id)
 				return !id;
-			/* A mark: the second page has the id. */
+			/* After a mark the second page has the id. Otherwise it has none. */
 			id = alloc_tag_wide_id(page_tag_flags_get(page + 1));
 			if (unlikely(id < CODETAG_ID_FIRST))
 				return false;
@@ -108,7 +108,7 @@ static __always_inline bool pgalloc_tag_sub_fast(struct page *page, unsigned int
 		if (unlikely(id < CODETAG_ID_FIRST)) {
 			if (!order || !id)
 				return !id;
-			/* A mark: the second slot has the id. */
+			/* After a mark the second slot has the id. Otherwise it has none. */
 			id = alloc_tag_wide_id(page_tag_slot_read(slot + 1));
 			if (unlikely(id < CODETAG_ID_FIRST))
 				return false;

@@ -18,6 +18,8 @@
 #include <linux/init.h>
 #include <linux/kallsyms.h>
 #include <linux/kfence.h>
+#include <linux/mm.h>
+#include <linux/preempt.h>
 #include <linux/ptrace.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
@@ -191,17 +193,27 @@ static void show_counts(struct seq_file *m, struct codetag_armed *armed, const c
 
 #ifdef CONFIG_X86
 
-/* Does this code expect that any address may be bad? It reads as a copy for user space does. */
-static bool is_nofault(unsigned long ip)
+/*
+ * Does the fault have to do with a copy from or to user space, and not with a single read or
+ * write? Those of code that expects invalid addresses have the same entries in the exception
+ * table. Copies are "rep movs", or a function that is called instead.
+ */
+static bool is_user_copy(unsigned long ip)
 {
-	unsigned long size, offset;
+	const u8 *insn = (const u8 *)ip;
+	int type = ex_get_fixup_type(ip);
+	unsigned long __maybe_unused size, offset;
 
-	if (!kallsyms_lookup_size_offset(ip, &size, &offset))
-		return true;
-	ip -= offset;
-	return ip == (unsigned long)copy_from_kernel_nofault ||
-	       ip == (unsigned long)copy_to_kernel_nofault ||
-	       ip == (unsigned long)strncpy_from_kernel_nofault;
+	if (type != EX_TYPE_UACCESS && type != EX_TYPE_UCOPY_LEN)
+		return false;
+	if (insn[0] == 0xf3)
+		return (insn[1] & 0xfe) == 0xa4 || (insn[1] == 0x48 && insn[2] == 0xa5);
+#ifdef CONFIG_X86_64
+	return kallsyms_lookup_size_offset(ip, &size, &offset) &&
+	       ip - offset == (unsigned long)rep_movs_alternative;
+#else
+	return false;
+#endif
 }
 
 /**
@@ -213,17 +225,13 @@ static bool is_nofault(unsigned long ip)
  * The exception table has an entry for such a copy. Without this it would return -EFAULT, and
  * nobody would learn of the access to freed memory.
  *
- * Context: Any.
+ * Context: Any. In NMI nothing is reported: that takes locks.
  * Return: Whether memory that a guard holds is mapped now, so that the copy can go on.
  */
 bool codetag_guard_copy_fault(unsigned long address, bool is_write, struct pt_regs *regs)
 {
-	int type;
-
-	if (!static_branch_unlikely(&codetag_guards_key))
-		return false;
-	type = ex_get_fixup_type(regs->ip);
-	return (type == EX_TYPE_UACCESS || type == EX_TYPE_UCOPY_LEN) && !is_nofault(regs->ip) &&
+	return static_branch_unlikely(&codetag_guards_key) && !in_nmi() &&
+	       virt_addr_valid((void *)address) && is_user_copy(regs->ip) &&
 	       kfence_handle_page_fault(address, is_write, regs);
 }
 

@@ -9,9 +9,9 @@
  * "hold" keeps its allocations at a line of its own until "drop". "bulk" takes objects of a
  * cache, 16 at once. "large" and "pages" ask for more than KFENCE can hold. "pages_late" reads
  * pages some time after they were freed, and "compound_late" those of a compound page.
- * "pages_copy" and "object_copy" copy what was freed to user space, and "pages_probe" reads it as
- * code does that expects bad addresses. "pages_soon" writes to pages at once, and "pages_twice"
- * frees them again: only with a guard that keeps them all.
+ * "pages_copy" and "object_copy" copy what was freed to user space or back, and "pages_probe"
+ * reads it as code does that expects invalid addresses. "pages_soon" writes to pages at once, and
+ * "pages_twice" frees them again: only with a guard that keeps them all.
  *
  * The parameter "taken" says how many of the objects of the last command KFENCE held.
  */
@@ -162,8 +162,8 @@ static int run_compound_late(void)
 	return READ_ONCE(p[3 * PAGE_SIZE + SIZE]) & 0;
 }
 
-/* Copy to the memory of the running program, as a read() does. */
-static noinline int copy_freed(const char *p)
+/* Copy to the memory of the running program, as a read() does, or from it. */
+static noinline int copy_freed(char *p, bool from_user)
 {
 	unsigned long user = vm_mmap(NULL, 0, PAGE_SIZE, PROT_READ | PROT_WRITE,
 				     MAP_ANONYMOUS | MAP_PRIVATE, 0);
@@ -171,13 +171,17 @@ static noinline int copy_freed(const char *p)
 
 	if (IS_ERR_VALUE(user))
 		return user;
-	ret = copy_to_user((void __user *)user, p, 16) ? -EFAULT : 0;
+	if (from_user)
+		ret = copy_from_user(p, (void __user *)user, 16) ? -EFAULT : 0;
+	else
+		ret = copy_to_user((void __user *)user, p, 16) ? -EFAULT : 0;
 	vm_munmap(user, PAGE_SIZE);
 	return ret;
 }
 
 static int run_pages_copy(void)
 {
+	static bool from_user;
 	char *p = suspect_pages();
 
 	if (!p)
@@ -185,7 +189,8 @@ static int run_pages_copy(void)
 	free_pages((unsigned long)p, 1);
 	msleep(20);
 	OPTIMIZER_HIDE_VAR(p);
-	return copy_freed(p + SIZE);
+	from_user = !from_user;
+	return copy_freed(p + SIZE, from_user);
 }
 
 /* Only with a guard that takes them all */
@@ -195,7 +200,7 @@ static int run_object_copy(void)
 
 	kfree(p);
 	OPTIMIZER_HIDE_VAR(p);
-	return p ? copy_freed(p + SIZE / 2) : -ENOMEM;
+	return p ? copy_freed(p + SIZE / 2, false) : -ENOMEM;
 }
 
 /* Fails if the read does not. */
@@ -206,9 +211,13 @@ static int run_pages_probe(void)
 	if (!p)
 		return -ENOMEM;
 	free_pages((unsigned long)p, 1);
-	msleep(20);
 	OPTIMIZER_HIDE_VAR(p);
-	return copy_from_kernel_nofault(&byte, p, 1) ? 0 : -ENXIO;
+	for (unsigned int i = 0; i < 50; i++) {
+		msleep(20);
+		if (copy_from_kernel_nofault(&byte, p, 1))
+			return 0;
+	}
+	return -ENXIO;
 }
 
 static int run_pages_soon(void)
