@@ -157,7 +157,7 @@ hibernate()
 	audited "audit before"
 	mkswap /dev/vda >/dev/null && swapon /dev/vda
 	check "there is a swap device" $?
-	load codetag_guarded && echo 'module codetag_guarded guard' >$DEBUGFS/codetag/control
+	load codetag_guarded && echo 'module codetag_guarded guard' >"$DEBUGFS"/codetag/control
 	check "pages have a guard" $?
 	keep "it keeps pages"
 	# With test_resume the same kernel writes the image and reads it back.
@@ -170,7 +170,7 @@ hibernate()
 	swapoff /dev/vda
 	equal "the guard has given them back" 0 "$(kept)"
 	keep "it keeps pages again"
-	echo guard=off >$DEBUGFS/codetag/control
+	echo guard=off >"$DEBUGFS"/codetag/control
 	# Processors that come back allocate names of their own by kstrdup().
 	equal "the same after it" "" "$(compare | grep -v '^kstrdup: ')"
 	run drop all
