@@ -140,7 +140,7 @@ live()
 # kept: allocations of pages that guards keep
 kept()
 {
-	awk '/mm\/codetag\/guard_page.c:.* func:pages_kept/ { n += $2 } END { print n + 0 }' $ALLOCINFO
+	awk '/mm\/codetag\/guard_page.c:.* func:pages_kept/ { n += $2 } END { print n + 0 }' "$ALLOCINFO"
 }
 
 # keep NAME: have a guard keep ten allocations of pages
