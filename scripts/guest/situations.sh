@@ -137,17 +137,11 @@ live()
 	audited "audit"
 }
 
-# kept: allocations of pages that guards keep
-kept()
-{
-	awk '/mm\/codetag\/guard_page.c:.* func:pages_kept/ { n += $2 } END { print n + 0 }' "$ALLOCINFO"
-}
-
 # keep NAME: have a guard keep ten allocations of pages
 keep()
 {
 	echo "pages 10" >/sys/module/codetag_guarded/parameters/run
-	equal "$1" 10 "$(kept)"
+	equal "$1" $((10 * PAGE)) "$(kept)"
 }
 
 hibernate()

@@ -194,9 +194,9 @@ static void show_counts(struct seq_file *m, struct codetag_armed *armed, const c
 #ifdef CONFIG_X86
 
 /*
- * Does the fault have to do with a copy from or to user space, and not with a single read or
- * write? Those of code that expects invalid addresses have the same entries in the exception
- * table. Copies are "rep movs", or a function that is called instead.
+ * Is it the instruction of a copy from or to user space? Such a copy is "rep movs", or a function
+ * that is called instead. The exception table does not tell it from single reads and writes,
+ * among which are those of code that expects invalid addresses.
  */
 static bool is_user_copy(unsigned long ip)
 {

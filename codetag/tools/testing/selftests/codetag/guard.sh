@@ -6,7 +6,7 @@
 # guest: own
 # store: any
 # tcg: single
-# allow: BUG: KFENCE: (use-after-free read in (run_late|[a-z_]*copy[a-z_]*|rep_movs_alternative)|memory corruption in run_beyond)|BUG: freed pages: (read after free|write after free|written after free|freed again)
+# allow: BUG: KFENCE: (use-after-free read in (run_late|copy_freed|_*(arch_)?copy_to_user|rep_movs_alternative)|memory corruption in run_beyond)|BUG: freed pages: (read after free|write after free|written after free|freed again)
 . "$(dirname "$0")/codetag.inc"
 
 CONTROL=$DEBUGFS/codetag/control
@@ -115,13 +115,7 @@ equal "large objects do not pass the guard" "0 0 0 1 armed" "$(counts run_large)
 equal "pages are kept when they are freed" "20 20 0 1 armed" "$(counts run_pages)"
 
 unmaps=
-# kept: bytes of pages that guards keep
-kept()
-{
-	awk '/mm\/codetag\/guard_page.c:.* func:pages_kept/ { n += $1 } END { print n + 0 }' $ALLOCINFO
-}
-
-page=$(getconf PAGESIZE 2>/dev/null || echo 4096)
+page=$PAGE
 equal "they are charged to the guards" $((20 * page)) "$(kept)"
 audited "audit while pages are kept"
 echo 'func suspect_pages guard rate=10' >$CONTROL
@@ -151,9 +145,9 @@ taken pages_twice 2 >/dev/null
 equal "two second frees are reported" 2 "$(dmesg | grep -c 'BUG: freed pages: freed again')"
 if [ "$unmaps" ]; then
 	equal "copies of freed pages from and to user space go on" 0 "$(taken pages_copy 10)"
-	dmesg | grep -A40 'BUG: freed pages: read after free in' | grep -q 'copy_freed+'
+	dmesg | grep -A40 'BUG: freed pages: read after free in [a-z_]*\(copy\|rep_movs\)' | grep -q 'copy_freed+'
 	check "one to user space is reported" $? "$(dmesg | tail -n 40)"
-	dmesg | grep -A40 'BUG: freed pages: write after free in' | grep -q 'copy_freed+'
+	dmesg | grep -A40 'BUG: freed pages: write after free in [a-z_]*\(copy\|rep_movs\)' | grep -q 'copy_freed+'
 	check "one from user space is reported" $? "$(dmesg | tail -n 40)"
 	got=$(dmesg | grep -c 'BUG: freed pages: read')
 	equal "a read that expects invalid addresses fails" 0 "$(taken pages_probe 1)"
@@ -212,7 +206,7 @@ equal "a new rate replaces the old" "50 0 1 armed" "$(taken suspect 50 >/dev/nul
 case $(uname -m) in
 x86_64|i?86|aarch64)
 	equal "a copy of a freed object to user space goes on" 1 "$(taken object_copy 1)"
-	dmesg | grep -A40 'KFENCE: use-after-free read in' | grep -q 'copy_freed+'
+	dmesg | grep -A40 'KFENCE: use-after-free read in [a-z_]*\(copy\|rep_movs\)' | grep -q 'run_object_copy+'
 	check "it is reported, too" $? "$(dmesg | tail -n 40)"
 	;;
 *) skip_rest 2 "here copies of objects fail" "a copy of a freed object" ;;

@@ -9,9 +9,10 @@
  * "hold" keeps its allocations at a line of its own until "drop". "bulk" takes objects of a
  * cache, 16 at once. "large" and "pages" ask for more than KFENCE can hold. "pages_late" reads
  * pages some time after they were freed, and "compound_late" those of a compound page.
- * "pages_copy" and "object_copy" copy what was freed to user space or back, and "pages_probe"
- * reads it as code does that expects invalid addresses. "pages_soon" writes to pages at once, and
- * "pages_twice" frees them again: only with a guard that keeps them all.
+ * "pages_copy" copies freed pages to or from user space, by turns; "object_copy" copies an object
+ * that was freed. "pages_probe" reads freed pages with copy_from_kernel_nofault(). "pages_soon"
+ * writes to pages at once, and "pages_twice" frees them again: only with a guard that keeps them
+ * all.
  *
  * The parameter "taken" says how many of the objects of the last command KFENCE held.
  */
@@ -162,8 +163,11 @@ static int run_compound_late(void)
 	return READ_ONCE(p[3 * PAGE_SIZE + SIZE]) & 0;
 }
 
-/* Copy to the memory of the running program, as a read() does, or from it. */
-static noinline int copy_freed(char *p, bool from_user)
+/*
+ * Copy to the memory of the running program, as a read() does, or from it. x86 copies few bytes
+ * and many by different instructions.
+ */
+static noinline int copy_freed(char *p, size_t bytes, bool from_user)
 {
 	unsigned long user = vm_mmap(NULL, 0, PAGE_SIZE, PROT_READ | PROT_WRITE,
 				     MAP_ANONYMOUS | MAP_PRIVATE, 0);
@@ -172,9 +176,9 @@ static noinline int copy_freed(char *p, bool from_user)
 	if (IS_ERR_VALUE(user))
 		return user;
 	if (from_user)
-		ret = copy_from_user(p, (void __user *)user, 16) ? -EFAULT : 0;
+		ret = copy_from_user(p, (void __user *)user, bytes) ? -EFAULT : 0;
 	else
-		ret = copy_to_user((void __user *)user, p, 16) ? -EFAULT : 0;
+		ret = copy_to_user((void __user *)user, p, bytes) ? -EFAULT : 0;
 	vm_munmap(user, PAGE_SIZE);
 	return ret;
 }
@@ -190,7 +194,7 @@ static int run_pages_copy(void)
 	msleep(20);
 	OPTIMIZER_HIDE_VAR(p);
 	from_user = !from_user;
-	return copy_freed(p + SIZE, from_user);
+	return copy_freed(p + SIZE, 512, from_user);
 }
 
 /* Only with a guard that takes them all */
@@ -200,7 +204,7 @@ static int run_object_copy(void)
 
 	kfree(p);
 	OPTIMIZER_HIDE_VAR(p);
-	return p ? copy_freed(p + SIZE / 2, false) : -ENOMEM;
+	return p ? copy_freed(p + SIZE / 2, 16, false) : -ENOMEM;
 }
 
 /* Fails if the read does not. */
