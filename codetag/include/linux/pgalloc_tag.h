@@ -127,8 +127,17 @@ static __always_inline bool pgalloc_tag_sub_fast(struct page *page, unsigned int
 void pgalloc_tag_add_slow(struct page *page, unsigned int order, gfp_t gfp,
 			  unsigned int id);
 void pgalloc_tag_add_split(struct page *page, unsigned int order, gfp_t gfp);
+void pgalloc_tag_add_each(struct page *page, gfp_t gfp);
 void pgalloc_tag_sub_slow(struct page *page, unsigned int order);
 void pgalloc_tag_singles_inline(bool on);
+
+static __always_inline void pgalloc_tag_check_new(const struct page *page, unsigned int order)
+{
+	if (IS_ENABLED(CONFIG_MEM_ALLOC_PROFILING_DEBUG))
+		WARN_ONCE(page_tag_get(page) || (order && page_tag_get(page + 1)),
+			  "codetag: page %lx is charged to id %u already\n",
+			  page_to_pfn(page), page_tag_get(page) ?: page_tag_get(page + 1));
+}
 
 /**
  * pgalloc_tag_add - charge an allocation to the current call site
@@ -147,11 +156,7 @@ static __always_inline void pgalloc_tag_add(struct page *page, unsigned int orde
 	if (!mem_alloc_profiling_enabled())
 		return;
 
-	if (IS_ENABLED(CONFIG_MEM_ALLOC_PROFILING_DEBUG))
-		WARN_ONCE(page_tag_get(page) || (order && page_tag_get(page + 1)),
-			  "codetag: page %lx is charged to id %u already\n",
-			  page_to_pfn(page), page_tag_get(page) ?: page_tag_get(page + 1));
-
+	pgalloc_tag_check_new(page, order);
 	tag = alloc_tag_current();
 	id = alloc_tag_id(tag);
 	if (unlikely(!id)) {
@@ -171,6 +176,68 @@ static __always_inline void pgalloc_tag_add(struct page *page, unsigned int orde
 		return;
 	}
 	pgalloc_tag_add_slow(page, order, gfp, id);
+}
+
+/* Not an id: each of the pages is charged by itself. Below all ids that are charged at once. */
+#define PGALLOC_TAG_EACH	CODETAG_ID_TAIL
+
+/**
+ * pgalloc_tag_bulk_begin - get ready to charge single pages, many of them at once
+ *
+ * Store the id in each page with pgalloc_tag_bulk_add(), then charge all of them with
+ * pgalloc_tag_bulk_end(), before any of them has another user.
+ *
+ * Context: Any.
+ * Return: The id of the current call site, for these two. CODETAG_ID_NONE or PGALLOC_TAG_EACH
+ *	   if it is not to be charged, or not at once.
+ */
+static __always_inline unsigned long pgalloc_tag_bulk_begin(void)
+{
+	struct alloc_tag *tag;
+	unsigned long id;
+
+	if (!mem_alloc_profiling_enabled())
+		return CODETAG_ID_NONE;
+
+	tag = alloc_tag_current();
+	id = alloc_tag_id(tag);
+	if (unlikely(!id))
+		return alloc_tag_split(tag) ? PGALLOC_TAG_EACH : CODETAG_ID_NONE;
+	return page_tag_in_wide_flags() || page_tag_in_slots() ? id : PGALLOC_TAG_EACH;
+}
+
+/**
+ * pgalloc_tag_bulk_add - pgalloc_tag_add() for one of many single pages
+ * @page:	the page
+ * @gfp:	flags of the allocation
+ * @id:		what pgalloc_tag_bulk_begin() said
+ *
+ * Context: Any; before the page has another user.
+ */
+static __always_inline void pgalloc_tag_bulk_add(struct page *page, gfp_t gfp, unsigned long id)
+{
+	if (!alloc_tag_refs_exist())
+		return;
+
+	if (likely(id >= CODETAG_ID_FIRST)) {
+		pgalloc_tag_check_new(page, 0);
+		pgalloc_tag_set_fast(page, 0, gfp, id);
+	} else if (id) {
+		pgalloc_tag_add_each(page, gfp);
+	}
+}
+
+/**
+ * pgalloc_tag_bulk_end - charge the pages that pgalloc_tag_bulk_add() was called for
+ * @id:	what pgalloc_tag_bulk_begin() said
+ * @nr:	how many pages there are
+ *
+ * Context: Any.
+ */
+static __always_inline void pgalloc_tag_bulk_end(unsigned long id, unsigned int nr)
+{
+	if (alloc_tag_refs_exist() && likely(id >= CODETAG_ID_FIRST))
+		alloc_tag_charge(id, nr * PAGE_SIZE, nr);
 }
 
 /**
@@ -286,6 +353,9 @@ static inline void pgalloc_tag_swap(struct folio *new, struct folio *old)
 #else /* CONFIG_MEM_ALLOC_PROFILING */
 
 static inline void pgalloc_tag_add(struct page *page, unsigned int order, gfp_t gfp) {}
+static inline unsigned long pgalloc_tag_bulk_begin(void) { return CODETAG_ID_NONE; }
+static inline void pgalloc_tag_bulk_add(struct page *page, gfp_t gfp, unsigned long id) {}
+static inline void pgalloc_tag_bulk_end(unsigned long id, unsigned int nr) {}
 static inline void pgalloc_tag_sub(struct page *page, unsigned int order) {}
 static inline void pgalloc_tag_clear(struct page *page) {}
 static inline u16 pgalloc_tag_first(struct page *page) { return CODETAG_ID_NONE; }

@@ -17,10 +17,15 @@ struct codetag_parts codetag_parts_of[CODETAG_MAX_PARTS];
 /* How often there was no room. */
 atomic_long_t codetag_parts_nr_lost;
 
-/* The entry of an id. NULL if it has none and @make is false, or the table has no room. */
-static struct codetag_parts *parts_of(u16 id, bool make)
+static unsigned int first_of(u16 id)
 {
-	unsigned int i, first = hash_32(id, ilog2(CODETAG_MAX_PARTS));
+	return hash_32(id, ilog2(CODETAG_MAX_PARTS));
+}
+
+/* The entry of an id. NULL if it has none and @make is false, or the table has no room. */
+static noinline struct codetag_parts *parts_of(u16 id, bool make)
+{
+	unsigned int i, first = first_of(id);
 	struct codetag_parts *parts;
 	u32 owner;
 
@@ -47,9 +52,12 @@ static struct codetag_parts *parts_of(u16 id, bool make)
  */
 bool codetag_parts_add(u16 id, u32 nr)
 {
-	struct codetag_parts *parts = parts_of(id, true);
+	struct codetag_parts *parts = &codetag_parts_of[first_of(id)];
 
-	if (!parts) {
+	/* Nearly all ids have the first entry of their search. */
+	if (unlikely(READ_ONCE(parts->id) != id))
+		parts = parts_of(id, true);
+	if (unlikely(!parts)) {
 		atomic_long_inc(&codetag_parts_nr_lost);
 		return false;
 	}

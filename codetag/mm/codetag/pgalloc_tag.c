@@ -144,6 +144,21 @@ void pgalloc_tag_add_split(struct page *page, unsigned int order, gfp_t gfp)
 
 #endif
 
+/**
+ * pgalloc_tag_add_each - the part of pgalloc_tag_bulk_add() that is not inlined
+ * @page:	the page
+ * @gfp:	flags of the allocation
+ *
+ * It is needed where not all pages get one id: for sites that are split, and for page_ext and
+ * flags that do not hold every id.
+ *
+ * Context: Any.
+ */
+void pgalloc_tag_add_each(struct page *page, gfp_t gfp)
+{
+	pgalloc_tag_add(page, 0, gfp);
+}
+
 /* ---- free ------------------------------------------------------------------ */
 
 static noinline void damaged(const struct page *page, u16 id)
@@ -362,10 +377,11 @@ void __pgalloc_tag_split(struct page *page, unsigned int old_order, unsigned int
 		return;
 
 	if (page_tag_is_mark(id)) {
-		id = __pgalloc_tag_first(page);
+		id = page_tag_get(page + 1);
+		page_tag_set(page, id);
 		page_tag_set(page + 1, CODETAG_ID_NONE);
 	}
-	if (!codetag_id_known(id)) {
+	if (unlikely(!codetag_id_known(id))) {
 		damaged(page, id);
 		return;
 	}
