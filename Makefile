@@ -21,7 +21,7 @@ help:
 	@echo '  ARCH=um             run and shell: user-mode Linux instead of QEMU'
 	@echo '  ARCH=arm64          run, shell and test: that architecture, in QEMU'
 	@echo '  FLAVOUR=NAME        run and shell: a configuration of scripts/configs/ (default base)'
-	@echo '                      deb: cloud-amd64 (default), amd64 or rt-amd64'
+	@echo '                      deb: cloud-amd64 (default), amd64, rt-amd64 or faults-amd64'
 	@echo '  LSMOD=FILE          deb: only modules that are in FILE, which lsmod has made, for one machine'
 	@echo '  MODSIGN_KEY=FILE    deb: sign the modules with this key, and not with one made for this build'
 	@echo '  KSRC=DIR            a tree of your own, of the version KVER, which is never written to'

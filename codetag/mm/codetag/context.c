@@ -526,38 +526,29 @@ static u16 move_charge(struct codetag_context *ctx, const struct words *words,
 	return id;
 }
 
-/* codetag_context_split() for a context */
-static noinline u16 split_context(struct codetag_context *ctx, size_t bytes, unsigned long parts)
+/**
+ * __codetag_context_split - see codetag_context_split()
+ * @id:		the id that the allocation is charged to
+ * @bytes:	its size
+ * @parts:	how many it becomes, of the same size each
+ *
+ * Context: Any; nobody else may free or change the allocation.
+ * Return: The id that all parts are charged to.
+ */
+u16 __codetag_context_split(u16 id, size_t bytes, unsigned long parts)
 {
+	struct codetag_context *ctx = codetag_context_of(id);
 	struct words words;
-	u16 id;
 
+	if (!ctx) {
+		alloc_tag_add_parts(id, parts - 1);
+		return id;
+	}
 	preempt_disable();
 	words = words_of(ctx);
 	set_size(&words, ctx->split_by, bytes / parts);
 	id = move_charge(ctx, &words, bytes, parts, page_tag_max_id);
 	preempt_enable();
-	return id;
-}
-
-/**
- * codetag_context_split - an allocation is split into parts
- * @id:		the id that it is charged to
- * @bytes:	its size
- * @parts:	how many it becomes, of the same size each
- *
- * Each of the parts is held and freed like an allocation of that size.
- *
- * Context: Any; nobody else may free or change the allocation.
- * Return: The id that all parts are charged to.
- */
-u16 codetag_context_split(u16 id, size_t bytes, unsigned long parts)
-{
-	struct codetag_context *ctx = id < codetag_builtin_end ? NULL : codetag_context_of(id);
-
-	if (unlikely(ctx))
-		return split_context(ctx, bytes, parts);
-	alloc_tag_add_parts(id, parts - 1);
 	return id;
 }
 

@@ -389,7 +389,7 @@ static __always_inline void codetag_context_charge(const struct codetag_context 
 }
 
 unsigned int codetag_context_id(const struct codetag_alloc *alloc, unsigned int max_id);
-u16 codetag_context_split(u16 id, size_t bytes, unsigned long parts);
+u16 __codetag_context_split(u16 id, size_t bytes, unsigned long parts);
 u16 codetag_context_moved(u16 id, size_t bytes, int nid);
 u16 codetag_context_accounted(u16 id, size_t bytes);
 
@@ -487,7 +487,7 @@ static inline unsigned int codetag_context_id(const struct codetag_alloc *alloc,
 	return CODETAG_ID_NONE;
 }
 
-static inline u16 codetag_context_split(u16 id, size_t bytes, unsigned long parts)
+static inline u16 __codetag_context_split(u16 id, size_t bytes, unsigned long parts)
 {
 	alloc_tag_add_parts(id, parts - 1);
 	return id;
@@ -502,6 +502,26 @@ static inline void codetag_page_charged(struct page *page, unsigned int order) {
 static inline void codetag_folio_charged(struct folio *folio) {}
 
 #endif /* CONFIG_CODETAG_CONTEXTS */
+
+/**
+ * codetag_context_split - an allocation is split into parts
+ * @id:		the id that it is charged to
+ * @bytes:	its size
+ * @parts:	how many it becomes, of the same size each
+ *
+ * Each of the parts is held and freed like an allocation of that size.
+ *
+ * Context: Any; nobody else may free or change the allocation.
+ * Return: The id that all parts are charged to.
+ */
+static inline u16 codetag_context_split(u16 id, size_t bytes, unsigned long parts)
+{
+	/* Ids of built-in code are never those of contexts. */
+	if (unlikely(id >= codetag_builtin_end))
+		return __codetag_context_split(id, bytes, parts);
+	alloc_tag_add_parts(id, parts - 1);
+	return id;
+}
 
 /**
  * codetag_charged_id - the id to charge an allocation to

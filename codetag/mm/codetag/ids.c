@@ -318,12 +318,19 @@ struct codetag_sum codetag_read_ahead(u16 id, struct codetag_sums *sums)
  */
 void alloc_tag_add_parts(u16 id, u32 nr)
 {
-	struct codetag_context *ctx = codetag_context_of(id);
+	struct codetag_parts *first = codetag_parts_first(id);
+	struct codetag_context *ctx;
 
-	if (ctx)
-		this_cpu_add(*ctx->parts, nr);
-	else if (nr && !codetag_parts_add(id, nr))
-		alloc_tag_charge(id, 0, nr);
+	/* Ids of built-in code are never those of contexts. */
+	if (likely(id < codetag_builtin_end && READ_ONCE(first->id) == id)) {
+		atomic_add(nr, &first->nr);
+	} else {
+		ctx = codetag_context_of(id);
+		if (ctx)
+			this_cpu_add(*ctx->parts, nr);
+		else if (nr && !codetag_parts_add(id, nr))
+			alloc_tag_charge(id, 0, nr);
+	}
 	/* Before the bytes of some are uncharged, see codetag_id_holds_memory(). */
 	smp_mb__after_atomic();
 }

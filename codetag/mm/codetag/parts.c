@@ -8,8 +8,6 @@
  * a count of their own on each CPU.
  */
 #include <linux/atomic.h>
-#include <linux/hash.h>
-#include <linux/log2.h>
 #include "parts.h"
 
 struct codetag_parts codetag_parts_of[CODETAG_MAX_PARTS];
@@ -17,15 +15,10 @@ struct codetag_parts codetag_parts_of[CODETAG_MAX_PARTS];
 /* How often there was no room. */
 atomic_long_t codetag_parts_nr_lost;
 
-static unsigned int first_of(u16 id)
-{
-	return hash_32(id, ilog2(CODETAG_MAX_PARTS));
-}
-
 /* The entry of an id. NULL if it has none and @make is false, or the table has no room. */
-static noinline struct codetag_parts *parts_of(u16 id, bool make)
+static struct codetag_parts *parts_of(u16 id, bool make)
 {
-	unsigned int i, first = first_of(id);
+	size_t i, first = codetag_parts_first(id) - codetag_parts_of;
 	struct codetag_parts *parts;
 	u32 owner;
 
@@ -52,12 +45,9 @@ static noinline struct codetag_parts *parts_of(u16 id, bool make)
  */
 bool codetag_parts_add(u16 id, u32 nr)
 {
-	struct codetag_parts *parts = &codetag_parts_of[first_of(id)];
+	struct codetag_parts *parts = parts_of(id, true);
 
-	/* Nearly all ids have the first entry of their search. */
-	if (unlikely(READ_ONCE(parts->id) != id))
-		parts = parts_of(id, true);
-	if (unlikely(!parts)) {
+	if (!parts) {
 		atomic_long_inc(&codetag_parts_nr_lost);
 		return false;
 	}

@@ -6,6 +6,8 @@
 #define _MM_CODETAG_PARTS_H
 
 #include <linux/atomic.h>
+#include <linux/hash.h>
+#include <linux/log2.h>
 #include <linux/types.h>
 
 /* Ids that can have parts: few sites split pages. A search looks at this many entries. */
@@ -23,6 +25,12 @@ struct codetag_parts {
 };
 
 extern struct codetag_parts codetag_parts_of[CODETAG_MAX_PARTS];
+
+/* Where the search for the entry of an id begins. Nearly all ids have that entry. */
+static inline struct codetag_parts *codetag_parts_first(u16 id)
+{
+	return &codetag_parts_of[hash_32(id, ilog2(CODETAG_MAX_PARTS))];
+}
 
 bool codetag_parts_add(u16 id, u32 nr);
 u32 codetag_parts(u16 id);

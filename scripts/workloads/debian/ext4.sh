@@ -1,0 +1,16 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck disable=SC2086,SC2154	# the runner sets $dir and has step(), fill() and links()
+# ext4 on a loop device: mount, fill, read, unmount
+# query: module ext4; module jbd2; module mbcache
+prepare() { modprobe -a loop ext4 && truncate -s 64M /tmp/ext4 && mkfs.ext4 -q /tmp/ext4; }
+clean() { umount $dir; }
+work()
+{
+	step "mount" mount -o loop /tmp/ext4 $dir
+	fill
+	links
+	step "attribute" setfattr -n user.test -v 1 $dir/w/a/1
+	step "remove" rm -r $dir/w
+	step "umount" umount $dir
+}
