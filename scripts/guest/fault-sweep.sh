@@ -16,6 +16,7 @@ $run prepare >/dev/console 2>&1 || {
 	echo "# sweep: ended 2"
 	exit 0
 }
+# shellcheck disable=SC2086
 codetag sweep --ktap --journal $journal --known /guest/files/known "$@" "$query" -- \
 	$run work 2>&1 &
 pid=$!

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck disable=SC2086	# $dir has no spaces
 # Run a workload of a sweep. Usage: workload.sh FILE prepare|work
-# FILE has the function work, and maybe prepare and clean. These use $dir and step().
+# FILE has the function work, and may have prepare and clean. These use $dir and the functions here.
 dir=/tmp/workload.dir
 
 # step NAME COMMAND…: says what failed, and why
@@ -27,12 +27,12 @@ fill()
 	step "rename" mv $dir/w/a/2 $dir/w/b/2
 	step "truncate" truncate -s 1000 $dir/w/a/3
 	step "hole" dd if=/dev/zero of=$dir/w/hole bs=4k count=1 seek=4000
-	step "sync" sync
+	step "sync" sync -f $dir/w
 	step "readdir" ls -lR $dir/w
 	step "read" cat $dir/w/a/4
 }
 
-# links: what not each file system has, behind fill
+# links: only for file systems that have links; call it after fill
 links()
 {
 	step "symlink" ln -s a/1 $dir/w/link

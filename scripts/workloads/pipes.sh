@@ -12,7 +12,7 @@ sub must
 {
 	my ($name, $got) = @_;
 	return $got if defined $got && $got ne "-1" && $got ne "";
-	print "$name: $!\n";
+	print STDERR "$name: $!\n";
 	exit 1;
 }
 # Objects of System V IPC outlive their process.

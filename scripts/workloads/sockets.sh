@@ -8,7 +8,7 @@
 prepare()
 {
 	cat >/tmp/sockets.pl <<'END'
-sub must { my ($name, $got) = @_; return $got if $got; print "$name: $!\n"; exit 1 }
+sub must { my ($name, $got) = @_; return $got if $got; print STDERR "$name: $!\n"; exit 1 }
 my ($a, $b, $c);
 for my $type (1, 2, 5) {
 	must("socketpair", socketpair($a, $b, 1, $type, 0));

@@ -8,7 +8,7 @@
 prepare()
 {
 	cat >/tmp/tty.pl <<'END'
-sub must { my ($name, $got) = @_; return $got if $got; print "$name: $!\n"; exit 1 }
+sub must { my ($name, $got) = @_; return $got if $got; print STDERR "$name: $!\n"; exit 1 }
 must("ptmx", open(my $master, "+<", "/dev/ptmx"));
 my $unlock = pack("l", 0);
 must("unlock", ioctl($master, 0x40045431, $unlock));

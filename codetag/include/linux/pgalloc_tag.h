@@ -178,7 +178,7 @@ static __always_inline void pgalloc_tag_add(struct page *page, unsigned int orde
 	pgalloc_tag_add_slow(page, order, gfp, id);
 }
 
-/* Not an id: each of the pages is charged by itself. Below all ids that are charged at once. */
+/* Not an id: each page is charged by itself. Ids whose pages are charged at once are higher. */
 #define PGALLOC_TAG_EACH	CODETAG_ID_TAIL
 
 /**
@@ -188,8 +188,8 @@ static __always_inline void pgalloc_tag_add(struct page *page, unsigned int orde
  * pgalloc_tag_bulk_end(), before any of them has another user.
  *
  * Context: Any.
- * Return: The id of the current call site, for these two. CODETAG_ID_NONE or PGALLOC_TAG_EACH
- *	   if it is not to be charged, or not at once.
+ * Return: The id of the current call site, for these two. CODETAG_ID_NONE if it is not to be
+ *	   charged. PGALLOC_TAG_EACH or a reserved id if its pages are charged one by one.
  */
 static __always_inline unsigned long pgalloc_tag_bulk_begin(void)
 {
@@ -210,7 +210,7 @@ static __always_inline unsigned long pgalloc_tag_bulk_begin(void)
  * pgalloc_tag_bulk_add - pgalloc_tag_add() for one of many single pages
  * @page:	the page
  * @gfp:	flags of the allocation
- * @id:		what pgalloc_tag_bulk_begin() said
+ * @id:		the value that pgalloc_tag_bulk_begin() returned
  *
  * Context: Any; before the page has another user.
  */
@@ -229,7 +229,7 @@ static __always_inline void pgalloc_tag_bulk_add(struct page *page, gfp_t gfp, u
 
 /**
  * pgalloc_tag_bulk_end - charge the pages that pgalloc_tag_bulk_add() was called for
- * @id:	what pgalloc_tag_bulk_begin() said
+ * @id:	the value that pgalloc_tag_bulk_begin() returned
  * @nr:	how many pages there are
  *
  * Context: Any.

@@ -149,8 +149,8 @@ void pgalloc_tag_add_split(struct page *page, unsigned int order, gfp_t gfp)
  * @page:	the page
  * @gfp:	flags of the allocation
  *
- * It is needed where not all pages get one id: for sites that are split, and for page_ext and
- * flags that do not hold every id.
+ * It is needed for sites that are split, for reserved ids, and for page_ext and flags that do not
+ * hold every id.
  *
  * Context: Any.
  */

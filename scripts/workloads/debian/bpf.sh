@@ -6,7 +6,7 @@
 prepare()
 {
 	cat >/tmp/bpf.pl <<'END'
-sub must { my ($name, $got) = @_; return $got if $got >= 0; print "$name: $!\n"; exit 1 }
+sub must { my ($name, $got) = @_; return $got if $got >= 0; print STDERR "$name: $!\n"; exit 1 }
 # bpf(command, attributes): attributes is a packed union bpf_attr
 sub bpf { my ($command, $attr) = @_; $attr .= "\0" x (128 - length $attr); return syscall(321, $command, $attr, 128) }
 my %map;

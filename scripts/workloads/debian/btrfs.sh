@@ -3,11 +3,11 @@
 # shellcheck disable=SC2086,SC2154	# the runner sets $dir and has step(), fill() and links()
 # btrfs on a loop device: mount, fill, snapshot, unmount
 # query: module btrfs
-prepare() { modprobe -a loop btrfs && truncate -s 128M /tmp/btrfs && mkfs.btrfs -q -f -m single /tmp/btrfs; }
+prepare() { modprobe -a loop btrfs && truncate -s 128M /tmp/btrfs.new && mkfs.btrfs -q -f -m single /tmp/btrfs.new; }
 clean()
 {
-	btrfs subvolume delete $dir/snapshot
 	umount $dir
+	cp --sparse=always /tmp/btrfs.new /tmp/btrfs
 }
 work()
 {

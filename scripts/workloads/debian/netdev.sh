@@ -7,7 +7,7 @@ prepare()
 {
 	modprobe -a veth bridge bonding 8021q macvlan vxlan wireguard tun dummy sch_htb cls_u32 act_mirred
 }
-# devices: all of them, in a network namespace that goes away
+# In a network namespace, which removes what is left
 work()
 {
 	step "devices" unshare -n sh -e -c '

@@ -10,18 +10,18 @@ prepare()
 		set seen { type ipv4_addr; flags dynamic; size 1000; }
 		set ports { type inet_service; flags interval; elements = { 22, 80-90, 443 } }
 		map where { type inet_service : verdict; elements = { 53 : accept, 54 : drop } }
-		counter all { }
-		chain other { return }
+		counter hits { }
+		chain other { return; }
 		chain input {
 			type filter hook input priority 0; policy drop;
 			ct state established,related accept
-			tcp dport @ports add @seen { ip saddr limit rate 1/second } counter name all accept
+			tcp dport @ports add @seen { ip saddr limit rate 1/second } counter name hits accept
 			udp dport vmap @where
 			log prefix "none" jump other
 		}
 	}
 	table ip nat {
-		chain post { type nat hook postrouting priority 100; ip saddr 10.0.0.0/8 masquerade }
+		chain post { type nat hook postrouting priority 100; ip saddr 10.0.0.0/8 masquerade; }
 	}
 	END
 	unshare -n nft -f /tmp/rules
