@@ -28,7 +28,50 @@ static void marks(struct kunit *test)
 	}
 }
 
-/* A page that is split into several stays with its context, and so do the parts. */
+#ifdef alloc_pages_bulk_list
+#define alloc_some_pages(_nr, _pages)	\
+	alloc_pages_bulk_noprof(GFP_KERNEL, numa_mem_id(), NULL, _nr, NULL, _pages)
+#else
+#define alloc_some_pages(_nr, _pages)	\
+	alloc_pages_bulk_noprof(GFP_KERNEL, numa_mem_id(), NULL, _nr, _pages)
+#endif
+
+/* Allocate what @pages does not have. The page allocator may give fewer, but at least one. */
+static void fill(struct kunit *test, struct page **pages, unsigned int nr)
+{
+	unsigned int got;
+
+	do {
+		got = own(alloc_some_pages(nr, pages));
+		KUNIT_ASSERT_GT(test, got, 0);
+	} while (got < nr);
+}
+
+/* Pages that are allocated together count as one allocation each, also in contexts. */
+static void bulk(struct kunit *test)
+{
+	struct page *pages[16] = {}, *other = alloc_page(GFP_KERNEL);
+	unsigned int i;
+	u16 id;
+
+	KUNIT_ASSERT_NOT_NULL(test, other);
+	id = page_tag_get(other);
+	/* A page that is there already stays as it is. */
+	pages[3] = other;
+	fill(test, pages, 8);
+	expect_site(test, own_id(), 7 * PAGE_SIZE, 7);
+	KUNIT_EXPECT_EQ(test, page_tag_get(other), id);
+
+	split_by(test, BIT(CODETAG_KEY_TASK));
+	fill(test, pages, 16);
+	expect_site(test, own_id(), 7 * PAGE_SIZE, 7);
+	expect(test, one(test), 8 * PAGE_SIZE, 8, 8);
+	for (i = 0; i < 16; i++)
+		__free_page(pages[i]);
+	expect_site(test, own_id(), 0, 0);
+	expect(test, one(test), 0, 0, 8);
+}
+
 /* Each part of pages that are split is an allocation of its own, and has a size of its own. */
 static void split_pages(struct kunit *test)
 {
@@ -220,6 +263,7 @@ static void exact_pages(struct kunit *test)
 }
 
 static struct kunit_case context_page_cases[] = {
+	KUNIT_CASE(bulk),
 	KUNIT_CASE(marks),
 	KUNIT_CASE(split_pages),
 	KUNIT_CASE(split_pages_by_task),
