@@ -64,7 +64,8 @@ static void bulk(struct kunit *test)
 
 	split_by(test, BIT(CODETAG_KEY_TASK));
 	fill(test, pages, 16);
-	expect_site(test, own_id(), 7 * PAGE_SIZE, 7);
+	/* The sum of the site has both. */
+	expect_site(test, own_id(), 15 * PAGE_SIZE, 15);
 	expect(test, one(test), 8 * PAGE_SIZE, 8, 8);
 	for (i = 0; i < 16; i++)
 		__free_page(pages[i]);
