@@ -7,32 +7,36 @@ prepare() { modprobe -a loop dm_mod dm_crypt dm_snapshot dm_thin_pool && truncat
 clean()
 {
 	for name in thin pool data meta snap store origin crypt; do
-		dmsetup remove --retry w-$name
+		dmsetup remove --noudevsync --retry w-$name
 	done
 	losetup -d /dev/loop6
 	rm -f /tmp/dm
 	truncate -s 32M /tmp/dm
 }
+# node NAME: the kernel's own node; udev can be late with those in /dev/mapper
+node() { echo "/dev/$(dmsetup info -c --noheadings -o blkdevname w-$1)"; }
+# create NAME TABLE
+create() { step "$1" dmsetup create --noudevsync w-$1 --table "$2"; }
 # part NAME START LENGTH: sectors of the loop device as a device of their own
-part() { step "$1" dmsetup create w-$1 --table "0 $3 linear /dev/loop6 $2"; }
+part() { create $1 "0 $3 linear /dev/loop6 $2"; }
 work()
 {
 	step "losetup" losetup /dev/loop6 /tmp/dm
-	step "crypt" dmsetup create w-crypt --table "0 2048 crypt aes-xts-plain64 $(printf %064d 1) 0 /dev/loop6 0"
-	step "write" dd if=/dev/zero of=/dev/mapper/w-crypt bs=64k count=4 oflag=direct
+	create crypt "0 2048 crypt aes-xts-plain64 $(printf %064d 1) 0 /dev/loop6 0"
+	step "write" dd if=/dev/zero of="$(node crypt)" bs=64k count=4 oflag=direct
 	part origin 2048 2048
 	part store 4096 4096
-	step "snapshot" dmsetup create w-snap --table "0 2048 snapshot /dev/mapper/w-origin /dev/mapper/w-store P 8"
-	step "write" dd if=/dev/zero of=/dev/mapper/w-snap bs=64k count=4 oflag=direct
+	create snap "0 2048 snapshot $(node origin) $(node store) P 8"
+	step "write" dd if=/dev/zero of="$(node snap)" bs=64k count=4 oflag=direct
 	step "status" dmsetup status
 	part meta 8192 8192
 	part data 16384 32768
-	step "pool" dmsetup create w-pool --table "0 32768 thin-pool /dev/mapper/w-meta /dev/mapper/w-data 128 0"
-	step "thin" dmsetup message w-pool 0 "create_thin 0"
-	step "thin" dmsetup create w-thin --table "0 4096 thin /dev/mapper/w-pool 0"
-	step "write" dd if=/dev/zero of=/dev/mapper/w-thin bs=64k count=4 oflag=direct
+	create pool "0 32768 thin-pool $(node meta) $(node data) 128 0"
+	step "message" dmsetup message w-pool 0 "create_thin 0"
+	create thin "0 4096 thin $(node pool) 0"
+	step "write" dd if=/dev/zero of="$(node thin)" bs=64k count=4 oflag=direct
 	for name in thin pool data meta snap store origin crypt; do
-		step "remove $name" dmsetup remove --retry w-$name
+		step "remove $name" dmsetup remove --noudevsync --retry w-$name
 	done
 	step "detach" losetup -d /dev/loop6
 }
