@@ -6,7 +6,7 @@
 prepare()
 {
 	modprobe -a loop squashfs isofs &&
-		mksquashfs /usr/share/common-licenses /tmp/squashfs -quiet -noappend &&
+		mksquashfs /usr/share/common-licenses /tmp/squashfs -quiet -no-progress -noappend &&
 		genisoimage -quiet -R -J -o /tmp/iso /usr/share/common-licenses
 }
 clean() { umount $dir; }
