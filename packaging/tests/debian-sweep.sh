@@ -12,18 +12,18 @@ mkdir -p $state $top
 mount -t tmpfs -o size=2500M tmpfs $top
 tar -C / -c --exclude=./usr/src --exclude='./usr/share/doc/*' --exclude='./usr/share/man/*' \
 	./bin ./sbin ./lib ./lib64 ./etc ./usr | tar -C $top -x
-mkdir $top/dev $top/proc $top/sys $top/tmp $top/mnt $top/run $top/sweep
+mkdir $top/dev $top/proc $top/sys $top/tmp $top/mnt $top/run $top/old
 for name in dev proc sys; do
 	mount --rbind /$name $top/$name
 done
 mount --bind $state $top/mnt
-mkdir -p $top/usr/src $top/old
+mkdir -p $top/usr/src
 cp -r $from $top/usr/src/
 # The sweep reports warnings. An oops ends the guest, because locks stay held after it.
 sysctl -q kernel.panic_on_warn=0 kernel.panic_on_oops=1
 end=$(($(date +%s) + 4000))
 
-# The words before a command that has that as its root. chroot would forbid user namespaces.
+# $inside COMMAND: run it with $top as the root. chroot would forbid user namespaces.
 cat >/run/inside <<'END'
 #!/bin/sh
 cd /run/sweep && pivot_root . old && umount -l old && exec "$@"
@@ -36,15 +36,12 @@ run() { $inside sh $from/workload.sh $from/"$1".sh "$2" 2>&1; }
 # sweep NAME: with a report. Returns 2 if the guest has to boot again.
 sweep()
 {
-	mkdir -p $top/tmp/workload.dir
 	run "$1" prepare || { echo "it cannot be prepared"; return 3; }
 	run "$1" work || { echo "it does not work as it is"; return 3; }
 	query=$(sed -n 's/^# query: //p' $from/"$1".sh)
-	known=
-	[ ! -s $from/known ] || known="--known $from/known"
 	# shellcheck disable=SC2086
 	timeout --foreground -s INT $((end - $(date +%s))) $inside codetag sweep --ktap --journal /mnt/"$1".journal \
-		$known "$query" -- sh $from/workload.sh $from/"$1".sh work 2>&1
+		"$query" -- sh $from/workload.sh $from/"$1".sh work 2>&1
 	status=$?
 	[ $status -ne 124 ] || return 2
 	[ $status -gt 1 ] || run "$1" work || { echo "it does not work after the faults"; return 3; }

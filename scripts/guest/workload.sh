@@ -39,6 +39,22 @@ links()
 	step "link" ln $dir/w/a/1 $dir/w/b/1
 }
 
+# new_image NAME SIZE COMMAND…: let COMMAND make a file system in a file
+new_image()
+{
+	name=/tmp/$1.new
+	truncate -s "$2" "$name"
+	shift 2
+	"$@" "$name"
+}
+
+# fresh_image NAME: unmount it, and begin with a copy of what new_image has made, as /tmp/NAME
+fresh_image()
+{
+	umount $dir
+	cp --sparse=always "/tmp/$1.new" "/tmp/$1"
+}
+
 prepare() { :; }
 clean() { :; }
 # shellcheck disable=SC1090	# a file that the caller names

@@ -3,12 +3,8 @@
 # shellcheck disable=SC2086,SC2154	# the runner sets $dir and has step(), fill() and links()
 # btrfs on a loop device: mount, fill, snapshot, unmount
 # query: module btrfs
-prepare() { modprobe -a loop btrfs && truncate -s 128M /tmp/btrfs.new && mkfs.btrfs -q -f -m single /tmp/btrfs.new; }
-clean()
-{
-	umount $dir
-	cp --sparse=always /tmp/btrfs.new /tmp/btrfs
-}
+prepare() { modprobe -a loop btrfs && new_image btrfs 128M mkfs.btrfs -q -f -m single; }
+clean() { fresh_image btrfs; }
 work()
 {
 	step "mount" mount -o loop /tmp/btrfs $dir

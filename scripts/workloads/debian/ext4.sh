@@ -3,12 +3,8 @@
 # shellcheck disable=SC2086,SC2154	# the runner sets $dir and has step(), fill() and links()
 # ext4 on a loop device: mount, fill, read, unmount
 # query: module ext4; module jbd2; module mbcache
-prepare() { modprobe -a loop ext4 && truncate -s 64M /tmp/ext4.new && mkfs.ext4 -q /tmp/ext4.new; }
-clean()
-{
-	umount $dir
-	cp --sparse=always /tmp/ext4.new /tmp/ext4
-}
+prepare() { modprobe -a loop ext4 && new_image ext4 64M mkfs.ext4 -q; }
+clean() { fresh_image ext4; }
 work()
 {
 	step "mount" mount -o loop /tmp/ext4 $dir

@@ -3,12 +3,8 @@
 # shellcheck disable=SC2086,SC2154	# the runner sets $dir and has step(), fill() and links()
 # xfs on a loop device: mount, fill, read, unmount
 # query: module xfs
-prepare() { modprobe -a loop xfs && truncate -s 320M /tmp/xfs.new && mkfs.xfs -q -f /tmp/xfs.new; }
-clean()
-{
-	umount $dir
-	cp --sparse=always /tmp/xfs.new /tmp/xfs
-}
+prepare() { modprobe -a loop xfs && new_image xfs 320M mkfs.xfs -q -f; }
+clean() { fresh_image xfs; }
 work()
 {
 	step "mount" mount -o loop /tmp/xfs $dir
