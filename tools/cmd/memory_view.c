@@ -189,6 +189,7 @@ void memory_fields_json(const struct explanation *e, struct json *json)
 	json_bool(json, "installed_known", e->installed_known);
 	json_int(json, "boot", e->boot);
 	json_int(json, "total", e->total);
+	json_int(json, "in_no_zone", e->in_no_zone);
 	json_int(json, "used", e->used);
 	json_int(json, "free", e->free);
 	json_int(json, "cpu_lists", e->cpu_lists);

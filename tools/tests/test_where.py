@@ -7,7 +7,7 @@ import re
 import shutil
 import textwrap
 
-from hosts import K, MEMINFO, make_host, where_json
+from hosts import K, MEMINFO, VMSTAT, ZONEINFO, make_host, where_json
 from inputs import MAINLINE_ALLOCINFO, MAINLINE_SLABINFO
 from machines import in_world
 from recordings import rebooted
@@ -64,6 +64,22 @@ def test_sums(work):
     assert sum(sizes(host)) == host["used"]
     assert size["unaccounted"] == host["used"] // K - sum(want.values())
     assert not host["exact"] and host["profiling"] == "unknown"
+
+
+@named("where/host-takes-memory")
+def test_host_takes_memory(work):
+    """Some hosts take pages from a zone and still count them as free in meminfo."""
+    make_host(work)
+    zoneinfo = work / "proc/zoneinfo"
+    zoneinfo.write_text(ZONEINFO.replace("131072", "31072").replace("250000", "150000"))
+    vmstat = work / "proc/vmstat"
+    vmstat.write_text(VMSTAT + "nr_anon_pages 25000\nnr_slab_unreclaimable 7500\n")
+    host = where_json(work)
+    assert (host["free"], host["total"], host["in_no_zone"]) == (31072 * 4 * K, 150000 * 4 * K, 100000 * 4 * K)
+    assert (host["installed"], host["boot"]) == (262144 * 4 * K, 112144 * 4 * K)
+    assert sum(sizes(host)) == host["used"] == host["total"] - host["free"] - 2560 * 4 * K
+    shows(codetag("where", work), "MemTotal differs by 390.6M from the pages of all zones, which are counted here.")
+    assert "differs" not in codetag("where", make_host(work)).out
 
 
 @named("where/charged")

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """codetag where of this machine, also on a screen."""
 
+import os
 import re
 import shlex
 import threading
@@ -22,7 +23,9 @@ def test_live():
     """This machine"""
     host = codetag("where --once --json", status=(0, 1)).json()
     meminfo = Path("/proc/meminfo").read_text()
-    assert host["total"] == int(re.search(r"(?m)^MemTotal: *(\d+) kB$", meminfo)[1]) * K
+    managed = sum(int(pages) for pages in re.findall(r"(?m)^ +managed +(\d+)$", Path("/proc/zoneinfo").read_text()))
+    assert host["total"] == managed * os.sysconf("SC_PAGESIZE")
+    assert host["total"] + host["in_no_zone"] == int(re.search(r"(?m)^MemTotal: *(\d+) kB$", meminfo)[1]) * K
     codetag("where --once --pss -N", status=(0, 1))
 
 

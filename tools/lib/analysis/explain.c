@@ -470,7 +470,7 @@ static void explain_kinds(struct explanation *e, const struct allocinfo *info,
 bool explain(struct explanation *e, const struct allocinfo *info, const struct machine *machine)
 {
 	const struct fields *meminfo = &machine->meminfo;
-	int64_t page = machine_page_size(machine), managed;
+	int64_t page = machine_page_size(machine), present;
 
 	*e = (struct explanation){ 0 };
 	if (!fields_find(meminfo, "MemTotal") || !fields_find(meminfo, "MemFree"))
@@ -478,18 +478,23 @@ bool explain(struct explanation *e, const struct allocinfo *info, const struct m
 	e->total = not_below_0(fields_number(meminfo, "MemTotal"));
 	/*
 	 * Pages move between the free lists of zones and CPUs all the time, so both numbers
-	 * come from one file.
+	 * come from one file. The total does, too: in some guests MemTotal and MemFree have
+	 * memory that the host has taken away.
 	 */
 	e->cpu_lists_known = machine->pages.free > 0;
+	if (e->cpu_lists_known && machine->pages.managed) {
+		e->in_no_zone = sub64(e->total, mul64(machine->pages.managed, page));
+		e->total = mul64(machine->pages.managed, page);
+	}
 	e->free = e->cpu_lists_known ? mul64(machine->pages.free, page) :
 				       fields_number(meminfo, "MemFree");
 	e->free = least(not_below_0(e->free), e->total);
 	e->cpu_lists = least(mul64(machine->pages.percpu, page), e->total - e->free);
 	e->used = e->total - e->free - e->cpu_lists;
 
-	managed = mul64(machine->pages.present, page);
-	e->installed_known = managed >= e->total;
-	e->installed = e->installed_known ? managed : e->total;
+	present = mul64(machine->pages.present, page);
+	e->installed_known = present >= e->total;
+	e->installed = e->installed_known ? present : e->total;
 	e->boot = e->installed - e->total;
 
 	explain_kinds(e, info, machine, page);

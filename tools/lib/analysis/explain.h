@@ -2,9 +2,11 @@
 /*
  * The memory of a machine by use, each byte once:
  *
- *	installed = kept at boot + MemTotal
- *	MemTotal  = used + free + on the free lists of CPUs
+ *	installed = kept at boot + total
+ *	total     = used + free + on the free lists of CPUs
  *	used      = the sum of all kinds, of which the last is unaccounted
+ *
+ * The total is what the zones manage. Nearly always it is MemTotal.
  *
  * Kinds are sums that the kernel keeps; one table in explain.c lists them. Two kinds are
  * remainders: pages that call sites hold and no counter of the kernel has, and pages in
@@ -55,9 +57,10 @@ const char *boot_part_words(enum boot_part part);
 enum boot_part boot_part_of(const char *line);
 
 struct explanation {
-	bool installed_known;	/* else it equals MemTotal, and nothing was kept at boot */
+	bool installed_known;	/* else it equals the total, and nothing was kept at boot */
 	int64_t installed, boot, total, used, free, cpu_lists;
 	bool cpu_lists_known;	/* else they are part of the used memory */
+	int64_t in_no_zone;	/* MemTotal without the total */
 	int64_t boot_part[BOOT_PARTS];	/* they add up to @boot */
 	bool boot_lines;	/* … and come from the kernel's list of lines */
 

@@ -168,18 +168,43 @@ void iomem_parse(struct fields *iomem, char *text, size_t len)
 		fields_parse(iomem, out.s, out.len);
 }
 
+/* The power of two, 4096 << 0 to 4096 << 4, that is next to bytes / pages. */
+static unsigned int page_shift(int64_t bytes, int64_t pages)
+{
+	unsigned int shift = 0;
+	int64_t size = bytes / pages;
+
+	while (shift < 4 && size > (int64_t)6144 << shift)
+		shift++;
+	return shift;
+}
+
 int64_t machine_page_size(const struct machine *machine)
 {
-	int64_t pages = machine->pages.free, size = 4096;
-	int64_t mem_free = fields_number(&machine->meminfo, "MemFree");
+	/* The same memory in bytes and in pages */
+	static const char *const both[][2] = {
+		{ "MemFree", "nr_free_pages" }, { "Mapped", "nr_mapped" },
+		{ "AnonPages", "nr_anon_pages" }, { "PageTables", "nr_page_table_pages" },
+		{ "SReclaimable", "nr_slab_reclaimable" }, { "SUnreclaim", "nr_slab_unreclaimable" },
+	};
+	unsigned int votes[5] = { 0 }, best = 0;
+	int64_t bytes, pages;
 
 	if (machine->page_size)
 		return machine->page_size;
-	if (!pages)
-		pages = fields_number(&machine->vmstat, "nr_free_pages");
-	while (size < 65536 && pages > 0 && mem_free / pages > size + size / 2)
-		size *= 2;
-	return size;
+	/* Not one pair alone: what a host takes away may count as free in one of the files. */
+	for (size_t i = 0; i < sizeof(both) / sizeof(*both); i++) {
+		bytes = fields_number(&machine->meminfo, both[i][0]);
+		pages = fields_number(&machine->vmstat, both[i][1]);
+		if (!i && machine->pages.free)
+			pages = machine->pages.free;
+		if (bytes > 0 && pages > 0)
+			votes[page_shift(bytes, pages)]++;
+	}
+	for (unsigned int i = 1; i < 5; i++)
+		if (votes[i] > votes[best])
+			best = i;
+	return (int64_t)4096 << best;
 }
 
 void holders_add(struct holders *holders, const char *name, size_t len, int64_t bytes,

@@ -80,8 +80,8 @@ void vmallocinfo_parse(struct holders *areas, int64_t page_size, char *text, siz
 void iomem_parse(struct fields *iomem, char *text, size_t len);
 
 /*
- * The page size of the machine: the power of two with which its free pages come closest to its
- * MemFree.
+ * The page size of the machine. If it is not known: the power of two with which most counters in
+ * pages come closest to the same counters in bytes.
  */
 int64_t machine_page_size(const struct machine *machine);
 

@@ -215,7 +215,7 @@ void host_read_live(struct snapshot *host, const struct host_options *options)
 	struct timespec now;
 	bool counted = options->recount && recount();
 
-	*host = (struct snapshot){ 0 };
+	*host = (struct snapshot){ .machine.page_size = sysconf(_SC_PAGESIZE) };
 	for (enum member m = 0; m < VERSION; m++) {
 		char path[80], *text;
 		size_t len;
