@@ -79,6 +79,37 @@ static __always_inline bool pgalloc_tag_sub_in_slots(unsigned int order)
 	return order ? page_tag_in_slots() : static_branch_likely(&pgalloc_tag_singles_slot_key);
 }
 
+/* Bytes of the counters of reserved ids and marks; of those of all built-in call sites */
+#define PGALLOC_TAG_RESERVED_SIZE (CODETAG_ID_FIRST * sizeof(struct alloc_tag_counters))
+extern unsigned long pgalloc_tag_sites_size;
+
+/*
+ * alloc_tag_uncharge() for a single page. False if the id is reserved or unknown, or a mark. One
+ * comparison finds nearly all ids: those of built-in call sites.
+ */
+static __always_inline bool pgalloc_tag_uncharge_single(unsigned long id)
+{
+	struct alloc_tag_counters __percpu *first = &builtin_alloc_tag_counters[CODETAG_ID_FIRST];
+	unsigned long offset = alloc_tag_offset(id - CODETAG_ID_FIRST);
+
+	if (likely(offset < pgalloc_tag_sites_size)) {
+		if (ALLOC_TAG_ANY_CPU) {
+			alloc_tag_count((void __percpu *)first + offset, -PAGE_SIZE, 1, true);
+			return true;
+		}
+		this_cpu_add(*(u64 __percpu *)((void __percpu *)&first->bytes + offset), -PAGE_SIZE);
+		this_cpu_add(*(u32 __percpu *)((void __percpu *)&first->frees + offset), 1);
+		return true;
+	}
+	offset += PGALLOC_TAG_RESERVED_SIZE;
+	if (!offset)
+		return true;
+	if (!alloc_tag_has_module_counters(offset))
+		return false;
+	alloc_tag_count(alloc_tag_module_counters(offset), -PAGE_SIZE, 1, true);
+	return true;
+}
+
 /*
  * Uncharge an allocation. False: pgalloc_tag_sub_slow() has to do it, because the store is another
  * one, or guards have to see the page, or the id is reserved or unknown.
@@ -92,9 +123,11 @@ static __always_inline bool pgalloc_tag_sub_fast(struct page *page, unsigned int
 
 	if (pgalloc_tag_sub_in_flags(order)) {
 		id = alloc_tag_wide_id(page_tag_flags_get(page));
+		if (!order)
+			return pgalloc_tag_uncharge_single(id);
 		if (unlikely(id < CODETAG_ID_FIRST)) {
-			if (!order || !id)
-				return !id;
+			if (!id)
+				return true;
 			/* After a mark the second page has the id. Otherwise it has none. */
 			id = alloc_tag_wide_id(page_tag_flags_get(page + 1));
 			if (unlikely(id < CODETAG_ID_FIRST))
@@ -105,9 +138,15 @@ static __always_inline bool pgalloc_tag_sub_fast(struct page *page, unsigned int
 	if (pgalloc_tag_sub_in_slots(order)) {
 		slot = page_tag_slot(page);
 		id = alloc_tag_wide_id(page_tag_slot_read(slot));
+		if (!order) {
+			if (unlikely(!pgalloc_tag_uncharge_single(id)))
+				return false;
+			page_tag_slot_write(slot, CODETAG_ID_NONE);
+			return true;
+		}
 		if (unlikely(id < CODETAG_ID_FIRST)) {
-			if (!order || !id)
-				return !id;
+			if (!id)
+				return true;
 			/* After a mark the second slot has the id. Otherwise it has none. */
 			id = alloc_tag_wide_id(page_tag_slot_read(slot + 1));
 			if (unlikely(id < CODETAG_ID_FIRST))
@@ -115,10 +154,7 @@ static __always_inline bool pgalloc_tag_sub_fast(struct page *page, unsigned int
 		}
 		if (unlikely(!alloc_tag_uncharge(id, bytes, 1)))
 			return false;
-		if (order)
-			page_tag_slot_clear_pair(slot);
-		else
-			page_tag_slot_write(slot, CODETAG_ID_NONE);
+		page_tag_slot_clear_pair(slot);
 		return true;
 	}
 	return false;
@@ -130,6 +166,7 @@ void pgalloc_tag_add_split(struct page *page, unsigned int order, gfp_t gfp);
 void pgalloc_tag_add_each(struct page *page, gfp_t gfp);
 void pgalloc_tag_sub_slow(struct page *page, unsigned int order);
 void pgalloc_tag_singles_inline(bool on);
+void pgalloc_tag_init(void);
 
 static __always_inline void pgalloc_tag_check_new(const struct page *page, unsigned int order)
 {

@@ -24,7 +24,8 @@ u32 codetag_id_end __ro_after_init = CODETAG_ID_MAX + 1;
 /*
  * Room for the counters of the reserved ids, which are the first elements of
  * builtin_alloc_tag_counters[]. The linker may place it anywhere in that array, since all
- * elements are alike.
+ * elements are alike. The first, of CODETAG_ID_NONE, has no meaning: frees of objects without an id
+ * are added to it.
  */
 static struct alloc_tag_counters reserved_counters[CODETAG_ID_FIRST] __used
 	__section(PER_CPU_BASE_SECTION "..alloc_tags");
@@ -282,6 +283,8 @@ void alloc_tag_read_block(unsigned int first, struct codetag_sum *sums)
 	memset(sums, 0, CODETAG_BLOCK_SIZE * sizeof(*sums));
 	if (end > first)
 		sum_up(first, end - first, sums);
+	if (first == CODETAG_ID_NONE)
+		sums[0] = (struct codetag_sum){};
 }
 
 /**
