@@ -51,10 +51,17 @@ def variants():
     return list(dict.fromkeys(found))
 
 
+def own_base(variant):
+    """The same sources without a profiler, with slabs as large"""
+    return source_of(variant) + "-none" + ("-8cpus" if variant.endswith("-8cpus") else "")
+
+
 def base_of(variant):
     """The variant to compare with: the same kernel without a profiler."""
     source = source_of(variant)
-    return f"{source if source[0].isdigit() else KVER}-none"
+    if source[0].isdigit() or variant.endswith("-8cpus"):
+        return own_base(variant)
+    return f"{KVER}-none"
 
 
 def source_of(variant):

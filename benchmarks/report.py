@@ -40,7 +40,7 @@ def instruction_cell(data, variant, place, case):
 
 def profiler_cell(data, variant, place, case):
     """As instruction_cell, but compared with the same sources without a profiler"""
-    base = lib.source_of(variant) + "-none"
+    base = lib.own_base(variant)
     mine = lib.instructions(data, variant, place, case)
     more = lib.added(data, variant, place, case, base)
     if more is None:

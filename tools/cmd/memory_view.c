@@ -63,6 +63,7 @@ static void read_more(struct machine *machine)
 	struct snapshot host;
 
 	host_read_live(&host, &read);
+	machine->page_size = host.machine.page_size;
 	machine->vmstat = host.machine.vmstat;
 	machine->stats = host.machine.stats;
 	machine->iomem = host.machine.iomem;

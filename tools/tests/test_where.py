@@ -68,18 +68,36 @@ def test_sums(work):
 
 @named("where/host-takes-memory")
 def test_host_takes_memory(work):
-    """Some hosts take pages from a zone and still count them as free in meminfo."""
+    """In some guests meminfo counts pages as free that the host took from a zone."""
     make_host(work)
     zoneinfo = work / "proc/zoneinfo"
     zoneinfo.write_text(ZONEINFO.replace("131072", "31072").replace("250000", "150000"))
     vmstat = work / "proc/vmstat"
     vmstat.write_text(VMSTAT + "nr_anon_pages 25000\nnr_slab_unreclaimable 7500\n")
-    host = where_json(work)
+    host = where_json(work, status=(0, 1))
     assert (host["free"], host["total"], host["in_no_zone"]) == (31072 * 4 * K, 150000 * 4 * K, 100000 * 4 * K)
-    assert (host["installed"], host["boot"]) == (262144 * 4 * K, 112144 * 4 * K)
+    assert (host["installed"], host["boot"]) == (162144 * 4 * K, 12144 * 4 * K)
     assert sum(sizes(host)) == host["used"] == host["total"] - host["free"] - 2560 * 4 * K
-    shows(codetag("where", work), "MemTotal differs by 390.6M from the pages of all zones, which are counted here.")
-    assert "differs" not in codetag("where", make_host(work)).out
+    shows(codetag("where", work, status=(0, 1)), "MemTotal is 390.6M more than the pages of all zones. The total is that of the zones.")
+    assert " more than the pages" not in codetag("where", make_host(work)).out
+
+
+@named("where/page-size")
+def test_page_size(work):
+    """Most of the counters that are in bytes and in pages choose the size of a page."""
+    make_host(work)
+    zoneinfo = work / "proc/zoneinfo"
+    numbers = {"131072": 8192, "262144": 16384, "250000": 15625}
+    zoneinfo.write_text(re.sub(r"\d{6}", lambda number: str(numbers[number[0]]), ZONEINFO))
+    (work / "proc/vmstat").write_text("nr_free_pages 8192\nnr_anon_pages 1562\nnr_page_table_pages 78\n")
+    assert where_json(work, status=(0, 1))["free"] == 8192 * 64 * K
+    # A host has taken half of the free pages: four counters against one
+    zoneinfo.write_text(zoneinfo.read_text().replace("8192", "4096"))
+    assert where_json(work, status=(0, 1))["free"] == 4096 * 64 * K
+    # Without others than these two, the smaller size
+    (work / "proc/vmstat").unlink()
+    zoneinfo.write_text(ZONEINFO.replace("131072", "65536"))
+    assert where_json(work, status=(0, 1))["free"] == 65536 * 4 * K
 
 
 @named("where/charged")

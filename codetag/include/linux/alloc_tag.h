@@ -104,6 +104,9 @@ static __always_inline bool alloc_tag_refs_exist(void)
 extern unsigned long codetag_builtin_end;
 extern unsigned long builtin_alloc_tag_counters_size;
 
+/* The same bytes without those of ids below CODETAG_ID_FIRST */
+extern unsigned long builtin_alloc_tag_sites_size;
+
 /* Module ids come in blocks: a block belongs to one module. */
 #define CODETAG_BLOCK_SHIFT	5
 #define CODETAG_BLOCK_SIZE	(1 << CODETAG_BLOCK_SHIFT)
@@ -164,24 +167,25 @@ static __always_inline void alloc_tag_count(struct alloc_tag_counters __percpu *
 	}
 }
 
-/* A counter of a built-in id */
-#define alloc_tag_builtin_counter(_type, _member, _offset)			\
-	(*(_type __percpu *)((void __percpu *)&builtin_alloc_tag_counters[0]._member + (_offset)))
+/* A counter of a built-in id; @_offset is from the counters of the id @_first, a constant. */
+#define alloc_tag_builtin_counter(_type, _member, _first, _offset)		\
+	(*(_type __percpu *)((void __percpu *)&builtin_alloc_tag_counters[_first]._member + \
+			     (_offset)))
 
 /* The same for a built-in id. Where one instruction adds, it contains the array's address. */
-static __always_inline void alloc_tag_count_builtin(unsigned long offset, u64 bytes, u32 calls,
-						    bool free)
+static __always_inline void alloc_tag_count_builtin(unsigned int first, unsigned long offset,
+						    u64 bytes, u32 calls, bool free)
 {
 	if (ALLOC_TAG_ANY_CPU) {
-		alloc_tag_count((void __percpu *)builtin_alloc_tag_counters + offset, bytes, calls,
-				free);
+		alloc_tag_count((void __percpu *)&builtin_alloc_tag_counters[first] + offset,
+				bytes, calls, free);
 		return;
 	}
-	this_cpu_add(alloc_tag_builtin_counter(u64, bytes, offset), bytes);
+	this_cpu_add(alloc_tag_builtin_counter(u64, bytes, first, offset), bytes);
 	if (free)
-		this_cpu_add(alloc_tag_builtin_counter(u32, frees, offset), calls);
+		this_cpu_add(alloc_tag_builtin_counter(u32, frees, first, offset), calls);
 	else
-		this_cpu_add(alloc_tag_builtin_counter(u32, allocs, offset), calls);
+		this_cpu_add(alloc_tag_builtin_counter(u32, allocs, first, offset), calls);
 }
 
 /* The counters of a module's id */
@@ -214,7 +218,7 @@ static __always_inline void alloc_tag_charge(unsigned long id, size_t bytes, u32
 	unsigned long offset = alloc_tag_offset(id);
 
 	if (!IS_ENABLED(CONFIG_MODULES) || likely(offset < builtin_alloc_tag_counters_size))
-		alloc_tag_count_builtin(offset, bytes, allocs, false);
+		alloc_tag_count_builtin(0, offset, bytes, allocs, false);
 	else
 		alloc_tag_count(alloc_tag_module_counters(offset), bytes, allocs, false);
 }
@@ -262,7 +266,7 @@ alloc_tag_uncharge(unsigned long id, size_t bytes, u32 frees)
 	unsigned long offset = alloc_tag_offset(id);
 
 	if (likely(offset < builtin_alloc_tag_counters_size))
-		alloc_tag_count_builtin(offset, -(u64)bytes, frees, true);
+		alloc_tag_count_builtin(0, offset, -(u64)bytes, frees, true);
 	else if (alloc_tag_has_module_counters(offset))
 		alloc_tag_count(alloc_tag_module_counters(offset), -(u64)bytes, frees, true);
 	else

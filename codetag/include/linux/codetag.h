@@ -18,7 +18,8 @@ struct module;
 /*
  * The lowest ids name no call site:
  *
- * NONE			not profiled; held by every free page and object
+ * NONE			not profiled; held by every free page and object; its
+ *			counters have no meaning
  * UNREPRESENTABLE	the ids, or the bits that hold them, are used up
  * EARLY		allocated before the ids were given out
  * UNLOADED		a module's site whose names could not be kept

@@ -79,34 +79,25 @@ static __always_inline bool pgalloc_tag_sub_in_slots(unsigned int order)
 	return order ? page_tag_in_slots() : static_branch_likely(&pgalloc_tag_singles_slot_key);
 }
 
-/* Bytes of the counters of reserved ids and marks; of those of all built-in call sites */
-#define PGALLOC_TAG_RESERVED_SIZE (CODETAG_ID_FIRST * sizeof(struct alloc_tag_counters))
-extern unsigned long pgalloc_tag_sites_size;
-
 /*
- * alloc_tag_uncharge() for a single page. False if the id is reserved or unknown, or a mark. One
- * comparison finds nearly all ids: those of built-in call sites.
+ * alloc_tag_uncharge() for a single page. One comparison finds nearly all ids: those of built-in
+ * call sites. True for id 0, which has no charge. False for other reserved ids, for marks, and for
+ * ids that no tag has.
  */
 static __always_inline bool pgalloc_tag_uncharge_single(unsigned long id)
 {
-	struct alloc_tag_counters __percpu *first = &builtin_alloc_tag_counters[CODETAG_ID_FIRST];
 	unsigned long offset = alloc_tag_offset(id - CODETAG_ID_FIRST);
 
-	if (likely(offset < pgalloc_tag_sites_size)) {
-		if (ALLOC_TAG_ANY_CPU) {
-			alloc_tag_count((void __percpu *)first + offset, -PAGE_SIZE, 1, true);
-			return true;
-		}
-		this_cpu_add(*(u64 __percpu *)((void __percpu *)&first->bytes + offset), -PAGE_SIZE);
-		this_cpu_add(*(u32 __percpu *)((void __percpu *)&first->frees + offset), 1);
+	if (likely(offset < builtin_alloc_tag_sites_size)) {
+		alloc_tag_count_builtin(CODETAG_ID_FIRST, offset, -(u64)PAGE_SIZE, 1, true);
 		return true;
 	}
-	offset += PGALLOC_TAG_RESERVED_SIZE;
+	offset += CODETAG_ID_FIRST * sizeof(struct alloc_tag_counters);
 	if (!offset)
 		return true;
 	if (!alloc_tag_has_module_counters(offset))
 		return false;
-	alloc_tag_count(alloc_tag_module_counters(offset), -PAGE_SIZE, 1, true);
+	alloc_tag_count(alloc_tag_module_counters(offset), -(u64)PAGE_SIZE, 1, true);
 	return true;
 }
 
@@ -166,7 +157,6 @@ void pgalloc_tag_add_split(struct page *page, unsigned int order, gfp_t gfp);
 void pgalloc_tag_add_each(struct page *page, gfp_t gfp);
 void pgalloc_tag_sub_slow(struct page *page, unsigned int order);
 void pgalloc_tag_singles_inline(bool on);
-void pgalloc_tag_init(void);
 
 static __always_inline void pgalloc_tag_check_new(const struct page *page, unsigned int order)
 {

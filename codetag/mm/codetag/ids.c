@@ -17,6 +17,7 @@
 unsigned long codetag_builtin_end __ro_after_init = CODETAG_ID_FIRST;
 unsigned long builtin_alloc_tag_counters_size __ro_after_init =
 	CODETAG_ID_FIRST * sizeof(struct alloc_tag_counters);
+unsigned long builtin_alloc_tag_sites_size __ro_after_init;
 
 /* One above the highest id; codetag.max_ids= lowers it. */
 u32 codetag_id_end __ro_after_init = CODETAG_ID_MAX + 1;
@@ -24,8 +25,7 @@ u32 codetag_id_end __ro_after_init = CODETAG_ID_MAX + 1;
 /*
  * Room for the counters of the reserved ids, which are the first elements of
  * builtin_alloc_tag_counters[]. The linker may place it anywhere in that array, since all
- * elements are alike. The first, of CODETAG_ID_NONE, has no meaning: frees of objects without an id
- * are added to it.
+ * elements are alike.
  */
 static struct alloc_tag_counters reserved_counters[CODETAG_ID_FIRST] __used
 	__section(PER_CPU_BASE_SECTION "..alloc_tags");
@@ -439,6 +439,7 @@ unsigned int __init codetag_ids_builtin(unsigned int nr)
 	}
 	codetag_builtin_end = CODETAG_ID_FIRST + nr;
 	builtin_alloc_tag_counters_size = codetag_builtin_end * sizeof(struct alloc_tag_counters);
+	builtin_alloc_tag_sites_size = nr * sizeof(struct alloc_tag_counters);
 #ifdef CONFIG_MODULES
 	bitmap_set(codetag_blocks_used, 0,
 		   DIV_ROUND_UP(codetag_builtin_end, CODETAG_BLOCK_SIZE));

@@ -27,7 +27,7 @@ void __init codetag_init(void)
 
 	codetag_give_ids();
 	page_tag_init();
-	pgalloc_tag_init();
+	pgalloc_tag_singles_inline(true);
 	pcpu_codetag_init();
 	codetag_contexts_init();
 	codetag_control_init();

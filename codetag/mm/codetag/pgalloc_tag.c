@@ -262,18 +262,6 @@ void pgalloc_tag_sub_slow(struct page *page, unsigned int order)
 
 DEFINE_STATIC_KEY_FALSE(pgalloc_tag_singles_flags_key);
 DEFINE_STATIC_KEY_FALSE(pgalloc_tag_singles_slot_key);
-unsigned long pgalloc_tag_sites_size __ro_after_init;
-
-/**
- * pgalloc_tag_init - prepare the free of single pages
- *
- * Context: Boot, after the ids were given out and the store was chosen.
- */
-void __init pgalloc_tag_init(void)
-{
-	pgalloc_tag_sites_size = builtin_alloc_tag_counters_size - PGALLOC_TAG_RESERVED_SIZE;
-	pgalloc_tag_singles_inline(true);
-}
 
 /**
  * pgalloc_tag_singles_inline - uncharge single pages without a call, or not

@@ -344,16 +344,17 @@ static __always_inline void codetag_slab_alloc_bulk(struct kmem_cache *s, gfp_t 
 }
 
 /*
- * Uncharge the object with this id. False if no tag has that id.
- *
- * Nearly all objects have one. Nobody reads the counters of CODETAG_ID_NONE, so adding to them
- * saves the others a branch, except where that takes atomic operations.
+ * Can a free add to the counters of id 0? Nobody reads them, and nearly all objects have another
+ * id, so a test of the id costs more. This holds where an addition is one cheap instruction.
  */
+#define CODETAG_SLAB_COUNTS_NONE (IS_ENABLED(CONFIG_X86_64) && !IS_ENABLED(CONFIG_UML))
+
+/* Uncharge the object with this id. False if no tag has that id; true for id 0. */
 static __always_inline bool codetag_slab_uncharge(const struct kmem_cache *s, u16 *ids, long index)
 {
 	unsigned long id = alloc_tag_wide_id(ids[index]);
 
-	if (ALLOC_TAG_ANY_CPU && !id)
+	if (!CODETAG_SLAB_COUNTS_NONE && !id)
 		return true;
 	if (unlikely(!alloc_tag_uncharge(id, -s->codetag_uncharge, 1)))
 		return false;

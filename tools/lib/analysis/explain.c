@@ -470,21 +470,22 @@ static void explain_kinds(struct explanation *e, const struct allocinfo *info,
 bool explain(struct explanation *e, const struct allocinfo *info, const struct machine *machine)
 {
 	const struct fields *meminfo = &machine->meminfo;
-	int64_t page = machine_page_size(machine), present;
+	int64_t page = machine_page_size(machine), present, managed;
 
 	*e = (struct explanation){ 0 };
 	if (!fields_find(meminfo, "MemTotal") || !fields_find(meminfo, "MemFree"))
 		return false;
 	e->total = not_below_0(fields_number(meminfo, "MemTotal"));
 	/*
-	 * Pages move between the free lists of zones and CPUs all the time, so both numbers
-	 * come from one file. The total does, too: in some guests MemTotal and MemFree have
-	 * memory that the host has taken away.
+	 * Pages move between the free lists of zones and CPUs all the time, so take both numbers
+	 * from one file. Take the total from there, too: in some guests MemTotal and MemFree
+	 * have memory that the host has taken.
 	 */
 	e->cpu_lists_known = machine->pages.free > 0;
-	if (e->cpu_lists_known && machine->pages.managed) {
-		e->in_no_zone = sub64(e->total, mul64(machine->pages.managed, page));
-		e->total = mul64(machine->pages.managed, page);
+	managed = mul64(not_below_0(machine->pages.managed), page);
+	if (e->cpu_lists_known && managed && managed < e->total) {
+		e->in_no_zone = e->total - managed;
+		e->total = managed;
 	}
 	e->free = e->cpu_lists_known ? mul64(machine->pages.free, page) :
 				       fields_number(meminfo, "MemFree");
@@ -492,7 +493,7 @@ bool explain(struct explanation *e, const struct allocinfo *info, const struct m
 	e->cpu_lists = least(mul64(machine->pages.percpu, page), e->total - e->free);
 	e->used = e->total - e->free - e->cpu_lists;
 
-	present = mul64(machine->pages.present, page);
+	present = sub64(mul64(machine->pages.present, page), e->in_no_zone);
 	e->installed_known = present >= e->total;
 	e->installed = e->installed_known ? present : e->total;
 	e->boot = e->installed - e->total;

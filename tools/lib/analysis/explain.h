@@ -6,7 +6,8 @@
  *	total     = used + free + on the free lists of CPUs
  *	used      = the sum of all kinds, of which the last is unaccounted
  *
- * The total is what the zones manage. Nearly always it is MemTotal.
+ * The total is the sum of the managed pages of all zones, which nearly always is MemTotal. Memory
+ * that a host has taken from the zones is not installed.
  *
  * Kinds are sums that the kernel keeps; one table in explain.c lists them. Two kinds are
  * remainders: pages that call sites hold and no counter of the kernel has, and pages in
@@ -60,7 +61,7 @@ struct explanation {
 	bool installed_known;	/* else it equals the total, and nothing was kept at boot */
 	int64_t installed, boot, total, used, free, cpu_lists;
 	bool cpu_lists_known;	/* else they are part of the used memory */
-	int64_t in_no_zone;	/* MemTotal without the total */
+	int64_t in_no_zone;	/* MemTotal minus @total */
 	int64_t boot_part[BOOT_PARTS];	/* they add up to @boot */
 	bool boot_lines;	/* … and come from the kernel's list of lines */
 

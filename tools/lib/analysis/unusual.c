@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "analysis/unusual.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -194,8 +193,8 @@ void missing_find(struct text *lines, const struct explanation *e, const struct 
 		text_puts(lines, "Call sites are not known: there is no allocinfo, or only root may read it.\n");
 	if (!e->cpu_lists_known)
 		text_puts(lines, "Free pages on the lists of CPUs are not known (zoneinfo) and count as used.\n");
-	if (fabs(percent(e->in_no_zone, e->installed)) >= 0.1)
-		text_printf(lines, "MemTotal differs by %s from the pages of all zones, which are counted here.\n",
+	if (percent(e->in_no_zone, e->installed) >= 0.1)
+		text_printf(lines, "MemTotal is %s more than the pages of all zones. The total is that of the zones.\n",
 			    size_format(size, e->in_no_zone, true));
 	if (e->has_sites && !e->exact)
 		text_puts(lines, "Unaccounted is an upper limit: the kernel has not counted which allocations "

@@ -168,7 +168,7 @@ void iomem_parse(struct fields *iomem, char *text, size_t len)
 		fields_parse(iomem, out.s, out.len);
 }
 
-/* The power of two, 4096 << 0 to 4096 << 4, that is next to bytes / pages. */
+/* log2(page size / 4096), 0 to 4, of the page size that is closest to @bytes / @pages */
 static unsigned int page_shift(int64_t bytes, int64_t pages)
 {
 	unsigned int shift = 0;
@@ -183,7 +183,7 @@ int64_t machine_page_size(const struct machine *machine)
 {
 	/* The same memory in bytes and in pages */
 	static const char *const both[][2] = {
-		{ "MemFree", "nr_free_pages" }, { "Mapped", "nr_mapped" },
+		{ "MemTotal", "" }, { "MemFree", "nr_free_pages" }, { "Mapped", "nr_mapped" },
 		{ "AnonPages", "nr_anon_pages" }, { "PageTables", "nr_page_table_pages" },
 		{ "SReclaimable", "nr_slab_reclaimable" }, { "SUnreclaim", "nr_slab_unreclaimable" },
 	};
@@ -192,11 +192,13 @@ int64_t machine_page_size(const struct machine *machine)
 
 	if (machine->page_size)
 		return machine->page_size;
-	/* Not one pair alone: what a host takes away may count as free in one of the files. */
+	/* Several pairs: meminfo may count memory as free that a host has taken. */
 	for (size_t i = 0; i < sizeof(both) / sizeof(*both); i++) {
 		bytes = fields_number(&machine->meminfo, both[i][0]);
 		pages = fields_number(&machine->vmstat, both[i][1]);
-		if (!i && machine->pages.free)
+		if (i == 0)
+			pages = machine->pages.managed;
+		else if (i == 1 && machine->pages.free)
 			pages = machine->pages.free;
 		if (bytes > 0 && pages > 0)
 			votes[page_shift(bytes, pages)]++;

@@ -293,7 +293,7 @@ static void blocks(struct kunit *test)
 	alloc_tag_read_block(CODETAG_ID_MAX + 1 - CODETAG_BLOCK_SIZE, sums);
 	KUNIT_EXPECT_NULL(test, memchr_inv(sums, 0, sizeof(sums)));
 
-	/* Frees of objects without an id are counted, and mean nothing. */
+	/* The counters of id 0 have no meaning: readers get 0. */
 	alloc_tag_count(builtin_alloc_tag_counters, -300, 3, true);
 	alloc_tag_read_block(CODETAG_ID_NONE, sums);
 	KUNIT_EXPECT_NULL(test, memchr_inv(sums, 0, sizeof(*sums)));

@@ -326,6 +326,33 @@ static void freed_in_parts(struct kunit *test)
 	free_in_parts(test, true);
 }
 
+/* What the free of a single page does with each kind of id */
+static void single_ids(struct kunit *test)
+{
+	const u16 not_here[] = {
+		CODETAG_ID_UNREPRESENTABLE, CODETAG_ID_EARLY, CODETAG_ID_UNTAGGED, CODETAG_ID_TAIL,
+		CODETAG_ID_FIRST - 1, codetag_builtin_end, CODETAG_ID_MAX,
+	};
+	const u16 here[] = { CODETAG_ID_FIRST, codetag_builtin_end - 1 };
+	const u16 id = own_tag(test)->ct.id;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(not_here); i++)
+		KUNIT_EXPECT_FALSE_MSG(test, pgalloc_tag_uncharge_single(not_here[i]), "id %u",
+				       not_here[i]);
+	for (i = 0; i < ARRAY_SIZE(here); i++) {
+		alloc_tag_charge(here[i], PAGE_SIZE, 1);
+		KUNIT_EXPECT_TRUE_MSG(test, pgalloc_tag_uncharge_single(here[i]), "id %u", here[i]);
+	}
+	KUNIT_EXPECT_TRUE(test, pgalloc_tag_uncharge_single(CODETAG_ID_NONE));
+
+	alloc_tag_charge(id, 3 * PAGE_SIZE, 2);
+	KUNIT_EXPECT_TRUE(test, pgalloc_tag_uncharge_single(id));
+	expect_counts(test, 2, 1);
+	KUNIT_EXPECT_TRUE(test, alloc_tag_uncharge(id, 2 * PAGE_SIZE, 1));
+	expect_counts(test, 0, 0);
+}
+
 /* An overwritten id does no harm. */
 static void damaged(struct kunit *test)
 {
@@ -494,6 +521,7 @@ static struct kunit_case page_tag_cases[] = {
 	KUNIT_CASE(swapped),
 	KUNIT_CASE(free_takes_the_id_of_the_page),
 	KUNIT_CASE(freed_in_parts),
+	KUNIT_CASE(single_ids),
 	KUNIT_CASE(damaged),
 	KUNIT_CASE(order),
 	KUNIT_CASE(offline),
