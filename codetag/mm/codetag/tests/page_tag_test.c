@@ -326,7 +326,7 @@ static void freed_in_parts(struct kunit *test)
 	free_in_parts(test, true);
 }
 
-/* What the free of a single page does with each kind of id */
+/* The free of a single page can find each kind of id. */
 static void single_ids(struct kunit *test)
 {
 	const u16 not_here[] = {
