@@ -82,6 +82,17 @@ def test_host_takes_memory(work):
     assert " more than the pages" not in codetag("where", make_host(work)).out
 
 
+@named("where/container")
+def test_container(work):
+    """A container can have a meminfo of its own and the zoneinfo of the whole machine."""
+    make_host(work)
+    zoneinfo = work / "proc/zoneinfo"
+    zoneinfo.write_text(re.sub(r"\d{6}", lambda number: str(4 * int(number[0])), ZONEINFO))
+    host = where_json(work, status=(0, 1))
+    assert (host["total"], host["free"]) == (1000000 * K, 524288 * K)
+    assert (host["installed_known"], host["percpu_free_known"]) == (False, False)
+
+
 @named("where/page-size")
 def test_page_size(work):
     """Most of the counters that are in bytes and in pages choose the size of a page."""

@@ -479,10 +479,11 @@ bool explain(struct explanation *e, const struct allocinfo *info, const struct m
 	/*
 	 * Pages move between the free lists of zones and CPUs all the time, so take both numbers
 	 * from one file. Take the total from there, too: in some guests MemTotal and MemFree
-	 * have memory that the host has taken.
+	 * have memory that the host has taken. A container may have a meminfo of its own and
+	 * the zoneinfo of the whole machine, which is of no use then.
 	 */
-	e->cpu_lists_known = machine->pages.free > 0;
 	managed = mul64(not_below_0(machine->pages.managed), page);
+	e->cpu_lists_known = machine->pages.free > 0 && managed <= add64(e->total, e->total / 16);
 	if (e->cpu_lists_known && managed && managed < e->total) {
 		e->in_no_zone = e->total - managed;
 		e->total = managed;
@@ -494,7 +495,8 @@ bool explain(struct explanation *e, const struct allocinfo *info, const struct m
 	e->used = e->total - e->free - e->cpu_lists;
 
 	present = sub64(mul64(machine->pages.present, page), e->in_no_zone);
-	e->installed_known = present >= e->total;
+	e->installed_known = present >= e->total &&
+			     (e->cpu_lists_known || !machine->pages.free);
 	e->installed = e->installed_known ? present : e->total;
 	e->boot = e->installed - e->total;
 
