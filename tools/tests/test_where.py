@@ -89,7 +89,7 @@ def test_container(work):
     zoneinfo = work / "proc/zoneinfo"
     zoneinfo.write_text(re.sub(r"\d{6}", lambda number: str(4 * int(number[0])), ZONEINFO))
     host = where_json(work, status=(0, 1))
-    assert (host["total"], host["free"]) == (1000000 * K, 524288 * K)
+    assert (host["total"], host["free"], host["cpu_lists"]) == (1000000 * K, 524288 * K, 0)
     assert (host["installed_known"], host["percpu_free_known"]) == (False, False)
 
 
@@ -98,14 +98,14 @@ def test_page_size(work):
     """Most of the counters that are in bytes and in pages choose the size of a page."""
     make_host(work)
     zoneinfo = work / "proc/zoneinfo"
-    numbers = {"131072": 8192, "262144": 16384, "250000": 15625}
+    numbers = {"131072": 32768, "262144": 65536, "250000": 62500}
     zoneinfo.write_text(re.sub(r"\d{6}", lambda number: str(numbers[number[0]]), ZONEINFO))
-    (work / "proc/vmstat").write_text("nr_free_pages 8192\nnr_anon_pages 1562\nnr_page_table_pages 78\n")
-    assert where_json(work, status=(0, 1))["free"] == 8192 * 64 * K
-    # A host has taken half of the free pages: four counters against one
-    zoneinfo.write_text(zoneinfo.read_text().replace("8192", "4096"))
-    assert where_json(work, status=(0, 1))["free"] == 4096 * 64 * K
-    # Without others than these two, the smaller size
+    (work / "proc/vmstat").write_text("nr_free_pages 32768\nnr_anon_pages 6250\nnr_page_table_pages 312\n")
+    assert where_json(work, status=(0, 1))["free"] == 32768 * 16 * K
+    # A host has taken half of the free pages: MemFree alone chooses 32 KiB.
+    zoneinfo.write_text(zoneinfo.read_text().replace("32768", "16384"))
+    assert where_json(work, status=(0, 1))["free"] == 16384 * 16 * K
+    # MemTotal and MemFree alone do not agree: the smaller size
     (work / "proc/vmstat").unlink()
     zoneinfo.write_text(ZONEINFO.replace("131072", "65536"))
     assert where_json(work, status=(0, 1))["free"] == 65536 * 4 * K

@@ -491,7 +491,8 @@ bool explain(struct explanation *e, const struct allocinfo *info, const struct m
 	e->free = e->cpu_lists_known ? mul64(machine->pages.free, page) :
 				       fields_number(meminfo, "MemFree");
 	e->free = least(not_below_0(e->free), e->total);
-	e->cpu_lists = least(mul64(machine->pages.percpu, page), e->total - e->free);
+	e->cpu_lists = e->cpu_lists_known ? least(mul64(machine->pages.percpu, page),
+						  e->total - e->free) : 0;
 	e->used = e->total - e->free - e->cpu_lists;
 
 	present = sub64(mul64(machine->pages.present, page), e->in_no_zone);

@@ -168,42 +168,40 @@ void iomem_parse(struct fields *iomem, char *text, size_t len)
 		fields_parse(iomem, out.s, out.len);
 }
 
-/* log2(page size / 4096), 0 to 4, of the page size that is closest to @bytes / @pages */
-static unsigned int page_shift(int64_t bytes, int64_t pages)
+#define PAGE_SIZES 5	/* 4 KiB << 0 to 4 KiB << 4 */
+
+/* Vote for the page size that is closest to @bytes / @pages. */
+static void vote(unsigned int votes[PAGE_SIZES], int64_t bytes, int64_t pages)
 {
 	unsigned int shift = 0;
-	int64_t size = bytes / pages;
 
-	while (shift < 4 && size > (int64_t)6144 << shift)
+	if (bytes <= 0 || pages <= 0)
+		return;
+	while (shift < PAGE_SIZES - 1 && bytes / pages > (int64_t)6144 << shift)
 		shift++;
-	return shift;
+	votes[shift]++;
 }
 
 int64_t machine_page_size(const struct machine *machine)
 {
 	/* The same memory in bytes and in pages */
 	static const char *const both[][2] = {
-		{ "MemTotal", "" }, { "MemFree", "nr_free_pages" }, { "Mapped", "nr_mapped" },
-		{ "AnonPages", "nr_anon_pages" }, { "PageTables", "nr_page_table_pages" },
-		{ "SReclaimable", "nr_slab_reclaimable" }, { "SUnreclaim", "nr_slab_unreclaimable" },
+		{ "Mapped", "nr_mapped" }, { "AnonPages", "nr_anon_pages" },
+		{ "PageTables", "nr_page_table_pages" }, { "SReclaimable", "nr_slab_reclaimable" },
+		{ "SUnreclaim", "nr_slab_unreclaimable" },
 	};
-	unsigned int votes[5] = { 0 }, best = 0;
-	int64_t bytes, pages;
+	const struct fields *meminfo = &machine->meminfo, *vmstat = &machine->vmstat;
+	unsigned int votes[PAGE_SIZES] = { 0 }, best = 0;
 
 	if (machine->page_size)
 		return machine->page_size;
 	/* Several pairs: meminfo may count memory as free that a host has taken. */
-	for (size_t i = 0; i < sizeof(both) / sizeof(*both); i++) {
-		bytes = fields_number(&machine->meminfo, both[i][0]);
-		pages = fields_number(&machine->vmstat, both[i][1]);
-		if (i == 0)
-			pages = machine->pages.managed;
-		else if (i == 1 && machine->pages.free)
-			pages = machine->pages.free;
-		if (bytes > 0 && pages > 0)
-			votes[page_shift(bytes, pages)]++;
-	}
-	for (unsigned int i = 1; i < 5; i++)
+	vote(votes, fields_number(meminfo, "MemTotal"), machine->pages.managed);
+	vote(votes, fields_number(meminfo, "MemFree"),
+	     machine->pages.free ? machine->pages.free : fields_number(vmstat, "nr_free_pages"));
+	for (size_t i = 0; i < sizeof(both) / sizeof(*both); i++)
+		vote(votes, fields_number(meminfo, both[i][0]), fields_number(vmstat, both[i][1]));
+	for (unsigned int i = 1; i < PAGE_SIZES; i++)
 		if (votes[i] > votes[best])
 			best = i;
 	return (int64_t)4096 << best;
