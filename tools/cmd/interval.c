@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "interval.h"
 
-#include <errno.h>
 #include <math.h>
+#include <poll.h>
 #include <signal.h>
 
 static volatile sig_atomic_t interrupted;
+static sigset_t caught;
 
 static void interrupt(int signal)
 {
@@ -13,23 +14,29 @@ static void interrupt(int signal)
 	interrupted = 1;
 }
 
+/* Signals stay ignored if somebody, such as nohup, ignored them. */
+static void catch_one(int number, bool unless_ignored)
+{
+	const struct sigaction action = { .sa_handler = interrupt };
+	struct sigaction before;
+
+	if (unless_ignored && !sigaction(number, NULL, &before) && before.sa_handler == SIG_IGN)
+		return;
+	sigaction(number, &action, NULL);
+	sigaddset(&caught, number);
+}
+
 void interrupt_catch(void)
 {
-	struct sigaction action = { .sa_handler = interrupt };
-
-	sigaction(SIGINT, &action, NULL);
-	sigaction(SIGTERM, &action, NULL);
+	catch_one(SIGINT, false);
+	catch_one(SIGTERM, false);
 }
 
 void interrupt_catch_all(void)
 {
-	struct sigaction action = { .sa_handler = interrupt };
-
 	interrupt_catch();
-	if (signal(SIGHUP, SIG_IGN) != SIG_IGN)
-		sigaction(SIGHUP, &action, NULL);
-	if (signal(SIGQUIT, SIG_IGN) != SIG_IGN)
-		sigaction(SIGQUIT, &action, NULL);
+	catch_one(SIGHUP, true);
+	catch_one(SIGQUIT, true);
 }
 
 bool interrupt_caught(void)
@@ -56,6 +63,28 @@ static void add_seconds(struct timespec *time, double seconds)
 	}
 }
 
+/* Sleeps until @end. A signal that comes just before the sleep ends it, too. */
+static void sleep_until(const struct timespec *end)
+{
+	struct timespec now, left;
+	sigset_t before;
+
+	sigprocmask(SIG_BLOCK, &caught, &before);
+	while (!interrupted) {
+		clock_gettime(CLOCK_MONOTONIC, &now);
+		left.tv_sec = end->tv_sec - now.tv_sec;
+		left.tv_nsec = end->tv_nsec - now.tv_nsec;
+		if (left.tv_nsec < 0) {
+			left.tv_nsec += 1000000000;
+			left.tv_sec--;
+		}
+		if (left.tv_sec < 0 || (!left.tv_sec && !left.tv_nsec))
+			break;
+		ppoll(NULL, 0, &left, &before);
+	}
+	sigprocmask(SIG_SETMASK, &before, NULL);
+}
+
 bool interval_wait(struct interval *interval)
 {
 	struct timespec *next = &interval->next, now;
@@ -67,9 +96,7 @@ bool interval_wait(struct interval *interval)
 	/* A process that was stopped has missed these beats. */
 	if (late > 0)
 		add_seconds(next, late - fmod(late, interval->seconds) + interval->seconds);
-	while (!interrupted &&
-	       clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, next, NULL) == EINTR)
-		;
+	sleep_until(next);
 	return !interrupted;
 }
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from inputs import MAINLINE_ALLOCINFO, RECORDED_ALLOCINFOS, V1, V2, V2_LATER, allocinfo_of, sites_of
-from machines import in_world
+from machines import in_world, preloaded
 from recordings import sql
 from support import (CODETAG, background, codetag, file_limit, helper, named, needs_feature, needs_program, refused,
                      run, survives, table, until)
@@ -141,6 +141,14 @@ def test_interrupted(work):
         running.signal(signal.SIGINT)
         running.result()
     assert not Path(f"{db}-wal").exists()
+
+
+@named("record/interrupted-early")
+def test_interrupted_early(work):
+    """A signal that comes just before the recorder sleeps is not lost."""
+    db = work / "early.db"
+    codetag("record -i 3600 --allocinfo", V1, "-o", db, timeout=60, env=preloaded("early-signal"))
+    assert snapshots(db) == 1
 
 
 @named("record/written")

@@ -475,3 +475,24 @@ def test_record_hung_up():
     finally:
         if instance and instance.exists():
             instance.rmdir()
+
+
+@needs_feature("libtracecmd")
+@named("trace/record-held")
+@pytest.mark.usefixtures("recorded")
+def test_record_held():
+    """The kernel removes no instance that another process has open: a message names what is left."""
+    instance = None
+    try:
+        with background(CODETAG, "trace", "--record", "60") as running:
+            instance = Path(f"/sys/kernel/tracing/instances/codetag-{running.pid}")
+            until(instance.is_dir)
+            with (instance / "trace").open():
+                running.signal(signal.SIGINT)
+                result = running.result()
+            assert f"cannot remove {instance}: Device or resource busy" in result.err
+            assert f"rmdir {instance}" in result.err
+            assert (instance / "events/enable").read_text() == "0\n"
+    finally:
+        if instance and instance.exists():
+            instance.rmdir()

@@ -2,7 +2,6 @@
 #include "trace/line_record.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +11,7 @@
 
 #include "base/memory.h"
 #include "base/text.h"
+#include "trace/trace_instance.h"
 
 struct line_record {
 	struct text dir;	/* of the instance */
@@ -22,34 +22,13 @@ static const char *const tracefs[] = { "/sys/kernel/tracing", "/sys/kernel/debug
 /* The instance to remove if the program exits, for example because it is out of memory. */
 static struct line_record *active;
 
-static bool put(const struct line_record *record, const char *name, const char *value)
-{
-	struct text path = { 0 };
-	ssize_t written = -1;
-	int fd;
-
-	text_printf(&path, "%s/%s", record->dir.s, name);
-	fd = open(path.s, O_WRONLY | O_CLOEXEC);
-	text_free(&path);
-	if (fd >= 0) {
-		written = write(fd, value, strlen(value));
-		close(fd);
-	}
-	return written == (ssize_t)strlen(value);
-}
-
 static void destroy(struct line_record *record)
 {
-	int error = errno;
-
 	active = NULL;
-	if (record->dir.len) {
-		put(record, "events/enable", "0");
-		rmdir(record->dir.s);
-	}
+	if (record->dir.len)
+		trace_instance_remove(record->dir.s);
 	text_free(&record->dir);
 	free(record);
-	errno = error;
 }
 
 static void destroy_at_exit(void)
@@ -86,13 +65,13 @@ struct line_record *line_record_start(int64_t bytes, const char **why)
 	if (!make_instance(record)) {
 		if (errno == ENOENT)
 			*why = "there is no tracefs";
-	} else if (!put(record, "buffer_size_kb", kb)) {
+	} else if (!trace_instance_write(record->dir.s, "buffer_size_kb", kb)) {
 		*why = errno ? strerror(errno) : "it takes no settings";
-	} else if (!put(record, "events/codetag/enable", "1")) {
+	} else if (!trace_instance_write(record->dir.s, "events/codetag/enable", "1")) {
 		*why = "this kernel cannot trace call sites";
 	} else {
 		/* Two objects could have one hash. Older kernels have no such option. */
-		put(record, "options/hash-ptr", "0");
+		trace_instance_write(record->dir.s, "options/hash-ptr", "0");
 		return record;
 	}
 	destroy(record);
@@ -167,7 +146,7 @@ const char *line_record_finish(struct line_record *record, struct kmem *kmem, li
 	size_t room = 0;
 	FILE *in;
 
-	put(record, "tracing_on", "0");
+	trace_instance_write(record->dir.s, "tracing_on", "0");
 	text_printf(&path, "%s/trace", record->dir.s);
 	in = fopen(path.s, "re");
 	text_free(&path);

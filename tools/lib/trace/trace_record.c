@@ -9,9 +9,11 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "base/message.h"
 #include "base/number.h"
 #include "read/input.h"
 #include "trace/kmem_tep.h"
+#include "trace/trace_instance.h"
 
 struct trace_record {
 	struct tracefs_instance *instance;
@@ -29,16 +31,16 @@ static struct trace_record *active;
 
 static void destroy(struct trace_record *record)
 {
-	int error = errno;
+	char *dir;
 
 	active = NULL;
 	if (record->instance) {
-		tracefs_instance_file_write(record->instance, "events/enable", "0");
-		tracefs_instance_destroy(record->instance);
+		dir = tracefs_instance_get_dir(record->instance);
+		trace_instance_remove(dir);
+		tracefs_put_tracing_file(dir);
 		tracefs_instance_free(record->instance);
 	}
 	free(record);
-	errno = error;
 }
 
 static void destroy_at_exit(void)
@@ -137,16 +139,37 @@ static int add(struct tep_event *event, struct tep_record *record, int cpu, void
 	return 0;
 }
 
+/*
+ * The formats of our events. tracefs_local_events_system() would read the names of all functions,
+ * too, as slowly as it can: with a reallocation for every page.
+ */
+static struct tep_handle *read_formats(void)
+{
+	struct tep_handle *tep = tep_alloc();
+	char *text = tracefs_instance_file_read(NULL, "events/header_page", NULL);
+	int size;
+
+	if (!tep)
+		die("out of memory");
+	tep_set_long_size(tep, sizeof(long));
+	tep_parse_header_page(tep, text, text ? strlen(text) : 0, sizeof(long));
+	free(text);
+	for (size_t i = 0; i < sizeof(events) / sizeof(*events); i++) {
+		text = tracefs_event_file_read(NULL, "kmem", events[i], "format", &size);
+		if (text)
+			tep_parse_event(tep, text, size, "kmem");
+		free(text);
+	}
+	return tep;
+}
+
 static const char *read_events(struct trace_record *record, struct kmem_tep *reader)
 {
-	static const char *const systems[] = { "kmem", NULL };
 	const char *why = NULL;
 	char *symbols;
 	size_t len;
 
-	reader->tep = tracefs_local_events_system(NULL, systems);
-	if (!reader->tep)
-		return "the formats of the events cannot be read";
+	reader->tep = read_formats();
 	/* Without the names, callers are addresses. */
 	if (input_read("/proc/kallsyms", &symbols, &len)) {
 		tep_parse_kallsyms(reader->tep, symbols);

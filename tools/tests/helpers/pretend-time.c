@@ -8,6 +8,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,19 +22,32 @@ int clock_gettime(clockid_t clock, struct timespec *time)
 	*time = now;
 	return 0;
 }
-int clock_nanosleep(clockid_t clock, int flags, const struct timespec *until, struct timespec *left)
+int ppoll(struct pollfd *files, nfds_t count, const struct timespec *left, const sigset_t *mask)
 {
 	int world = atoi(getenv("WORLD"));
-	long second = until->tv_sec - 1000000000;
 	unsigned char event;
+	sigset_t before;
+	long second;
 
-	now = *until;
+	(void)files;
+	if (count)
+		abort();
+	now.tv_sec += left->tv_sec;
+	now.tv_nsec += left->tv_nsec;
+	if (now.tv_nsec >= 1000000000) {
+		now.tv_nsec -= 1000000000;
+		now.tv_sec++;
+	}
+	second = now.tv_sec - 1000000000;
 	if (syscall(SYS_write, world, &second, sizeof(second)) != sizeof(second) || read(world, &event, 1) != 1)
 		abort();
 	if (!event)
 		return 0;
+	sigprocmask(SIG_SETMASK, mask, &before);
 	raise(event);
-	return EINTR;
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	errno = EINTR;
+	return -1;
 }
 ssize_t write(int fd, const void *data, size_t len)
 {
