@@ -12,6 +12,13 @@
 #include <linux/sizes.h>
 #include "context.h"
 
+/*
+ * Can a free of an object or of percpu memory add to the counters of id 0? Nobody reads them, and
+ * nearly all memory has another id, so a test of the id costs more. This holds where an addition
+ * is one cheap instruction.
+ */
+#define CODETAG_COUNTS_NONE	(IS_ENABLED(CONFIG_X86_64) && !IS_ENABLED(CONFIG_UML))
+
 /**
  * struct codetag_sum - the counters of an id, over all possible CPUs
  * @bytes:	allocated minus freed

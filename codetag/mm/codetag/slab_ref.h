@@ -29,6 +29,7 @@ enum codetag_slab_hint {
 #ifdef CONFIG_MEM_ALLOC_PROFILING
 
 #include "context_stack.h"
+#include "ids.h"
 
 unsigned int codetag_slab_layout(struct kmem_cache *s, unsigned int order,
 				 unsigned int max_order);
@@ -343,18 +344,12 @@ static __always_inline void codetag_slab_alloc_bulk(struct kmem_cache *s, gfp_t 
 	alloc_tag_charge_site(tag, size * s->size, size);
 }
 
-/*
- * Can a free add to the counters of id 0? Nobody reads them, and nearly all objects have another
- * id, so a test of the id costs more. This holds where an addition is one cheap instruction.
- */
-#define CODETAG_SLAB_COUNTS_NONE (IS_ENABLED(CONFIG_X86_64) && !IS_ENABLED(CONFIG_UML))
-
 /* Uncharge the object with this id. False if no tag has that id; true for id 0. */
 static __always_inline bool codetag_slab_uncharge(const struct kmem_cache *s, u16 *ids, long index)
 {
 	unsigned long id = alloc_tag_wide_id(ids[index]);
 
-	if (!CODETAG_SLAB_COUNTS_NONE && !id)
+	if (!CODETAG_COUNTS_NONE && !id)
 		return true;
 	if (unlikely(!alloc_tag_uncharge(id, -s->codetag_uncharge, 1)))
 		return false;
