@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "interval.h"
 
+#include <errno.h>
 #include <math.h>
-#include <poll.h>
 #include <signal.h>
+#include <stdatomic.h>
 
 static volatile sig_atomic_t interrupted;
-static sigset_t caught;
+
+/* When interval_wait() wakes up. A signal that comes just before it sleeps puts it into the past. */
+static struct timespec wake;
 
 static void interrupt(int signal)
 {
 	(void)signal;
 	interrupted = 1;
+	wake.tv_sec = 0;
 }
 
 /* Signals stay ignored if somebody, such as nohup, ignored them. */
@@ -23,7 +27,6 @@ static void catch_one(int number, bool unless_ignored)
 	if (unless_ignored && !sigaction(number, NULL, &before) && before.sa_handler == SIG_IGN)
 		return;
 	sigaction(number, &action, NULL);
-	sigaddset(&caught, number);
 }
 
 void interrupt_catch(void)
@@ -63,28 +66,6 @@ static void add_seconds(struct timespec *time, double seconds)
 	}
 }
 
-/* Sleeps until @end. A signal that comes just before the sleep ends it, too. */
-static void sleep_until(const struct timespec *end)
-{
-	struct timespec now, left;
-	sigset_t before;
-
-	sigprocmask(SIG_BLOCK, &caught, &before);
-	while (!interrupted) {
-		clock_gettime(CLOCK_MONOTONIC, &now);
-		left.tv_sec = end->tv_sec - now.tv_sec;
-		left.tv_nsec = end->tv_nsec - now.tv_nsec;
-		if (left.tv_nsec < 0) {
-			left.tv_nsec += 1000000000;
-			left.tv_sec--;
-		}
-		if (left.tv_sec < 0 || (!left.tv_sec && !left.tv_nsec))
-			break;
-		ppoll(NULL, 0, &left, &before);
-	}
-	sigprocmask(SIG_SETMASK, &before, NULL);
-}
-
 bool interval_wait(struct interval *interval)
 {
 	struct timespec *next = &interval->next, now;
@@ -96,7 +77,12 @@ bool interval_wait(struct interval *interval)
 	/* A process that was stopped has missed these beats. */
 	if (late > 0)
 		add_seconds(next, late - fmod(late, interval->seconds) + interval->seconds);
-	sleep_until(next);
+	wake = *next;
+	/* A handler that runs from here on changes the time; one before has set the flag. */
+	atomic_signal_fence(memory_order_seq_cst);
+	while (!interrupted &&
+	       clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &wake, NULL) == EINTR)
+		;
 	return !interrupted;
 }
 

@@ -3,26 +3,30 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/message.h"
-#include "base/text.h"
 
+/* Without memory of its own: it is called when there is none left, too. */
 bool trace_instance_write(const char *dir, const char *name, const char *value)
 {
-	struct text path = { 0 };
-	ssize_t written = -1;
-	int fd;
+	ssize_t len = (ssize_t)strlen(value), written = -1;
+	char path[256];
+	int fd = -1;
 
-	text_printf(&path, "%s/%s", dir, name);
-	fd = open(path.s, O_WRONLY | O_CLOEXEC);
-	text_free(&path);
+	if ((size_t)snprintf(path, sizeof(path), "%s/%s", dir, name) < sizeof(path))
+		fd = open(path, O_WRONLY | O_CLOEXEC);
+	else
+		errno = ENAMETOOLONG;
 	if (fd >= 0) {
-		written = write(fd, value, strlen(value));
+		written = write(fd, value, (size_t)len);
+		if (written >= 0 && written < len)
+			errno = EIO;
 		close(fd);
 	}
-	return written == (ssize_t)strlen(value);
+	return written == len;
 }
 
 void trace_instance_remove(const char *dir)

@@ -36,7 +36,10 @@ static void destroy(struct trace_record *record)
 	active = NULL;
 	if (record->instance) {
 		dir = tracefs_instance_get_dir(record->instance);
-		trace_instance_remove(dir);
+		if (dir)
+			trace_instance_remove(dir);
+		else
+			tracefs_instance_destroy(record->instance);
 		tracefs_put_tracing_file(dir);
 		tracefs_instance_free(record->instance);
 	}
@@ -140,27 +143,31 @@ static int add(struct tep_event *event, struct tep_record *record, int cpu, void
 }
 
 /*
- * The formats of our events. tracefs_local_events_system() would read the names of all functions,
- * too, as slowly as it can: with a reallocation for every page.
+ * The formats of our events, NULL if none can be read. tracefs_local_events_system() would read
+ * the names of all functions, too, with a reallocation for every page.
  */
 static struct tep_handle *read_formats(void)
 {
 	struct tep_handle *tep = tep_alloc();
 	char *text = tracefs_instance_file_read(NULL, "events/header_page", NULL);
+	size_t known = 0;
 	int size;
 
 	if (!tep)
 		die("out of memory");
+	tep_set_file_bigendian(tep, tep_is_local_bigendian(tep) ? TEP_BIG_ENDIAN : TEP_LITTLE_ENDIAN);
 	tep_set_long_size(tep, sizeof(long));
 	tep_parse_header_page(tep, text, text ? strlen(text) : 0, sizeof(long));
 	free(text);
 	for (size_t i = 0; i < sizeof(events) / sizeof(*events); i++) {
 		text = tracefs_event_file_read(NULL, "kmem", events[i], "format", &size);
-		if (text)
-			tep_parse_event(tep, text, size, "kmem");
+		known += text && !tep_parse_event(tep, text, size, "kmem");
 		free(text);
 	}
-	return tep;
+	if (known)
+		return tep;
+	tep_free(tep);
+	return NULL;
 }
 
 static const char *read_events(struct trace_record *record, struct kmem_tep *reader)
@@ -170,6 +177,8 @@ static const char *read_events(struct trace_record *record, struct kmem_tep *rea
 	size_t len;
 
 	reader->tep = read_formats();
+	if (!reader->tep)
+		return "the formats of the events cannot be read";
 	/* Without the names, callers are addresses. */
 	if (input_read("/proc/kallsyms", &symbols, &len)) {
 		tep_parse_kallsyms(reader->tep, symbols);

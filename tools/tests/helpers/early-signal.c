@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A library in front of libc's ppoll(): SIGINT comes just before the process sleeps. */
+/* A library in front of libc's clock_nanosleep(): SIGINT comes just before the process sleeps. */
 #define _GNU_SOURCE
-#include <poll.h>
+#include <errno.h>
 #include <signal.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
-int ppoll(struct pollfd *files, nfds_t count, const struct timespec *left, const sigset_t *mask)
+int clock_nanosleep(clockid_t clock, int flags, const struct timespec *until, struct timespec *left)
 {
-	struct timespec time = *left;
-
 	raise(SIGINT);
-	return syscall(SYS_ppoll, files, count, &time, mask, _NSIG / 8);
+	return syscall(SYS_clock_nanosleep, clock, flags, until, left) ? errno : 0;
 }

@@ -8,7 +8,6 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,32 +21,19 @@ int clock_gettime(clockid_t clock, struct timespec *time)
 	*time = now;
 	return 0;
 }
-int ppoll(struct pollfd *files, nfds_t count, const struct timespec *left, const sigset_t *mask)
+int clock_nanosleep(clockid_t clock, int flags, const struct timespec *until, struct timespec *left)
 {
 	int world = atoi(getenv("WORLD"));
+	long second = until->tv_sec - 1000000000;
 	unsigned char event;
-	sigset_t before;
-	long second;
 
-	(void)files;
-	if (count)
-		abort();
-	now.tv_sec += left->tv_sec;
-	now.tv_nsec += left->tv_nsec;
-	if (now.tv_nsec >= 1000000000) {
-		now.tv_nsec -= 1000000000;
-		now.tv_sec++;
-	}
-	second = now.tv_sec - 1000000000;
+	now = *until;
 	if (syscall(SYS_write, world, &second, sizeof(second)) != sizeof(second) || read(world, &event, 1) != 1)
 		abort();
 	if (!event)
 		return 0;
-	sigprocmask(SIG_SETMASK, mask, &before);
 	raise(event);
-	sigprocmask(SIG_SETMASK, &before, NULL);
-	errno = EINTR;
-	return -1;
+	return EINTR;
 }
 ssize_t write(int fd, const void *data, size_t len)
 {
