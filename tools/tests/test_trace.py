@@ -10,6 +10,7 @@ import resource
 import signal
 import termios
 from collections import Counter, defaultdict
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -457,24 +458,30 @@ def test_record_lost():
     assert lost.json()["overwritten"] > 0
 
 
+@contextmanager
+def recorder_here(preexec=None):
+    """A recorder of this machine in the background, and its trace instance"""
+    instance = None
+    try:
+        with background(CODETAG, "trace", "--record", "60", preexec=preexec) as running:
+            instance = Path(f"/sys/kernel/tracing/instances/codetag-{running.pid}")
+            until((instance / "trace").exists)
+            yield running, instance
+    finally:
+        if instance and instance.exists():
+            instance.rmdir()
+
+
 @needs_feature("libtracecmd")
 @named("trace/record-hung-up")
 @pytest.mark.usefixtures("recorded")
 def test_record_hung_up():
     """If the terminal goes away, for example with its connection, the kernel stops tracing."""
-    instance = None
-    try:
-        # nohup may be around the tests.
-        with background(CODETAG, "trace", "--record", "60",
-                        preexec=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL)) as running:
-            instance = Path(f"/sys/kernel/tracing/instances/codetag-{running.pid}")
-            until(instance.is_dir)
-            running.signal(signal.SIGHUP)
-            running.wait()
-            assert not instance.exists()
-    finally:
-        if instance and instance.exists():
-            instance.rmdir()
+    # nohup may be around the tests.
+    with recorder_here(lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL)) as (running, instance):
+        running.signal(signal.SIGHUP)
+        running.wait()
+        assert not instance.exists()
 
 
 @needs_feature("libtracecmd")
@@ -482,18 +489,11 @@ def test_record_hung_up():
 @pytest.mark.usefixtures("recorded")
 def test_record_held():
     """The kernel removes no instance that another process has open: a message names what is left."""
-    instance = None
-    try:
-        with background(CODETAG, "trace", "--record", "60") as running:
-            instance = Path(f"/sys/kernel/tracing/instances/codetag-{running.pid}")
-            until((instance / "trace").exists)
-            with (instance / "trace").open():
-                running.signal(signal.SIGINT)
-                result = running.result(status=None)
-            assert not result.status or "events are missing" in result.err, str(result)
-            assert f"cannot remove {instance}: Device or resource busy" in result.err
-            assert f"rmdir {instance}" in result.err
-            assert (instance / "events/enable").read_text() == "0\n"
-    finally:
-        if instance and instance.exists():
-            instance.rmdir()
+    with recorder_here() as (running, instance):
+        with (instance / "trace").open():
+            running.signal(signal.SIGINT)
+            result = running.result(status=None)
+        assert not result.status or "events are missing" in result.err, str(result)
+        assert f"cannot remove {instance}: Device or resource busy" in result.err
+        assert f"rmdir {instance}" in result.err
+        assert (instance / "events/enable").read_text() == "0\n"
