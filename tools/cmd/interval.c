@@ -18,28 +18,33 @@ static void interrupt(int signal)
 	wake.tv_sec = 0;
 }
 
-/* Signals stay ignored if somebody, such as nohup, ignored them. */
-static void catch_one(int number, bool unless_ignored)
+static void catch_one(int number)
 {
 	const struct sigaction action = { .sa_handler = interrupt };
+
+	sigaction(number, &action, NULL);
+}
+
+/* It stays ignored if somebody, such as nohup, ignored it. */
+static void catch_unless_ignored(int number)
+{
 	struct sigaction before;
 
-	if (unless_ignored && !sigaction(number, NULL, &before) && before.sa_handler == SIG_IGN)
-		return;
-	sigaction(number, &action, NULL);
+	if (sigaction(number, NULL, &before) || before.sa_handler != SIG_IGN)
+		catch_one(number);
 }
 
 void interrupt_catch(void)
 {
-	catch_one(SIGINT, false);
-	catch_one(SIGTERM, false);
+	catch_one(SIGINT);
+	catch_one(SIGTERM);
 }
 
 void interrupt_catch_all(void)
 {
 	interrupt_catch();
-	catch_one(SIGHUP, true);
-	catch_one(SIGQUIT, true);
+	catch_unless_ignored(SIGHUP);
+	catch_unless_ignored(SIGQUIT);
 }
 
 bool interrupt_caught(void)

@@ -458,6 +458,11 @@ def test_record_lost():
     assert lost.json()["overwritten"] > 0
 
 
+def holds(path, text):
+    """Whether there is such a file with such a text"""
+    return path.exists() and text_of(path) == text
+
+
 @contextmanager
 def recorder_here(preexec=None):
     """A recorder of this machine in the background, and its trace instance"""
@@ -465,7 +470,7 @@ def recorder_here(preexec=None):
     try:
         with background(CODETAG, "trace", "--record", "60", preexec=preexec) as running:
             instance = Path(f"/sys/kernel/tracing/instances/codetag-{running.pid}")
-            until((instance / "trace").exists)
+            until(instance.is_dir)
             yield running, instance
     finally:
         if instance and instance.exists():
@@ -490,7 +495,11 @@ def test_record_hung_up():
 def test_record_held():
     """The kernel removes no instance that another process has open: a message names what is left."""
     with recorder_here() as (running, instance):
-        with (instance / "trace").open():
+        # Events are switched on while tracing is off.
+        until(lambda: holds(instance / "events/kmem/kmem_cache_free/enable", "1\n"))
+        until(lambda: holds(instance / "tracing_on", "1\n"))
+        # Unlike this file, an open trace would stop the events.
+        with (instance / "tracing_on").open():
             running.signal(signal.SIGINT)
             result = running.result(status=None)
         assert not result.status or "events are missing" in result.err, str(result)
