@@ -3,8 +3,10 @@
 
 #include <errno.h>
 #include <math.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stddef.h>
 
 static volatile sig_atomic_t interrupted;
 
@@ -69,6 +71,27 @@ static void add_seconds(struct timespec *time, double seconds)
 		time->tv_nsec -= 1000000000;
 		time->tv_sec++;
 	}
+}
+
+bool interrupt_wait(int fd, double seconds)
+{
+	static const int numbers[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
+	struct pollfd readable = { .fd = fd, .events = POLLIN };
+	struct timespec limit = { 0 };
+	sigset_t caught, before;
+	int n = 0;
+
+	if (isfinite(seconds))
+		add_seconds(&limit, seconds);
+	sigemptyset(&caught);
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++)
+		sigaddset(&caught, numbers[i]);
+	/* A signal between the test and the wait would be lost, so it is let in only by the wait. */
+	sigprocmask(SIG_BLOCK, &caught, &before);
+	if (!interrupted)
+		n = ppoll(&readable, 1, isfinite(seconds) ? &limit : NULL, &before);
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	return n == 1;
 }
 
 bool interval_wait(struct interval *interval)

@@ -22,6 +22,12 @@ void interrupt_catch(void);
 void interrupt_catch_all(void);
 bool interrupt_caught(void);
 
+/*
+ * Waits at most @seconds, or for ever if these are INFINITY, until @fd can be read or has ended.
+ * False if the time is over, and after a signal, also one that came before.
+ */
+bool interrupt_wait(int fd, double seconds);
+
 /* Catches these signals, too: they end interval_wait(). */
 void interval_start(struct interval *interval, double seconds);
 

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -161,11 +162,18 @@ static bool record(struct kmem *kmem, double seconds, int64_t buffer)
 }
 #endif
 
+/* A read that may wait for ever ends with a signal, whenever that comes. */
+static ssize_t read_waiting(void *fd, char *buffer, size_t size)
+{
+	return interrupt_wait(*(int *)fd, INFINITY) ? read(*(int *)fd, buffer, size) : 0;
+}
+
 static bool read_text(struct kmem *kmem, const char *path, unsigned int frames)
 {
 	bool is_stdin = !strcmp(path, "-"), good;
-	FILE *in = is_stdin ? stdin : input_open(path);
+	FILE *in = is_stdin ? stdin : input_open(path), *waiting = NULL;
 	struct stat st;
+	int fd;
 
 	if (!in) {
 		int why = errno;
@@ -177,14 +185,19 @@ static bool read_text(struct kmem *kmem, const char *path, unsigned int frames)
 		return false;
 	}
 	/* trace_pipe has neither an end nor a size. */
-	if (!fstat(fileno(in), &st) && !(S_ISREG(st.st_mode) && st.st_size))
+	fd = fileno(in);
+	if (!fstat(fd, &st) && !(S_ISREG(st.st_mode) && st.st_size)) {
 		interrupt_catch();
-	read_lines(kmem, in, frames);
-	good = !ferror(in) || interrupt_caught();
+		waiting = fopencookie(&fd, "r", (cookie_io_functions_t){ .read = read_waiting });
+	}
+	read_lines(kmem, waiting ? waiting : in, frames);
+	good = !ferror(waiting ? waiting : in) || interrupt_caught();
 	if (interrupt_caught())
 		warning("interrupted: this is the part of %s until then", input_name(path));
 	else if (!good)
 		input_complain(path, errno);
+	if (waiting)
+		fclose(waiting);
 	if (!is_stdin)
 		fclose(in);
 	return good;

@@ -5,8 +5,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -69,14 +67,14 @@ static void run_child(char **argv, int out)
 /* Waits for @pid; false if it did not end in time. */
 static bool wait_for(pid_t pid, double seconds)
 {
-	struct pollfd ended = { .fd = pidfd_open(pid, 0), .events = POLLIN };
-	int n;
+	int ended = pidfd_open(pid, 0);
+	bool good;
 
-	if (ended.fd < 0)
+	if (ended < 0)
 		return true;
-	n = poll(&ended, 1, seconds < INT_MAX / 1000 ? (int)(seconds * 1000) : INT_MAX);
-	close(ended.fd);
-	return n == 1;
+	good = interrupt_wait(ended, seconds);
+	close(ended);
+	return good;
 }
 
 /* The parent of a process, 0 if the process is gone. */

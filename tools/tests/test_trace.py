@@ -143,25 +143,23 @@ def test_drawn(work):
             assert all(site["stack"][0] == "vmlinux" for site in sites)
 
 
-def fd_of(pid, path):
-    """The number under which a process has a file open"""
+def opened(pid, path):
+    """Whether a process has a file open"""
     for link in Path(f"/proc/{pid}/fd").iterdir():
         try:
             if link.samefile(path):
-                return int(link.name)
+                return True
         except FileNotFoundError:  # closed meanwhile
             pass
-    return None
+    return False
 
 
 def waits_for(pid, path, pipe):
     """Whether a process has read everything in a pipe and waits for more"""
-    fd = fd_of(pid, path)
-    if fd is None or not text_of(f"/proc/{pid}/syscall").startswith(f"0 {fd:#x} "):
-        return False
     left = array.array("i", [0])
     fcntl.ioctl(pipe, termios.FIONREAD, left)
-    return not left[0]
+    asleep = text_of(f"/proc/{pid}/stat").rpartition(") ")[2].startswith("S")
+    return opened(pid, path) and not left[0] and asleep
 
 
 @named("trace/interrupted")
@@ -179,6 +177,19 @@ def test_interrupted(work):
     finally:
         os.close(pipe)
     assert result.out == codetag("trace", MODERN_TRACE, status=2).out
+    assert result.has("codetag trace: interrupted.*", result.err)
+
+
+@named("trace/interrupted-early")
+def test_interrupted_early(work):
+    """A signal that comes just before the command waits for a pipe is not lost."""
+    path = work / "silent"
+    os.mkfifo(path)
+    pipe = os.open(path, os.O_RDWR)
+    try:
+        result = codetag("trace", path, status=2, timeout=60, env=preloaded("early-signal"))
+    finally:
+        os.close(pipe)
     assert result.has("codetag trace: interrupted.*", result.err)
 
 
@@ -408,7 +419,7 @@ def test_binary_killed(plain):
         with background(CODETAG, "trace", plain) as running:
             until(lambda: run("pgrep", "-P", running.pid, status=None).out)
             child = int(run("pgrep", "-P", running.pid).out)
-            until(lambda: fd_of(child, plain) is not None)
+            until(lambda: opened(child, plain))
             os.kill(child, signal.SIGSTOP)
             assert not ended(child)
             running.signal(signal.SIGKILL)
