@@ -21,6 +21,7 @@
 #include <linux/uaccess.h>
 #include "change.h"
 #include "guards.h"
+#include "helpers.h"
 #include "internal.h"
 #include "remembered.h"
 #include "site.h"
@@ -310,6 +311,8 @@ static int __init control_boot_init(void)
 	if (mem_alloc_profiling_permanently_disabled())
 		return 0;
 
+	/* The first allocation of a site that is split by caller needs the list. */
+	codetag_helpers_boot();
 	/* One by one: a site that is not there does not stop the others. */
 	strscpy(boot_text, boot_source);
 	while (codetag_query_parse(boot_text, len, &pos, &query, &err) > 0) {

@@ -342,13 +342,20 @@ static ssize_t helpers_write(struct file *file, const char __user *buf, size_t l
 
 CODETAG_DEFINE_FILE(helpers, helpers_show, helpers_write);
 
-static int __init helpers_init(void)
+/**
+ * codetag_helpers_boot - change the list of helpers as the kernel's command line says
+ *
+ * Context: Boot, before the first site is split.
+ */
+void __init codetag_helpers_boot(void)
 {
-	if (mem_alloc_profiling_permanently_disabled())
-		return 0;
 	if (boot_helpers)
 		codetag_helpers_change(boot_helpers);
-	if (IS_ENABLED(CONFIG_DEBUG_FS))
+}
+
+static int __init helpers_init(void)
+{
+	if (IS_ENABLED(CONFIG_DEBUG_FS) && !mem_alloc_profiling_permanently_disabled())
 		debugfs_create_file("helpers", 0600, codetag_debugfs_dir(), NULL, &helpers_fops);
 	return 0;
 }

@@ -81,4 +81,10 @@ void codetag_code_is_call(unsigned long entry);
 void codetag_helpers_forget(void);
 int codetag_helpers_change(char *text);
 
+#ifdef CONFIG_CODETAG_CONTEXTS
+void codetag_helpers_boot(void);
+#else
+static inline void codetag_helpers_boot(void) {}
+#endif
+
 #endif /* _MM_CODETAG_HELPERS_H */

@@ -3,6 +3,7 @@
 # Sites that are split on the kernel command line: from the first initcalls on, and in a module that
 # is loaded later; with bounds; and with an invalid word.
 # store: any
+# boot: codetag="func __kernfs_new_node keys=caller" codetag.helpers=internal_create_*
 # boot: codetag="func __kernfs_new_node keys=size; module codetag_test func hold_kmalloc keys=size"
 # boot: codetag="file fs/* keys=size,age" codetag.max_contexts=20 codetag.age_interval=3
 # boot: codetag="func __kernfs_new_node keys=colour"
@@ -14,7 +15,7 @@ CONTROL=$DEBUGFS/codetag/control
 contexts()
 {
 	awk -v func_="func:$1 " '
-		/^ *[0-9]/ && index($0, func_) { bytes += $1; calls += $2; allocs += $3 }
+		/^ *[0-9]/ && index($0 " ", func_) { bytes += $1; calls += $2; allocs += $3 }
 		END { print bytes + 0, calls + 0, allocs + 0 }' $CONTEXTS
 }
 
@@ -46,6 +47,15 @@ elif grep -q max_contexts /proc/cmdline; then
 		awk '$2 - $1 > 3 || $2 < $1')
 	equal "intervals are as long as was said" "" "$out"
 	audited "audit"
+elif grep -q codetag.helpers /proc/cmdline; then
+	plan 3
+	grep -qxF 'internal_create_*' $DEBUGFS/codetag/helpers
+	check "the list has what the command line adds" $?
+	[ "$(contexts __kernfs_new_node | cut -d" " -f2)" -gt 1000 ]
+	check "split before drivers are initialised" $? "$(contexts __kernfs_new_node)"
+	equal "also before the file system of the list exists" "" \
+		"$(awk '/^ *[0-9]/ { ours = / func:__kernfs_new_node/; frames = 0; next }
+			ours && /^ / && ++frames == 2 && /internal_create_/' $CONTEXTS)"
 else
 	plan 6
 	set -- $(own __kernfs_new_node) $(contexts __kernfs_new_node)
