@@ -35,6 +35,7 @@
 #include <linux/string.h>
 #include <linux/suspend.h>
 #include <linux/workqueue.h>
+#include <trace/events/kmem.h>
 #include <asm/kfence.h>
 #include <asm/tlbflush.h>
 #include "../internal.h"
@@ -310,6 +311,8 @@ static void keep(struct kept *place, const struct codetag *ct, const char *name)
 	alloc_hooks_tag(pages_kept(), charge_again(place->page, place->order));
 	memset(address_of(place), PAGE_POISON, bytes_of(place));
 	set_page_refcounted(place->page);
+	/* Their free was traced, and will be once more when they are given back. */
+	trace_mm_page_alloc(place->page, place->order, 0, MIGRATE_UNMOVABLE);
 
 	raw_spin_lock_irqsave(&kept_lock, flags);
 	place->state = KEPT_MAPPED;

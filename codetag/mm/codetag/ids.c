@@ -196,6 +196,20 @@ static u32 parts_of(u16 id)
 	return parts;
 }
 
+/*
+ * The bytes on another CPU, which may be adding to them. With 32 bits it stores one half after
+ * the other, with interrupts disabled. Only an NMI, or a hypervisor that stops the CPU between
+ * them, can make two reads return the same wrong number.
+ */
+static u64 bytes_of(const struct alloc_tag_counters *counter)
+{
+	u64 bytes = READ_ONCE(counter->bytes), again;
+
+	while (!IS_ENABLED(CONFIG_64BIT) && (again = READ_ONCE(counter->bytes)) != bytes)
+		bytes = again;
+	return bytes;
+}
+
 /**
  * alloc_tag_read - sum up the counters of an id
  * @id: an id that has counters: reserved, built in, of a module or of a context
@@ -217,7 +231,7 @@ struct codetag_sum alloc_tag_read(u16 id)
 		if (!cpu_possible(cpu))
 			continue;
 		counter = per_cpu_ptr(counters, cpu);
-		bytes += READ_ONCE(counter->bytes);
+		bytes += bytes_of(counter);
 		allocs += READ_ONCE(counter->allocs);
 		frees += READ_ONCE(counter->frees);
 	}
@@ -242,7 +256,7 @@ static void sum_up(u16 id, unsigned int nr, struct codetag_sum *sums)
 			continue;
 		counter = per_cpu_ptr(counters, cpu);
 		for (sum = sums; sum < sums + nr; sum++, counter++) {
-			sum->bytes += READ_ONCE(counter->bytes);
+			sum->bytes += bytes_of(counter);
 			sum->allocs += READ_ONCE(counter->allocs);
 			sum->frees += READ_ONCE(counter->frees);
 		}

@@ -12,6 +12,7 @@
 CONTROL=$DEBUGFS/codetag/control
 GUARDS=$DEBUGFS/codetag/guards
 PARAMETERS=/sys/module/codetag_guarded/parameters
+TRACING=/sys/kernel/tracing
 INTERVAL=/sys/module/kfence/parameters/sample_interval
 
 # taken COMMAND NUMBER: run a command of the module, and print how many objects KFENCE held
@@ -51,7 +52,7 @@ fi
 # A kernel that samples has a pool already.
 interval=$(cat $INTERVAL)
 [ "$interval" = 0 ] || echo 0 >$INTERVAL
-plan 68
+plan 69
 
 equal "a bad rate" "Invalid argument" "$(refused 'func x guard rate=0')"
 equal "a bad word" "Invalid argument" "$(refused 'func x guard=on')"
@@ -118,6 +119,18 @@ unmaps=
 page=$PAGE
 equal "they are charged to the guards" $((20 * page)) "$(kept)"
 audited "audit while pages are kept"
+# Each has two frees in a trace, so it has two allocations there.
+if { mounted $TRACING || mount -t tracefs tracefs $TRACING; } 2>/dev/null && [ -e $TRACING/events/kmem ]; then
+	echo >$TRACING/trace
+	echo 1 >$TRACING/events/kmem/mm_page_alloc/enable
+	taken pages 20 >/dev/null
+	echo 0 >$TRACING/events/kmem/mm_page_alloc/enable
+	got=$(grep -c 'mm_page_alloc: .* order=[01] .*gfp_flags=none' $TRACING/trace)
+	[ "$got" -ge 20 ]
+	check "an event for each allocation that is kept" $? "$got"
+else
+	skip "an event for each allocation that is kept" "no trace events"
+fi
 echo 'func suspect_pages guard rate=10' >$CONTROL
 taken pages_late 100 >/dev/null
 equal "every tenth allocation of pages" "100 10 0 10 armed" "$(counts suspect_pages)"
