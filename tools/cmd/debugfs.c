@@ -182,6 +182,18 @@ bool debugfs_read_sites(const struct debugfs_dir *dir, char **text, size_t *len)
 	return good;
 }
 
+bool debugfs_read_applied(const struct debugfs_dir *dir, struct applied *applied)
+{
+	char *path = debugfs_path(dir, "applied"), *text;
+	size_t len;
+	bool good = input_read(path, &text, &len);
+
+	if (good)
+		applied_parse(applied, text, len);
+	free(path);
+	return good;
+}
+
 bool debugfs_read_enabled(const struct debugfs_dir *dir, bool *enabled)
 {
 	char *path = debugfs_path(dir, "stats");

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 
 #include "output.h"
+#include "read/control.h"
 
 #define DEBUGFS_DIR "/sys/kernel/debug/codetag"
 
@@ -77,6 +78,9 @@ bool debugfs_read(const struct debugfs_dir *dir, const char *name, char **text,
  * and "sites" has the same list. Prints no message; errno is that of "control".
  */
 bool debugfs_read_sites(const struct debugfs_dir *dir, char **text, size_t *len);
+
+/* Reads the queries that were applied last; false, without a message, if the kernel does not list them. */
+bool debugfs_read_applied(const struct debugfs_dir *dir, struct applied *applied);
 
 /* Whether the profiler as a whole is on; false if that is not known. */
 bool debugfs_read_enabled(const struct debugfs_dir *dir, bool *enabled);

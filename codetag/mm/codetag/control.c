@@ -19,6 +19,7 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/uaccess.h>
+#include "applied.h"
 #include "change.h"
 #include "guards.h"
 #include "helpers.h"
@@ -184,6 +185,17 @@ static void make_queries(struct list_head *queries, struct list_head *plans)
 	}
 }
 
+static void note_queries(const struct list_head *queries, const char *source)
+{
+	const struct control_query *q;
+
+	list_for_each_entry(q, queries, change.list) {
+		codetag_applied(source + q->change.query.start,
+				q->change.query.end - q->change.query.start);
+		codetag_rest(CODETAG_REMEMBERED_MAX);
+	}
+}
+
 /* Plan the changes, and make them if that is wanted. The caller frees the plans. */
 static int plan_queries(struct list_head *queries, struct list_head *plans, const char *source,
 			bool make)
@@ -220,8 +232,10 @@ static int run_queries(char *text, const char *source, size_t len)
 		codetag_changes_free(&plans);
 	}
 	ret = ret ?: plan_queries(&queries, &plans, source, true);
-	if (!ret)
+	if (!ret) {
 		codetag_change_switch();
+		note_queries(&queries, source);
+	}
 	mutex_unlock(&codetag_query_mutex);
 
 free:

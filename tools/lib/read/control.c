@@ -236,14 +236,19 @@ void armed_sites_free(struct armed_sites *sites)
 	*sites = (struct armed_sites){ 0 };
 }
 
+static bool printable(const char *line, size_t len)
+{
+	for (size_t i = 0; i < len; i++)
+		if (((unsigned char)line[i] < ' ' && line[i] != '\t') || line[i] == 0x7f)
+			return false;
+	return true;
+}
+
 static bool parse_remembered(struct remembered_query *query, char *line, size_t len)
 {
 	const char *s = line;
 
-	for (size_t i = 0; i < len; i++)
-		if (((unsigned char)line[i] < ' ' && line[i] != '\t') || line[i] == 0x7f)
-			return false;
-	if (!number_read(&s, &query->number) || query->number < 0 ||
+	if (!printable(line, len) || !number_read(&s, &query->number) || query->number < 0 ||
 	    strncmp(s, ": ", 2))
 		return false;
 	query->query = s + 2;
@@ -276,4 +281,54 @@ void remembered_free(struct remembered *remembered)
 	free(remembered->query);
 	free(remembered->text);
 	*remembered = (struct remembered){ 0 };
+}
+
+/* "SECONDS PID TASK QUERY" */
+static bool parse_applied(struct applied_query *query, char *line, size_t len)
+{
+	const char *s = line;
+	char *end;
+
+	if (!printable(line, len) || !number_read(&s, &query->seconds) || *s++ != ' ' ||
+	    !number_read(&s, &query->pid) || *s++ != ' ')
+		return false;
+	end = strchr(s, ' ');
+	if (!end || end == s || query->seconds < 0 || query->pid < 0)
+		return false;
+	*end = '\0';
+	query->task = s;
+	query->query = end + 1;
+	return true;
+}
+
+void applied_parse(struct applied *applied, char *text, size_t len)
+{
+	static const char forgotten[] = "# forgotten: ";
+	char *at = text, *line;
+	size_t line_len;
+	bool complete;
+
+	*applied = (struct applied){ .text = text };
+	while ((line = input_line(&at, text + len, &line_len, &complete))) {
+		struct applied_query query;
+		const char *s = line + sizeof(forgotten) - 1;
+
+		if (!strncmp(line, forgotten, sizeof(forgotten) - 1) && number_read(&s, &applied->forgotten))
+			continue;
+		if (!line_len || *line == '#')
+			continue;
+		if (!parse_applied(&query, line, line_len)) {
+			applied->bad.count++;
+			continue;
+		}
+		GROW(applied->query, applied->count, applied->room);
+		applied->query[applied->count++] = query;
+	}
+}
+
+void applied_free(struct applied *applied)
+{
+	free(applied->query);
+	free(applied->text);
+	*applied = (struct applied){ 0 };
 }

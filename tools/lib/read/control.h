@@ -99,4 +99,22 @@ struct remembered {
 void remembered_parse(struct remembered *remembered, char *text, size_t len);
 void remembered_free(struct remembered *remembered);
 
+/* A query that was applied @seconds after boot. Unusual bytes in the name of its task are octal. */
+struct applied_query {
+	int64_t seconds, pid;
+	const char *task, *query;
+};
+
+/* The last of them, and how many the kernel has forgotten. */
+struct applied {
+	struct applied_query *query;
+	size_t count, room;
+	int64_t forgotten;
+	struct bad_lines bad;
+	char *text;
+};
+
+void applied_parse(struct applied *applied, char *text, size_t len);
+void applied_free(struct applied *applied);
+
 #endif

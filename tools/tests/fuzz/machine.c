@@ -19,6 +19,7 @@ static void read_control(const uint8_t *data, size_t size)
 {
 	struct armed_sites armed;
 	struct remembered remembered;
+	struct applied applied;
 	struct control control;
 	struct text text = { 0 };
 
@@ -35,6 +36,8 @@ static void read_control(const uint8_t *data, size_t size)
 	armed_sites_free(&armed);
 	remembered_parse(&remembered, copy(data, size), size);
 	remembered_free(&remembered);
+	applied_parse(&applied, copy(data, size), size);
+	applied_free(&applied);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -9,6 +9,7 @@
 
 CONTROL=$DEBUGFS/codetag/control
 QUERIES=$DEBUGFS/codetag/queries
+APPLIED=$DEBUGFS/codetag/applied
 
 # ask QUERY...: write them at once; an error message is in $out
 ask()
@@ -55,7 +56,7 @@ site()
 
 driver
 [ -e $CONTROL ] || { unload codetag_test; skip_all "no $CONTROL"; }
-plan 102
+plan 105
 
 equal "modes" "-rw------- -rw-------" \
 	"$(ls -l $CONTROL $QUERIES | awk '{ print $1 }' | xargs)"
@@ -448,6 +449,25 @@ check "more than 64 KiB are refused" $? "$out"
 ask 'module one_more -p'
 check "a short one is not" $? "$out"
 echo "remove all" >$QUERIES
+
+# The last queries, each once, with the time and the task; and no more of them than the file can hold.
+ask 'func hold_kmalloc -p'
+ask 'func hold_kmalloc +p'
+echo 'func hold_kmalloc -p' >$CONTROL
+! ask 'func there_is_no_such_function -p'
+equal "queries are listed as they were applied" "func hold_kmalloc +p func hold_kmalloc -p" \
+	"$(tail -n 2 $APPLIED | cut -d' ' -f4- | paste -s -d' ')"
+now=$(cut -d. -f1 /proc/uptime)
+tail -n 1 $APPLIED | {
+	read -r seconds pid task rest
+	[ "$seconds" -le "$now" ] && [ "$seconds" -ge $((now - 60)) ] && [ "$pid" = $$ ] &&
+		[ "$task" = "$(cat /proc/$$/comm)" ]
+}
+check "with the time and the task" $? "$(tail -n 1 $APPLIED), now $now, $$"
+awk '/^# forgotten: [1-9]/ { forgotten = 1 } !/^#/ { n++; sub(/^[^ ]* [^ ]* [^ ]* /, ""); bytes += length($0) }
+	END { exit !(forgotten && n > 2 && n <= 256 && bytes <= 16384) }' $APPLIED
+check "and no more than there is room for" $? "$(grep -c . $APPLIED) lines, $(wc -c <$APPLIED) bytes"
+ask 'func hold_kmalloc +p'
 
 # Two writers of the same sites, many queries each. A write is atomic: in the end all sites have the
 # state of one writer, the last one. A slow machine takes longer for enough rounds.

@@ -12,7 +12,7 @@ lock=/sys/kernel/security/lockdown
 mounted /sys/kernel/security || mount -t securityfs securityfs /sys/kernel/security 2>/dev/null
 [ -w $lock ] || { cleanup; skip_all "no lockdown"; }
 dir=$DEBUGFS/codetag
-plan 58
+plan 60
 
 # says NAME COMMAND...: it fails, and names lockdown
 says()
@@ -40,7 +40,7 @@ trap 'kill %1 2>/dev/null' EXIT
 for mode in integrity confidentiality; do
 	echo $mode >$lock
 	for file in $ALLOCINFO "$dir/contexts" "$dir/sites" "$dir/faults" "$dir/stats" \
-		"$dir/activity" "$dir/boot"; do
+		"$dir/activity" "$dir/applied" "$dir/boot"; do
 		cat "$file" >/dev/null 2>&1
 		check "$mode: ${file##*/} is read" $?
 	done
