@@ -303,13 +303,19 @@ static __always_inline bool codetag_slab_alloc_split(struct kmem_cache *s, struc
 
 #endif
 
-/* Charge a new object, not KFENCE's, to the current call site. */
-static __always_inline void codetag_slab_alloc(struct kmem_cache *s, gfp_t gfp, void *object,
-					       size_t size)
-{
-	if (unlikely(!__codetag_slab_alloc_fast(s, NULL, CODETAG_SLAB_UNKNOWN, object)))
-		codetag_slab_alloc_slow(s, gfp, object, size);
-}
+/*
+ * Charge a new object, not KFENCE's, to the current call site. A macro: the size is evaluated
+ * only where it is needed, which gcc would do before the static branch.
+ */
+#define codetag_slab_alloc(s, gfp, object, size)				\
+({										\
+	struct kmem_cache *_cache = (s);					\
+	void *_object = (object);						\
+										\
+	if (unlikely(!__codetag_slab_alloc_fast(_cache, NULL,			\
+						CODETAG_SLAB_UNKNOWN, _object))) \
+		codetag_slab_alloc_slow(_cache, gfp, _object, size);		\
+})
 
 /* Charge new objects, some of which may be KFENCE's, to the current call site. */
 static __always_inline void codetag_slab_alloc_bulk(struct kmem_cache *s, gfp_t gfp,
