@@ -34,7 +34,8 @@
  * @passed:	objects of the site that were allocated and that KFENCE could hold, and
  *		allocations of pages that were freed
  * @guarded:	objects that KFENCE took, and allocations of pages that were kept
- * @missed:	those for which there was no room, or KFENCE was disabled by a warning
+ * @missed:	those for which there was no room, pages that can never be kept, and
+ *		objects while KFENCE was disabled by a warning
  *
  * The counts are atomic. The other members do not change.
  */
