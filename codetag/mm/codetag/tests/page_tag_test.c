@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Tests of the page references, on whichever store the kernel uses.
+ * Tests of the page ids, on whichever store the kernel uses.
  */
 #include <kunit/test.h>
 #include <linux/gfp.h>
