@@ -24,7 +24,11 @@ static const struct command {
 	{ "top", cmd_top, "the call sites that hold the most memory" },
 	{ "report", cmd_report, "one snapshot: filtered, grouped, sorted" },
 	{ "diff", cmd_diff, "growth between two snapshots" },
-	{ "export", cmd_export, "for flame graphs, pprof, speedscope, Prometheus, CSV, JSON" },
+	{ "export", cmd_export, "for flame graphs, pprof, speedscope, Prometheus, CSV, JSON"
+#ifdef HAVE_SQLITE
+	  ", SQLite"
+#endif
+	},
 	{ "merge", cmd_merge, "many hosts: sums, medians, the largest and the outliers" },
 	{ "leaks", cmd_leaks, "call sites that grow steadily, and why that is suspicious" },
 #ifdef HAVE_SQLITE
@@ -46,12 +50,12 @@ static const struct command {
 	{ "contexts", cmd_contexts, "memory of split call sites, by stack, age, size, task …" },
 	{ "fault", cmd_fault, "make allocations of chosen call sites fail" },
 	{ "guard", cmd_guard, "find wrong accesses to objects of chosen call sites" },
-	{ "sweep", cmd_sweep, "let each allocation of a command fail, and see what comes of it" },
+	{ "sweep", cmd_sweep, "fail each allocation of a command once, and report leaks, hangs and crashes" },
 	{ "remembered", cmd_remembered, "the queries that wait for modules" },
 	{ "reset", cmd_reset, "put back all that enable, disable, split, fault, guard and trace have changed" },
 	{ "stats", cmd_stats, "the profiler's own state, limits and cost" },
 	{ "audit", cmd_audit, "let the kernel recount every page and object" },
-	{ "whose", cmd_whose, "the object at an address, and its line" },
+	{ "whose", cmd_whose, "the object at an address, and its call site" },
 	{ "census", cmd_census, "all memory by node, zone, order, cache, control group …" },
 	{ "graph", cmd_graph, "the memory that each object of an image keeps" },
 	{ "holders", cmd_holders, "which memory of an image points to objects" },

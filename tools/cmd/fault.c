@@ -10,7 +10,7 @@
 static const struct argp_option options[] = {
 	{ "off", ARMED_OFF, NULL, 0, "Remove the faults of the chosen call sites", 1 },
 	{ "list", ARMED_LIST, NULL, 0,
-	  "List the faults there are and were, and how often they struck", 1 },
+	  "List the faults there are and were, and how many allocations each made fail", 1 },
 	{ "csv", ARMED_CSV, NULL, 0, "With --list: write CSV", 1 },
 	{ "probability", ARMED_SETTING, "PERCENT", 0,
 	  "Percentage of the remaining allocations that fail (default: 100)", 2 },

@@ -89,8 +89,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 static const struct argp argp = {
 	options, parse, "[QUERY…|ADDRESS…]",
 	"Tells what holds the memory in an image: how much would be free without the objects of "
-	"each call site, module, stack and other root, because all pointers to it go through "
-	"these. With QUERY, or the ADDRESS of an object (16 hexadecimal digits), it lists by call "
+	"each call site, module, stack and other root. That is the memory that no other pointers "
+	"lead to. With QUERY, or the ADDRESS of an object (16 hexadecimal digits), it lists by call "
 	"site what would be free without the chosen objects, all together. In a "
 	"flame graph, each holder is above the memory that it holds. Slab pages and percpu chunks do "
 	"not count: the objects in them do."

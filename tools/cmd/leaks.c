@@ -37,7 +37,7 @@ static const struct argp_option options[] = {
 	{ "min-rate", KEY_MIN_RATE, "SIZE", 0,
 	  "Suspect only growth by SIZE a minute or more", 0 },
 	{ "stacks", KEY_STACKS, NULL, 0,
-	  "Split the growing call sites of this machine by stack and age for a while. Then list "
+	  "Split the growing call sites of this machine by stack, age and task for a while. Then list "
 	  "the callers that hold memory that is old and grows", 0 },
 	{ "for", KEY_FOR, "TIME", 0,
 	  "Stacks: how long, such as 90 (seconds, the default), 5m or 2h", 0 },
@@ -192,7 +192,7 @@ static const struct argp argp = {
 	"--drop tests it: a suspect that goes is no suspect any more, and a cache that stays "
 	"becomes one. Slab pages and the profiler's own memory are left out.\n\n"
 	"--stacks first looks for the call sites that grow, for a sixth of the time, unless QUERY "
-	"chooses few of them. Then it splits them by stack and age. In the end, also when it is "
+	"chooses few of them. Then it splits them by stack, age and task. In the end, also when it is "
 	"interrupted, it restores them. Memory is old if it was allocated two or more of 15 "
 	"intervals ago. The kernel needs CONFIG_CODETAG_CONTEXTS. Of a recording, --stacks takes "
 	"the call sites that were split by stack and age meanwhile.\n\n"

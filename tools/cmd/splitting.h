@@ -25,8 +25,8 @@ enum left { LEFT_NOTHING, LEFT_PUT_BACK, LEFT_RUNNING, LEFT_FAILED };
 enum left splitting_restore(const struct debugfs_dir *dir);
 
 /*
- * Splits @control's sites by stack and age, in intervals of @seconds. Sites that are already
- * split by these stay as they are. Returns false after a message, when nothing is changed.
+ * Splits @control's sites by stack, age and task, in intervals of @seconds. Sites that are already
+ * split by stack and age stay as they are. Returns false after a message, when nothing is changed.
  * After that they are restored however the program ends; after SIGKILL by splitting_restore().
  */
 bool splitting_begin(struct splitting *splitting, const struct debugfs_dir *dir,

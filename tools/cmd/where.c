@@ -56,8 +56,8 @@ static const struct argp_option options[] = {
 	{ "recount", KEY_RECOUNT, NULL, 0, "Count the charged pages even with more than 64 GiB of "
 	  "memory. All CPUs stop for some milliseconds per 64 MiB. Up to 64 GiB this is the "
 	  "default, for root on a codetag kernel", 1 },
-	{ "no-recount", KEY_NO_RECOUNT, NULL, 0, "Do not let the kernel count the charged pages: "
-	  "unaccounted memory is then an upper limit", 1 },
+	{ "no-recount", KEY_NO_RECOUNT, NULL, 0, "Do not let the kernel count the charged pages, which "
+	  "stops all CPUs: unaccounted memory is then an upper limit", 1 },
 	{ "pss", KEY_PSS, NULL, 0, "Processes with their share of all they have mapped (PSS), not with "
 	  "their anonymous memory; takes longer", 1 },
 	IMAGE_OPTION,
