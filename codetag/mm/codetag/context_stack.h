@@ -151,28 +151,30 @@ static __always_inline unsigned long codetag_frame_entry(unsigned long at)
  */
 static __always_inline bool codetag_frame_up(struct codetag_frame *frame, unsigned long code)
 {
-	unsigned long at = frame->at, entry_at;
+	unsigned long at = frame->at;
 
 	if (unlikely(!codetag_code_size(code)))
 		return false;
 #ifdef CODETAG_FRAMES_SIZED
 	at += codetag_code_size(code) * sizeof(long);
-	entry_at = at - sizeof(long);
 #else
 	at = READ_ONCE_NOCHECK(*(unsigned long *)at);
-	entry_at = at + sizeof(long);
 	if (unlikely(at <= frame->at || at % sizeof(long)))
 		return false;
 #endif
 	/*
-	 * Stay on the stack of a task, which is aligned to its size. Those of interrupts need
-	 * not be: there this leaves more to the unwinder. Sizes and links alone never lead out
-	 * of a stack.
+	 * Stay on the stack of a task, which is aligned to its size and has registers at its
+	 * end. Those of interrupts need not be: there this leaves more to the unwinder. Sizes
+	 * and links alone never lead out of a stack.
 	 */
-	if (unlikely((entry_at ^ frame->at) & ~(THREAD_SIZE - 1UL)))
+	if (unlikely((at ^ frame->at) & ~(THREAD_SIZE - 1UL)))
 		return false;
 	frame->at = at;
-	frame->entry = codetag_frame_entry(entry_at);
+#ifdef CODETAG_FRAMES_SIZED
+	frame->entry = codetag_frame_entry(at - sizeof(long));
+#else
+	frame->entry = codetag_frame_entry(at + sizeof(long));
+#endif
 	return true;
 }
 
@@ -197,11 +199,11 @@ static __always_inline u64 codetag_caller_value(const struct codetag_site *site)
 #endif
 		.entry = codetag_frame_entry(own + sizeof(long)),
 	};
-	unsigned int call = CODETAG_SITE_CALLS, i;
 	unsigned long code;
+	unsigned int call;
 
-	/* Up to the call of the site */
-	for (i = 0; i <= CODETAG_STACK_INNER; i++) {
+	/* Up to the call of the site; the stack ends both loops */
+	for (;;) {
 		code = codetag_code_known(frame.entry);
 		if (likely(code & CODETAG_CODE_CALL)) {
 			call = codetag_call_index(site, frame.entry);
@@ -211,11 +213,9 @@ static __always_inline u64 codetag_caller_value(const struct codetag_site *site)
 		if (!codetag_frame_up(&frame, code))
 			return 0;
 	}
-	if (unlikely(call == CODETAG_SITE_CALLS))
-		return 0;
 
 	/* From there to the first function that is no helper */
-	for (i = 0; i < CODETAG_DEPTH_MAX && codetag_frame_up(&frame, code); i++) {
+	while (codetag_frame_up(&frame, code)) {
 		code = codetag_code_known(frame.entry);
 		if (likely(code && !(code & CODETAG_CODE_HELPER)))
 			return codetag_lookup_caller(call, frame.entry);

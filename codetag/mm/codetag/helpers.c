@@ -128,7 +128,7 @@ static unsigned long frame_size(unsigned long entry)
 /* The place for a return address that nothing is known of; with codetag_context_lock held. */
 static unsigned long *place_of(unsigned long entry)
 {
-	unsigned long *set = codetag_code_table[hash_long(entry, CODETAG_CODE_BITS)];
+	unsigned long *set = codetag_code_table[codetag_code_hash(entry)];
 	static unsigned int victim;
 	unsigned int i;
 
@@ -164,7 +164,7 @@ static noinline unsigned long learn_code(unsigned long entry, unsigned long know
  */
 unsigned long codetag_code_search(unsigned long entry)
 {
-	const unsigned long *set = codetag_code_table[hash_long(entry, CODETAG_CODE_BITS)];
+	const unsigned long *set = codetag_code_table[codetag_code_hash(entry)];
 	unsigned long code;
 	unsigned int i;
 

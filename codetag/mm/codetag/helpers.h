@@ -8,7 +8,6 @@
 
 #include <linux/bits.h>
 #include <linux/compiler.h>
-#include <linux/hash.h>
 #include <linux/types.h>
 
 /*
@@ -50,6 +49,12 @@ static __always_inline bool codetag_code_is_at(unsigned long code, unsigned long
 	return !((code ^ entry) << CODETAG_CODE_OTHER_BITS);
 }
 
+/* Return addresses are as good as random below the size of a page, but on arm64 for two bits. */
+static __always_inline unsigned int codetag_code_hash(unsigned long entry)
+{
+	return entry >> 2 & (BIT(CODETAG_CODE_BITS) - 1);
+}
+
 unsigned long codetag_code_search(unsigned long entry);
 
 /**
@@ -61,7 +66,7 @@ unsigned long codetag_code_search(unsigned long entry);
  */
 static __always_inline unsigned long codetag_code_known(unsigned long entry)
 {
-	unsigned long code = READ_ONCE(codetag_code_table[hash_long(entry, CODETAG_CODE_BITS)][0]);
+	unsigned long code = READ_ONCE(codetag_code_table[codetag_code_hash(entry)][0]);
 
 	return likely(codetag_code_is_at(code, entry)) ? code : codetag_code_search(entry);
 }
