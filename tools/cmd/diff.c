@@ -372,7 +372,7 @@ static bool find_activity(struct diff *diff, struct snapshot *from, struct snaps
 
 	diff->seconds = newer ? (double)(to->time - from->time) / 1000 : diff->live;
 	if (!newer)
-		activity_between(&to->info, &from->info, false);
+		activity_between(&to->info, &from->info, ACTIVITY_LIVE);
 	if (!newer || source_since(selection->path, newer, &to->info) ||
 	    !selection_wants_activity(selection))
 		return true;

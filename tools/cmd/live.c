@@ -210,7 +210,8 @@ static void take(struct live *live, int step)
 	forget_before(live);
 	live->before = live->now;
 	live->now = next;
-	activity_between(&live->now.info, &live->before.info, step < 0);
+	activity_between(&live->now.info, &live->before.info, !live->from->recorded ? ACTIVITY_LIVE :
+			 step < 0 ? ACTIVITY_BACKWARDS : ACTIVITY_RECORDED);
 	if (live->now.info.bad.count || live->now.info.bad.cut)
 		set_message(live, "some lines were not understood and are not shown");
 	regroup(live);

@@ -85,6 +85,9 @@ void show_activity_time(const struct groups *groups, const struct selection *sel
 		printf("allocations and frees of %.1f s\n", groups->seconds);
 	else
 		puts("allocations and frees since boot, or since the module was loaded, modulo 2^32");
+	if (groups->recent.restarts)
+		printf("counted from 0 again, because the module was loaded again or the machine booted: %zu\n",
+		       groups->recent.restarts);
 }
 
 void show_summary(const struct groups *groups, const struct allocinfo *info,

@@ -123,7 +123,7 @@ static bool read_once(const struct top *top, struct snapshot *snapshot, struct g
 	}
 	good = selection_snapshot(snapshot, selection);
 	if (good) {
-		activity_between(&snapshot->info, &before.info, false);
+		activity_between(&snapshot->info, &before.info, ACTIVITY_LIVE);
 		selection_group(selection, snapshot, groups);
 		groups->seconds = seconds;
 	}

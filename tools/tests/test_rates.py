@@ -95,6 +95,83 @@ def append_to(db):
     return ["--append"] if db.exists() else []
 
 
+MODULE = "m.c:2 [m] func:g"
+GONE = MODULE + " unloaded:yes"
+
+
+def record_counts(path, *snapshots):
+    """Record snapshots of (allocations, frees, line); returns the recording."""
+    db, allocinfo, activity = (path / name for name in ("counts.db", "allocinfo", "activity"))
+    db.unlink(missing_ok=True)
+    for rows in snapshots:
+        allocinfo.write_text("allocinfo - version: 2.0\n0 0 x.c:1 func:x\n" + "".join(
+            f"{allocs - frees} {allocs - frees} {tag}\n" for allocs, frees, tag in rows))
+        activity.write_text("# activity - version: 1.0\n0 0 0 x.c:1 func:x\n" + "".join(
+            f"{allocs} {frees} 0 {tag}\n" for allocs, frees, tag in rows))
+        codetag("record -q -c 1 -o", db, *append_to(db), "--allocinfo", allocinfo, "--activity", activity)
+    return db
+
+
+@needs_feature("sqlite3")
+@named("rates/unloaded")
+def test_unloaded(work):
+    """Each row keeps its history when that of an unloaded module vanishes, or when one is added."""
+    def counted(*snapshots):
+        db = record_counts(work, *snapshots)
+        row = codetag("diff --json -a -s allocs", db, "module m").json()["rows"][0]
+        return row["allocs_recent"], row["frees_recent"]
+
+    loaded, reloaded, ended = [(1000, 990, MODULE)], [(1000, 990, GONE), (100, 100, MODULE)], [(110, 105, MODULE)]
+    assert counted(reloaded, ended) == (10, 5)
+    assert counted(loaded, reloaded, ended) == (110, 105)
+    # The new row has the number of another one that is gone.
+    assert counted(reloaded, ended, [(111, 105, GONE), (7, 3, MODULE)]) == (18, 8)
+    assert counted(loaded, [(1000, 995, GONE)], [(1000, 996, GONE), (30, 20, MODULE)]) == (30, 26)
+    # It was loaded after the first snapshot, and is unloaded in the last one.
+    assert counted([], [(30, 20, MODULE)], [(30, 25, GONE)]) == (30, 25)
+    again = codetag("diff -s allocs", record_counts(work, loaded, [(9, 4, MODULE)]))
+    shows(again, "counted from 0 again, because the module was loaded again or the machine booted: 1")
+
+
+@needs_feature("sqlite3")
+@named("rates/unloaded-series")
+def test_unloaded_series(work):
+    """The history of a row in a series is that of one row, too."""
+    db = record_counts(work, [(1000, 990, GONE), (100, 80, MODULE)], [(100, 80, MODULE)], [(100, 80, GONE), (9, 4, MODULE)])
+    rows = sql(db, "SELECT name, snapshot, bytes FROM row JOIN site ON site = id WHERE module = 'm' ORDER BY id, snapshot")
+    assert rows == [(MODULE, 1, 10), (MODULE, 2, None), (MODULE, 3, 5),
+                    (MODULE + " #2", 1, 20), (MODULE + " #2", 3, 20)]
+
+
+def write_activity(path, counts):
+    """An activity file with all rows of V1, and these numbers of some"""
+    tags = [line.split(None, 2)[2].strip() for line in V1.read_text().splitlines()[2:]]
+    assert set(counts) <= set(tags)
+    path.write_text("# activity - version: 1.0\n" + "".join(
+        "{} {} 0 {}\n".format(*counts.pop(tag, (0, 0)), tag) for tag in tags))
+
+
+@needs_feature("sqlite3")
+@named("rates/far")
+def test_far(work, on_machine):
+    """More than 2^31 allocations between two readings are no restart, also if the number wraps around.
+    If the boot is not known, a number that is less than before begins again from 0."""
+    activity, site = work / "activity", "mm/slub.c:2325 func:alloc_slab_page"
+    for first, second, grown in (100, 4000000000, 3999999900), (3000000000, 2000000000, 3294967296):
+        db = work / f"{first}.db"
+        for allocs in first, second:
+            write_activity(activity, {site: (allocs, 0)})
+            on_machine("record -q -c 1 -o", db, *append_to(db), "--activity", activity, switch=1)
+        diff = codetag("diff --raw -o allocs_recent,name -s allocs", db)
+        shows(diff, f"{grown}  {site}")
+        assert "counted from 0 again" not in diff.out
+    plain = record_counts(work, [(100, 0, "a.c:1 func:f")], [(4000000000, 0, "a.c:1 func:f")], [(7, 0, "a.c:1 func:f")])
+    shows(codetag("diff -o allocs_recent,name -s allocs -N", f"{plain}@1", f"{plain}@2"), "3999999900  a.c:1 func:f")
+    unknown = record_counts(work, [(300, 0, "a.c:1 func:f")], [(200, 0, "a.c:1 func:f")])
+    shows(codetag("diff -o allocs_recent,name -s allocs", unknown), "   200  a.c:1 func:f",
+          "counted from 0 again, because the module was loaded again or the machine booted: 1")
+
+
 @needs_feature("sqlite3")
 @named("rates/wraps")
 def test_wraps(work):
@@ -102,7 +179,8 @@ def test_wraps(work):
     db, allocinfo, activity = (work / name for name in ("wraps.db", "allocinfo", "activity"))
     allocinfo.write_text("allocinfo - version: 1.0\n64 1 a.c:1 func:f\n0 0 b.c:1 func:g\n")
     for step in range(6):
-        activity.write_text(f"# activity - version: 1.0\n{step * 2000000000 % 2 ** 32} 0 0 a.c:1 func:f\n")
+        activity.write_text(f"# activity - version: 1.0\n{step * 2000000000 % 2 ** 32} 0 0 a.c:1 func:f\n"
+                            "0 0 0 b.c:1 func:g\n")
         codetag("record -q -c 1 -o", db, *append_to(db), "--allocinfo", allocinfo, "--activity", activity)
     shows(codetag("diff -o allocs_recent,name -s allocs -N", db), "10000000000  a.c:1 func:f")
     part = codetag("diff -o allocs_recent,name -s allocs -N", f"{db}@2", f"{db}@4")
@@ -118,7 +196,7 @@ def test_boot(work, on_machine):
     for before in 60, 3900000000, 100:
         db = work / f"{before}.db"
         for boot, allocs in ("11d32da5", before), ("11d32da6", 100):
-            activity.write_text(f"# activity - version: 1.0\n{allocs} 5 0 {INODE}\n")
+            write_activity(activity, {INODE: (allocs, 5)})
             on_machine("record -q -c 1 -o", db, *append_to(db), "--activity", activity, switch=1, boot=boot)
         shows(codetag("diff -o allocs_recent,frees_recent,name -s allocs -N", db), f"100  5  {INODE}")
 

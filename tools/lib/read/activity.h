@@ -32,21 +32,43 @@ bool activity_parse(struct allocinfo *info, char *text, size_t len, const char *
 bool activity_known(const struct allocinfo *info);
 bool activity_recent_known(const struct allocinfo *info);
 
+#define ACTIVITY_NO_ROW SIZE_MAX
+
+/*
+ * Sets row[i] to the row of @before that is the row now[i] of the same call site, ACTIVITY_NO_ROW
+ * if it is new. A module that is loaded again has its rows beside those of its unloaded self, which
+ * vanish when their memory is freed. An unloaded module allocates no more, which tells its rows.
+ */
+void activity_match(const struct site *const *now, size_t count, const struct site *const *before,
+		    size_t count_before, size_t *row);
+
+enum activity_row {
+	ROW_STAYS,		/* counts on as long as the machine is up */
+	ROW_CAN_RESTART,	/* of a module, or the machine can have booted */
+	ROW_UNLOADED,
+};
+
+/* @one_boot: both readings are known to be of one boot. */
+enum activity_row activity_row(const struct site *site, bool one_boot);
+
 /*
  * Allocations and frees between two readings of a row. @before is NULL if it is a new row.
  *
- * A number may wrap around between them, if it grows by less than 2^31. One that seems to have
- * grown by 2^31 or more has begun again from 0: the module was loaded again. Only in a row of an unloaded module, which
+ * They are right modulo 2^32. If a row can restart and a number is up to 2^31 less than
+ * before, it began again from 0 and did not wrap around. In a row of an unloaded module, which
  * allocates no more, a number that is not known from before is not counted.
  */
 struct activity activity_step(const struct activity *before, const struct activity *now,
-			      bool unloaded);
+			      enum activity_row kind);
 
-/*
- * Sets the recent activity of the rows of @now, if both are known. @back: @before is the later
- * one.
- */
-void activity_between(struct allocinfo *now, const struct allocinfo *before, bool back);
+enum activity_time {
+	ACTIVITY_LIVE,		/* both were read by this process */
+	ACTIVITY_RECORDED,
+	ACTIVITY_BACKWARDS,	/* recorded, and @before is the later one */
+};
+
+/* Sets the recent activity of the rows of @now, if both are known. */
+void activity_between(struct allocinfo *now, const struct allocinfo *before, enum activity_time time);
 
 void activity_add(struct activity *to, const struct activity *more);
 

@@ -35,6 +35,7 @@ enum site_flag {
 /* Allocations and frees, see read/activity.h. */
 struct activity {
 	int64_t allocs, frees;
+	size_t restarts;	/* rows whose numbers began again from 0 meanwhile */
 	bool known;
 };
 

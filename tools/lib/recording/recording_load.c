@@ -183,6 +183,22 @@ static size_t snapshot_at(const struct recording *rec, int64_t id)
 	return low;
 }
 
+/* Whether the module of row @site was unloaded in snapshot @snapshot. */
+static bool was_unloaded(sqlite3_stmt *s, int64_t site, int64_t snapshot)
+{
+	const char *notes;
+	bool unloaded = false;
+
+	sqlite3_bind_int64(s, 1, site);
+	sqlite3_bind_int64(s, 2, snapshot);
+	if (sqlite3_step(s) == SQLITE_ROW) {
+		notes = database_column(s, 0);
+		unloaded = notes && site_flags(notes) & SITE_UNLOADED;
+	}
+	sqlite3_reset(s);
+	return unloaded;
+}
+
 /*
  * Sets the activity of the rows of @info, whose sites are @id, up to snapshot @to, and the recent
  * activity from snapshot @from on. It is the sum of all steps in between, so a number may wrap
@@ -194,7 +210,7 @@ static bool load_activity(struct recording *rec, size_t from, size_t to, struct 
 	int64_t start = rec->snapshot[from].id, last_site = INT64_MIN;
 	struct activity before = { 0 };
 	bool any = false;
-	sqlite3_stmt *s;
+	sqlite3_stmt *s, *notes;
 	size_t row = 0, last = 0;
 	int result;
 
@@ -202,19 +218,28 @@ static bool load_activity(struct recording *rec, size_t from, size_t to, struct 
 		return !rec->error;
 	s = store_query(rec, "SELECT site, snapshot, allocs, frees FROM activity WHERE snapshot <= ?"
 			" ORDER BY site, snapshot");
-	if (!s)
+	notes = store_query(rec, "SELECT notes FROM row WHERE site = ? AND snapshot <= ?"
+			    " ORDER BY snapshot DESC LIMIT 1");
+	if (!s || !notes) {
+		sqlite3_finalize(s);
+		sqlite3_finalize(notes);
 		return false;
+	}
 	sqlite3_bind_int64(s, 1, rec->snapshot[to].id);
 	while ((result = sqlite3_step(s)) == SQLITE_ROW) {
 		int64_t site_id = sqlite3_column_int64(s, 0), snapshot = sqlite3_column_int64(s, 1);
 		struct activity now = {
-			(uint32_t)sqlite3_column_int64(s, 2), (uint32_t)sqlite3_column_int64(s, 3),
-			sqlite3_column_type(s, 2) != SQLITE_NULL,
+			.allocs = (uint32_t)sqlite3_column_int64(s, 2),
+			.frees = (uint32_t)sqlite3_column_int64(s, 3),
+			.known = sqlite3_column_type(s, 2) != SQLITE_NULL,
 		}, step = { 0 };
 		size_t at = snapshot_at(rec, snapshot);
+		bool booted = false;
 
-		if (site_id != last_site || rec->snapshot[at].since > last)
+		if (site_id != last_site || rec->snapshot[at].since > last) {
+			booted = site_id == last_site && before.known;
 			before = (struct activity){ 0 };
+		}
 		last_site = site_id;
 		last = at;
 		while (row < info->count && id[row] < site_id)
@@ -225,14 +250,22 @@ static bool load_activity(struct recording *rec, size_t from, size_t to, struct 
 
 			if (now.known && snapshot > start)
 				step = activity_step(before.known ? &before : NULL, &now,
-						     site->flags & SITE_UNLOADED);
+						     site->module || !rec->snapshot[at].boot ? ROW_CAN_RESTART :
+						     ROW_STAYS);
+			if (site->module && (!before.known || step.restarts) &&
+			    was_unloaded(notes, site_id, snapshot))
+				step = (struct activity){ 0 };
+			step.restarts |= booted && step.known;
 			site->all = now;
 			activity_add(&site->recent, &step);
 		}
 		before = now;
 	}
-	for (size_t i = 0; i < info->count; i++)
+	sqlite3_finalize(notes);
+	for (size_t i = 0; i < info->count; i++) {
+		info->site[i].recent.restarts = info->site[i].recent.restarts > 0;
 		info->site[i].recent.known = any && from < to && info->site[i].all.known;
+	}
 	return store_query_end(rec, s, result);
 }
 

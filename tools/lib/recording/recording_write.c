@@ -11,6 +11,7 @@
 #include "base/number.h"
 #include "base/outfile.h"
 #include "model/group.h"
+#include "read/activity.h"
 #include "read/contexts.h"
 
 static struct state *state_of(struct recording *rec, size_t i)
@@ -80,8 +81,9 @@ static bool load_states(struct recording *rec)
 
 		if (site > 0 && site <= (int64_t)rec->sites.count)
 			state_of(rec, (size_t)site - 1)->activity = (struct activity){
-				(uint32_t)sqlite3_column_int64(s, 2), (uint32_t)sqlite3_column_int64(s, 3),
-				sqlite3_column_type(s, 2) != SQLITE_NULL,
+				.allocs = (uint32_t)sqlite3_column_int64(s, 2),
+				.frees = (uint32_t)sqlite3_column_int64(s, 3),
+				.known = sqlite3_column_type(s, 2) != SQLITE_NULL,
 			};
 	}
 	if (!store_query_end(rec, s, result))
@@ -228,16 +230,16 @@ static bool same_text(const char *a, const char *b)
 	return a == b || (a && b && !strcmp(a, b));
 }
 
-static bool add_site(struct recording *rec, size_t i, const struct group *group)
+static bool add_site(struct recording *rec, size_t i, const struct site *site)
 {
 	sqlite3_stmt *s = rec->statement[ADD_SITE];
 
 	sqlite3_bind_int64(s, 1, (int64_t)i + 1);
-	store_bind_text(s, 2, group->name);
-	store_bind_text(s, 3, group->site->file);
-	sqlite3_bind_int64(s, 4, group->site->line);
-	store_bind_text(s, 5, group->site->module);
-	store_bind_text(s, 6, group->site->func);
+	store_bind_text(s, 2, rec->sites.entry[i].key);
+	store_bind_text(s, 3, site->file);
+	sqlite3_bind_int64(s, 4, site->line);
+	store_bind_text(s, 5, site->module);
+	store_bind_text(s, 6, site->func);
 	return store_step(rec, ADD_SITE);
 }
 
@@ -275,26 +277,117 @@ static bool add_activity(struct recording *rec, size_t i, int64_t snapshot, cons
 	return store_step(rec, ADD_ACTIVITY);
 }
 
+/* The name of the @k-th row of a call site, whose first row has the name @site */
+static void row_name(struct text *name, const char *site, size_t k)
+{
+	text_clear(name);
+	text_puts(name, site);
+	if (k > 1)
+		text_printf(name, " #%zu", k);
+}
+
+/* The numbers in @names of the rows of a call site, from its first row on; returns how many. */
+static size_t find_rows(const struct strmap *names, const char *site, size_t **row)
+{
+	struct text name = { 0 };
+	size_t count = 0, room = 0, i;
+
+	*row = NULL;
+	for (;;) {
+		row_name(&name, site, count + 1);
+		i = strmap_find(names, name.s, name.len);
+		if (i == STRMAP_NONE)
+			break;
+		GROW((*row), count, room);
+		(*row)[count++] = i;
+	}
+	text_free(&name);
+	return count;
+}
+
+/*
+ * Sets the number of each row of one call site of a module. A row keeps the number that it had in
+ * the last snapshot, although the k-th row is another one once a row of an unloaded module has
+ * vanished. A new row gets a number that the last snapshot did not have.
+ */
+static void number_site(struct recording *rec, const struct groups *groups, const char *name, size_t *number)
+{
+	size_t *now_row, *known, count = find_rows(&groups->names, name, &now_row);
+	size_t all = find_rows(&rec->sites, name, &known), olds = 0, k = 0;
+	const struct site **now = xcalloc(count, sizeof(*now)), **before = xcalloc(all, sizeof(*before));
+	struct site *last = xcalloc(all, sizeof(*last));
+	size_t *match = xcalloc(count, sizeof(*match)), *old = xcalloc(all, sizeof(*old));
+	struct text text = { 0 };
+
+	for (size_t i = 0; i < count; i++)
+		now[i] = groups->group[now_row[i]].site;
+	for (size_t i = 0; i < all; i++) {
+		const struct state *state = state_of(rec, known[i]);
+
+		if (!state->present)
+			continue;
+		last[olds] = (struct site){
+			.flags = state->notes ? site_flags(state->notes) : 0, .calls = state->calls,
+			.all = state->activity,
+		};
+		before[olds] = &last[olds];
+		old[olds++] = known[i];
+	}
+	activity_match(now, count, before, olds, match);
+	for (size_t i = 0; i < count; i++) {
+		if (match[i] != ACTIVITY_NO_ROW) {
+			number[now_row[i]] = old[match[i]];
+			continue;
+		}
+		while (k < all && state_of(rec, known[k])->present)
+			k++;
+		k++;
+		row_name(&text, name, k);
+		number[now_row[i]] = strmap_add(&rec->sites, text.s, text.len);
+	}
+	text_free(&text);
+	free(now_row);
+	free(known);
+	free(now);
+	free(before);
+	free(last);
+	free(match);
+	free(old);
+}
+
+/* The number of the recorded row for each row of @groups, which is added if it is new */
+static size_t *number_rows(struct recording *rec, const struct groups *groups)
+{
+	size_t *number = xcalloc(groups->count, sizeof(*number));
+
+	for (size_t g = 0; g < groups->count; g++) {
+		const char *name = groups->group[g].name;
+
+		if (!groups->group[g].site->module)
+			number[g] = strmap_add(&rec->sites, name, strlen(name));
+		else if (!strstr(name, " #"))
+			number_site(rec, groups, name, number);
+	}
+	return number;
+}
+
 static bool add_rows(struct recording *rec, int64_t snapshot,
 		     const struct allocinfo *info)
 {
 	struct groups groups = { .by = { BY_ROW, 0 } };
-	size_t known = rec->sites.count;
+	size_t known = rec->sites.count, *number;
 	bool good = true;
 
 	groups_add(&groups, info, NULL);
+	number = number_rows(rec, &groups);
 	for (size_t g = 0; g < groups.count && good; g++) {
-		const struct group *group = &groups.group[g];
-		const struct site *site = group->site;
-		size_t i = strmap_add(&rec->sites, group->name,
-				      strlen(group->name));
+		const struct site *site = groups.group[g].site;
+		size_t i = number[g];
 		struct state *state = state_of(rec, i);
 
 		state->seen = snapshot;
-		if (i >= known) {
-			good = add_site(rec, i, group);
-			known = rec->sites.count;
-		}
+		if (i >= known)
+			good = add_site(rec, i, site);
 		if (good && site->all.known)
 			good = add_activity(rec, i, snapshot, &site->all);
 		if (state->present && state->bytes == site->bytes && state->calls == site->calls &&
@@ -312,6 +405,7 @@ static bool add_rows(struct recording *rec, int64_t snapshot,
 			state->present = false;
 		}
 	}
+	free(number);
 	groups_free(&groups);
 	return good;
 }

@@ -191,7 +191,7 @@ double host_activity(struct snapshot *now, const struct snapshot *before)
 {
 	if (!now->counted || !before->counted)
 		return 0;
-	activity_between(&now->info, &before->info, false);
+	activity_between(&now->info, &before->info, ACTIVITY_LIVE);
 	return (double)(now->counted - before->counted) / 1000;
 }
 

@@ -9,27 +9,35 @@ static void test_step(void)
 {
 	static const struct {
 		const char *what;
-		struct activity before, now;
-		bool unloaded;
+		struct {
+			int64_t allocs, frees;
+		} before, now;
+		enum activity_row kind;
 		int64_t allocs, frees;
+		bool restarts, is_new;
 	} steps[] = {
-		{ "nothing happened", { 7, 5, true }, { 7, 5, true }, false, 0, 0 },
-		{ "both grew", { 7, 5, true }, { 10, 6, true }, false, 3, 1 },
-		{ "allocations wrapped around", { UINT32_MAX - 1, 5, true }, { 3, 6, true }, false, 5, 1 },
-		{ "frees wrapped around", { 7, UINT32_MAX, true }, { 7, 0, true }, false, 0, 1 },
-		{ "2^31 - 1 of them", { 7, 0, true }, { 6 + (1LL << 31), 0, true }, false, INT32_MAX, 0 },
-		{ "a new row", { 0 }, { 9, 4, true }, false, 9, 4 },
-		{ "a row of an unloaded module that was not seen", { 0 }, { 9, 4, true }, true, 0, 0 },
-		{ "a module that was loaded again", { 100, 90, true }, { 9, 4, true }, false, 9, 4 },
-		{ "one of whose numbers has passed the old one", { 100, 90, true }, { 101, 4, true }, false, 101, 4 },
-		{ "frees in an unloaded module", { 100, 90, true }, { 100, 95, true }, true, 0, 5 },
+		{ "nothing happened", { 7, 5 }, { 7, 5 }, ROW_STAYS, 0, 0, false, false },
+		{ "both grew", { 7, 5 }, { 10, 6 }, ROW_STAYS, 3, 1, false, false },
+		{ "allocations wrapped around", { UINT32_MAX - 1, 5 }, { 3, 6 }, ROW_STAYS, 5, 1, false, false },
+		{ "frees wrapped around", { 7, UINT32_MAX }, { 7, 0 }, ROW_CAN_RESTART, 0, 1, false, false },
+		{ "2^31 - 1 of them", { 7, 0 }, { 6 + (1LL << 31), 0 }, ROW_STAYS, INT32_MAX, 0, false, false },
+		{ "more than 2^31", { 100, 0 }, { 4000000000, 0 }, ROW_STAYS, 3999999900, 0, false, false },
+		{ "more than 2^31 of a module", { 100, 0 }, { 4000000000, 0 }, ROW_CAN_RESTART, 3999999900, 0, false, false },
+		{ "more than 2^31, wrapped around", { 300, 0 }, { 200, 0 }, ROW_STAYS, UINT32_MAX - 99, 0, false, false },
+		{ "a new row", { 0, 0 }, { 9, 4 }, ROW_CAN_RESTART, 9, 4, false, true },
+		{ "a row of an unloaded module that was not seen", { 0, 0 }, { 9, 4 }, ROW_UNLOADED, 0, 0, false, true },
+		{ "a module that was loaded again", { 100, 90 }, { 9, 4 }, ROW_CAN_RESTART, 9, 4, true, false },
+		{ "one of whose numbers has passed the old one", { 100, 90 }, { 101, 4 }, ROW_CAN_RESTART, 101, 4, true, false },
+		{ "frees in an unloaded module", { 100, 90 }, { 100, 95 }, ROW_UNLOADED, 0, 5, false, false },
 	};
 
 	for (size_t i = 0; i < sizeof(steps) / sizeof(*steps); i++) {
-		struct activity step = activity_step(steps[i].before.known ? &steps[i].before : NULL,
-						     &steps[i].now, steps[i].unloaded);
+		struct activity before = { steps[i].before.allocs, steps[i].before.frees, .known = true };
+		struct activity now = { steps[i].now.allocs, steps[i].now.frees, .known = true };
+		struct activity step = activity_step(steps[i].is_new ? NULL : &before, &now, steps[i].kind);
 
-		expect(step.known && step.allocs == steps[i].allocs && step.frees == steps[i].frees,
+		expect(step.known && step.allocs == steps[i].allocs && step.frees == steps[i].frees &&
+		       step.restarts == steps[i].restarts,
 		       "%s: %lld allocations, %lld frees", steps[i].what, (long long)step.allocs,
 		       (long long)step.frees);
 	}
@@ -85,7 +93,7 @@ static void test_rows(void)
 		    &why), "a list that lacks a row");
 	expect(take(&now, rows, HEAD "4 8 0 a.c:1 func:f \n22 5 0 a.c:1 func:f \n6 3 0 b.c:1 [m] func:g accurate:no \n"
 		    "8 8 0 c.c:9 func:h \n", &why), "the next one");
-	activity_between(&now, &before, false);
+	activity_between(&now, &before, ACTIVITY_RECORDED);
 	expect(now.site[0].all.allocs == 4 && now.site[0].recent.allocs == 5 && now.site[0].recent.frees == 1,
 	       "the first row of a call site: %lld", (long long)now.site[0].recent.allocs);
 	expect(now.site[1].recent.allocs == 2 && !now.site[1].recent.frees, "the second one: %lld",
@@ -93,28 +101,61 @@ static void test_rows(void)
 	expect(now.site[2].recent.allocs == 6 && now.site[2].recent.frees == 3, "one that is new: %lld",
 	       (long long)now.site[2].recent.allocs);
 	expect(now.site[3].recent.known && !now.site[3].recent.allocs, "one at rest");
-	activity_between(&before, &now, true);
+	activity_between(&before, &now, ACTIVITY_BACKWARDS);
 	expect(before.site[0].recent.allocs == 5 && before.site[1].recent.allocs == 2 && !before.site[2].recent.known,
 	       "backwards the same");
 	allocinfo_free(&now);
 	allocinfo_free(&before);
 }
 
-/* A module is loaded again, and the last memory of its unloaded self is freed. */
-static void test_gone(void)
-{
-	struct allocinfo now, before;
-	const char *why;
+#define SITE " b.c:1 [m] func:g"
+#define UNLOADED SITE " unloaded:yes"
 
-	expect(take(&before, "5 5 b.c:1 [m] func:g unloaded:yes\n1 1 b.c:1 [m] func:g\n",
-		    HEAD "900 895 0 b.c:1 [m] func:g unloaded:yes \n20 19 0 b.c:1 [m] func:g \n", &why),
-	       "a module that was loaded again");
-	expect(take(&now, "1 1 b.c:1 [m] func:g\n", HEAD "27 26 0 b.c:1 [m] func:g \n", &why), "its self is gone");
-	activity_between(&now, &before, false);
-	expect(now.site[0].recent.allocs == 7 && now.site[0].recent.frees == 7, "the row that stays: %lld",
-	       (long long)now.site[0].recent.allocs);
-	allocinfo_free(&now);
-	allocinfo_free(&before);
+/* Rows of a module that is unloaded, loaded again, or whose last memory is freed meanwhile */
+static void test_modules(void)
+{
+	static const struct {
+		const char *what, *before, *now;	/* of the file, without the parts */
+		int64_t allocs, frees;			/* of all rows */
+	} cases[] = {
+		{ "the row of the unloaded module is gone", "900 895 0" UNLOADED "\n20 19 0" SITE "\n", "27 26 0" SITE "\n", 7, 7 },
+		{ "the row of the loaded one is gone", "1000 990 0" UNLOADED "\n100 100 0" SITE "\n", "1000 995 0" UNLOADED "\n", 0, 5 },
+		{ "the second of two unloaded ones is gone", "1000 990 0" UNLOADED "\n50 40 0" UNLOADED "\n", "1000 990 0" UNLOADED "\n", 0, 0 },
+		{ "the first of two unloaded ones is gone", "1000 990 0" UNLOADED "\n50 40 0" UNLOADED "\n", "50 41 0" UNLOADED "\n", 0, 1 },
+		{ "it was unloaded", "1000 990 0" SITE "\n", "1010 999 0" UNLOADED "\n", 10, 9 },
+		{ "it was unloaded and loaded again", "1000 990 0" SITE "\n", "1000 991 0" UNLOADED "\n30 20 0" SITE "\n", 30, 21 },
+		{ "with more than before", "10 9 0" SITE "\n", "12 10 0" UNLOADED "\n30 20 0" SITE "\n", 32, 21 },
+		{ "one of two copies holds memory", "10 10 0" SITE "\n50 40 0" SITE "\n", "51 41 0" UNLOADED "\n", 1, 1 },
+		{ "it was loaded, used and unloaded", "5 5 0" SITE "\n", "3 2 0" UNLOADED "\n", 0, 0 },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct text head = { 0 };
+		struct activity sum = { 0 };
+		struct allocinfo info[2];
+		const char *why;
+
+		for (int k = 0; k < 2; k++) {
+			const char *rows = k ? cases[i].now : cases[i].before;
+
+			text_clear(&head);
+			for (const char *at = rows; *at; at = strchr(at, '\n') + 1)
+				text_printf(&head, "1 1%.*s\n", (int)(strchr(at, '\n') - strstr(at, SITE)),
+					    strstr(at, SITE));
+			allocinfo_parse(&info[k], xstrdup(head.s), head.len);
+			text_clear(&head);
+			text_printf(&head, HEAD "%s", rows);
+			expect(activity_parse(&info[k], head.s, head.len, &why), "%s: the file is read", cases[i].what);
+		}
+		activity_between(&info[1], &info[0], ACTIVITY_LIVE);
+		for (size_t k = 0; k < info[1].count; k++)
+			activity_add(&sum, &info[1].site[k].recent);
+		expect(sum.allocs == cases[i].allocs && sum.frees == cases[i].frees && !sum.restarts,
+		       "%s: %lld allocations, %lld frees", cases[i].what, (long long)sum.allocs, (long long)sum.frees);
+		allocinfo_free(&info[0]);
+		allocinfo_free(&info[1]);
+		text_free(&head);
+	}
 }
 
 /* Two readings with a boot between them: what was counted before it has nothing to do with the later one. */
@@ -127,14 +168,14 @@ static void test_boot(void)
 	expect(take(&now, "1 1 a.c:1 func:f\n", HEAD "100 90 0 a.c:1 func:f \n", &why), "after it");
 	before.boot = 1;
 	now.boot = 2;
-	activity_between(&now, &before, false);
+	activity_between(&now, &before, ACTIVITY_RECORDED);
 	expect(now.site[0].recent.allocs == 100 && now.site[0].recent.frees == 90, "counted from 0: %lld",
 	       (long long)now.site[0].recent.allocs);
-	activity_between(&before, &now, true);
+	activity_between(&before, &now, ACTIVITY_BACKWARDS);
 	expect(before.site[0].recent.allocs == 100 && before.site[0].recent.frees == 90, "backwards, too: %lld",
 	       (long long)before.site[0].recent.allocs);
 	now.boot = 1;
-	activity_between(&now, &before, false);
+	activity_between(&now, &before, ACTIVITY_RECORDED);
 	expect(now.site[0].recent.allocs != 100, "without a boot it has wrapped");
 	allocinfo_free(&now);
 	allocinfo_free(&before);
@@ -145,6 +186,6 @@ void test_activity(void)
 	test_step();
 	test_refused();
 	test_rows();
-	test_gone();
+	test_modules();
 	test_boot();
 }
