@@ -20,7 +20,7 @@ struct diff {
 	struct selection selection;
 	struct output output;
 	double seconds;	/* time between the snapshots, 0: not known */
-	double live;	/* seconds between the snapshots, 0: two files */
+	double live;	/* the --live that was asked for, 0: two files */
 	bool has_limit;
 	int64_t limit;	/* limit of growth, beyond which the exit status is 1 */
 	struct text first, last;	/* the two snapshots of one recording */
@@ -246,9 +246,9 @@ static void print_table(const struct diff *diff, const struct groups *groups,
 	       size_format(now, groups->now.bytes, human), growth > 0 ? "+" : "",
 	       size_format(change, growth, human),
 	       sub64(groups->now.calls, groups->before.calls));
-	if (diff->live > 0)
+	if (diff->live > 0 && diff->seconds > 0)
 		printf(", %s per second",
-		       size_format(change, (int64_t)((double)growth / diff->live),
+		       size_format(change, (int64_t)((double)growth / diff->seconds),
 				   human));
 	if (!count)
 		printf("; no change in any %s", grouping_name(groups->by.by));
@@ -370,8 +370,9 @@ static bool find_activity(struct diff *diff, struct snapshot *from, struct snaps
 	const struct selection *selection = &diff->selection;
 	const char *newer = selection->newer;
 
-	diff->seconds = newer ? (double)(to->time - from->time) / 1000 : diff->live;
-	if (!newer)
+	if (newer)
+		diff->seconds = (double)(to->time - from->time) / 1000;
+	else
 		activity_between(&to->info, &from->info, ACTIVITY_LIVE);
 	if (!newer || source_since(selection->path, newer, &to->info) ||
 	    !selection_wants_activity(selection))
@@ -441,6 +442,7 @@ int cmd_diff(int argc, char **argv)
 	struct interval interval;
 	struct snapshot old, new;
 	int status = STATUS_TROUBLE;
+	bool good;
 
 	selection->compare = true;
 	selection->groups |= BIT_OF(BY_HOST);
@@ -450,8 +452,11 @@ int cmd_diff(int argc, char **argv)
 	if (diff.live > 0)
 		interval_start(&interval, diff.live);
 	if (selection_open(&old, selection, selection->path)) {
-		if ((diff.live <= 0 || interval_wait(&interval)) &&
-		    selection_open(&new, selection, selection->newer ? selection->newer :
+		diff.seconds = steady_clock();
+		good = diff.live <= 0 || interval_wait(&interval);
+		/* A process that was stopped waits for longer. */
+		diff.seconds = steady_clock() - diff.seconds;
+		if (good && selection_open(&new, selection, selection->newer ? selection->newer :
 							 selection->path)) {
 			if (find_activity(&diff, &old, &new))
 				status = compare(&diff, &old, &new);

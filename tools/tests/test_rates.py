@@ -38,8 +38,8 @@ class Counts:
             "# activity - version: 1.0\n" +
             "".join(f"{allocs:11} {frees:10} 0 {tag} \n" for allocs, frees, tag in lines))
 
-    def run(self, *words):
-        return in_world(self.pretend, CODETAG, *words, *self.options)
+    def run(self, *words, env=None):
+        return in_world(self.pretend, CODETAG, *words, *self.options, env=env)
 
 
 @pytest.fixture
@@ -67,6 +67,20 @@ def test_diff_live(counts):
           "allocations and frees of 20.0 s",
           f"     2.0      1.0      40     20       0    64  {INODE}",
           f"     0.5      0.0      10      0       0    64  {ZRAM}")
+
+
+@named("rates/stopped")
+def test_stopped(counts):
+    """A process that was stopped for 16 s divides by the time that passed."""
+    diff = counts.run("diff", "--live", 4, "-s", "frees", "file", "fs/*", env={"STOPPED": "16"})
+    shows(diff, "allocations and frees of 20.0 s", f"     2.0      1.0      40     20       0    64  {INODE}")
+    json = counts.run("diff", "--live", 4, "--json", env={"STOPPED": "16"}).json()
+    assert json["seconds"] == 20
+
+    def grow(second):
+        counts.allocinfo.write_text(f"allocinfo - version: 1.0\n{100 * second} 1 a.c:1 func:f\n0 0 b.c:1 func:g\n")
+    grown = in_world(grow, CODETAG, "diff", "--live", 1, "--allocinfo", counts.allocinfo, env={"STOPPED": "4"})
+    shows(grown, "0 -> 500, +500 in +0 allocations, 100 per second")
 
 
 @needs_feature("sqlite3")

@@ -3,7 +3,7 @@
  * A library in front of libc's functions: time passes only while the command sleeps. After each
  * sleep it sends the second, a long, to the socket $WORLD and waits for a byte. Unless the byte is
  * 0, it is a signal, which is raised. Writes to the kernel's files control and age_interval go to the
- * file $WRITTEN, if that is set.
+ * file $WRITTEN, if that is set. If $STOPPED is set, each sleep takes as many seconds longer.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -24,10 +24,13 @@ int clock_gettime(clockid_t clock, struct timespec *time)
 int clock_nanosleep(clockid_t clock, int flags, const struct timespec *until, struct timespec *left)
 {
 	int world = atoi(getenv("WORLD"));
-	long second = until->tv_sec - 1000000000;
+	const char *stopped = getenv("STOPPED");
 	unsigned char event;
+	long second;
 
 	now = *until;
+	now.tv_sec += stopped ? atoi(stopped) : 0;
+	second = now.tv_sec - 1000000000;
 	if (syscall(SYS_write, world, &second, sizeof(second)) != sizeof(second) || read(world, &event, 1) != 1)
 		abort();
 	if (!event)
