@@ -31,6 +31,7 @@ struct trace {
 	struct text words;	/* the log, or a query */
 	struct query *query;	/* NULL: none */
 	bool on, off, every;
+	bool shows;		/* an option of the accounts was given */
 	const char *callers, *build, *branch;
 	const char *save_db, *db_file;
 	struct trace_choice choice;
@@ -130,13 +131,16 @@ static bool has_file(const struct trace *trace)
 static void check(const struct trace *trace, struct argp_state *state)
 {
 	const struct trace_source *source = &trace->source;
+	const struct output *output = &trace->output;
 	enum group_by by = trace->by.by;
 	bool records = source->seconds > 0, switches = trace->on || trace->off;
 	bool of_lines = trace->query && !query_is_empty(trace->query);
 	bool by_file = by == BY_FILE || by == BY_DIR || by == BY_SUBSYSTEM;
 	const struct conflict conflicts[] = {
 		{ trace->on && trace->off, "either --on or --off", NULL },
-		{ switches && (records || trace->db_file),
+		{ switches && (records || trace->db_file || trace->shows || trace->choice.given ||
+			       trace->choice.page_size || output->json || output->bytes || output->human ||
+			       output->no_headings || output->columns),
 		  "--on and --off only switch events on and off", NULL },
 		{ trace->every && !switches, "--all goes with --on and --off", NULL },
 		{ trace->every && of_lines, "--all takes no query", NULL },
@@ -200,33 +204,41 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		trace->off = true;
 		return 0;
 	case 's':
+		trace->shows = true;
 		trace->order.key = argument_word(arg, WORDS(kmem_key_names, ), "sort key", state);
 		return 0;
 	case 'n':
+		trace->shows = true;
 		trace->order.top = argument_number("--top", arg, 1, INT32_MAX, state);
 		return 0;
 	case 'o':
 		trace->output.columns = arg;
 		return 0;
 	case 'g':
+		trace->shows = true;
 		trace->by.by = BY_ROW;
 		own = argument_group(&trace->by, arg, groups, state);
 		trace->by_task = own == GROUP_PROCESS;
 		trace->by_size = own == GROUP_SIZE;
 		return 0;
 	case KEY_SLAB:
+		trace->shows = true;
 		trace->view.slab_account = trace->order.frees_too = true;
 		return 0;
 	case KEY_CALLERS:
+		trace->shows = true;
 		trace->callers = arg;
 		return 0;
 	case KEY_KERNEL:
+		trace->shows = true;
 		trace->build = arg;
 		return 0;
 	case KEY_START:
+		trace->shows = true;
 		trace->branch = arg;
 		return 0;
 	case KEY_SAVE_DB:
+		trace->shows = true;
 		trace->save_db = argument_database(arg, state);
 		return 0;
 	case KEY_DB_FILE:
