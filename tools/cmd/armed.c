@@ -2,6 +2,8 @@
 #include "armed.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "arguments.h"
 #include "command.h"
@@ -52,6 +54,13 @@ static void finish(struct armed *armed, struct argp_state *state)
 		text_puts(&armed->action, "=off");
 }
 
+static bool is_zero(const char *arg)
+{
+	char *end;
+
+	return !strtoul(arg, &end, 0) && end > arg && !*end;
+}
+
 error_t armed_parse(int key, char *arg, struct argp_state *state)
 {
 	struct armed *armed = state->input;
@@ -78,6 +87,9 @@ error_t armed_parse(int key, char *arg, struct argp_state *state)
 	setting = find_setting(armed->kind, key);
 	if (!setting)
 		return ARGP_ERR_UNKNOWN;
+	/* The kernel takes it. A probability of 0 at least counts what passes. */
+	if (!strcmp(setting->name, "times") && is_zero(arg))
+		argp_error(state, "with --times 0 no allocation fails: use 1 or more, or -1 for ever");
 	text_printf(&armed->action, " %s=%s", setting->name, arg);
 	armed->settings = true;
 	return 0;

@@ -16,7 +16,7 @@ static const struct argp_option options[] = {
 	  "Percentage of the remaining allocations that fail (default: 100)", 2 },
 	{ "interval", ARMED_SETTING + 1, "N", 0, "Consider only every Nth allocation (default: 1)", 2 },
 	{ "times", ARMED_SETTING + 2, "N", 0,
-	  "Fail so often at each call site, -1 is for ever (default: 1)", 2 },
+	  "Fail so often at each call site, 1 or more, -1 is for ever (default: 1)", 2 },
 	{ "space", ARMED_SETTING + 3, "BYTES", 0,
 	  "Let so many bytes be allocated first (default: 0)", 2 },
 	{ "nth", ARMED_SETTING + 4, "N", 0,
