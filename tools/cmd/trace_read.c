@@ -49,15 +49,17 @@ static void show_progress(const struct kmem *kmem, int64_t read, bool end)
 	}
 }
 
-static void read_lines(struct kmem *kmem, FILE *in, unsigned int frames)
+/* Returns false with errno if a line cannot be read. */
+static bool read_lines(struct kmem *kmem, FILE *in, unsigned int frames)
 {
 	struct kmem_stack stack = { .kmem = kmem, .frames = frames };
 	size_t room = 0, lines = 0;
 	char *line = NULL;
 	int64_t read = 0;
-	ssize_t len;
+	ssize_t len = 0;
+	int error;
 
-	while (!interrupt_caught() && (len = getline(&line, &room, in)) > 0) {
+	while (!interrupt_caught() && (len = input_next_line(in, &line, &room)) > 0) {
 		read += len;
 		if (line[len - 1] != '\n') {
 			/* A number that was cut looks like another number. */
@@ -71,8 +73,11 @@ static void read_lines(struct kmem *kmem, FILE *in, unsigned int frames)
 		if (!(++lines & 0xffff))
 			show_progress(kmem, read, false);
 	}
+	error = errno;
 	kmem_stack_end(&stack);
 	free(line);
+	errno = error;
+	return len >= 0;
 }
 
 static bool is_binary(const char *path)
@@ -110,7 +115,7 @@ static bool read_binary(struct kmem *kmem, const char *path, unsigned int frames
 	close(ends[1]);
 	in = fdopen(ends[0], "r");
 	if (in) {
-		read_lines(kmem, in, frames);
+		kmem->cut |= !read_lines(kmem, in, frames);
 		fclose(in);
 	}
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
@@ -190,8 +195,7 @@ static bool read_text(struct kmem *kmem, const char *path, unsigned int frames)
 		interrupt_catch();
 		waiting = fopencookie(&fd, "r", (cookie_io_functions_t){ .read = read_waiting });
 	}
-	read_lines(kmem, waiting ? waiting : in, frames);
-	good = !ferror(waiting ? waiting : in) || interrupt_caught();
+	good = read_lines(kmem, waiting ? waiting : in, frames) || interrupt_caught();
 	if (interrupt_caught())
 		warning("interrupted: this is the part of %s until then", input_name(path));
 	else if (!good)

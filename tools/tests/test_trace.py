@@ -517,3 +517,12 @@ def test_record_held():
         assert f"cannot remove {instance}: Device or resource busy" in result.err
         assert f"rmdir {instance}" in result.err
         assert (instance / "events/enable").read_text() == "0\n"
+
+
+@named("trace/long-line")
+def test_long_line(work):
+    """A line without an end is no reason to take all memory, and not the end of the file."""
+    log = work / "log"
+    log.write_text(OLD_TRACE.read_text() + "x" * (2 << 20) + "\n")
+    refused("a line is longer than 1 MiB", "trace", log)
+    refused("a line is longer than 1 MiB", "trace /dev/zero")

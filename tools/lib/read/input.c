@@ -186,6 +186,29 @@ FILE *input_open(const char *path)
 	return unpacked;
 }
 
+#define MOST_LINE ((size_t)1 << 20)
+
+/* getline() has no limit, and out of memory looks like the end of the file. */
+ssize_t input_next_line(FILE *in, char **line, size_t *room)
+{
+	size_t len = 0;
+	int c = 0;
+
+	while (c != '\n' && (c = getc_unlocked(in)) != EOF) {
+		if (len == MOST_LINE) {
+			errno = EMSGSIZE;
+			return -1;
+		}
+		GROW((*line), len + 1, *room);
+		(*line)[len++] = (char)c;
+	}
+	if (ferror(in))
+		return -1;
+	if (len)
+		(*line)[len] = '\0';
+	return (ssize_t)len;
+}
+
 size_t input_head(const char *path, char *head, size_t size)
 {
 	struct stat st;
@@ -216,6 +239,7 @@ void input_complain(const char *path, int error)
 		{ E2BIG, "the archive has too many files" },
 		{ ENODATA, "the archive has no such file" },
 		{ ENOTUNIQ, "the archive has several such files" },
+		{ EMSGSIZE, "a line is longer than 1 MiB, as in no trace" },
 		{ EILSEQ, "it begins like UTF-16, and is none" },
 	};
 	const char *words = strerror(error);

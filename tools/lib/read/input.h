@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <sys/types.h>
 
 #include "read/lines.h"
 
@@ -53,5 +54,11 @@ void input_complain(const char *path, int error);
 
 /* The name of the file in messages. */
 const char *input_name(const char *path);
+
+/*
+ * Reads a line into *@line, which the caller frees, and adds a NUL. Returns its length with the
+ * newline, 0 at the end of the file, or -1 with errno: EMSGSIZE if it is longer than any line of a trace.
+ */
+ssize_t input_next_line(FILE *in, char **line, size_t *room);
 
 #endif

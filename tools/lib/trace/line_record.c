@@ -11,6 +11,7 @@
 
 #include "base/memory.h"
 #include "base/text.h"
+#include "read/input.h"
 #include "trace/trace_instance.h"
 
 struct line_record {
@@ -144,6 +145,7 @@ const char *line_record_finish(struct line_record *record, struct kmem *kmem, li
 	struct text path = { 0 };
 	char *line = NULL;
 	size_t room = 0;
+	ssize_t len;
 	FILE *in;
 
 	trace_instance_write(record->dir.s, "tracing_on", "0");
@@ -151,9 +153,9 @@ const char *line_record_finish(struct line_record *record, struct kmem *kmem, li
 	in = fopen(path.s, "re");
 	text_free(&path);
 	if (in) {
-		while (getline(&line, &room, in) > 0)
+		while ((len = input_next_line(in, &line, &room)) > 0)
 			line_record_add(kmem, line, name, context);
-		if (ferror(in))
+		if (len < 0)
 			why = "the events cannot be read";
 		fclose(in);
 	} else {
