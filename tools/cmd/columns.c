@@ -203,6 +203,17 @@ static bool makes_sense(enum column column, const struct groups *groups)
 	}
 }
 
+/* A number that is missing is none, and not 0. */
+static struct value counted(const struct activity *activity, int64_t n)
+{
+	return activity->known && !activity->partial ? number(n) : (struct value){ .kind = NONE };
+}
+
+static struct value counted_rate(const struct activity *activity, int64_t n, double seconds)
+{
+	return activity->known && !activity->partial ? rate(n, seconds) : (struct value){ .kind = NONE };
+}
+
 static struct value value_of(enum column column, const struct groups *groups,
 			     const struct group *group, struct text *scratch)
 {
@@ -236,17 +247,17 @@ static struct value value_of(enum column column, const struct groups *groups,
 	case COL_PEAK:
 		return size(group->peak);
 	case COL_ALLOCS:
-		return number(group->all.allocs);
+		return counted(&group->all, group->all.allocs);
 	case COL_FREES:
-		return number(group->all.frees);
+		return counted(&group->all, group->all.frees);
 	case COL_ALLOCS_RECENT:
-		return number(group->recent.allocs);
+		return counted(&group->recent, group->recent.allocs);
 	case COL_FREES_RECENT:
-		return number(group->recent.frees);
+		return counted(&group->recent, group->recent.frees);
 	case COL_ALLOCS_RATE:
-		return rate(group->recent.allocs, groups->seconds);
+		return counted_rate(&group->recent, group->recent.allocs, groups->seconds);
 	case COL_FREES_RATE:
-		return rate(group->recent.frees, groups->seconds);
+		return counted_rate(&group->recent, group->recent.frees, groups->seconds);
 	case COL_BEFORE:
 		return size(group->before.bytes);
 	case COL_GROWTH:

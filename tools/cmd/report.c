@@ -212,6 +212,7 @@ int cmd_report(int argc, char **argv)
 			tree_sort(&data.tree, selection->order);
 		}
 		good = print(&report, &data) && good;
+		good = selection_rates_known(selection, &data.groups) && good;
 		good = profiling_complete(&data.snapshot.info, selection->query) && good;
 		if (snapshot_complete(&data.snapshot, selection->path) && good)
 			status = STATUS_OK;

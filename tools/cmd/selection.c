@@ -13,6 +13,7 @@
 #include "base/number.h"
 #include "model/container.h"
 #include "read/activity.h"
+#include "read/input.h"
 
 enum {
 	KEY_ALLOCINFO = 0x100, KEY_MIN, KEY_MAX, KEY_RAW, KEY_LABEL, KEY_CSV, KEY_SQLITE, KEY_IMAGE_FILE,
@@ -315,6 +316,16 @@ bool selection_wants_activity(const struct selection *selection)
 bool selection_wants_rates(const struct selection *selection)
 {
 	return order_is_activity(selection->order) || columns_of_rates(&selection->columns);
+}
+
+bool selection_rates_known(const struct selection *selection, const struct groups *groups)
+{
+	if (!columns_of_rates(&selection->columns) || groups->recent.known)
+		return true;
+	warning("%s is one snapshot: allocations and frees between two are not known",
+		input_name(selection->path));
+	hint("See 'codetag diff', and 'codetag top --once' for this machine.");
+	return false;
 }
 
 void selection_complain_activity(const char *path)

@@ -84,6 +84,9 @@ bool selection_load(struct allocinfo *info, const char *path);
 bool selection_wants_activity(const struct selection *selection);
 bool selection_wants_rates(const struct selection *selection);
 
+/* Whether there are two readings for the columns that were chosen; otherwise prints a message. */
+bool selection_rates_known(const struct selection *selection, const struct groups *groups);
+
 /* Says that they are not known. */
 void selection_complain_activity(const char *path);
 

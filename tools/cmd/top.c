@@ -154,6 +154,7 @@ static int once(const struct top *top)
 	}
 	complete = profiling_complete(&snapshot.info, selection->query);
 	complete = snapshot_complete(&snapshot, selection->path) && complete;
+	complete = selection_rates_known(selection, &groups) && complete;
 	groups_free(&groups);
 	snapshot_free(&snapshot);
 	return complete ? STATUS_OK : STATUS_TROUBLE;

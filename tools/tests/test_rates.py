@@ -262,6 +262,40 @@ def test_not_counted(work):
     assert "allocs" not in codetag(f"report --json {V2}", status=2).out
 
 
+@named("rates/missing")
+def test_missing(work):
+    """A number that is missing is shown as missing, with a message."""
+    allocinfo, activity = work / "allocinfo", work / "activity"
+    allocinfo.write_text("allocinfo - version: 2.0\n64 1 a.c:1 func:f\n64 1 a/b.c:1 func:g\n64 1 c.c:1 func:g\n")
+    rows = "# activity - version: 1.0\n", "7 6 0 a.c:1 func:f\n", "9 8 0 c.c:1 func:g\n"
+    options = ["--activity", activity, allocinfo]
+
+    def run_with(line, text, count):
+        activity.write_text(text)
+        result = codetag(line, *options, status=2)
+        assert f"the allocations and frees of {count} of its 3 rows are missing" in result.err, str(result)
+        return result
+    cut = "".join(rows)
+    shows(run_with("report -N -o allocs,frees,name", cut, 1), "7  6  a.c:1 func:f", "      a/b.c:1 func:g", "9  8  c.c:1 func:g")
+    # The sum of a group is missing with one of its rows.
+    shows(run_with("report -N -o allocs,name -g func", cut, 1), "7  f", "   g")
+    json = run_with("report --json", cut, 1).json()["rows"]
+    assert [(row["allocs"], row["frees"]) for row in json] == [(7, 6), (None, None), (9, 8)]
+    series = run_with("export --format prometheus -g file", cut, 1).out
+    assert 'codetag_allocations_total{file="a.c"} 7' in series
+    assert 'codetag_allocations_total{file="a/b.c"}' not in series
+    none = run_with("export --format prometheus", rows[0], 3).out
+    assert "codetag_allocations_total{" not in none
+
+
+@named("rates/one-snapshot")
+def test_one_snapshot():
+    """Rates of one snapshot are asked for: a message says that they are not known."""
+    for line in "report -o allocs_rate,name", "report --csv -o frees_recent":
+        result = codetag(f"{line} --activity {V2_ACTIVITY} {V2}", status=2)
+        assert "is one snapshot: allocations and frees between two are not known" in result.err, str(result)
+
+
 SERIES = f"export --format prometheus --activity {V2_ACTIVITY} {V2} -g dir"
 
 

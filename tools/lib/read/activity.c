@@ -210,6 +210,8 @@ bool activity_parse(struct allocinfo *info, char *text, size_t len, const char *
 			if (row[i] != ACTIVITY_NO_ROW)
 				info->site[row[i]].all = rows.site[i].all;
 		free(row);
+		for (size_t i = 0; i < info->count; i++)
+			info->uncounted += !info->site[i].all.known;
 	}
 	free(rows.site);
 	return !*why;
@@ -226,6 +228,9 @@ bool activity_read(struct allocinfo *info, const char *path, const char **why)
 		return false;
 	good = activity_parse(info, text, len, why);
 	free(text);
+	/* A running kernel lists all rows. A module can have gone since the other file was read. */
+	for (size_t i = 0; good && !strcmp(path, ACTIVITY_PATH) && i < info->count; i++)
+		info->uncounted -= info->site[i].module && !info->site[i].all.known;
 	return good;
 }
 
@@ -307,4 +312,5 @@ void activity_add(struct activity *to, const struct activity *more)
 	to->frees = add64(to->frees, more->frees);
 	to->restarts += more->restarts;
 	to->known |= more->known;
+	to->partial |= more->partial || !more->known;
 }

@@ -525,7 +525,12 @@ bool allocinfo_complete(const struct allocinfo *info, const char *path)
 			input_name(path), info->repeated, info->count);
 		hint("It looks like several lists in one file. Their sizes are added up: keep one of them.");
 	}
-	return good && info->copies <= 1 && !info->repeated;
+	if (info->uncounted) {
+		warning("%s: the allocations and frees of %zu of its %zu rows are missing", input_name(path),
+			info->uncounted, info->count);
+		hint("The activity file is cut, or of another kernel.");
+	}
+	return good && info->copies <= 1 && !info->repeated && !info->uncounted;
 }
 
 void allocinfo_free(struct allocinfo *info)

@@ -36,7 +36,8 @@ enum site_flag {
 struct activity {
 	int64_t allocs, frees;
 	size_t restarts;	/* rows whose numbers began again from 0 meanwhile */
-	bool known;
+	bool known;		/* of any row of a sum … */
+	bool partial;		/* … but not of all */
 };
 
 /* One row: a call site, or one copy of it if it is in an inlined function. */
@@ -64,6 +65,7 @@ struct allocinfo {
 
 	struct bad_lines bad;
 	size_t copies;		/* copies in the file, this is the last; 0: not counted */
+	size_t uncounted;	/* rows that its activity lacks */
 	size_t repeated;	/* rows of a call site that is in an earlier row, too */
 
 	bool areas;		/* it is a vmallocinfo … */

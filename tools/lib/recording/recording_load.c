@@ -263,6 +263,7 @@ static bool load_activity(struct recording *rec, size_t from, size_t to, struct 
 	}
 	sqlite3_finalize(notes);
 	for (size_t i = 0; i < info->count; i++) {
+		info->site[i].recent.partial = false;
 		info->site[i].recent.restarts = info->site[i].recent.restarts > 0;
 		info->site[i].recent.known = any && from < to && info->site[i].all.known;
 	}

@@ -189,6 +189,8 @@ static void write_activity(FILE *out, const struct export *export, const char *w
 		for (size_t i = 0; i < export->count; i++) {
 			const struct group *group = &export->groups->group[i];
 
+			if (!group->all.known || group->all.partial)
+				continue;
 			write_series(out, export, series[k].name, group, NULL,
 				     (uint32_t)(series[k].frees ? group->all.frees : group->all.allocs));
 		}
