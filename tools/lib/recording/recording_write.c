@@ -306,9 +306,9 @@ static size_t find_rows(const struct strmap *names, const char *site, size_t **r
 }
 
 /*
- * Sets the number of each row of one call site of a module. A row keeps the number that it had in
- * the last snapshot, although the k-th row is another one once a row of an unloaded module has
- * vanished. A new row gets a number that the last snapshot did not have.
+ * Sets the number of each row of one call site of a module. A row keeps its number of the last
+ * snapshot. The k-th row is another one once a row of an unloaded module has vanished. A new row
+ * gets a number that the last snapshot did not have.
  */
 static void number_site(struct recording *rec, const struct groups *groups, const char *name, size_t *number)
 {
