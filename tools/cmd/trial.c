@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
+#include <sys/epoll.h>
 #include <sys/pidfd.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -48,10 +48,14 @@ static void child_fails(const char *what)
 	_exit(127);
 }
 
-static void run_child(char **argv, int out)
+static void run_child(char **argv, int out, pid_t parent)
 {
 	int in = open("/dev/null", O_RDONLY), fail;
 
+	/* If the sweep is killed, nobody is left to look after the command. */
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent)
+		_exit(127);
 	setpgid(0, 0);
 	signal(SIGPIPE, SIG_DFL);
 	if (in < 0 || dup2(in, STDIN_FILENO) < 0 || dup2(out, STDOUT_FILENO) < 0 ||
@@ -64,16 +68,70 @@ static void run_child(char **argv, int out)
 	child_fails(argv[0]);
 }
 
-/* Waits for @pid; false if it did not end in time. */
-static bool wait_for(pid_t pid, double seconds)
-{
-	int ended = pidfd_open(pid, 0);
-	bool good;
+/* The output of the command: only its end is kept, because a command may print for ever. */
+struct printed {
+	int pipe;	/* -1: nobody can write any more */
+	char end[4096];
+	size_t len;
+};
 
-	if (ended < 0)
-		return true;
-	good = interrupt_wait(ended, seconds);
-	close(ended);
+static void keep(struct printed *printed, const char *s, size_t n)
+{
+	size_t room = sizeof(printed->end), drop;
+
+	if (n > room) {
+		s += n - room;
+		n = room;
+	}
+	drop = printed->len + n > room ? printed->len + n - room : 0;
+	memmove(printed->end, printed->end + drop, printed->len - drop);
+	memcpy(printed->end + printed->len - drop, s, n);
+	printed->len += n - drop;
+}
+
+/* Takes what is in the pipe by now. A process that writes without end does not hold it up. */
+static void drain(struct printed *printed)
+{
+	char buffer[65536];
+	ssize_t n = 1;
+
+	for (int i = 0; i < 16 && printed->pipe >= 0 && n > 0; i++) {
+		n = read(printed->pipe, buffer, sizeof(buffer));
+		if (n > 0)
+			keep(printed, buffer, (size_t)n);
+		if (!n) {
+			close(printed->pipe);
+			printed->pipe = -1;
+		}
+	}
+}
+
+static bool watch(int events, int fd)
+{
+	struct epoll_event readable = { .events = EPOLLIN };
+
+	return !epoll_ctl(events, EPOLL_CTL_ADD, fd, &readable);
+}
+
+/* Waits for @pid, and takes what it prints meanwhile; false if it did not end in time. */
+static bool wait_for(pid_t pid, double seconds, struct printed *printed, int *status)
+{
+	int ended = pidfd_open(pid, 0), events = epoll_create1(EPOLL_CLOEXEC);
+	double end = steady_clock() + seconds, left = seconds;
+	bool good = ended >= 0 && events >= 0 && watch(events, ended) &&
+		    watch(events, printed->pipe);
+
+	if (!good)
+		warning("cannot wait for the command: %s", strerror(errno));
+	while (good && waitpid(pid, status, WNOHANG) != pid) {
+		good = left > 0 && interrupt_wait(events, left);
+		drain(printed);
+		left = end - steady_clock();
+	}
+	if (ended >= 0)
+		close(ended);
+	if (events >= 0)
+		close(events);
 	return good;
 }
 
@@ -130,50 +188,50 @@ static bool kill_all(pid_t pid, int *status)
 	return false;
 }
 
-static void last_line(int out, struct text *said)
+static void last_line(const struct printed *printed, struct text *said)
 {
-	char buffer[4096];
-	off_t len = lseek(out, 0, SEEK_END), from = len < (off_t)sizeof(buffer) ? 0 : len - (off_t)sizeof(buffer);
-	ssize_t n = pread(out, buffer, sizeof(buffer), from), start;
+	size_t n = printed->len, start;
 
-	while (n > 0 && isspace((unsigned char)buffer[n - 1]))
+	while (n > 0 && isspace((unsigned char)printed->end[n - 1]))
 		n--;
-	for (start = n; start > 0 && buffer[start - 1] != '\n'; start--)
+	for (start = n; start > 0 && printed->end[start - 1] != '\n'; start--)
 		;
-	if (n > start)
-		text_add(said, buffer + start, (size_t)(n - start));
-	if (said->len)
-		text_clean(said->s);
+	text_add(said, printed->end + start, n - start);
+	text_clean(said->s);
 }
 
 bool trial_run(struct trial *trial, char **argv, double seconds)
 {
-	int out = memfd_create("codetag-trial", MFD_CLOEXEC);
-	pid_t pid;
+	struct printed printed = { .pipe = -1 };
+	pid_t parent = getpid(), pid = -1;
+	int ends[2];
 
 	text_clear(&trial->said);
 	trial->status = 0;
 	trial->hung = trial->stuck = false;
 	fflush(stdout);
-	pid = out < 0 ? -1 : fork();
+	if (!pipe2(ends, O_CLOEXEC)) {
+		fcntl(ends[0], F_SETFL, O_NONBLOCK);
+		printed.pipe = ends[0];
+		pid = fork();
+		if (!pid)
+			run_child(argv, ends[1], parent);
+		close(ends[1]);
+	}
 	if (pid < 0) {
 		warning("cannot start %s: %s", argv[0], strerror(errno));
-		if (out >= 0)
-			close(out);
+		if (printed.pipe >= 0)
+			close(printed.pipe);
 		return false;
 	}
-	if (!pid)
-		run_child(argv, out);
-	trial->hung = !wait_for(pid, seconds);
-	if (!trial->hung) {
-		/* The command is reaped first: kill_all() must not take its status. */
-		waitpid(pid, &trial->status, 0);
-		trial->stuck = !kill_all(0, &trial->status);
-	} else {
-		trial->stuck = !kill_all(pid, &trial->status);
-	}
-	last_line(out, &trial->said);
-	close(out);
+	trial->hung = !wait_for(pid, seconds, &printed, &trial->status);
+	/* A command that has ended is reaped: kill_all() must not take its status. */
+	trial->stuck = !kill_all(trial->hung ? pid : 0, &trial->status);
+	/* Not to the end: a process that cannot be killed may keep the pipe open. */
+	drain(&printed);
+	last_line(&printed, &trial->said);
+	if (printed.pipe >= 0)
+		close(printed.pipe);
 	return !interrupt_caught();
 }
 
