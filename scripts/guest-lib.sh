@@ -153,11 +153,18 @@ guest_run()
 
 guest_look() { stat -c %s "$console" "$result"; }
 
-# Messages of a kernel in trouble. OOM kills and failed allocations are not in
-# it: tests provoke them.
+# complaints: a regular expression of what codetag sweep takes for a complaint of the kernel
+complaints()
+{
+	sed -n 's/^"\(.*\)",.*/\1/p' "$ROOT/tools/cmd/complaint_texts.h" | sed 's/[][\.*^$+?(){}|]/\\&/g' |
+		paste -sd '|' | sed 's/.*/(^|[^[:alnum:]_])(&)/'
+}
+
+# console_trouble FILE ALLOW: messages of a kernel in trouble. OOM kills and failed allocations are
+# not among them: tests provoke them.
 console_trouble()
 {
-	grep -E 'WARNING: |BUG: |BUG at |kernel BUG|Oops|Kernel panic|general protection|INFO: (possible|task|rcu|trying|lockdep|NMI)|rcu: INFO|soft lockup|hung_task|possible (circular|recursive|irq lock)|suspicious RCU|unreferenced object|UBSAN:|KASAN|KFENCE: .*error|double fault|Segmentation fault|segfault at|Unable to mount root' "$1" |
+	grep -E "$(complaints)|INFO: NMI|Segmentation fault|segfault at|Unable to mount root" "$1" |
 		grep -v -E 'KernelAddressSanitizer initialized|KASAN: Memory|kfence: initialized' |
 		{ [ -z "$2" ] && cat || grep -v -E "$2"; } || true
 }

@@ -8,11 +8,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "arguments.h"
 #include "command.h"
+#include "complaints.h"
 #include "debugfs.h"
 #include "growth.h"
 #include "interval.h"
@@ -20,6 +22,7 @@
 #include "progress.h"
 #include "sweep_results.h"
 #include "trial.h"
+#include "base/memory.h"
 #include "base/message.h"
 #include "base/number.h"
 #include "read/control.h"
@@ -29,6 +32,20 @@
 
 /* No other program arms faults in this way. */
 #define FAULT_OF_COMMAND "verbose=0 task-filter=1"
+#define FAULT_OF_SCAN "fault probability=0 times=-1 " FAULT_OF_COMMAND
+
+/* A call site to try, or several whose names are equal and that cannot be told apart. */
+struct item {
+	const struct site *site;
+	const char *name;
+	unsigned int copy;	/* which of the sites with this name; 0: all of them */
+	int64_t passed;
+};
+
+struct items {
+	struct item *item;
+	size_t count, room;
+};
 
 struct sweep {
 	struct debugfs_dir dir;
@@ -40,13 +57,16 @@ struct sweep {
 	double seconds;
 	const char *allowed;		/* allowed exit statuses: "0,1"; NULL: all */
 	const char *journal, *known, *junit;
-	bool all, ktap;
+	bool all, ktap, unpassed;
 
 	struct remembered remembered;	/* before the first fault */
-	struct armed_sites sites;	/* the sites at which the command allocates */
+	struct armed_sites sites;	/* the chosen call sites */
+	struct items items, others;	/* … at which the command allocates, and the rest of them */
+	struct arena names;
 	struct growth growth;
 	struct sweep_results results;
 	struct trial trial;
+	int lock;			/* no two sweeps at once; -1: none */
 	int log;			/* file descriptor of the kernel's log */
 	bool log_lost;			/* records were overwritten before they could be read */
 	struct text complaint;		/* the first complaint in it */
@@ -54,7 +74,7 @@ struct sweep {
 
 enum {
 	KEY_NTH = 0x200, KEY_LIMIT, KEY_TIMEOUT, KEY_ALLOW, KEY_LEAKS, KEY_JOURNAL, KEY_KNOWN,
-	KEY_KTAP, KEY_JUNIT,
+	KEY_KTAP, KEY_JUNIT, KEY_UNPASSED,
 };
 
 static const struct argp_option options[] = {
@@ -72,6 +92,8 @@ static const struct argp_option options[] = {
 	{ "known", KEY_KNOWN, "FILE", 0,
 	  "Do not count findings that FILE has, the journal of another sweep", 2 },
 	{ "all", 'a', NULL, 0, "List results that are no findings, too", 3 },
+	{ "unpassed", KEY_UNPASSED, NULL, 0,
+	  "List the chosen call sites that COMMAND has never passed, too", 3 },
 	{ "ktap", KEY_KTAP, NULL, 0, "Print each result as KTAP when it is there", 3 },
 	{ "junit", KEY_JUNIT, "FILE", 0, "Write the results to FILE, as JUnit's XML", 3 },
 	{ "columns", 'o', "LIST", 0, "Columns: result, nth, name, details, known", 9 },
@@ -159,6 +181,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case 'a':
 		sweep->all = true;
+		return 0;
+	case KEY_UNPASSED:
+		sweep->unpassed = true;
 		return 0;
 	case KEY_KTAP:
 		sweep->ktap = true;
@@ -287,6 +312,84 @@ static bool read_faults(const struct sweep *sweep, struct armed_sites *states)
 	return true;
 }
 
+/* The file system of the kernel's files has such locks, too. */
+static bool lock(struct sweep *sweep)
+{
+	sweep->lock = open(sweep->dir.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (sweep->lock < 0) {
+		debugfs_dir_complain(&sweep->dir, "faults", errno);
+		return false;
+	}
+	if (flock(sweep->lock, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK) {
+		warning("another sweep is running");
+		return false;
+	}
+	return true;
+}
+
+static bool ends_with(const char *s, const char *end)
+{
+	size_t len = strlen(s), of_end = strlen(end);
+
+	return len >= of_end && !strcmp(s + len - of_end, end);
+}
+
+/* The faults of a sweep that was killed: of its scan, or of the allocation that its journal names. */
+static size_t count_left(const struct sweep *sweep)
+{
+	const char *begun = sweep->results.begun;
+	struct text name = { 0 };
+	struct control control;
+	size_t len, n = 0;
+	char *text;
+
+	if (!debugfs_read(&sweep->dir, "control", &text, &len))
+		return 0;
+	control_parse(&control, text, len);
+	for (size_t i = 0; i < control.count; i++) {
+		const char *fault = control.site[i].fault;
+
+		if (!fault || !ends_with(fault, FAULT_OF_COMMAND))
+			continue;
+		text_clear(&name);
+		site_name(&control.site[i].site, &name);
+		/* The name in the journal may have the number of a copy. */
+		n += !strncmp(fault, "probability=0 ", strlen("probability=0 ")) ||
+		     (begun && !strncmp(begun, name.s, name.len) &&
+		      (!begun[name.len] || begun[name.len] == ' '));
+	}
+	control_free(&control);
+	text_free(&name);
+	return n;
+}
+
+static bool was_left(const struct sweep *sweep, const char *query)
+{
+	char fault[64];
+
+	snprintf(fault, sizeof(fault), " fault nth=%u " FAULT_OF_COMMAND, sweep->results.begun_nth);
+	return ends_with(query, " " FAULT_OF_SCAN) || (sweep->results.begun && ends_with(query, fault));
+}
+
+/* Removes what a sweep with the same journal has armed, which was killed in this boot. */
+static bool remove_left(struct sweep *sweep, size_t armed)
+{
+	struct remembered *remembered = &sweep->remembered;
+	const char *begun = sweep->results.begun;
+	size_t kept = 0, queries;
+
+	for (size_t i = 0; i < remembered->count; i++)
+		if (!was_left(sweep, remembered->query[i].query))
+			remembered->query[kept++] = remembered->query[i];
+	queries = remembered->count - kept;
+	/* disarm() removes the queries that are no longer among these. */
+	remembered->count = kept;
+	if (armed + queries)
+		warning("the sweep of this journal was killed%s%s: its faults are removed",
+			begun ? " at " : "", begun ? begun : "");
+	return !(armed + queries) || disarm(sweep);
+}
+
 static bool nobody_else(struct sweep *sweep)
 {
 	struct armed_sites states;
@@ -297,22 +400,51 @@ static bool nobody_else(struct sweep *sweep)
 	for (size_t i = 0; i < states.count; i++)
 		armed += !strcmp(states.site[i].state, "armed");
 	armed_sites_free(&states);
-	if (armed) {
+	if (armed && !(sweep->results.resumed && count_left(sweep) == armed)) {
 		warning("%zu call sites have a fault already", armed);
 		hint("A sweep removes all faults. 'codetag fault --list' lists them, and "
 		     "'codetag fault --off --all' removes them.");
 		return false;
 	}
-	return read_remembered(sweep, &sweep->remembered);
+	return read_remembered(sweep, &sweep->remembered) &&
+	       (!sweep->results.resumed || remove_left(sweep, armed));
 }
 
-static bool arm(const struct sweep *sweep, const struct site *site, unsigned int nth)
+/* The id of the @number-th of the call sites with this name, 0 without one. */
+static uint16_t id_of_copy(const struct sweep *sweep, const struct site *site, unsigned int number)
 {
+	struct control control;
+	uint16_t id = 0;
+	size_t len;
+	char *text;
+
+	if (!debugfs_read(&sweep->dir, "control", &text, &len))
+		return 0;
+	control_parse(&control, text, len);
+	for (size_t i = 0; i < control.count; i++)
+		if (site_same(&control.site[i].site, site) && !--number)
+			id = control.site[i].id;
+	control_free(&control);
+	return id;
+}
+
+static bool arm(const struct sweep *sweep, const struct item *item, unsigned int nth)
+{
+	const struct site *site = item->site;
+	uint16_t id = item->copy ? id_of_copy(sweep, site, item->copy) : 0;
 	struct text text = { 0 };
 	bool good;
 
-	text_printf(&text, "file %s line %u func %s module %s fault nth=%u " FAULT_OF_COMMAND "\n",
-		    site->file, site->line, site->func, site->module ? site->module : "vmlinux", nth);
+	text_printf(&text, "file %s line %u func %s ", site->file, site->line, site->func);
+	/*
+	 * The kernel remembers a query that names a module, until the command loads it. By then the
+	 * id may be another one, so the copies in a module that is not loaded fail together.
+	 */
+	if (id)
+		text_printf(&text, "id %u ", id);
+	else
+		text_printf(&text, "module %s ", site->module ? site->module : "vmlinux");
+	text_printf(&text, "fault nth=%u " FAULT_OF_COMMAND "\n", nth);
 	good = control(sweep, text.s);
 	text_free(&text);
 	return good;
@@ -333,21 +465,6 @@ static bool fault_struck(const struct sweep *sweep, bool *struck)
 }
 
 /* ---- the kernel's log ----------------------------------------------------------- */
-
-static const char *const complaints[] = {
-	"BUG: ", "WARNING: ", "Oops: ", "general protection fault", "Kernel panic", "kernel BUG at",
-	"KASAN: ", "UBSAN: ", "KCSAN: ", "KMSAN: ", "INFO: task ", "INFO: rcu", "refcount_t: ",
-	"list_add corruption", "list_del corruption", "unreferenced object", "Bad page state",
-	"inconsistent lock state", "possible circular locking", "possible recursive locking",
-};
-
-static bool is_complaint(const char *line)
-{
-	for (size_t i = 0; i < sizeof(complaints) / sizeof(*complaints); i++)
-		if (strstr(line, complaints[i]))
-			return true;
-	return false;
-}
 
 static bool open_log(struct sweep *sweep)
 {
@@ -425,32 +542,121 @@ static bool control_each(const struct sweep *sweep, char *lines)
 	return good;
 }
 
+/*
+ * The number of site @row, among all with its name, if ids tell these apart; otherwise 0. @rows of
+ * them were armed, in the order of the list, and @before of these come before it.
+ */
+static unsigned int copy_of(const struct control *control, const struct query *query,
+			    const struct site *row, size_t rows, size_t before)
+{
+	unsigned int all = 0, copy = 0;
+	size_t chosen = 0;
+	bool ids = true;
+
+	for (size_t i = 0; i < control->count; i++) {
+		const struct control_site *site = &control->site[i];
+
+		if (!site_same(&site->site, row))
+			continue;
+		all++;
+		ids &= site->id != 0;
+		if (query_match_id(query, &site->site, site->id) && chosen++ == before)
+			copy = all;
+	}
+	return ids && all > 1 && chosen == rows ? copy : 0;
+}
+
+static void add_item(struct sweep *sweep, struct items *items, const struct armed_site *row,
+		     unsigned int copy)
+{
+	struct text name = { 0 };
+
+	site_name(&row->site, &name);
+	if (copy > 1)
+		text_printf(&name, " copy:%u", copy);
+	GROW(items->item, items->count, items->room);
+	items->item[items->count++] = (struct item){
+		&row->site, arena_copy(&sweep->names, name.s, name.len), copy,
+		row->number[FAULT_PASSED],
+	};
+	text_free(&name);
+}
+
+/* The rows of sites, each once. Those that cannot be told apart become one item. */
+static bool list_items(struct sweep *sweep, struct items *items)
+{
+	const struct armed_sites *sites = &sweep->sites;
+	struct {
+		size_t rows, before, item;
+	} *same = xcalloc(sites->count + 1, sizeof(*same));
+	size_t *name_of = xcalloc(sites->count + 1, sizeof(*name_of)), len;
+	struct control control = { 0 };
+	struct strmap names = { 0 };
+	struct text name = { 0 };
+	bool good = true;
+	char *text;
+
+	for (size_t i = 0; i < sites->count; i++) {
+		text_clear(&name);
+		site_name(&sites->site[i].site, &name);
+		name_of[i] = strmap_add(&names, name.s, name.len);
+		same[name_of[i]].rows++;
+	}
+	if (names.count < sites->count || query_has_id(sweep->query)) {
+		good = debugfs_read(&sweep->dir, "control", &text, &len);
+		if (good)
+			control_parse(&control, text, len);
+	}
+	for (size_t i = 0; good && i < sites->count; i++) {
+		const struct armed_site *row = &sites->site[i];
+		size_t before = same[name_of[i]].before++, *item = &same[name_of[i]].item;
+		unsigned int copy = copy_of(&control, sweep->query, &row->site,
+					    same[name_of[i]].rows, before);
+
+		if (!copy && before) {
+			if (row->number[FAULT_PASSED] > items->item[*item].passed)
+				items->item[*item].passed = row->number[FAULT_PASSED];
+			continue;
+		}
+		*item = items->count;
+		add_item(sweep, items, row, copy);
+	}
+	control_free(&control);
+	strmap_free(&names);
+	text_free(&name);
+	free(name_of);
+	free(same);
+	return good;
+}
+
 /* Finds the sites at which the command allocates. */
 static bool scan(struct sweep *sweep)
 {
-	struct armed_sites *sites = &sweep->sites;
+	struct items all = { 0 }, *items;
 	struct text lines = { 0 };
-	size_t kept = 0;
 	bool good;
 
-	query_with_action(sweep->query, "fault probability=0 times=-1 " FAULT_OF_COMMAND, &lines);
+	query_with_action(sweep->query, FAULT_OF_SCAN, &lines);
 	good = run_plain(sweep) && control_each(sweep, lines.s) && run_plain(sweep) &&
-	       read_faults(sweep, sites);
+	       read_faults(sweep, &sweep->sites) && list_items(sweep, &all) && disarm(sweep);
 	text_free(&lines);
-	if (!good || !disarm(sweep))
+	for (size_t i = 0; good && i < all.count; i++) {
+		items = all.item[i].passed > 0 ? &sweep->items : &sweep->others;
+		GROW(items->item, items->count, items->room);
+		items->item[items->count++] = all.item[i];
+	}
+	free(all.item);
+	if (!good)
 		return false;
-	for (size_t i = 0; i < sites->count; i++)
-		if (sites->site[i].number[FAULT_PASSED] > 0)
-			sites->site[kept++] = sites->site[i];
-	sites->count = kept;
-	sweep->results.passed = kept;
-	if (sweep->limit && sites->count > sweep->limit)
-		sites->count = sweep->limit;
-	if (!kept) {
+	sweep->results.passed = sweep->items.count;
+	sweep->results.unpassed = sweep->others.count;
+	if (!sweep->items.count) {
 		warning("%s allocates at none of the chosen call sites", sweep->command[0]);
 		hint("Allocations of the kernel's own threads on its behalf are not counted.");
 	}
-	return kept;
+	if (sweep->limit && sweep->items.count > sweep->limit)
+		sweep->items.count = sweep->limit;
+	return sweep->items.count;
 }
 
 /* Measures how much memory varies without a fault. */
@@ -472,7 +678,7 @@ static bool measure_noise(struct sweep *sweep)
  * After a run in which something grew: repeats it until the result is certain. *@details
  * describes the leak, if there is one.
  */
-static bool find_leak(struct sweep *sweep, const struct site *site, unsigned int nth,
+static bool find_leak(struct sweep *sweep, const struct item *item, unsigned int nth,
 		      struct text *details)
 {
 	unsigned int runs = 1;
@@ -487,7 +693,7 @@ static bool find_leak(struct sweep *sweep, const struct site *site, unsigned int
 			text_printf(details, "%" PRId64 " bytes each time at %s", bytes, name);
 			return true;
 		}
-		if (!arm(sweep, site, nth) || !run(sweep) || !fault_struck(sweep, &struck) ||
+		if (!arm(sweep, item, nth) || !run(sweep) || !fault_struck(sweep, &struck) ||
 		    !disarm(sweep) ||
 		    (!sweep->trial.stuck && !growth_measure(&sweep->growth)))
 			return false;
@@ -528,14 +734,15 @@ static enum outcome judge(struct sweep *sweep, const struct trial *trial, const 
 }
 
 /* Returns false if the sweep cannot go on. */
-static bool try_one(struct sweep *sweep, const struct site *site, unsigned int nth, const char *name)
+static bool try_one(struct sweep *sweep, const struct item *item, unsigned int nth)
 {
+	const char *name = item->name;
 	struct text details = { 0 }, leak = { 0 };
 	struct trial first;
 	enum outcome outcome;
 	bool struck = false, good;
 
-	good = sweep_begin(&sweep->results, nth, name) && arm(sweep, site, nth) && run(sweep) &&
+	good = sweep_begin(&sweep->results, nth, name) && arm(sweep, item, nth) && run(sweep) &&
 	       fault_struck(sweep, &struck) && disarm(sweep);
 	/* More runs follow, to find a leak. */
 	first = sweep->trial;
@@ -543,7 +750,7 @@ static bool try_one(struct sweep *sweep, const struct site *site, unsigned int n
 	/* sync() would wait for a process that cannot be killed. */
 	if (good && sweep->repeat && !first.stuck)
 		good = growth_measure(&sweep->growth) &&
-		       (!struck || first.hung || find_leak(sweep, site, nth, &leak));
+		       (!struck || first.hung || find_leak(sweep, item, nth, &leak));
 	read_log(sweep);
 	outcome = judge(sweep, &first, &leak, &details);
 	if (outcome == OUTCOME_OK && !struck)
@@ -567,70 +774,111 @@ static bool try_one(struct sweep *sweep, const struct site *site, unsigned int n
 }
 
 /* The number of allocations of a site to try. */
-static unsigned int tries(const struct sweep *sweep, const struct armed_site *site)
+static unsigned int tries(const struct sweep *sweep, const struct item *item)
 {
-	int64_t passed = site->number[FAULT_PASSED];
-
-	return passed < sweep->nth ? (unsigned int)passed : sweep->nth;
+	return item->passed < sweep->nth ? (unsigned int)item->passed : sweep->nth;
 }
 
 /* The number of allocations left to try. */
 static size_t tries_left(const struct sweep *sweep)
 {
-	struct text name = { 0 };
 	size_t n = 0;
 
-	for (size_t i = 0; i < sweep->sites.count; i++) {
-		text_clear(&name);
-		site_name(&sweep->sites.site[i].site, &name);
-		for (unsigned int nth = 1; nth <= tries(sweep, &sweep->sites.site[i]); nth++)
-			n += !sweep_is_done(&sweep->results, nth, name.s);
+	for (size_t i = 0; i < sweep->items.count; i++) {
+		const struct item *item = &sweep->items.item[i];
+
+		for (unsigned int nth = 1; nth <= tries(sweep, item); nth++)
+			n += !sweep_is_done(&sweep->results, nth, item->name);
 	}
-	text_free(&name);
 	return n;
+}
+
+/* Adds the chosen call sites that the command has never passed. */
+static void add_others(struct sweep *sweep)
+{
+	for (size_t i = 0; i < sweep->others.count; i++) {
+		sweep_unpassed(&sweep->results, sweep->others.item[i].name);
+		if (sweep->ktap)
+			sweep_ktap(&sweep->results, sweep->results.count - 1);
+	}
 }
 
 static bool try_all(struct sweep *sweep)
 {
 	struct progress progress = { .what = "allocations", .all = tries_left(sweep) };
-	struct text name = { 0 };
 	bool good = true;
 
 	/* Discards complaints of earlier runs in the kernel's log. */
 	read_log(sweep);
 	if (sweep->ktap)
-		printf("KTAP version 1\n1..%zu\n", sweep->results.count + progress.all);
+		printf("KTAP version 1\n1..%zu\n", sweep->results.count + progress.all +
+		       (sweep->unpassed ? sweep->others.count : 0));
 	fflush(stdout);
 	for (size_t i = 0; i < sweep->results.count && sweep->ktap; i++)
 		sweep_ktap(&sweep->results, i);
-	for (size_t i = 0; good && !ferror(stdout) && i < sweep->sites.count; i++) {
-		const struct armed_site *site = &sweep->sites.site[i];
+	for (size_t i = 0; good && !ferror(stdout) && i < sweep->items.count; i++) {
+		const struct item *item = &sweep->items.item[i];
 
-		text_clear(&name);
-		site_name(&site->site, &name);
-		for (unsigned int nth = 1; good && nth <= tries(sweep, site) && !ferror(stdout);
+		for (unsigned int nth = 1; good && nth <= tries(sweep, item) && !ferror(stdout);
 		     nth++) {
-			if (sweep_is_done(&sweep->results, nth, name.s))
+			if (sweep_is_done(&sweep->results, nth, item->name))
 				continue;
-			good = try_one(sweep, &site->site, nth, name.s);
+			good = try_one(sweep, item, nth);
 			progress_step(&progress);
 		}
 	}
 	progress_end(&progress);
-	text_free(&name);
+	if (sweep->unpassed)
+		add_others(sweep);
 	if (interrupt_caught())
 		warning("interrupted%s", sweep->journal ? ": the same command line goes on from here" : "");
 	return good;
 }
 
-/* Distinguishes one sweep from another. */
+/* Adds a blank and the word, in quotes as for a shell if it needs any. All stays in one line. */
+static void add_word(struct text *text, const char *word)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				    "0123456789_@%+=:,./-";
+	bool escapes = false;
+
+	if (*word && !word[strspn(word, plain)]) {
+		text_printf(text, " %s", word);
+		return;
+	}
+	for (const char *c = word; *c; c++)
+		escapes |= (unsigned char)*c < ' ' || strchr("\177'\\", *c);
+	text_puts(text, escapes ? " $'" : " '");
+	for (const char *c = word; *c; c++) {
+		if ((unsigned char)*c < ' ' || *c == '\177')
+			text_printf(text, "\\%03o", (unsigned char)*c);
+		else
+			text_printf(text, "%s%c", *c == '\'' || *c == '\\' ? "\\" : "", *c);
+	}
+	text_puts(text, "'");
+}
+
+static void add_number(struct text *head, const char *option, unsigned int number)
+{
+	if (number)
+		text_printf(head, "\t%s %u", option, number);
+	else
+		text_printf(head, "\t%s none", option);
+}
+
+/* Distinguishes one sweep from another: what changes results, with tabs between. */
 static void describe(const struct sweep *sweep, struct text *head)
 {
-	text_printf(head, "# codetag sweep\t%s\t", sweep->words.s);
+	text_puts(head, "# codetag sweep");
+	add_number(head, "--nth", sweep->nth);
+	add_number(head, "--limit", sweep->limit);
+	add_number(head, "--leaks", sweep->repeat);
+	text_printf(head, "\t--timeout %g\t--allow %s\tquery", sweep->seconds,
+		    sweep->allowed ? sweep->allowed : "all");
+	add_word(head, sweep->words.s);
+	text_puts(head, "\tcommand");
 	for (char **word = sweep->command; *word; word++)
-		text_printf(head, "%s%s", word == sweep->command ? "" : " ", *word);
-	for (char *c = head->s; (c = strchr(c, '\n')); )
-		*c = ' ';
+		add_word(head, *word);
 }
 
 static int report(struct sweep *sweep, bool good)
@@ -658,13 +906,13 @@ static int sweep_run(struct sweep *sweep)
 	interrupt_catch_all();
 	/* If the reader of the results goes away, the sweep still has to remove its faults. */
 	signal(SIGPIPE, SIG_IGN);
-	if (!trial_prepare() || !open_log(sweep) || !nobody_else(sweep) ||
+	if (!trial_prepare() || !open_log(sweep) || !lock(sweep) ||
 	    (sweep->known && !sweep_known(&sweep->results, sweep->known)))
 		return STATUS_TROUBLE;
 	describe(sweep, &head);
 	good = !sweep->journal || sweep_journal(&sweep->results, sweep->journal, head.s);
 	text_free(&head);
-	if (!good)
+	if (!good || !nobody_else(sweep))
 		return STATUS_TROUBLE;
 	active = sweep;
 	atexit(disarm_at_exit);
@@ -678,7 +926,7 @@ static int sweep_run(struct sweep *sweep)
 int cmd_sweep(int argc, char **argv)
 {
 	struct sweep sweep = {
-		.dir = DEBUGFS_DIR_INIT, .nth = 1, .repeat = 5, .seconds = 60, .log = -1,
+		.dir = DEBUGFS_DIR_INIT, .nth = 1, .repeat = 5, .seconds = 60, .lock = -1, .log = -1,
 		.results = SWEEP_RESULTS_INIT,
 	};
 	int status, words = 0;
@@ -694,11 +942,16 @@ int cmd_sweep(int argc, char **argv)
 	disarm_at_exit();
 	if (sweep.log >= 0)
 		close(sweep.log);
+	if (sweep.lock >= 0)
+		close(sweep.lock);
 	text_free(&sweep.words);
 	text_free(&sweep.complaint);
 	query_free(sweep.query);
 	remembered_free(&sweep.remembered);
 	armed_sites_free(&sweep.sites);
+	free(sweep.items.item);
+	free(sweep.others.item);
+	arena_free(&sweep.names);
 	growth_free(&sweep.growth);
 	sweep_results_free(&sweep.results);
 	trial_free(&sweep.trial);

@@ -9,6 +9,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include "complaints.h"
 #include "sites_view.h"
 #include "base/message.h"
 #include "base/number.h"
@@ -23,6 +24,7 @@ static const struct {
 	const char *text;	/* in the sum */
 } outcomes[OUTCOMES] = {
 	[OUTCOME_OK] = { "ok", "ok" },
+	[OUTCOME_UNPASSED] = { "unpassed", "never passed" },
 	[OUTCOME_UNREACHED] = { "unreached", "not reached" },
 	[OUTCOME_STATUS] = { "status", "with a bad exit status" },
 	[OUTCOME_SIGNAL] = { "signal", "ended by a signal" },
@@ -37,11 +39,38 @@ bool sweep_is_finding(const struct sweep_result *result)
 	return result->outcome > OUTCOME_UNREACHED;
 }
 
-static void add(struct sweep_results *results, enum outcome outcome, unsigned int nth,
-		const char *site, const char *details)
+/* Known results are compared by this key, which leaves out details of the single run. */
+static void add_key(struct text *key, enum outcome outcome, unsigned int nth, const char *site,
+		    const char *details)
+{
+	text_clear(key);
+	text_printf(key, "%s\t%u\t%s\t", outcomes[outcome].word, nth, site);
+	if (outcome == OUTCOME_LOG || outcome == OUTCOME_LEAK)
+		complaint_signature(details, key);
+	else if (outcome == OUTCOME_SIGNAL)
+		text_puts(key, details);
+	else if (outcome == OUTCOME_STATUS)
+		text_add(key, details, strcspn(details, ":"));
+}
+
+static bool is_known(const struct sweep_results *results, const struct sweep_result *result)
+{
+	const char *const details[] = { result->details, "" };
+	struct text key = { 0 };
+	bool known = false;
+
+	for (int i = 0; i < 2 && !known; i++) {
+		add_key(&key, result->outcome, result->nth, result->site, details[i]);
+		known = strmap_find(&results->known, key.s, key.len) != STRMAP_NONE;
+	}
+	text_free(&key);
+	return known;
+}
+
+static struct sweep_result *new_result(struct sweep_results *results, enum outcome outcome,
+				       unsigned int nth, const char *site, const char *details)
 {
 	struct sweep_result *result;
-	struct text key = { 0 };
 
 	GROW(results->result, results->count, results->room);
 	result = &results->result[results->count++];
@@ -49,13 +78,25 @@ static void add(struct sweep_results *results, enum outcome outcome, unsigned in
 		outcome, nth, arena_copy(&results->strings, site, strlen(site)),
 		arena_copy(&results->strings, details, strlen(details)), false,
 	};
+	return result;
+}
+
+static void add(struct sweep_results *results, enum outcome outcome, unsigned int nth,
+		const char *site, const char *details)
+{
+	struct sweep_result *result = new_result(results, outcome, nth, site, details);
+	struct text key = { 0 };
+
 	strmap_add(&results->tried, site, strlen(site));
 	text_printf(&key, "%u\t%s", nth, site);
 	strmap_add(&results->done, key.s, key.len);
-	text_clear(&key);
-	text_printf(&key, "%s\t%u\t%s", outcomes[outcome].word, nth, site);
-	result->known = strmap_find(&results->known, key.s, key.len) != STRMAP_NONE;
+	result->known = is_known(results, result);
 	text_free(&key);
+}
+
+void sweep_unpassed(struct sweep_results *results, const char *site)
+{
+	new_result(results, OUTCOME_UNPASSED, 0, site, "");
 }
 
 /* ---- the journal ---------------------------------------------------------------- */
@@ -120,7 +161,7 @@ static void take_known(struct sweep_results *results, const struct entry *entry)
 
 	if (entry->outcome >= OUTCOMES)
 		return;
-	text_printf(&key, "%s\t%u\t%s", outcomes[entry->outcome].word, entry->nth, entry->site);
+	add_key(&key, entry->outcome, entry->nth, entry->site, entry->details);
 	strmap_add(&results->known, key.s, key.len);
 	text_free(&key);
 }
@@ -160,8 +201,8 @@ static void take_result(struct sweep_results *results, const struct entry *entry
 		add(results, entry->outcome, entry->nth, entry->site, entry->details);
 }
 
-/* The last entry that began, if it has no outcome. */
-static bool add_crash(struct sweep_results *results, char *text, size_t len)
+/* Was the last entry that began, and has no outcome, a crash or a sweep that was killed? */
+static bool take_last(struct sweep_results *results, char *text, size_t len)
 {
 	char *at = text, *end = text + len, *line;
 	struct entry entry = { 0 }, last = { 0 };
@@ -175,16 +216,42 @@ static bool add_crash(struct sweep_results *results, char *text, size_t len)
 	 * The machine is still up, so a sweep that was killed since it booted has crashed
 	 * nothing.
 	 */
-	if (!last.site || last.outcome != BEGUN || !strcmp(last.details, results->boot))
+	if (!last.site || last.outcome != BEGUN)
 		return true;
+	if (!strcmp(last.details, results->boot)) {
+		results->begun = arena_copy(&results->strings, last.site, strlen(last.site));
+		results->begun_nth = last.nth;
+		return true;
+	}
 	return sweep_end(results, OUTCOME_CRASH, last.nth, last.site, "");
+}
+
+/* Compares the fields of the first lines, which it changes. */
+static bool same_sweep(const char *path, char *there, char *here)
+{
+	char *theirs, *ours;
+
+	do {
+		theirs = strsep(&there, "\t");
+		ours = strsep(&here, "\t");
+	} while (theirs && ours && !strcmp(theirs, ours));
+	if (!theirs && !ours)
+		return true;
+	if (theirs)
+		text_clean(theirs);
+	warning("%s is not the journal of this sweep: it has \"%s\", and this one \"%s\"", path,
+		theirs ? theirs : "", ours ? ours : "");
+	hint("Its first line has the options, the query and the command. Use the same ones, "
+	     "name another file, or remove this one.");
+	return false;
 }
 
 /* The results in it are from an earlier run of the same sweep. */
 static bool resume(struct sweep_results *results, const char *head)
 {
-	size_t len, length = strlen(head);
-	char link[32], *text, *copy;
+	char link[32], *text, *copy, *here;
+	struct text there = { 0 };
+	size_t len;
 	bool good;
 
 	/* The file that is open: another one can have its name by now. */
@@ -193,12 +260,16 @@ static bool resume(struct sweep_results *results, const char *head)
 		input_complain(results->journal_path, errno);
 		return false;
 	}
-	if (len < length || memcmp(text, head, length) || text[length] != '\n') {
-		warning("%s is not the journal of this sweep", results->journal_path);
-		hint("It begins with the query and the command. Name another file, or remove it.");
+	text_add(&there, text, strcspn(text, "\n"));
+	here = xstrdup(head);
+	good = same_sweep(results->journal_path, there.s, here);
+	text_free(&there);
+	free(here);
+	if (!good) {
 		free(text);
 		return false;
 	}
+	results->resumed = true;
 	/* The machine may have gone down in the middle of a line. */
 	if (text[len - 1] != '\n' && !append(results, "\n")) {
 		free(text);
@@ -207,7 +278,7 @@ static bool resume(struct sweep_results *results, const char *head)
 	copy = xmalloc(len + 1);
 	memcpy(copy, text, len + 1);
 	good = parse_journal(results, text, len, results->journal_path, take_result) &&
-	       add_crash(results, copy, len);
+	       take_last(results, copy, len);
 	free(copy);
 	free(text);
 	return good;
@@ -307,20 +378,34 @@ size_t sweep_news(const struct sweep_results *results)
 	return n;
 }
 
+static size_t count_known(const struct sweep_results *results)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < results->count; i++)
+		n += sweep_is_finding(&results->result[i]) && results->result[i].known;
+	return n;
+}
+
 static void print_sum(const struct sweep_results *results)
 {
+	size_t known = count_known(results);
 	const char *separator = ": ";
 
-	printf("%zu call sites passed, %zu tried, %zu allocations made to fail", results->passed,
-	       results->tried.count, results->count - sweep_count(results, OUTCOME_UNREACHED));
+	printf("%zu call sites passed, %zu never passed, %zu tried, %zu allocations made to fail",
+	       results->passed, results->unpassed, results->tried.count,
+	       results->count - sweep_count(results, OUTCOME_UNREACHED) -
+	       sweep_count(results, OUTCOME_UNPASSED));
 	for (enum outcome o = 0; o < OUTCOMES; o++) {
 		size_t n = sweep_count(results, o);
 
-		if (!n)
+		if (!n || o == OUTCOME_UNPASSED)
 			continue;
 		printf("%s%zu %s", separator, n, outcomes[o].text);
 		separator = ", ";
 	}
+	if (known)
+		printf("; %zu of these are known", known);
 	putchar('\n');
 }
 
@@ -335,9 +420,11 @@ void sweep_ktap(const struct sweep_results *results, size_t i)
 	const struct sweep_result *result = &results->result[i];
 	bool bad = sweep_is_finding(result);
 
-	printf("%sok %zu %s, allocation %u", bad ? "not " : "", i + 1, result->site, result->nth);
-	if (result->outcome == OUTCOME_UNREACHED)
-		fputs(" # SKIP not reached", stdout);
+	printf("%sok %zu %s", bad ? "not " : "", i + 1, result->site);
+	if (result->nth)
+		printf(", allocation %u", result->nth);
+	if (result->outcome == OUTCOME_UNREACHED || result->outcome == OUTCOME_UNPASSED)
+		printf(" # SKIP %s", outcomes[result->outcome].text);
 	else if (bad && result->known)
 		printf(" # TODO known: %s", outcomes[result->outcome].word);
 	putchar('\n');
@@ -355,16 +442,19 @@ const struct table_column sweep_columns[SWEEP_COLUMNS] = {
 
 void sweep_table(const struct sweep_results *results, bool all, const struct output *output)
 {
-	struct table table = { .column = sweep_columns, .columns = SWEEP_COLUMNS };
+	struct table_column columns[SWEEP_COLUMNS];
+	struct table table = { .column = columns, .columns = SWEEP_COLUMNS };
 	char number[SIZE_TEXT];
 
+	memcpy(columns, sweep_columns, sizeof(columns));
+	columns[SWEEP_COLUMNS - 1].more = !count_known(results);
 	for (size_t i = 0; i < results->count; i++) {
 		const struct sweep_result *result = &results->result[i];
 
-		if (!all && !sweep_is_finding(result))
+		if (!all && !sweep_is_finding(result) && result->outcome != OUTCOME_UNPASSED)
 			continue;
 		table_cell(&table, outcomes[result->outcome].word);
-		table_cell(&table, size_format(number, result->nth, false));
+		table_cell(&table, result->nth ? size_format(number, result->nth, false) : "");
 		table_cell(&table, result->site);
 		table_cell(&table, result->details);
 		table_cell(&table, result->known ? "known" : "");
@@ -382,7 +472,8 @@ void sweep_json(const struct sweep_results *results, const struct output *output
 	json_int(&json, "passed", (int64_t)results->passed);
 	json_int(&json, "tried", (int64_t)results->tried.count);
 	for (enum outcome o = 0; o < OUTCOMES; o++)
-		json_int(&json, outcomes[o].word, (int64_t)sweep_count(results, o));
+		json_int(&json, outcomes[o].word, o == OUTCOME_UNPASSED ? (int64_t)results->unpassed :
+			 (int64_t)sweep_count(results, o));
 	json_rows(&json, "rows", output->columns);
 	for (size_t i = 0; i < results->count; i++) {
 		const struct sweep_result *result = &results->result[i];
@@ -403,7 +494,9 @@ static void add_case(struct text *xml, const struct sweep_result *result)
 {
 	text_puts(xml, "    <testcase classname=\"codetag sweep\" name=\"");
 	xml_add(xml, result->site);
-	text_printf(xml, ", allocation %u\"", result->nth);
+	if (result->nth)
+		text_printf(xml, ", allocation %u", result->nth);
+	text_puts(xml, "\"");
 	if (result->outcome == OUTCOME_OK) {
 		text_puts(xml, "/>\n");
 		return;
@@ -423,13 +516,12 @@ static void add_case(struct text *xml, const struct sweep_result *result)
 
 bool sweep_junit(const struct sweep_results *results, const char *path)
 {
-	size_t skipped = sweep_count(results, OUTCOME_UNREACHED);
+	size_t skipped = sweep_count(results, OUTCOME_UNREACHED) +
+			 sweep_count(results, OUTCOME_UNPASSED) + count_known(results);
 	struct text xml = { 0 };
 	struct outfile file;
 	bool good;
 
-	for (size_t i = 0; i < results->count; i++)
-		skipped += sweep_is_finding(&results->result[i]) && results->result[i].known;
 	text_printf(&xml, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n"
 		    "  <testsuite name=\"codetag sweep\" tests=\"%zu\" failures=\"%zu\" skipped=\"%zu\">\n",
 		    results->count, sweep_news(results), skipped);

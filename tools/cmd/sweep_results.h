@@ -2,12 +2,13 @@
 /*
  * The results of failed allocations, and the journal that keeps them if the machine crashes:
  *
- *	# codetag sweep	QUERY	COMMAND
+ *	# codetag sweep	--nth N	…	query 'QUERY'	command COMMAND ARGUMENT…
  *	begin	NTH	SITE	BOOT
  *	OUTCOME	NTH	SITE	DETAILS
  *	cancel	NTH	SITE
  *
- * with tabs between the words. An entry that began under another boot id, and was neither
+ * with tabs between the words. The first line has all options that change results, and the words
+ * of the command with quotes as for a shell. An entry that began under another boot id, and was neither
  * cancelled nor has an outcome, has crashed the machine.
  */
 #ifndef CODETAG_SWEEP_RESULTS_H
@@ -23,6 +24,7 @@
 
 enum outcome {
 	OUTCOME_OK,		/* the command coped with it, or failed as allowed */
+	OUTCOME_UNPASSED,	/* no run without a fault has allocated there */
 	OUTCOME_UNREACHED,	/* this time the command did not reach the allocation */
 	OUTCOME_STATUS,		/* the command ended with a status that is not allowed … */
 	OUTCOME_SIGNAL,		/* … or by a signal */
@@ -44,19 +46,25 @@ struct sweep_result {
 struct sweep_results {
 	struct sweep_result *result;
 	size_t count, room;
-	size_t passed;		/* call sites at which the command allocates */
+	size_t passed, unpassed;	/* call sites at which the command allocates, and others */
 	struct strmap tried;	/* call sites that have a result */
 	struct strmap done;	/* "NTH\tSITE" of each result */
-	struct strmap known;	/* "OUTCOME\tNTH\tSITE" */
+	struct strmap known;	/* "OUTCOME\tNTH\tSITE\tDETAILS", as far as these tell defects apart */
 	struct arena strings;
 	int journal;		/* file descriptor, -1: none */
 	const char *journal_path;
+	bool resumed;		/* the journal was there, and is of this sweep */
+	const char *begun;	/* the site whose entry began in this boot and has no end; or NULL */
+	unsigned int begun_nth;
 	char boot[BOOT_ID];	/* without it a sweep that was killed would count as a crash */
 };
 
 #define SWEEP_RESULTS_INIT { .journal = -1 }
 
-/* Findings in @path, the journal of another sweep, are known. Returns false after a message. */
+/*
+ * Findings in @path, the journal of another sweep, are known. An entry without details stands for
+ * any finding of its kind at the site. Returns false after a message.
+ */
 bool sweep_known(struct sweep_results *results, const char *path);
 
 /*
@@ -79,6 +87,9 @@ bool sweep_cancel(struct sweep_results *results, unsigned int nth, const char *s
 /* Notes the outcome. Returns false after a message if the journal cannot be written. */
 bool sweep_end(struct sweep_results *results, enum outcome outcome, unsigned int nth,
 	       const char *site, const char *details);
+
+/* Adds a call site that the command has never passed; it stands in no journal. */
+void sweep_unpassed(struct sweep_results *results, const char *site);
 
 bool sweep_is_finding(const struct sweep_result *result);
 
