@@ -156,27 +156,6 @@ static noinline unsigned long learn_code(unsigned long entry, unsigned long know
 }
 
 /**
- * codetag_code_search - as codetag_code_known(), but look at all places
- * @entry: as codetag_code_known()
- *
- * Context: As codetag_code_known().
- * Return: As codetag_code_known().
- */
-unsigned long codetag_code_search(unsigned long entry)
-{
-	const unsigned long *set = codetag_code_table[codetag_code_hash(entry)];
-	unsigned long code;
-	unsigned int i;
-
-	for (i = 0; i < CODETAG_CODE_WAYS; i++) {
-		code = READ_ONCE(set[i]);
-		if (codetag_code_is_at(code, entry))
-			return code;
-	}
-	return 0;
-}
-
-/**
  * codetag_is_helper - is a function a helper?
  * @entry: a return address in it
  *

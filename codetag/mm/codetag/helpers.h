@@ -55,8 +55,6 @@ static __always_inline unsigned int codetag_code_hash(unsigned long entry)
 	return entry >> 2 & (BIT(CODETAG_CODE_BITS) - 1);
 }
 
-unsigned long codetag_code_search(unsigned long entry);
-
 /**
  * codetag_code_known - what is known of the code at a return address?
  * @entry: the address
@@ -66,9 +64,14 @@ unsigned long codetag_code_search(unsigned long entry);
  */
 static __always_inline unsigned long codetag_code_known(unsigned long entry)
 {
-	unsigned long code = READ_ONCE(codetag_code_table[codetag_code_hash(entry)][0]);
+	const unsigned long *set = codetag_code_table[codetag_code_hash(entry)];
+	unsigned long code = READ_ONCE(set[0]);
 
-	return likely(codetag_code_is_at(code, entry)) ? code : codetag_code_search(entry);
+	static_assert(CODETAG_CODE_WAYS == 2);
+	if (likely(codetag_code_is_at(code, entry)))
+		return code;
+	code = READ_ONCE(set[1]);
+	return likely(codetag_code_is_at(code, entry)) ? code : 0;
 }
 
 /* How far the caller's frame is, in words; 0: this is not known */
