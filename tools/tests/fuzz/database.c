@@ -60,9 +60,9 @@ static void make_recording(const char *path)
 		"10 1 1 a.c:1 func:f size=10\n f+0x1/0x2\n";
 	struct site site[] = {
 		{ .file = "a.c", .line = 1, .func = "f", .bytes = 10, .calls = 1,
-		  .all = { 4294967290, 7, true } },
+		  .all = { .allocs = 4294967290, .frees = 7, .known = true } },
 		{ .file = "b.c", .line = 2, .func = "g", .module = "m", .bytes = 20, .calls = 2,
-		  .all = { 3, 1, true } },
+		  .all = { .allocs = 3, .frees = 1, .known = true } },
 	};
 	struct allocinfo info = { .major = 1, .site = site, .count = 2 };
 	struct field field = { .name = "MemTotal", .number = 1, .is_number = true };
