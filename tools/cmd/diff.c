@@ -451,10 +451,10 @@ int cmd_diff(int argc, char **argv)
 	selection->activity_too = diff.output.json || selection_wants_rows(selection);
 	if (diff.live > 0)
 		interval_start(&interval, diff.live);
+	diff.seconds = steady_clock();
 	if (selection_open(&old, selection, selection->path)) {
-		diff.seconds = steady_clock();
 		good = diff.live <= 0 || interval_wait(&interval);
-		/* A process that was stopped waits for longer. */
+		/* From one reading to the next. A process that was stopped waits for longer. */
 		diff.seconds = steady_clock() - diff.seconds;
 		if (good && selection_open(&new, selection, selection->newer ? selection->newer :
 							 selection->path)) {

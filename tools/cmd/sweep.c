@@ -912,8 +912,14 @@ static int sweep_run(struct sweep *sweep)
 	describe(sweep, &head);
 	good = !sweep->journal || sweep_journal(&sweep->results, sweep->journal, head.s);
 	text_free(&head);
-	if (!good || !nobody_else(sweep))
+	if (!good)
 		return STATUS_TROUBLE;
+	if (!nobody_else(sweep)) {
+		/* A sweep that never began has nothing to go on with. */
+		if (sweep->journal && !sweep->results.resumed)
+			unlink(sweep->journal);
+		return STATUS_TROUBLE;
+	}
 	active = sweep;
 	atexit(disarm_at_exit);
 	if (!scan(sweep) || !measure_noise(sweep))

@@ -112,9 +112,9 @@ static bool read_once(const struct top *top, struct snapshot *snapshot, struct g
 		double start;
 
 		interval_start(&interval, top->delay > 0 ? top->delay : 1);
+		start = steady_clock();
 		if (!selection_snapshot(&before, selection))
 			return false;
-		start = steady_clock();
 		if (!interval_wait(&interval)) {
 			snapshot_free(&before);
 			return false;

@@ -20,6 +20,7 @@
 #include "base/number.h"
 #include "read/input.h"
 #include "trace/kmem_stack.h"
+#include "trace/line_record.h"
 #include "trace/trace_dat.h"
 #ifdef HAVE_TRACECMD
 #include "trace/trace_record.h"
@@ -27,6 +28,9 @@
 #ifdef HAVE_SQLITE
 #include "trace/kmem_db.h"
 #endif
+
+/* The log has events of call sites that were traced. */
+static bool of_sites;
 
 /* On a terminal, twice a second at most. */
 static void show_progress(const struct kmem *kmem, int64_t read, bool end)
@@ -69,6 +73,7 @@ static bool read_lines(struct kmem *kmem, FILE *in, unsigned int frames)
 		line[len - 1] = '\0';
 		if (len > 1 && line[len - 2] == '\r')
 			line[len - 2] = '\0';
+		of_sites |= line_record_is_event(line);
 		kmem_stack_line(&stack, line_plain(line));
 		if (!(++lines & 0xffff))
 			show_progress(kmem, read, false);
@@ -167,7 +172,10 @@ static bool record(struct kmem *kmem, double seconds, int64_t buffer)
 }
 #endif
 
-/* A read that may wait for ever ends with a signal, whenever that comes. */
+/*
+ * A read that may wait for ever ends with a signal, whenever that comes. Not for trace_pipe: it
+ * ends when tracing is off, which only a read finds out.
+ */
 static ssize_t read_waiting(void *fd, char *buffer, size_t size)
 {
 	return interrupt_wait(*(int *)fd, INFINITY) ? read(*(int *)fd, buffer, size) : 0;
@@ -193,7 +201,8 @@ static bool read_text(struct kmem *kmem, const char *path, unsigned int frames)
 	fd = fileno(in);
 	if (!fstat(fd, &st) && !(S_ISREG(st.st_mode) && st.st_size)) {
 		interrupt_catch();
-		waiting = fopencookie(&fd, "r", (cookie_io_functions_t){ .read = read_waiting });
+		if (!S_ISREG(st.st_mode))
+			waiting = fopencookie(&fd, "r", (cookie_io_functions_t){ .read = read_waiting });
 	}
 	good = read_lines(kmem, waiting ? waiting : in, frames) || interrupt_caught();
 	if (interrupt_caught())
@@ -233,10 +242,14 @@ bool trace_read(struct kmem *kmem, const struct trace_source *source)
 		good = false;
 	} else if (good && !kmem->events) {
 		warning("there are no kmem events in %s", input_name(path));
-		if (kmem->other_events)
+		if (of_sites)
+			hint("It has events of traced call sites. 'codetag trace --record SECONDS QUERY' "
+			     "accounts for these.");
+		else if (kmem->other_events)
 			hint("There are events of %s.", kmem->pages ? "slab objects" :
 			     "pages: --pages counts these");
-		hint("This switches them on: echo 1 > /sys/kernel/tracing/events/kmem/enable");
+		if (!of_sites)
+			hint("This switches them on: echo 1 > /sys/kernel/tracing/events/kmem/enable");
 		good = false;
 	}
 	return good;

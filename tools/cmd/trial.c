@@ -113,18 +113,22 @@ static bool watch(int events, int fd)
 	return !epoll_ctl(events, EPOLL_CTL_ADD, fd, &readable);
 }
 
-/* Waits for @pid, and takes what it prints meanwhile; false if it did not end in time. */
-static bool wait_for(pid_t pid, double seconds, struct printed *printed, int *status)
+enum ended { ENDED, HANGS, NOT_KNOWN };
+
+/* Waits for @pid, and takes what it prints meanwhile. NOT_KNOWN after a message. */
+static enum ended wait_for(pid_t pid, double seconds, struct printed *printed, int *status)
 {
 	int ended = pidfd_open(pid, 0), events = epoll_create1(EPOLL_CLOEXEC);
 	double end = steady_clock() + seconds, left = seconds;
-	bool good = ended >= 0 && events >= 0 && watch(events, ended) &&
-		    watch(events, printed->pipe);
+	enum ended how = ENDED;
 
-	if (!good)
+	if (ended < 0 || events < 0 || !watch(events, ended) || !watch(events, printed->pipe)) {
 		warning("cannot wait for the command: %s", strerror(errno));
-	while (good && waitpid(pid, status, WNOHANG) != pid) {
-		good = left > 0 && interrupt_wait(events, left);
+		how = NOT_KNOWN;
+	}
+	while (how == ENDED && waitpid(pid, status, WNOHANG) != pid) {
+		if (left <= 0 || !interrupt_wait(events, left))
+			how = HANGS;
 		drain(printed);
 		left = end - steady_clock();
 	}
@@ -132,7 +136,7 @@ static bool wait_for(pid_t pid, double seconds, struct printed *printed, int *st
 		close(ended);
 	if (events >= 0)
 		close(events);
-	return good;
+	return how;
 }
 
 /* The parent of a process, 0 if the process is gone. */
@@ -204,6 +208,7 @@ bool trial_run(struct trial *trial, char **argv, double seconds)
 {
 	struct printed printed = { .pipe = -1 };
 	pid_t parent = getpid(), pid = -1;
+	enum ended how;
 	int ends[2];
 
 	text_clear(&trial->said);
@@ -224,15 +229,16 @@ bool trial_run(struct trial *trial, char **argv, double seconds)
 			close(printed.pipe);
 		return false;
 	}
-	trial->hung = !wait_for(pid, seconds, &printed, &trial->status);
+	how = wait_for(pid, seconds, &printed, &trial->status);
+	trial->hung = how == HANGS;
 	/* A command that has ended is reaped: kill_all() must not take its status. */
-	trial->stuck = !kill_all(trial->hung ? pid : 0, &trial->status);
+	trial->stuck = !kill_all(how == ENDED ? 0 : pid, &trial->status);
 	/* Not to the end: a process that cannot be killed may keep the pipe open. */
 	drain(&printed);
 	last_line(&printed, &trial->said);
 	if (printed.pipe >= 0)
 		close(printed.pipe);
-	return !interrupt_caught();
+	return how != NOT_KNOWN && !interrupt_caught();
 }
 
 void trial_free(struct trial *trial)

@@ -297,7 +297,6 @@ SCAN = "probability=0 interval=1 times=-1 space=0 verbose=0 task-filter=1"
 
 @table("when, site, fault, query",
        ("sweep/killed", "struck", A, NTH, f"file mm/a.c line 3 func f module vmlinux fault {NTH}"),
-       ("sweep/killed-copy", "struck", A, NTH, ""),
        ("sweep/killed-scan", "scanned", A, SCAN, "module m fault probability=0 times=-1 verbose=0 task-filter=1"))
 def test_killed(kernel, work, when, site, fault, query):
     """The same command line removes the fault that a killed sweep has left, says so, and goes on."""
@@ -312,6 +311,32 @@ def test_killed(kernel, work, when, site, fault, query):
     assert (work / "armed").read_text().startswith("fault=off\n")
     assert ("remove 4" in (work / "queries").read_text()) == bool(query)
     assert result.has(r"1 call sites passed, .*: 1 ok"), str(result)
+
+
+@named("sweep/killed-copy")
+def test_killed_copy(kernel, work):
+    """The fault of the second copy of an inlined function is removed, and that copy is tried next."""
+    kernel.passes(A, A)
+    (work / "control").write_text(control((A, 7, ""), (A, 9, "")))
+    options = "--journal", work / "journal"
+    killed(kernel, "struck", *options)
+    kernel.on("struck", "")
+    (work / "faults").write_text(row(A, 1))
+    (work / "control").write_text(control((A, 7, NTH), (A, 9, "")))
+    first = kernel.sweep(*options, keep=True)
+    assert "was killed" in first.err and first.has(r"2 call sites passed, .*: 2 ok"), str(first)
+    (work / "journal").unlink()
+    kernel.on("struck", "case $(tail -n 1 armed) in *'id 9 '*) echo $$ >pid; kill -9 $PPID; sleep 60 ;; esac")
+    kernel.reset()
+    run(*kernel.words(*options), status=128 + signal.SIGKILL, env=kernel.environment())
+    assert " copy:2" in (work / "journal").read_text()
+    kernel.on("struck", "")
+    (work / "faults").write_text(row(A, 1))
+    (work / "control").write_text(control((A, 7, ""), (A, 9, NTH)))
+    (work / "tried").write_text("")
+    second = kernel.sweep(*options, keep=True)
+    assert "was killed" in second.err and second.has(r"2 call sites passed, .*: 2 ok"), str(second)
+    assert [re.search(r"id (\d+)", line)[1] for line in kernel.tried()] == ["9"]
 
 
 @named("sweep/killed-module")

@@ -180,6 +180,18 @@ def test_interrupted(work):
     assert result.has("codetag trace: interrupted.*", result.err)
 
 
+@named("trace/sites")
+def test_events_of_sites(work):
+    """A saved log of traced call sites: the command says what accounts for it."""
+    log = work / "sites.trace"
+    log.write_text("sh-50 [001] d..2 12.345678: alloc: id=17 address=0xffff888003a1c040 bytes=128 gfp=GFP_KERNEL node=0\n",
+                   encoding="utf-8")
+    result = codetag("trace", log, status=2)
+    assert "no kmem events" in result.err
+    assert "codetag trace --record SECONDS QUERY" in result.err
+    assert "events/kmem/enable" not in result.err
+
+
 @named("trace/interrupted-early")
 def test_interrupted_early(work):
     """A signal that comes just before the command waits for a pipe is not lost."""

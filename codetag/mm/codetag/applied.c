@@ -11,16 +11,12 @@
 #include <linux/mutex.h>
 #include <linux/sched.h>
 #include <linux/seq_file.h>
-#include <linux/sizes.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/timekeeping.h>
+#include "applied.h"
 #include "internal.h"
 #include "remembered.h"
-
-/* Limits of what is kept: queries, and bytes of their text */
-#define APPLIED_MAX		256
-#define APPLIED_BYTES_MAX	SZ_16K
 
 /**
  * struct applied_query - a query that was applied
@@ -79,7 +75,7 @@ void codetag_applied(const char *source, size_t len)
 	struct applied_query *a = NULL;
 
 	lockdep_assert_held(&codetag_query_mutex);
-	if (len <= APPLIED_BYTES_MAX)
+	if (len <= CODETAG_APPLIED_BYTES_MAX)
 		a = kmalloc(struct_size(a, text, len + 1), CODETAG_GFP);
 	if (!a) {
 		nr_forgotten++;
@@ -95,7 +91,7 @@ void codetag_applied(const char *source, size_t len)
 	list_add_tail(&a->list, &applied_queries);
 	nr_applied++;
 	applied_bytes += len;
-	while (nr_applied > APPLIED_MAX || applied_bytes > APPLIED_BYTES_MAX) {
+	while (nr_applied > CODETAG_APPLIED_MAX || applied_bytes > CODETAG_APPLIED_BYTES_MAX) {
 		forget(list_first_entry(&applied_queries, struct applied_query, list));
 		nr_forgotten++;
 	}

@@ -5,7 +5,12 @@
 #ifndef _MM_CODETAG_APPLIED_H
 #define _MM_CODETAG_APPLIED_H
 
+#include <linux/sizes.h>
 #include <linux/types.h>
+
+/* Limits of what is kept: queries, and bytes of their text */
+#define CODETAG_APPLIED_MAX		256
+#define CODETAG_APPLIED_BYTES_MAX	SZ_16K
 
 #ifdef CONFIG_DEBUG_FS
 void codetag_applied(const char *source, size_t len);

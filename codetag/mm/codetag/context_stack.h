@@ -15,7 +15,10 @@
 #include "context.h"
 #include "helpers.h"
 
-/* Frames of the allocator, at most, and room for these and a stack. */
+/*
+ * Frames of the allocator, at most, and room for these and a stack. codetag_caller_value() does
+ * not count them: it ends where the stack does.
+ */
 #define CODETAG_STACK_INNER	12
 #define CODETAG_STACK_ENTRIES	(CODETAG_DEPTH_MAX + CODETAG_STACK_INNER)
 

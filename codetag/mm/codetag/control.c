@@ -192,7 +192,7 @@ static void note_queries(const struct list_head *queries, const char *source)
 	list_for_each_entry(q, queries, change.list) {
 		codetag_applied(source + q->change.query.start,
 				q->change.query.end - q->change.query.start);
-		codetag_rest(CODETAG_REMEMBERED_MAX);
+		codetag_rest(CODETAG_APPLIED_MAX);
 	}
 }
 

@@ -49,7 +49,7 @@ static __always_inline bool codetag_code_is_at(unsigned long code, unsigned long
 	return !((code ^ entry) << CODETAG_CODE_OTHER_BITS);
 }
 
-/* Return addresses are as good as random below the size of a page, but on arm64 for two bits. */
+/* The low 12 bits of return addresses are evenly spread. On arm64 the lowest two are always 0. */
 static __always_inline unsigned int codetag_code_hash(unsigned long entry)
 {
 	return entry >> 2 & (BIT(CODETAG_CODE_BITS) - 1);

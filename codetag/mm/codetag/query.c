@@ -99,6 +99,17 @@ static void skip_blanks(struct parser *p)
 }
 
 /* Returns 1 with the next word of the query, 0 when it has no more. */
+/* Queries are printed as they were written. */
+static bool has_control_character(const struct word *word)
+{
+	size_t i;
+
+	for (i = 0; i < word->len; i++)
+		if (((unsigned char)word->s[i] < ' ' && word->s[i] != '\t') || word->s[i] == 0x7f)
+			return true;
+	return false;
+}
+
 static int next_word(struct parser *p, struct word *word)
 {
 	size_t end;
@@ -134,6 +145,8 @@ static int next_word(struct parser *p, struct word *word)
 	}
 	if (memchr(word->s, '\0', word->len))
 		return bad_word(p, word, "there is a NUL byte in it");
+	if (has_control_character(word))
+		return bad_word(p, word, "there is a control character in it");
 	if (word->len > CODETAG_QUERY_WORD_MAX)
 		return bad_word(p, word, "longer than 255 bytes");
 

@@ -304,8 +304,8 @@ static __always_inline bool codetag_slab_alloc_split(struct kmem_cache *s, struc
 #endif
 
 /*
- * Charge a new object, not KFENCE's, to the current call site. A macro: the size is evaluated
- * only where it is needed, which gcc would do before the static branch.
+ * Charge a new object, not KFENCE's, to the current call site. A macro: for a function gcc
+ * evaluates the size before the static branch.
  */
 #define codetag_slab_alloc(s, gfp, object, size)				\
 ({										\

@@ -104,14 +104,29 @@ static bool read_number(const char *line, const char *key, int64_t *value)
 }
 
 /* "sh-50 [001] d..2 12.345678: alloc: id=17 address=… bytes=128 gfp=GFP_KERNEL node=0" */
+static const char *event_of(const char *line, bool *alloc)
+{
+	const char *fields = strstr(line, ": alloc: id=");
+
+	*alloc = fields;
+	return fields ? fields : strstr(line, ": free: id=");
+}
+
+bool line_record_is_event(const char *line)
+{
+	bool alloc;
+
+	return event_of(line, &alloc);
+}
+
 void line_record_add(struct kmem *kmem, const char *line, line_name *name, void *context)
 {
-	const char *alloc = strstr(line, ": alloc: id="), *fields = alloc;
 	struct kmem_event event;
+	const char *fields;
 	int64_t id, cpu;
+	bool alloc;
 
-	if (!fields)
-		fields = strstr(line, ": free: id=");
+	fields = event_of(line, &alloc);
 	if (!fields) {
 		kmem_event_parse(&event, line);
 		if (event.kind == KMEM_LOST || event.kind == KMEM_OVERWRITTEN)

@@ -6,6 +6,7 @@
 #ifndef CODETAG_LINE_RECORD_H
 #define CODETAG_LINE_RECORD_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -25,6 +26,9 @@ typedef const char *line_name(void *context, unsigned int id);
 /* Stops, and adds the recorded events to @kmem. Returns NULL, or an error message. */
 const char *line_record_finish(struct line_record *record, struct kmem *kmem, line_name *name,
 			       void *context);
+
+/* Is a line of a trace an event of a traced call site? */
+bool line_record_is_event(const char *line);
 
 /* Adds what a line of the text says: an event, or a number of lost ones. */
 void line_record_add(struct kmem *kmem, const char *line, line_name *name, void *context);
