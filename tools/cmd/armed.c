@@ -87,7 +87,10 @@ error_t armed_parse(int key, char *arg, struct argp_state *state)
 	setting = find_setting(armed->kind, key);
 	if (!setting)
 		return ARGP_ERR_UNKNOWN;
-	/* The kernel takes it. A probability of 0 at least counts what passes. */
+	/*
+	 * The kernel takes it, because control shows a spent fault like that. To count what passes,
+	 * there is a probability of 0.
+	 */
 	if (!strcmp(setting->name, "times") && is_zero(arg))
 		argp_error(state, "with --times 0 no allocation fails: use 1 or more, or -1 for ever");
 	text_printf(&armed->action, " %s=%s", setting->name, arg);
