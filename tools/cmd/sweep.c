@@ -866,7 +866,7 @@ static void add_number(struct text *head, const char *option, unsigned int numbe
 		text_printf(head, "\t%s none", option);
 }
 
-/* Distinguishes one sweep from another: what changes results, with tabs between. */
+/* Everything that changes the results of a sweep, with tabs between. Two sweeps differ if this does. */
 static void describe(const struct sweep *sweep, struct text *head)
 {
 	text_puts(head, "# codetag sweep");

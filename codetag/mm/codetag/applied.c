@@ -2,8 +2,8 @@
 /*
  * The queries that were applied last: /sys/kernel/debug/codetag/applied.
  *
- * The file control shows what is chosen for each call site. This one shows by which query, when
- * and by whom.
+ * The file control shows the settings of each call site. This one shows the queries behind them,
+ * with the time and the task.
  */
 #include <linux/debugfs.h>
 #include <linux/init.h>

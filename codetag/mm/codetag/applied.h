@@ -8,7 +8,7 @@
 #include <linux/sizes.h>
 #include <linux/types.h>
 
-/* Limits of what is kept: queries, and bytes of their text */
+/* The file lists at most so many queries, with so many bytes of text. */
 #define CODETAG_APPLIED_MAX		256
 #define CODETAG_APPLIED_BYTES_MAX	SZ_16K
 
