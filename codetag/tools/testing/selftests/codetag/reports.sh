@@ -5,7 +5,7 @@
 # guest: own
 # store: any
 # tcg: single
-# allow: BUG: |WARNING: |Oops|kernel BUG|UBSAN:|KASAN|KFENCE: .*error|Segmentation fault
+# allow: BUG: |BUG codetag_(reported|left) |WARNING: |Oops|kernel BUG|UBSAN:|KASAN|KFENCE: .*error|Segmentation fault
 . "$(dirname "$0")/codetag.inc"
 
 REPORTED=$DEBUGFS/codetag_reported

@@ -6,6 +6,7 @@
 # store: any
 # timeout: 240
 # tcg: single
+# allow: refcount_t: a test says
 . "$(dirname "$0")/codetag.inc"
 
 prepare
