@@ -544,7 +544,8 @@ static bool control_each(const struct sweep *sweep, char *lines)
 
 /*
  * The number of site @row, among all with its name, if ids tell these apart; otherwise 0. @rows of
- * them were armed, in the order of the list, and @before of these come before it.
+ * them were armed, and @before of these come before it. The kernel has them in the order in which
+ * they were armed last: by query, those of a query in the order of the list.
  */
 static unsigned int copy_of(const struct control *control, const struct query *query,
 			    const struct site *row, size_t rows, size_t before)
@@ -553,15 +554,18 @@ static unsigned int copy_of(const struct control *control, const struct query *q
 	size_t chosen = 0;
 	bool ids = true;
 
-	for (size_t i = 0; i < control->count; i++) {
-		const struct control_site *site = &control->site[i];
+	for (size_t turn = 1; turn <= query_count(query); turn++) {
+		all = 0;
+		for (size_t i = 0; i < control->count; i++) {
+			const struct control_site *site = &control->site[i];
 
-		if (!site_same(&site->site, row))
-			continue;
-		all++;
-		ids &= site->id != 0;
-		if (query_match_id(query, &site->site, site->id) && chosen++ == before)
-			copy = all;
+			if (!site_same(&site->site, row))
+				continue;
+			all++;
+			ids &= site->id != 0;
+			if (query_last(query, &site->site, site->id) == turn && chosen++ == before)
+				copy = all;
+		}
 	}
 	return ids && all > 1 && chosen == rows ? copy : 0;
 }

@@ -5,6 +5,7 @@ import re
 import shlex
 import signal
 import xml.etree.ElementTree as ElementTree
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -212,6 +213,19 @@ def test_copies(kernel, work):
     again = kernel.sweep("--ktap", "--journal", work / "journal")
     assert again.has(r"1\.\.3") and again.has(r"ok 3 .*") and not kernel.tried(), str(again)
     assert len(ElementTree.parse(work / "xml").findall(".//testcase")) == 3
+
+
+@table("query, order",
+       ("sweep/copies-in-turn", ("id", "7", ";", "id", "9"), ("7", "9")),
+       ("sweep/copies-in-reverse", ("id", "9", ";", "id", "7"), ("9", "7")),
+       ("sweep/copies-armed-again", ("file", "mm/a.c", ";", "id", "7"), ("9", "7")))
+def test_copies_order(kernel, work, query, order):
+    """The kernel lists call sites as they were armed last. The counts are those of the right copy."""
+    (work / "scan").write_text(row(A, 1) + row(A, 2))
+    (work / "control").write_text(control((A, 7, ""), (B, 8, ""), (A, 9, "")))
+    kernel.sweep("--nth", 2, " ".join(query))
+    tried = Counter(re.search(r"id (\d+) fault", line)[1] for line in kernel.tried())
+    assert tried == {order[0]: 1, order[1]: 2}, tried
 
 
 @table("ids", ("sweep/copies-no-ids", (0, 9)), ("sweep/copies-unloaded", ()))

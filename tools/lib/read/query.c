@@ -141,20 +141,30 @@ bool query_is_empty(const struct query *query)
 	return !query || !query->count;
 }
 
-bool query_match_id(const struct query *query, const struct site *site, uint16_t id)
+size_t query_count(const struct query *query)
+{
+	return query_is_empty(query) ? 1 : query->count;
+}
+
+size_t query_last(const struct query *query, const struct site *site, uint16_t id)
 {
 	const struct codetag ct = {
 		.lineno = site->line,
 		.function = site->func,
 		.filename = site->file,
 	};
+	size_t i = query_count(query);
 
 	if (query_is_empty(query))
-		return true;
-	for (size_t i = 0; i < query->count; i++)
-		if (codetag_query_matches(&query->one[i], &ct, id, site->module, !site->module))
-			return true;
-	return false;
+		return 1;
+	while (i && !codetag_query_matches(&query->one[i - 1], &ct, id, site->module, !site->module))
+		i--;
+	return i;
+}
+
+bool query_match_id(const struct query *query, const struct site *site, uint16_t id)
+{
+	return query_last(query, site, id);
 }
 
 bool query_match(const struct query *query, const struct site *site)

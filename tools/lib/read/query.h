@@ -32,6 +32,11 @@ bool query_match(const struct query *query, const struct site *site);
 
 /* @id is the site's own id, which only the kernel knows; 0: none. */
 bool query_match_id(const struct query *query, const struct site *site, uint16_t id);
+
+/* How many queries the text has, and the last of them that selects @site: 1 is the first, 0 none. */
+size_t query_count(const struct query *query);
+size_t query_last(const struct query *query, const struct site *site, uint16_t id);
+
 bool query_has_id(const struct query *query);
 
 /* It is empty, or has only comments and ";": it selects everything. */
