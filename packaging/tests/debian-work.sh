@@ -244,19 +244,25 @@ activity_of()
 		END { print allocs + 0, frees + 0 }' /sys/kernel/debug/codetag/activity
 }
 
-# load_msg() calls alloc_msg() once for each short message, and free_msg() frees it. No other
-# program sends messages.
-bpftrace_agrees()
+# messages: write a program that sends 5,000 and leaves as many as its argument says. load_msg() calls
+# alloc_msg() once for each short message, and free_msg() frees it. No other program sends messages.
+messages()
 {
 	cat >/tmp/messages <<-'PERL'
 	use IPC::SysV qw(IPC_PRIVATE IPC_RMID S_IRUSR S_IWUSR);
+	my $left = shift // 0;
 	my $queue = msgget(IPC_PRIVATE, S_IRUSR | S_IWUSR) // die "msgget: $!";
-	for (1 .. 5000) {
-		msgsnd($queue, pack("l! a100", 1, "text"), 0) or die "msgsnd: $!";
+	for (1 .. 5000 + 100 - $left) {
+		msgsnd($queue, pack("l! a100", 1, "text"), 0) or die "msgsnd: $!" if $_ <= 5000;
 		msgrcv($queue, my $got, 200, 0, 0) // die "msgrcv: $!" if $_ > 100;
 	}
-	msgctl($queue, IPC_RMID, 0);
+	msgctl($queue, IPC_RMID, 0) unless $left;
 	PERL
+}
+
+bpftrace_agrees()
+{
+	messages
 	read -r allocs frees <<-END
 	$(activity_of alloc_msg)
 	END
@@ -269,6 +275,27 @@ bpftrace_agrees()
 	[ $((allocs_then - allocs)) -ge 5000 ]
 	grep -x "@allocs: $((allocs_then - allocs))" /tmp/bpf
 	grep -x "@frees: $((frees_then - frees))" /tmp/bpf
+}
+
+# The script in codetag.rst: what a line allocated and freed, and who allocated what is left
+bpftrace_follows()
+{
+	awk '/bpftrace script/ { in_text = 1 } in_text && /^  / { print; script = 1 } script && /^[^ ]/ { exit }' \
+		$from/Documentation/admin-guide/mm/codetag.rst >/tmp/follow.bt
+	cat /tmp/follow.bt
+	messages
+	codetag trace --on func alloc_msg
+	timeout 300 bpftrace -c '/usr/bin/perl /tmp/messages 7' /tmp/follow.bt >/tmp/bpf
+	codetag trace --off func alloc_msg
+	ipcrm --all=msg
+	cat /tmp/bpf
+	id=$(sed -n 's/.* func:alloc_msg =.* id \([0-9]*\).*/\1/p' $control | head -n 1)
+	bytes=$(sed -n "s/^@allocated\[$id\]: //p" /tmp/bpf)
+	freed=$(sed -n "s/^@freed\[$id\]: //p" /tmp/bpf)
+	echo "line $id: $bytes bytes allocated, $freed freed"
+	[ "$freed" -gt 0 ] && [ $((freed * 5000)) -eq $((bytes * 4993)) ]
+	[ "$(grep -c "^@held\[$id, " /tmp/bpf)" = 7 ]
+	[ "$(grep -c 'load_msg+' /tmp/bpf)" = 7 ]
 }
 
 # For a call site, the contexts have the same counts and callers as memleak while it is attached.
@@ -351,6 +378,7 @@ work 'a module leaves memory behind' left_behind
 work 'stress-ng' stress
 work 'bpftrace, with types of the kernel' bpftrace_reads
 work 'bpftrace counts as many allocations and frees of a line' bpftrace_agrees
+work 'the bpftrace script of codetag.rst' bpftrace_follows
 work 'bcc memleak beside contexts' memleak_agrees
 work 'perf and hackbench' perf_works
 work 'makedumpfile reads /proc/kcore' dump_reads
