@@ -48,7 +48,8 @@ static const struct file_operations activity_fops = {
 
 static int __init activity_init(void)
 {
-	debugfs_create_file("activity", 0400, codetag_debugfs_dir(), NULL, &activity_fops);
+	if (!mem_alloc_profiling_permanently_disabled())
+		debugfs_create_file("activity", 0400, codetag_debugfs_dir(), NULL, &activity_fops);
 	return 0;
 }
 late_initcall(activity_init);

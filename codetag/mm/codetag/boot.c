@@ -268,6 +268,7 @@ static u64 count_kept(const struct codetag_boot_area *area, unsigned long *next_
 	u64 bytes = 0;
 
 	for (pfn = PHYS_PFN(area->start); pfn < PFN_UP(area->end); pfn++) {
+		cond_resched();
 		if (!is_kept(pfn))
 			continue;
 		bytes += min(area->end, PFN_PHYS(pfn + 1)) - max(area->start, PFN_PHYS(pfn));
@@ -275,7 +276,6 @@ static u64 count_kept(const struct codetag_boot_area *area, unsigned long *next_
 			(*pages)++;
 			*next_pfn = pfn + 1;
 		}
-		cond_resched();
 	}
 	return bytes;
 }

@@ -43,12 +43,11 @@
 /* Pages of a slice. The walk may reschedule between two slices. */
 #define SLICE_PAGES	(SZ_4M / PAGE_SIZE)
 
-/* Rows of the table, at least and at most. Memory that finds no row is summed in "others". */
-#define ROWS_MIN	1024
-#define ROWS_MAX	(64 * ROWS_MIN)
+/* Rows of the table, a power of two. It takes 2.5 MiB. */
+#define ROWS		65536
 
-/* A table that is fuller is slow to search. */
-#define ROWS_FULL(nr)	((nr) / 8 * 7)
+/* A fuller table is slow to search. Memory that finds no row is summed in "others". */
+#define ROWS_FULL	(ROWS / 8 * 7)
 
 enum census_key {
 	BY_KIND,
@@ -128,8 +127,7 @@ struct census_cache {
  * struct census - one census
  * @rc:		the recount
  * @keys:	bits of the keys that were asked for
- * @row:	hash table
- * @nr_rows:	its size, a power of two
+ * @row:	hash table with ROWS elements
  * @used:	rows that are used
  * @others:	what found no row
  * @cache:	names of the caches, which can be gone when they are printed
@@ -142,7 +140,6 @@ struct census {
 	struct codetag_recount rc;
 	unsigned int keys;
 	struct census_row *row;
-	unsigned int nr_rows;
 	unsigned int used;
 	struct codetag_held others;
 	struct census_cache *cache;
@@ -154,33 +151,13 @@ struct census {
 
 /* ---- the walk -------------------------------------------------------------------- */
 
-static struct census_row *find_row(struct census_row *row, unsigned int nr,
-				   const struct census_row *values)
+static struct census_row *find_row(struct census_row *row, const struct census_row *values)
 {
-	unsigned int i = jhash2((const u32 *)values, VALUES_SIZE / sizeof(u32), 0) & (nr - 1);
+	unsigned int i = jhash2((const u32 *)values, VALUES_SIZE / sizeof(u32), 0) % ROWS;
 
 	while (row[i].calls && memcmp(&row[i], values, VALUES_SIZE))
-		i = (i + 1) & (nr - 1);
+		i = (i + 1) % ROWS;
 	return &row[i];
-}
-
-/* Between two slices: so that a slice finds a row for nearly all that it comes across. */
-static void make_room(struct census *census)
-{
-	struct census_row *row;
-	unsigned int i;
-
-	if (census->used < census->nr_rows / 2 || census->nr_rows >= ROWS_MAX)
-		return;
-	row = kvcalloc(4 * census->nr_rows, sizeof(*row), GFP_KERNEL);
-	if (!row)
-		return;
-	for (i = 0; i < census->nr_rows; i++)
-		if (census->row[i].calls)
-			*find_row(row, 4 * census->nr_rows, &census->row[i]) = census->row[i];
-	kvfree(census->row);
-	census->row = row;
-	census->nr_rows *= 4;
 }
 
 #ifdef CONFIG_MEMCG
@@ -299,9 +276,9 @@ static void census_add(struct codetag_recount *rc, const struct codetag_holding 
 		values.cgroup = holding->cache < 0 ? cgroup_of_page(page) :
 				cgroup_of_object(census, holding->objcg);
 
-	row = find_row(census->row, census->nr_rows, &values);
+	row = find_row(census->row, &values);
 	if (!row->calls) {
-		if (census->used >= ROWS_FULL(census->nr_rows)) {
+		if (census->used >= ROWS_FULL) {
 			census->others.bytes += holding->bytes;
 			census->others.calls++;
 			return;
@@ -317,7 +294,6 @@ static void census_add(struct codetag_recount *rc, const struct codetag_holding 
 static int rest(struct census *census, u64 start)
 {
 	census->longest = max(census->longest, ktime_get_mono_fast_ns() - start);
-	make_room(census);
 	cond_resched();
 	return signal_pending(current) ? -EINTR : 0;
 }
@@ -408,7 +384,8 @@ static void put_site(struct seq_buf *out, u16 id)
 {
 	struct codetag_info info;
 
-	if (!codetag_info_of(id, &info)) {
+	/* A module that is gone has no names. */
+	if (!codetag_info_of(id, &info) || !info.ct->function) {
 		seq_buf_printf(out, "id:%u", id);
 		return;
 	}
@@ -481,6 +458,17 @@ static int more_bytes(const void *a, const void *b)
 	return x->bytes < y->bytes ? 1 : x->bytes > y->bytes ? -1 : memcmp(x, y, VALUES_SIZE);
 }
 
+/* Make the table a list, the largest first. */
+static void sort_rows(struct census *census)
+{
+	unsigned int from, to = 0;
+
+	for (from = 0; from < ROWS; from++)
+		if (census->row[from].calls)
+			census->row[to++] = census->row[from];
+	sort(census->row, to, sizeof(*census->row), more_bytes, NULL);
+}
+
 static void census_print(struct seq_buf *out, const void *data)
 {
 	const struct census *census = data;
@@ -489,7 +477,7 @@ static void census_print(struct seq_buf *out, const void *data)
 
 	seq_buf_puts(out, "# census - version: 1.0\n#     <size>  <calls> <keys>\n");
 	codetag_lock();
-	for (i = 0; i < census->nr_rows && census->row[i].calls; i++) {
+	for (i = 0; i < census->used; i++) {
 		if (seq_buf_has_overflowed(out))
 			break;
 		seq_buf_printf(out, "%12llu %8llu", census->row[i].bytes, census->row[i].calls);
@@ -537,12 +525,12 @@ static int read_keys(const char *request, unsigned int *keys)
 
 static int census_run(struct codetag_result *result)
 {
-	struct census census = { .rc.visit = census_add, .nr_rows = ROWS_MIN };
+	struct census census = { .rc.visit = census_add };
 	int ret = read_keys(result->request, &census.keys);
 
 	if (ret)
 		return ret;
-	census.row = kvcalloc(census.nr_rows, sizeof(*census.row), GFP_KERNEL);
+	census.row = kvcalloc(ROWS, sizeof(*census.row), GFP_KERNEL);
 	if (!census.row)
 		return -ENOMEM;
 	get_online_mems();
@@ -555,8 +543,7 @@ static int census_run(struct codetag_result *result)
 	put_groups(&census);
 	/* The owner of codetag_lock() may wait for slab_mutex, so that is not held any more. */
 	if (!ret) {
-		/* The largest first; rows that are not used are last. */
-		sort(census.row, census.nr_rows, sizeof(*census.row), more_bytes, NULL);
+		sort_rows(&census);
 		ret = codetag_result_set(result, census_print, &census);
 	}
 	kvfree(census.cache);

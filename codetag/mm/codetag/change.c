@@ -256,6 +256,11 @@ int codetag_change_supported(const struct codetag_query *query)
 		pr_warn_ratelimited("control: this kernel has no faults: CONFIG_CODETAG_FAULT_INJECTION is not set\n");
 		return -EOPNOTSUPP;
 	}
+	if (query->action == CODETAG_ACTION_FAULT && codetag_fault_filters(&query->fault) &&
+	    !IS_ENABLED(CONFIG_FAULT_INJECTION_STACKTRACE_FILTER)) {
+		pr_warn_ratelimited("control: this kernel cannot choose faults by their callers: CONFIG_FAULT_INJECTION_STACKTRACE_FILTER is not set\n");
+		return -EOPNOTSUPP;
+	}
 	if (query->action == CODETAG_ACTION_GUARD && !IS_ENABLED(CONFIG_CODETAG_GUARD)) {
 		pr_warn_ratelimited("control: this kernel has no guards: CONFIG_CODETAG_GUARD is not set\n");
 		return -EOPNOTSUPP;

@@ -99,7 +99,6 @@ static int parse_query(char *text, const char *source, size_t len, size_t *pos,
 	if (ret)
 		return ret;
 	if (codetag_query_names_module(query)) {
-		q->change.matched = true;
 		q->remember = codetag_remembered_new(source + query->start,
 						     query->end - query->start);
 		if (!q->remember)
@@ -200,14 +199,34 @@ static void note_queries(const struct list_head *queries, const char *source)
 static int plan_queries(struct list_head *queries, struct list_head *plans, const char *source,
 			bool make)
 {
+	struct control_query *q;
 	int ret;
 
+	/* What is remembered may match later. */
+	list_for_each_entry(q, queries, change.list)
+		q->change.matched = q->remember;
 	codetag_lock();
 	ret = codetag_changes_prepare(queries, plans) ?: check_queries(queries, source);
 	if (!ret && make)
 		make_queries(queries, plans);
 	codetag_unlock();
 	return ret;
+}
+
+/*
+ * Get the memory of guards, for queries that match. That takes the lock of built-in parameters.
+ * Its owner may be loading a module, which takes codetag_query_mutex.
+ */
+static int prepare_guards(struct list_head *queries, struct list_head *plans, const char *source)
+{
+	int ret = mutex_lock_killable(&codetag_query_mutex);
+
+	if (ret)
+		return ret;
+	ret = plan_queries(queries, plans, source, false);
+	mutex_unlock(&codetag_query_mutex);
+	codetag_changes_free(plans);
+	return ret ?: codetag_guard_prepare();
 }
 
 /*
@@ -221,17 +240,14 @@ static int run_queries(char *text, const char *source, size_t len)
 	LIST_HEAD(plans);
 	int ret;
 
-	ret = parse_queries(text, source, len, &queries) ?:
-	      mutex_lock_killable(&codetag_query_mutex);
+	ret = parse_queries(text, source, len, &queries);
+	if (!ret && have_guards(&queries))
+		ret = prepare_guards(&queries, &plans, source);
+	ret = ret ?: mutex_lock_killable(&codetag_query_mutex);
 	if (ret)
 		goto free;
 
-	if (have_guards(&queries)) {
-		/* Their pool cannot be made under the lock, and is for queries that match. */
-		ret = plan_queries(&queries, &plans, source, false) ?: codetag_guard_prepare();
-		codetag_changes_free(&plans);
-	}
-	ret = ret ?: plan_queries(&queries, &plans, source, true);
+	ret = plan_queries(&queries, &plans, source, true);
 	if (!ret) {
 		codetag_change_switch();
 		note_queries(&queries, source);
@@ -289,6 +305,11 @@ static bool __init boot_text_good(void)
 	return !ret;
 }
 
+static bool __init sets_flags(const struct codetag_query *query)
+{
+	return query->action < CODETAG_ACTION_FAULT;
+}
+
 /**
  * codetag_control_init - switch the sites that the boot parameter names
  *
@@ -308,13 +329,27 @@ void __init codetag_control_init(void)
 
 	strscpy(boot_text, boot_source);
 	while (codetag_query_parse(boot_text, len, &pos, &query, &err) > 0)
-		if (query.action < CODETAG_ACTION_FAULT)
+		if (sets_flags(&query))
 			codetag_change_flags(&query);
+}
+
+/* Run one query of the boot parameter. */
+static void __init run_boot_query(const struct codetag_query *query)
+{
+	size_t len = query->end - query->start;
+	char *source = kmemdup_nul(boot_source + query->start, len, GFP_KERNEL);
+	char *text = kmemdup_nul(source, len, GFP_KERNEL);
+
+	if (!source || !text || run_queries(text, source, len))
+		pr_warn("codetag=: '%s' has no effect\n", source);
+	kfree(source);
+	kfree(text);
 }
 
 /*
  * Run all queries again now that memory can be allocated: codetag_control_init() only set the
- * flags.
+ * flags. All at once, so that no flag changes for a moment. If one has an error, the others run
+ * one by one, without those that have set all their flags.
  */
 static int __init control_boot_init(void)
 {
@@ -327,18 +362,13 @@ static int __init control_boot_init(void)
 
 	/* The first allocation of a site that is split by caller needs the list. */
 	codetag_helpers_boot();
-	/* One by one: a site that is not there does not stop the others. */
 	strscpy(boot_text, boot_source);
-	while (codetag_query_parse(boot_text, len, &pos, &query, &err) > 0) {
-		char *source = kmemdup_nul(boot_source + query.start,
-					   query.end - query.start, GFP_KERNEL);
-		char *text = kmemdup_nul(source, query.end - query.start, GFP_KERNEL);
-
-		if (!source || !text || run_queries(text, source, query.end - query.start))
-			pr_warn("codetag=: '%s' has no effect\n", source);
-		kfree(source);
-		kfree(text);
-	}
+	if (!run_queries(boot_text, boot_source, len))
+		return 0;
+	strscpy(boot_text, boot_source);
+	while (codetag_query_parse(boot_text, len, &pos, &query, &err) > 0)
+		if (!sets_flags(&query) || codetag_query_names_module(&query))
+			run_boot_query(&query);
 	return 0;
 }
 early_initcall(control_boot_init);

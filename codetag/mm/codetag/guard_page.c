@@ -22,6 +22,7 @@
 #include <linux/lockdep.h>
 #include <linux/mm.h>
 #include <linux/mmzone.h>
+#include <linux/mutex.h>
 #include <linux/notifier.h>
 #include <linux/panic.h>
 #include <linux/pgalloc_tag.h>
@@ -158,13 +159,18 @@ static int make_places(void)
  *
  * A kernel that does not sample has no pool of KFENCE before the first guard.
  *
- * Context: Process, with codetag_query_mutex held.
+ * Context: Process, without codetag_query_mutex: the load of a module takes that, and a module
+ *	    may be loaded under kernel_param_lock().
  * Return: 0, or an error with the reason in the kernel log.
  */
 int codetag_guard_prepare(void)
 {
-	int ret = make_places() ?: kfence_prepare_chosen();
+	static DEFINE_MUTEX(one_at_a_time);
+	int ret;
 
+	mutex_lock(&one_at_a_time);
+	ret = make_places() ?: kfence_prepare_chosen();
+	mutex_unlock(&one_at_a_time);
 	if (ret)
 		pr_warn_ratelimited("control: cannot get the memory that guards need: error %d\n",
 				    ret);

@@ -197,7 +197,7 @@ void codetag_helpers_forget(void)
 
 static int bad_word(const char *word, const char *why)
 {
-	pr_warn_ratelimited("helpers: '%.64s': %s\n", word, why);
+	pr_warn_ratelimited("helpers: '%*pE': %s\n", (int)min_t(size_t, strlen(word), 64), word, why);
 	return -EINVAL;
 }
 
@@ -309,12 +309,18 @@ static ssize_t helpers_write(struct file *file, const char __user *buf, size_t l
 	ret = codetag_may_change();
 	if (ret)
 		return ret;
-	if (len > WRITE_MAX)
+	/* A buffered writer splits its text at a multiple of its buffer's size. */
+	if (len >= WRITE_MAX) {
+		pr_warn_ratelimited("helpers: a write has less than %d bytes\n", WRITE_MAX);
 		return -E2BIG;
+	}
 	text = memdup_user_nul(buf, len);
 	if (IS_ERR(text))
 		return PTR_ERR(text);
-	ret = codetag_helpers_change(text);
+	if (strlen(text) == len)
+		ret = codetag_helpers_change(text);
+	else
+		ret = bad_word(text, "a NUL byte follows");
 	kfree(text);
 	return ret ?: len;
 }

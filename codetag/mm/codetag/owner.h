@@ -7,6 +7,8 @@
 
 #include <linux/types.h>
 
+struct page;
+
 /**
  * struct codetag_owner - the allocation at an address
  * @kind:	name of the slab cache, or the number of pages
@@ -20,5 +22,15 @@ struct codetag_owner {
 };
 
 bool codetag_owner_of(unsigned long addr, struct codetag_owner *owner);
+
+/* ../vmalloc.c */
+#ifdef CONFIG_MMU
+struct page *codetag_vmalloc_page(unsigned long addr);
+#else
+static inline struct page *codetag_vmalloc_page(unsigned long addr)
+{
+	return NULL;
+}
+#endif
 
 #endif /* _MM_CODETAG_OWNER_H */

@@ -127,14 +127,15 @@ struct page_ext_operations page_tag_ext_ops = {
 /*
  * The early slot of a page, NULL if it has none. Preemption is disabled as long as
  * it is used. False means that the page has its page_ext by now. Not __init: a slow
- * caller may come here after the init sections are freed.
+ * caller may come here after the init sections are freed, and must not look into them.
  */
 static bool __ref page_tag_boot_slot(const struct page *page, u16 **ref)
 {
-	unsigned long i = page_to_pfn(page) - page_tag_boot_pfn;
+	unsigned long i;
 
-	if (page_tag_ext_ready)
+	if (READ_ONCE(page_tag_ext_ready))
 		return false;
+	i = page_to_pfn(page) - page_tag_boot_pfn;
 	*ref = page_tag_boot_slots && i < page_tag_boot_nr ? page_tag_boot_slots + i : NULL;
 	return true;
 }

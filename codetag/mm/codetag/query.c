@@ -71,10 +71,16 @@ static int bad_word(struct parser *p, const struct word *word, const char *why)
 	return -EINVAL;
 }
 
-/* Not isspace(): that one takes a byte of UTF-8 for a blank. */
-static bool is_blank(char c)
+/*
+ * Not isspace(): that one takes a byte of UTF-8 for a blank, and other control characters, which
+ * must not be printed. A line may end with '\r' and '\n'.
+ */
+static bool is_blank(const struct parser *p, size_t at)
 {
-	return c == ' ' || (c >= '\t' && c <= '\r' && c != '\n');
+	char c = p->text[at];
+
+	return c == ' ' || c == '\t' ||
+	       (c == '\r' && (at + 1 == p->len || p->text[at + 1] == '\n'));
 }
 
 static bool is_separator(char c)
@@ -82,14 +88,14 @@ static bool is_separator(char c)
 	return c == ';' || c == '\n';
 }
 
-static bool is_delimiter(char c)
+static bool is_delimiter(const struct parser *p, size_t at)
 {
-	return is_blank(c) || is_separator(c);
+	return is_blank(p, at) || is_separator(p->text[at]);
 }
 
 static void skip_blanks(struct parser *p)
 {
-	while (p->pos < p->len && is_blank(p->text[p->pos]))
+	while (p->pos < p->len && is_blank(p, p->pos))
 		p->pos++;
 	if (p->pos == p->len || p->text[p->pos] != '#')
 		return;
@@ -98,7 +104,6 @@ static void skip_blanks(struct parser *p)
 		p->pos++;
 }
 
-/* Returns 1 with the next word of the query, 0 when it has no more. */
 /* Queries are printed as they were written. */
 static bool has_control_character(const struct word *word)
 {
@@ -110,6 +115,7 @@ static bool has_control_character(const struct word *word)
 	return false;
 }
 
+/* Returns 1 with the next word of the query, 0 when it has no more. */
 static int next_word(struct parser *p, struct word *word)
 {
 	size_t end;
@@ -136,10 +142,10 @@ static int next_word(struct parser *p, struct word *word)
 		if (end == p->len || p->text[end] != '"')
 			return bad_word(p, word, "the quote is not closed");
 		end++;
-		if (end < p->len && !is_delimiter(p->text[end]))
+		if (end < p->len && !is_delimiter(p, end))
 			return bad_word(p, word, "there is more right after the quote");
 	} else {
-		while (end < p->len && !is_delimiter(p->text[end]))
+		while (end < p->len && !is_delimiter(p, end))
 			end++;
 		word->len = p->text + end - word->s;
 	}

@@ -154,6 +154,13 @@ struct codetag_fault_settings {
 	unsigned long nth;
 };
 
+/* Do the callers decide whether an allocation fails? */
+static inline bool codetag_fault_filters(const struct codetag_fault_settings *fault)
+{
+	return fault->require_start || fault->require_end != ULONG_MAX || fault->reject_start ||
+	       fault->reject_end;
+}
+
 /**
  * struct codetag_terms - what the terms of a query say
  * @file:	glob for the path, NULL: not asked for

@@ -227,8 +227,8 @@ static int queries_remove(const char *command)
 
 	if (!all && (!str_has_prefix(command, "remove ") ||
 		     kstrtouint(command + strlen("remove "), 10, &nr))) {
-		pr_warn_ratelimited("queries: '%s' is neither 'remove N' nor 'remove all'\n",
-				    command);
+		pr_warn_ratelimited("queries: '%*pE' is neither 'remove N' nor 'remove all'\n",
+				    (int)strlen(command), command);
 		return -EINVAL;
 	}
 
@@ -247,16 +247,20 @@ static ssize_t queries_write(struct file *file, const char __user *buf, size_t l
 {
 	int ret = codetag_may_change();
 	char command[32];
+	size_t read;
 
 	if (ret)
 		return ret;
-	if (len >= sizeof(command))
-		return -EINVAL;
-	if (copy_from_user(command, buf, len))
+	read = min(len, sizeof(command) - 1);
+	if (copy_from_user(command, buf, read))
 		return -EFAULT;
-	command[len] = '\0';
-
-	ret = strlen(command) == len ? queries_remove(strim(command)) : -EINVAL;
+	command[read] = '\0';
+	if (strlen(command) < len) {
+		pr_warn_ratelimited("queries: '%*pE' is too long, or a NUL byte follows\n",
+				    (int)strlen(command), command);
+		return -EINVAL;
+	}
+	ret = queries_remove(strim(command));
 	return ret ?: len;
 }
 

@@ -5,7 +5,7 @@
 #define pr_fmt(fmt) "codetag: " fmt
 
 #include <linux/debugfs.h>
-#include <linux/kstrtox.h>
+#include <linux/minmax.h>
 #include <linux/mm.h>
 #include <linux/printk.h>
 #include <linux/seq_buf.h>
@@ -51,27 +51,28 @@ static ssize_t result_write(struct file *file, const char __user *buf, size_t le
 {
 	struct codetag_result *result = file_inode(file)->i_private;
 	char request[sizeof(result->request)];
+	size_t read = min(len, sizeof(request) - 1);
 	int ret = codetag_may_change();
-	bool start = len && len < sizeof(request);
+	char *words;
+	bool whole;
 
 	if (ret)
 		return ret;
-	if (start && copy_from_user(request, buf, len))
+	if (copy_from_user(request, buf, read))
 		return -EFAULT;
-	if (start) {
-		request[len] = '\0';
-		if (!result->usage && kstrtobool(request, &start))
-			start = false;
-	}
-	if (!start) {
-		pr_warn_ratelimited("%s: write %s to start the %s\n", result->name,
+	request[read] = '\0';
+	whole = strlen(request) == len;
+	words = strim(request);
+	if (!whole || !*words || (!result->usage && strcmp(words, "1"))) {
+		pr_warn_ratelimited("%s: '%*pE': write %s to start the %s\n", result->name,
+				    (int)min_t(size_t, strlen(words), 32), words,
 				    result->usage ?: "1", result->work);
 		return -EINVAL;
 	}
 
 	if (mutex_lock_interruptible(&result->lock))
 		return -ERESTARTSYS;
-	strscpy(result->request, strim(request));
+	strscpy(result->request, words);
 	ret = result->run(result);
 	mutex_unlock(&result->lock);
 	return ret ?: len;

@@ -505,11 +505,17 @@ static bool register_tags(struct module *mod, unsigned int done, unsigned int nr
 static void register_without_ids(struct module *mod, unsigned int done)
 {
 	struct codetag_range *range = new_range(mod, done, mod->num_alloc_tags - done);
+	struct list_head *at;
 
 	for (; done < mod->num_alloc_tags; done++)
 		set_id(&mod->alloc_tags[done], CODETAG_ID_UNREPRESENTABLE);
-	if (range)
-		list_add(&range->list, &codetag_ranges);
+	if (!range)
+		return;
+	/* Behind those of its kind: their tags keep their positions, see codetag_next(). */
+	list_for_each(at, &codetag_ranges)
+		if (list_entry(at, struct codetag_range, list)->kind != CODETAG_NO_IDS)
+			break;
+	list_add_tail(&range->list, at);
 }
 
 /**

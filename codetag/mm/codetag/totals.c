@@ -92,7 +92,7 @@ bool codetag_read(struct codetag_info *info, struct codetag_sums *sums)
  *		go on with the last position plus 1. Positions stay valid while
  *		no codetag_lock() is held. A tag that is there the whole time is
  *		found exactly once. The exceptions are tags without an id, while a
- *		module with such tags comes or goes.
+ *		module with such tags goes.
  * @info:	on return the tag
  * @sums:	for long walks, and for callers that may not sleep: counters that are
  *		read ahead. Set nr to 0 after each codetag_lock(). May be NULL.

@@ -19,7 +19,6 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/uaccess.h>
-#include <linux/vmalloc.h>
 #include "internal.h"
 #include "owner.h"
 #include "tags.h"
@@ -39,18 +38,10 @@ struct whose {
 /* The linear address of memory in a vmalloc area; any other address as it is. */
 static unsigned long linear_address(unsigned long addr)
 {
-	struct vm_struct *area;
-	struct page *page;
+	struct page *page = codetag_vmalloc_page(addr);
 
-	if (!is_vmalloc_addr((void *)addr))
-		return addr;
-	area = find_vm_area((void *)(addr & PAGE_MASK));
-	if (!area || !(area->flags & VM_ALLOC))
-		return addr;
-	page = vmalloc_to_page((void *)addr);
-	if (!page || !page_address(page))
-		return addr;
-	return (unsigned long)page_address(page) + offset_in_page(addr);
+	return page && page_address(page) ?
+	       (unsigned long)page_address(page) + offset_in_page(addr) : addr;
 }
 
 /* "ADDRESS OFFSET KIND: FILE:LINE [MODULE] func:FUNCTION", or less if nothing holds it. */
