@@ -12,7 +12,10 @@
 #include <linux/types.h>
 #include <trace/events/mmflags.h>
 
-/* @id is that of the call site, @bytes are what its counters change by. */
+/*
+ * @id is that of the call site, @bytes are what its counters change by. bpftrace does not know
+ * size_t on a kernel without BTF.
+ */
 TRACE_EVENT(alloc,
 
 	TP_PROTO(unsigned int id, const void *address, size_t bytes, gfp_t gfp, int node),
@@ -23,7 +26,7 @@ TRACE_EVENT(alloc,
 		__field(unsigned int,	id)
 		__field(int,		node)
 		__field(const void *,	address)
-		__field(size_t,		bytes)
+		__field(unsigned long,	bytes)
 		__field(unsigned long,	gfp)
 	),
 
@@ -35,7 +38,7 @@ TRACE_EVENT(alloc,
 		__entry->gfp = (__force unsigned long)gfp;
 	),
 
-	TP_printk("id=%u address=%p bytes=%zu gfp=%s node=%d", __entry->id, __entry->address,
+	TP_printk("id=%u address=%p bytes=%lu gfp=%s node=%d", __entry->id, __entry->address,
 		  __entry->bytes, show_gfp_flags(__entry->gfp), __entry->node)
 );
 
@@ -49,7 +52,7 @@ TRACE_EVENT(free,
 		__field(unsigned int,	id)
 		__field(int,		node)
 		__field(const void *,	address)
-		__field(size_t,		bytes)
+		__field(unsigned long,	bytes)
 	),
 
 	TP_fast_assign(
@@ -59,7 +62,7 @@ TRACE_EVENT(free,
 		__entry->bytes = bytes;
 	),
 
-	TP_printk("id=%u address=%p bytes=%zu node=%d", __entry->id, __entry->address,
+	TP_printk("id=%u address=%p bytes=%lu node=%d", __entry->id, __entry->address,
 		  __entry->bytes, __entry->node)
 );
 
