@@ -289,7 +289,8 @@ bpftrace_follows()
 	codetag trace --off func alloc_msg
 	ipcrm --all=msg
 	cat /tmp/bpf
-	id=$(sed -n 's/.* func:alloc_msg =.* id \([0-9]*\).*/\1/p' $control | head -n 1)
+	id=$(sed -n 's/^@allocated\[\([0-9]*\)\]: .*/\1/p' /tmp/bpf)
+	codetag status id "$id" | grep 'func:alloc_msg'
 	bytes=$(sed -n "s/^@allocated\[$id\]: //p" /tmp/bpf)
 	freed=$(sed -n "s/^@freed\[$id\]: //p" /tmp/bpf)
 	echo "line $id: $bytes bytes allocated, $freed freed"
