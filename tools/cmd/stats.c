@@ -141,10 +141,9 @@ int cmd_stats(int argc, char **argv)
 		print_json(&fields);
 	else if (known)
 		print_table(&fields, &o.output);
-	if (fields.bad.count || !known) {
-		warning("%s: %s", input_name(o.file.path), known ?
-			"some of its lines not understood" :
-			"not in the format of codetag's stats");
+	if (fields.bad.count || fields.bad.cut || !known) {
+		warning("%s: %s", input_name(o.file.path), !known ? "not in the format of codetag's stats" :
+			fields.bad.count ? "some of its lines not understood" : "it is cut");
 		status = STATUS_TROUBLE;
 	}
 	fields_free(&fields);

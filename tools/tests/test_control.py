@@ -153,6 +153,19 @@ def test_debugfs_everywhere(work):
     assert codetag(f"audit --debugfs {work}").out == codetag(f"audit {audit}").out
 
 
+@named("control/cut")
+def test_cut(work):
+    """A last line without its end is not taken for a whole one."""
+    for whole, line, message in ((CODETAG_DEBUGFS / "stats", "stats", "it is cut"),
+                                 (HANDMADE_DEBUGFS / "queries", "remembered", "1 lines not understood")):
+        file = work / whole.name
+        shutil.copy(whole, file)
+        codetag(f"{line} --debugfs {work}")
+        file.write_bytes(whole.read_bytes()[:-2])
+        result = codetag(f"{line} --debugfs {work}", status=2)
+        assert message in result.err, str(result)
+
+
 @named("control/audit-started")
 def test_audit_started(work):
     """A write starts an audit; a saved result, a named file and the file of a kernel that starts

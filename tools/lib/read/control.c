@@ -267,7 +267,8 @@ void remembered_parse(struct remembered *remembered, char *text, size_t len)
 
 		if (!line_len)
 			continue;
-		if (!parse_remembered(&query, line, line_len)) {
+		/* The end of a query can be missing. */
+		if (!complete || !parse_remembered(&query, line, line_len)) {
 			remembered->bad.count++;
 			continue;
 		}
