@@ -181,7 +181,7 @@ static bool read_zoneinfo(const struct record *record, struct zone_pages *pages)
 	*pages = (struct zone_pages){ 0 };
 	if (read)
 		zoneinfo_parse(pages, text, len);
-	read = readable(record, record->zoneinfo, path, read, pages->free > 0);
+	read = readable(record, record->zoneinfo, path, read, pages->free > 0 && !pages->bad.cut);
 	free(text);
 	return read;
 }
@@ -291,7 +291,9 @@ enum taken { TAKEN, TAKEN_PARTLY, NOT_TAKEN, NO_USE };
 
 /*
  * Reads before it creates the file: if nothing can be read, no empty recording is left behind.
- * Once there is one, a read that fails for a time does not end it: see go_on().
+ * Once there is one, a read that fails for a time does not end it: see go_on(). A snapshot whose
+ * rows are not complete is left out, too: nothing would tell a missing row from one that has
+ * vanished. Of other files the last values stay.
  */
 static enum taken take(struct record *record)
 {
@@ -303,13 +305,13 @@ static enum taken take(struct record *record)
 	struct zone_pages pages;
 	struct allocinfo info;
 	char *contexts;
-	bool good;
+	bool whole, good;
 
 	if (!allocinfo_read(&info, record->allocinfo))
 		return NOT_TAKEN;
-	good = read_activity(record, &info);
+	whole = read_activity(record, &info);
 	good = read_fields(record, record->meminfo, "/proc/meminfo", "MemTotal",
-			   &meminfo) && good;
+			   &meminfo);
 	good = read_fields(record, record->vmstat, "/proc/vmstat", "nr_free_pages",
 			   &vmstat) && good;
 	good = read_slabinfo(record, &slabinfo) && good;
@@ -327,10 +329,10 @@ static enum taken take(struct record *record)
 	moment.pages = &pages;
 	moment.processes = &processes;
 	moment.boot = &boot;
-	if (!record->recording && good && !create_recording(record)) {
+	whole = allocinfo_complete(&info, record->allocinfo) && whole;
+	if (whole && good && !record->recording && !create_recording(record)) {
 		taken = NO_USE;
-	} else if (record->recording) {
-		good = allocinfo_complete(&info, record->allocinfo) && good;
+	} else if (whole && record->recording) {
 		taken = good ? TAKEN : TAKEN_PARTLY;
 		if (!recording_add(record->recording, &moment)) {
 			warning("cannot write %s: %s", record->output,
@@ -364,6 +366,7 @@ static bool go_on(const struct record *record, enum taken taken, int64_t number)
 static bool run(struct record *record)
 {
 	int64_t number = 0, missing = 0;
+	bool complete = true;
 	struct interval interval;
 
 	interval_start(&interval, record->interval);
@@ -373,11 +376,12 @@ static bool run(struct record *record)
 		if (!go_on(record, taken, ++number))
 			return false;
 		missing += taken == NOT_TAKEN;
+		complete &= taken == TAKEN;
 	} while (number != record->count && interval_wait(&interval));
 	if (!record->quiet)
 		printf("%s: %" PRId64 " snapshots%s\n", record->output, number - missing,
 		       record->append ? " added" : "");
-	return !missing;
+	return complete;
 }
 
 int cmd_record(int argc, char **argv)

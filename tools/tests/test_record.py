@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from inputs import MAINLINE_ALLOCINFO, RECORDED_ALLOCINFOS, V1, V2, V2_LATER, allocinfo_of, sites_of
+from inputs import CODETAG_ZONEINFO, MAINLINE_ALLOCINFO, RECORDED_ALLOCINFOS, V1, V2, V2_LATER, allocinfo_of, sites_of
 from machines import in_world, preloaded
 from recordings import sql
 from support import (CODETAG, background, codetag, file_limit, helper, named, needs_feature, needs_program, refused,
@@ -228,6 +228,15 @@ def test_needs(work):
         assert not list(work.iterdir()), (option, file)
 
 
+@named("record/zoneinfo-cut")
+def test_zoneinfo_cut(work):
+    """Sums of a part of the zones would be too small."""
+    cut = work / "zoneinfo"
+    cut.write_text(CODETAG_ZONEINFO.read_text(encoding="utf-8")[:-2])
+    refused("or damaged", "record -q -c 1 -o", work / "cut.db", "--allocinfo", V1, "--zoneinfo", cut)
+    assert not (work / "cut.db").exists()
+
+
 @named("record/no-slabinfo")
 def test_no_slabinfo(work):
     """A snapshot without a slabinfo has no caches; that is not a wrong format."""
@@ -283,7 +292,8 @@ def test_gone_cache(work):
     def pretend(second):
         shutil.copy((both, broken, one, one)[second], now)
 
-    in_world(pretend, CODETAG, "record", "-q", "-o", db, "-c", 4, "-i", 1, "--allocinfo", V1, "--slabinfo", now)
+    in_world(pretend, CODETAG, "record", "-q", "-o", db, "-c", 4, "-i", 1, "--allocinfo", V1, "--slabinfo", now,
+             status=2)
     for slabinfo in one, both, None, one:
         codetag("record -q -c 1 --append --allocinfo", V1, "-o", db,
                 *(["--slabinfo", slabinfo] if slabinfo else []))
