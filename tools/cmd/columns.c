@@ -9,6 +9,7 @@
 
 #include "base/message.h"
 #include "base/number.h"
+#include "read/activity.h"
 #include "write/export.h"
 #include "write/json.h"
 #include "base/outfile.h"
@@ -95,7 +96,7 @@ bool columns_of_rates(const struct columns *columns)
 
 /* The value of a cell, before it becomes text or JSON. */
 struct value {
-	enum { NONE, NUMBER, REAL, RATE, STRING, WORDS } kind;
+	enum { NONE, MISSING, NUMBER, REAL, RATE, STRING, WORDS } kind;
 	bool size;	/* bytes, for people … */
 	bool sign;	/* … and with a plus sign if they grew */
 	int64_t number;
@@ -206,19 +207,19 @@ static bool makes_sense(enum column column, const struct groups *groups)
 /* A number that is missing is none, and not 0. */
 static struct value counted(const struct activity *activity, int64_t n)
 {
-	return activity->known && !activity->partial ? number(n) : (struct value){ .kind = NONE };
+	return activity_whole(activity) ? number(n) : (struct value){ .kind = MISSING };
 }
 
 static struct value counted_rate(const struct activity *activity, int64_t n, double seconds)
 {
-	return activity->known && !activity->partial ? rate(n, seconds) : (struct value){ .kind = NONE };
+	return activity_whole(activity) ? rate(n, seconds) : (struct value){ .kind = MISSING };
 }
 
 static struct value value_of(enum column column, const struct groups *groups,
 			     const struct group *group, struct text *scratch)
 {
 	if (!makes_sense(column, groups))
-		return (struct value){ .kind = NONE };
+		return (struct value){ .kind = column >= COL_ALLOCS && column <= COL_FREES_RATE ? MISSING : NONE };
 	switch (column) {
 	case COL_SIZE:
 		return size(group->now.bytes);
@@ -299,6 +300,9 @@ static void add_cell(struct table *table, struct value value, bool human)
 	case NONE:
 		table_cell(table, "");
 		break;
+	case MISSING:
+		table_cell(table, ACTIVITY_MISSING);
+		break;
 	case NUMBER:
 		plus = value.sign && value.number > 0;
 		number_text[0] = '+';
@@ -339,6 +343,7 @@ static void add_json(struct json *json, const char *key, struct value value)
 {
 	switch (value.kind) {
 	case NONE:
+	case MISSING:
 		json_null(json, key);
 		break;
 	case NUMBER:
@@ -399,6 +404,7 @@ static void csv_cell(FILE *out, struct value value)
 {
 	switch (value.kind) {
 	case NONE:
+	case MISSING:
 		break;
 	case NUMBER:
 		fprintf(out, "%" PRId64, value.number);
@@ -440,6 +446,7 @@ static void database_cell(struct rows_db *db, int column, struct value value)
 {
 	switch (value.kind) {
 	case NONE:
+	case MISSING:
 		break;
 	case NUMBER:
 		rows_db_int(db, column, value.number);

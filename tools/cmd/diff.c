@@ -382,6 +382,18 @@ static bool find_activity(struct diff *diff, struct snapshot *from, struct snaps
 	return false;
 }
 
+static void match_rows_of(const struct diff *diff, struct allocinfo *old, struct allocinfo *new)
+{
+	const struct selection *selection = &diff->selection;
+	size_t count = match_same_rows(old, new, !selection->newer ? ROWS_LIVE :
+				       source_same_recording(selection->path, selection->newer) ?
+				       ROWS_RECORDED : ROWS_FILES);
+
+	if (count)
+		warning("call sites whose rows cannot be told apart in the two snapshots, so that each is one row: %zu",
+			count);
+}
+
 /* Returns an exit status. */
 static int compare(struct diff *diff, struct snapshot *from, struct snapshot *to)
 {
@@ -408,6 +420,8 @@ static int compare(struct diff *diff, struct snapshot *from, struct snapshot *to
 		bound(diff, old, new);
 		bound(diff, new, old);
 		diff->rounding = add64(old->rounding, new->rounding);
+		if (selection->by.by == BY_ROW)
+			match_rows_of(diff, old, new);
 		groups_add_before(&groups, old, selection->query);
 		groups_add(&groups, new, selection->query);
 	}

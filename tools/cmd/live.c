@@ -8,6 +8,7 @@
 #include "live_view.h"
 #include "screen.h"
 #include "base/message.h"
+#include "model/match.h"
 #include "model/tree.h"
 #include "read/activity.h"
 
@@ -108,14 +109,16 @@ static void regroup(struct live *live)
 	}
 	groups_free(&live->groups);
 	live->groups = (struct groups){ .by = selection->by };
-	if (base->valid) {
+	if (base->valid)
 		before = shown(live, base, &live->shown_before);
-		groups_add_before(&live->groups, &before, selection->query);
-	}
-	if (live->now.valid) {
+	if (live->now.valid)
 		now = shown(live, &live->now, &live->shown_now);
-		groups_add(&live->groups, &now, selection->query);
-	}
+	live->joined = 0;
+	if (selection->by.by == BY_ROW && base->valid && live->now.valid)
+		live->joined = match_same_rows(&before, &now, live->from->recorded ? ROWS_RECORDED : ROWS_LIVE);
+	if (base->valid)
+		groups_add_before(&live->groups, &before, selection->query);
+	groups_add(&live->groups, &now, selection->query);
 	live->groups.seconds = live->before.valid ? llabs(live->now.time - live->before.time) / 1000.0 : 0;
 	selection_apply(selection, &live->groups);
 }
@@ -215,6 +218,10 @@ static void take(struct live *live, int step)
 	if (live->now.info.bad.count || live->now.info.bad.cut)
 		set_message(live, "some lines were not understood and are not shown");
 	regroup(live);
+	if (live_missing(live))
+		snprintf(live->message, sizeof(live->message), "%zu of %zu rows lack allocations and frees: %s",
+			 live_missing(live), live->now.info.count,
+			 live->from->recorded ? "not recorded" : "the file is cut, or of another kernel");
 	read_contexts(live);
 }
 

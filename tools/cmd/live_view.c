@@ -8,6 +8,7 @@
 
 #include "screen.h"
 #include "base/number.h"
+#include "read/activity.h"
 
 static const struct {
 	const char *name, *what;
@@ -113,9 +114,18 @@ static struct widths widths_of(const struct live *live)
 	return width;
 }
 
-static void put_rate(int width, int64_t count, double seconds)
+size_t live_missing(const struct live *live)
 {
-	put_size(width, seconds > 0 ? (int64_t)((double)count / seconds + 0.5) : 0, false, false);
+	return live->groups.all.known ? activity_missing(&live->now.info, false) : 0;
+}
+
+/* Rates need two readings. */
+static void put_rate(int width, const struct activity *activity, int64_t count, double seconds)
+{
+	if (activity_whole(activity) && seconds > 0)
+		put_size(width, (int64_t)((double)count / seconds + 0.5), false, false);
+	else
+		put("%*s ", width, ACTIVITY_MISSING);
 }
 
 static void draw_row(const struct live *live, const struct group *group, int y)
@@ -142,9 +152,9 @@ static void draw_row(const struct live *live, const struct group *group, int y)
 			 live->human, true);
 	attroff(colour);
 	if (width.allocs)
-		put_rate(width.allocs, group->recent.allocs, live->groups.seconds);
+		put_rate(width.allocs, &group->recent, group->recent.allocs, live->groups.seconds);
 	if (width.frees)
-		put_rate(width.frees, group->recent.frees, live->groups.seconds);
+		put_rate(width.frees, &group->recent, group->recent.frees, live->groups.seconds);
 	percent_format(share, percent(group->now.bytes, live->groups.now.bytes));
 	put("%*s ", SHARE, share);
 	put_name(live, group, room_left());
@@ -217,10 +227,17 @@ static void draw_head(const struct live *live)
 			put("%zu NOT PROFILED  ", live->profiling.off);
 		attroff(COLOR_PAIR(PAIR_MESSAGE));
 	}
+	if (live_missing(live)) {
+		attron(COLOR_PAIR(PAIR_MESSAGE));
+		put("%zu NOT COUNTED  ", live_missing(live));
+		attroff(COLOR_PAIR(PAIR_MESSAGE));
+	}
 	put("by %s, sorted by %s, every %.1f s", live->tree ? "tree" : grouping_name(groups->by.by),
 	    orders[live->selection->order], live->delay);
 	if (order_is_activity(live->selection->order) && groups->seconds > 0)
 		put(", rates over %.1f s", groups->seconds);
+	if (live->joined)
+		put(", %zu sites with rows summed", live->joined);
 	if (live->since_start) {
 		clock_format(clock, live_base(live)->valid ? live_base(live)->time : live->now.time);
 		put(", changes since %s", clock);

@@ -30,6 +30,7 @@ struct live {
 	struct site *shown_now, *shown_before;	/* to group; no memory is in there twice */
 	bool since_start;	/* changes are shown since the start, not since the last refresh */
 	struct groups groups;
+	size_t joined;		/* call sites whose rows are one, see match_same_rows() */
 	size_t first, cursor;	/* of the rows */
 	int sideways;		/* of the names */
 	size_t help_first;
@@ -44,6 +45,9 @@ struct live {
 
 /* What @live->now is compared with; not valid if there is only one snapshot. */
 const struct instant *live_base(const struct live *live);
+
+/* How many rows lack their allocations and frees, 0 if these are not shown. */
+size_t live_missing(const struct live *live);
 
 /* Scrolls so that the cursor is visible, and moves the cursor to an existing row. */
 void live_draw(struct live *live);

@@ -350,7 +350,10 @@ static bool add_activity(struct snapshot *snapshot, const struct selection *sele
 			warning("%s: %s", file.path, why);
 		else
 			debugfs_complain(&file, errno);
-	} else if (!wanted || activity_known(&snapshot->info)) {
+	} else if (!wanted) {
+		return true;
+	} else if (activity_known(&snapshot->info)) {
+		snapshot->info.uncounted = activity_missing(&snapshot->info, true);
 		return true;
 	} else {
 		selection_complain_activity(path);

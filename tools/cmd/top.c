@@ -100,10 +100,10 @@ static const struct argp argp = {
 };
 
 /* Rates need two readings. A file that was given does not change, unless there is one with activity. */
-static bool read_once(const struct top *top, struct snapshot *snapshot, struct groups *groups)
+static bool read_once(const struct top *top, struct snapshot *before, struct snapshot *snapshot,
+		      struct groups *groups)
 {
 	const struct selection *selection = &top->selection;
-	struct snapshot before = { 0 };
 	struct interval interval;
 	double seconds = 0;
 	bool good;
@@ -113,33 +113,34 @@ static bool read_once(const struct top *top, struct snapshot *snapshot, struct g
 
 		interval_start(&interval, top->delay > 0 ? top->delay : 1);
 		start = steady_clock();
-		if (!selection_snapshot(&before, selection))
+		if (!selection_snapshot(before, selection))
 			return false;
 		if (!interval_wait(&interval)) {
-			snapshot_free(&before);
+			snapshot_free(before);
 			return false;
 		}
 		seconds = steady_clock() - start;
 	}
 	good = selection_snapshot(snapshot, selection);
 	if (good) {
-		activity_between(&snapshot->info, &before.info, ACTIVITY_LIVE);
+		activity_between(&snapshot->info, &before->info, ACTIVITY_LIVE);
 		selection_group(selection, snapshot, groups);
 		groups->seconds = seconds;
+	} else {
+		snapshot_free(before);
 	}
-	snapshot_free(&before);
 	return good;
 }
 
 static int once(const struct top *top)
 {
 	const struct selection *selection = &top->selection;
-	struct snapshot snapshot;
+	struct snapshot before = { 0 }, snapshot;
 	struct groups groups;
 	bool complete;
 	size_t count;
 
-	if (!read_once(top, &snapshot, &groups))
+	if (!read_once(top, &before, &snapshot, &groups))
 		return STATUS_TROUBLE;
 	count = selection_apply(selection, &groups);
 	if (top->output.json) {
@@ -153,9 +154,11 @@ static int once(const struct top *top)
 		show_table(&groups, count, selection, &top->output);
 	}
 	complete = profiling_complete(&snapshot.info, selection->query);
-	complete = snapshot_complete(&snapshot, selection->path) && complete;
+	complete = snapshot_complete(&snapshot, selection->path) && snapshot_complete(&before, selection->path) &&
+		   complete;
 	complete = selection_rates_known(selection, &groups) && complete;
 	groups_free(&groups);
+	snapshot_free(&before);
 	snapshot_free(&snapshot);
 	return complete ? STATUS_OK : STATUS_TROUBLE;
 }
@@ -166,7 +169,7 @@ struct machine_now {
 	const char *path;
 	const struct debugfs_dir *dir;
 	const char *activity;	/* the file; NULL: there is none */
-	bool needs_activity;
+	const struct selection *selection;
 	char why[160];
 };
 
@@ -175,7 +178,8 @@ static bool read_activity(struct machine_now *now, struct allocinfo *info)
 {
 	const char *why;
 
-	if ((now->activity && activity_read(info, now->activity, &why)) || !now->needs_activity)
+	if ((now->activity && activity_read(info, now->activity, &why)) ||
+	    !selection_wants_activity(now->selection))
 		return true;
 	if (now->activity)
 		snprintf(now->why, sizeof(now->why), "cannot read %s: %s", now->activity,
@@ -282,7 +286,7 @@ static int live(struct top *top)
 		.path = top->selection.path,
 		.dir = &top->dir,
 		.activity = top->selection.activity,
-		.needs_activity = selection_wants_activity(&top->selection),
+		.selection = &top->selection,
 	};
 	char *activity = debugfs_path(&top->dir, "activity");
 	int status;

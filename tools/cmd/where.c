@@ -362,10 +362,17 @@ static void busiest_json(const struct where *where, const struct machine_seen *s
 		json_object(json, NULL);
 		json_string(json, "name", owner->name);
 		json_int(json, "size", owner->bytes);
-		json_int(json, "allocs_recent", owner->recent.allocs);
-		json_int(json, "frees_recent", owner->recent.frees);
-		json_real(json, "allocs_rate", (double)owner->recent.allocs / seen->seconds);
-		json_real(json, "frees_rate", (double)owner->recent.frees / seen->seconds);
+		if (activity_whole(&owner->recent)) {
+			json_int(json, "allocs_recent", owner->recent.allocs);
+			json_int(json, "frees_recent", owner->recent.frees);
+			json_real(json, "allocs_rate", (double)owner->recent.allocs / seen->seconds);
+			json_real(json, "frees_rate", (double)owner->recent.frees / seen->seconds);
+		} else {
+			json_null(json, "allocs_recent");
+			json_null(json, "frees_recent");
+			json_null(json, "allocs_rate");
+			json_null(json, "frees_rate");
+		}
 		json_end_object(json);
 	}
 	json_end_array(json);
@@ -378,6 +385,8 @@ static void find_missing(const struct where *where, const struct machine_seen *s
 	missing_find(lines, &seen->at[seen->count - 1], &seen->host);
 	if (where->delay > 0 && !seen->seconds)
 		text_puts(lines, "Allocations and frees are not known: that needs root, and a kernel with codetag.\n");
+	if (seen->seconds > 0)
+		where_uncounted(&seen->host, lines);
 }
 
 static void boot_lines_json(const struct holders *lines, struct json *json)

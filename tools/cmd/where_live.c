@@ -204,8 +204,9 @@ static void list_owners(struct where_live *live)
 			text_printf(&text, "  %6s  %10lld", percent_format(share, percent(owner->bytes, all)),
 				    (long long)owner->count);
 		if (rates)
-			text_printf(&text, "  %8s  %8s", where_rate(allocs, owner->recent.allocs, live->seconds),
-				    where_rate(frees, owner->recent.frees, live->seconds));
+			text_printf(&text, "  %8s  %8s", where_rate(allocs, &owner->recent, owner->recent.allocs,
+							   live->seconds),
+				    where_rate(frees, &owner->recent, owner->recent.frees, live->seconds));
 		text_printf(&text, "  %s", owner->name);
 		add_line(live, &text, i);
 	}
@@ -361,6 +362,8 @@ static void foot_text(const struct where_live *live, const struct where_view *vi
 	text_clear(foot);
 	if (live->page == KINDS)
 		where_busiest(view, foot);
+	if (live->seconds > 0)
+		where_uncounted(&live->host, foot);
 	missing_find(&missing, &live->now, &live->host);
 	for (size_t i = 0; i < remarks.count; i++)
 		where_wrap(foot, remarks.remark[i].text, COLS);

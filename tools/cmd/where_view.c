@@ -8,6 +8,7 @@
 
 #include "analysis/owners.h"
 #include "base/number.h"
+#include "read/activity.h"
 #include "write/table.h"
 
 /* Owners are shortened where they have to fit, and printed in full elsewhere. */
@@ -188,12 +189,23 @@ static void add_owners(struct text *line, const struct where_view *view, enum me
 	owners_free(&owners);
 }
 
-const char *where_rate(char out[RATE_TEXT], int64_t count, double seconds)
+const char *where_rate(char out[RATE_TEXT], const struct activity *activity, int64_t count,
+		       double seconds)
 {
 	double rate = seconds > 0 ? (double)count / seconds : 0;
 
+	if (!activity_whole(activity))
+		return ACTIVITY_MISSING;
 	snprintf(out, RATE_TEXT, rate && rate < 9.95 ? "%.1f" : "%.0f", rate);
 	return out;
+}
+
+void where_uncounted(const struct snapshot *host, struct text *lines)
+{
+	size_t count = activity_missing(&host->info, true);
+
+	if (count)
+		text_printf(lines, "Call sites whose allocations and frees are missing: %zu.\n", count);
 }
 
 void where_busiest(const struct where_view *view, struct text *lines)
@@ -211,8 +223,8 @@ void where_busiest(const struct where_view *view, struct text *lines)
 		text_printf(&line, "Busiest over %s: ", period(time, view->seconds));
 		add_name(&line, view, owner);
 		text_printf(&line, ", %s allocs/s, %s frees/s",
-			    where_rate(allocs, owner->recent.allocs, view->seconds),
-			    where_rate(frees, owner->recent.frees, view->seconds));
+			    where_rate(allocs, &owner->recent, owner->recent.allocs, view->seconds),
+			    where_rate(frees, &owner->recent, owner->recent.frees, view->seconds));
 		text_clean(line.s);
 		where_wrap(lines, line.s, view->width);
 	}

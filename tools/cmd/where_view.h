@@ -42,7 +42,11 @@ void where_busiest(const struct where_view *view, struct text *lines);
 
 /* A number a second, as wide as 99 millions. */
 #define RATE_TEXT 24
-const char *where_rate(char out[RATE_TEXT], int64_t count, double seconds);
+const char *where_rate(char out[RATE_TEXT], const struct activity *activity, int64_t count,
+		       double seconds);
+
+/* Says how many call sites lack their allocations and frees. */
+void where_uncounted(const struct snapshot *host, struct text *lines);
 
 /*
  * The kinds that hold memory, the largest first, the unaccounted rest last. Returns their

@@ -2,6 +2,7 @@
 """Allocations and frees: two readings, a recording, a counter that wraps around, a module that is
 loaded again."""
 
+import re
 import shutil
 
 import pytest
@@ -276,9 +277,9 @@ def test_missing(work):
         assert f"the allocations and frees of {count} of its 3 rows are missing" in result.err, str(result)
         return result
     cut = "".join(rows)
-    shows(run_with("report -N -o allocs,frees,name", cut, 1), "7  6  a.c:1 func:f", "      a/b.c:1 func:g", "9  8  c.c:1 func:g")
+    shows(run_with("report -N -o allocs,frees,name", cut, 1), "7  6  a.c:1 func:f", "-  -  a/b.c:1 func:g", "9  8  c.c:1 func:g")
     # The sum of a group is missing with one of its rows.
-    shows(run_with("report -N -o allocs,name -g func", cut, 1), "7  f", "   g")
+    shows(run_with("report -N -o allocs,name -g func", cut, 1), "7  f", "-  g")
     json = run_with("report --json", cut, 1).json()["rows"]
     assert [(row["allocs"], row["frees"]) for row in json] == [(7, 6), (None, None), (9, 8)]
     series = run_with("export --format prometheus -g file", cut, 1).out
@@ -286,6 +287,145 @@ def test_missing(work):
     assert 'codetag_allocations_total{file="a/b.c"}' not in series
     none = run_with("export --format prometheus", rows[0], 3).out
     assert "codetag_allocations_total{" not in none
+
+
+def listed(*rows):
+    """An allocinfo of (size, tag)"""
+    return "allocinfo - version: 2.0\n" + "".join(f"{size} {int(size > 0)} {tag}\n" for size, tag in rows)
+
+
+F, G, X, Z = "a.h:1 func:f", "b.h:1 func:g", "x.c:1 func:x", "z.c:1 func:z"
+QUIETS = [(0, f"q.c:{line} func:q") for line in range(3)]
+SAME = (100, F), (70, X), (50, F), (0, Z), (7, G), (9, G)
+JOINED = "call sites whose rows cannot be told apart in the two snapshots, so that each is one row"
+
+
+def diff_rows(old, new, *words):
+    """(growth, name) of the rows that changed, and the messages"""
+    diff = codetag("diff -N -g row -o growth,name", *words, old, new)
+    return [tuple(line.split(None, 1)) for line in diff.lines], diff.err
+
+
+@named("rates/rows")
+def test_rows(work):
+    """Rows of one call site are compared with each other only where the order of the kernel tells them apart."""
+    old, new = work / "old", work / "new"
+
+    def changed(before, now):
+        old.write_text(listed(*before, *QUIETS))
+        new.write_text(listed(*now, *QUIETS))
+        return diff_rows(old, new)
+    # The same order: each row by itself, but for those that follow each other, which a sort can have done.
+    grown = [(size + 20 * number, tag) for number, (size, tag) in enumerate(SAME)]
+    assert changed(SAME, grown) == (
+        [("+180", G), ("+60", Z), ("+40", F + " #2"), ("+20", X)], f"codetag diff: {JOINED}: 1\n")
+    # A row is missing, one is new, lines of the list are missing, and another kernel
+    assert changed(SAME, SAME[1:]) == ([("-100", F)], f"codetag diff: {JOINED}: 2\n")
+    assert changed(SAME[1:], SAME) == ([("+100", F)], f"codetag diff: {JOINED}: 2\n")
+    assert changed(SAME, SAME[1:] + SAME[:1]) == ([], f"codetag diff: {JOINED}: 2\n")
+    for path, more in (old, 0), (new, 1):
+        path.write_text(listed(*((size + more, tag) for size, tag in SAME if size), (1, "y.c:1 func:y"), (3, "y.c:2 func:y")))
+    assert diff_rows(old, new)[0] == [("+2", F), ("+2", G), ("+1", X)]
+    # Sorted by size, two rows have changed places.
+    by_size = sorted(SAME[:4], reverse=True)
+    assert changed(by_size, [(100, F), (70, X), (60, F), (0, Z)]) == ([("+10", F)], f"codetag diff: {JOINED}: 1\n")
+    moved = [(size, tag.replace("z.c:1", "z.c:2")) for size, tag in SAME]
+    assert changed(SAME, moved)[1] == f"codetag diff: {JOINED}: 2\n"
+    # A module alone has another order, or was unloaded.
+    loaded = *SAME[:4], (10, MODULE), (5, "m.c:9 [m] func:h"), (20, MODULE), (6, "m.c:10 [m] func:k")
+    assert changed(loaded, [*loaded[:4], *loaded[:3:-1]]) == ([], f"codetag diff: {JOINED}: 1\n")
+    assert changed(loaded, [*SAME[:4], (8, GONE), *loaded[4:]]) == ([("+8", MODULE)], f"codetag diff: {JOINED}: 1\n")
+
+
+@needs_feature("sqlite3")
+@named("rates/rows-recorded")
+def test_rows_recorded(work):
+    """A recording numbers the rows of a module; reports and diffs of it have the same numbers."""
+    db = record_counts(work, [(1000, 990, GONE), (100, 80, MODULE)], [(100, 80, MODULE)])
+    assert diff_rows(f"{db}@1", f"{db}@2") == ([("-10", MODULE)], "")
+    assert codetag("report -N -g row -o size,peak,name", db, "module m").out.split(None, 2) == ["20", "20", f"{MODULE} #2\n"]
+    # A built-in row does not vanish: the list lacked it.
+    db.unlink()
+    for rows in SAME, SAME[1:]:
+        (work / "list").write_text(listed(*rows, *QUIETS))
+        codetag("record -q -c 1 -o", db, *append_to(db), "--allocinfo", work / "list")
+    assert diff_rows(f"{db}@1", f"{db}@2") == ([("-100", F)], f"codetag diff: {JOINED}: 1\n")
+
+
+@named("rates/rows-live")
+def test_rows_live(work):
+    """The kernel lists its rows in one order."""
+    allocinfo = work / "allocinfo"
+
+    def grow(second):
+        allocinfo.write_text(listed(*((size + second * number, tag) for number, (size, tag) in enumerate(SAME)), *QUIETS))
+
+    diff = in_world(grow, CODETAG, "diff", "--live", 1, "-N", "-g", "row", "-o", "growth,name", "--allocinfo", allocinfo)
+    shows(diff, f"+4  {G}", f"+5  {G} #2")
+
+
+@named("rates/first-lacks")
+def test_first_lacks(work):
+    """A number that only the earlier reading lacks is missing: the row has not counted from 0 since."""
+    counts = Counts(work)
+
+    def pretend(second):
+        counts.pretend(second)
+        if not second:
+            lines = counts.activity.read_text().splitlines(keepends=True)
+            counts.activity.write_text("".join(line for line in lines if "alloc_inode" not in line))
+    for words in ("top", "--once", "-d", 5), ("diff", "--live", 5):
+        result = in_world(pretend, CODETAG, *words, "-N", "-a", "-o", "allocs_recent,allocs_rate,name", *counts.options,
+                          status=2)
+        shows(result, f"-    -  {INODE}", f"0  0.0  {QUIET}")
+        assert "the allocations and frees of 1 of its 3 rows are missing" in result.err
+
+
+@needs_feature("sqlite3")
+@named("rates/gap")
+def test_gap(work):
+    """A snapshot without allocations and frees, or with a part of them, does not show those of the one before."""
+    db = record_counts(work, [(100, 90, MODULE), (1, 0, F)])
+    allocinfo, activity = work / "allocinfo", work / "activity"
+    codetag("record -q -c 1 --append -o", db, "--allocinfo", allocinfo)
+    refused(NOT_KNOWN, "report -s allocs", db)
+    assert codetag("report --json", db).json()["rows"][0].get("allocs") is None
+    text = activity.read_text()
+    activity.write_text(text.replace("100 90", "130 120"))
+    codetag("record -q -c 1 --append -o", db, "--allocinfo", allocinfo, "--activity", activity)
+    diff = codetag("diff -N -a -s allocs -o allocs_recent,name", f"{db}@1", db)
+    assert diff.has(rf" *30  {re.escape(MODULE)}"), str(diff)
+    refused(NOT_KNOWN, "diff -s allocs", f"{db}@2", f"{db}@3")
+
+
+@needs_feature("sqlite3")
+@named("rates/record-part")
+def test_record_part(work):
+    """A snapshot that lacks rows or numbers is not recorded: they would seem to have vanished."""
+    db, allocinfo, activity = (work / name for name in ("part.db", "allocinfo", "activity"))
+    rows = *SAME, *QUIETS
+    allocinfo.write_text(listed(*rows))
+    good = "# activity - version: 1.0\n" + "".join(f"9 {9 - (size > 0)} 0 {tag}\n" for size, tag in rows)
+    options = "--allocinfo", allocinfo, "--activity", activity
+
+    def left_out(message, *words, snapshots):
+        result = codetag("record -c 1 -o", db, *words, *options, status=2)
+        assert message in result.err, str(result)
+        assert db.exists() == bool(snapshots)
+        assert not snapshots or sql(db, "SELECT count(*) FROM snapshot") == [(snapshots,)]
+    damaged = (("\n".join(good.splitlines()[:3]) + "\n", "the allocations and frees of 7 of its 9 rows are missing"),
+               (good[:-5], "it is cut"), (good.replace("9 8", "9 x", 1), "does not begin with three numbers"))
+    for text, message in damaged:
+        activity.write_text(text)
+        left_out(message, snapshots=0)
+    activity.write_text(good)
+    codetag("record -q -c 1 -o", db, *options)
+    for text, message in damaged:
+        activity.write_text(text)
+        left_out(message, "--append", snapshots=1)
+    activity.write_text(good)
+    allocinfo.write_text(listed(*rows)[:-3])
+    left_out("was it cut?", "--append", snapshots=1)
 
 
 @named("rates/one-snapshot")
@@ -333,5 +473,37 @@ def test_screen(work):
         screen.has("sorted by size")
         screen.keys("A")
         screen.has("allocations and frees are not known here")
+        screen.keys("q")
+        screen.has("left 0")
+
+
+@needs_feature("ncursesw")
+@needs_program("tmux")
+@named("rates/screen-missing")
+def test_screen_missing(work):
+    """A number that is missing is marked, and a message says how many rows lack theirs and why."""
+    shutil.copy(V2, work)
+    lines = V2_ACTIVITY.read_text(encoding="utf-8").splitlines(keepends=True)
+    (work / "cut").write_text("".join(line for line in lines if "alloc_inode" not in line), encoding="utf-8")
+    with Screen(140, 24, f"{CODETAG} top -b -d 0.3 handmade-v2.allocinfo --activity cut", work) as screen:
+        screen.has("1 NOT COUNTED", "1 of 13 rows lack allocations and frees: the file is cut, or of another kernel",
+                   "       0        0 ")
+        assert re.search(r" - +- +\S+ fs/ext4/super", screen.text()), screen.text()
+        screen.keys("q")
+        screen.has("left 0")
+
+
+@needs_feature("sqlite3")
+@needs_feature("ncursesw")
+@needs_program("tmux")
+@named("rates/screen-rows")
+def test_screen_rows(work):
+    """Rows keep their numbers from snapshot to snapshot of a recording."""
+    db = record_counts(work, [(1000, 990, GONE), (100, 80, MODULE)], [(100, 80, MODULE)])
+    with Screen(140, 24, f"{CODETAG} replay -g row {db.name} module m", work) as screen:
+        screen.has("by row", f"{MODULE} #2")
+        screen.keys(">")
+        screen.lacks(" 10 ")
+        screen.has(f"{MODULE} #2")
         screen.keys("q")
         screen.has("left 0")

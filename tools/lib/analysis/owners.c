@@ -82,8 +82,8 @@ static void add_areas(struct owners *owners, const struct holders *areas, enum m
 }
 
 /*
- * Rows of one site, or of one module, are one owner. With @busy only rows with recent activity,
- * which may hold nothing.
+ * Rows of one site, or of one module, are one owner. With @busy only rows whose recent activity is
+ * not known to be none; they may hold nothing.
  */
 static void add_sites(struct owners *owners, const struct snapshot *host,
 		      enum memory_kind_id id, enum owner_by owner_by, bool busy)
@@ -100,7 +100,8 @@ static void add_sites(struct owners *owners, const struct snapshot *host,
 		bool ambiguous;
 		size_t at;
 
-		if (busy ? !site->recent.allocs && !site->recent.frees : site->bytes <= 0)
+		if (busy ? site->recent.known && !site->recent.allocs && !site->recent.frees :
+			   site->bytes <= 0)
 			continue;
 		kind = explain_site(site, &host->machine, &ambiguous);
 		if (kind == MEMORY_CONTAINER || (id != MEMORY_KINDS && kind != id))
@@ -210,9 +211,15 @@ bool owner_is_counted(enum owner_by by)
 void owners_find_busy(struct owners *owners, const struct snapshot *host, enum memory_kind_id id,
 		      enum owner_by by, bool frees)
 {
+	size_t kept = 0;
+
 	*owners = (struct owners){ .by = by };
 	if (owner_is_counted(by))
 		add_sites(owners, host, id, by, true);
+	for (size_t i = 0; i < owners->count; i++)
+		if (owners->owner[i].recent.allocs || owners->owner[i].recent.frees)
+			owners->owner[kept++] = owners->owner[i];
+	owners->count = kept;
 	if (owners->count)
 		qsort(owners->owner, owners->count, sizeof(*owners->owner), frees ? by_frees : by_allocs);
 }

@@ -112,11 +112,20 @@ void group_name(struct text *name, struct grouping by, const struct site *site)
 	}
 }
 
-/* The k-th row of a site is a group of its own; from the second on its name has the number. */
-static void number_row(struct groups *groups, struct text *name)
+/*
+ * The k-th row of a site is a group of its own; from the second on its name has the number. A
+ * number of model/match.h or of a recording goes before the place in the list.
+ */
+static void number_row(struct groups *groups, const struct site *site, struct text *name)
 {
-	size_t i = strmap_add(&groups->seen, name->s, name->len);
+	size_t i;
 
+	if (site->row) {
+		if (site->row > 1)
+			text_printf(name, " #%u", site->row);
+		return;
+	}
+	i = strmap_add(&groups->seen, name->s, name->len);
 	while (groups->times_room <= i) {
 		size_t old = groups->times_room;
 
@@ -164,7 +173,7 @@ static void add(struct groups *groups, const struct allocinfo *info,
 			continue;
 		group_name(&name, groups->by, site);
 		if (groups->by.by == BY_ROW)
-			number_row(groups, &name);
+			number_row(groups, site, &name);
 		at = strmap_add(&groups->names, name.s, name.len);
 		if (at == groups->count) {
 			GROW(groups->group, groups->count, groups->room);

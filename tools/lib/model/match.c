@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "model/group.h"
 
 #define NONE UINT32_MAX
 
@@ -347,4 +348,125 @@ size_t match_moved(struct allocinfo *old, const struct allocinfo *new)
 	matcher_free(&m);
 	free(number);
 	return moved;
+}
+
+/* ---- rows of one call site ---------------------------------------------------------------- */
+
+/* Built-in code or a module: its call sites in two lists */
+struct section {
+	uint64_t order[2];	/* a hash of their names, in their order */
+	size_t last[2];		/* the name before, + 1 */
+};
+
+/* The rows with one name */
+struct namesakes {
+	uint32_t rows[2];
+	size_t section;
+	bool module;
+	bool unloaded;		/* one of them is of an unloaded module */
+	bool adjacent;		/* one of them follows another */
+	bool together;		/* nothing tells them apart */
+};
+
+struct row_names {
+	struct strmap sections, names;
+	struct section *section;
+	struct namesakes *name;
+	size_t section_room, name_room;
+};
+
+static uint64_t mix(uint64_t hash, size_t value)
+{
+	return (hash ^ value) * 0x100000001b3;	/* FNV-1a */
+}
+
+static struct section *section_of(struct row_names *r, const struct site *site, size_t *number)
+{
+	const char *module = site->module ? site->module : "";
+	size_t known = r->sections.count;
+
+	*number = strmap_add(&r->sections, module, strlen(module));
+	if (*number == known) {
+		GROW(r->section, known, r->section_room);
+		r->section[known] = (struct section){ 0 };
+	}
+	return &r->section[*number];
+}
+
+/* Counts the rows of list @k, 0 or 1; returns the number of the name of each. */
+static size_t *collect_rows(struct row_names *r, const struct allocinfo *info, int k)
+{
+	const struct grouping by = { .by = BY_SITE };
+	size_t *number = xcalloc(info->count, sizeof(*number));
+	struct text text = { 0 };
+
+	for (size_t i = 0; i < info->count; i++) {
+		const struct site *site = &info->site[i];
+		size_t known = r->names.count, n, s;
+		struct section *section = section_of(r, site, &s);
+		bool unloaded = site->flags & SITE_UNLOADED;
+
+		group_name(&text, by, site);
+		n = number[i] = strmap_add(&r->names, text.s, text.len);
+		if (n == known) {
+			GROW(r->name, known, r->name_room);
+			r->name[n] = (struct namesakes){ .section = s, .module = site->module };
+		}
+		r->name[n].rows[k]++;
+		r->name[n].unloaded |= unloaded;
+		r->name[n].adjacent |= section->last[k] == n + 1;
+		if (unloaded)
+			continue;
+		/* A line that has moved is of another kernel. */
+		section->order[k] = mix(mix(section->order[k], n + 1), site->line_before);
+		section->last[k] = n + 1;
+	}
+	text_free(&text);
+	return number;
+}
+
+static void set_rows(const struct row_names *r, struct allocinfo *info, const size_t *number,
+		     enum rows_from from)
+{
+	uint32_t *times = xcalloc(r->names.count, sizeof(*times));
+
+	for (size_t i = 0; i < info->count; i++)
+		if (r->name[number[i]].together || from != ROWS_RECORDED)
+			info->site[i].row = r->name[number[i]].together ? 1 : ++times[number[i]];
+	free(times);
+}
+
+/* A list that is sorted by names has the rows of a call site one after the other. */
+static bool tells_apart(const struct row_names *r, const struct namesakes *name, enum rows_from from,
+			bool whole)
+{
+	const struct section *section = &r->section[name->section];
+
+	if (from == ROWS_RECORDED)
+		return name->module || name->rows[0] == name->rows[1];
+	return section->order[0] == section->order[1] && !name->unloaded &&
+	       (from == ROWS_LIVE || (whole && !name->adjacent));
+}
+
+size_t match_same_rows(struct allocinfo *old, struct allocinfo *new, enum rows_from from)
+{
+	bool whole = lists_all(old) && lists_all(new) && !allocinfo_sorted(old) && !allocinfo_sorted(new);
+	struct row_names r = { 0 };
+	size_t *before = collect_rows(&r, old, 0), *now = collect_rows(&r, new, 1), count = 0;
+
+	for (size_t i = 0; i < r.names.count; i++) {
+		struct namesakes *name = &r.name[i];
+
+		name->together = (name->rows[0] > 1 || name->rows[1] > 1) && !tells_apart(&r, name, from, whole);
+		count += name->together;
+	}
+	set_rows(&r, old, before, from);
+	set_rows(&r, new, now, from);
+	strmap_free(&r.sections);
+	strmap_free(&r.names);
+	free(r.section);
+	free(r.name);
+	free(before);
+	free(now);
+	return count;
 }

@@ -39,6 +39,20 @@ struct matcher {
 void match_rows(struct matcher *matcher, const struct allocinfo *info, uint32_t *number);
 void matcher_free(struct matcher *matcher);
 
+enum rows_from {
+	ROWS_LIVE,	/* both lists come from the kernel, or from one file */
+	ROWS_FILES,	/* a file can have been sorted, or lack rows */
+	ROWS_RECORDED,	/* of one recording, which has numbered them */
+};
+
+/*
+ * Numbers the rows of each call site so that a number stands for the same row in both lists. Only
+ * the order of the kernel's list tells them apart. Both lists must have the same call sites of the
+ * kernel, or of the module, in the same order. No row may be of an unloaded module.
+ * Otherwise all rows of a call site become number 1. Returns how many call sites that are.
+ */
+size_t match_same_rows(struct allocinfo *old, struct allocinfo *new, enum rows_from from);
+
 /*
  * Gives the rows of @old the lines that their sites have in @new, and returns how
  * many moved.

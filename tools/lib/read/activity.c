@@ -210,8 +210,7 @@ bool activity_parse(struct allocinfo *info, char *text, size_t len, const char *
 			if (row[i] != ACTIVITY_NO_ROW)
 				info->site[row[i]].all = rows.site[i].all;
 		free(row);
-		for (size_t i = 0; i < info->count; i++)
-			info->uncounted += !info->site[i].all.known;
+		info->uncounted = activity_missing(info, false);
 	}
 	free(rows.site);
 	return !*why;
@@ -228,13 +227,21 @@ bool activity_read(struct allocinfo *info, const char *path, const char **why)
 		return false;
 	good = activity_parse(info, text, len, why);
 	free(text);
-	/* A running kernel lists all rows. A module can have gone since the other file was read. */
-	for (size_t i = 0; good && !strcmp(path, ACTIVITY_PATH) && i < info->count; i++)
-		info->uncounted -= info->site[i].module && !info->site[i].all.known;
+	if (good && !strcmp(path, ACTIVITY_PATH))
+		info->uncounted = activity_missing(info, true);
 	return good;
 }
 
 /* ---- between two readings ------------------------------------------------------------------- */
+
+size_t activity_missing(const struct allocinfo *info, bool but_modules)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < info->count; i++)
+		count += !info->site[i].all.known && !(but_modules && info->site[i].module);
+	return count;
+}
 
 bool activity_known(const struct allocinfo *info)
 {
@@ -287,14 +294,15 @@ void activity_between(struct allocinfo *now, const struct allocinfo *before, enu
 		now->site[i].recent = (struct activity){ .known = back && now->site[i].all.known };
 	for (size_t i = 0; i < late->count; i++) {
 		const struct site *site = &late->site[i];
-		const struct site *was = row[i] == ACTIVITY_NO_ROW || booted ? NULL : &early->site[row[i]];
+		const struct site *was = row[i] == ACTIVITY_NO_ROW ? NULL : &early->site[row[i]];
 		struct activity step;
 
-		if (!site->all.known || (back && (row[i] == ACTIVITY_NO_ROW || !early->site[row[i]].all.known)))
+		/* A row that is not new, and whose number was missing, has not counted from 0 since. */
+		if (!site->all.known || (was ? !was->all.known : back))
 			continue;
-		step = activity_step(was && was->all.known ? &was->all : NULL, &site->all,
+		step = activity_step(was && !booted ? &was->all : NULL, &site->all,
 				     activity_row(site, one_boot));
-		step.restarts |= booted && row[i] != ACTIVITY_NO_ROW;
+		step.restarts |= booted && was;
 		now->site[back ? row[i] : i].recent = step;
 	}
 	free(row);
@@ -313,4 +321,9 @@ void activity_add(struct activity *to, const struct activity *more)
 	to->restarts += more->restarts;
 	to->known |= more->known;
 	to->partial |= more->partial || !more->known;
+}
+
+bool activity_whole(const struct activity *activity)
+{
+	return activity->known && !activity->partial;
 }

@@ -28,6 +28,12 @@ bool activity_read(struct allocinfo *info, const char *path, const char **why);
 /* The same from its text, of @len bytes and a NUL, which it changes. */
 bool activity_parse(struct allocinfo *info, char *text, size_t len, const char **why);
 
+/*
+ * How many rows lack their activity. On a running kernel a module can have gone before its activity
+ * was read: @but_modules leaves out their rows.
+ */
+size_t activity_missing(const struct allocinfo *info, bool but_modules);
+
 /* Whether the activity of any row is known; and whether the recent one is. */
 bool activity_known(const struct allocinfo *info);
 bool activity_recent_known(const struct allocinfo *info);
@@ -52,7 +58,8 @@ enum activity_row {
 enum activity_row activity_row(const struct site *site, bool one_boot);
 
 /*
- * Allocations and frees between two readings of a row. @before is NULL if it is a new row.
+ * Allocations and frees between two readings of a row. @before is NULL if it is a new row, and
+ * known otherwise.
  *
  * They are right modulo 2^32. If a row can restart and a number is up to 2^31 less than
  * before, it began again from 0 and did not wrap around. In a row of an unloaded module, which
@@ -71,5 +78,11 @@ enum activity_time {
 void activity_between(struct allocinfo *now, const struct allocinfo *before, enum activity_time time);
 
 void activity_add(struct activity *to, const struct activity *more);
+
+/* Whether that of each row of a sum is known. */
+bool activity_whole(const struct activity *activity);
+
+/* In tables, in place of a number that is missing */
+#define ACTIVITY_MISSING "-"
 
 #endif

@@ -260,8 +260,7 @@ static bool parse_header(struct allocinfo *info, const char *line)
 	return true;
 }
 
-/* Whether the rows are sorted by size, as a list of the largest sites is. */
-static int64_t find_floor(const struct allocinfo *info)
+bool allocinfo_sorted(const struct allocinfo *info)
 {
 	const struct site *site = info->site;
 	size_t up = 0, down = 0;
@@ -270,14 +269,22 @@ static int64_t find_floor(const struct allocinfo *info)
 		up += site[i].bytes >= site[i - 1].bytes;
 		down += site[i].bytes <= site[i - 1].bytes;
 	}
-	if (up + 1 < info->count && down + 1 < info->count)
+	return up + 1 >= info->count || down + 1 >= info->count;
+}
+
+/* The smallest size of a list of the largest sites */
+static int64_t find_floor(const struct allocinfo *info)
+{
+	const struct site *site = info->site;
+
+	if (!allocinfo_sorted(info))
 		return -1;
 	return site[0].bytes < site[info->count - 1].bytes ? site[0].bytes :
 	       site[info->count - 1].bytes;
 }
 
 /* The kernel begins its list with a header. */
-static void find_part(struct allocinfo *info)
+void allocinfo_find_part(struct allocinfo *info)
 {
 	info->floor = -1;
 	info->part = info->count && !info->areas && (info->from_log || !info->major);
@@ -421,7 +428,7 @@ void allocinfo_parse(struct allocinfo *info, char *text, size_t len)
 		}
 		info->bad.count += others.count;
 	}
-	find_part(info);
+	allocinfo_find_part(info);
 	find_repeated(info);
 }
 
@@ -528,7 +535,7 @@ bool allocinfo_complete(const struct allocinfo *info, const char *path)
 	if (info->uncounted) {
 		warning("%s: the allocations and frees of %zu of its %zu rows are missing", input_name(path),
 			info->uncounted, info->count);
-		hint("The activity file is cut, or of another kernel.");
+		hint("The file of allocations and frees is cut, or of another kernel.");
 	}
 	return good && info->copies <= 1 && !info->repeated && !info->uncounted;
 }

@@ -52,6 +52,7 @@ struct site {
 	int64_t calls;
 	struct activity all;	/* since boot, modulo 2^32 */
 	struct activity recent;	/* since an earlier reading */
+	uint32_t row;		/* its number among the rows of its call site; 0: by its place in the list */
 	/* Set by model/match.h: */
 	uint32_t line_before;	/* line in an older kernel, 0: the same or not known */
 	uint32_t namesake;	/* distinguishes sites that had this line in different kernels */
@@ -114,6 +115,12 @@ bool allocinfo_take_copy(struct allocinfo *info, const char *text, size_t len, s
  * shows everything that could be read.
  */
 bool allocinfo_complete(const struct allocinfo *info, const char *path);
+
+/* Whether the rows are sorted by size, as a list of the largest sites is. */
+bool allocinfo_sorted(const struct allocinfo *info);
+
+/* Sets part and floor, after the rows and the version. */
+void allocinfo_find_part(struct allocinfo *info);
 
 void allocinfo_free(struct allocinfo *info);
 

@@ -47,7 +47,7 @@ static const char *const sql[STATEMENTS] = {
 	[ADD_SAMPLE] = "INSERT INTO sample VALUES (?, ?, ?)",
 	[ADD_ACTIVITY] = "INSERT INTO activity VALUES (?, ?, ?, ?)",
 	/* The key finds the last row of each site without reading all rows. */
-	[LOAD] = "SELECT file, line, module, func, bytes, calls, notes, id FROM site"
+	[LOAD] = "SELECT file, line, module, func, bytes, calls, notes, id, name FROM site"
 		 " JOIN row ON site = id AND snapshot = (SELECT max(snapshot)"
 		 "  FROM row WHERE site = id AND snapshot <= ?)"
 		 " WHERE bytes IS NOT NULL ORDER BY id",

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/number.h"
 #include "model/group.h"
 #include "read/activity.h"
 #include "read/contexts.h"
@@ -135,6 +136,17 @@ out:
 	return false;
 }
 
+/* The number of a row among those of its call site: "… #2" */
+static uint32_t row_number(const char *name)
+{
+	const char *mark = name ? strrchr(name, '#') : NULL;
+	int64_t number;
+
+	if (!mark++ || !number_read(&mark, &number) || *mark || number < 1 || number > UINT32_MAX)
+		return 1;
+	return (uint32_t)number;
+}
+
 /* Reads the rows of snapshot @i. *@id, to be freed, are the numbers of their sites. */
 static bool load_rows(struct recording *rec, size_t i, struct allocinfo *info, int64_t **id)
 {
@@ -157,8 +169,11 @@ static bool load_rows(struct recording *rec, size_t i, struct allocinfo *info, i
 		}
 		GROW((*id), info->count, room);
 		(*id)[info->count] = last;
-		site_row_add(info, s);
+		if (site_row_add(info, s))
+			info->site[info->count - 1].row = row_number(database_column(s, 8));
 	}
+	info->areas = info->count && !strcmp(info->site[0].file, "vmallocinfo");
+	allocinfo_find_part(info);
 	if (result != SQLITE_DONE)
 		store_fail(rec);
 	sqlite3_reset(s);
@@ -183,34 +198,39 @@ static size_t snapshot_at(const struct recording *rec, int64_t id)
 	return low;
 }
 
-/* Whether the module of row @site was unloaded in snapshot @snapshot. */
-static bool was_unloaded(sqlite3_stmt *s, int64_t site, int64_t snapshot)
+/* Whether row @site was there in snapshot @snapshot; *@flags are its flags then. */
+static bool was_there(sqlite3_stmt *s, int64_t site, int64_t snapshot, unsigned int *flags)
 {
 	const char *notes;
-	bool unloaded = false;
+	bool there = false;
 
+	*flags = 0;
 	sqlite3_bind_int64(s, 1, site);
 	sqlite3_bind_int64(s, 2, snapshot);
 	if (sqlite3_step(s) == SQLITE_ROW) {
 		notes = database_column(s, 0);
-		unloaded = notes && site_flags(notes) & SITE_UNLOADED;
+		*flags = notes ? site_flags(notes) : 0;
+		there = sqlite3_column_type(s, 1) != SQLITE_NULL;
 	}
 	sqlite3_reset(s);
-	return unloaded;
+	return there;
 }
 
 /*
  * Sets the activity of the rows of @info, whose sites are @id, up to snapshot @to, and the recent
  * activity from snapshot @from on. It is the sum of all steps in between, so a number may wrap
- * around as often as it likes. After a boot the kernel counts from 0.
+ * around as often as it likes. After a boot the kernel counts from 0. A row whose activity was
+ * missing in snapshot @from has no recent one. Where it was missing in between, one step leads from
+ * the snapshot before to the one after.
  */
 static bool load_activity(struct recording *rec, size_t from, size_t to, struct allocinfo *info,
 			  const int64_t *id)
 {
 	int64_t start = rec->snapshot[from].id, last_site = INT64_MIN;
 	struct activity before = { 0 };
-	bool any = false;
-	sqlite3_stmt *s, *notes;
+	bool any = false, *counted;	/* rows whose activity is known at the start */
+	unsigned int flags;
+	sqlite3_stmt *s, *rows;
 	size_t row = 0, last = 0;
 	int result;
 
@@ -218,13 +238,14 @@ static bool load_activity(struct recording *rec, size_t from, size_t to, struct 
 		return !rec->error;
 	s = store_query(rec, "SELECT site, snapshot, allocs, frees FROM activity WHERE snapshot <= ?"
 			" ORDER BY site, snapshot");
-	notes = store_query(rec, "SELECT notes FROM row WHERE site = ? AND snapshot <= ?"
-			    " ORDER BY snapshot DESC LIMIT 1");
-	if (!s || !notes) {
+	rows = store_query(rec, "SELECT notes, bytes FROM row WHERE site = ? AND snapshot <= ?"
+			   " ORDER BY snapshot DESC LIMIT 1");
+	if (!s || !rows) {
 		sqlite3_finalize(s);
-		sqlite3_finalize(notes);
+		sqlite3_finalize(rows);
 		return false;
 	}
+	counted = xcalloc(info->count, sizeof(*counted));
 	sqlite3_bind_int64(s, 1, rec->snapshot[to].id);
 	while ((result = sqlite3_step(s)) == SQLITE_ROW) {
 		int64_t site_id = sqlite3_column_int64(s, 0), snapshot = sqlite3_column_int64(s, 1);
@@ -253,20 +274,27 @@ static bool load_activity(struct recording *rec, size_t from, size_t to, struct 
 						     site->module || !rec->snapshot[at].boot ? ROW_CAN_RESTART :
 						     ROW_STAYS);
 			if (site->module && (!before.known || step.restarts) &&
-			    was_unloaded(notes, site_id, snapshot))
+			    was_there(rows, site_id, snapshot, &flags) && flags & SITE_UNLOADED)
 				step = (struct activity){ 0 };
 			step.restarts |= booted && step.known;
 			site->all = now;
 			activity_add(&site->recent, &step);
+			if (snapshot <= start)
+				counted[row] = now.known;
 		}
-		before = now;
+		if (now.known || !was_there(rows, site_id, snapshot, &flags))
+			before = now;
 	}
-	sqlite3_finalize(notes);
 	for (size_t i = 0; i < info->count; i++) {
-		info->site[i].recent.partial = false;
-		info->site[i].recent.restarts = info->site[i].recent.restarts > 0;
-		info->site[i].recent.known = any && from < to && info->site[i].all.known;
+		struct site *site = &info->site[i];
+
+		site->recent.partial = false;
+		site->recent.restarts = site->recent.restarts > 0;
+		site->recent.known = any && from < to && site->all.known &&
+				     (counted[i] || !was_there(rows, id[i], start, &flags));
 	}
+	sqlite3_finalize(rows);
+	free(counted);
 	return store_query_end(rec, s, result);
 }
 

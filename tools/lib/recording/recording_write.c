@@ -259,7 +259,7 @@ static bool add_row(struct recording *rec, size_t i, int64_t snapshot,
 	return store_step(rec, ADD_ROW);
 }
 
-/* @now is not known if the row has vanished. */
+/* @now is not known if the row has vanished, or if its activity is missing. */
 static bool add_activity(struct recording *rec, size_t i, int64_t snapshot, const struct activity *now)
 {
 	struct activity *last = &state_of(rec, i)->activity;
@@ -330,6 +330,8 @@ static void number_site(struct recording *rec, const struct groups *groups, cons
 			.flags = state->notes ? site_flags(state->notes) : 0, .calls = state->calls,
 			.all = state->activity,
 		};
+		/* Of before a boot */
+		last[olds].all.known &= state->activity.allocs >= 0;
 		before[olds] = &last[olds];
 		old[olds++] = known[i];
 	}
@@ -388,7 +390,7 @@ static bool add_rows(struct recording *rec, int64_t snapshot,
 		state->seen = snapshot;
 		if (i >= known)
 			good = add_site(rec, i, site);
-		if (good && site->all.known)
+		if (good)
 			good = add_activity(rec, i, snapshot, &site->all);
 		if (state->present && state->bytes == site->bytes && state->calls == site->calls &&
 		    same_text(state->notes, site->notes))
@@ -614,11 +616,12 @@ static bool add_contexts(struct recording *rec, int64_t snapshot, const char *co
 	return good && s;
 }
 
-/* Counts of before a boot differ from those after it, even if they are equal. */
+/* Counts of before a boot differ from those after it, even if they are equal; none is negative. */
 static void forget_activity(struct recording *rec)
 {
 	for (size_t i = 0; i < rec->sites.count; i++)
-		state_of(rec, i)->activity = (struct activity){ 0 };
+		if (state_of(rec, i)->activity.known)
+			state_of(rec, i)->activity.allocs = -1;
 }
 
 bool recording_add(struct recording *rec, const struct moment *moment)

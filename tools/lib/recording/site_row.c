@@ -4,7 +4,7 @@
 #include "base/database.h"
 #include "base/memory.h"
 
-void site_row_add(struct allocinfo *info, sqlite3_stmt *s)
+bool site_row_add(struct allocinfo *info, sqlite3_stmt *s)
 {
 	struct site site = {
 		.file = database_text(&info->strings, s, 0),
@@ -17,8 +17,9 @@ void site_row_add(struct allocinfo *info, sqlite3_stmt *s)
 	};
 
 	if (!site.file || !site.func)
-		return;
+		return false;
 	site.flags = site.notes ? site_flags(site.notes) : 0;
 	GROW(info->site, info->count, info->room);
 	info->site[info->count++] = site;
+	return true;
 }

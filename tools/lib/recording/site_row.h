@@ -8,9 +8,9 @@
 #include "read/allocinfo.h"
 
 /*
- * Adds the call site in the current row of @s to @info, unless it lacks a file or a function.
+ * Adds the call site in the current row of @s to @info. Returns false if it lacks a file or a function.
  * The statement selects file, line, module, func, bytes, calls and notes first.
  */
-void site_row_add(struct allocinfo *info, sqlite3_stmt *s);
+bool site_row_add(struct allocinfo *info, sqlite3_stmt *s);
 
 #endif

@@ -76,6 +76,9 @@ bool source_total(struct snapshot *total, const struct source_files *files);
 bool source_hosts(struct snapshot *hosts, const struct source_files *files,
 		  struct site (*sum)(void *data, struct snapshot *snapshot), void *data);
 
+/* Whether both are snapshots of one recording, or may be the same one. */
+bool source_same_recording(const char *a, const char *b);
+
 /*
  * Whether both are snapshots of one recording, @from the earlier one; then replaces @info, that
  * of @to, by one with the activity since @from.

@@ -5,6 +5,7 @@
 #include "base/number.h"
 #include "base/text.h"
 #include "model/kind.h"
+#include "read/activity.h"
 #include "write/export.h"
 
 /* The word for a group in the help of its series. */
@@ -189,7 +190,7 @@ static void write_activity(FILE *out, const struct export *export, const char *w
 		for (size_t i = 0; i < export->count; i++) {
 			const struct group *group = &export->groups->group[i];
 
-			if (!group->all.known || group->all.partial)
+			if (!activity_whole(&group->all))
 				continue;
 			write_series(out, export, series[k].name, group, NULL,
 				     (uint32_t)(series[k].frees ? group->all.frees : group->all.allocs));
