@@ -7,17 +7,19 @@
 
 driver
 have_engine || { unload codetag_test; skip_all "not this profiler"; }
-plan 23
+plan 24
 
 equal "none has run" "# no audit has run" "$(head -n 1 $AUDIT)"
 grep -r mismatch "$DEBUGFS/codetag" >/dev/null
 equal "reading starts none" "# no audit has run" "$(head -n 1 $AUDIT)"
-for word in 0 2 '' "all of it"; do
+for word in 0 2 '' 100 yes 1garbage "all of it"; do
 	echo "$word" >$AUDIT 2>/dev/null
 	[ $? != 0 ] || break
 done
 [ "$word" = "all of it" ] && [ "$(head -n 1 $AUDIT)" = "# no audit has run" ]
 check "nor does another word" $? "$word"
+dmesg | grep -q "audit: '1garbage': write 1 to start the audit"
+check "and the kernel's log has the word" $?
 
 audited "audit before"
 cat $AUDIT >"$WORK/again"

@@ -101,7 +101,7 @@ listed()
 driver
 [ -r $CONTEXTS ] || { unload codetag_test; skip_all "no $CONTEXTS"; }
 keysets="size node,cpu gfp,accounted task cgroup stack caller age stack,age,size,node,task"
-plan $((7 + 4 + 6 * $(echo "$keysets" | wc -w) + 26))
+plan $((7 + 4 + 6 * $(echo "$keysets" | wc -w) + 28))
 free_ids=$(stat_value ids_module_free)
 
 # ---- listed and refused ------------------------------------------------------
@@ -127,6 +127,10 @@ for words in "none_such -not_there" "no/function"; do
 	! { echo "$words" >$HELPERS; } 2>/dev/null && [ "$(cat $HELPERS)" = "$before" ]
 	check "helpers: '$words' changes nothing" $?
 done
+! { printf 'hold_none\0' >$HELPERS; } 2>/dev/null && [ "$(cat $HELPERS)" = "$before" ]
+check "helpers: a NUL byte changes nothing" $?
+! { printf '%4095s ' hold_none | dd bs=8192 of=$HELPERS; } 2>/dev/null && [ "$(cat $HELPERS)" = "$before" ]
+check "helpers: half of a long write changes nothing" $?
 echo 'hold_kmal?oc, hold_none' >$HELPERS
 equal "helpers: added" 2 "$(grep -c '^hold_' $HELPERS)"
 echo '-hold_kmal?oc -hold_none' >$HELPERS

@@ -49,7 +49,7 @@ if ! [ -e $FAULTS ]; then
 	skip_all "no $FAULTS"
 fi
 nr=$(cases | wc -l)
-plan $((nr + 54))
+plan $((nr + 56))
 snapshot
 
 # Every allocating site of the module, one at a time: its allocations fail, and its charge does
@@ -138,6 +138,23 @@ for name in $(cases); do
 done
 compared "nothing is charged for what failed"
 equal "nothing is armed any more" "" "$(grep ' fault ' $CONTROL)"
+
+# Without a filter every caller would fail.
+callers="stacktrace-depth=9 require-start=0x1000 require-end=0x2000 reject-start=0x0 reject-end=0x0"
+out=$({ echo "func hold_kmalloc fault $callers" >$CONTROL; } 2>&1)
+armed=$(grep -c "func:hold_kmalloc .* fault .* $callers" $CONTROL)
+if zcat /proc/config.gz | grep -q '^CONFIG_FAULT_INJECTION_STACKTRACE_FILTER=y'; then
+	[ "$armed" -gt 0 ]
+	check "control shows which callers fail" $? "$out $(grep 'func:hold_kmalloc ' $CONTROL)"
+	hold kmalloc >"$WORK/error"
+	run drop kmalloc 2>/dev/null
+	equal "and no other caller does" "0 0" "$(cat "$WORK/error") $(awk '!/^#/ { n += $2 } END { print n + 0 }' $FAULTS)"
+	arm 'fault=off'
+else
+	printf '%s' "$out" | grep -q "not supported"
+	check "callers are refused without CONFIG_FAULT_INJECTION_STACKTRACE_FILTER" $? "$out"
+	equal "and nothing is armed" 0 "$(grep -c ' fault ' $CONTROL)"
+fi
 
 # One site: an array of pages that vmalloc() gets from several allocations.
 vmalloc=$(last_site hold_vmalloc)

@@ -26,7 +26,7 @@ if [ -n "$have_stats" ]; then
 	[ ! -e $ALLOCINFO ]
 	check "no $ALLOCINFO" $?
 	equal "no call sites to choose" "" \
-		"$(ls $DEBUGFS/codetag | grep -E '^(control|queries|faults|boot)$' | xargs)"
+		"$(ls $DEBUGFS/codetag | grep -E '^(control|sites|queries|applied|helpers|faults|guards|contexts|boot|activity|audit|charged|census|whose)$' | xargs)"
 	equal "no store" none "$(stat_value store)"
 	equal "no memory for pages" 0 "$(stat_value mem_page_refs)"
 	equal "no memory for slab objects" 0 "$(stat_value mem_slab_refs)"
