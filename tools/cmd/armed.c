@@ -40,6 +40,8 @@ static void finish(struct armed *armed, struct argp_state *state)
 		{ armed->off && armed->list, "either --off or --list", NULL },
 		{ armed->list && (change->dry_run || change->every),
 		  "--list changes nothing, and lists all without a query", NULL },
+		{ armed->list && change->allocinfo,
+		  "--allocinfo goes with --dry-run, and without --list", NULL },
 		{ output->csv && !armed->list, "--csv goes with --list", NULL },
 		{ output->csv && output->json, "choose --json or --csv, not both", NULL },
 	};

@@ -38,6 +38,8 @@ static void finish(const struct change *change, struct argp_state *state)
 		  "this data has no ids: choose by file, func, module or line", NULL },
 		{ choice->output.json && !change->dry_run, "--json goes with --dry-run", NULL },
 		{ choice->output.columns && !change->dry_run, "--columns goes with --dry-run", NULL },
+		{ choice->output.no_headings && !change->dry_run,
+		  "--noheadings goes with --dry-run", NULL },
 	};
 
 	if (change->none)

@@ -33,6 +33,7 @@ struct options {
 	bool usual;	/* no --kind was given */
 	struct chart_wish wish;
 	double width, height;
+	bool sized;	/* by the option */
 	struct chart_flame flame;
 };
 
@@ -64,7 +65,7 @@ static const struct argp_option options[] = {
 
 static const struct argp_child children[] = {
 	{ &selection_chart_argp, 0, NULL, 1 },
-	{ &selection_raw_argp, 0, NULL, 2 },
+	{ &selection_raw_only_argp, 0, NULL, 2 },
 	{ &trace_files_argp, 0, NULL, 3 },
 	{ &contexts_choice_argp, 0, NULL, 4 },
 	{ 0 }
@@ -126,7 +127,7 @@ static void finish_static(struct options *o, struct argp_state *state)
 	const struct conflict conflicts[] = {
 		{ !o->selection.path_given, "BUILD is missing", NULL },
 		{ o->wish.kind == AREA, "a build tree has no history: ring, treemap or bars", NULL },
-		{ by->by != BY_SITE && by->by != BY_FILE && by->by != BY_DIR &&
+		{ o->selection.by_given && by->by != BY_FILE && by->by != BY_DIR &&
 		  by->by != BY_SUBSYSTEM,
 		  "a build tree is grouped by file, dir, dir:DEPTH or subsystem", NULL },
 	};
@@ -181,12 +182,13 @@ static void check_kind(const struct options *o, struct argp_state *state)
 	enum attribute attribute = o->wish.attribute;
 	const struct conflict conflicts[] = {
 		{ o->page && (kind == AREA || kind == BARS), "a page has flame, treemap and ring", NULL },
+		{ o->sized && o->page, "a page is as large as its window: --size is for .svg and .png", NULL },
 		{ !o->page && kind == FLAME,
 		  "call sites have flame graphs on pages (.html) only, and contexts with --flame", NULL },
 		{ o->selection.newer && attribute != GROWTH, "two files are for --attr growth", NULL },
 		{ kind == AREA && attribute == GROWTH, "areas show the growth anyway", NULL },
 		{ (kind == RING || kind == TREEMAP || kind == FLAME) &&
-		  (o->selection.by.by != BY_SITE || o->selection.top),
+		  (o->selection.by_given || o->selection.top),
 		  "rings, treemaps and pages are by directory: --group and --top are for bars and "
 		  "areas", NULL },
 		{ o->wish.gauges && kind != AREA, "--gauge goes with --kind area", NULL },
@@ -254,6 +256,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		o->title = arg;
 		return 0;
 	case KEY_SIZE:
+		o->sized = true;
 		if (!parse_size(o, arg))
 			argp_error(state, "'%s' is not a size from 400x300 to 20000x20000", arg);
 		return 0;

@@ -11,7 +11,7 @@ static const struct argp_option options[] = {
 
 static const struct argp_child children[] = {
 	{ &debugfs_dir_argp, 0, NULL, 8 },
-	{ &output_argp, 0, NULL, 9 },
+	{ &output_sizeless_argp, 0, NULL, 9 },
 	{ 0 }
 };
 

@@ -421,14 +421,15 @@ static void csv_cell(FILE *out, struct value value)
 }
 
 void columns_csv(const struct columns *columns, const struct groups *groups, size_t count,
-		 FILE *out)
+		 bool headings, FILE *out)
 {
 	const struct columns all = or_all(columns, groups);
 	struct text scratch = { 0 };
 
-	for (size_t c = 0; c < all.count; c++)
+	for (size_t c = 0; c < all.count && headings; c++)
 		fprintf(out, "%s%s", c ? "," : "", properties[all.column[c]].name);
-	fputs("\r\n", out);
+	if (headings)
+		fputs("\r\n", out);
 	for (size_t i = 0; i < count; i++) {
 		for (size_t c = 0; c < all.count; c++) {
 			if (c)

@@ -51,7 +51,7 @@ void columns_json(const struct columns *columns, const struct groups *groups,
  * message.
  */
 void columns_csv(const struct columns *columns, const struct groups *groups, size_t count,
-		 FILE *out);
+		 bool headings, FILE *out);
 bool columns_database(const struct columns *columns, const struct groups *groups,
 		      size_t count, const char *path, bool must_be_new);
 

@@ -114,8 +114,10 @@ static void check(const struct options *o, struct argp_state *state)
 		  "--stacks needs rows that have one: --group stack,…", NULL },
 		{ o->account && (o->tree || rows), "--account has its own rows and columns", NULL },
 		{ o->delay > 0 && !o->account, "--delay goes with --account", NULL },
-		{ o->choice.path && o->choice.dir.given,
-		  "--debugfs is for the file that is not named", NULL },
+		{ o->choice.page_size && !o->choice.path,
+		  "--page-size is for a file of page_owner", NULL },
+		{ view->output.json && view->output.columns,
+		  "JSON has all columns: --columns goes without --json", NULL },
 		{ query_has_id(o->query),
 		  "contexts have no ids: choose by file, func, module or line", NULL },
 	};

@@ -42,6 +42,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		choice->dir.path = arg;
 		choice->dir.given = true;
 		break;
+	case ARGP_KEY_END:
+		if (choice->path && choice->dir.given)
+			argp_error(state, "--debugfs is for the file that is not named");
+		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}

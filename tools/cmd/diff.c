@@ -431,7 +431,8 @@ static int compare(struct diff *diff, struct snapshot *from, struct snapshot *to
 	}
 	count = selection_apply(selection, &groups);
 	if (selection_wants_rows(selection))
-		good = selection_rows(selection, &groups, count);
+		good = selection_rows(selection, &groups, count,
+				      !diff->output.no_headings);
 	else if (diff->output.json)
 		print_json(diff, &groups, count, &modules);
 	else

@@ -58,6 +58,8 @@ static void check(const struct options *o, struct argp_state *state)
 		  "choose one of --json, --csv, --folded and --output", NULL },
 		{ o->nodes.top && (o->folded || o->file),
 		  "--top goes with neither --folded nor --output", NULL },
+		{ output_styled(output) && (o->folded || o->file),
+		  "--bytes, --human and --noheadings go with neither --folded nor --output", NULL },
 	};
 
 	CHECK_CONFLICTS(conflicts, state);

@@ -35,8 +35,8 @@ struct merge {
 	struct output output;
 	enum sort sort;
 	int64_t least;		/* least distance of an outlier from the median */
-	bool csv;
 	const char *sqlite;
+	bool sorted;		/* the option was given */
 
 	struct fleet fleet;
 	bool complete;
@@ -81,7 +81,7 @@ static char *help(int key, const char *text, void *input)
 static const struct argp_child children[] = {
 	{ &selection_merge_argp, 0, NULL, 1 },
 	{ &hosts_argp, 0, NULL, 1 },
-	{ &selection_raw_argp, 0, NULL, 2 },
+	{ &selection_raw_only_argp, 0, NULL, 2 },
 	{ &output_argp, 0, NULL, 9 },
 	{ 0 }
 };
@@ -89,15 +89,18 @@ static const struct argp_child children[] = {
 static void check(struct merge *merge, struct argp_state *state)
 {
 	const struct selection *selection = &merge->selection;
+	const struct output *output = &merge->output;
 	const struct conflict conflicts[] = {
 		{ !selection->paths_count, "which files?", NULL },
-		{ merge->csv + merge->output.json + (merge->sqlite != NULL) > 1,
+		{ output->csv + output->json + (merge->sqlite != NULL) > 1,
 		  "choose one of --csv, --json and --sqlite", NULL },
 		{ merge->sqlite && selection->by.by != BY_SITE,
 		  "a database is of call sites: --group goes without --sqlite", NULL },
-		{ merge->sqlite && (selection->top || selection->has_min || merge->output.columns),
-		  "a database has everything: --top, --min and --columns go without --sqlite", NULL },
-		{ merge->csv && merge->output.columns,
+		{ merge->sqlite && (selection->top || selection->has_min || selection->all ||
+				    selection->raw || merge->sorted || output->columns),
+		  "a database has everything: --top, --min, --all, --raw, --sort and --columns go "
+		  "without --sqlite", NULL },
+		{ output->csv && output->columns,
 		  "CSV has all columns: --columns goes without --csv", NULL },
 	};
 
@@ -119,12 +122,13 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case 's':
 		merge->sort = argument_word(arg, WORDS(sort_names, ), "sort key", state);
+		merge->sorted = true;
 		return 0;
 	case KEY_OUTLIER:
 		merge->least = argument_size(arg, state);
 		return 0;
 	case KEY_CSV:
-		merge->csv = true;
+		merge->output.csv = true;
 		return 0;
 	case KEY_SQLITE:
 		merge->sqlite = argument_database(arg, state);
@@ -389,8 +393,9 @@ static void print_csv(const struct merge *merge, const struct line *lines, size_
 	bool by_site = merge->fleet.by.by == BY_SITE;
 	struct text outliers = { 0 };
 
-	printf("size,calls,hosts,median,p99,largest,largest_host,outliers,%s\r\n",
-	       by_site ? "file,line,module,func" : "name");
+	if (!merge->output.no_headings)
+		printf("size,calls,hosts,median,p99,largest,largest_host,outliers,%s\r\n",
+		       by_site ? "file,line,module,func" : "name");
 	for (size_t i = 0; i < count; i++) {
 		const struct spread *spread = &lines[i].spread;
 		const struct sum *sum = &merge->fleet.group[lines[i].group].sum;
@@ -503,7 +508,7 @@ static void print(const struct merge *merge)
 		merge->selection.top : count;
 	if (merge->output.json)
 		print_json(merge, lines, count, shown);
-	else if (merge->csv)
+	else if (merge->output.csv)
 		print_csv(merge, lines, shown);
 	else
 		print_table(merge, lines, shown);

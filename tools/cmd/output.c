@@ -6,16 +6,35 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "arguments.h"
 #include "words.h"
 
+#define OPTION_JSON { "json", 'j', NULL, 0, "Write JSON", 10 }
+#define OPTION_NOHEADINGS \
+	{ "noheadings", 'N', NULL, 0, "No column headings and no summary", 10 }
+
 static const struct argp_option options[] = {
-	{ "json", 'j', NULL, 0, "Write JSON", 10 },
+	OPTION_JSON,
 	{ "bytes", 'b', NULL, 0, "Sizes as plain numbers of bytes", 10 },
 	{ "human", 'H', NULL, 0,
 	  "Sizes as 1.5K, 2.0M … (the default on a terminal)", 10 },
-	{ "noheadings", 'N', NULL, 0, "No column headings and no summary", 10 },
+	OPTION_NOHEADINGS,
+	{ 0 }
+}, sizeless_options[] = {
+	OPTION_JSON,
+	OPTION_NOHEADINGS,
 	{ 0 }
 };
+
+/* --bytes is what JSON and CSV do anyway. */
+static void finish(const struct output *output, struct argp_state *state)
+{
+	const struct conflict conflicts[] = {
+		{ output->human && (output->json || output->csv), OUTPUT_PLAIN, NULL },
+	};
+
+	CHECK_CONFLICTS(conflicts, state);
+}
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
@@ -37,11 +56,25 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case 'N':
 		output->no_headings = true;
 		return 0;
+	case ARGP_KEY_END:
+		finish(output, state);
+		return 0;
 	}
 	return ARGP_ERR_UNKNOWN;
 }
 
 const struct argp output_argp = { options, parse, NULL, NULL, NULL, NULL, NULL };
+const struct argp output_sizeless_argp = { sizeless_options, parse, NULL, NULL, NULL, NULL, NULL };
+
+bool output_styled(const struct output *output)
+{
+	return output->bytes || output->human || output->no_headings;
+}
+
+bool output_chosen(const struct output *output)
+{
+	return output_styled(output) || output->json || output->csv || output->columns;
+}
 
 bool output_human(const struct output *output)
 {

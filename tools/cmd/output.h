@@ -16,8 +16,18 @@ struct output {
 	const char *columns;	/* as given on the command line; NULL: the default columns */
 };
 
-/* An argp child: its input is a struct output. */
+/* Argp children: their input is a struct output. */
 extern const struct argp output_argp;
+extern const struct argp output_sizeless_argp;	/* for commands that show no sizes in bytes */
+
+/* Why --human is refused. Programs read these formats. */
+#define OUTPUT_PLAIN "--human is for tables: JSON, CSV and databases have plain numbers"
+
+/* Whether --bytes, --human or --noheadings was given: they have no effect without a table. */
+bool output_styled(const struct output *output);
+
+/* Whether any of the options was given: they have no effect if nothing is listed. */
+bool output_chosen(const struct output *output);
 
 /*
  * Ends the program if -o names a column that is not among the @count of @column. For commands

@@ -32,9 +32,19 @@ static const struct argp_option options[] = {
 
 static const struct argp_child children[] = {
 	{ &debugfs_dir_argp, 0, NULL, 8 },
-	{ &output_argp, 0, NULL, 9 },
+	{ &output_sizeless_argp, 0, NULL, 9 },
 	{ 0 }
 };
+
+static void check(const struct options *o, struct argp_state *state)
+{
+	const struct conflict conflicts[] = {
+		{ o->forget && output_chosen(&o->output),
+		  "--forget lists nothing: --json and --noheadings go without it", NULL },
+	};
+
+	CHECK_CONFLICTS(conflicts, state);
+}
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
@@ -52,6 +62,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_ARG:
 		argp_error(state, "'%s' is one argument too many", arg);
+		return 0;
+	case ARGP_KEY_END:
+		check(o, state);
 		return 0;
 	}
 	return ARGP_ERR_UNKNOWN;

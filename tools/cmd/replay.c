@@ -67,19 +67,25 @@ static const struct argp_child children[] = {
 static bool is_for_table(const struct selection *selection)
 {
 	return selection->top || selection->has_min || selection->has_max ||
-	       selection->all || selection->order || selection->by.by != BY_SITE;
+	       selection->all || selection->order || selection->by_given;
 }
 
 /* One thing is printed, or the table is shown; each has no use for what is for the others. */
 static void check(const struct replay *replay, struct argp_state *state)
 {
 	int prints = replay->list + replay->all_gauges + !!replay->text + !!replay->contexts;
+	bool copies = replay->text || replay->contexts;
 	const struct conflict conflicts[] = {
 		{ !replay->selection.path_given, "which recording?", NULL },
 		{ prints > 1, "choose one of --list, --gauges, --text and --contexts", NULL },
 		{ replay->gauges && !replay->list, "--gauge goes with --list", NULL },
 		{ (replay->output.columns || replay->output.json) && !replay->list,
 		  "--columns and --json go with --list", NULL },
+		{ replay->output.no_headings && !replay->list && !replay->all_gauges,
+		  "--noheadings goes with --list and --gauges", NULL },
+		{ copies && output_styled(&replay->output),
+		  "--text and --contexts print the numbers of the kernel: --bytes and --human go without "
+		  "them", NULL },
 		{ prints && replay->delay > 0, "--delay is for the table: it goes without --list, --gauges, --text and --contexts", NULL },
 		{ prints && is_for_table(&replay->selection),
 		  "--list and its like print whole snapshots: --sort, --top, --group, --min, --max and "

@@ -42,18 +42,29 @@ static const struct argp_child children[] = {
 static void check(const struct report *report, struct argp_state *state)
 {
 	const struct selection *selection = &report->selection;
+	const struct machine_files *files = &report->files;
+	bool table = !report->output.json && !selection_wants_rows(selection);
 	const struct conflict conflicts[] = {
 		{ report->tree && order_is_activity(selection->order),
 		  "a tree shows sizes and calls: it is not sorted by allocs or frees", NULL },
+		{ report->tree && selection->activity,
+		  "a tree shows sizes and calls: --activity goes without --tree", NULL },
 		{ report->tree && selection->columns.count,
 		  "a tree has columns of its own: --columns goes without --tree", NULL },
 		{ report->tree && (selection->csv || selection->sqlite),
 		  "a tree is no table: --csv and --sqlite go without --tree", NULL },
-		{ report->tree && selection->by.by != BY_SITE,
+		{ report->tree && selection->by_given,
 		  "a tree is by directory: --group goes without --tree", NULL },
-		{ selection->by.by == BY_HOST && report->files.meminfo,
+		{ selection->by.by == BY_HOST && files->meminfo,
 		  "the memory of one machine is compared: --meminfo goes without --group host",
 		  NULL },
+		{ (files->slabinfo || files->zoneinfo) && !files->meminfo &&
+		  (selection->path_given || selection->query_text.len),
+		  "--slabinfo and --zoneinfo need --meminfo", NULL },
+		{ (files->meminfo || files->slabinfo || files->zoneinfo) &&
+		  (selection_wants_rows(selection) || (table && report->output.no_headings)),
+		  "--csv, --sqlite and --noheadings leave out the memory in use: --meminfo, --slabinfo "
+		  "and --zoneinfo go without them", NULL },
 	};
 
 	CHECK_CONFLICTS(conflicts, state);
@@ -124,7 +135,8 @@ static bool print(const struct report *report, struct data *data)
 	size_t count = selection_apply(selection, &data->groups);
 
 	if (selection_wants_rows(selection))
-		return selection_rows(selection, &data->groups, count);
+		return selection_rows(selection, &data->groups, count,
+				      !output->no_headings);
 	if (output->json) {
 		struct json json = { .out = stdout };
 

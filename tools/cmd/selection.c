@@ -170,15 +170,24 @@ const struct argp selection_chart_argp = {
 	chart_options, parse, NULL, NULL, NULL, help, NULL
 };
 
+#define OPTION_RAW \
+	{ "raw", KEY_RAW, NULL, 0, \
+	  "Count slab pages and percpu chunks, too: their content is then counted twice", 2 }
+
 static const struct argp_option raw_options[] = {
-	{ "raw", KEY_RAW, NULL, 0,
-	  "Count slab pages and percpu chunks, too: their content is then counted twice", 2 },
+	OPTION_RAW,
 	{ "activity", KEY_ACTIVITY, "FILE", 0,
 	  "Read allocations and frees from FILE instead of " ACTIVITY_PATH, 1 },
+	{ 0 }
+}, raw_only_options[] = {
+	OPTION_RAW,
 	{ 0 }
 };
 
 const struct argp selection_raw_argp = { raw_options, parse, NULL, NULL, NULL, NULL, NULL };
+const struct argp selection_raw_only_argp = {
+	raw_only_options, parse, NULL, NULL, NULL, NULL, NULL
+};
 
 static const struct argp_option hosts_options[] = {
 	{ "label", KEY_LABEL, "host=NAME", 0,
@@ -509,11 +518,11 @@ bool selection_wants_rows(const struct selection *selection)
 }
 
 bool selection_rows(const struct selection *selection, const struct groups *groups,
-		    size_t count)
+		    size_t count, bool headings)
 {
 	if (selection->sqlite)
 		return columns_database(&selection->columns, groups, count, selection->sqlite, true);
-	columns_csv(&selection->columns, groups, count, stdout);
+	columns_csv(&selection->columns, groups, count, headings, stdout);
 	return true;
 }
 
@@ -523,6 +532,7 @@ void selection_check_rows(const struct selection *selection, const struct output
 	const struct conflict conflicts[] = {
 		{ selection->csv + output->json + (selection->sqlite != NULL) > 1,
 		  "choose one of --csv, --json and --sqlite", NULL },
+		{ output->human && selection_wants_rows(selection), OUTPUT_PLAIN, NULL },
 		{ selection->sqlite && !access(selection->sqlite, F_OK),
 		  " exists: take another name, or remove it first", selection->sqlite },
 	};

@@ -48,7 +48,8 @@ extern const struct argp selection_argp;
 extern const struct argp selection_trend_argp;	/* the options that make sense for leaks … */
 extern const struct argp selection_merge_argp;	/* … for merge … */
 extern const struct argp selection_chart_argp;	/* … and for chart */
-extern const struct argp selection_raw_argp;	/* for commands that sum up */
+extern const struct argp selection_raw_argp;	/* for commands that sum up … */
+extern const struct argp selection_raw_only_argp;	/* … but not allocations and frees */
 extern const struct argp columns_argp;	/* for commands that print tables */
 extern const struct argp rows_argp;	/* … and also write them as CSV and SQLite */
 extern const struct argp hosts_argp;	/* --label; arguments are parsed in their order */
@@ -115,7 +116,7 @@ bool selection_read(const struct selection *selection, struct snapshot *snapshot
  */
 bool selection_wants_rows(const struct selection *selection);
 bool selection_rows(const struct selection *selection, const struct groups *groups,
-		    size_t count);
+		    size_t count, bool headings);
 void selection_check_rows(const struct selection *selection, const struct output *output,
 			  struct argp_state *state);
 

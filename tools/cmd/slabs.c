@@ -105,10 +105,12 @@ static void check(const struct options *o, struct argp_state *state)
 	const struct conflict conflicts[] = {
 		{ output->json + output->csv + o->prometheus > 1,
 		  "choose one of --json, --csv and --prometheus", NULL },
-		{ o->prometheus && (o->live || o->old || o->sites || output->columns ||
+		{ o->prometheus && (o->live || o->old || o->sites || from || output->columns ||
 				    o->choice.pattern || o->top),
-		  "--prometheus has all caches as they are: --live, --diff, --sites, --columns, "
-		  "--top and GLOB go without it", NULL },
+		  "--prometheus has all caches as they are: --live, --diff, --sites and its files, "
+		  "--columns, --top and GLOB go without it", NULL },
+		{ o->prometheus && output_styled(output),
+		  "--prometheus is no table: --bytes, --human and --noheadings go without it", NULL },
 		{ output->csv && (o->live || o->sites || from),
 		  "--csv goes with neither --live nor --sites", NULL },
 		{ o->has_limit && !o->old, "--fail-over goes with --diff", NULL },

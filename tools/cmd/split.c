@@ -53,8 +53,11 @@ static bool take_word(struct options *o, const char *word)
 /* The parser of the kernel checks the words and writes the message about a bad one. */
 static void finish(struct options *o, struct argp_state *state)
 {
+	const struct change *change = &o->change;
 	const struct conflict conflicts[] = {
-		{ o->restore && (o->keys.len || o->change.every || o->change.choice.words.len),
+		{ o->restore && (o->keys.len || o->settings.len || change->every ||
+				 change->choice.words.len || change->dry_run ||
+				 change->allocinfo || output_chosen(&change->choice.output)),
 		  "--restore goes alone: the run that was killed has noted its sites", NULL },
 		{ !o->restore && !o->keys.len,
 		  "the keys are missing, for example: stack age, or none", NULL },

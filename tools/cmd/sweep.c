@@ -102,7 +102,7 @@ static const struct argp_option options[] = {
 
 static const struct argp_child children[] = {
 	{ &debugfs_dir_argp, 0, NULL, 8 },
-	{ &output_argp, 0, NULL, 9 },
+	{ &output_sizeless_argp, 0, NULL, 9 },
 	{ 0 }
 };
 
@@ -136,8 +136,8 @@ static void finish(struct sweep *sweep, struct argp_state *state)
 	const struct conflict conflicts[] = {
 		{ !sweep->command || !*sweep->command,
 		  "the command is missing. It comes after the query and --", NULL },
-		{ sweep->ktap && (sweep->output.json || sweep->output.columns),
-		  "--ktap replaces the table: it goes with neither --json nor --columns", NULL },
+		{ sweep->ktap && output_chosen(&sweep->output),
+		  "--ktap replaces the table: --json, --columns and --noheadings go without it", NULL },
 	};
 
 	output_check_columns(&sweep->output, sweep_columns, SWEEP_COLUMNS, state);

@@ -46,6 +46,30 @@ static const struct argp_child children[] = {
 	{ 0 }
 };
 
+static bool waits_for_rates(const struct selection *selection)
+{
+	/* A file that was given does not change, unless there is one with activity. */
+	return selection_wants_rates(selection) && (!selection->path_given || selection->activity);
+}
+
+static void check(const struct top *top, struct argp_state *state)
+{
+	const struct output *output = &top->output;
+	const struct conflict conflicts[] = {
+#ifndef HAVE_NCURSES
+		{ !top->once, "this build has only --once", NULL },
+#endif
+		{ top->once && top->delay > 0 && !waits_for_rates(&top->selection),
+		  "--once does not refresh: leave out --delay", NULL },
+		{ top->once && top->dir.given,
+		  "--debugfs is for the keys of the table: it goes without --once", NULL },
+		{ !top->once && (output->json || output->no_headings || top->selection.columns.count),
+		  "--json, --columns and --noheadings go with --once", NULL },
+	};
+
+	CHECK_CONFLICTS(conflicts, state);
+}
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct top *top = state->input;
@@ -72,13 +96,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_END:
 		selection_finish(&top->selection, state);
-#ifndef HAVE_NCURSES
-		if (!top->once)
-			argp_error(state, "this build has only --once");
-#else
-#endif
-		if (top->once && top->delay > 0 && !selection_wants_rates(&top->selection))
-			argp_error(state, "--once does not refresh: leave out --delay");
+		check(top, state);
 		return 0;
 	}
 	return ARGP_ERR_UNKNOWN;
@@ -99,7 +117,7 @@ static const struct argp argp = {
 	children, NULL, NULL
 };
 
-/* Rates need two readings. A file that was given does not change, unless there is one with activity. */
+/* Rates need two readings. */
 static bool read_once(const struct top *top, struct snapshot *before, struct snapshot *snapshot,
 		      struct groups *groups)
 {
@@ -108,7 +126,7 @@ static bool read_once(const struct top *top, struct snapshot *before, struct sna
 	double seconds = 0;
 	bool good;
 
-	if (selection_wants_rates(selection) && (!selection->path_given || selection->activity)) {
+	if (waits_for_rates(selection)) {
 		double start;
 
 		interval_start(&interval, top->delay > 0 ? top->delay : 1);

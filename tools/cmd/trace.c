@@ -131,7 +131,6 @@ static bool has_file(const struct trace *trace)
 static void check(const struct trace *trace, struct argp_state *state)
 {
 	const struct trace_source *source = &trace->source;
-	const struct output *output = &trace->output;
 	enum group_by by = trace->by.by;
 	bool records = source->seconds > 0, switches = trace->on || trace->off;
 	bool of_lines = trace->query && !query_is_empty(trace->query);
@@ -139,8 +138,7 @@ static void check(const struct trace *trace, struct argp_state *state)
 	const struct conflict conflicts[] = {
 		{ trace->on && trace->off, "either --on or --off", NULL },
 		{ switches && (records || trace->db_file || trace->shows || trace->choice.given ||
-			       trace->choice.page_size || output->json || output->bytes || output->human ||
-			       output->no_headings || output->columns),
+			       trace->choice.page_size || output_chosen(&trace->output)),
 		  "--on and --off only switch events on and off", NULL },
 		{ trace->every && !switches, "--all goes with --on and --off", NULL },
 		{ trace->every && of_lines, "--all takes no query", NULL },
@@ -156,6 +154,8 @@ static void check(const struct trace *trace, struct argp_state *state)
 		{ !source->path && !trace->db_file && !records && !switches,
 		  "which log? '-' is standard input", NULL },
 		{ trace->buffer_given && !records, "--buffer goes with --record", NULL },
+		{ trace->dir.given && !switches && !(records && of_lines),
+		  "--debugfs goes with --on, --off, and --record with a query", NULL },
 		{ trace->branch && !trace->build, "--start-branch needs --kernel BUILD", NULL },
 		{ by_file && !trace->build,
 		  "--group file, dir and subsystem need --kernel BUILD", NULL },

@@ -43,6 +43,7 @@ struct where {
 	double delay;
 	enum recount recount;
 	size_t owners;		/* owners below each row, in JSON */
+	bool owners_given;
 	struct output output;
 };
 
@@ -80,6 +81,7 @@ static void check(const struct where *where, struct argp_state *state)
 		  "only this machine can count: leave out --no-recount", NULL },
 		{ where->pss && where->paths,
 		  "only this machine tells the shares of its processes: leave out --pss", NULL },
+		{ where->owners_given && !where->output.json, "--owners goes with --json", NULL },
 	};
 
 	CHECK_CONFLICTS(conflicts, state);
@@ -110,6 +112,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case 'n':
 		where->owners = argument_number("--owners", arg, 0, 1000000, state);
+		where->owners_given = true;
 		return 0;
 	case KEY_IMAGE:
 		argument_image(arg, state);
@@ -805,7 +808,8 @@ static int show_live(const struct where *where)
 	int status;
 
 #ifdef HAVE_NCURSES
-	if (!where->once && !where->output.json && isatty(STDOUT_FILENO) && isatty(STDIN_FILENO))
+	/* The screen always has headings. */
+	if (!where->once && !where->output.json && !where->output.no_headings && isatty(STDOUT_FILENO) && isatty(STDIN_FILENO))
 		return where_live(&read, where->delay > 0 ? where->delay : 5,
 				  output_human(&where->output));
 #endif

@@ -88,6 +88,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_END:
 		if (o->registers && !o->input.path)
 			argp_error(state, "--registers is for an image");
+		if (o->dir.given && o->input.path)
+			argp_error(state, "--debugfs is for the running kernel, not for an image");
 		if (!o->count && !o->registers)
 			argp_error(state, "ADDRESS is missing");
 		return 0;

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from inputs import (CODETAG_ALLOCINFO, CODETAG_DEBUGFS, CODETAG_MEMINFO, CODETAG_SLABINFO, CODETAG_TRACE,
-                    CODETAG_ZONEINFO, HANDMADE_DEBUGFS, MAINLINE_SLABINFO, OLD_TRACE, SPLIT_CONTEXTS, V1, V2)
+                    CODETAG_ZONEINFO, HANDMADE_DEBUGFS, MAINLINE_SLABINFO, OLD_TRACE, SPLIT_CONTEXTS, V1, V2,
+                    V2_ACTIVITY)
 from outputs import json_is_documented
 from support import CODETAG, built, codetag, named, needs_feature, needs_program, refused, run, table
 
@@ -410,6 +411,48 @@ def test_packages():
     ("docs/refuses/slabs-delay", "--delay", "slabs -d 3"),
     *((f"docs/refuses/attr-{form}", "--attr", f"export --format {form} --attr calls {CODETAG_ALLOCINFO}")
       for form in ("csv", "json", "prometheus")),
+    *((f"docs/refuses/headings-{line.split()[0]}", "--noheadings goes with --dry-run", line)
+      for line in ("enable -N func x", "disable -N func x", "fault -N func x", "guard --off -N func x",
+                   "split -N func x size")),
+    *((f"docs/refuses/human-{line.split()[0]}", "invalid option -- 'H'", f"{line} -H")
+      for line in ("status", "enable --dry-run --all", "fault --list", "sweep", "remembered")),
+    *((f"docs/refuses/{command}-list", "--allocinfo goes with --dry-run",
+       f"{command} --list --allocinfo {CODETAG_ALLOCINFO}") for command in ("fault", "guard")),
+    *((f"docs/refuses/restore{option}", "--restore goes alone", f"split --restore {option}")
+      for option in ("--dry-run", f"--allocinfo={V2}", "--json", "-N", "-oname", "depth=8")),
+    *((f"docs/refuses/forget{option}", "--json and --noheadings", f"remembered --forget 1 {option}")
+      for option in ("-j", "-N")),
+    ("docs/refuses/ktap-headings", "--noheadings", "sweep --ktap -N -- true"),
+    *((f"docs/refuses/human{option}", "--human is for tables", f"report -H {option} {V2}")
+      for option in ("--json", "--csv")),
+    ("docs/refuses/human-slabs", "--human is for tables", f"slabs -f {CODETAG_SLABINFO} --csv -H"),
+    ("docs/refuses/human-merge", "--human is for tables", f"merge {V2} --csv -H"),
+    *((f"docs/refuses/tree{option}", option.split("=")[0], f"report --tree {V2} {option}")
+      for option in (f"--activity={V2_ACTIVITY}", "--group=site")),
+    *((f"docs/refuses/machine{option}", "--meminfo", f"report {V2} --meminfo {CODETAG_MEMINFO} {option}")
+      for option in ("--csv", "-N")),
+    *((f"docs/refuses/alone-{kind}", "need --meminfo", f"report {V2} --{kind} {file}")
+      for kind, file in (("slabinfo", CODETAG_SLABINFO), ("zoneinfo", CODETAG_ZONEINFO))),
+    *((f"docs/refuses/activity-{words.split()[0]}", "--activity is for call sites",
+       f"export --activity {V2_ACTIVITY} --format {words}")
+      for words in (f"folded {V2}", f"speedscope {V2}", f"csv --trace {OLD_TRACE}")),
+    *((f"docs/refuses/activity-{line.split()[0]}", "unrecognized option '--activity",
+       f"{line} --activity={V2_ACTIVITY}")
+      for line in (f"merge {V2}", f"chart -o x.svg {V2}")),
+    ("docs/refuses/folded-all", "--all", f"export --format folded --all {V2}"),
+    *((f"docs/refuses/debugfs-{line.split()[0]}", "--debugfs", f"{line} --debugfs {HANDMADE_DEBUGFS}")
+      for line in (f"top --once {V2}", f"export --format folded --contexts={SPLIT_CONTEXTS}", f"trace {OLD_TRACE}",
+                   "whose --image x ffff888000028000")),
+    ("docs/refuses/debugfs-record", "--debugfs", f"trace --record 1 --debugfs {HANDMADE_DEBUGFS}"),
+    *((f"docs/refuses/top{option}", "go with --once", f"top {option} {V2}") for option in ("-j", "-N", "-oname")),
+    ("docs/refuses/top-file-delay", "--delay", f"top --once -s allocs -d 1 {V2}"),
+    ("docs/refuses/owners", "--owners goes with --json", f"where --owners 3 {CODETAG_MEMINFO}"),
+    *((f"docs/refuses/prometheus{option}", "--prometheus", f"slabs --prometheus -f {CODETAG_SLABINFO} {option}")
+      for option in (f"--allocinfo={CODETAG_ALLOCINFO}", "--alloc-traces=data/inputs/slab", "-b", "-H", "-N")),
+    *((f"docs/refuses/graph{option}{form}", "--bytes", f"graph --image x {form} {option}")
+      for option in ("-b", "-H", "-N") for form in ("--folded", "-ox.svg")),
+    ("docs/refuses/page-size", "--page-size", "contexts --page-size 4k"),
+    ("docs/refuses/contexts-json", "--columns", f"contexts --json -o name {SPLIT_CONTEXTS}"),
 )
 def test_refuses(text, line):
     """An option that would have no effect is refused, and the message names it."""
@@ -422,6 +465,30 @@ def test_refuses_live_sites():
     refused("--sites", f"slabs --live --sites -f {CODETAG_SLABINFO} --allocinfo {CODETAG_ALLOCINFO}")
 
 
+@needs_feature("sqlite3")
+@table(
+    "text, line",
+    ("docs/refuses/human--sqlite", "--human is for tables", f"report -H --sqlite no.db {V2}"),
+    ("docs/refuses/machine--sqlite", "--meminfo", f"report --sqlite no.db --meminfo {CODETAG_MEMINFO} {V2}"),
+    *((f"docs/refuses/merge{option}", "--sqlite", f"merge --sqlite no.db {V2} {option}")
+      for option in ("--all", "--raw", "--sort=size")),
+)
+def test_database_refuses(text, line):
+    refused(text, line)
+    assert not Path("no.db").exists()
+
+
+@needs_feature("cairo")
+@table("text, line",
+       ("docs/refuses/page--size", "--size", f"-o no.html --size 500x400 {V2}"),
+       ("docs/refuses/flame--size", "--size", f"-o no.html --size 500x400 --flame={SPLIT_CONTEXTS}"),
+       ("docs/refuses/flame--debugfs", "--debugfs", f"-o no.svg --flame={SPLIT_CONTEXTS} --debugfs {HANDMADE_DEBUGFS}"),
+       ("docs/refuses/ring-site", "--group", f"-o no.svg --kind ring --group site {V2}"),
+       ("docs/refuses/static-site", "grouped by file", "-o no.svg --attr static --kind bars --group site x"))
+def test_picture_refuses(text, line):
+    refused(text, f"chart {line}")
+
+
 @needs_feature("cairo")
 @table("kind, option", *((f"docs/refuses/{kind}{option}", kind, option)
                          for option in ("-gdir", "-n3") for kind in ("ring", "treemap")))
@@ -430,7 +497,7 @@ def test_chart_refuses(work, kind, option):
 
 
 @table("mode, option", *((f"docs/refuses/{mode.split()[0]}{option}", mode, option)
-                         for option in ("-sname", "-n1", "--min=1M", "--max=1M", "-gdir", "-a")
+                         for option in ("-sname", "-n1", "--min=1M", "--max=1M", "-gdir", "-gsite", "-a")
                          for mode in ("list", "text 1")))
 def test_replay_refuses(recording, mode, option):
     refused("--min", f"replay --{mode} {recording} {option}")
@@ -442,6 +509,10 @@ def test_replay_refuses(recording, mode, option):
     ("docs/refuses/text-json", "--json", "replay --text 1 {} --json"),
     ("docs/refuses/replay-two", "one of", "replay --text 1 --list {}"),
     ("docs/refuses/gauges-delay", "--delay", "replay --gauges {} -d 1"),
+    *((f"docs/refuses/text{option}", text, f"replay --text 1 {{}} {option}")
+      for option, text in (("-b", "--bytes"), ("-H", "--human"), ("-N", "--noheadings"))),
+    ("docs/refuses/contexts-headings", "--noheadings", "replay --contexts 1 {} -N"),
+    ("docs/refuses/replay-headings", "--noheadings", "replay {} -N"),
     ("docs/refuses/gauges-top", "--top", "replay --gauges {} -n 3"),
     ("docs/refuses/gauges-query", "query", "replay --gauges {} module ext4"),
     ("docs/refuses/contexts-query", "query", "replay --contexts 1 {} module ext4"),
