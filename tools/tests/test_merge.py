@@ -137,6 +137,7 @@ def hosts_are_no_groups(fleet, chart):
 def test_csv(fleet):
     """The CSV says the same as the JSON."""
     text = codetag("merge -a --csv", fleet).out
+    assert codetag("merge -a --csv -N", fleet).out == text.partition("\n")[2]
     rows = codetag("merge -a --json", fleet).json()["rows"]
     written = list(csv.DictReader(io.StringIO(text, newline=""), strict=True))
     assert len(rows) == len(written) > 1000
@@ -298,6 +299,7 @@ def rows_are_json(work, line, *files):
     db = work / "rows.db"
     db.unlink(missing_ok=True)
     text = codetag(line, *files, "--csv").out
+    assert codetag(line, *files, "--csv", "-N").out == text.partition("\n")[2]
     rows = codetag(line, *files, "--json").json()["rows"]
     codetag(line, *files, "--sqlite", db)
     refused("exists", line, *files, "--sqlite", db)

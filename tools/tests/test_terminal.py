@@ -29,6 +29,14 @@ def test_no_colours(env):
 
 
 @needs_feature("ncursesw")
+@named("terminal/where-headings")
+def test_where_headings():
+    """The screen always has headings, so without them the table is printed once."""
+    result = on_terminal(f"timeout 60 {CODETAG} where --no-recount -N", TERM="xterm")
+    assert result.status in (0, 1) and "\x1b[?1049h" not in result.out, str(result)
+
+
+@needs_feature("ncursesw")
 @named("terminal/unknown")
 def test_unknown():
     """Not with status 1, as curses would exit; that also leaks."""
