@@ -126,6 +126,7 @@ struct census_cache {
 /**
  * struct census - one census
  * @rc:		the recount
+ * @content:	codetag_content_id before the walk
  * @keys:	bits of the keys that were asked for
  * @row:	hash table with ROWS elements
  * @used:	rows that are used
@@ -138,6 +139,7 @@ struct census_cache {
  */
 struct census {
 	struct codetag_recount rc;
+	u64 content;
 	unsigned int keys;
 	struct census_row *row;
 	unsigned int used;
@@ -473,6 +475,7 @@ static void census_print(struct seq_buf *out, const void *data)
 {
 	const struct census *census = data;
 	enum census_key key;
+	bool reloaded;
 	unsigned int i;
 
 	seq_buf_puts(out, "# census - version: 1.0\n#     <size>  <calls> <keys>\n");
@@ -487,10 +490,14 @@ static void census_print(struct seq_buf *out, const void *data)
 		seq_buf_puts(out, "\n");
 		cond_resched();
 	}
+	reloaded = census->content != codetag_content_id;
 	codetag_unlock();
 	if (census->others.calls)
 		seq_buf_printf(out, "%12llu %8llu others\n", census->others.bytes,
 			       census->others.calls);
+	/* Its ids may be those of another module now. */
+	if (reloaded && census->keys & BIT(BY_SITE))
+		seq_buf_puts(out, "# a module came or went meanwhile: lines of modules may be wrong\n");
 	seq_buf_printf(out, "# %lu pages, %lu objects in %llu us, ",
 		       census->rc.pages, census->rc.objects,
 		       div_u64(census->took, NSEC_PER_USEC));
@@ -533,6 +540,9 @@ static int census_run(struct codetag_result *result)
 	census.row = kvcalloc(ROWS, sizeof(*census.row), GFP_KERNEL);
 	if (!census.row)
 		return -ENOMEM;
+	codetag_lock();
+	census.content = codetag_content_id;
+	codetag_unlock();
 	get_online_mems();
 	ret = -ENOMEM;
 	if (codetag_recount_prepare()) {

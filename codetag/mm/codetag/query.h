@@ -33,6 +33,7 @@
 #ifndef _MM_CODETAG_QUERY_H
 #define _MM_CODETAG_QUERY_H
 
+#include <linux/limits.h>
 #include <linux/types.h>
 
 struct codetag;
