@@ -497,7 +497,7 @@ static void census_print(struct seq_buf *out, const void *data)
 			       census->others.calls);
 	/* Its ids may be those of another module now. */
 	if (reloaded && census->keys & BIT(BY_SITE))
-		seq_buf_puts(out, "# a module came or went meanwhile: lines of modules may be wrong\n");
+		seq_buf_puts(out, "# a module came or went meanwhile: some lines may be wrong\n");
 	seq_buf_printf(out, "# %lu pages, %lu objects in %llu us, ",
 		       census->rc.pages, census->rc.objects,
 		       div_u64(census->took, NSEC_PER_USEC));

@@ -197,7 +197,8 @@ void codetag_helpers_forget(void)
 
 static int bad_word(const char *word, const char *why)
 {
-	pr_warn_ratelimited("helpers: '%*pE': %s\n", (int)min_t(size_t, strlen(word), 64), word, why);
+	pr_warn_ratelimited("helpers: '%*pE': %s\n", (int)min_t(size_t, strlen(word), 64), word,
+			    why);
 	return -EINVAL;
 }
 
