@@ -202,7 +202,7 @@ static int plan_queries(struct list_head *queries, struct list_head *plans, cons
 	struct control_query *q;
 	int ret;
 
-	/* What is remembered may match later. */
+	/* Remembered queries may match later. */
 	list_for_each_entry(q, queries, change.list)
 		q->change.matched = q->remember;
 	codetag_lock();
