@@ -142,7 +142,10 @@ static uint32_t row_number(const char *name)
 	const char *mark = name ? strrchr(name, '#') : NULL;
 	int64_t number;
 
-	if (!mark++ || !number_read(&mark, &number) || *mark || number < 1 || number > UINT32_MAX)
+	if (!mark)
+		return 1;
+	mark++;
+	if (!number_read(&mark, &number) || *mark || number < 1 || number > UINT32_MAX)
 		return 1;
 	return (uint32_t)number;
 }

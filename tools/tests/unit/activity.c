@@ -98,12 +98,18 @@ static void test_rows(void)
 	       "the first row of a call site: %lld", (long long)now.site[0].recent.allocs);
 	expect(now.site[1].recent.allocs == 2 && !now.site[1].recent.frees, "the second one: %lld",
 	       (long long)now.site[1].recent.allocs);
-	expect(now.site[2].recent.allocs == 6 && now.site[2].recent.frees == 3, "one that is new: %lld",
+	expect(!now.site[2].recent.known, "one whose numbers were missing: %lld",
 	       (long long)now.site[2].recent.allocs);
 	expect(now.site[3].recent.known && !now.site[3].recent.allocs, "one at rest");
 	activity_between(&before, &now, ACTIVITY_BACKWARDS);
 	expect(before.site[0].recent.allocs == 5 && before.site[1].recent.allocs == 2 && !before.site[2].recent.known,
 	       "backwards the same");
+	allocinfo_free(&before);
+
+	expect(take(&before, "1 1 a.c:1 func:f\n", HEAD "4 8 0 a.c:1 func:f \n", &why), "an earlier one");
+	activity_between(&now, &before, ACTIVITY_RECORDED);
+	expect(now.site[2].recent.allocs == 6 && now.site[2].recent.frees == 3, "one that is new: %lld",
+	       (long long)now.site[2].recent.allocs);
 	allocinfo_free(&now);
 	allocinfo_free(&before);
 }
