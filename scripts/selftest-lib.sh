@@ -80,6 +80,7 @@ guest()
 		--timeout $(($(longest "$@") * slowdown * AT_ONCE)) \
 		"$flavour" "$SCRIPTS/guest/selftests.sh" "$first" "$@") || status=$?
 	# The kernel's log can fail a test that passed: say which.
+	# shellcheck disable=SC2001	# not of the first line only
 	[ "$status" -eq 0 ] || [ $# -gt 1 ] || out=$(sed "s/^ok $first /not &/" <<<"$out")
 	printf '%s\n' "$out"
 	if [ "$status" -ne 0 ]; then

@@ -329,8 +329,10 @@ void __init codetag_control_init(void)
 
 	strscpy(boot_text, boot_source);
 	while (codetag_query_parse(boot_text, len, &pos, &query, &err) > 0)
-		if (sets_flags(&query))
-			codetag_change_flags(&query);
+		if (sets_flags(&query) && !codetag_change_flags(&query) &&
+		    !codetag_query_names_module(&query))
+			pr_warn("codetag=: '%.*s' has no effect\n",
+				(int)(query.end - query.start), boot_source + query.start);
 }
 
 /* Run one query of the boot parameter. */
