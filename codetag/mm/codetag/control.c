@@ -350,8 +350,8 @@ static void __init run_boot_query(const struct codetag_query *query)
 
 /*
  * Run all queries again now that memory can be allocated: codetag_control_init() only set the
- * flags. All at once, so that no flag changes for a moment. If one has an error, the others run
- * one by one, without those that have set all their flags.
+ * flags. All at once, so that no flag changes for a moment. If one has an error, they run one by
+ * one, in their order: later ones override earlier ones.
  */
 static int __init control_boot_init(void)
 {
@@ -369,8 +369,7 @@ static int __init control_boot_init(void)
 		return 0;
 	strscpy(boot_text, boot_source);
 	while (codetag_query_parse(boot_text, len, &pos, &query, &err) > 0)
-		if (!sets_flags(&query) || codetag_query_names_module(&query))
-			run_boot_query(&query);
+		run_boot_query(&query);
 	return 0;
 }
 early_initcall(control_boot_init);
