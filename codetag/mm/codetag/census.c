@@ -475,7 +475,7 @@ static void census_print(struct seq_buf *out, const void *data)
 {
 	const struct census *census = data;
 	enum census_key key;
-	bool reloaded;
+	bool changed;
 	unsigned int i;
 
 	seq_buf_puts(out, "# census - version: 1.0\n#     <size>  <calls> <keys>\n");
@@ -490,14 +490,14 @@ static void census_print(struct seq_buf *out, const void *data)
 		seq_buf_puts(out, "\n");
 		cond_resched();
 	}
-	reloaded = census->content != codetag_content_id;
+	changed = census->content != codetag_content_id;
 	codetag_unlock();
 	if (census->others.calls)
 		seq_buf_printf(out, "%12llu %8llu others\n", census->others.bytes,
 			       census->others.calls);
-	/* Its ids may be those of another module now. */
-	if (reloaded && census->keys & BIT(BY_SITE))
-		seq_buf_puts(out, "# a module came or went meanwhile: some lines may be wrong\n");
+	/* Ids of a module may be those of another one now. */
+	if (changed && census->keys & BIT(BY_SITE))
+		seq_buf_puts(out, "# call sites came or went meanwhile: some lines may be wrong\n");
 	seq_buf_printf(out, "# %lu pages, %lu objects in %llu us, ",
 		       census->rc.pages, census->rc.objects,
 		       div_u64(census->took, NSEC_PER_USEC));

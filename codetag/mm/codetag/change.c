@@ -284,22 +284,16 @@ int codetag_change_supported(const struct codetag_query *query)
  * This needs no memory, so it can be done from the start of the boot.
  *
  * Context: Early during boot.
- * Return: whether it matches a site.
  */
-bool __init codetag_change_flags(const struct codetag_query *query)
+void __init codetag_change_flags(const struct codetag_query *query)
 {
 	char name[MODULE_NAME_LEN];
 	struct codetag_info info;
-	bool matched = false;
 	unsigned long pos;
 
-	for (pos = 0; codetag_next_site(&pos, &info); pos++) {
-		if (matches(query, &info, modname_of(&info, name))) {
+	for (pos = 0; codetag_next_site(&pos, &info); pos++)
+		if (matches(query, &info, modname_of(&info, name)))
 			set_profiled(&info, query);
-			matched = true;
-		}
-	}
-	return matched;
 }
 
 /**

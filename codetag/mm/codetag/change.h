@@ -25,7 +25,7 @@ struct codetag_change {
 };
 
 int codetag_change_supported(const struct codetag_query *query);
-bool codetag_change_flags(const struct codetag_query *query);
+void codetag_change_flags(const struct codetag_query *query);
 int codetag_changes_prepare(struct list_head *queries, struct list_head *plans);
 void codetag_changes_commit(const struct list_head *queries, struct list_head *plans);
 void codetag_changes_free(struct list_head *plans);

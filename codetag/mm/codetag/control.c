@@ -305,11 +305,6 @@ static bool __init boot_text_good(void)
 	return !ret;
 }
 
-static bool __init sets_flags(const struct codetag_query *query)
-{
-	return query->action < CODETAG_ACTION_FAULT;
-}
-
 /**
  * codetag_control_init - switch the sites that the boot parameter names
  *
@@ -329,10 +324,8 @@ void __init codetag_control_init(void)
 
 	strscpy(boot_text, boot_source);
 	while (codetag_query_parse(boot_text, len, &pos, &query, &err) > 0)
-		if (sets_flags(&query) && !codetag_change_flags(&query) &&
-		    !codetag_query_names_module(&query))
-			pr_warn("codetag=: '%.*s' has no effect\n",
-				(int)(query.end - query.start), boot_source + query.start);
+		if (query.action < CODETAG_ACTION_FAULT)
+			codetag_change_flags(&query);
 }
 
 /* Run one query of the boot parameter. */

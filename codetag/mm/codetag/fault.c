@@ -27,7 +27,6 @@
  * @armed:	the site
  * @attr:	decides whether an allocation fails
  * @by_count:	let the first @nth - 1 pass, then ask @attr
- * @filters:	the callers decide, too
  * @nth:	allocations until the one that fails, counting that one
  * @passed:	allocations that were asked about
  * @failed:	allocations that were made to fail
@@ -41,7 +40,6 @@ struct codetag_fault {
 	struct codetag_armed armed;
 	struct fault_attr attr;
 	bool by_count;
-	bool filters;
 	atomic_long_t nth;
 	atomic_long_t passed;
 	atomic_long_t failed;
@@ -112,7 +110,6 @@ struct codetag_armed *codetag_fault_new(const struct codetag_info *info,
 	}
 
 	fault->by_count = settings->nth;
-	fault->filters = codetag_fault_filters(settings);
 	atomic_long_set(&fault->nth, settings->nth);
 
 	fault->attr = (struct fault_attr)FAULT_ATTR_INITIALIZER;
@@ -211,7 +208,7 @@ static void show_fault(struct seq_file *m, struct codetag_armed *armed)
 			   attr->probability, attr->interval, atomic_read(&attr->times),
 			   atomic_read(&attr->space));
 	seq_printf(m, " verbose=%lu task-filter=%d", attr->verbose, attr->task_filter);
-	if (fault->filters)
+	if (codetag_fault_filters(attr))
 		seq_printf(m, " stacktrace-depth=%lu require-start=0x%lx require-end=0x%lx reject-start=0x%lx reject-end=0x%lx",
 			   attr->stacktrace_depth, attr->require_start, attr->require_end,
 			   attr->reject_start, attr->reject_end);

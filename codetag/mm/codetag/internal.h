@@ -29,6 +29,7 @@ void codetag_control_init(void);
 
 /* debugfs.c: the directory of the profiler's files */
 struct dentry *codetag_debugfs_dir(void);
+int codetag_copy_text(char *to, size_t size, const char __user *from, size_t len);
 
 /* Define NAME_fops: SHOW prints the whole file. WRITE handles a write; NULL: none is allowed. */
 #define CODETAG_DEFINE_FILE(_name, _show, _write)				\

@@ -33,7 +33,6 @@
 #ifndef _MM_CODETAG_QUERY_H
 #define _MM_CODETAG_QUERY_H
 
-#include <linux/limits.h>
 #include <linux/types.h>
 
 struct codetag;
@@ -155,12 +154,10 @@ struct codetag_fault_settings {
 	unsigned long nth;
 };
 
-/* Do the callers decide whether an allocation fails? */
-static inline bool codetag_fault_filters(const struct codetag_fault_settings *fault)
-{
-	return fault->require_start || fault->require_end != ULONG_MAX || fault->reject_start ||
-	       fault->reject_end;
-}
+/* Do the callers decide whether an allocation fails? Of settings, or of a struct fault_attr. */
+#define codetag_fault_filters(fault)						\
+	((fault)->require_start || (fault)->require_end != ULONG_MAX ||		\
+	 (fault)->reject_start || (fault)->reject_end)
 
 /**
  * struct codetag_terms - what the terms of a query say

@@ -195,7 +195,7 @@ void codetag_recount_slab(struct codetag_recount *rc, struct page *page)
 	if (!PageSlab(page))
 		return;
 	slab = (struct slab *)page;
-	s = READ_ONCE(slab->slab_cache);
+	s = smp_load_acquire(&slab->slab_cache);	/* pairs with allocate_slab() */
 	known = bsearch(&s, known_caches, nr_known_caches, sizeof(*known_caches), compare_caches);
 	if (!known)
 		return;

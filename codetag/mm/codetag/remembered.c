@@ -247,20 +247,14 @@ static ssize_t queries_write(struct file *file, const char __user *buf, size_t l
 {
 	int ret = codetag_may_change();
 	char command[32];
-	size_t read;
 
 	if (ret)
 		return ret;
-	read = min(len, sizeof(command) - 1);
-	if (copy_from_user(command, buf, read))
-		return -EFAULT;
-	command[read] = '\0';
-	if (strlen(command) < len) {
+	ret = codetag_copy_text(command, sizeof(command), buf, len);
+	if (ret == -EINVAL)
 		pr_warn_ratelimited("queries: '%*pE' is too long, or a NUL byte follows\n",
 				    (int)strlen(command), command);
-		return -EINVAL;
-	}
-	ret = queries_remove(strim(command));
+	ret = ret ?: queries_remove(strim(command));
 	return ret ?: len;
 }
 

@@ -11,7 +11,6 @@
 #include <linux/seq_buf.h>
 #include <linux/seq_file.h>
 #include <linux/string.h>
-#include <linux/uaccess.h>
 #include "internal.h"
 #include "result.h"
 
@@ -51,19 +50,16 @@ static ssize_t result_write(struct file *file, const char __user *buf, size_t le
 {
 	struct codetag_result *result = file_inode(file)->i_private;
 	char request[sizeof(result->request)];
-	size_t read = min(len, sizeof(request) - 1);
 	int ret = codetag_may_change();
 	char *words;
-	bool whole;
 
 	if (ret)
 		return ret;
-	if (copy_from_user(request, buf, read))
-		return -EFAULT;
-	request[read] = '\0';
-	whole = strlen(request) == len;
+	ret = codetag_copy_text(request, sizeof(request), buf, len);
+	if (ret == -EFAULT)
+		return ret;
 	words = strim(request);
-	if (!whole || !*words || (!result->usage && strcmp(words, "1"))) {
+	if (ret || !*words || (!result->usage && strcmp(words, "1"))) {
 		pr_warn_ratelimited("%s: '%*pE': write %s to start the %s\n", result->name,
 				    (int)min_t(size_t, strlen(words), 32), words,
 				    result->usage ?: "1", result->work);

@@ -114,10 +114,10 @@ static ssize_t whose_write(struct file *file, const char __user *from, size_t co
 
 	if (ret)
 		return ret;
-	if (copy_from_user(text, from, min(count, sizeof(text) - 1)))
-		return -EFAULT;
-	text[min(count, sizeof(text) - 1)] = '\0';
-	if (count >= sizeof(text) || !parse_address(text, &addr)) {
+	ret = codetag_copy_text(text, sizeof(text), from, count);
+	if (ret == -EFAULT)
+		return ret;
+	if (ret || !parse_address(text, &addr)) {
 		pr_warn_ratelimited("whose: '%*pE' is not a hexadecimal address or pfn:NUMBER\n",
 				    (int)strlen(text), text);
 		return -EINVAL;

@@ -5,7 +5,7 @@
 . "$(dirname "$0")/codetag.inc"
 
 prepare
-plan 14
+plan 15
 dmesg -c >/dev/null
 load codetag_known dump=1
 check "the module has one of everything" $?
@@ -48,6 +48,8 @@ while read -r kind address line; do
 		printf '%s codetag_known.c:%s [codetag_known] func:know' "$kind" "$line" ;;
 	freed)
 		printf '%s free' "$kind" ;;
+	chunk)
+		printf '%s func:pcpu_alloc_pages' "$kind" ;;
 	module)
 		printf '%s nothing' "$kind" ;;
 	*)
@@ -84,6 +86,8 @@ equal "whose: no memory" "10 nothing" "$(whose 10)"
 dmesg -c >/dev/null
 ! { echo 'ffff888q' 1<>$WHOSE; } 2>/dev/null
 check "whose: what is no address is refused" $?
+! { printf '10\0001' 1<>$WHOSE; } 2>/dev/null
+check "whose: so is an address with a NUL byte behind it" $?
 dmesg | grep -q "whose: 'ffff888q.*' is not a hexadecimal address or pfn:NUMBER"
 check "whose: and named" $? "$(dmesg)"
 cleanup

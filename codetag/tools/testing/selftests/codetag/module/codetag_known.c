@@ -24,6 +24,7 @@ static void *near, *far, *large, *area, *kept, *freed, *guarded;
 static struct kmem_cache *cache;
 static struct page *pages;
 static int __percpu *percpu;
+static void __percpu *chunk;
 static struct task_struct *task;
 static int data = 1;
 
@@ -97,7 +98,11 @@ static int know(void)
 	say("vmalloc", area + 15000, __LINE__ - 1);
 	percpu = alloc_percpu(int);
 	say("percpu", per_cpu_ptr(percpu, 0), __LINE__ - 1);
-	if (!near || !far || !large || !pages || !area || !percpu)
+	/* As much as the first chunk has no room for, so it is in an area of vmalloc space. */
+	chunk = __alloc_percpu(PCPU_MIN_UNIT_SIZE, sizeof(long));
+	if (chunk && is_vmalloc_addr(per_cpu_ptr(chunk, 0)))
+		say("chunk", per_cpu_ptr(chunk, 0) + 5000, __LINE__ - 2);
+	if (!near || !far || !large || !pages || !area || !percpu || !chunk)
 		return -ENOMEM;
 
 	/* The cache has no other users. */
@@ -131,6 +136,7 @@ static void forget(void)
 	if (kept)
 		kmem_cache_free(cache, kept);
 	kmem_cache_destroy(cache);
+	free_percpu(chunk);
 	free_percpu(percpu);
 	vfree(area);
 	if (pages)
