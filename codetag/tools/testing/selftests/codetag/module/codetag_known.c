@@ -24,7 +24,7 @@ static void *near, *far, *large, *area, *kept, *freed, *guarded;
 static struct kmem_cache *cache;
 static struct page *pages;
 static int __percpu *percpu;
-static void __percpu *chunk;
+static void __percpu *chunks[16];
 static struct task_struct *task;
 static int data = 1;
 
@@ -84,6 +84,20 @@ static void know_guarded(void)
 }
 #endif
 
+/* Percpu memory that the first chunk has no room for is in an area of vmalloc space. */
+static void know_chunk(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(chunks); i++) {
+		chunks[i] = __alloc_percpu(PCPU_MIN_UNIT_SIZE, sizeof(long));
+		if (!chunks[i] || !is_vmalloc_addr(per_cpu_ptr(chunks[i], 0)))
+			continue;
+		say("chunk", per_cpu_ptr(chunks[i], 0) + 5000, __LINE__ - 3);
+		break;
+	}
+}
+
 static int know(void)
 {
 	near = kmalloc(100, GFP_KERNEL);
@@ -98,11 +112,8 @@ static int know(void)
 	say("vmalloc", area + 15000, __LINE__ - 1);
 	percpu = alloc_percpu(int);
 	say("percpu", per_cpu_ptr(percpu, 0), __LINE__ - 1);
-	/* As much as the first chunk has no room for, so it is in an area of vmalloc space. */
-	chunk = __alloc_percpu(PCPU_MIN_UNIT_SIZE, sizeof(long));
-	if (chunk && is_vmalloc_addr(per_cpu_ptr(chunk, 0)))
-		say("chunk", per_cpu_ptr(chunk, 0) + 5000, __LINE__ - 2);
-	if (!near || !far || !large || !pages || !area || !percpu || !chunk)
+	know_chunk();
+	if (!near || !far || !large || !pages || !area || !percpu)
 		return -ENOMEM;
 
 	/* The cache has no other users. */
@@ -129,6 +140,8 @@ static int know(void)
 
 static void forget(void)
 {
+	unsigned int i;
+
 	if (!IS_ERR_OR_NULL(task))
 		kthread_stop(task);
 	if (guarded)
@@ -136,7 +149,8 @@ static void forget(void)
 	if (kept)
 		kmem_cache_free(cache, kept);
 	kmem_cache_destroy(cache);
-	free_percpu(chunk);
+	for (i = 0; i < ARRAY_SIZE(chunks); i++)
+		free_percpu(chunks[i]);
 	free_percpu(percpu);
 	vfree(area);
 	if (pages)
