@@ -385,13 +385,15 @@ static bool find_activity(struct diff *diff, struct snapshot *from, struct snaps
 static void match_rows_of(const struct diff *diff, struct allocinfo *old, struct allocinfo *new)
 {
 	const struct selection *selection = &diff->selection;
-	size_t count = match_same_rows(old, new, !selection->newer ? ROWS_LIVE :
-				       source_same_recording(selection->path, selection->newer) ?
-				       ROWS_RECORDED : ROWS_FILES);
+	enum rows_from from = !selection->newer ? ROWS_LIVE :
+			      source_same_recording(selection->path, selection->newer) ? ROWS_RECORDED : ROWS_FILES;
+	size_t count = match_same_rows(old, new, from);
 
 	if (count)
 		warning("call sites whose rows cannot be told apart in the two snapshots, so that each is one row: %zu",
 			count);
+	if (count && from == ROWS_FILES)
+		hint("Only the order of the kernel's list tells them apart. Compare whole copies of " ALLOCINFO_PATH ".");
 }
 
 /* Returns an exit status. */

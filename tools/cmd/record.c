@@ -353,6 +353,9 @@ static enum taken take(struct record *record)
 
 static bool go_on(const struct record *record, enum taken taken, int64_t number)
 {
+	/* The script of Debian's service looks for this message. */
+	if (taken == NOT_TAKEN && !record->recording && record->append)
+		warning("nothing is added to %s", record->output);
 	if (taken == NO_USE || (taken != TAKEN && number == 1 && !record->append) ||
 	    !record->recording)
 		return false;

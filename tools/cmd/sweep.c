@@ -327,13 +327,6 @@ static bool lock(struct sweep *sweep)
 	return true;
 }
 
-static bool ends_with(const char *s, const char *end)
-{
-	size_t len = strlen(s), of_end = strlen(end);
-
-	return len >= of_end && !strcmp(s + len - of_end, end);
-}
-
 /* The faults of a sweep that was killed: of its scan, or of the allocation that its journal names. */
 static size_t count_left(const struct sweep *sweep)
 {
@@ -349,7 +342,7 @@ static size_t count_left(const struct sweep *sweep)
 	for (size_t i = 0; i < control.count; i++) {
 		const char *fault = control.site[i].fault;
 
-		if (!fault || !ends_with(fault, FAULT_OF_COMMAND))
+		if (!fault || !text_ends_with(fault, FAULT_OF_COMMAND))
 			continue;
 		text_clear(&name);
 		site_name(&control.site[i].site, &name);
@@ -368,7 +361,7 @@ static bool was_left(const struct sweep *sweep, const char *query)
 	char fault[64];
 
 	snprintf(fault, sizeof(fault), " fault nth=%u " FAULT_OF_COMMAND, sweep->results.begun_nth);
-	return ends_with(query, " " FAULT_OF_SCAN) || (sweep->results.begun && ends_with(query, fault));
+	return text_ends_with(query, " " FAULT_OF_SCAN) || (sweep->results.begun && text_ends_with(query, fault));
 }
 
 /* Removes what a sweep with the same journal has armed, which was killed in this boot. */

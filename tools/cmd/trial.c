@@ -89,7 +89,7 @@ static void keep(struct printed *printed, const char *s, size_t n)
 	printed->len += n - drop;
 }
 
-/* Takes what is in the pipe by now. A process that writes without end does not hold it up. */
+/* Reads the pipe, but not for ever: a process may write without end. */
 static void drain(struct printed *printed)
 {
 	char buffer[65536];

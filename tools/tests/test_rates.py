@@ -306,6 +306,12 @@ def diff_rows(old, new, *words):
     return [tuple(line.split(None, 1)) for line in diff.lines], diff.err
 
 
+def joined(count):
+    """The message about two files"""
+    return (f"codetag diff: {JOINED}: {count}\n"
+            "Only the order of the kernel's list tells them apart. Compare whole copies of /proc/allocinfo.\n")
+
+
 @named("rates/rows")
 def test_rows(work):
     """Rows of one call site are compared with each other only where the order of the kernel tells them apart."""
@@ -318,23 +324,23 @@ def test_rows(work):
     # The same order: each row by itself, but for those that follow each other, which a sort can have done.
     grown = [(size + 20 * number, tag) for number, (size, tag) in enumerate(SAME)]
     assert changed(SAME, grown) == (
-        [("+180", G), ("+60", Z), ("+40", F + " #2"), ("+20", X)], f"codetag diff: {JOINED}: 1\n")
+        [("+180", G), ("+60", Z), ("+40", F + " #2"), ("+20", X)], joined(1))
     # A row is missing, one is new, lines of the list are missing, and another kernel
-    assert changed(SAME, SAME[1:]) == ([("-100", F)], f"codetag diff: {JOINED}: 2\n")
-    assert changed(SAME[1:], SAME) == ([("+100", F)], f"codetag diff: {JOINED}: 2\n")
-    assert changed(SAME, SAME[1:] + SAME[:1]) == ([], f"codetag diff: {JOINED}: 2\n")
+    assert changed(SAME, SAME[1:]) == ([("-100", F)], joined(2))
+    assert changed(SAME[1:], SAME) == ([("+100", F)], joined(2))
+    assert changed(SAME, SAME[1:] + SAME[:1]) == ([], joined(2))
     for path, more in (old, 0), (new, 1):
         path.write_text(listed(*((size + more, tag) for size, tag in SAME if size), (1, "y.c:1 func:y"), (3, "y.c:2 func:y")))
     assert diff_rows(old, new)[0] == [("+2", F), ("+2", G), ("+1", X)]
     # Sorted by size, two rows have changed places.
     by_size = sorted(SAME[:4], reverse=True)
-    assert changed(by_size, [(100, F), (70, X), (60, F), (0, Z)]) == ([("+10", F)], f"codetag diff: {JOINED}: 1\n")
+    assert changed(by_size, [(100, F), (70, X), (60, F), (0, Z)]) == ([("+10", F)], joined(1))
     moved = [(size, tag.replace("z.c:1", "z.c:2")) for size, tag in SAME]
-    assert changed(SAME, moved)[1] == f"codetag diff: {JOINED}: 2\n"
+    assert changed(SAME, moved)[1] == joined(2)
     # A module alone has another order, or was unloaded.
     loaded = *SAME[:4], (10, MODULE), (5, "m.c:9 [m] func:h"), (20, MODULE), (6, "m.c:10 [m] func:k")
-    assert changed(loaded, [*loaded[:4], *loaded[:3:-1]]) == ([], f"codetag diff: {JOINED}: 1\n")
-    assert changed(loaded, [*SAME[:4], (8, GONE), *loaded[4:]]) == ([("+8", MODULE)], f"codetag diff: {JOINED}: 1\n")
+    assert changed(loaded, [*loaded[:4], *loaded[:3:-1]]) == ([], joined(1))
+    assert changed(loaded, [*SAME[:4], (8, GONE), *loaded[4:]]) == ([("+8", MODULE)], joined(1))
 
 
 @needs_feature("sqlite3")

@@ -381,3 +381,30 @@ def test_large_schema(work, recording):
 
     helper("make-large-recording", work / "schema.db", 3, 4)
     assert schema(work / "schema.db") == schema(recording)
+
+
+@named("record/service")
+def test_service(work):
+    """The script of Debian's service begins another recording only if this one is damaged."""
+    state, command, once = work / "state", work / "codetag", work / "once"
+    state.mkdir()
+    # The command reads the file "once" one time only.
+    command.write_text(f'#!/bin/sh\ncd {work}\nmv once now 2>/dev/null || cp {V2.resolve()} now\n'
+                       f'cd {state}\nexec {CODETAG} "$@" --allocinfo ../now\n')
+    command.chmod(0o755)
+
+    def service(status):
+        run("../../packaging/debian/snapshot", status=status,
+            env={"STATE_DIRECTORY": state, "PATH": f"{work}:{os.environ['PATH']}"})
+        return sorted(state.glob("*.db"))
+
+    db, = service(0)
+    # The name of a recording is the time in seconds.
+    time.sleep(1)
+    assert service(0) == [db] and snapshots(db) == 2
+    for rows in V2.read_bytes()[:-9], b"something else\n":
+        once.write_bytes(rows)
+        assert service(2) == [db] and snapshots(db) == 2
+    db.write_bytes(b"x" * 4096)
+    damaged, other = service(0)
+    assert damaged == db and snapshots(other) == 1

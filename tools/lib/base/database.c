@@ -18,13 +18,6 @@
 
 /* ---- how SQLite uses files -------------------------------------------------------- */
 
-static bool ends_with(const char *s, const char *end)
-{
-	size_t len = strlen(s), cut = strlen(end);
-
-	return len >= cut && !strcmp(s + len - cut, end);
-}
-
 /*
  * SQLite must never roll back a journal of another process; the callers refuse the file and say
  * why.
@@ -34,7 +27,7 @@ static int see_no_journal(sqlite3_vfs *vfs, const char *name, int flags, int *re
 	sqlite3_vfs *usual = sqlite3_vfs_find(NULL);
 
 	(void)vfs;
-	if (flags == SQLITE_ACCESS_EXISTS && ends_with(name, "-journal")) {
+	if (flags == SQLITE_ACCESS_EXISTS && text_ends_with(name, "-journal")) {
 		*result = 0;
 		return SQLITE_OK;
 	}
@@ -47,7 +40,7 @@ static int remove_own(sqlite3_vfs *vfs, const char *name, int sync)
 	sqlite3_vfs *usual = sqlite3_vfs_find(NULL);
 
 	(void)vfs;
-	if (!ends_with(name, "-wal") && !ends_with(name, "-journal"))
+	if (!text_ends_with(name, "-wal") && !text_ends_with(name, "-journal"))
 		return SQLITE_IOERR_DELETE;
 	return usual->xDelete(usual, name, sync);
 }

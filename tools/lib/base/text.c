@@ -89,6 +89,13 @@ static uint32_t decode(const char *string, size_t *length)
 	return code;
 }
 
+bool text_ends_with(const char *s, const char *end)
+{
+	size_t len = strlen(s), cut = strlen(end);
+
+	return len >= cut && !strcmp(s + len - cut, end);
+}
+
 size_t utf8_length(const char *s)
 {
 	size_t len;

@@ -3,6 +3,7 @@
 #ifndef CODETAG_TEXT_H
 #define CODETAG_TEXT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct text {
@@ -14,6 +15,8 @@ void text_add(struct text *text, const char *s, size_t len);
 void text_puts(struct text *text, const char *s);
 void text_printf(struct text *text, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
+bool text_ends_with(const char *s, const char *end);
+
 /* Length of the valid UTF-8 character at @s, 0 if it is none. */
 size_t utf8_length(const char *s);
 

@@ -112,17 +112,35 @@ void group_name(struct text *name, struct grouping by, const struct site *site)
 	}
 }
 
+void group_number_row(struct text *name, size_t k)
+{
+	if (k > 1)
+		text_printf(name, " #%zu", k);
+}
+
+uint32_t group_row_number(const char *name)
+{
+	const char *mark = strrchr(name, '#');
+	int64_t number;
+
+	if (!mark)
+		return 1;
+	mark++;
+	if (!number_read(&mark, &number) || *mark || number < 1 || number > UINT32_MAX)
+		return 1;
+	return (uint32_t)number;
+}
+
 /*
- * The k-th row of a site is a group of its own; from the second on its name has the number. A
- * number of model/match.h or of a recording goes before the place in the list.
+ * Each row of a site is a group of its own. A number of model/match.h or of a recording goes
+ * before the place in the list.
  */
 static void number_row(struct groups *groups, const struct site *site, struct text *name)
 {
 	size_t i;
 
 	if (site->row) {
-		if (site->row > 1)
-			text_printf(name, " #%u", site->row);
+		group_number_row(name, site->row);
 		return;
 	}
 	i = strmap_add(&groups->seen, name->s, name->len);
@@ -133,8 +151,7 @@ static void number_row(struct groups *groups, const struct site *site, struct te
 		memset(groups->times + old, 0,
 		       (groups->times_room - old) * sizeof(*groups->times));
 	}
-	if (++groups->times[i] > 1)
-		text_printf(name, " #%zu", groups->times[i]);
+	group_number_row(name, ++groups->times[i]);
 }
 
 int64_t group_growth(const struct group *group)

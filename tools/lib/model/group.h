@@ -76,6 +76,12 @@ struct groups {
 bool grouping_parse(struct grouping *by, const char *text);
 const char *grouping_name(enum group_by by);
 
+/* The name of the @k-th row of a call site: adds " #K" to that of the site, from the second on. */
+void group_number_row(struct text *name, size_t k);
+
+/* The number in such a name; 1 without one. */
+uint32_t group_row_number(const char *name);
+
 /* The name of the group that @site belongs to; for BY_ROW the same as BY_SITE. */
 void group_name(struct text *name, struct grouping by, const struct site *site);
 

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/number.h"
 #include "model/group.h"
 #include "read/activity.h"
 #include "read/contexts.h"
@@ -136,25 +135,12 @@ out:
 	return false;
 }
 
-/* The number of a row among those of its call site: "… #2" */
-static uint32_t row_number(const char *name)
-{
-	const char *mark = name ? strrchr(name, '#') : NULL;
-	int64_t number;
-
-	if (!mark)
-		return 1;
-	mark++;
-	if (!number_read(&mark, &number) || *mark || number < 1 || number > UINT32_MAX)
-		return 1;
-	return (uint32_t)number;
-}
-
 /* Reads the rows of snapshot @i. *@id, to be freed, are the numbers of their sites. */
 static bool load_rows(struct recording *rec, size_t i, struct allocinfo *info, int64_t **id)
 {
 	sqlite3_stmt *s = rec->statement[LOAD];
 	int64_t last = INT64_MIN;
+	const char *name;
 	size_t room = 0;
 	int result;
 
@@ -172,8 +158,9 @@ static bool load_rows(struct recording *rec, size_t i, struct allocinfo *info, i
 		}
 		GROW((*id), info->count, room);
 		(*id)[info->count] = last;
+		name = database_column(s, 8);
 		if (site_row_add(info, s))
-			info->site[info->count - 1].row = row_number(database_column(s, 8));
+			info->site[info->count - 1].row = name ? group_row_number(name) : 1;
 	}
 	info->areas = info->count && !strcmp(info->site[0].file, "vmallocinfo");
 	allocinfo_find_part(info);

@@ -282,8 +282,7 @@ static void row_name(struct text *name, const char *site, size_t k)
 {
 	text_clear(name);
 	text_puts(name, site);
-	if (k > 1)
-		text_printf(name, " #%zu", k);
+	group_number_row(name, k);
 }
 
 /* The numbers in @names of the rows of a call site, from its first row on; returns how many. */
@@ -367,7 +366,7 @@ static size_t *number_rows(struct recording *rec, const struct groups *groups)
 
 		if (!groups->group[g].site->module)
 			number[g] = strmap_add(&rec->sites, name, strlen(name));
-		else if (!strstr(name, " #"))
+		else if (group_row_number(name) == 1)
 			number_site(rec, groups, name, number);
 	}
 	return number;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * A library in front of libc's functions: files of the kernel are those of the same name in the directory
- * $PRETEND, and what is written to "control" is appended to "armed". Caches are dropped in no time. Programs
- * that the command starts are not affected.
+ * $PRETEND. A write to "control" is appended to "armed". A write to "drop_caches" takes no time. Programs
+ * that the command starts see the files of the machine.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
