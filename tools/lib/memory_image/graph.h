@@ -14,8 +14,8 @@
  * - Percpu memory is found by the pointer that alloc_percpu() returns, with its two lowest bits
  *   clear, and by addresses of any processor. A small pointer among numbers,
  *   and near no address, is a number.
- * - A physical address or page frame number has to be that of the first byte. Frame numbers, and
- *   physical addresses in allocated memory, have to be beside another one of the same call site.
+ * - A physical address or page frame number has to be that of the first byte, and to be beside
+ *   another one of the same call site.
  * - An object that was free still has the pointer to the next free object. It does not count,
  *   unless the call site writes to that word of its objects.
  * - Old words do not count. These are words of free block requests and of a struct net that

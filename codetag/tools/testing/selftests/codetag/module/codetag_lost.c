@@ -6,6 +6,7 @@
  *
  *	lost: KIND COUNT LINE
  *	kept: KIND COUNT LINE
+ *	number: PHYSICAL ADDRESS
  *
  * For programs that find memory that no pointer leads to. Lost memory is never freed.
  */
@@ -78,6 +79,18 @@ static noinline bool forget_ring(void)
 		head = one;
 	}
 	pr_info("lost: ring %u %u\n", NR_PAGES, __LINE__ - 8);
+	return true;
+}
+
+/* Its physical address, which another program can put into the kernel's data, is all that is told. */
+static noinline bool forget_number(void)
+{
+	struct page *page = alloc_page(GFP_KERNEL | __GFP_ZERO);
+
+	if (!page)
+		return false;
+	pr_info("number: %llu\n", (u64)page_to_phys(page));
+	pr_info("lost: number 1 %u\n", __LINE__ - 5);
 	return true;
 }
 
@@ -348,7 +361,8 @@ static int __init lost_init(void)
 	return cache && keep() && use_requests() &&
 	       forget_small() && forget_large() && forget_object() &&
 	       forget_page() && forget_pages() && forget_compound() && forget_exact() &&
-	       forget_percpu() && forget_vmalloc() && forget_ring() && forget_owner() ? 0 : -ENOMEM;
+	       forget_percpu() && forget_vmalloc() && forget_ring() && forget_owner() &&
+	       forget_number() ? 0 : -ENOMEM;
 }
 
 module_init(lost_init);
