@@ -224,7 +224,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		state->child_inputs[0] = &o->selection;
 		state->child_inputs[1] = &o->selection;
 		state->child_inputs[2] = &o->files;
-		o->files.choice.stacks = &o->flame.contexts.used;
+		o->files.choice.contexts = &o->flame.contexts;
 		state->child_inputs[3] = &o->flame.contexts;
 		return 0;
 	case 'o':

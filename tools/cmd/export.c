@@ -210,7 +210,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		state->child_inputs[0] = &o->selection;
 		state->child_inputs[1] = &o->selection;
 		state->child_inputs[2] = &o->files;
-		o->files.choice.stacks = &o->contexts.used;
+		o->files.choice.contexts = &o->contexts;
 		return 0;
 	case KEY_FORMAT:
 		o->format = &formats[argument_word(arg, WORDS(formats, .name), "format", state)];

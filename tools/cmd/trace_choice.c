@@ -25,10 +25,13 @@ static const struct argp_option options[] = {
 static void finish(const struct trace_choice *choice, struct argp_state *state)
 {
 	bool malloc_only = choice->filter.malloc_only, cache_only = choice->filter.cache_only;
+	bool contexts = choice->contexts && choice->contexts->used;
+	bool sized = choice->page_size && !choice->pages;
 	const struct conflict conflicts[] = {
 		{ malloc_only && cache_only, "--malloc and --cache leave nothing", NULL },
-		{ choice->page_size && !choice->pages && !(choice->stacks && *choice->stacks),
-		  "--page-size goes with --pages", NULL },
+		{ sized && !contexts, "--page-size goes with --pages", NULL },
+		{ sized && contexts && !choice->contexts->path,
+		  "--page-size is for a file of page_owner", NULL },
 		{ choice->pages && (malloc_only || cache_only), "pages are in no cache", NULL },
 	};
 

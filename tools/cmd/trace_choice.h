@@ -8,6 +8,7 @@
 #include <argp.h>
 #include <stdbool.h>
 
+#include "contexts_read.h"
 #include "trace/kmem.h"
 
 struct trace_choice {
@@ -15,7 +16,7 @@ struct trace_choice {
 	unsigned int frames;	/* of a stack that make a caller; 0: call sites are callers */
 	bool pages;		/* count pages instead of slab objects */
 	int64_t page_size;	/* 0: of this machine */
-	const bool *stacks;	/* if this is set, the size is for contexts; may be NULL */
+	const struct contexts_choice *contexts;	/* the size can be for a file of these; may be NULL */
 	bool given;		/* any of these options was given */
 };
 

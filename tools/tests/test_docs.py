@@ -451,7 +451,8 @@ def test_packages():
       for option in (f"--allocinfo={CODETAG_ALLOCINFO}", "--alloc-traces=data/inputs/slab", "-b", "-H", "-N")),
     *((f"docs/refuses/graph{option}{form}", "--bytes", f"graph --image x {form} {option}")
       for option in ("-b", "-H", "-N") for form in ("--folded", "-ox.svg")),
-    ("docs/refuses/page-size", "--page-size", "contexts --page-size 4k"),
+    *((f"docs/refuses/page-size-{line.split()[0]}", "--page-size is for a file", f"{line} --page-size 4k")
+      for line in ("contexts", "export --format folded --contexts", "chart -o x.svg --flame")),
     ("docs/refuses/contexts-json", "--columns", f"contexts --json -o name {SPLIT_CONTEXTS}"),
 )
 def test_refuses(text, line):
