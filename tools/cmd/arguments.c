@@ -13,11 +13,15 @@ int64_t argument_number(const char *option, const char *arg, int64_t min, int64_
 			struct argp_state *state)
 {
 	const char *end = arg;
+	bool digits = *arg && !arg[strspn(arg, "0123456789")];
 	int64_t number = 0;
+	bool good = number_read(&end, &number) && !*end;
 
-	if (!number_read(&end, &number) || *end || number < min)
+	if (digits && (!good || number < 0))
+		number = INT64_MAX;
+	else if (!good || number < min)
 		argp_error(state, "%s must be %lld or more, not '%s'", option, (long long)min, arg);
-	else if (number > max)
+	if (number > max)
 		argp_error(state, "%s must be %lld or less, not '%s'", option, (long long)max, arg);
 	return number;
 }

@@ -548,6 +548,8 @@ int cmd_census(int argc, char **argv)
 		else
 			print_table(c);
 	}
+	if (!c->rows && status == STATUS_OK && !query_is_empty(c->query))
+		warning("no memory is of call sites that match '%s'", c->query_text.s);
 	image_groups_free(c->groups);
 	image_input_close(&c->input);
 	text_free(&c->key);

@@ -145,7 +145,7 @@ bool contexts_read_chosen(struct contexts *contexts, const struct contexts_choic
 			input_name(name));
 		hint("By caller: codetag contexts --group function %s", name);
 	} else if (choice->min_age && contexts->count && !any_age(contexts)) {
-		warning("%s has no ages", input_name(name));
+		warning("no ages in %s", input_name(name));
 		if (!contexts->of_others)
 			hint("To have them: codetag split QUERY stack age");
 	} else {

@@ -14,6 +14,7 @@
 #include "model/match.h"
 #include "read/activity.h"
 #include "read/input.h"
+#include "read/profiling.h"
 #include "write/json.h"
 
 struct diff {
@@ -446,6 +447,7 @@ static int compare(struct diff *diff, struct snapshot *from, struct snapshot *to
 	}
 	complete = snapshot_complete(from, selection->path);
 	complete = snapshot_complete(to, newer) && complete;
+	complete = profiling_complete(new, selection->query) && complete;
 	strmap_free(&modules.old);
 	strmap_free(&modules.new);
 	groups_free(&groups);

@@ -20,6 +20,7 @@
 #include "base/number.h"
 #include "model/context_stacks.h"
 #include "read/input.h"
+#include "read/profiling.h"
 #include "source/host.h"
 #include "base/outfile.h"
 
@@ -276,8 +277,11 @@ static bool write_file(struct options *o, const struct snapshot *snapshot,
 		.time_ns = mul64(snapshot->time, 1000000),
 	};
 	const struct columns all = { .count = 0 };
+	struct profiled profiling;
 	struct outfile file;
 
+	profiling_count(&profiling, &snapshot->info, o->selection.query);
+	export.not_profiled = profiling.off;
 	if (is_database(o->format))
 		return columns_database(&all, groups, export.count, o->output, false);
 	if (!outfile_open(&file, o->output)) {

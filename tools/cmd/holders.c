@@ -54,7 +54,7 @@ static void example_text(const struct pointers_row *row, char text[40])
 {
 	if (!row->example)
 		snprintf(text, 40, "-");
-	else if (row->example_offset == EDGE_MAPPED)
+	else if (row->example_offset == EDGE_ELSEWHERE)
 		snprintf(text, 40, "%" PRIx64, row->example);
 	else
 		snprintf(text, 40, "%" PRIx64 "+%u", row->example, row->example_offset);

@@ -177,8 +177,8 @@ void memory_view(const struct explanation *e, const struct output *output)
 	if (!e->cpu_lists_known)
 		puts("Free pages on the lists of CPUs are not known (zoneinfo) and count as used.");
 	if (!e->exact && e->has_sites)
-		puts("Which part of the call sites' memory is pages, only a kernel with codetag counts "
-		     "(codetag where).");
+		puts("Which part of the call sites' memory is pages is not known: only a kernel with codetag "
+		     "can count it (codetag where).");
 	if (e->overlap)
 		printf("The files are of different times: the kinds had %s too much.\n",
 		       size_format(size, e->overlap, view.human));

@@ -336,9 +336,9 @@ static void print_summary(const struct merge *merge)
 	char total[SIZE_TEXT];
 	size_t *hosts, count = count_kernels(fleet, &kernels, &hosts);
 
-	printf("%zu hosts hold %s%s in %" PRId64 " allocations", fleet->count,
-	       size_format(total, fleet->sum.bytes, human), human ? "" : " bytes",
-	       fleet->sum.calls);
+	printf("%zu %s %s%s in %" PRId64 " allocations", fleet->count,
+	       fleet->count == 1 ? "host holds" : "hosts hold",
+	       size_format(total, fleet->sum.bytes, human), human ? "" : " bytes", fleet->sum.calls);
 	for (size_t i = 0; i < count && (count > 1 || *kernels.entry[0].key); i++)
 		printf("%s%s on %zu", i ? ", " : "; kernels: ",
 		       *kernels.entry[i].key ? kernels.entry[i].key : "not known", hosts[i]);

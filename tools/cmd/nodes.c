@@ -123,7 +123,7 @@ static bool choose_addresses(const struct node_choice *choice, const struct grap
 			     uint8_t *chosen)
 {
 	for (size_t i = 0; i < choice->addresses; i++) {
-		uint64_t address = choice->address[i];
+		uint64_t address = image_untagged(graph->objects->image, choice->address[i]);
 		const struct vmalloc_area *area = kobjects_area(graph->objects, address);
 		uint32_t node = area ? area->node : kobjects_at(graph->objects, address);
 

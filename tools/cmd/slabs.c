@@ -426,7 +426,8 @@ static int show_diff(struct options *o, struct slabs_view *view)
 	    read_slabs(&now, o->path, o, &incomplete)) {
 		settle_page_size(o, view);
 		slab_diff(&changes, &old, &now, &o->choice);
-		slabs_show_changes(&changes, view);
+		if (old.count && now.count)
+			slabs_show_changes(&changes, view);
 		if (complete(&old, o->old))
 			status = over_limit(o, &changes) ? STATUS_FOUND : STATUS_OK;
 		if (!complete(&now, o->path) || incomplete)

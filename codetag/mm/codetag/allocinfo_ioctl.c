@@ -151,9 +151,8 @@ static int find(struct allocinfo_cursor *cursor, u64 skip, struct codetag_info *
 {
 	const struct allocinfo_filter *filter = &cursor->filter;
 	const bool by_size = filter->mask & FILTER_BY_SIZE;
-	/* Read the counters of neighbours along, if each line is needed. */
-	struct codetag_sums *sums = by_size && !(filter->mask & FILTER_BY_SITE) ?
-				    &cursor->sums : NULL;
+	/* Read the counters of neighbours along, if each line is needed and few are wanted. */
+	struct codetag_sums *sums = NULL;
 
 	cursor->sums.nr = 0;
 	cursor->sums.may_sleep = true;
@@ -163,9 +162,15 @@ static int find(struct allocinfo_cursor *cursor, u64 skip, struct codetag_info *
 			return -EINTR;
 		if (!allocinfo_site_matches(filter, info))
 			continue;
-		if (!skip || by_size || info->unloaded)
-			if (!codetag_read(info, sums) || !allocinfo_size_matches(filter, info))
+		if (!skip || by_size || info->unloaded) {
+			if (!codetag_read(info, sums))
 				continue;
+			if (!allocinfo_size_matches(filter, info)) {
+				if (!(filter->mask & FILTER_BY_SITE))
+					sums = &cursor->sums;
+				continue;
+			}
+		}
 		if (!skip--) {
 			cursor->pos++;
 			return 0;

@@ -284,18 +284,23 @@ static unsigned int charge_site_as_lost(struct codetag_site *site)
 	return site->id;
 }
 
+/* Addresses in the stack of a stale context may belong to another module by now. */
+static bool stack_valid(const struct codetag_context *ctx)
+{
+	enum codetag_context_state state = READ_ONCE(ctx->state);
+
+	return !ctx->nr_frames || (state != CODETAG_CONTEXT_STALE &&
+				   state != CODETAG_CONTEXT_STALE_UNHASHED);
+}
+
 /*
- * May a new context with these values be made? Not if the site was just split by other keys
- * or is not split any more. And not in place of @like if that is stale: addresses in its
- * stack may belong to another module by now.
+ * May a new context be made? Not if the site was just split by other keys or is not split any
+ * more. And not in place of @like if its stack is not valid.
  */
 static bool values_valid(const struct codetag_site *site, unsigned int split_by,
-			 const struct values *values, const struct codetag_context *like)
+			 const struct codetag_context *like)
 {
-	if (like)
-		return !values->nr_frames || (like->state != CODETAG_CONTEXT_STALE &&
-					      like->state != CODETAG_CONTEXT_STALE_UNHASHED);
-	return READ_ONCE(site->split_now) == split_by;
+	return like ? stack_valid(like) : READ_ONCE(site->split_now) == split_by;
 }
 
 /* Make a context of a free one; with codetag_context_lock held. */
@@ -305,7 +310,7 @@ static struct codetag_context *new_context(struct codetag_site *site, unsigned i
 {
 	struct codetag_context *ctx;
 
-	if (!values_valid(site, split_by, values, like) || site->nr >= site->max)
+	if (!values_valid(site, split_by, like) || site->nr >= site->max)
 		return NULL;
 	ctx = codetag_pool_take(max_id, split_by & CODETAG_SPLIT_TRACE);
 	if (!ctx)
@@ -484,6 +489,9 @@ static struct codetag_context *context_like(struct codetag_context *ctx,
 	};
 	struct codetag_context *other;
 
+	/* Its symbols would be those of the other module. */
+	if (!stack_valid(ctx))
+		return NULL;
 	memcpy(values.words, words->word, sizeof(values.words));
 	hash_values(site, ctx->split_by, &values);
 	other = find_context(site, ctx->split_by, &values);
@@ -537,17 +545,18 @@ static u16 move_charge(struct codetag_context *ctx, const struct words *words,
  */
 u16 __codetag_context_split(u16 id, size_t bytes, unsigned long parts)
 {
-	struct codetag_context *ctx = codetag_context_of(id);
+	struct codetag_context *ctx;
 	struct words words;
 
-	if (!ctx) {
-		alloc_tag_add_parts(id, parts - 1);
-		return id;
-	}
 	preempt_disable();
-	words = words_of(ctx);
-	set_size(&words, ctx->split_by, bytes / parts);
-	id = move_charge(ctx, &words, bytes, parts, page_tag_max_id);
+	ctx = codetag_context_of(id);
+	if (ctx) {
+		words = words_of(ctx);
+		set_size(&words, ctx->split_by, bytes / parts);
+		id = move_charge(ctx, &words, bytes, parts, page_tag_max_id);
+	} else {
+		alloc_tag_add_parts(id, parts - 1);
+	}
 	preempt_enable();
 	return id;
 }
@@ -563,15 +572,16 @@ u16 __codetag_context_split(u16 id, size_t bytes, unsigned long parts)
  */
 u16 codetag_context_moved(u16 id, size_t bytes, int nid)
 {
-	struct codetag_context *ctx = codetag_context_of(id);
+	struct codetag_context *ctx;
 	struct words words;
 
-	if (!ctx)
-		return id;
 	preempt_disable();
-	words = words_of(ctx);
-	set_node(&words, ctx->split_by, nid);
-	id = move_charge(ctx, &words, bytes, 1, page_tag_max_id);
+	ctx = codetag_context_of(id);
+	if (ctx) {
+		words = words_of(ctx);
+		set_node(&words, ctx->split_by, nid);
+		id = move_charge(ctx, &words, bytes, 1, page_tag_max_id);
+	}
 	preempt_enable();
 	return id;
 }
@@ -589,14 +599,17 @@ u16 codetag_context_accounted(u16 id, size_t bytes)
 	struct codetag_context *ctx;
 	struct words words;
 
-	ctx = id < codetag_builtin_end ? NULL : codetag_context_of(id);
-	if (!ctx)
+	if (id < codetag_builtin_end)
 		return id;
+	/* Before the search: if the id was overwritten, the context may be freed. */
 	preempt_disable();
-	words = words_of(ctx);
-	set_accounted(&words, ctx->split_by);
-	set_cgroup(&words, ctx->split_by, current_cgroup(true));
-	id = move_charge(ctx, &words, bytes, 1, CODETAG_ID_MAX);
+	ctx = codetag_context_of(id);
+	if (ctx) {
+		words = words_of(ctx);
+		set_accounted(&words, ctx->split_by);
+		set_cgroup(&words, ctx->split_by, current_cgroup(true));
+		id = move_charge(ctx, &words, bytes, 1, CODETAG_ID_MAX);
+	}
 	preempt_enable();
 	return id;
 }

@@ -466,7 +466,10 @@ void __init page_tag_init(void)
 
 	if (page_tag_flags_roomy() && page_tag_use(PAGE_TAG_FLAGS))
 		return;
-	if (page_tag_use(PAGE_TAG_SLOT) || page_tag_use(PAGE_TAG_EXT))
+	/* A second attempt would register the same part of vmalloc space again. */
+	if (page_tag_requested != PAGE_TAG_SLOT && page_tag_use(PAGE_TAG_SLOT))
+		return;
+	if (page_tag_use(PAGE_TAG_EXT))
 		return;
 
 	/* Without memory this early, the boot fails soon in any case. */

@@ -407,8 +407,13 @@ void __pgalloc_tag_swap(struct folio *new, struct folio *old)
 
 	id = page_tag_get(&new->page);
 	moved = page_tag_get(&old->page);
-	if (moved && folio_nid(new) != folio_nid(old))
-		moved = codetag_context_moved(moved, folio_size(old), folio_nid(new));
+	/* HugeTLB keeps the old folio, in the pool of its node. */
+	if (folio_nid(new) != folio_nid(old)) {
+		if (moved)
+			moved = codetag_context_moved(moved, folio_size(old), folio_nid(new));
+		if (id)
+			id = codetag_context_moved(id, folio_size(new), folio_nid(old));
+	}
 	page_tag_set(&new->page, moved);
 	page_tag_set(&old->page, id);
 }

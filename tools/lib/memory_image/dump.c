@@ -846,7 +846,7 @@ bool dump_next_data(struct dump *dump, uint64_t *pa)
 	return false;
 }
 
-static bool read_hex(const char *s, size_t len, uint64_t *value)
+static bool read_number(const char *s, size_t len, int base, uint64_t *value)
 {
 	char text[20] = "", *end;
 
@@ -854,11 +854,11 @@ static bool read_hex(const char *s, size_t len, uint64_t *value)
 		return false;
 	memcpy(text, s, len);
 	errno = 0;
-	*value = strtoull(text, &end, 16);
+	*value = strtoull(text, &end, base);
 	return !errno && !*end;
 }
 
-bool dump_info(struct dump *dump, const char *name, uint64_t *value)
+bool dump_info(struct dump *dump, const char *name, int base, uint64_t *value)
 {
 	size_t len = strlen(name);
 	const char *at = dump->info, *end = at ? at + dump->info_len : NULL;
@@ -868,7 +868,7 @@ bool dump_info(struct dump *dump, const char *name, uint64_t *value)
 	if (dump->kdump) {
 		if (!kdump_info(dump, name, &line))
 			return false;
-		good = read_hex(line, strlen(line), value);
+		good = read_number(line, strlen(line), base, value);
 		free(line);
 		return good;
 	}
@@ -878,7 +878,7 @@ bool dump_info(struct dump *dump, const char *name, uint64_t *value)
 		if (!stop)
 			stop = end;
 		if ((size_t)(stop - at) > len && !memcmp(at, name, len) && at[len] == '=')
-			return read_hex(at + len + 1, (size_t)(stop - at) - len - 1, value);
+			return read_number(at + len + 1, (size_t)(stop - at) - len - 1, base, value);
 		at = stop + 1;
 	}
 	return false;

@@ -64,7 +64,7 @@ bool dump_next(const struct dump *dump, uint64_t *pa);
 /* The same, but without holes of a sparse file, which are zeros. */
 bool dump_next_data(struct dump *dump, uint64_t *pa);
 
-/* A hexadecimal line of VMCOREINFO; false if it has no line of this name. */
-bool dump_info(struct dump *dump, const char *name, uint64_t *value);
+/* The number in a line of VMCOREINFO, written to @base; false if there is no line of this name. */
+bool dump_info(struct dump *dump, const char *name, int base, uint64_t *value);
 
 #endif

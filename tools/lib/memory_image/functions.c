@@ -293,7 +293,7 @@ static bool find_symbol(struct image *image, uint64_t module, uint64_t address, 
 		start = value;
 		memcpy(best, name, sizeof(best));
 	}
-	if (!start || address - start >= end)
+	if (!start)
 		return false;
 	text_printf(text, "%s+%#" PRIx64 "/%#" PRIx64, best, address - start, end - start);
 	return true;

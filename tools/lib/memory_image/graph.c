@@ -9,7 +9,7 @@
 #include "memory_image/scan_roots.h"
 #include "memory_image/scan_words.h"
 
-#define MAX_FOLLOWERS 1024
+#define MAX_FOLLOWERS (1U << IMAGE_MAX_ALLOC_ORDER)
 
 /* ---- reading ---------------------------------------------------------------------- */
 

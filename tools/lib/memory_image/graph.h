@@ -15,7 +15,7 @@
  *   clear, and by addresses of any processor. A small pointer among numbers,
  *   and near no address, is a number.
  * - A physical address or page frame number has to be that of the first byte, and to be beside
- *   another one of the same call site.
+ *   another one of the same call site. A physical address in a register or on a stack does not.
  * - An object that was free still has the pointer to the next free object. It does not count,
  *   unless the call site writes to that word of its objects.
  * - Old words do not count. These are words of free block requests and of a struct net that

@@ -72,7 +72,7 @@ struct pointers *pointers_find(const struct graph *graph, const uint8_t *chosen,
 				count(&c, from, graph->edge[e].to, graph->edge[e].offset);
 		for (unsigned int i = 0; (next = graph_follower(graph, from, i)); i++)
 			if (chosen[next])
-				count(&c, from, next, EDGE_MAPPED);
+				count(&c, from, next, EDGE_ELSEWHERE);
 	}
 	for (uint32_t node = 1; node < graph->objects->nodes; node++) {
 		if (!chosen[node])

@@ -9,7 +9,7 @@ struct pointers_row {
 	uint32_t group;
 	uint64_t pointers, objects, holders;	/* chosen objects that it points to */
 	uint64_t example;			/* address of a pointer, or of its holder */
-	uint32_t example_offset;		/* offset in its holder; EDGE_MAPPED: not known */
+	uint32_t example_offset;		/* offset in its holder; or EDGE_ELSEWHERE */
 	uint32_t last_holder;
 };
 

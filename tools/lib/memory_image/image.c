@@ -32,6 +32,8 @@
 #define MAX_ENTRIES 1024
 #define MAX_NAME 64
 #define MAX_STATIC_PERCPU (64 << 20)
+/* Physical addresses have 52 bits. */
+#define MAX_PHYSICAL (1ULL << 52)
 
 /* No structure or array of structures is larger. */
 #define MAX_OFFSET 65536
@@ -113,7 +115,7 @@ enum entry_kind image_entry(const struct image *image, uint64_t entry, unsigned 
 		*pa = arm64_address(image, entry);
 	} else {
 		memory |= shift <= 30 && entry & X86_64_LARGE;
-		*pa = entry & X86_64_ADDRESS;
+		*pa = entry & X86_64_ADDRESS & ~image->encrypted;
 	}
 	if (!good || (memory && shift > LARGEST_SHIFT))
 		return ENTRY_NONE;
@@ -445,16 +447,17 @@ static const char *read_cpus(struct image *image)
 struct image *image_open_dump(struct dump *dump, const char **why)
 {
 	struct image *image = xcalloc(1, sizeof(*image));
-	uint64_t pa;
+	uint64_t pa, pages = 0;
 
 	image->dump = dump;
 	image->known = xcalloc(KNOWN, sizeof(*image->known));
 	/* Much more than any image needs, and soon used up in a loop. */
 	image->budget = 16 * dump_size(dump) + (1 << 20);
 	image->arm64 = dump_machine(dump) == DUMP_ARM64;
+	dump_info(dump, "NUMBER(sme_mask)", 10, &image->encrypted);
 	if (dump_machine(dump) == DUMP_UNKNOWN)
 		*why = "is of an architecture that is not supported: x86_64 and arm64 are";
-	else if (!(dump_info(dump, "CODETAG_LAYOUT", &pa) && read_layout(image, pa)) &&
+	else if (!(dump_info(dump, "CODETAG_LAYOUT", 16, &pa) && read_layout(image, pa)) &&
 		 !find_layout(image))
 		*why = dump_is_cut(dump) ?
 		       "is cut or incomplete: no layout table is in the part that is there" :
@@ -465,14 +468,16 @@ struct image *image_open_dump(struct dump *dump, const char **why)
 		*why = "has a damaged layout table";
 	if (!*why)
 		*why = read_cpus(image);
+	if (!*why) {
+		pages = image_u64(image, image->n[N_MAX_PFN]);
+		if (pages > MAX_PHYSICAL >> image->page_shift)
+			*why = "says that the machine has more memory than there can be: it is damaged";
+	}
 	if (*why) {
 		image_close(image);
 		return NULL;
 	}
-	image->max_pa = image_u64(image, image->n[N_MAX_PFN]);
-	if (image->max_pa > 1ULL << 40)
-		image->max_pa = 0;
-	image->max_pa <<= image->page_shift;
+	image->max_pa = pages << image->page_shift;
 	return image;
 }
 

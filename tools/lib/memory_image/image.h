@@ -34,6 +34,7 @@ struct image {
 	uint64_t max_pa;		/* end of the direct map, 0: not known */
 	uint64_t kernel, kernel_size, kernel_pa;	/* the kernel's own code and data, in one piece */
 	bool arm64;			/* otherwise it is x86_64 */
+	uint64_t encrypted;		/* x86_64: the bit of page table entries for encrypted memory */
 	unsigned int page_shift;	/* of the machine's pages, not DUMP_PAGE, in which dumps are read */
 	uint64_t page_size;
 
@@ -43,6 +44,8 @@ struct image {
 
 	uint64_t budget;		/* bytes that may still be read */
 	uint64_t missing;		/* number of reads of pages that the dump does not have */
+	uint64_t damaged_slabs;		/* left out, because their description cannot be true */
+	uint64_t unnumbered;		/* objects left out, because there are too many */
 	struct translation *known;	/* by the low bits of the page's number */
 };
 

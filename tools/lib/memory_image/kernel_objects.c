@@ -6,10 +6,9 @@
 
 #include "base/memory.h"
 
-/* Page frames in a piece of the table, and the largest number of pieces: 64 TiB */
+/* Page frames in a piece of the table */
 #define PIECE_SHIFT 15
 #define PIECE (1U << PIECE_SHIFT)
-#define MAX_PIECES (1U << 19)
 
 #define MAX_NODES 0xfff00000U
 #define MAX_ORDER 18
@@ -38,8 +37,10 @@ static uint32_t add_nodes(struct builder *b, uint32_t count)
 	struct kernel_objects *objects = b->objects;
 	uint32_t first = objects->nodes;
 
-	if (objects->nodes + (uint64_t)count > MAX_NODES)
+	if (objects->nodes + (uint64_t)count > MAX_NODES) {
+		objects->image->unnumbered += count;
 		return 0;
+	}
 	if (objects->nodes + (size_t)count > b->id_room) {
 		b->id_room = 2 * (objects->nodes + (size_t)count);
 		objects->id = xreallocarray(objects->id, b->id_room, sizeof(*objects->id));
@@ -418,8 +419,6 @@ struct kernel_objects *kobjects_read(struct image *image, const struct image_sit
 	objects->sites = sites;
 	objects->recount = recount;
 	objects->pieces = (image->max_pa >> image->page_shift >> PIECE_SHIFT) + 2;
-	if (objects->pieces > MAX_PIECES)
-		objects->pieces = MAX_PIECES;
 	objects->extent_of = xcalloc(objects->pieces, sizeof(*objects->extent_of));
 	if (n[N_KFENCE_POOL]) {
 		objects->kfence = image_u64(image, n[N_KFENCE_POOL]);

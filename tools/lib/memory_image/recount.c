@@ -11,7 +11,6 @@
 #define MAX_CACHES 65536
 #define MAX_CHUNKS 65536
 #define MAX_CHUNK_PAGES (1 << 18)
-#define MAX_FAR 1048576
 #define CACHE_BUCKETS 4096
 
 /* The kernel sets this bit in the pointer to a page_ext that it is about to free. */
@@ -54,7 +53,7 @@ static void read_far_table(struct recount *recount, uint64_t table, uint64_t hea
 	for (uint64_t i = 0; i < heads && !image_exhausted(image); i++) {
 		uint64_t at = image_u64(image, table + 8 * i);
 
-		for (; at && memory->fars < MAX_FAR; at = image_u64(image, at)) {
+		for (; at; at = image_u64(image, at)) {
 			uint64_t far = at - n[N_FAR_NODE];
 
 			GROW(memory->far, memory->fars, memory->room);
@@ -223,7 +222,7 @@ bool image_page_read(struct recount *recount, uint64_t pfn, struct image_page *p
 	struct image *image = recount->image;
 	const uint64_t *n = image->n;
 	char raw[256] = { 0 };	/* the largest size that numbers_sane() accepts */
-	uint64_t missing = image->missing, info;
+	uint64_t info;
 
 	*page = (struct image_page){
 		.pfn = pfn, .va = image->layout.memory_map + pfn * n[N_PAGE_SIZE_OF],
@@ -231,10 +230,8 @@ bool image_page_read(struct recount *recount, uint64_t pfn, struct image_page *p
 	find_section(recount, pfn);
 	if (n[N_SECTIONS] && !recount->memory->online)
 		return false;
-	if (!image_read(image, page->va, raw, n[N_PAGE_SIZE_OF])) {
-		recount->missing_pages += image->missing != missing;
+	if (!image_read(image, page->va, raw, n[N_PAGE_SIZE_OF]))
 		return false;
-	}
 	page->flags = get64(raw, n[N_PAGE_FLAGS]);
 	page->type = get32(raw, n[N_PAGE_TYPE]);
 	page->mapping = get64(raw, n[N_FOLIO_MAPPING]);
@@ -253,6 +250,14 @@ bool image_page_read(struct recount *recount, uint64_t pfn, struct image_page *p
 		page->is_head = true;
 		image_read(image, page->va + n[N_FOLIO_FLAGS_1], &order, sizeof(order));
 		page->order = order <= MAX_ORDER ? order : 0;
+		/* HugeTLB can map the first struct pages of a huge page again, in place of its last. */
+		if (pfn & ((1ULL << page->order) - 1)) {
+			page->is_head = false;
+			page->is_tail = true;
+			page->head = image->layout.memory_map +
+				     (pfn >> page->order << page->order) * n[N_PAGE_SIZE_OF];
+			page->order = 0;
+		}
 	}
 	page->is_slab = !page->is_tail && page->type >> 24 == n[N_TYPE_SLAB];
 	find_id(recount, page);
@@ -370,14 +375,18 @@ bool image_slab_read(struct recount *recount, const struct image_page *page,
 	struct image *image = recount->image;
 	const uint64_t *n = image->n;
 	uint64_t size = image->page_size << page->order, vector = 0, mask = image->layout.objects;
+	uint64_t cache = image_u64(image, page->va + n[N_SLAB_CACHE]);
 	unsigned int objects, plain, inline_bytes, inline_objects;
 
 	*slab = (struct image_slab){ .pfn = page->pfn, .order = page->order };
-	if (page->order > MAX_SLAB_ORDER)
+	/* The kernel is making this slab. */
+	if (!cache)
 		return false;
-	slab->cache = find_cache(recount, image_u64(image, page->va + n[N_SLAB_CACHE]));
-	if (!slab->cache || slab->cache->size > size)
+	slab->cache = find_cache(recount, cache);
+	if (page->order > MAX_SLAB_ORDER || !slab->cache || slab->cache->size > size) {
+		image->damaged_slabs++;
 		return false;
+	}
 	slab->start = image->layout.direct_map + (page->pfn << image->page_shift);
 	if (is_kfence(image, slab->start)) {
 		slab->kfence = slab->single = true;
@@ -483,10 +492,8 @@ static void recount_slab(struct recount *recount, const struct image_page *page)
 
 	if (!image_slab_read(recount, page, &slab))
 		return;
-	if (!slab.single && !load_ids(recount, &slab)) {
-		recount->missing_slabs++;
+	if (!slab.single && !load_ids(recount, &slab))
 		return;
-	}
 	if (recount->groups)
 		groups = slab_groups(recount, page, &slab, &stride);
 	for (unsigned int i = 0; i < slab.objects; i++) {
@@ -589,9 +596,11 @@ static bool bit(const uint64_t *map, uint64_t i)
 /* A bitmap of @bits bits; to be freed. */
 static uint64_t *read_map(struct image *image, uint64_t address, uint64_t bits)
 {
-	uint64_t *map = xcalloc(bits / 64 + 2, 8);
+	uint64_t words = (bits + 63) / 64;
+	uint64_t *map = xcalloc(words + 1, 8);
 
-	image_read(image, address, map, bits / 64 * 8 + 8);
+	/* Not a word more: the dump may lack what is behind it. */
+	image_read(image, address, map, words * 8);
 	return map;
 }
 
@@ -776,6 +785,25 @@ uint64_t recount_percpu_pages(struct recount *recount)
 	return pages;
 }
 
+/*
+ * The pages of a part of the memory map that are the kernel's since boot. The map of memory that
+ * was plugged in later is allocated, and HugeTLB maps one page in place of many.
+ */
+static uint64_t boot_pages(struct image *image, uint64_t from, uint64_t to)
+{
+	const uint64_t *n = image->n;
+	uint64_t map = image->layout.memory_map, pages = 0, last = UINT64_MAX, pa, flags;
+
+	for (uint64_t va = map + from; va < map + to && image_step(image); va += image->page_size) {
+		if (!image_translate(image, va, &pa) || pa >> image->page_shift == last)
+			continue;
+		last = pa >> image->page_shift;
+		flags = image_u64(image, map + last * n[N_PAGE_SIZE_OF] + n[N_PAGE_FLAGS]);
+		pages += flags >> n[N_PG_RESERVED] & 1;
+	}
+	return pages;
+}
+
 uint64_t image_memory_map_pages(struct recount *recount)
 {
 	struct image *image = recount->image;
@@ -783,10 +811,12 @@ uint64_t image_memory_map_pages(struct recount *recount)
 	uint64_t end = image->max_pa >> image->page_shift, step = 1ULL << n[N_SECTION_SHIFT], pages = 0;
 
 	if (!n[N_SECTIONS])
-		return end * n[N_PAGE_SIZE_OF] >> image->page_shift;
+		return boot_pages(image, 0, end * n[N_PAGE_SIZE_OF]);
 	for (uint64_t pfn = 0; pfn < end && image_step(image); pfn += step) {
 		find_section(recount, pfn);
-		pages += recount->memory->online ? step * n[N_PAGE_SIZE_OF] >> image->page_shift : 0;
+		if (recount->memory->online)
+			pages += boot_pages(image, pfn * n[N_PAGE_SIZE_OF],
+					    (pfn + step) * n[N_PAGE_SIZE_OF]);
 	}
 	return pages;
 }

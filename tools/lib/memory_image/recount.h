@@ -67,8 +67,6 @@ struct recount {
 	void *data;
 	bool groups;			/* whether control groups are wanted */
 	uint64_t pages, objects;	/* found */
-	uint64_t missing_pages;		/* struct pages that should exist but are missing */
-	uint64_t missing_slabs;		/* slabs whose ids the dump does not have */
 	struct recount_memory *memory;	/* kept between pages: slab caches, far vectors, buffers */
 };
 
@@ -79,7 +77,10 @@ void recount_free(struct recount *recount);
 void recount_all(struct recount *recount);
 void recount_percpu(struct recount *recount);
 
-/* The populated percpu pages of one CPU; the pages that hold the struct pages of all memory. */
+/*
+ * The populated percpu pages of one CPU; the pages that hold the struct pages of all memory since
+ * boot.
+ */
 uint64_t recount_percpu_pages(struct recount *recount);
 uint64_t image_memory_map_pages(struct recount *recount);
 

@@ -30,8 +30,15 @@ bool image_complete(const struct image *image, const char *path, bool *incomplet
 	if (*incomplete) {
 		warning("%s lacks memory that is needed (%" PRIu64 " reads failed): the result may be "
 			"incomplete or wrong", path, image->missing);
-		hint("If makedumpfile wrote it: with -d 1 it leaves out nothing that is needed.");
+		hint("If makedumpfile wrote it: compressed, and with -d 1, it has all that is needed.");
 	}
+	if (image->damaged_slabs)
+		warning("%s has damaged descriptions of slabs, whose objects are left out (slabs: %" PRIu64 ")",
+			path, image->damaged_slabs);
+	if (image->unnumbered)
+		warning("%s has more objects than this program can number, %" PRIu64 " are left out", path,
+			image->unnumbered);
+	*incomplete |= image->damaged_slabs || image->unnumbered;
 	return true;
 }
 

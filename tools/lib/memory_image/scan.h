@@ -45,6 +45,9 @@ struct scan {
 	uint64_t percpu_low, percpu_high;		/* small percpu pointers */
 	bool hardened;		/* the pointer to the next free object is encoded */
 
+	/* Set for registers and stacks, the last roots: one physical address counts by itself. */
+	bool alone;
+
 	/* The words that scan_words() looks at, valid until it returns */
 	const uint8_t *words;
 	size_t len, at;		/* bytes; offset of the current word, a multiple of 8 */

@@ -76,14 +76,14 @@ static uint64_t records_size(struct scan *s, uint64_t pa)
  * The freelist of a slab leads to an object of its own. It stays in the struct page when the slab is
  * freed, and leads to pages of others then. The two words before it link slabs, and stay, too.
  */
-static void look_struct_page(struct scan *s, uint64_t va, uint32_t offset, bool slab)
+static void look_struct_page(struct scan *s, uint64_t va, bool slab)
 {
 	uint32_t freelist = (uint32_t)s->image->n[N_SLAB_COUNTERS] - 8, next = freelist + 8;
 
-	scan_virtual(s, va, slab && freelist >= 16 ? freelist - 16 : freelist, offset);
+	scan_virtual(s, va, slab && freelist >= 16 ? freelist - 16 : freelist, 0);
 	if (image_u64(s->image, va + freelist) - s->direct_map >= s->max_pa)
-		scan_virtual(s, va + freelist, 8, offset + freelist);
-	scan_virtual(s, va + next, s->struct_page - next, offset + next);
+		scan_virtual(s, va + freelist, 8, 0);
+	scan_virtual(s, va + next, s->struct_page - next, 0);
 }
 
 /* The struct pages of a compound page after the fourth contain nothing. */
@@ -95,13 +95,12 @@ static void look_struct_pages(struct scan *s, const struct extent *extent)
 		pages = 4;
 	for (uint64_t i = 0; i < pages; i++) {
 		uint64_t va = s->memory_map + (extent->pfn + i) * s->struct_page;
-		uint32_t offset = (uint32_t)(i * s->struct_page);
 
 		/* The others of a compound page have other members. */
 		if (i && extent->flags & EXTENT_COMPOUND)
-			scan_virtual(s, va, s->struct_page, offset);
+			scan_virtual(s, va, s->struct_page, 0);
 		else
-			look_struct_page(s, va, offset, !i && extent->flags & EXTENT_CONTAINER);
+			look_struct_page(s, va, !i && extent->flags & EXTENT_CONTAINER);
 	}
 }
 
@@ -230,7 +229,7 @@ static void look_mapped(struct scan *s, const struct vmalloc_area *area)
 		if (!extent || extent->first == last || !s->objects->id[extent->first])
 			continue;
 		last = extent->first;
-		scan_add_edge(s, last, EDGE_MAPPED);
+		scan_add_edge(s, last, EDGE_ELSEWHERE);
 	}
 }
 
@@ -240,17 +239,25 @@ static void user_entry(struct scan *s, uint64_t pa, bool table)
 
 	(void)table;
 	if (extent && s->objects->id[extent->first])
-		scan_add_edge(s, extent->first, EDGE_MAPPED);
+		scan_add_edge(s, extent->first, EDGE_ELSEWHERE);
 }
 
 /* ---- all nodes -------------------------------------------------------------------- */
 
+static void set_elsewhere(struct graph *g, uint64_t from)
+{
+	for (; from < g->edges; from++)
+		g->edge[from].offset = EDGE_ELSEWHERE;
+}
+
 static void look_percpu(struct scan *s, uint32_t node)
 {
 	const struct percpu_object *object = &s->objects->percpu[node - 1];
+	uint64_t from = s->graph->edges;
 
 	for (size_t cpu = 0; cpu < s->image->cpus && image_step(s->image); cpu++)
 		scan_virtual(s, object->address + s->image->unit_offset[cpu], object->size, 0);
+	set_elsewhere(s->graph, from);
 }
 
 static void look_extent(struct scan *s, const struct extent *extent)
@@ -260,6 +267,7 @@ static void look_extent(struct scan *s, const struct extent *extent)
 	scan_begin_node(s, extent->first);
 	if (o->id[extent->first] || extent->flags & EXTENT_USED) {
 		look_struct_pages(s, extent);
+		set_elsewhere(s->graph, s->graph->first[extent->first]);
 		look_pages(s, extent);
 	}
 	for (uint32_t node = extent->first + 1; node < extent->first + extent->count; node++) {

@@ -268,6 +268,7 @@ static void look_data(struct scan *s)
 {
 	const uint64_t *n = s->image->n;
 	uint64_t stack = s->tasks ? s->task[0].stack : 0, pa;
+	struct frames_list searched = { 0 };
 
 	for (uint64_t va = n[N_TEXT] - image_in_page(s->image, n[N_TEXT]);
 	     va < n[N_KERNEL_END] && image_step(s->image); va += s->image->page_size) {
@@ -277,8 +278,11 @@ static void look_data(struct scan *s)
 		    in_frames(&s->objects->reserved, pa >> s->page_shift))
 			scan_physical(s, pa, s->image->page_size, (uint32_t)(va - n[N_TEXT]));
 		if (in_frames(&s->objects->reserved, pa >> s->page_shift))
-			frames_add(&s->skip, pa >> s->page_shift, (pa >> s->page_shift) + 1);
+			frames_add(&searched, pa >> s->page_shift, (pa >> s->page_shift) + 1);
 	}
+	for (size_t i = 0; i < searched.count; i++)
+		frames_add(&s->skip, searched.at[i].first, searched.at[i].end);
+	free(searched.at);
 	sort_frames(&s->skip);
 }
 
@@ -320,6 +324,7 @@ void scan_roots(struct scan *s)
 	look_kfence(s);
 	begin_root(s, label_of(s->graph, "memory without a call site"));
 	look_frames(s, &s->objects->unknown);
+	s->alone = true;
 	begin_root(s, label_of(s->graph, "registers"));
 	for (size_t i = 0; i < count; i++)
 		scan_words(s, (const uint8_t *)registers[i], sizeof(registers[i]), 0, 0);

@@ -59,8 +59,9 @@ static uint32_t at_number(struct scan *s, uint64_t w)
 }
 
 /*
- * The same for the current word. It counts only if a word beside it is a physical address, too, of
- * another object of the same call site: arrays of small numbers look like physical addresses.
+ * The same for the current word. Arrays of small numbers look like physical addresses. So a word
+ * beside it has to be one, too, of another object of the same call site. In registers and on stacks
+ * one is enough.
  */
 static uint32_t at_physical_address(struct scan *s, uint64_t w)
 {
@@ -69,13 +70,15 @@ static uint32_t at_physical_address(struct scan *s, uint64_t w)
 
 	if (!node)
 		return 0;
-	if (s->at >= 8)
-		before = at_number(s, get64(s->words, s->at - 8));
-	if (s->at + 16 <= s->len)
-		after = at_number(s, get64(s->words, s->at + 8));
-	if ((before == node || o->id[before] != o->id[node]) &&
-	    (after == node || o->id[after] != o->id[node]))
-		return 0;
+	if (!s->alone) {
+		if (s->at >= 8)
+			before = at_number(s, get64(s->words, s->at - 8));
+		if (s->at + 16 <= s->len)
+			after = at_number(s, get64(s->words, s->at + 8));
+		if ((before == node || o->id[before] != o->id[node]) &&
+		    (after == node || o->id[after] != o->id[node]))
+			return 0;
+	}
 	kobjects_extent(o, w >> s->page_shift)->flags |= EXTENT_POINTED;
 	return node;
 }

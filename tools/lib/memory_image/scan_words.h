@@ -13,7 +13,7 @@
 void scan_find_small_percpu(struct scan *s);
 
 /*
- * Adds an edge to the node @to. @offset is that of the word in its holder, or EDGE_MAPPED. Neither
+ * Adds an edge to the node @to. @offset is that of the word in its holder, or EDGE_ELSEWHERE. Neither
  * node 0, which stands for no object, nor the current node gets one.
  */
 void scan_add_edge(struct scan *s, uint32_t to, uint32_t offset);

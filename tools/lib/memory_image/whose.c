@@ -235,8 +235,8 @@ static bool find_percpu(struct search *s)
 void whose_find(const struct image_sites *sites, struct recount *recount, uint64_t address,
 		struct whose *whose)
 {
-	struct search s = { sites, recount, address, whose };
 	struct image *image = recount->image;
+	struct search s = { sites, recount, address = image_untagged(image, address), whose };
 	uint64_t pa, direct;
 
 	*whose = (struct whose){ 0 };

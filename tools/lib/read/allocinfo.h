@@ -74,6 +74,7 @@ struct allocinfo {
 
 	bool from_log;		/* the kernel's list of the largest … */
 	bool was_off;		/* … which said that profiling was off */
+	bool all_off;		/* profiling as a whole was off when it was read */
 	bool part;		/* not all rows: it has no header, and no row that holds nothing */
 	int64_t floor;		/* list of the largest: upper bound of sites it lacks, else -1 */
 	size_t rounded;		/* rows whose size was rounded … */

@@ -82,6 +82,7 @@ void profiling_mark_by(struct allocinfo *info, const char *sysctl, const char *c
 	char *text;
 
 	if (is_off(sysctl)) {
+		info->all_off = true;
 		for (size_t i = 0; i < info->count; i++)
 			if (can_be_off(&info->site[i]))
 				mark(info, &info->site[i]);
@@ -106,7 +107,7 @@ void profiling_mark(struct allocinfo *info, const char *path)
 void profiling_count(struct profiled *profiling, const struct allocinfo *info,
 		     const struct query *query)
 {
-	*profiling = (struct profiled){ 0 };
+	*profiling = (struct profiled){ .all_off = info->all_off };
 	for (size_t i = 0; i < info->count; i++) {
 		const struct site *site = &info->site[i];
 
@@ -124,10 +125,15 @@ void profiling_complain(const struct profiled *profiling, bool recorded)
 {
 	const struct site *first = profiling->first;
 
+	if (profiling->all_off) {
+		warning("profiling is off: the numbers are old");
+		hint("Turn it on: sysctl -w vm.mem_profiling=1");
+		return;
+	}
 	if (profiling->off == profiling->chosen) {
 		warning(recorded ? "profiling was off in some snapshots: their numbers are old" :
-				   "profiling is off: the numbers are old");
-		hint("Turn it on: sysctl -w vm.mem_profiling=1, or codetag enable QUERY for single call sites.");
+				   "none of these call sites is profiled: the numbers are old");
+		hint("'codetag enable QUERY' turns them on, if vm.mem_profiling is 1.");
 		return;
 	}
 	warning("%zu of %zu call sites %s: their numbers are old: %s:%u %s%s",

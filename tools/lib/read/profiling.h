@@ -30,6 +30,7 @@ void profiling_mark_by(struct allocinfo *info, const char *sysctl, const char *c
  */
 struct profiled {
 	size_t chosen, off;
+	bool all_off;			/* because profiling as a whole is off */
 	const struct site *first;	/* that is off */
 };
 

@@ -159,7 +159,7 @@ static void test_pointers(void)
 	expect_with("physical, not aligned", PAGES - SMALL_MAP + 8, "13pc");
 }
 
-/* In allocated memory a physical address has to be beside another one of the same call site. */
+/* Except on stacks a physical address has to be beside another one of the same call site. */
 static void test_physical(void)
 {
 	static const struct {
@@ -191,6 +191,27 @@ static void test_physical(void)
 		expect_lost(&w, cases[i / 2].what, cases[i / 2].lost);
 		end(&w);
 	}
+}
+
+/* A pointer in a struct page is not in the page: no offset is told. */
+static void test_struct_page(void)
+{
+	struct world w = world();
+	struct pointers *pointers;
+	uint8_t *chosen;
+
+	put(&w, small_at(SMALL_STRUCTS) + SMALL_ALLOCATED * 256 + 120, FIRST);
+	look(&w);
+	chosen = xcalloc(w.graph->nodes, 1);
+	chosen[kobjects_at(w.objects, FIRST)] = 1;
+	pointers = pointers_find(w.graph, chosen, false);
+	for (size_t i = 0; i < pointers->rows; i++)
+		expect(pointers->row[i].example != PAGES || pointers->row[i].example_offset == EDGE_ELSEWHERE,
+		       "a pointer in a struct page is at %u", pointers->row[i].example_offset);
+	expect(pointers->rows && pointers->row[0].example == PAGES, "a struct page holds an object");
+	pointers_free(pointers);
+	free(chosen);
+	end(&w);
 }
 
 /* A page with nothing but entries of page tables holds what these lead to. */
@@ -824,6 +845,7 @@ void test_graph(void)
 {
 	test_pointers();
 	test_physical();
+	test_struct_page();
 	test_page_table();
 	test_chains();
 	test_rules();

@@ -314,6 +314,61 @@ static void test_loop(void)
 	free(file);
 }
 
+/* A slab whose cache cannot be one is left out, and counted. */
+static void test_damaged_slab(void)
+{
+	struct image_counters *sum = xcalloc(IMAGE_IDS, sizeof(*sum));
+	uint8_t *file = small_image();
+	const char *why = NULL;
+	struct image *image = image_open_dump(dump_open_memory(file, SMALL_SIZE, &why), &why);
+	struct recount recount;
+
+	memset(file + SMALL_HEAD + SMALL_CACHE * DUMP_PAGE + image->n[N_CACHE_SIZE], 0, 4);
+	recount_init(&recount, image);
+	recount.visit = found;
+	recount.data = sum;
+	recount_all(&recount);
+	expect(!sum[33].calls && image->damaged_slabs == 1, "%lld objects, %d damaged slabs",
+	       (long long)sum[33].calls, (int)image->damaged_slabs);
+	recount_free(&recount);
+	image_close(image);
+	free(file);
+	free(sum);
+}
+
+/* Nothing behind a bitmap is read: the dump may lack it. */
+static void test_end_of_map(void)
+{
+	struct small s = { .file = small_image() };
+	uint64_t map = small_at(SMALL_PAGES) - 128;
+	const char *why = NULL;
+	struct image *image;
+	struct recount recount;
+
+	s.memory = s.file + SMALL_HEAD;
+	image = image_open_dump(dump_open_memory(s.file, SMALL_SIZE, &why), &why);
+	small64(&s, small_at(SMALL_CHUNK) + image->n[N_CHUNK_ALLOCATED], map);
+	recount_init(&recount, image);
+	recount.visit = found;
+	recount.data = xcalloc(IMAGE_IDS, sizeof(struct image_counters));
+	recount_percpu(&recount);
+	expect(!image->missing, "a bitmap at the end of memory is read: %d missing", (int)image->missing);
+	recount_free(&recount);
+	image_close(image);
+	free(recount.data);
+	free(s.file);
+}
+
+/* x86_64 marks encrypted memory by a bit of the address. */
+static void test_encrypted(void)
+{
+	const struct image image = { .page_shift = 12, .page_size = DUMP_PAGE, .encrypted = 1ULL << 47 };
+	uint64_t pa = 0;
+
+	expect(image_entry(&image, 1ULL << 47 | 0x5001, 12, &pa) == ENTRY_MEMORY && pa == 0x5000,
+	       "an entry for encrypted memory is of %#llx", (unsigned long long)pa);
+}
+
 static void test_refused(void)
 {
 	uint8_t *file = small_image();
@@ -343,6 +398,14 @@ static void refused(void (*change)(uint8_t *file), size_t len, const char *what)
 }
 
 static void no_change(uint8_t *file) { (void)file; }
+
+static void much_memory(uint8_t *file)
+{
+	struct small s = { .file = file, .memory = file + SMALL_HEAD };
+
+	small_numbers(&s);
+	small64(&s, s.value[N_MAX_PFN], (1ULL << 40) + 1);
+}
 
 static void no_memory_map(uint8_t *file)
 {
@@ -389,6 +452,7 @@ static void test_hostile(void)
 	refused(no_change, SMALL_HEAD, "is cut or incomplete: none of its memory");
 	refused(no_memory_map, SMALL_SIZE, "SPARSEMEM without VMEMMAP");
 	refused(share, SMALL_SIZE, "the same part of the file");
+	refused(much_memory, SMALL_SIZE, "more memory than there can be");
 	for (size_t i = 0; i < sizeof(members) / sizeof(*members); i++) {
 		changed = members[i];
 		refused(far_member, SMALL_SIZE, "has a damaged layout table");
@@ -414,6 +478,9 @@ void test_memory_image(void)
 	test_groups();
 	test_negative();
 	test_loop();
+	test_damaged_slab();
+	test_end_of_map();
+	test_encrypted();
 	test_refused();
 	test_hostile();
 }

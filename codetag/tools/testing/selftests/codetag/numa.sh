@@ -9,13 +9,14 @@ MB=$((1024 * 1024))
 pages=$((16 * MB / PAGE))
 thp=/sys/kernel/mm/transparent_hugepage
 CONTROL=$DEBUGFS/codetag/control
+huge=hugepages/hugepages-2048kB/nr_hugepages
 
 prepare
 if [ ! -d /sys/devices/system/node/node1 ]; then
 	cleanup
 	skip_all "only one node"
 fi
-plan 23
+plan 28
 
 [ ! -e $thp/enabled ] || echo madvise >$thp/enabled
 
@@ -64,6 +65,33 @@ if [ -w $CONTROL ] && echo 'file mm/shmem.c func shmem_alloc_folio keys=node' >$
 	echo 'file mm/shmem.c keys=none' >$CONTROL
 else
 	skip_rest 6 "no contexts" "contexts by node"
+fi
+# HugeTLB keeps the pages that have moved away, in the pool of their node.
+pools()
+{
+	echo "$(cat /sys/devices/system/node/node0/$huge) $(cat /sys/devices/system/node/node1/$huge)" |
+		awk -v pages=$((2 * MB / PAGE)) '{ print $1 * pages, $2 * pages }'
+}
+
+if [ -w /sys/devices/system/node/node1/$huge ] &&
+   echo 'file mm/hugetlb.c func alloc_*_folio keys=node' >$CONTROL; then
+	for node in 0 1; do
+		echo 6 >/sys/devices/system/node/node$node/$huge
+	done
+	equal "pools by contexts" "$(pools)" "$(contexts_on 0 1)"
+	helper hugetlb 8
+	for node in 1 0; do
+		tell move $node
+		equal "pages of hugetlb move to node $node" "move 4" "$answer"
+		equal "each pool keeps its pages: $node" "$(pools)" "$(contexts_on 0 1)"
+	done
+	helper_end
+	for node in 0 1; do
+		echo 0 >/sys/devices/system/node/node$node/$huge
+	done
+	echo 'file mm/hugetlb.c keys=none' >$CONTROL
+else
+	skip_rest 5 "no huge pages of 2 MiB, or no contexts" "pages of hugetlb by contexts"
 fi
 targets_empty "nothing stays with the lines that allocate targets of a migration"
 audited "audit"

@@ -210,9 +210,11 @@ static void *map(const char *kind, unsigned long length)
 		flags = MAP_SHARED | MAP_ANONYMOUS;
 		shared = 1;
 	}
-	if (!strcmp(kind, "hugetlb"))
+	if (!strcmp(kind, "hugetlb")) {
+		page_size = HUGE;
 		return mmap(NULL, length, PROT_READ | PROT_WRITE,
 			    flags | MAP_HUGETLB, -1, 0);
+	}
 	p = mmap(NULL, length + HUGE, PROT_READ | PROT_WRITE, flags, -1, 0);
 	if (p == MAP_FAILED)
 		return p;

@@ -82,7 +82,7 @@ static noinline bool forget_ring(void)
 	return true;
 }
 
-/* Its physical address, which another program can put into the kernel's data, is all that is told. */
+/* Only its physical address is told, for a number of the kernel's data. */
 static noinline bool forget_number(void)
 {
 	struct page *page = alloc_page(GFP_KERNEL | __GFP_ZERO);
