@@ -181,6 +181,7 @@ static bool check_profiled(const struct control *control, const struct leaks_sta
 	bool enabled = true;
 
 	debugfs_read_enabled(&how->dir, &enabled);
+	profiling.all_off = !enabled;
 	for (size_t i = 0; i < control->count; i++) {
 		if (enabled && control->site[i].profiled)
 			continue;

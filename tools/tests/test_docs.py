@@ -319,7 +319,7 @@ def test_completion(want, line):
                          f" --zoneinfo {CODETAG_ZONEINFO}"),
     ("docs/json/where", f"where --json {CODETAG_MEMINFO}"),
     ("docs/json/tree", f"report --json --tree {CODETAG_ALLOCINFO}"),
-    ("docs/json/diff", f"diff --json {CODETAG_ALLOCINFO} {V2}"),
+    ("docs/json/diff", f"diff --json {V2} {CODETAG_ALLOCINFO}"),
     ("docs/json/merge", f"merge --json {CODETAG_ALLOCINFO} {V2}"),
     ("docs/json/trace", f"trace --json {CODETAG_TRACE}"),
     ("docs/json/slabs", f"slabs --json -f {CODETAG_SLABINFO} --allocinfo {CODETAG_ALLOCINFO}"),

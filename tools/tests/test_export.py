@@ -9,7 +9,7 @@ import subprocess
 
 import pytest
 
-from inputs import MAINLINE_ALLOCINFO, OLD_TRACE, RECORDED_ALLOCINFOS, SPLIT_CONTEXTS, V2, context_sizes, sites_of
+from inputs import CODETAG_ALLOCINFO, MAINLINE_ALLOCINFO, OLD_TRACE, RECORDED_ALLOCINFOS, SPLIT_CONTEXTS, V2, context_sizes, sites_of
 from support import built, codetag, file_limit, helper, named, needs_feature, needs_program, refused, run, table
 
 FILES = [V2, *RECORDED_ALLOCINFOS]
@@ -146,7 +146,13 @@ def not_utf8(work):
 def test_prometheus_not_utf8(not_utf8):
     series = codetag(f"export --format prometheus {not_utf8}").raw.decode("utf-8", errors="strict")
     names = [line.rsplit(" ", 1)[0] for line in series.split("\n") if line and line[0] != "#"]
-    assert len(names) == len(set(names)) == 10
+    assert len(names) == len(set(names)) == 11
+
+
+@named("export/prometheus-not-profiled")
+def test_prometheus_not_profiled():
+    assert "\ncodetag_sites_not_profiled 1\n" in codetag(f"export --format prometheus {V2}").out
+    assert "\ncodetag_sites_not_profiled 0\n" in codetag(f"export --format prometheus {CODETAG_ALLOCINFO}").out
 
 
 @needs_program("promtool")

@@ -122,4 +122,4 @@ def test_off(work, on_machine):
     assert "disabled:yes" not in codetag("replay --text 1", db).out
     assert "disabled:yes" in codetag("replay --text 7", db).out
     codetag("report", f"{db}@1")
-    assert "profiling is off" in codetag("report", f"{db}@7", status=2, merge=True).out
+    assert "none of these call sites is profiled" in codetag("report", f"{db}@7", status=2, merge=True).out

@@ -6,6 +6,7 @@
 
 #include "analysis/owners.h"
 #include "base/number.h"
+#include "read/profiling.h"
 
 const char *unusual_name(enum unusual what)
 {
@@ -180,8 +181,10 @@ void missing_find(struct text *lines, const struct explanation *e, const struct 
 {
 	const struct machine *machine = &host->machine;
 	int64_t moved = machine->moved < 0 ? -machine->moved : machine->moved;
+	struct profiled sites;
 	char size[SIZE_TEXT];
 
+	profiling_count(&sites, &host->info, NULL);
 	text_clear(lines);
 	if (machine->profiling == PROFILING_NONE)
 		text_puts(lines, "This kernel has no memory allocation profiling, so no call sites are known.\n"
@@ -189,6 +192,8 @@ void missing_find(struct text *lines, const struct explanation *e, const struct 
 	else if (machine->profiling == PROFILING_OFF)
 		text_puts(lines, "Profiling is off: allocations are charged to no call site now "
 			  "(sysctl vm.mem_profiling).\n");
+	else if (sites.off && sites.off == sites.chosen)
+		text_puts(lines, "No call site is profiled: allocations are charged to none now (codetag enable).\n");
 	else if (!e->has_sites)
 		text_puts(lines, "Call sites are not known: there is no allocinfo, or only root may read it.\n");
 	if (!e->cpu_lists_known)
