@@ -17,12 +17,10 @@ int64_t argument_number(const char *option, const char *arg, int64_t min, int64_
 	int64_t number = 0;
 	bool good = number_read(&end, &number) && !*end;
 
-	if (digits && (!good || number < 0))
-		number = INT64_MAX;
+	if ((digits && (!good || number < 0)) || (good && number > max))
+		argp_error(state, "%s must be %lld or less, not '%s'", option, (long long)max, arg);
 	else if (!good || number < min)
 		argp_error(state, "%s must be %lld or more, not '%s'", option, (long long)min, arg);
-	if (number > max)
-		argp_error(state, "%s must be %lld or less, not '%s'", option, (long long)max, arg);
 	return number;
 }
 

@@ -5,9 +5,9 @@
  * memblock tells each range that it reserves or frees, and codetag_boot_site tells which
  * line asked for it. When memblock gives the rest of the memory to the page allocator, this
  * file keeps the ranges that are in memory. Later frees go unnoticed here. But a page that
- * the page allocator never had is PageReserved(), and is no longer when it is freed. Some code
- * sets this flag in pages that it has allocated, which hold an id. So a read looks at these
- * pages, and the rows add up to the memory that the page allocator does not have.
+ * the page allocator never had is PageReserved(), and is no longer when it is freed. So a
+ * read looks at these pages, and the rows add up to the memory that the page allocator
+ * does not have.
  */
 #include <linux/bits.h>
 #include <linux/debugfs.h>
@@ -15,7 +15,6 @@
 #include <linux/memblock.h>
 #include <linux/memory_hotplug.h>
 #include <linux/mm.h>
-#include <linux/page_tag.h>
 #include <linux/pfn.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
@@ -259,7 +258,7 @@ static bool is_kept(unsigned long pfn)
 {
 	struct page *page = pfn_to_online_page(pfn);
 
-	return page && PageReserved(page) && !page_tag_get(page);
+	return page && PageReserved(page);
 }
 
 /* Bytes of an area in pages that were never freed; @pages: those not counted before. */

@@ -678,13 +678,15 @@ void codetag_page_asked(struct codetag_asked *asked, struct page *page, unsigned
 
 	if (asked)
 		smp_store_release(&asked->task, NULL); /* after all use of the other members */
-	ctx = page ? context_of_page(page) : NULL;
-	if (!ctx)
+	if (!page)
 		return;
 	preempt_disable();
-	words = words_of(ctx);
-	set_size(&words, ctx->split_by, size);
-	page_values(page, order, ctx, &words);
+	ctx = context_of_page(page);
+	if (ctx) {
+		words = words_of(ctx);
+		set_size(&words, ctx->split_by, size);
+		page_values(page, order, ctx, &words);
+	}
 	preempt_enable();
 }
 
@@ -702,18 +704,20 @@ void __codetag_page_charged(struct page *page, unsigned int order)
 	struct codetag_context *ctx;
 	struct words words;
 
-	ctx = page_tag_has_place(page) ? context_of_page(page) : NULL;
-	if (!ctx)
+	if (!page_tag_has_place(page))
 		return;
 	preempt_disable();
-	words = words_of(ctx);
-	rcu_read_lock();
-	set_cgroup(&words, ctx->split_by,
-		   codetag_cgroup_value(folio_memcg(page_folio(page))->css.cgroup));
-	rcu_read_unlock();
-	if (folio_memcg_kmem(page_folio(page)))
-		set_accounted(&words, ctx->split_by);
-	page_values(page, order, ctx, &words);
+	ctx = context_of_page(page);
+	if (ctx) {
+		words = words_of(ctx);
+		rcu_read_lock();
+		set_cgroup(&words, ctx->split_by,
+			   codetag_cgroup_value(folio_memcg(page_folio(page))->css.cgroup));
+		rcu_read_unlock();
+		if (folio_memcg_kmem(page_folio(page)))
+			set_accounted(&words, ctx->split_by);
+		page_values(page, order, ctx, &words);
+	}
 	preempt_enable();
 }
 

@@ -9,7 +9,11 @@
 #include "memory_image/scan_roots.h"
 #include "memory_image/scan_words.h"
 
-#define MAX_FOLLOWERS (1U << IMAGE_MAX_ALLOC_ORDER)
+/* As many as the kernel can allocate at once */
+static unsigned int max_followers(const struct image *image)
+{
+	return 1U << (image->page_shift == 16 ? IMAGE_MAX_ALLOC_ORDER : image->page_shift == 14 ? 11 : 10);
+}
 
 /* ---- reading ---------------------------------------------------------------------- */
 
@@ -78,7 +82,7 @@ uint32_t graph_follower(const struct graph *graph, uint32_t node, unsigned int i
 	uint64_t block = 2;
 
 	if (!first || first->first != node || !(first->flags & EXTENT_POINTED) ||
-	    !is_single(graph, first) || i + 1 >= MAX_FOLLOWERS)
+	    !is_single(graph, first) || i + 1 >= max_followers(o->image))
 		return 0;
 	while (block < i + 2)
 		block *= 2;

@@ -53,7 +53,8 @@ static void read_far_table(struct recount *recount, uint64_t table, uint64_t hea
 	for (uint64_t i = 0; i < heads && !image_exhausted(image); i++) {
 		uint64_t at = image_u64(image, table + 8 * i);
 
-		for (; at; at = image_u64(image, at)) {
+		/* A slab has a page at least. */
+		for (; at && memory->fars < image->max_pa >> image->page_shift; at = image_u64(image, at)) {
 			uint64_t far = at - n[N_FAR_NODE];
 
 			GROW(memory->far, memory->fars, memory->room);
@@ -375,20 +376,23 @@ bool image_slab_read(struct recount *recount, const struct image_page *page,
 	struct image *image = recount->image;
 	const uint64_t *n = image->n;
 	uint64_t size = image->page_size << page->order, vector = 0, mask = image->layout.objects;
-	uint64_t cache = image_u64(image, page->va + n[N_SLAB_CACHE]);
+	uint64_t cache = image_u64(image, page->va + n[N_SLAB_CACHE]), pa;
+	bool kfence;
 	unsigned int objects, plain, inline_bytes, inline_objects;
 
 	*slab = (struct image_slab){ .pfn = page->pfn, .order = page->order };
-	/* The kernel is making this slab. */
-	if (!cache)
+	slab->start = image->layout.direct_map + (page->pfn << image->page_shift);
+	kfence = is_kfence(image, slab->start);
+	/* The kernel is making this slab, or it is a page of KFENCE's that never had an object. */
+	if (!image_translate(image, cache, &pa) || cache - page->va < n[N_PAGE_SIZE_OF])
 		return false;
 	slab->cache = find_cache(recount, cache);
 	if (page->order > MAX_SLAB_ORDER || !slab->cache || slab->cache->size > size) {
-		image->damaged_slabs++;
+		/* KFENCE's page remembers a cache that may be gone. */
+		image->damaged_slabs += !kfence;
 		return false;
 	}
-	slab->start = image->layout.direct_map + (page->pfn << image->page_shift);
-	if (is_kfence(image, slab->start)) {
+	if (kfence) {
 		slab->kfence = slab->single = true;
 		slab->objects = 1;
 		slab->start = image_kfence_object(image, slab->start);

@@ -323,6 +323,22 @@ static void test_damaged_slab(void)
 	struct image *image = image_open_dump(dump_open_memory(file, SMALL_SIZE, &why), &why);
 	struct recount recount;
 
+	/* Poison, or a pointer to the struct page itself: there is no cache yet. */
+	for (size_t i = 0; i < 2; i++) {
+		uint64_t own = small_at(SMALL_STRUCTS) + SMALL_SLAB * 256, none = i ? own + 8 : 0xdead000000000100;
+		uint8_t *word = file + SMALL_HEAD + (own - SMALL_MAP) + image->n[N_SLAB_CACHE];
+		uint64_t cache = get64(word, 0);
+
+		memcpy(word, &none, 8);
+		recount_init(&recount, image);
+		recount.visit = found;
+		recount.data = sum;
+		recount_all(&recount);
+		expect(!sum[33].calls && !image->damaged_slabs, "a slab without a cache: %d damaged",
+		       (int)image->damaged_slabs);
+		recount_free(&recount);
+		memcpy(word, &cache, 8);
+	}
 	memset(file + SMALL_HEAD + SMALL_CACHE * DUMP_PAGE + image->n[N_CACHE_SIZE], 0, 4);
 	recount_init(&recount, image);
 	recount.visit = found;
