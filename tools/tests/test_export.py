@@ -9,7 +9,8 @@ import subprocess
 
 import pytest
 
-from inputs import CODETAG_ALLOCINFO, MAINLINE_ALLOCINFO, OLD_TRACE, RECORDED_ALLOCINFOS, SPLIT_CONTEXTS, V2, context_sizes, sites_of
+from inputs import (CODETAG_ALLOCINFO, MAINLINE_ALLOCINFO, OLD_TRACE, RECORDED_ALLOCINFOS, SPLIT_CONTEXTS, V2,
+                    context_sizes, sites_of)
 from support import built, codetag, file_limit, helper, named, needs_feature, needs_program, refused, run, table
 
 FILES = [V2, *RECORDED_ALLOCINFOS]

@@ -177,14 +177,21 @@ void remarks_free(struct remarks *remarks)
 	remarks->count = 0;
 }
 
+/* Call sites that were switched off one by one, while profiling as a whole is on */
+static bool none_profiled(const struct allocinfo *info)
+{
+	struct profiled sites;
+
+	profiling_count(&sites, info, NULL);
+	return sites.off && sites.off == sites.chosen;
+}
+
 void missing_find(struct text *lines, const struct explanation *e, const struct snapshot *host)
 {
 	const struct machine *machine = &host->machine;
 	int64_t moved = machine->moved < 0 ? -machine->moved : machine->moved;
-	struct profiled sites;
 	char size[SIZE_TEXT];
 
-	profiling_count(&sites, &host->info, NULL);
 	text_clear(lines);
 	if (machine->profiling == PROFILING_NONE)
 		text_puts(lines, "This kernel has no memory allocation profiling, so no call sites are known.\n"
@@ -192,7 +199,7 @@ void missing_find(struct text *lines, const struct explanation *e, const struct 
 	else if (machine->profiling == PROFILING_OFF)
 		text_puts(lines, "Profiling is off: allocations are charged to no call site now "
 			  "(sysctl vm.mem_profiling).\n");
-	else if (sites.off && sites.off == sites.chosen)
+	else if (none_profiled(&host->info))
 		text_puts(lines, "No call site is profiled: allocations are charged to none now (codetag enable).\n");
 	else if (!e->has_sites)
 		text_puts(lines, "Call sites are not known: there is no allocinfo, or only root may read it.\n");

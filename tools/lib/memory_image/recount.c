@@ -603,7 +603,7 @@ static uint64_t *read_map(struct image *image, uint64_t address, uint64_t bits)
 	uint64_t words = (bits + 63) / 64;
 	uint64_t *map = xcalloc(words + 1, 8);
 
-	/* Not a word more: the dump may lack what is behind it. */
+	/* The dump may lack the page after the bitmap, so do not read beyond its end. */
 	image_read(image, address, map, words * 8);
 	return map;
 }

@@ -193,7 +193,7 @@ static void test_physical(void)
 	}
 }
 
-/* A pointer in a struct page is not in the page: no offset is told. */
+/* A pointer in a struct page has no offset in the page that the struct describes. */
 static void test_struct_page(void)
 {
 	struct world w = world();
