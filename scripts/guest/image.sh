@@ -40,7 +40,7 @@ cd /selftests || exit
 insmod codetag_test.ko && insmod codetag_victim.ko && insmod codetag_known.ko &&
 	insmod codetag_lost.ko || exit
 # A number of the kernel's data that is equal to the address of lost memory is no pointer.
-number=$(dmesg | sed -n 's/.*\<number: //p')
+number=$(dmesg | sed -n 's/.*\] number: \([0-9]*\)$/\1/p')
 [ -n "$number" ] && echo "$number" >/proc/sys/vm/user_reserve_kbytes || exit
 echo hold all >/sys/kernel/debug/codetag_test/run
 # An unloaded module with memory, and contexts of split call sites.

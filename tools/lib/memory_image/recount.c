@@ -13,6 +13,9 @@
 #define MAX_CHUNK_PAGES (1 << 18)
 #define CACHE_BUCKETS 4096
 
+/* The kernel leaves it in the word of a slab's cache when it takes the page off a list of free pages. */
+#define LIST_POISON1 0xdead000000000100ULL
+
 /* The kernel sets this bit in the pointer to a page_ext that it is about to free. */
 #define EXT_INVALID 1
 
@@ -376,7 +379,7 @@ bool image_slab_read(struct recount *recount, const struct image_page *page,
 	struct image *image = recount->image;
 	const uint64_t *n = image->n;
 	uint64_t size = image->page_size << page->order, vector = 0, mask = image->layout.objects;
-	uint64_t cache = image_u64(image, page->va + n[N_SLAB_CACHE]), pa;
+	uint64_t cache = image_u64(image, page->va + n[N_SLAB_CACHE]);
 	bool kfence;
 	unsigned int objects, plain, inline_bytes, inline_objects;
 
@@ -384,7 +387,7 @@ bool image_slab_read(struct recount *recount, const struct image_page *page,
 	slab->start = image->layout.direct_map + (page->pfn << image->page_shift);
 	kfence = is_kfence(image, slab->start);
 	/* The kernel is making this slab, or it is a page of KFENCE's that never had an object. */
-	if (!image_translate(image, cache, &pa) || cache - page->va < n[N_PAGE_SIZE_OF])
+	if (!cache || cache == LIST_POISON1 || cache - page->va < n[N_PAGE_SIZE_OF])
 		return false;
 	slab->cache = find_cache(recount, cache);
 	if (page->order > MAX_SLAB_ORDER || !slab->cache || slab->cache->size > size) {

@@ -323,9 +323,10 @@ static void test_damaged_slab(void)
 	struct image *image = image_open_dump(dump_open_memory(file, SMALL_SIZE, &why), &why);
 	struct recount recount;
 
-	/* Poison, or a pointer to the struct page itself: there is no cache yet. */
-	for (size_t i = 0; i < 2; i++) {
-		uint64_t own = small_at(SMALL_STRUCTS) + SMALL_SLAB * 256, none = i ? own + 8 : 0xdead000000000100;
+	/* 0, poison, or a pointer to the struct page itself: there is no cache yet. The last is damage. */
+	for (size_t i = 0; i < 4; i++) {
+		uint64_t own = small_at(SMALL_STRUCTS) + SMALL_SLAB * 256;
+		uint64_t none = (const uint64_t[]){ 0, 0xdead000000000100, own + 8, 0x5a5a5a5a5a5a5a5a }[i];
 		uint8_t *word = file + SMALL_HEAD + (own - SMALL_MAP) + image->n[N_SLAB_CACHE];
 		uint64_t cache = get64(word, 0);
 
@@ -334,11 +335,12 @@ static void test_damaged_slab(void)
 		recount.visit = found;
 		recount.data = sum;
 		recount_all(&recount);
-		expect(!sum[33].calls && !image->damaged_slabs, "a slab without a cache: %d damaged",
-		       (int)image->damaged_slabs);
+		expect(!sum[33].calls && image->damaged_slabs == (i == 3), "a slab of cache %#llx: %d damaged",
+		       (unsigned long long)none, (int)image->damaged_slabs);
 		recount_free(&recount);
 		memcpy(word, &cache, 8);
 	}
+	image->damaged_slabs = 0;
 	memset(file + SMALL_HEAD + SMALL_CACHE * DUMP_PAGE + image->n[N_CACHE_SIZE], 0, 4);
 	recount_init(&recount, image);
 	recount.visit = found;
