@@ -647,7 +647,7 @@ bool recording_add(struct recording *rec, const struct moment *moment)
 	    !add_holders(rec, id, PROCESSES, moment->processes, MOST_PROCESSES) ||
 	    !add_holders(rec, id, BOOT, moment->boot, SIZE_MAX) ||
 	    (moment->boot_number && !add_sample(rec, id, MACHINE, BOOT_NUMBER, moment->boot_number)) ||
-	    !add_contexts(rec, id, moment->contexts) || !store_run(rec, "COMMIT"))
+	    !add_contexts(rec, id, moment->contexts) || !store_run(rec, "COMMIT") || !settle(rec))
 		return false;
 	GROW(rec->snapshot, rec->count, rec->room);
 	rec->snapshot[rec->count++] = (struct snapshot_head){
@@ -655,6 +655,5 @@ bool recording_add(struct recording *rec, const struct moment *moment)
 	};
 	free(rec->created);
 	rec->created = NULL;
-	/* The snapshot is in the file already. */
-	return settle(rec);
+	return true;
 }

@@ -82,7 +82,7 @@ static noinline bool forget_ring(void)
 	return true;
 }
 
-/* The script that loads the module writes this physical address to a number in the kernel's data. */
+/* A script writes this physical address to a number in the kernel's data. */
 static noinline bool forget_number(void)
 {
 	struct page *page = alloc_page(GFP_KERNEL | __GFP_ZERO);
