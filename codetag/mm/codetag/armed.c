@@ -159,11 +159,14 @@ void codetag_disarm_site(struct codetag_armory *armory, const struct codetag_inf
  * @armory:	the kind
  * @mod:	the module, whose sites nobody finds any more
  *
+ * When it returns, nobody who found such a site looks at its tag any more.
+ *
  * Context: Process, without a lock that is taken under cpus_read_lock() too.
  */
 void codetag_disarm_module(struct codetag_armory *armory, const struct module *mod)
 {
 	struct codetag_armed *armed, *next;
+	bool any = false;
 
 	mutex_lock(&armory->mutex);
 	list_for_each_entry_safe(armed, next, &armory->known, list) {
@@ -172,9 +175,12 @@ void codetag_disarm_module(struct codetag_armory *armory, const struct module *m
 		codetag_disarm(armed);
 		hash_del_rcu(&armed->node);
 		list_move_tail(&armed->list, &armory->gone);
+		any = true;
 	}
 	mutex_unlock(&armory->mutex);
 	codetag_armory_switch(armory);
+	if (any)
+		synchronize_rcu();
 }
 
 /**

@@ -24,6 +24,7 @@
 #include <linux/mmzone.h>
 #include <linux/mutex.h>
 #include <linux/notifier.h>
+#include <linux/page-isolation.h>
 #include <linux/panic.h>
 #include <linux/pgalloc_tag.h>
 #include <linux/poison.h>
@@ -260,13 +261,15 @@ static bool any_is_poisoned(const struct page *page, unsigned int order)
 }
 
 /*
- * Can these pages be kept at all? Memory that must stay movable cannot, and neither can slabs:
+ * Can these pages be kept at all? Memory that must stay movable cannot, and neither can that of a
+ * block that is isolated, because somebody empties it: CMA's is not CMA's meanwhile. Slabs cannot:
  * SLUB may read a freed slab and discard the value, which is no bug.
  */
 static bool can_be_kept(struct page *page, unsigned int order, const struct codetag *ct)
 {
 	return order <= KEPT_ORDER_MAX && !PageHighMem(page) && !any_is_poisoned(page, order) &&
 	       !is_zone_movable_page(page) && !is_migrate_cma_page(page) &&
+	       !is_migrate_isolate_page(page) &&
 	       strcmp(ct->function, "alloc_slab_page");
 }
 

@@ -6,6 +6,8 @@
 . "$(dirname "$0")/codetag.inc"
 
 MB=$((1024 * 1024))
+CONTROL=$DEBUGFS/codetag/control
+GUARDS=$DEBUGFS/codetag/guards
 
 prepare
 cma=
@@ -16,7 +18,7 @@ if [ -z "$cma" ]; then
 	cleanup
 	skip_all "no $DEBUGFS/cma/*/alloc, boot with cma=64M"
 fi
-plan 9
+plan 10
 
 base shmem ' mm/shmem.c:[0-9]* func:shmem_alloc_folio'
 base cma ' mm/cma.c:[0-9]* func:.*cma_.*alloc'
@@ -28,11 +30,19 @@ equal "shared pages held" "$((half * MB)) $((half * MB / PAGE))" "$(grown shmem)
 range=$(($(vmstat nr_free_cma) + 8 * MB / PAGE))
 part=$((12 * MB / PAGE))
 moved=$(vmstat pgmigrate_success)
+# Pages that are moved out of the range are freed as pages of this line: no guard may keep them.
+[ ! -e $GUARDS ] || echo 'func alloc_migration_target guard' >$CONTROL
 echo "$range" >"$cma/alloc"
 equal "contiguous range held" "$((range * PAGE)) $range" "$(grown cma)"
 moved=$(($(vmstat pgmigrate_success) - moved))
 [ "$moved" -gt $((4 * MB / PAGE)) ]
 check "pages were in the way" $? "$moved of $range"
+if [ -e $GUARDS ]; then
+	equal "no guard kept them" 0 "$(awk '/func:alloc_migration_target/ { print $2 }' $GUARDS)"
+	echo 'guard=off' >$CONTROL
+else
+	skip "no guard kept them" "no CONFIG_CODETAG_GUARD"
+fi
 equal "pages that were in the way" "$((half * MB)) $((half * MB / PAGE))" "$(grown shmem)"
 audited "audit while it is held"
 echo $part >"$cma/free"
