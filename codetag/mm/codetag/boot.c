@@ -1,23 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * /sys/kernel/debug/codetag/boot: the lines that took memory before the page allocator had it.
+ * The lines that took memory before the page allocator had it.
  *
  * memblock tells each range that it reserves or frees, and codetag_boot_site tells which
  * line asked for it. When memblock gives the rest of the memory to the page allocator, this
- * file keeps the ranges that are in memory. Later frees go unnoticed here. But a page that
- * the page allocator never had is PageReserved(), and is no longer when it is freed. So a
- * read looks at these pages, and the rows add up to the memory that the page allocator
- * does not have.
+ * file keeps the ranges that are in memory. Later frees go unnoticed here.
  */
 #include <linux/bits.h>
-#include <linux/debugfs.h>
 #include <linux/init.h>
 #include <linux/memblock.h>
-#include <linux/memory_hotplug.h>
 #include <linux/mm.h>
 #include <linux/pfn.h>
-#include <linux/seq_file.h>
-#include <linux/slab.h>
 #include <asm/sections.h>
 #include "boot.h"
 #include "internal.h"
@@ -48,9 +41,10 @@ static const struct codetag_boot_site reserved_sites[] = {
 	[KERNEL_BSS] = { "codetag", "kernel_bss", KERNEL_BSS },
 	[KERNEL_OTHER] = { "codetag", "kernel_other", KERNEL_OTHER },
 	[NOMAP] = { "codetag", "not_mapped", NOMAP },
-	[PARTS] = { "codetag", "parts_of_pages", PARTS },
 	[NO_LINE] = { "codetag", "no_line", NO_LINE },
 };
+
+const struct codetag_boot_site codetag_boot_parts = { "codetag", "parts_of_pages", PARTS };
 
 static void __init_memblock insert(struct codetag_boot_areas *areas, unsigned int i,
 				   const struct codetag_boot_area *new)
@@ -253,90 +247,13 @@ void __init codetag_boot_keep(void)
 	boot_areas = (struct codetag_boot_areas){ .area = kept.area, .nr = kept.nr };
 }
 
-/* Memory that boot has kept can go offline, and its struct pages with it. */
-static bool is_kept(unsigned long pfn)
+/**
+ * codetag_boot_kept - the areas that are in memory
+ *
+ * Context: After boot.
+ * Return: The areas, none if there was no memory for the list. Pages of them may have been freed.
+ */
+const struct codetag_boot_areas *codetag_boot_kept(void)
 {
-	struct page *page = pfn_to_online_page(pfn);
-
-	return page && PageReserved(page);
+	return &boot_areas;
 }
-
-/* Bytes of an area in pages that were never freed; @pages: those not counted before. */
-static u64 count_kept(const struct codetag_boot_area *area, unsigned long *next_pfn, u64 *pages)
-{
-	unsigned long pfn;
-	u64 bytes = 0;
-
-	for (pfn = PHYS_PFN(area->start); pfn < PFN_UP(area->end); pfn++) {
-		cond_resched();
-		if (!is_kept(pfn))
-			continue;
-		bytes += min(area->end, PFN_PHYS(pfn + 1)) - max(area->start, PFN_PHYS(pfn));
-		if (pfn >= *next_pfn) {
-			(*pages)++;
-			*next_pfn = pfn + 1;
-		}
-	}
-	return bytes;
-}
-
-static void show_site(struct seq_file *m, u64 bytes, u64 areas,
-		      const struct codetag_boot_site *site)
-{
-	seq_printf(m, "%12llu %8llu %s:%u func:%s%s\n", bytes, areas, site->file, site->line,
-		   site->func, site->hash ? " hash:yes" : "");
-}
-
-/* The areas of a line together, if @first is its first one. */
-static void show_areas_of(struct seq_file *m, const u64 *bytes, unsigned int first)
-{
-	const struct codetag_boot_site *site = boot_areas.area[first].site;
-	u64 sum = 0, areas = 0;
-	unsigned int i;
-
-	for (i = 0; i < boot_areas.nr; i++) {
-		if (boot_areas.area[i].site != site)
-			continue;
-		if (i < first)
-			return;
-		sum += bytes[i];
-		areas += bytes[i] > 0;
-	}
-	if (sum)
-		show_site(m, sum, areas, site);
-}
-
-static int boot_show(struct seq_file *m, void *v)
-{
-	u64 *bytes, sum = 0, pages = 0;
-	unsigned long next_pfn = 0;
-	unsigned int i;
-
-	bytes = kvcalloc(boot_areas.nr, sizeof(*bytes), GFP_KERNEL);
-	if (!bytes)
-		return -ENOMEM;
-	get_online_mems();
-	for (i = 0; i < boot_areas.nr; i++) {
-		bytes[i] = count_kept(&boot_areas.area[i], &next_pfn, &pages);
-		sum += bytes[i];
-	}
-	put_online_mems();
-
-	seq_puts(m, "boot - version: 1.0\n#     <size>  <areas> <tag info>\n");
-	for (i = 0; i < boot_areas.nr; i++)
-		show_areas_of(m, bytes, i);
-	if (pages * PAGE_SIZE > sum)
-		show_site(m, pages * PAGE_SIZE - sum, pages, &reserved_sites[PARTS]);
-	kvfree(bytes);
-	return 0;
-}
-
-CODETAG_DEFINE_FILE(boot, boot_show, NULL);
-
-static int __init boot_init(void)
-{
-	if (boot_areas.nr)
-		debugfs_create_file("boot", 0400, codetag_debugfs_dir(), NULL, &boot_fops);
-	return 0;
-}
-late_initcall(boot_init);

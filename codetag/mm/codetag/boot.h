@@ -33,4 +33,9 @@ void codetag_boot_take(struct codetag_boot_areas *areas, phys_addr_t start, phys
 		       const struct codetag_boot_site *site);
 void codetag_boot_give(struct codetag_boot_areas *areas, phys_addr_t start, phys_addr_t end);
 
+const struct codetag_boot_areas *codetag_boot_kept(void);
+
+/* Pages that several areas share count as a whole; this is what they have besides the areas. */
+extern const struct codetag_boot_site codetag_boot_parts;
+
 #endif /* _MM_CODETAG_BOOT_H */

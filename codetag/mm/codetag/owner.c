@@ -122,6 +122,18 @@ static u16 id_of(struct page *first)
 	return page_tag_is_mark(id) ? CODETAG_ID_NONE : id;
 }
 
+/**
+ * codetag_page_has_owner - whether a page is part of an allocation that is charged to a site
+ * @page: the page, of online memory
+ *
+ * Context: Any.
+ * Return: Whether it is.
+ */
+bool codetag_page_has_owner(const struct page *page)
+{
+	return alloc_tag_refs_exist() && id_of(first_of(page));
+}
+
 static bool page_owner_of(const void *addr, struct codetag_owner *owner)
 {
 	const struct page *page = page_of(addr);

@@ -22,6 +22,7 @@ struct codetag_owner {
 };
 
 bool codetag_owner_of(unsigned long addr, struct codetag_owner *owner);
+bool codetag_page_has_owner(const struct page *page);
 
 /* ../vmalloc.c */
 #ifdef CONFIG_MMU

@@ -37,7 +37,7 @@ take()
 
 prepare
 [ -r $BOOT ] || skip_all "no $BOOT"
-plan 14
+plan 15
 
 equal "mode" "-r--------" "$(ls -l $BOOT | cut -c 1-10)"
 take
@@ -104,6 +104,15 @@ else
 	skip "crash kernel" "none is reserved"
 	skip "half of a crash kernel" "none is reserved"
 fi
+
+# An allocation may reserve pages that boot has freed.
+have_module codetag_test || load codetag_test || bail "cannot load codetag_test"
+take
+want=$(kept '^ *[0-9]+ +[0-9]+ ')
+run reserve on
+take
+equal "pages that an allocation has reserved" "$want" "$(kept '^ *[0-9]+ +[0-9]+ ')"
+run reserve off
 
 # The command shows the same, live and from a recording.
 lines()

@@ -147,6 +147,8 @@ int ct_misuse(void);
 int ct_misuse_put(void);
 int ct_half_on(void);
 int ct_half_off(void);
+int ct_reserve_on(void);
+int ct_reserve_off(void);
 int ct_refuse(const char *name);
 int ct_odd_init(void);
 void ct_odd_exit(void);

@@ -16,6 +16,7 @@
  *		misuse page	free half of a page of order 2, for the audit to
  *				find: the line of ct_misuse() is wrong from then on
  *		half on|off	have a page that is half made a compound page
+ *		reserve on|off	allocate nearly all memory and mark its pages as reserved
  *		refuse MODULE	keep a module of that name from being loaded
  *		contents STEP	fill, look, churn or drop: fill every byte of objects of
  *				many caches, look whether it stays, exchange every second
@@ -95,6 +96,8 @@ static int command(void *arg)
 		return strcmp(cmd->what, "put") ? ct_misuse() : ct_misuse_put();
 	if (!strcmp(cmd->verb, "half"))
 		return strcmp(cmd->what, "on") ? ct_half_off() : ct_half_on();
+	if (!strcmp(cmd->verb, "reserve"))
+		return strcmp(cmd->what, "on") ? ct_reserve_off() : ct_reserve_on();
 	if (!strcmp(cmd->verb, "refuse"))
 		return ct_refuse(cmd->what);
 	if (!strcmp(cmd->verb, "contents"))

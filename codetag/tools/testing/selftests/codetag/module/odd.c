@@ -3,10 +3,13 @@
  * Rare situations, and mistakes of callers.
  */
 #include <linux/gfp.h>
+#include <linux/list.h>
 #include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/notifier.h>
+#include <linux/sizes.h>
 #include <linux/string.h>
+#include <linux/vmstat.h>
 
 #include "codetag_test.h"
 
@@ -80,6 +83,50 @@ int ct_half_off(void)
 	return 0;
 }
 
+/* ---- pages that were reserved after they had been allocated -------------------- */
+
+/* Pages for all others */
+#define RESERVE_LEAVES	(SZ_64M >> PAGE_SHIFT)
+#define RESERVE_ORDER	2
+
+static LIST_HEAD(reserved_pages);
+
+/*
+ * As kexec does with an image. Pages that boot has freed are among them: more often if they are
+ * movable.
+ */
+int ct_reserve_on(void)
+{
+	unsigned long nr = global_zone_page_state(NR_FREE_PAGES);
+	struct page *page;
+	int i;
+
+	for (; nr > RESERVE_LEAVES; nr -= 1 << RESERVE_ORDER) {
+		page = alloc_pages(GFP_USER | __GFP_MOVABLE | __GFP_NORETRY | __GFP_NOWARN,
+				   RESERVE_ORDER);
+		if (!page)
+			break;
+		for (i = 0; i < 1 << RESERVE_ORDER; i++)
+			SetPageReserved(page + i);
+		list_add(&page->lru, &reserved_pages);
+	}
+	return list_empty(&reserved_pages) ? -ENOMEM : 0;
+}
+
+int ct_reserve_off(void)
+{
+	struct page *page, *next;
+	int i;
+
+	list_for_each_entry_safe(page, next, &reserved_pages, lru) {
+		list_del(&page->lru);
+		for (i = 0; i < 1 << RESERVE_ORDER; i++)
+			ClearPageReserved(page + i);
+		__free_pages(page, RESERVE_ORDER);
+	}
+	return 0;
+}
+
 /* ---- a module that is refused ----------------------------------------------- */
 
 static char refused[MODULE_NAME_LEN];
@@ -114,4 +161,5 @@ void ct_odd_exit(void)
 {
 	unregister_module_notifier(&refuse_nb);
 	ct_half_off();
+	ct_reserve_off();
 }
