@@ -44,7 +44,7 @@ int64_t argument_page_size(const char *arg, struct argp_state *state)
 
 const char *argument_database(const char *arg, struct argp_state *state)
 {
-	if (!*arg || *arg == ':')
+	if (!*arg || *arg == ':' || !strcmp(arg, "-"))
 		argp_error(state, "'%s' cannot be the name of a database", arg);
 	return arg;
 }

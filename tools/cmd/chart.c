@@ -6,11 +6,13 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
+#include <unistd.h>
 
 #include "arguments.h"
 #include "chart_flame.h"
 #include "command.h"
 #include "selection.h"
+#include "show.h"
 #include "words.h"
 #include "trace_sites.h"
 #include "base/message.h"
@@ -21,6 +23,7 @@
 #include "chart/picture.h"
 #include "model/match.h"
 #include "read/input.h"
+#include "read/profiling.h"
 #include "source/saved_copies.h"
 #include "base/outfile.h"
 
@@ -300,7 +303,7 @@ static const struct argp argp = {
 	"  codetag chart --flame --skip --min-age 60 -o old.svg\n"
 	"  codetag chart --flame --skip -o callers.html\n"
 	"  codetag chart --attr static ~/linux-build --kind treemap -o static.png\n\n"
-	"Exit status: 0 success, 2 trouble.",
+	PROFILING_STATUS,
 	children, help, NULL
 };
 
@@ -341,6 +344,7 @@ static bool load_files(struct material *m, const struct options *o)
 		m->count++;
 		if (!allocinfo_complete(&m->info[i], path[i]))
 			m->complete = false;
+		warn_limits(&m->info[i], path[i]);
 		if (strcmp(path[i], "-") && !stat(path[i], &st))
 			m->time[i] = (double)st.st_mtime;
 	}
@@ -356,7 +360,7 @@ static bool load_trace(struct material *m, const struct options *o)
 	m->info = xcalloc(1, sizeof(*m->info));
 	m->time = xcalloc(1, sizeof(*m->time));
 	m->count = 1;
-	return trace_sites(m->info, &o->files, o->wish.key, o->wish.attribute == CURRENT);
+	return trace_sites(m->info, &o->files, o->wish.key, o->wish.attribute == CURRENT, &m->complete);
 }
 
 /* Prints why it cannot, and returns false. */
@@ -373,7 +377,12 @@ static bool load(struct material *m, struct options *o)
 		return material_load_objects(m, o->selection.path);
 	recording = is_recording(o->selection.path) || is_series(o);
 	if (!recording && o->wish.kind == AREA) {
-		warning("%s is not a recording, areas need one", o->selection.path);
+		if (source_is_recording(o->selection.path))
+			warning("%s is one snapshot, and areas need all of a recording", o->selection.path);
+		else if (strcmp(o->selection.path, "-") && access(o->selection.path, R_OK))
+			input_complain(o->selection.path, errno);
+		else
+			warning("%s is not a recording, areas need one", o->selection.path);
 		hint("Make one with 'codetag record'.");
 		return false;
 	}
@@ -424,6 +433,15 @@ static bool draw(const struct options *o, const struct material *m)
 	return good;
 }
 
+/* Whether the call sites that are drawn are profiled. If all of a recording is, it said so. */
+static bool profiled(const struct material *m, const struct chart_wish *wish)
+{
+	for (size_t i = 0; i < m->count && !m->moment && !wish->moments; i++)
+		if (!profiling_complete(&m->info[i], wish->query))
+			return false;
+	return true;
+}
+
 int cmd_chart(int argc, char **argv)
 {
 	struct options o = {
@@ -440,7 +458,7 @@ int cmd_chart(int argc, char **argv)
 	} else if (load(&m, &o) && material_narrow(&m, &o.wish)) {
 		if (o.wish.kind == RING || o.wish.kind == TREEMAP)
 			material_tree(&m, &o.wish);
-		if (draw(&o, &m) && m.complete)
+		if (draw(&o, &m) && m.complete && profiled(&m, &o.wish))
 			status = STATUS_OK;
 	}
 	material_free(&m);

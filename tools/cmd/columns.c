@@ -94,6 +94,11 @@ bool columns_of_rates(const struct columns *columns)
 	return any_between(columns, COL_ALLOCS_RECENT, COL_FREES_RATE);
 }
 
+bool columns_of_growth(const struct columns *columns)
+{
+	return any_between(columns, COL_BEFORE, COL_LINE_BEFORE);
+}
+
 /* The value of a cell, before it becomes text or JSON. */
 struct value {
 	enum { NONE, MISSING, NUMBER, REAL, RATE, STRING, WORDS } kind;

@@ -36,6 +36,9 @@ bool columns_have(const struct columns *columns, enum column column);
 bool columns_of_activity(const struct columns *columns);
 bool columns_of_rates(const struct columns *columns);
 
+/* Whether one of them compares two snapshots. */
+bool columns_of_growth(const struct columns *columns);
+
 /* Prints the first @count groups. */
 void columns_table(const struct columns *columns, const struct groups *groups,
 		   size_t count, const struct output *output);

@@ -137,10 +137,13 @@ bool contexts_read_chosen(struct contexts *contexts, const struct contexts_choic
 			  const struct query *query)
 {
 	const char *name = contexts_name(choice);
+	size_t ageless;
 
 	if (!contexts_read(contexts, choice))
 		return false;
-	if (contexts->of_others && !query_is_empty(query)) {
+	if (choice->page_size && !contexts->of_others) {
+		warning("%s counts bytes: --page-size is for files that count pages, as of page_owner", input_name(name));
+	} else if (contexts->of_others && !query_is_empty(query)) {
 		warning("%s has stacks but no call sites, so a query selects nothing",
 			input_name(name));
 		hint("By caller: codetag contexts --group function %s", name);
@@ -149,7 +152,10 @@ bool contexts_read_chosen(struct contexts *contexts, const struct contexts_choic
 		if (!contexts->of_others)
 			hint("To have them: codetag split QUERY stack age");
 	} else {
-		contexts_select(contexts, query, choice->min_age);
+		ageless = contexts_select(contexts, query, choice->min_age);
+		if (ageless)
+			warning("%s: contexts of call sites that are not split by age, which are left out: %zu",
+				input_name(name), ageless);
 		return true;
 	}
 	contexts_free(contexts);

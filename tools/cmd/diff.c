@@ -64,6 +64,7 @@ static void check(const struct diff *diff, struct argp_state *state)
 {
 	const struct selection *selection = &diff->selection;
 	const struct conflict conflicts[] = {
+		{ columns_have(&selection->columns, COL_PEAK), PEAKS_OF_REPORT, NULL },
 		{ diff->live != 0 && selection->newer, "--live takes no second file", NULL },
 		{ diff->live == 0 && !selection->newer && !source_is_recording(selection->path),
 		  "two files are needed, or --live SEC", NULL },
@@ -122,7 +123,8 @@ static const struct argp argp = {
 	"  codetag diff night.db@1 night.db@60\n"
 	"  codetag diff --live 10 -n 20 module ext4\n"
 	"  codetag diff before.txt after.txt --fail-over 16M || mail root\n\n"
-	"Exit status: 0 success, 1 growth over the limit, 2 trouble.",
+	"Exit status: 0 success, 1 growth over the limit, 2 trouble, or call sites that are shown are not "
+	"profiled.",
 	children, NULL, NULL
 };
 
@@ -373,9 +375,9 @@ static bool find_activity(struct diff *diff, struct snapshot *from, struct snaps
 
 	if (newer)
 		diff->seconds = (double)(to->time - from->time) / 1000;
-	else
+	else if (selection->by.by != BY_HOST)
 		activity_between(&to->info, &from->info, ACTIVITY_LIVE);
-	if (!newer || source_since(selection->path, newer, &to->info) ||
+	if (!newer || selection->by.by == BY_HOST || source_since(selection->path, newer, &to->info) ||
 	    !selection_wants_activity(selection))
 		return true;
 	warning("%s and %s are not two snapshots of one recording, the earlier one first: allocations and "
@@ -415,7 +417,10 @@ static int compare(struct diff *diff, struct snapshot *from, struct snapshot *to
 		groups_add(&groups, new, NULL);
 	} else {
 		selection_warn_unmatched(selection, new, old);
-		diff->moved = match_moved(old, new);
+		match_moved(old, new);
+		for (size_t i = 0; i < old->count; i++)
+			diff->moved += old->site[i].line_before &&
+				       query_match(selection->query, &old->site[i]);
 		selection_take_out(selection, old, NULL);
 		selection_take_out(selection, new, NULL);
 		find_piece(old, new, selection->path);
@@ -447,7 +452,7 @@ static int compare(struct diff *diff, struct snapshot *from, struct snapshot *to
 	}
 	complete = snapshot_complete(from, selection->path);
 	complete = snapshot_complete(to, newer) && complete;
-	complete = profiling_complete(new, selection->query) && complete;
+	complete = selection_profiled(selection, new) && selection_profiled(selection, old) && complete;
 	strmap_free(&modules.old);
 	strmap_free(&modules.new);
 	groups_free(&groups);

@@ -169,6 +169,7 @@ static void check(const struct options *o, struct argp_state *state)
 	bool contexts = o->contexts.used, trace = o->files.trace;
 	enum group_by by = selection->by.by;
 	const struct conflict conflicts[] = {
+		{ selection_wants_growth(selection), GROWTH_OF_TWO, NULL },
 		{ trace && selection->path_given, "a trace goes with no other file", NULL },
 		{ o->of_trace && !trace, " is of a trace: see --trace", kmem_key_names[o->key] },
 		{ is_database(format) && !o->output, "a database is written by --output FILE", NULL },
@@ -176,10 +177,12 @@ static void check(const struct options *o, struct argp_state *state)
 		  " is not for terminals: give --output FILE", name },
 		{ o->attr_given && !o->of_trace && !format->weighs,
 		  " tells both size and calls: --attr is for folded, pprof and speedscope", name },
-		{ selection->raw && (trace || contexts || !sums(format)),
+		{ selection->raw && (trace || contexts),
+		  "--raw is about slab pages among call sites: it goes without --trace and --contexts", NULL },
+		{ selection->raw && !sums(format),
 		  "--raw is for formats that add up call sites: folded, pprof, speedscope and prometheus", NULL },
-		{ selection->activity && (trace || format->weighs),
-		  "--activity is for call sites as prometheus, csv, json or sqlite", NULL },
+		{ selection->activity && (trace || format->weighs || format->write == export_csv),
+		  "--activity is for call sites as prometheus, json or sqlite", NULL },
 		{ selection->all && format->write == export_folded,
 		  "folded has no stacks that hold nothing: --all needs another format", NULL },
 		{ by == BY_HOST && trace, "a trace has no hosts: --group host goes without it", NULL },
@@ -259,7 +262,7 @@ static const struct argp argp = {
 	"  codetag export --trace saved.trace --attr waste --format folded >waste.folded\n"
 	"  codetag export --format prometheus \\\n"
 	"    -o /var/lib/prometheus/node-exporter/codetag.prom\n\n"
-	"Exit status: 0 success, 2 trouble.",
+	PROFILING_STATUS,
 	children, help, NULL
 };
 
@@ -277,11 +280,9 @@ static bool write_file(struct options *o, const struct snapshot *snapshot,
 		.time_ns = mul64(snapshot->time, 1000000),
 	};
 	const struct columns all = { .count = 0 };
-	struct profiled profiling;
 	struct outfile file;
 
-	profiling_count(&profiling, &snapshot->info, o->selection.query);
-	export.not_profiled = profiling.off;
+	export.not_profiled = selection_unprofiled(&o->selection, &snapshot->info);
 	if (is_database(o->format))
 		return columns_database(&all, groups, export.count, o->output, false);
 	if (!outfile_open(&file, o->output)) {
@@ -323,6 +324,8 @@ static void explain_memory(struct options *o, struct snapshot *snapshot)
 
 static bool read_sites(struct options *o, struct snapshot *snapshot, struct groups *groups)
 {
+	bool complete = true;
+
 	if (!o->files.trace) {
 		if (!selection_snapshot(snapshot, &o->selection))
 			return false;
@@ -331,10 +334,12 @@ static bool read_sites(struct options *o, struct snapshot *snapshot, struct grou
 		return true;
 	}
 	*snapshot = (struct snapshot){ 0 };
-	if (!trace_sites(&snapshot->info, &o->files, o->key, false))
+	if (!trace_sites(&snapshot->info, &o->files, o->key, false, &complete))
 		return false;
+	snapshot->incomplete = !complete;
 	o->selection.path = o->files.trace;
 	o->selection.path_given = true;
+	selection_warn_unmatched(&o->selection, &snapshot->info, NULL);
 	*groups = (struct groups){ .by = o->selection.by };
 	groups_add(groups, &snapshot->info, o->selection.query);
 	return true;
@@ -368,9 +373,15 @@ static int export_sites(struct options *o)
 	if (!read_sites(o, &snapshot, &groups))
 		return status;
 	warn_limits(&snapshot.info, o->selection.path);
-	if (write_file(o, &snapshot, &groups) &&
-	    snapshot_complete(&snapshot, o->selection.path))
-		status = STATUS_OK;
+	if (write_file(o, &snapshot, &groups)) {
+		bool by_host = o->selection.by.by == BY_HOST;
+		/* The metrics have the number of sites that are not profiled. */
+		bool profiled = (o->format->write == export_prometheus && !by_host) ||
+				selection_profiled(&o->selection, &snapshot.info);
+
+		if (snapshot_complete(&snapshot, o->selection.path) && profiled)
+			status = STATUS_OK;
+	}
 	groups_free(&groups);
 	snapshot_free(&snapshot);
 	return status;

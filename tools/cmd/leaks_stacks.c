@@ -716,33 +716,22 @@ static bool is_wanted(void *query, const struct site *site)
 	return query_match(query, site) && site_kind(site) != KIND_ALLOCATOR;
 }
 
-/* Reports how many sites were not profiled at times. */
-static size_t unprofiled(struct recording *recording, struct query *query)
-{
-	const struct recording_choice choice = { .keep = is_wanted, .context = query };
-	struct profiled profiling = { 0 };
-	struct allocinfo info = { 0 };
-
-	if (recording_unprofiled(recording, &choice, &info, &profiling.chosen)) {
-		profiling.off = info.count;
-		profiling.first = info.site;
-		if (profiling.off)
-			profiling_complain(&profiling, true);
-	}
-	allocinfo_free(&info);
-	return profiling.off;
-}
-
 int leaks_stacks_recorded(const struct leaks_stacks *how)
 {
+	const struct recording_choice choice = { .keep = is_wanted, .context = how->selection->query };
 	struct recording *recording = open_recording(how->selection->path);
+	struct profiled profiling;
 	struct watched watched = { 0 };
 	struct chosen chosen = { 0 };
 	int status = STATUS_TROUBLE;
 
 	if (!recording)
 		return status;
-	chosen.off = unprofiled(recording, how->selection->query);
+	if (!count_unprofiled(recording, &choice, &profiling)) {
+		recording_close(recording);
+		return status;
+	}
+	chosen.off = profiling.off;
 	if (!watch_recorded(&watched, recording, how)) {
 		/* said why */
 	} else if (!watched.watch.old) {

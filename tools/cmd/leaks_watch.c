@@ -135,20 +135,12 @@ static bool look_at_sites(struct watched *watched, struct recording *recording,
 {
 	struct part part = { selection->query, watched };
 	const struct recording_choice choice = { .keep = is_wanted, .context = &part };
-	struct profiled profiling = { 0 };
-	struct allocinfo info = { 0 }, last;
-	bool good;
+	struct profiled profiling;
+	struct allocinfo last;
+	bool good = count_unprofiled(recording, &choice, &profiling);
 
-	good = recording_unprofiled(recording, &choice, &info, &profiling.chosen);
-	if (!good)
-		warning("cannot read the call sites: %s", recording_error(recording));
-	profiling.off = info.count;
-	profiling.first = info.site;
-	if (good && profiling.off)
-		profiling_complain(&profiling, true);
 	watched->off = profiling.off;
 	watched->chosen = profiling.chosen;
-	allocinfo_free(&info);
 	if (!good || !selection->query_text.len)
 		return good;
 	good = load_recorded(recording, recording_count(recording) - 1, &last);

@@ -497,7 +497,8 @@ int live_run(struct snapshots *from, struct selection *selection,
 		.delay = delay,
 	};
 
-	if (!screen_possible("Use 'codetag top --once' or 'codetag report'."))
+	if (!screen_possible(from->recorded ? "Use 'codetag replay --list', or --text=N for snapshot N." :
+			     "Use 'codetag top --once' or 'codetag report'."))
 		return STATUS_TROUBLE;
 	take(&live, 0);
 	if (!live.now.valid) {

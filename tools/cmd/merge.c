@@ -16,6 +16,7 @@
 #include "base/message.h"
 #include "base/number.h"
 #include "base/outfile.h"
+#include "read/profiling.h"
 #include "source/source.h"
 #include "write/export.h"
 #include "write/json.h"
@@ -39,6 +40,9 @@ struct merge {
 	bool sorted;		/* the option was given */
 
 	struct fleet fleet;
+	struct strmap hosts;	/* their names */
+	size_t unprofiled;	/* hosts with call sites that are not profiled … */
+	char *first_unprofiled;	/* … and one of them */
 	bool complete;
 };
 
@@ -163,20 +167,25 @@ static const struct argp argp = {
 	"  codetag merge fleet/ --group subsystem --sort outliers\n"
 	"  codetag where fleet/            # by kind of memory: which hosts are unlike the others\n"
 	"  codetag merge fleet/*.tar.xz --sqlite fleet.db && codetag report fleet.db --tree\n\n"
-	"Exit status: 0 success, 2 trouble.",
+	PROFILING_STATUS,
 	children, help, NULL
 };
 
 static void add_host(void *data, struct snapshot *snapshot)
 {
 	struct merge *merge = data;
+	struct profiled profiling;
 
 	/* A database is for other commands, which take out what they do not want. */
 	if (!merge->sqlite)
 		selection_take_out(&merge->selection, &snapshot->info, NULL);
+	profiling_count(&profiling, &snapshot->info, merge->selection.query);
+	if (profiling.off && !merge->unprofiled++)
+		merge->first_unprofiled = xstrdup(snapshot->host);
+	if (source_host_again(&merge->hosts, snapshot->host))
+		merge->complete = false;
 	fleet_add(&merge->fleet, snapshot->host, snapshot->kernel, &snapshot->info);
-	merge->complete = allocinfo_complete(&snapshot->info, snapshot->host) &&
-			  merge->complete;
+	merge->complete = source_host_complete(snapshot) && merge->complete;
 	snapshot_free(snapshot);
 }
 
@@ -324,7 +333,7 @@ static size_t count_moved(const struct fleet *fleet)
 	size_t moved = 0;
 
 	for (size_t i = 0; i < fleet->matcher.count; i++)
-		moved += fleet->matcher.site[i].moved != 0;
+		moved += fleet->matcher.site[i].moved && fleet->group[i].sum.rows;
 	return moved;
 }
 
@@ -562,6 +571,11 @@ int cmd_merge(int argc, char **argv)
 		good = write_database(&merge);
 	else
 		print(&merge);
+	if (merge.fleet.count && !merge.fleet.sum.rows)
+		selection_warn_none(&merge.selection);
+	good = profiling_complete_hosts(merge.unprofiled, merge.fleet.count, merge.first_unprofiled) && good;
+	free(merge.first_unprofiled);
+	strmap_free(&merge.hosts);
 	fleet_free(&merge.fleet);
 	selection_free(&merge.selection);
 	return good && merge.complete ? STATUS_OK : STATUS_TROUBLE;

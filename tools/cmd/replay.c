@@ -59,7 +59,7 @@ static const struct table_column columns[] = {
 #define COUNT (sizeof(columns) / sizeof(*columns))
 
 static const struct argp_child children[] = {
-	{ &selection_argp, 0, NULL, 1 },
+	{ &selection_recorded_argp, 0, NULL, 1 },
 	{ &output_argp, 0, NULL, 9 },
 	{ 0 }
 };
@@ -340,6 +340,8 @@ static bool print_list(struct recording *recording, const struct replay *replay)
 	} else {
 		output_table(&table, &output);
 	}
+	if (!series.names.count)
+		selection_warn_none(&replay->selection);
 	gauges_free(&gauges);
 	series_free(&series);
 	text_free(&list);
@@ -372,8 +374,8 @@ static bool print_text(struct recording *recording, int64_t number,
 	struct text name = { 0 };
 
 	if (i < 0 || i >= count) {
-		warning("there is no snapshot %" PRId64 ", there are %" PRId64,
-			number, count);
+		warning("there is no snapshot %" PRId64 ": they are numbered from 1 to %" PRId64
+			", or from -1 backwards", number, count);
 		return false;
 	}
 	if (!load_recorded(recording, i, &info))

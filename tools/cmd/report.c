@@ -45,6 +45,7 @@ static void check(const struct report *report, struct argp_state *state)
 	const struct machine_files *files = &report->files;
 	bool table = !report->output.json && !selection_wants_rows(selection);
 	const struct conflict conflicts[] = {
+		{ selection_wants_growth(selection), GROWTH_OF_TWO, NULL },
 		{ report->tree && order_is_activity(selection->order),
 		  "a tree shows sizes and calls: it is not sorted by allocs or frees", NULL },
 		{ report->tree && selection->activity,
@@ -225,7 +226,7 @@ int cmd_report(int argc, char **argv)
 		}
 		good = print(&report, &data) && good;
 		good = selection_rates_known(selection, &data.groups) && good;
-		good = profiling_complete(&data.snapshot.info, selection->query) && good;
+		good = selection_profiled(selection, &data.snapshot.info) && good;
 		if (snapshot_complete(&data.snapshot, selection->path) && good)
 			status = STATUS_OK;
 		tree_free(&data.tree);

@@ -14,6 +14,7 @@
 #include "model/container.h"
 #include "read/activity.h"
 #include "read/input.h"
+#include "read/profiling.h"
 
 enum {
 	KEY_ALLOCINFO = 0x100, KEY_MIN, KEY_MAX, KEY_RAW, KEY_LABEL, KEY_CSV, KEY_SQLITE, KEY_IMAGE_FILE,
@@ -25,10 +26,10 @@ enum {
 	  "Read FILE, '-' is standard input (default: " ALLOCINFO_PATH ")", 1 }
 #define OPTION_TOP \
 	{ "top", 'n', "N", 0, "Only the first N", 2 }
-#define OPTION_GROUP \
+#define OPTION_GROUP(row) \
 	{ "group", 'g', "BY", 0, \
-	  "Sum by %s (default: site; row shows each row of the input apart, a place is a " \
-	  "function of a file)", 2 }
+	  "Sum by %s (default: site; " row "a place is a function of a file)", 2 }
+#define ROW "row shows each row of the input apart, "
 
 static const struct argp_option options[] = {
 	OPTION_ALLOCINFO,
@@ -37,7 +38,7 @@ static const struct argp_option options[] = {
 	{ "sort", 's', "KEY", 0,
 	  "Sort by %s (default: size, of two snapshots growth)", 2 },
 	OPTION_TOP,
-	OPTION_GROUP,
+	OPTION_GROUP(ROW),
 	{ "min", KEY_MIN, "SIZE", 0, "Only rows that hold at least SIZE (4k, 1.5M …)", 2 },
 	{ "max", KEY_MAX, "SIZE", 0, "Only rows that hold at most SIZE", 2 },
 	{ "all", 'a', NULL, 0, "Also rows that hold nothing", 2 },
@@ -46,20 +47,20 @@ static const struct argp_option options[] = {
 }, trend_options[] = {
 	OPTION_ALLOCINFO,
 	OPTION_TOP,
-	OPTION_GROUP,
+	OPTION_GROUP(ROW),
 	{ "min", KEY_MIN, "SIZE", 0, "Only rows that grew by at least SIZE (default: 4K)", 2 },
 	{ "all", 'a', NULL, 0, "Also rows that are not suspected", 2 },
 	{ 0 }
 }, merge_options[] = {
 	OPTION_TOP,
-	OPTION_GROUP,
+	OPTION_GROUP(""),
 	{ "min", KEY_MIN, "SIZE", 0, "Only rows of which all hosts together hold at least SIZE", 2 },
 	{ "all", 'a', NULL, 0, "Also rows that hold nothing", 2 },
 	{ 0 }
 }, chart_options[] = {
 	OPTION_ALLOCINFO,
 	OPTION_TOP,
-	OPTION_GROUP,
+	OPTION_GROUP(ROW),
 	{ 0 }
 };
 
@@ -160,6 +161,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 }
 
 const struct argp selection_argp = { options, parse, NULL, NULL, NULL, help, NULL };
+/* Without --allocinfo and --image */
+const struct argp selection_recorded_argp = { options + 2, parse, NULL, NULL, NULL, help, NULL };
 const struct argp selection_trend_argp = {
 	trend_options, parse, NULL, NULL, NULL, help, NULL
 };
@@ -251,25 +254,37 @@ void selection_take_out(const struct selection *selection, struct allocinfo *inf
 		*out = left_out;
 }
 
+struct host_sums {
+	const struct selection *selection;
+	bool matched;	/* the query selects something */
+};
+
 /* Takes sites that contain others out of one host after the other. */
 static struct site sum_host(void *data, struct snapshot *snapshot)
 {
-	const struct selection *selection = data;
+	struct host_sums *sums = data;
+	const struct selection *selection = sums->selection;
 	struct allocinfo *info = &snapshot->info;
+	struct profiled profiling;
 	struct site sum = { 0 };
 
 	selection_take_out(selection, info, NULL);
+	profiling_count(&profiling, info, selection->query);
+	if (profiling.off)
+		sum.flags = SITE_DISABLED;
 	for (size_t i = 0; i < info->count; i++) {
 		const struct site *site = &info->site[i];
 
 		if (!query_match(selection->query, site))
 			continue;
+		sums->matched = true;
 		sum.bytes = add64(sum.bytes, site->bytes);
 		sum.calls = add64(sum.calls, site->calls);
-		sum.flags |= site->flags;
+		sum.flags |= site->flags & SITE_INACCURATE;
 	}
 	return sum;
 }
+
 
 static void show_step(size_t done, size_t all)
 {
@@ -298,10 +313,13 @@ static bool load(struct snapshot *snapshot, const struct selection *selection,
 		 const char *const *paths, const char *const *labels, size_t count)
 {
 	const struct source_files files = { paths, labels, count, show_step };
-
+	struct host_sums sums = { .selection = selection };
 	bool good = selection->by.by == BY_HOST ?
-		    source_hosts(snapshot, &files, sum_host, (void *)selection) :
+		    source_hosts(snapshot, &files, sum_host, &sums) :
 		    source_total(snapshot, &files);
+
+	if (good && selection->by.by == BY_HOST && !sums.matched)
+		selection_warn_none(selection);
 
 	for (size_t i = 0; i < count; i++)
 		/* FILE@N is a snapshot in FILE. */
@@ -325,6 +343,11 @@ bool selection_wants_activity(const struct selection *selection)
 bool selection_wants_rates(const struct selection *selection)
 {
 	return order_is_activity(selection->order) || columns_of_rates(&selection->columns);
+}
+
+bool selection_wants_growth(const struct selection *selection)
+{
+	return selection->order == ORDER_GROWTH || columns_of_growth(&selection->columns);
 }
 
 bool selection_rates_known(const struct selection *selection, const struct groups *groups)
@@ -352,6 +375,13 @@ static bool add_activity(struct snapshot *snapshot, const struct selection *sele
 	};
 	const char *why;
 
+	if (selection->by.by == BY_HOST)
+		return true;
+	if (selection->activity && snapshot->hosts > 1) {
+		warning("--activity is of one machine, and the call sites are of %zu", snapshot->hosts);
+		snapshot_free(snapshot);
+		return false;
+	}
 	if (selection->activity || ((wanted || selection->activity_too) && !strcmp(path, ALLOCINFO_PATH))) {
 		if (activity_read(&snapshot->info, file.path, &why) || !wanted)
 			return true;
@@ -362,7 +392,7 @@ static bool add_activity(struct snapshot *snapshot, const struct selection *sele
 	} else if (!wanted) {
 		return true;
 	} else if (activity_known(&snapshot->info)) {
-		snapshot->info.uncounted = activity_missing(&snapshot->info, true);
+		activity_find_missing(&snapshot->info, true);
 		return true;
 	} else {
 		selection_complain_activity(path);
@@ -460,6 +490,8 @@ void selection_finish(struct selection *selection, struct argp_state *state)
 	const char *text = selection->query_text.len ? selection->query_text.s : "";
 
 	check_labels(selection, state);
+	if (selection->by.by == BY_HOST && selection_wants_activity(selection))
+		argp_error(state, "allocations and frees are of call sites, not of hosts: --group host goes without them");
 	if (*text && !strpbrk(text, " \t;\n") && !query_name_part(text) &&
 	    query_keyword(text, strlen(text)))
 		argp_error(state, "'%s' begins a query and lacks a value; the file of that name "
@@ -480,11 +512,42 @@ static bool matches_any(const struct query *query, const struct allocinfo *info)
 void selection_warn_unmatched(const struct selection *selection, const struct allocinfo *info,
 			      const struct allocinfo *older)
 {
-	if (!selection->query || query_is_empty(selection->query) ||
-	    matches_any(selection->query, info) || matches_any(selection->query, older))
+	if (!matches_any(selection->query, info) && !matches_any(selection->query, older))
+		selection_warn_none(selection);
+}
+
+void selection_warn_none(const struct selection *selection)
+{
+	if (!selection->query || query_is_empty(selection->query))
 		return;
 	warning("no call site matches '%s'", selection->query_text.s);
 	hint("codetag report --all --group func lists the names; so do file, module and subsystem.");
+}
+
+size_t selection_unprofiled(const struct selection *selection, const struct allocinfo *info)
+{
+	struct profiled profiling;
+	size_t off = 0;
+
+	if (selection->by.by != BY_HOST) {
+		profiling_count(&profiling, info, selection->query);
+		return profiling.off;
+	}
+	for (size_t i = 0; i < info->count; i++)
+		off += (info->site[i].flags & SITE_DISABLED) != 0;
+	return off;
+}
+
+bool selection_profiled(const struct selection *selection, const struct allocinfo *info)
+{
+	size_t off, first = 0;
+
+	if (selection->by.by != BY_HOST)
+		return profiling_complete(info, selection->query);
+	off = selection_unprofiled(selection, info);
+	while (off && !(info->site[first].flags & SITE_DISABLED))
+		first++;
+	return !off || profiling_complete_hosts(off, info->count, info->site[first].file);
 }
 
 void selection_group(const struct selection *selection, struct snapshot *snapshot,

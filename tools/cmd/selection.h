@@ -45,6 +45,7 @@ struct selection {
 
 /* Argp children: their input is a struct selection. */
 extern const struct argp selection_argp;
+extern const struct argp selection_recorded_argp;	/* … of a recording */
 extern const struct argp selection_trend_argp;	/* the options that make sense for leaks … */
 extern const struct argp selection_merge_argp;	/* … for merge … */
 extern const struct argp selection_chart_argp;	/* … and for chart */
@@ -85,6 +86,11 @@ bool selection_load(struct allocinfo *info, const char *path);
 bool selection_wants_activity(const struct selection *selection);
 bool selection_wants_rates(const struct selection *selection);
 
+/* Whether growth was asked for, and the message that refuses it where there is one snapshot. */
+bool selection_wants_growth(const struct selection *selection);
+#define PEAKS_OF_REPORT "only 'codetag report' of a recording has peaks"
+#define GROWTH_OF_TWO "growth is between two snapshots: see 'codetag diff'"
+
 /* Whether there are two readings for the columns that were chosen; otherwise prints a message. */
 bool selection_rates_known(const struct selection *selection, const struct groups *groups);
 
@@ -101,6 +107,18 @@ void selection_take_out(const struct selection *selection, struct allocinfo *inf
  */
 void selection_warn_unmatched(const struct selection *selection, const struct allocinfo *info,
 			      const struct allocinfo *older);
+
+/* The same message, without a look: nothing was selected. */
+void selection_warn_none(const struct selection *selection);
+
+/* The selected sites that are not profiled; by host the hosts that have such. */
+size_t selection_unprofiled(const struct selection *selection, const struct allocinfo *info);
+
+/*
+ * Whether all selected sites of @info are profiled, or by host those of all hosts; otherwise
+ * prints a message. Called after the output.
+ */
+bool selection_profiled(const struct selection *selection, const struct allocinfo *info);
 
 /* Groups the selected sites, without those that contain others. */
 void selection_group(const struct selection *selection, struct snapshot *snapshot,

@@ -8,7 +8,6 @@
 #include "base/message.h"
 #include "base/number.h"
 #include "read/input.h"
-#include "read/profiling.h"
 #include "read/query.h"
 
 static size_t count_module_rows(const struct allocinfo *info,
@@ -97,7 +96,8 @@ void show_summary(const struct groups *groups, const struct allocinfo *info,
 	char total[SIZE_TEXT];
 
 	if (groups->by.by == BY_HOST) {
-		printf("%zu hosts hold %s%s in %" PRId64 " allocations\n", groups->now.rows,
+		printf("%zu %s %s%s in %" PRId64 " allocations\n", groups->now.rows,
+		       groups->now.rows == 1 ? "host holds" : "hosts hold",
 		       size_format(total, groups->now.bytes, output_human(output)),
 		       output_human(output) ? "" : " bytes", groups->now.calls);
 		if (!selection->raw)
@@ -149,7 +149,6 @@ void show_table(const struct groups *groups, size_t count,
 void show_json(struct json *json, const struct groups *groups, size_t count,
 	       const struct allocinfo *info, const struct selection *selection)
 {
-	struct profiled profiling;
 	char version[32];
 
 	snprintf(version, sizeof(version), "%u.%u", info->major, info->minor);
@@ -165,8 +164,7 @@ void show_json(struct json *json, const struct groups *groups, size_t count,
 	json_int(json, "rows", groups->now.rows);
 	json_int(json, "module_rows", count_module_rows(info, selection->query));
 	json_int(json, "not_understood", info->bad.count);
-	profiling_count(&profiling, info, selection->query);
-	json_int(json, "not_profiled", profiling.off);
+	json_int(json, "not_profiled", selection_unprofiled(selection, info));
 	json_int(json, "negative_rows", count_negative(info, selection->query));
 	json_int(json, "rounded_rows", info->rounded);
 	json_int(json, "rounding", info->rounding);

@@ -263,10 +263,11 @@ static bool find_by_trace(struct slab_holders *holders, const struct slabinfo *s
 		const struct kmem *kmem = &known->kmem;
 
 		slab_holders_by_trace(holders, slabs, kmem);
-		if (kmem->lost || kmem->overwritten || kmem->bad || kmem->cut)
-			warning("%s: events are missing in this trace, so that what it says of call "
-				"sites may be wrong", path);
-		return true;
+		if (!kmem->lost && !kmem->overwritten && !kmem->bad && !kmem->cut)
+			return true;
+		warning("%s: events are missing in this trace, so that what it says of call sites may be wrong",
+			path);
+		return false;
 	}
 	warning("cannot read %s: %s", path, why);
 	hint("Such files are made by 'codetag trace --save-db'.");
@@ -415,6 +416,14 @@ static void settle_page_size(struct options *o, struct slabs_view *view)
 	view->page_size = o->choice.page_size;
 }
 
+static void warn_no_cache(const struct options *o)
+{
+	warning("no cache is called '%s'%s", o->choice.pattern,
+		o->choice.all || o->old ? "" : ", or none that has a slab (--all)");
+	if (strchr(o->choice.pattern, '/'))
+		hint("A file is read with --slabinfo.");
+}
+
 static int show_diff(struct options *o, struct slabs_view *view)
 {
 	struct slabinfo old, now = { 0 };
@@ -432,6 +441,10 @@ static int show_diff(struct options *o, struct slabs_view *view)
 			status = over_limit(o, &changes) ? STATUS_FOUND : STATUS_OK;
 		if (!complete(&now, o->path) || incomplete)
 			status = STATUS_TROUBLE;
+		if (!slab_any_chosen(&old, &o->choice) && !slab_any_chosen(&now, &o->choice)) {
+			warn_no_cache(o);
+			status = status == STATUS_OK ? STATUS_FOUND : status;
+		}
 	}
 	slab_changes_free(&changes);
 	slabinfo_free(&old);
@@ -460,10 +473,7 @@ static int show(struct options *o, struct slabs_view *view)
 	else
 		slabs_show(&info, &holders, view);
 	if (!info.count && o->choice.pattern && !status) {
-		warning("no cache is called '%s'%s", o->choice.pattern,
-			o->choice.all ? "" : ", or none that has a slab (--all)");
-		if (strchr(o->choice.pattern, '/'))
-			hint("A file is read with --slabinfo.");
+		warn_no_cache(o);
 		status = STATUS_FOUND;
 	}
 	slab_holders_free(&holders);

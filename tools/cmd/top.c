@@ -61,6 +61,8 @@ static void check(const struct top *top, struct argp_state *state)
 #endif
 		{ top->once && top->delay > 0 && !waits_for_rates(&top->selection),
 		  "--once does not refresh: leave out --delay", NULL },
+		{ top->once && selection_wants_growth(&top->selection), GROWTH_OF_TWO, NULL },
+		{ columns_have(&top->selection.columns, COL_PEAK), PEAKS_OF_REPORT, NULL },
 		{ top->once && top->dir.given,
 		  "--debugfs is for the keys of the table: it goes without --once", NULL },
 		{ !top->once && (output->json || output->no_headings || top->selection.columns.count),

@@ -98,7 +98,7 @@ static bool add_static(struct allocinfo *info, const char *build)
 #endif
 
 bool trace_sites(struct allocinfo *info, const struct trace_files *files,
-		 enum kmem_key key, bool with_static)
+		 enum kmem_key key, bool with_static, bool *complete)
 {
 	struct kmem kmem;
 	struct kmem_resolved resolved;
@@ -114,9 +114,11 @@ bool trace_sites(struct allocinfo *info, const struct trace_files *files,
 	if (good) {
 		kmem_sum(&kmem, &files->choice.filter, &total);
 		kmem_sites(&kmem, key, info);
-		if (kmem.cut || kmem.bad || kmem.lost || kmem.overwritten)
+		if (kmem.cut || kmem.bad || kmem.lost || kmem.overwritten) {
 			warning("%s: events are missing or not understood: see 'codetag trace'",
 				input_name(files->trace));
+			*complete = false;
+		}
 		good = total.allocs || !files->choice.given;
 		if (!good)
 			warning("%s: no allocation in it is chosen", input_name(files->trace));

@@ -21,9 +21,10 @@ extern const struct argp trace_files_argp;
 
 /*
  * Fills @info with the value @key of each caller; @with_static adds the static size of each
- * file of the kernel. Returns false after a message.
+ * file of the kernel. Returns false after a message. *@complete becomes false, after a message,
+ * too, if events are missing or not understood.
  */
 bool trace_sites(struct allocinfo *info, const struct trace_files *files,
-		 enum kmem_key key, bool with_static);
+		 enum kmem_key key, bool with_static, bool *complete);
 
 #endif

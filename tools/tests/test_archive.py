@@ -72,6 +72,13 @@ def test_archive(sosreport, extension):
 
 
 @needs_feature("libarchive")
+@named("archive/numbered")
+def test_archive_numbered(sosreport):
+    """A number chooses one of several snapshots, and an archive is of one moment."""
+    refused("a number chooses a snapshot of a recording", f"report {packed(sosreport, 'tar')}@1")
+
+
+@needs_feature("libarchive")
 @named("archive/without")
 def test_archive_without(sosreport):
     (sosreport / "proc/allocinfo").unlink()

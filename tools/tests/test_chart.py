@@ -174,7 +174,7 @@ def test_full(work, suffix):
     ("chart/png/start", f"--start-branch mm {MAINLINE_ALLOCINFO}"),
     ("chart/png/query", f"{MAINLINE_ALLOCINFO} 'file drivers/*'"),
     ("chart/png/growth",
-     f"--attr growth --kind bars {V2} {V2_LATER}"),
+     f"--attr growth --kind bars {V1} {V2_LATER}"),
 )
 def test_png(work, line):
     png_is_drawn(work, line)
@@ -209,7 +209,7 @@ def png_is_drawn(work, line, *words):
 @table(
     "line",
     *((f"chart/svg/{kind}", f"--kind {kind} {MAINLINE_ALLOCINFO}") for kind in KINDS),
-    *((f"chart/svg/{kind}/negative", f"--kind {kind} {V2}") for kind in KINDS),
+    *((f"chart/svg/{kind}/negative", f"--kind {kind} {V2_LATER}") for kind in KINDS),
     ("chart/svg/flame", f"--flame={SPLIT_CONTEXTS} --skip"),
     ("chart/svg/flame-calls", f"--flame={SPLIT_CONTEXTS} --attr calls func kstrdup"),
 )
@@ -379,7 +379,7 @@ def record_gauges(work):
     for slab, dentries in (1000, 4000), (2000, 2000), (4000, 3000):
         (work / "meminfo").write_text(re.sub("(?m)^Slab: .*", f"Slab: {slab} kB", meminfo))
         (work / "slabinfo").write_text(re.sub(r"(?m)^dentry +\d+ +\d+", f"dentry {dentries} 9999", slabinfo))
-        codetag(f"record -q -c 1 -o {db} --allocinfo {V2}"
+        codetag(f"record -q -c 1 -o {db} --allocinfo {V2_LATER}"
                 f" --meminfo {work}/meminfo --slabinfo {work}/slabinfo", *append)
         append = ["--append"]
         # Each snapshot has a time of its own.

@@ -12,7 +12,7 @@ import pytest
 
 from inputs import (CODETAG_ALLOCINFO, CODETAG_DEBUGFS, CODETAG_MEMINFO, CODETAG_SLABINFO, CODETAG_TRACE,
                     CODETAG_ZONEINFO, HANDMADE_DEBUGFS, MAINLINE_SLABINFO, OLD_TRACE, SPLIT_CONTEXTS, V1, V2,
-                    V2_ACTIVITY)
+                    V2_ACTIVITY, V2_LATER)
 from outputs import json_is_documented
 from support import CODETAG, built, codetag, named, needs_feature, needs_program, refused, run, table
 
@@ -319,8 +319,8 @@ def test_completion(want, line):
                          f" --zoneinfo {CODETAG_ZONEINFO}"),
     ("docs/json/where", f"where --json {CODETAG_MEMINFO}"),
     ("docs/json/tree", f"report --json --tree {CODETAG_ALLOCINFO}"),
-    ("docs/json/diff", f"diff --json {V2} {CODETAG_ALLOCINFO}"),
-    ("docs/json/merge", f"merge --json {CODETAG_ALLOCINFO} {V2}"),
+    ("docs/json/diff", f"diff --json {V2_LATER} {CODETAG_ALLOCINFO}"),
+    ("docs/json/merge", f"merge --json {CODETAG_ALLOCINFO} {V2_LATER}"),
     ("docs/json/trace", f"trace --json {CODETAG_TRACE}"),
     ("docs/json/slabs", f"slabs --json -f {CODETAG_SLABINFO} --allocinfo {CODETAG_ALLOCINFO}"),
     ("docs/json/slabs-diff",
@@ -439,6 +439,20 @@ def test_packages():
     *((f"docs/refuses/activity-{line.split()[0]}", "unrecognized option '--activity",
        f"{line} --activity={V2_ACTIVITY}")
       for line in (f"merge {V2}", f"chart -o x.svg {V2}")),
+    *((f"docs/refuses/growth/{line.split()[0]}{line.split()[-1]}", "growth is between two snapshots", f"{line} {V2_LATER}")
+      for line in ("report -s growth", "report -o name,growth", "report -o state", "export --format csv -s growth",
+                   "top --once -s growth", "top --once -o state")),
+    *((f"docs/refuses/peak/{line}", "only 'codetag report' of a recording", f"{line} -o peak {V2_LATER}")
+      for line in ("top --once", f"diff {V1}")),
+    *((f"docs/refuses/hosts/{line}", "not of hosts", f"{line} -g host --activity {V2_ACTIVITY} {V2}")
+      for line in ("report", "export --format json", "export --format prometheus")),
+    ("docs/refuses/activity-two", "--activity is of one machine", f"report --activity {V2_ACTIVITY} {V2} {V2_LATER}"),
+    ("docs/refuses/activity-as-csv", "--activity is for call sites as", f"export --format csv --activity {V2_ACTIVITY} {V2}"),
+    ("docs/refuses/page-size-of-codetag", "--page-size is for files that count pages",
+     f"contexts --page-size 4k {SPLIT_CONTEXTS}"),
+    ("docs/refuses/raw-trace", "goes without --trace", f"export --trace {OLD_TRACE} --format folded --raw"),
+    ("docs/refuses/number", "@N chooses a snapshot", f"slabs -f {CODETAG_SLABINFO}@1"),
+    ("docs/refuses/stdin-recording", "cannot be read from standard input", "leaks -"),
     ("docs/refuses/folded-all", "--all", f"export --format folded --all {V2}"),
     *((f"docs/refuses/debugfs-{line.split()[0]}", "--debugfs", f"{line} --debugfs {HANDMADE_DEBUGFS}")
       for line in (f"top --once {V2}", f"export --format folded --contexts={SPLIT_CONTEXTS}", f"trace {OLD_TRACE}",

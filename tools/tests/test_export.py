@@ -9,11 +9,11 @@ import subprocess
 
 import pytest
 
-from inputs import (CODETAG_ALLOCINFO, MAINLINE_ALLOCINFO, OLD_TRACE, RECORDED_ALLOCINFOS, SPLIT_CONTEXTS, V2,
+from inputs import (CODETAG_ALLOCINFO, MAINLINE_ALLOCINFO, OLD_TRACE, RECORDED_ALLOCINFOS, SPLIT_CONTEXTS, V2, V2_LATER,
                     context_sizes, sites_of)
 from support import built, codetag, file_limit, helper, named, needs_feature, needs_program, refused, run, table
 
-FILES = [V2, *RECORDED_ALLOCINFOS]
+FILES = [V2_LATER, *RECORDED_ALLOCINFOS]
 
 
 def each_file(kind):
@@ -217,7 +217,7 @@ def test_refused_leaves_nothing(work):
 @named("export/in-place")
 def test_in_place(work):
     """A pipe, a device and a symbolic link stay what they are."""
-    want = codetag(f"export --format csv {V2}").raw
+    want = codetag(f"export --format csv {V2_LATER}").raw
     into_pipe(work / "pipe", want)
     into_links(work, want)
     into_device(work / "null")
@@ -225,7 +225,7 @@ def test_in_place(work):
 
 
 def export_csv(path):
-    codetag(f"export --format csv -o {path} {V2}")
+    codetag(f"export --format csv -o {path} {V2_LATER}")
 
 
 def into_pipe(pipe, want):

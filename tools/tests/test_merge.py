@@ -160,6 +160,10 @@ def test_labels(fleet):
     metrics = codetag("export -g host --format prometheus --label rack=7", *x).lines
     assert any(line.startswith('codetag_allocated_bytes{rack="7",host="x"}') for line in metrics)
     refused("goes with --group host", "report", *x)
+    twice = ("--label", "host=x", a, "--label", "host=x", b)
+    for command in "report -g host", "merge", "export -g host --format csv":
+        assert "x is in several files" in codetag(command, *twice, status=2).err
+    refused("is for one", "report -g host --label host=x", fleet)
     refused("followed by no file", "report -g host", a, "--label", "host=x")
     refused("not like host=NAME", "diff -g host --label host=", a, b)
     refused("with --group host", "export --format csv", *x)
@@ -172,7 +176,7 @@ def test_links(work):
     hosts, elsewhere = work / "links", work / "elsewhere"
     for host in hosts / "web1", elsewhere / "web2":
         host.mkdir(parents=True)
-        shutil.copy(V2, host / "allocinfo")
+        shutil.copy(V2_LATER, host / "allocinfo")
     (hosts / "loop").symlink_to(".")
     (hosts / "latest").symlink_to("web1")
     (hosts / "web1/allocinfo.old").symlink_to("allocinfo")
@@ -188,12 +192,50 @@ def test_json(fleet):
 @named("merge/kernels")
 def test_kernels():
     """Hosts with kernels in which lines moved: by their sites, not by their lines."""
-    merged = codetag(f"merge --json -a --label host=old {MAINLINE_ALLOCINFO}"
-                     f" --label host=new {NEWER_MAINLINE_ALLOCINFO} func shmem_alloc_folio").json()
+    merge = (f"merge --json -a --label host=old {MAINLINE_ALLOCINFO}"
+             f" --label host=new {NEWER_MAINLINE_ALLOCINFO}")
+    assert codetag(merge).json()["moved"] > 700
+    merged = codetag(f"{merge} func shmem_alloc_folio").json()
     assert [host["host"] for host in merged["hosts"]] == ["old", "new"]
     assert [row["hosts"] for row in merged["rows"]] == [2]
     assert merged["rows"][0]["size"] == 10092544 + 13070336
-    assert merged["moved"] > 700
+    assert merged["moved"] == 1
+
+
+@named("merge/part")
+def test_part(work):
+    """Call sites that a part of a list lacks count as 0, which is said."""
+    part = work / "part"
+    part.write_text("4096 1 mm/a.c:1 func:a\n", encoding="utf-8")
+    for command in "merge", "report -g host":
+        assert "only a part of a list" in codetag(f"{command} {part} {MAINLINE_ALLOCINFO}", status=2).err
+
+
+@needs_feature("sqlite3")
+@named("merge/hosts-of-recordings")
+def test_hosts_of_recordings(work):
+    """Two snapshots of a recording by host, as two files"""
+    db = work / "x.db"
+    for file, *append in (MAINLINE_ALLOCINFO,), (CODETAG_ALLOCINFO, "--append"):
+        codetag(f"record -q -c 1 -o {db} --allocinfo {file}", *append)
+    hosts = "diff -N -b -g host -o growth,size"
+    for query in "", "func shmem_alloc_folio":
+        want = codetag(f"{hosts} --label host=x {MAINLINE_ALLOCINFO} --label host=x {CODETAG_ALLOCINFO} {query}").out
+        assert want and codetag(f"{hosts} {db} {query}").out == want
+
+
+@named("merge/no-match")
+def test_no_match():
+    for command in "merge", "report -g host", f"diff -g host {V1}":
+        assert "no call site matches 'func nosuch'" in codetag(f"{command} {V2_LATER} func nosuch").err
+
+
+@needs_feature("sqlite3")
+@named("replay/no-match")
+def test_replay_no_match(recording):
+    for command in "replay --list", "leaks":
+        assert "no call site matches 'func nosuch'" in codetag(command, recording, "func nosuch").err
+        assert "no call site matches" not in codetag(command, recording, "file mm/*", status=(0, 1, 2)).err
 
 
 @named("merge/goes-on")
@@ -363,12 +405,13 @@ def test_recordings(work):
     machine = f"--meminfo {CODETAG_MEMINFO} --slabinfo {slabinfo}"
     codetag(f"record -q -c 1 {machine} --allocinfo {V2} -o", day)
     codetag(f"record -q -c 1 {machine} --allocinfo {V2_LATER} --append -o", day)
-    assert codetag("diff -N", day).out == codetag("diff -N", V2, V2_LATER).out
+    assert codetag("diff -N", day, status=2).out == codetag("diff -N", V2, V2_LATER, status=2).out
     assert codetag("diff -N", f"{day}@2", f"{day}@1", status=2).out == codetag("diff -N", V2_LATER, V2, status=2).out
     assert codetag("report", day).out == codetag(f"report {V2_LATER} {machine}").out
-    assert codetag("export --format csv", f"{day}@1").out == codetag("export --format csv", V2).out
+    assert codetag("export --format csv", f"{day}@2").out == codetag("export --format csv", V2_LATER).out
     assert codetag("slabs -f", day).out == codetag("slabs -f", slabinfo).out
-    refused("no snapshot 3", "report", f"{day}@3")
+    for number in 3, 0, -3:
+        refused(f"no snapshot {number}: .* from 1 to 2", "report", f"{day}@{number}")
 
 
 @needs_feature("sqlite3")

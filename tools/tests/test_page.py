@@ -8,7 +8,7 @@ from html.parser import HTMLParser
 
 import pytest
 
-from inputs import CODETAG_ALLOCINFO, SPLIT_CONTEXTS, V2, context_sizes
+from inputs import CODETAG_ALLOCINFO, SPLIT_CONTEXTS, V2_LATER, context_sizes
 from outputs import page_data
 from support import codetag, features, named, needs_feature, needs_program, run, table
 
@@ -24,7 +24,7 @@ def page(work):
     "words",
     *((f"page/report/{file}", [f"data/{file}.allocinfo"])
       for file in ("recorded-ours-6.12", "recorded-mainline-6.12", "recorded-mainline-7.3")),
-    ("page/report/negative", [V2]),
+    ("page/report/negative", [V2_LATER]),
     ("page/report/query", [CODETAG_ALLOCINFO, "not", "file", "mm/*"]),
 )
 def test_equals_report(page, words):

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from inputs import (CODETAG_ALLOCINFO, CODETAG_SLABINFO, MAINLINE_ALLOCINFO, MAINLINE_SLABINFO, RECORDED_ALLOCINFOS,
                     V1, V2, V2_LATER, sites_of)
-from support import codetag, named, refused, table
+from support import codetag, named, needs_feature, refused, table
 
 FILES = [*sorted(Path("data").glob("*-v?.allocinfo")), *RECORDED_ALLOCINFOS]
 
@@ -84,7 +84,7 @@ def test_report_json(file):
     "line",
     ("json/stats", "stats --json data/handmade.stats"),
     ("json/audit", "audit --json data/handmade-good.audit"),
-    ("json/diff", f"diff --raw --json {V2} {V1}"),
+    ("json/diff", f"diff --raw --json {V2_LATER} {V1}"),
     ("json/tree", f"report --json --tree {MAINLINE_ALLOCINFO}"),
     ("json/slabs", f"slabs --json -f {MAINLINE_SLABINFO}"),
 )
@@ -102,13 +102,83 @@ def test_diff_of_equal(file, by):
     assert not codetag(f"diff -N -g {by} {file} -", stdin="".join(lines), status=status_of(file)).out
 
 
+def says_unprofiled(line, *words):
+    """A command that shows numbers of call sites that are not profiled says so and ends with 2."""
+    assert re.search("not profiled", codetag(line, *words, V2, status=2).err)
+    codetag(line, *words, V2_LATER)
+
+
+@table(
+    "line",
+    ("unprofiled/report", "report"),
+    ("unprofiled/report-hosts", "report -g host"),
+    ("unprofiled/diff", f"diff {V2_LATER}"),
+    ("unprofiled/diff-hosts", f"diff -g host {V2_LATER}"),
+    ("unprofiled/merge", "merge"),
+    ("unprofiled/export-csv", "export --format csv"),
+    ("unprofiled/export-folded", "export --format folded"),
+    ("unprofiled/export-hosts", "export --format json -g host"),
+)
+def test_unprofiled(line):
+    says_unprofiled(line)
+
+
+@named("unprofiled/shown")
+def test_unprofiled_shown(work):
+    """Sites that are not shown, and those of modules that are gone, do not count."""
+    file = work / "file"
+    for site in "mm/slub.c:2412 func:alloc_slab_page", "x.c:1 [x] func:f unloaded:yes":
+        file.write_text(f"allocinfo - version: 2.0\n4096 1 {site} disabled:yes\n8192 1 a.c:1 func:a\n", encoding="utf-8")
+        for command in "report", "report -g host", "merge", "export --format folded", f"diff {file}", f"diff -g host {file}":
+            assert not codetag(f"{command} {file}").err
+
+
+@needs_feature("sqlite3")
+@named("unprofiled/fleet")
+def test_unprofiled_fleet(work):
+    """A database of many hosts knows on which of them a site is not profiled."""
+    fleet = work / "fleet.db"
+    codetag(f"merge {V1} {V2} {V2_LATER} --sqlite {fleet}", status=2)
+    message = "on 1 of 3 hosts: their numbers are old: handmade-v2$"
+    for command in "merge", "report -g host", "export --format prometheus -g host":
+        assert re.search(message, codetag(f"{command} {fleet}", status=2).err, re.MULTILINE)
+    assert codetag(f"report --json -g host {fleet}", status=2).json()["total"]["not_profiled"] == 1
+
+
+@needs_feature("cairo")
+@named("unprofiled/chart-branch")
+def test_unprofiled_branch(work):
+    codetag(f"chart --start-branch mm -o {work}/x.svg {V2}")
+
+
+@needs_feature("cairo")
+@named("unprofiled/chart")
+def test_unprofiled_chart(work):
+    says_unprofiled("chart --kind bars -o", work / "x.svg")
+    says_unprofiled("chart --kind bars --attr growth -o", work / "x.svg", V1)
+
+
+@needs_feature("sqlite3")
+@needs_feature("cairo")
+@named("unprofiled/chart-recorded")
+def test_unprofiled_recorded(work):
+    """An area shows all snapshots of a recording, other charts the last one."""
+    db, svg = work / "x.db", work / "x.svg"
+    for allocinfo, *append in (V2,), (V2_LATER, "--append"):
+        codetag(f"record -q -c 1 -o {db} --allocinfo {allocinfo}", *append)
+    codetag(f"chart --kind bars -o {svg} {db}")
+    refused("were not profiled in some snapshots", f"chart --kind area -o {svg} {db}")
+    assert svg.exists()
+
+
 @table("before, after, by", *(
     (f"diff-sums/{where}{by}", V2, after, by) for where, after in (("", MAINLINE_ALLOCINFO), ("later/", V2_LATER))
     for by in ("site", "row", "func", "file", "dir", "module", "subsystem")))
 def test_diff_adds_up(before, after, by):
     """Where the sums of two files differ, the growths add up to the difference."""
     want = sum(held(after)) - sum(held(before))
-    assert sum_of(codetag(f"diff --raw -a -N -b -g {by} -o growth {before} {after}")) == want
+    diff = codetag(f"diff --raw -a -N -b -g {by} -o growth {before} {after}", status=status_of(before))
+    assert sum_of(diff) == want
 
 
 @table("key, column", *(
@@ -129,6 +199,14 @@ def slabs_of(file):
     caches = {name: tuple(map(int, numbers)) for name, *numbers in rows}
     assert len(caches) == len(rows)
     return caches
+
+
+@named("slabs/diff-none")
+def test_slabs_diff_none():
+    """As without --diff: no cache has such a name."""
+    slabs = f"slabs --diff {MAINLINE_SLABINFO} -f {CODETAG_SLABINFO}"
+    assert "no cache is called 'nosuch'" in codetag(f"{slabs} nosuch", status=1).err
+    assert not codetag(f"{slabs} dentry").err
 
 
 @named("slabs/diff")

@@ -17,7 +17,7 @@ from xml.dom import minidom
 
 import pytest
 
-from inputs import CODETAG_ALLOCINFO, CODETAG_SLABINFO, LARGE_TRACE, OLD_TRACE, V1, V2
+from inputs import CODETAG_ALLOCINFO, CODETAG_SLABINFO, LARGE_TRACE, OLD_TRACE, V1, V2_LATER
 from support import SCRATCH, codetag, helper, limited, named, needs_feature, needs_program, needs_root, refused, run
 
 ENDS = (0, 1, 2)
@@ -28,7 +28,7 @@ NOBODY = 65534
 def sound(recording):
     """The path of a sound database of each kind"""
     fleet, trace = SCRATCH / "sound-fleet.db", SCRATCH / "sound-trace.db"
-    codetag("merge --sqlite", fleet, V1, V2)
+    codetag("merge --sqlite", fleet, V1, V2_LATER)
     codetag(f"trace {LARGE_TRACE} --save-db", trace)
     return {"recording": recording, "fleet": fleet, "trace": trace}
 

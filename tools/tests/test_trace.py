@@ -293,7 +293,7 @@ def test_slabs_lost(work, saved):
     assert not codetag(f"slabs -f {CODETAG_SLABINFO} --trace-db", saved).err
     lost = work / "lost.db"
     codetag(f"trace {MODERN_TRACE} --save-db", lost, status=2)
-    assert "events are missing" in codetag(f"slabs -f {CODETAG_SLABINFO} --trace-db", lost).err
+    assert "events are missing" in codetag(f"slabs -f {CODETAG_SLABINFO} --trace-db", lost, status=2).err
 
 
 @needs_feature("sqlite3")

@@ -84,6 +84,14 @@ static bool is_chosen(const struct slab_choice *choice, const char *name)
 	return !choice->pattern || glob_match(choice->pattern, name);
 }
 
+bool slab_any_chosen(const struct slabinfo *info, const struct slab_choice *choice)
+{
+	for (size_t i = 0; i < info->count; i++)
+		if (is_chosen(choice, info->cache[i].name))
+			return true;
+	return !choice->pattern;
+}
+
 void slab_rank(struct slabinfo *info, const struct slab_choice *choice)
 {
 	size_t kept = 0;

@@ -62,6 +62,9 @@ struct slab_changes {
 	size_t left_out;	/* only one list has it, and the other list is a part */
 };
 
+/* Whether the pattern of @choice, if it has one, is the name of a cache. */
+bool slab_any_chosen(const struct slabinfo *info, const struct slab_choice *choice);
+
 /*
  * Those of @choice, the largest change first. With choice->all also those that did
  * not change.

@@ -90,6 +90,13 @@ bool material_load_recording(struct material *m, struct chart_wish *wish, const 
 		wish->raw |= containers_only(&m->info[0], material_wants, wish);
 		good = load_area(m, wish, recording, area);
 	}
+	/* Of a single snapshot the caller knows. */
+	if (good && (area || wish->moments)) {
+		const struct recording_choice choice = { .keep = material_counts, .context = wish };
+		struct profiled profiling;
+
+		m->complete &= count_unprofiled(recording, &choice, &profiling) && !profiling.off;
+	}
 	recording_close(recording);
 	return good;
 }

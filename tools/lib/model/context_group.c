@@ -197,10 +197,10 @@ void context_groups_free(struct context_groups *groups)
 	groups->sum = (struct context_sum){ 0 };
 }
 
-void contexts_select(struct contexts *contexts, const struct query *query, int64_t min_age)
+size_t contexts_select(struct contexts *contexts, const struct query *query, int64_t min_age)
 {
+	size_t kept = 0, ageless = 0;
 	int64_t from, to;
-	size_t kept = 0;
 
 	for (size_t i = 0; i < contexts->splits; i++)
 		if (query_match(query, &contexts->split[i].site))
@@ -210,12 +210,15 @@ void contexts_select(struct contexts *contexts, const struct query *query, int64
 	for (size_t i = 0; i < contexts->count; i++) {
 		const struct context *context = &contexts->context[i];
 
-		if (query_match(query, &context->site) &&
-		    (!min_age || (context_age(contexts, context, &from, &to) &&
-				  from >= min_age)))
+		if (!query_match(query, &context->site))
+			continue;
+		if (min_age && !context_age(contexts, context, &from, &to))
+			ageless++;
+		else if (!min_age || from >= min_age)
 			contexts->context[kept++] = *context;
 	}
 	contexts->count = kept;
+	return ageless;
 }
 
 void contexts_select_site(struct contexts *contexts, const struct site *site)

@@ -68,10 +68,10 @@ void context_groups_free(struct context_groups *groups);
 
 /*
  * Keeps the sites that @query (may be NULL) selects and, of the contexts, those whose memory is
- * at least @min_age old.
+ * at least @min_age old. Returns the number of those that are not kept because they have no age.
  */
 struct query;
-void contexts_select(struct contexts *contexts, const struct query *query, int64_t min_age);
+size_t contexts_select(struct contexts *contexts, const struct query *query, int64_t min_age);
 
 /* Keeps only the contexts of @site. */
 void contexts_select_site(struct contexts *contexts, const struct site *site);

@@ -56,6 +56,7 @@ void fleet_add(struct fleet *fleet, const char *host, const char *kernel,
 		.name = arena_copy(&fleet->strings, host, strlen(host)),
 		.kernel = arena_copy(&fleet->strings, kernel, strlen(kernel)),
 		.value = xcalloc(fleet->groups, sizeof(*h->value)),
+		.off = xcalloc(fleet->groups, sizeof(*h->off)),
 		.groups = fleet->groups,
 	};
 	for (size_t row = 0; row < info->count; row++) {
@@ -70,6 +71,7 @@ void fleet_add(struct fleet *fleet, const char *host, const char *kernel,
 		sum_add(&h->sum, &sum);
 		sum_add(&fleet->sum, &sum);
 		sum_add(&fleet->group[number[row]].sum, &sum);
+		h->off[number[row]] |= (site->flags & SITE_DISABLED) != 0;
 		fleet->group[number[row]].flags |= site->flags;
 	}
 	free(number);
@@ -132,8 +134,10 @@ void fleet_total(const struct fleet *fleet, struct allocinfo *info)
 
 void fleet_free(struct fleet *fleet)
 {
-	for (size_t h = 0; h < fleet->count; h++)
+	for (size_t h = 0; h < fleet->count; h++) {
 		free(fleet->host[h].value);
+		free(fleet->host[h].off);
+	}
 	free(fleet->host);
 	free(fleet->group);
 	matcher_free(&fleet->matcher);

@@ -21,7 +21,8 @@ struct fleet {
 		const char *name;
 		const char *kernel;	/* "": not known */
 		struct sum sum;
-		struct fleet_value *value;	/* the number of groups known at that time */
+		struct fleet_value *value;	/* the number of groups known at that time … */
+		bool *off;			/* … and those with a site that is not profiled */
 		size_t groups;
 	} *host;
 	size_t count, room;

@@ -210,7 +210,7 @@ bool activity_parse(struct allocinfo *info, char *text, size_t len, const char *
 			if (row[i] != ACTIVITY_NO_ROW)
 				info->site[row[i]].all = rows.site[i].all;
 		free(row);
-		info->uncounted = activity_missing(info, false);
+		activity_find_missing(info, false);
 	}
 	free(rows.site);
 	return !*why;
@@ -228,7 +228,7 @@ bool activity_read(struct allocinfo *info, const char *path, const char **why)
 	good = activity_parse(info, text, len, why);
 	free(text);
 	if (good && !strcmp(path, ACTIVITY_PATH))
-		info->uncounted = activity_missing(info, true);
+		activity_find_missing(info, true);
 	return good;
 }
 
@@ -241,6 +241,12 @@ size_t activity_missing(const struct allocinfo *info, bool but_modules)
 	for (size_t i = 0; i < info->count; i++)
 		count += !info->site[i].all.known && !(but_modules && info->site[i].module);
 	return count;
+}
+
+void activity_find_missing(struct allocinfo *info, bool but_modules)
+{
+	info->uncounted = activity_missing(info, but_modules);
+	info->uncounted_of = info->count;
 }
 
 bool activity_known(const struct allocinfo *info)

@@ -34,6 +34,9 @@ bool activity_parse(struct allocinfo *info, char *text, size_t len, const char *
  */
 size_t activity_missing(const struct allocinfo *info, bool but_modules);
 
+/* Sets @uncounted of @info to that number. */
+void activity_find_missing(struct allocinfo *info, bool but_modules);
+
 /* Whether the activity of any row is known; and whether the recent one is. */
 bool activity_known(const struct allocinfo *info);
 bool activity_recent_known(const struct allocinfo *info);

@@ -464,8 +464,8 @@ static bool is_allocinfo(struct allocinfo *info, size_t len, size_t lines, const
 		return true;
 	if (len >= 15 && !memcmp(info->text, "SQLite format 3", 15)) {
 		warning("%s is not in the format of " ALLOCINFO_PATH, input_name(path));
-		hint("If it is a recording, this is its last snapshot: "
-		     "codetag replay %s --text -1", path);
+		hint(strcmp(path, "-") ? "If it is a recording, this is its last snapshot: codetag replay %s --text -1" :
+		     "Name the file: a database cannot be read from standard input.", path);
 	} else if (info->from_log) {
 		warning("%s: the kernel's list of allocations has no row", input_name(path));
 	} else if (len) {
@@ -534,7 +534,7 @@ bool allocinfo_complete(const struct allocinfo *info, const char *path)
 	}
 	if (info->uncounted) {
 		warning("%s: the allocations and frees of %zu of its %zu rows are missing", input_name(path),
-			info->uncounted, info->count);
+			info->uncounted, info->uncounted_of);
 		hint("The file of allocations and frees is cut, or of another kernel.");
 	}
 	return good && info->copies <= 1 && !info->repeated && !info->uncounted;

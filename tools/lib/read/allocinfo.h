@@ -66,7 +66,8 @@ struct allocinfo {
 
 	struct bad_lines bad;
 	size_t copies;		/* copies in the file, this is the last; 0: not counted */
-	size_t uncounted;	/* rows that its activity lacks */
+	size_t uncounted;	/* rows that its activity lacks … */
+	size_t uncounted_of;	/* … of this number */
 	size_t repeated;	/* rows of a call site that is in an earlier row, too */
 
 	bool areas;		/* it is a vmallocinfo … */
@@ -75,7 +76,7 @@ struct allocinfo {
 	bool from_log;		/* the kernel's list of the largest … */
 	bool was_off;		/* … which said that profiling was off */
 	bool all_off;		/* profiling as a whole was off when it was read */
-	bool part;		/* not all rows: it has no header, and no row that holds nothing */
+	bool part;		/* maybe not all rows: it has no header */
 	int64_t floor;		/* list of the largest: upper bound of sites it lacks, else -1 */
 	size_t rounded;		/* rows whose size was rounded … */
 	int64_t rounding;	/* … by at most so many bytes in total */

@@ -252,6 +252,9 @@ void input_complain(const char *path, int error)
 		hint("This needs root.");
 	else if (error == EISDIR)
 		hint("It has to be a file.");
+	else if (error == ENOENT && strrchr(path, '@'))
+		hint("@N chooses a snapshot of a recording, or a copy in a file with several, where a "
+		     "command reads a single one.");
 }
 
 const char *input_name(const char *path)

@@ -152,3 +152,13 @@ bool profiling_complete(const struct allocinfo *info, const struct query *query)
 		profiling_complain(&profiling, false);
 	return !profiling.off;
 }
+
+bool profiling_complete_hosts(size_t off, size_t hosts, const char *first)
+{
+	if (!off)
+		return true;
+	warning("some call sites are not profiled on %zu of %zu hosts: their numbers are old: %s%s",
+		off, hosts, first, off > 1 ? ", …" : "");
+	hint("'codetag report FILE' counts those of a host.");
+	return false;
+}

@@ -40,6 +40,12 @@ void profiling_count(struct profiled *profiling, const struct allocinfo *info,
 /* Whether all of them are profiled; otherwise tells the user. Called after the output. */
 bool profiling_complete(const struct allocinfo *info, const struct query *query);
 
+/*
+ * The same for many hosts: the call sites of @off of them are not all profiled, @first is the name
+ * of one of these. Prints nothing if @off is 0.
+ */
+bool profiling_complete_hosts(size_t off, size_t hosts, const char *first);
+
 /* Prints that message; @recorded: they were off in some snapshots of a recording. */
 void profiling_complain(const struct profiled *profiling, bool recorded);
 

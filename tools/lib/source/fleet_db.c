@@ -29,6 +29,11 @@ static const char schema[] =
 	"CREATE TABLE outlier (site INTEGER NOT NULL REFERENCES site,"
 	" host INTEGER NOT NULL REFERENCES host, PRIMARY KEY (site, host)) WITHOUT ROWID;";
 
+/* The sites that are not profiled. Older databases lack it: there the notes are those of any host. */
+static const char unprofiled_schema[] =
+	"CREATE TABLE unprofiled (host INTEGER NOT NULL REFERENCES host,"
+	" site INTEGER NOT NULL REFERENCES site, PRIMARY KEY (host, site)) WITHOUT ROWID;";
+
 struct fleet_db {
 	sqlite3 *db;
 	char *error;
@@ -136,10 +141,13 @@ struct fleet_db *fleet_db_open(const char *path)
 	if (db->error)
 		return db;
 	db->hosts = prepare(db, "SELECT id, name, kernel FROM host ORDER BY id");
-	db->values = prepare(db,
-		"SELECT file, line, module, func, coalesce(size, 0),"
-		" coalesce(calls, 0), notes, id FROM site"
-		" LEFT JOIN value ON site = id AND host = ? ORDER BY id");
+	db->values = prepare(db, database_has(db->db, unprofiled_schema) ?
+		"SELECT file, line, module, func, coalesce(size, 0), coalesce(calls, 0), CASE WHEN EXISTS"
+		" (SELECT 1 FROM unprofiled AS u WHERE u.host = ?1 AND u.site = id) THEN notes"
+		" ELSE nullif(trim(replace(notes, 'disabled:yes', '')), '') END, id FROM site"
+		" LEFT JOIN value ON site = id AND host = ?1 ORDER BY id" :
+		"SELECT file, line, module, func, coalesce(size, 0), coalesce(calls, 0), notes, id"
+		" FROM site LEFT JOIN value ON site = id AND host = ?1 ORDER BY id");
 	db->last = INT64_MIN;
 	return db;
 }
@@ -181,7 +189,7 @@ struct fleet_db *fleet_db_create(const char *path)
 	/* It gets its name when it is whole: no journal has to save it. */
 	if (!db->error &&
 	    run(db, "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; BEGIN;") &&
-	    run(db, meta_schema) && run(db, schema))
+	    run(db, meta_schema) && run(db, schema) && run(db, unprofiled_schema))
 		run(db, "INSERT INTO meta VALUES ('fleet_format', '" FORMAT "')");
 	return db;
 }
@@ -215,7 +223,8 @@ static bool write_hosts(struct fleet_db *db, const struct fleet *fleet)
 {
 	sqlite3_stmt *host = prepare(db, "INSERT INTO host VALUES (?, ?, ?, ?, ?)");
 	sqlite3_stmt *value = prepare(db, "INSERT INTO value VALUES (?, ?, ?, ?)");
-	bool good = host && value;
+	sqlite3_stmt *off = prepare(db, "INSERT INTO unprofiled VALUES (?, ?)");
+	bool good = host && value && off;
 
 	for (size_t h = 0; h < fleet->count && good; h++) {
 		const struct fleet_host *one = &fleet->host[h];
@@ -223,13 +232,17 @@ static bool write_hosts(struct fleet_db *db, const struct fleet *fleet)
 		good = insert(db, host, "ittii", (int64_t)h + 1, one->name,
 			      *one->kernel ? one->kernel : NULL, one->sum.bytes,
 			      one->sum.calls);
-		for (size_t g = 0; g < one->groups && good; g++)
+		for (size_t g = 0; g < one->groups && good; g++) {
 			if (one->value[g].bytes || one->value[g].calls)
 				good = insert(db, value, "iiii", (int64_t)h + 1, (int64_t)g + 1,
 					      one->value[g].bytes, one->value[g].calls);
+			if (good && one->off[g])
+				good = insert(db, off, "ii", (int64_t)h + 1, (int64_t)g + 1);
+		}
 	}
 	sqlite3_finalize(host);
 	sqlite3_finalize(value);
+	sqlite3_finalize(off);
 	return good;
 }
 

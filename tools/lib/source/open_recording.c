@@ -17,6 +17,10 @@ struct recording *open_recording(const char *path)
 
 	if (saved_copies_are(path))
 		return saved_copies_open(path);
+	if (!strcmp(path, "-")) {
+		warning("a recording cannot be read from standard input: name the file");
+		return NULL;
+	}
 	/* SQLite's own messages are short. */
 	if (access(path, R_OK)) {
 		int why = errno;
@@ -54,6 +58,25 @@ bool load_series(struct recording *recording, struct series *series, const size_
 		return true;
 	warning("cannot read the snapshots: %s", recording_error(recording));
 	return false;
+}
+
+bool count_unprofiled(struct recording *recording, const struct recording_choice *choice,
+		      struct profiled *profiling)
+{
+	struct allocinfo info;
+	bool good;
+
+	*profiling = (struct profiled){ 0 };
+	good = recording_unprofiled(recording, choice, &info, &profiling->chosen);
+	if (!good)
+		warning("cannot read the call sites: %s", recording_error(recording));
+	profiling->off = info.count;
+	profiling->first = info.site;
+	if (good && profiling->off)
+		profiling_complain(profiling, true);
+	profiling->first = NULL;
+	allocinfo_free(&info);
+	return good;
 }
 
 size_t recorded_since_boot(const struct recording *recording, const char *path)

@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,20 +40,45 @@ static bool is_sqlite(const char *path)
 	return input_begins(path, sqlite_magic, sizeof(sqlite_magic));
 }
 
-/*
- * "night.db@3": cuts the number off and returns it, unless a file has that name. 0: there is
- * none.
- */
+/* FILE without @N: its last snapshot or copy. */
+#define NO_NUMBER INT64_MIN
+
+/* "night.db@3": cuts the number off and returns it, unless a file has that name. */
 static int64_t cut_number(char *path)
 {
 	char *at = strrchr(path, '@');
 	const char *end = at ? at + 1 : NULL;
 	int64_t number;
 
-	if (!at || !access(path, F_OK) || !number_read(&end, &number) || *end || !number)
-		return 0;
+	if (!at || !access(path, F_OK) || !number_read(&end, &number) || *end)
+		return NO_NUMBER;
 	*at = '\0';
 	return number;
+}
+
+/*
+ * The index of @number, which counts from 1, or from -1 backwards. Returns -1 after a message if
+ * @path has no such @what ("snapshot").
+ */
+static int64_t index_of(int64_t number, int64_t count, const char *path, const char *what)
+{
+	int64_t at = number == NO_NUMBER ? count - 1 : number < 0 ? count + number : number - 1;
+
+	if (at >= 0 && at < count)
+		return at;
+	warning("%s: there is no %s %" PRId64 ": they are numbered from 1 to %" PRId64
+		", or from -1 backwards", path, what, number, count);
+	return -1;
+}
+
+/* @path is of many hosts. */
+static bool takes_no_number(const char *path, int64_t number)
+{
+	if (number == NO_NUMBER)
+		return true;
+	warning("%s@%" PRId64 ": a number chooses a snapshot of a recording, or a copy in a file with several",
+		path, number);
+	return false;
 }
 
 bool source_is_recording(const char *path)
@@ -184,6 +210,12 @@ bool source_list_add(struct source_list *list, const char *path, const char *lab
 			list->path[kept++] = list->path[i];
 	}
 	list->count = kept;
+	if (label && kept - first > 1) {
+		warning("%s has %zu files, and the label %s is for one", path, kept - first, label);
+		while (list->count > first)
+			free(list->path[--list->count]);
+		return false;
+	}
 	if (kept == first && good) {
 		warning("there is no file in %s", path);
 		good = false;
@@ -283,15 +315,12 @@ static void hand_over(const struct visit *visit, struct snapshot *snapshot, cons
 static struct recording *open_at(const char *path, int64_t number, size_t *i)
 {
 	struct recording *recording = open_recording(path);
-	int64_t count, at;
+	int64_t at;
 
 	if (!recording)
 		return NULL;
-	count = (int64_t)recording_count(recording);
-	at = number > 0 ? number - 1 : count + (number ? number : -1);
-	if (at < 0 || at >= count) {
-		warning("%s: there is no snapshot %lld, there are %lld", path,
-			(long long)number, (long long)count);
+	at = index_of(number, (int64_t)recording_count(recording), path, "snapshot");
+	if (at < 0) {
 		recording_close(recording);
 		return NULL;
 	}
@@ -344,16 +373,15 @@ bool source_since(const char *from, const char *to, struct allocinfo *info)
 	int64_t old_number = cut_number(old), new_number = cut_number(new);
 	struct recording *recording = NULL;
 	bool good = false;
-	size_t i, last;
+	size_t i;
 
 	if (source_same_recording(from, to))
 		recording = open_at(new, old_number, &i);
 	if (recording) {
-		int64_t count = (int64_t)recording_count(recording);
+		int64_t last = index_of(new_number, (int64_t)recording_count(recording), new, "snapshot");
 		struct allocinfo since;
 
-		last = (size_t)(new_number > 0 ? new_number - 1 : count + (new_number ? new_number : -1));
-		good = i < last && recording_load_since(recording, i, last, &since);
+		good = (int64_t)i < last && recording_load_since(recording, i, (size_t)last, &since);
 		if (good) {
 			allocinfo_free(info);
 			*info = since;
@@ -446,6 +474,8 @@ static bool read_database(const char *path, int64_t number, const struct visit *
 
 	if (!fleet_db_is(path))
 		return read_recording(path, number, visit);
+	if (!takes_no_number(path, number))
+		return false;
 	db = fleet_db_open(path);
 	while (!fleet_db_error(db)) {
 		struct snapshot snapshot = { 0 };
@@ -453,6 +483,12 @@ static bool read_database(const char *path, int64_t number, const struct visit *
 		if (!fleet_db_next(db, &snapshot)) {
 			snapshot_free(&snapshot);
 			break;
+		}
+		if (any && visit->label) {
+			warning("%s has several hosts, and the label %s is for one", path, visit->label);
+			snapshot_free(&snapshot);
+			fleet_db_close(db);
+			return false;
 		}
 		any = true;
 		hand_over(visit, &snapshot, path);
@@ -550,21 +586,13 @@ static bool read_copies(const char *path, int64_t number, char *text, size_t len
 {
 	struct copies copies;
 	int64_t count, first, end;
-	bool good = true;
+	bool good;
 
 	copies_find(&copies, text, len);
 	count = (int64_t)copies.count;
-	first = number > 0 ? number - 1 : count + (number ? number : -1);
-	end = first + 1;
-	if (visit->every && !number) {
-		first = 0;
-		end = count;
-	}
-	if (first < 0 || first >= count) {
-		warning("%s: there is no copy %lld, there are %lld", path, (long long)number,
-			(long long)count);
-		good = false;
-	}
+	first = visit->every ? 0 : index_of(number, count, path, "copy");
+	end = visit->every ? count : first + 1;
+	good = first >= 0;
 	for (int64_t i = first; good && i < end; i++) {
 		const struct copy *copy = &copies.copy[i];
 		struct snapshot s = { .time = copy->time ? copy->time : time };
@@ -573,7 +601,7 @@ static bool read_copies(const char *path, int64_t number, char *text, size_t len
 		if (!good)
 			break;
 		/* The user has not chosen it. */
-		if (!number && !visit->every)
+		if (number == NO_NUMBER && !visit->every)
 			s.info.copies = copies.count;
 		if (!strcmp(path, ALLOCINFO_PATH))
 			of_this_machine(&s);
@@ -653,7 +681,7 @@ static bool read_unpacked(const char *path, int64_t number, char *text, size_t l
 			good = read_plain(path, number, taken, m->len, visit);
 		}
 	} else {
-		good = archive_read(&unpacked, path, ALLOCINFO, visit_member, (void *)visit);
+		good = takes_no_number(path, number) && archive_read(&unpacked, path, ALLOCINFO, visit_member, (void *)visit);
 	}
 	unpacked_free(&unpacked);
 	return good;
@@ -716,7 +744,9 @@ bool source_read(const char *path, const char *label,
 	const struct visit v = { .label = label, .visit = visit, .data = data };
 	char *file = xstrdup(path);
 	int64_t number = cut_number(file);
-	bool good = read_path(file, number, &v);
+	struct stat st;
+	bool good = (number == NO_NUMBER || stat(file, &st) || !S_ISDIR(st.st_mode) ||
+		     takes_no_number(file, number)) && read_path(file, number, &v);
 
 	free(file);
 	return good;
@@ -727,7 +757,7 @@ bool source_read_every(const char *path, void (*visit)(void *data, struct snapsh
 {
 	const struct visit v = { .every = true, .visit = visit, .data = data };
 
-	return read_path(path, 0, &v);
+	return read_path(path, NO_NUMBER, &v);
 }
 
 struct total {
@@ -736,8 +766,7 @@ struct total {
 	bool complete;
 };
 
-/* Hosts cannot be compared by a part of a list: missing sites would count as 0. */
-static bool host_complete(const struct snapshot *s)
+bool source_host_complete(const struct snapshot *s)
 {
 	if (s->info.part)
 		warning("%s: only a part of a list, so call sites are missing and count as 0", s->host);
@@ -747,7 +776,7 @@ static bool host_complete(const struct snapshot *s)
 static void add_host(struct total *total, struct snapshot *s)
 {
 	fleet_add(&total->fleet, s->host, s->kernel, &s->info);
-	total->complete = host_complete(s) && total->complete;
+	total->complete = source_host_complete(s) && total->complete;
 }
 
 /* A single snapshot stays as it is; from the second one on they are added up. */
@@ -813,8 +842,19 @@ bool source_total(struct snapshot *snapshot, const struct source_files *files)
 	return snapshot->hosts > 0;
 }
 
+bool source_host_again(struct strmap *hosts, const char *name)
+{
+	size_t count = hosts->count;
+
+	if (strmap_add(hosts, name, strlen(name)) == count)
+		return false;
+	warning("%s is in several files: its memory counts more than once", name);
+	return true;
+}
+
 struct hosts {
 	struct snapshot *all;
+	struct strmap names;
 	struct site (*sum)(void *data, struct snapshot *snapshot);
 	void *data;
 };
@@ -825,7 +865,8 @@ static void visit_host(void *data, struct snapshot *s)
 	struct allocinfo *all = &hosts->all->info;
 	struct site site;
 
-	hosts->all->incomplete |= !host_complete(s);
+	hosts->all->incomplete |= !source_host_complete(s);
+	hosts->all->incomplete |= source_host_again(&hosts->names, s->host);
 	site = hosts->sum(hosts->data, s);
 	site.file = arena_copy(&all->strings, s->host, strlen(s->host));
 	site.func = "";
@@ -841,10 +882,11 @@ static void visit_host(void *data, struct snapshot *s)
 bool source_hosts(struct snapshot *all, const struct source_files *files,
 		  struct site (*sum)(void *data, struct snapshot *snapshot), void *data)
 {
-	struct hosts hosts = { all, sum, data };
+	struct hosts hosts = { .all = all, .sum = sum, .data = data };
 
 	*all = (struct snapshot){ 0 };
 	if (!read_all(files, visit_host, &hosts))
 		all->incomplete = true;
+	strmap_free(&hosts.names);
 	return all->hosts > 0;
 }

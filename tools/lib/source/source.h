@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/strmap.h"
 #include "model/group.h"
 #include "read/allocinfo.h"
 #include "read/machine.h"
@@ -75,6 +76,18 @@ bool source_total(struct snapshot *total, const struct source_files *files);
  */
 bool source_hosts(struct snapshot *hosts, const struct source_files *files,
 		  struct site (*sum)(void *data, struct snapshot *snapshot), void *data);
+
+/*
+ * snapshot_complete() of one of several hosts; they cannot be compared by a part of a list, as
+ * missing sites would count as 0.
+ */
+bool source_host_complete(const struct snapshot *snapshot);
+
+/*
+ * Whether a host of that name was seen before; warns that its memory counts twice. @hosts keeps
+ * the names.
+ */
+bool source_host_again(struct strmap *hosts, const char *name);
 
 /* Whether both are snapshots of one recording, or may be the same one. */
 bool source_same_recording(const char *a, const char *b);

@@ -227,9 +227,10 @@ void export_prometheus(struct export *export, FILE *out)
 		  "Memory of all call sites, the content of slab pages once", groups->now.bytes);
 	write_one(out, export, "codetag_total_allocations",
 		  "Allocations of all call sites", groups->now.calls);
-	write_one(out, export, "codetag_sites_not_profiled",
-		  "Call sites whose numbers are old, because they are not profiled",
-		  (int64_t)export->not_profiled);
+	if (groups->by.by != BY_HOST)
+		write_one(out, export, "codetag_sites_not_profiled",
+			  "Call sites whose numbers are old, because they are not profiled",
+			  (int64_t)export->not_profiled);
 	if (export->memory)
 		write_memory(out, export);
 	if (export->kernel) {
