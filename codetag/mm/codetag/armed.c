@@ -119,6 +119,7 @@ void codetag_arm(struct codetag_armed *armed)
 
 	list_add_tail(&armed->list, &armory->known);
 	hash_add_rcu(armory->sites, &armed->node, (unsigned long)armed->ct);
+	armory->used = true;
 	set_bit_of(armory, armed->ct, true);
 	mutex_unlock(&armory->mutex);
 }
@@ -166,7 +167,7 @@ void codetag_disarm_site(struct codetag_armory *armory, const struct codetag_inf
 void codetag_disarm_module(struct codetag_armory *armory, const struct module *mod)
 {
 	struct codetag_armed *armed, *next;
-	bool any = false;
+	bool used;
 
 	mutex_lock(&armory->mutex);
 	list_for_each_entry_safe(armed, next, &armory->known, list) {
@@ -175,11 +176,12 @@ void codetag_disarm_module(struct codetag_armory *armory, const struct module *m
 		codetag_disarm(armed);
 		hash_del_rcu(&armed->node);
 		list_move_tail(&armed->list, &armory->gone);
-		any = true;
 	}
+	used = armory->used;
 	mutex_unlock(&armory->mutex);
 	codetag_armory_switch(armory);
-	if (any)
+	/* Also for a site of the module that was disarmed a moment ago */
+	if (used)
 		synchronize_rcu();
 }
 

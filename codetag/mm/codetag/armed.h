@@ -47,6 +47,7 @@ struct codetag_armed {
  * @show:	prints one that is armed, as a query would arm it
  * @show_counts:	prints the counts of one, "armed" or "unloaded", and its name
  * @mutex:	protects the members below, and what codetag_armed says of it
+ * @used:	anything was ever armed
  * @nr:		sites that have @bit set
  * @known:	those of the kernel and of loaded modules
  * @gone:	those of unloaded modules
@@ -60,6 +61,7 @@ struct codetag_armory {
 	void (*show)(struct seq_file *m, struct codetag_armed *armed);
 	void (*show_counts)(struct seq_file *m, struct codetag_armed *armed, const char *state);
 	struct mutex mutex;	/* of the following */
+	bool used;
 	unsigned int nr;
 	struct list_head known;
 	struct list_head gone;

@@ -4,7 +4,8 @@
  *
  * A page that the page allocator never had is PageReserved(), and is no longer when it is freed. An
  * allocation may set this flag in pages of its own, which have an owner. So a read looks at the
- * pages of all areas, and the rows add up to the memory that the page allocator does not have.
+ * pages of all areas, and the rows add up to the memory that the page allocator does not have. Only
+ * pages that were reserved while their site was not profiled are listed wrongly: they have no owner.
  */
 #include <linux/debugfs.h>
 #include <linux/init.h>

@@ -261,9 +261,9 @@ static bool any_is_poisoned(const struct page *page, unsigned int order)
 }
 
 /*
- * Can these pages be kept at all? Memory that must stay movable cannot, and neither can that of a
- * block that is isolated, because somebody empties it: CMA's is not CMA's meanwhile. Slabs cannot:
- * SLUB may read a freed slab and discard the value, which is no bug.
+ * Can these pages be kept at all? Memory that must stay movable cannot. Nor can pages of an
+ * isolated block, which CMA or memory offlining empties: it is not marked as CMA's meanwhile. Nor
+ * can slabs: SLUB may read a freed slab and discard the value, which is no bug.
  */
 static bool can_be_kept(struct page *page, unsigned int order, const struct codetag *ct)
 {

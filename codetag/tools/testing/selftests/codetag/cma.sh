@@ -30,6 +30,7 @@ equal "shared pages held" "$((half * MB)) $((half * MB / PAGE))" "$(grown shmem)
 range=$(($(vmstat nr_free_cma) + 8 * MB / PAGE))
 part=$((12 * MB / PAGE))
 moved=$(vmstat pgmigrate_success)
+failed=$(vmstat pgmigrate_fail)
 # Pages that are moved out of the range are freed as pages of this line: no guard may keep them.
 [ ! -e $GUARDS ] || echo 'func alloc_migration_target guard' >$CONTROL
 echo "$range" >"$cma/alloc"
@@ -38,7 +39,10 @@ moved=$(($(vmstat pgmigrate_success) - moved))
 [ "$moved" -gt $((4 * MB / PAGE)) ]
 check "pages were in the way" $? "$moved of $range"
 if [ -e $GUARDS ]; then
-	equal "no guard kept them" 0 "$(awk '/func:alloc_migration_target/ { print $2 }' $GUARDS)"
+	# A move that fails frees its target, which is not in the range.
+	kept=$(awk '/func:alloc_migration_target / { print $2 }' $GUARDS)
+	[ "$kept" -le $(($(vmstat pgmigrate_fail) - failed)) ]
+	check "no guard kept them" $? "$kept"
 	echo 'guard=off' >$CONTROL
 else
 	skip "no guard kept them" "no CONFIG_CODETAG_GUARD"
