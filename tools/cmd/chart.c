@@ -339,7 +339,7 @@ static bool load_files(struct material *m, const struct options *o)
 	m->info = xcalloc(2, sizeof(*m->info));
 	m->time = xcalloc(2, sizeof(*m->time));
 	for (size_t i = 0; i < 2 && path[i]; i++) {
-		if (!selection_load(&m->info[i], path[i]))
+		if (!selection_load(&m->info[i], path[i], &m->complete))
 			return false;
 		m->count++;
 		if (!allocinfo_complete(&m->info[i], path[i]))
@@ -377,13 +377,15 @@ static bool load(struct material *m, struct options *o)
 		return material_load_objects(m, o->selection.path);
 	recording = is_recording(o->selection.path) || is_series(o);
 	if (!recording && o->wish.kind == AREA) {
-		if (source_is_recording(o->selection.path))
+		if (source_is_recording(o->selection.path)) {
 			warning("%s is one snapshot, and areas need all of a recording", o->selection.path);
-		else if (strcmp(o->selection.path, "-") && access(o->selection.path, R_OK))
+			hint("Leave out the number.");
+		} else if (strcmp(o->selection.path, "-") && access(o->selection.path, R_OK)) {
 			input_complain(o->selection.path, errno);
-		else
+		} else {
 			warning("%s is not a recording, areas need one", o->selection.path);
-		hint("Make one with 'codetag record'.");
+			hint("Make one with 'codetag record'.");
+		}
 		return false;
 	}
 	if (!recording && o->wish.attribute == GROWTH && !o->selection.newer) {

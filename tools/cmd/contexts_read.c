@@ -142,7 +142,8 @@ bool contexts_read_chosen(struct contexts *contexts, const struct contexts_choic
 	if (!contexts_read(contexts, choice))
 		return false;
 	if (choice->page_size && !contexts->of_others) {
-		warning("%s counts bytes: --page-size is for files that count pages, as of page_owner", input_name(name));
+		warning("%s counts bytes: --page-size is for files that count pages, as of page_owner",
+			input_name(name));
 	} else if (contexts->of_others && !query_is_empty(query)) {
 		warning("%s has stacks but no call sites, so a query selects nothing",
 			input_name(name));

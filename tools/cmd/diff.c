@@ -399,6 +399,16 @@ static void match_rows_of(const struct diff *diff, struct allocinfo *old, struct
 		hint("Only the order of the kernel's list tells them apart. Compare whole copies of " ALLOCINFO_PATH ".");
 }
 
+/* Whether the call sites of @path are profiled; otherwise prints a message. */
+static bool profiled(const struct selection *selection, const struct allocinfo *info, const char *path)
+{
+	if (selection_profiled(selection, info))
+		return true;
+	if (selection->newer)
+		hint("These are call sites of %s.", input_name(path));
+	return false;
+}
+
 /* Returns an exit status. */
 static int compare(struct diff *diff, struct snapshot *from, struct snapshot *to)
 {
@@ -413,6 +423,8 @@ static int compare(struct diff *diff, struct snapshot *from, struct snapshot *to
 
 	/* Hosts are summed from the sites that were selected. */
 	if (selection->by.by == BY_HOST) {
+		if (from->unmatched && to->unmatched)
+			selection_warn_none(selection);
 		groups_add_before(&groups, old, NULL);
 		groups_add(&groups, new, NULL);
 	} else {
@@ -452,7 +464,9 @@ static int compare(struct diff *diff, struct snapshot *from, struct snapshot *to
 	}
 	complete = snapshot_complete(from, selection->path);
 	complete = snapshot_complete(to, newer) && complete;
-	complete = selection_profiled(selection, new) && selection_profiled(selection, old) && complete;
+	complete = profiled(selection, new, newer) && complete;
+	if (selection->newer || source_is_recording(selection->path))
+		complete = profiled(selection, old, selection->path) && complete;
 	strmap_free(&modules.old);
 	strmap_free(&modules.new);
 	groups_free(&groups);

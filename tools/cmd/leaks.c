@@ -234,7 +234,7 @@ int cmd_leaks(int argc, char **argv)
 
 		leaks_find(&found, &watched, &leaks.selection, leaks.min_rate);
 		leaks_view(&found, &watched, &leaks.selection, &leaks.output);
-		if (!watched.chosen && !watched.named)
+		if (!watched.matched && !watched.named)
 			selection_warn_none(&leaks.selection);
 		status = found.suspects ? STATUS_FOUND :
 			 watched.off ? STATUS_TROUBLE : STATUS_OK;

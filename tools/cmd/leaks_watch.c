@@ -55,6 +55,8 @@ static void note_profiling(struct watched *watched, const struct allocinfo *info
 	profiling_count(&profiling, info, query);
 	if (!watched->count)
 		watched->chosen = profiling.chosen;
+	for (size_t i = 0; i < info->count && !watched->matched; i++)
+		watched->matched = query_match(query, &info->site[i]);
 	if (profiling.off <= watched->off)
 		return;
 	if (!watched->off)
@@ -141,6 +143,7 @@ static bool look_at_sites(struct watched *watched, struct recording *recording,
 
 	watched->off = profiling.off;
 	watched->chosen = profiling.chosen;
+	watched->matched = profiling.chosen > 0;
 	if (!good || !selection->query_text.len)
 		return good;
 	good = load_recorded(recording, recording_count(recording) - 1, &last);

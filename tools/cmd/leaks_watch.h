@@ -27,6 +27,7 @@ struct watched {
 					 * all that it chooses is judged, as KIND_KERNEL */
 	double time[TREND_MAX];
 	size_t count;			/* of moments */
+	bool matched;			/* the query selects something */
 	size_t chosen, off;		/* call sites, and how many of them were not profiled */
 };
 

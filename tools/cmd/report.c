@@ -46,6 +46,8 @@ static void check(const struct report *report, struct argp_state *state)
 	bool table = !report->output.json && !selection_wants_rows(selection);
 	const struct conflict conflicts[] = {
 		{ selection_wants_growth(selection), GROWTH_OF_TWO, NULL },
+		{ columns_have(&selection->columns, COL_PEAK) && selection->by.by == BY_HOST,
+		  "peaks are of groups of call sites: --group host goes without them", NULL },
 		{ report->tree && order_is_activity(selection->order),
 		  "a tree shows sizes and calls: it is not sorted by allocs or frees", NULL },
 		{ report->tree && selection->activity,

@@ -285,7 +285,6 @@ static struct site sum_host(void *data, struct snapshot *snapshot)
 	return sum;
 }
 
-
 static void show_step(size_t done, size_t all)
 {
 	static struct progress progress = { .what = "files" };
@@ -318,8 +317,7 @@ static bool load(struct snapshot *snapshot, const struct selection *selection,
 		    source_hosts(snapshot, &files, sum_host, &sums) :
 		    source_total(snapshot, &files);
 
-	if (good && selection->by.by == BY_HOST && !sums.matched)
-		selection_warn_none(selection);
+	snapshot->unmatched = selection->by.by == BY_HOST && !sums.matched;
 
 	for (size_t i = 0; i < count; i++)
 		/* FILE@N is a snapshot in FILE. */
@@ -432,13 +430,15 @@ bool selection_open(struct snapshot *snapshot, const struct selection *selection
 	       add_activity(snapshot, selection, path);
 }
 
-bool selection_load(struct allocinfo *info, const char *path)
+bool selection_load(struct allocinfo *info, const char *path, bool *complete)
 {
 	const struct selection sites = { 0 };
 	struct snapshot snapshot;
 
 	if (!selection_open(&snapshot, &sites, path))
 		return false;
+	if (snapshot.incomplete)
+		*complete = false;
 	*info = snapshot.info;
 	snapshot.info = (struct allocinfo){ 0 };
 	snapshot_free(&snapshot);
@@ -491,7 +491,8 @@ void selection_finish(struct selection *selection, struct argp_state *state)
 
 	check_labels(selection, state);
 	if (selection->by.by == BY_HOST && selection_wants_activity(selection))
-		argp_error(state, "allocations and frees are of call sites, not of hosts: --group host goes without them");
+		argp_error(state, "allocations and frees are of call sites, not of hosts: --group host "
+			   "goes without them");
 	if (*text && !strpbrk(text, " \t;\n") && !query_name_part(text) &&
 	    query_keyword(text, strlen(text)))
 		argp_error(state, "'%s' begins a query and lacks a value; the file of that name "
@@ -558,6 +559,8 @@ void selection_group(const struct selection *selection, struct snapshot *snapsho
 	*groups = (struct groups){ .by = selection->by };
 	/* Hosts are summed from the sites that were selected. */
 	if (selection->by.by == BY_HOST) {
+		if (snapshot->unmatched)
+			selection_warn_none(selection);
 		groups_add(groups, info, NULL);
 		return;
 	}

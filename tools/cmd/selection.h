@@ -79,8 +79,11 @@ bool selection_snapshot(struct snapshot *snapshot, const struct selection *selec
 bool selection_open(struct snapshot *snapshot, const struct selection *selection,
 		    const char *path);
 
-/* The allocinfo of @path alone, with all call sites. */
-bool selection_load(struct allocinfo *info, const char *path);
+/*
+ * The allocinfo of @path alone, with all call sites. *@complete becomes false if parts of it could
+ * not be read, which was reported.
+ */
+bool selection_load(struct allocinfo *info, const char *path, bool *complete);
 
 /* Whether allocations and frees were asked for, or those between two readings. */
 bool selection_wants_activity(const struct selection *selection);

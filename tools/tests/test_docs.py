@@ -444,6 +444,7 @@ def test_packages():
                    "top --once -s growth", "top --once -o state")),
     *((f"docs/refuses/peak/{line}", "only 'codetag report' of a recording", f"{line} -o peak {V2_LATER}")
       for line in ("top --once", f"diff {V1}")),
+    ("docs/refuses/peak-hosts", "peaks are of groups", f"report -g host -o peak {V2_LATER}"),
     *((f"docs/refuses/hosts/{line}", "not of hosts", f"{line} -g host --activity {V2_ACTIVITY} {V2}")
       for line in ("report", "export --format json", "export --format prometheus")),
     ("docs/refuses/activity-two", "--activity is of one machine", f"report --activity {V2_ACTIVITY} {V2} {V2_LATER}"),
@@ -451,7 +452,7 @@ def test_packages():
     ("docs/refuses/page-size-of-codetag", "--page-size is for files that count pages",
      f"contexts --page-size 4k {SPLIT_CONTEXTS}"),
     ("docs/refuses/raw-trace", "goes without --trace", f"export --trace {OLD_TRACE} --format folded --raw"),
-    ("docs/refuses/number", "@N chooses a snapshot", f"slabs -f {CODETAG_SLABINFO}@1"),
+    ("docs/refuses/number", "this command takes no number", f"slabs -f {CODETAG_SLABINFO}@1"),
     ("docs/refuses/stdin-recording", "cannot be read from standard input", "leaks -"),
     ("docs/refuses/folded-all", "--all", f"export --format folded --all {V2}"),
     *((f"docs/refuses/debugfs-{line.split()[0]}", "--debugfs", f"{line} --debugfs {HANDMADE_DEBUGFS}")

@@ -228,6 +228,8 @@ def test_hosts_of_recordings(work):
 def test_no_match():
     for command in "merge", "report -g host", f"diff -g host {V1}":
         assert "no call site matches 'func nosuch'" in codetag(f"{command} {V2_LATER} func nosuch").err
+    # Only one of the two has it.
+    assert not codetag(f"diff -g host {V2_LATER} {MAINLINE_ALLOCINFO} module xfs").err
 
 
 @needs_feature("sqlite3")

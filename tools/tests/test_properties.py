@@ -142,6 +142,7 @@ def test_unprofiled_fleet(work):
     message = "on 1 of 3 hosts: their numbers are old: handmade-v2$"
     for command in "merge", "report -g host", "export --format prometheus -g host":
         assert re.search(message, codetag(f"{command} {fleet}", status=2).err, re.MULTILINE)
+    refused("the label x is for one", f"report -g host --label host=x {fleet}")
     assert codetag(f"report --json -g host {fleet}", status=2).json()["total"]["not_profiled"] == 1
 
 

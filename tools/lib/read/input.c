@@ -227,6 +227,14 @@ bool input_begins(const char *path, const char *magic, size_t len)
 	return len <= sizeof(head) && input_head(path, head, len) == len && !memcmp(head, magic, len);
 }
 
+/* "night.db@-1" */
+static bool is_numbered(const char *path)
+{
+	const char *at = strrchr(path, '@');
+
+	return at && at[1] && !at[1 + strspn(at + 1, "-0123456789")];
+}
+
 void input_complain(const char *path, int error)
 {
 	static const struct {
@@ -252,9 +260,9 @@ void input_complain(const char *path, int error)
 		hint("This needs root.");
 	else if (error == EISDIR)
 		hint("It has to be a file.");
-	else if (error == ENOENT && strrchr(path, '@'))
-		hint("@N chooses a snapshot of a recording, or a copy in a file with several, where a "
-		     "command reads a single one.");
+	else if (error == ENOENT && is_numbered(path))
+		hint("There is no such file, or this command takes no number. FILE@N is snapshot N of a "
+		     "recording, or copy N in a file with several.");
 }
 
 const char *input_name(const char *path)

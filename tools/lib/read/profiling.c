@@ -157,8 +157,11 @@ bool profiling_complete_hosts(size_t off, size_t hosts, const char *first)
 {
 	if (!off)
 		return true;
-	warning("some call sites are not profiled on %zu of %zu hosts: their numbers are old: %s%s",
-		off, hosts, first, off > 1 ? ", …" : "");
-	hint("'codetag report FILE' counts those of a host.");
+	if (hosts == 1)
+		warning("some call sites of %s are not profiled: their numbers are old", first);
+	else
+		warning("some call sites are not profiled on %zu of %zu hosts: their numbers are old: %s%s",
+			off, hosts, first, off > 1 ? ", …" : "");
+	hint("The report of such a host alone, without --group host, tells how many.");
 	return false;
 }

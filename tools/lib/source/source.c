@@ -50,7 +50,7 @@ static int64_t cut_number(char *path)
 	const char *end = at ? at + 1 : NULL;
 	int64_t number;
 
-	if (!at || !access(path, F_OK) || !number_read(&end, &number) || *end)
+	if (!at || !access(path, F_OK) || !number_read(&end, &number) || *end || number == NO_NUMBER)
 		return NO_NUMBER;
 	*at = '\0';
 	return number;
@@ -469,7 +469,8 @@ static bool read_recording(const char *path, int64_t number, const struct visit 
 
 static bool read_database(const char *path, int64_t number, const struct visit *visit)
 {
-	bool good, any = false;
+	bool good, any = false, many = false;
+	struct snapshot first = { 0 };
 	struct fleet_db *db;
 
 	if (!fleet_db_is(path))
@@ -477,27 +478,34 @@ static bool read_database(const char *path, int64_t number, const struct visit *
 	if (!takes_no_number(path, number))
 		return false;
 	db = fleet_db_open(path);
-	while (!fleet_db_error(db)) {
+	while (!fleet_db_error(db) && !many) {
 		struct snapshot snapshot = { 0 };
 
 		if (!fleet_db_next(db, &snapshot)) {
 			snapshot_free(&snapshot);
 			break;
 		}
-		if (any && visit->label) {
-			warning("%s has several hosts, and the label %s is for one", path, visit->label);
-			snapshot_free(&snapshot);
-			fleet_db_close(db);
-			return false;
-		}
+		/* A label is for one host. */
+		many = any && visit->label;
 		any = true;
-		hand_over(visit, &snapshot, path);
+		if (many)
+			snapshot_free(&snapshot);
+		else if (visit->label)
+			first = snapshot;
+		else
+			hand_over(visit, &snapshot, path);
+	}
+	if (many) {
+		warning("%s has several hosts, and the label %s is for one", path, visit->label);
+		snapshot_free(&first);
+	} else if (any && visit->label) {
+		hand_over(visit, &first, path);
 	}
 	if (fleet_db_error(db))
 		warning("%s: %s", path, fleet_db_error(db));
 	else if (!any)
 		warning("%s: there is no host in it", path);
-	good = any && !fleet_db_error(db);
+	good = any && !many && !fleet_db_error(db);
 	fleet_db_close(db);
 	return good;
 }
@@ -681,7 +689,8 @@ static bool read_unpacked(const char *path, int64_t number, char *text, size_t l
 			good = read_plain(path, number, taken, m->len, visit);
 		}
 	} else {
-		good = takes_no_number(path, number) && archive_read(&unpacked, path, ALLOCINFO, visit_member, (void *)visit);
+		good = takes_no_number(path, number) &&
+		       archive_read(&unpacked, path, ALLOCINFO, visit_member, (void *)visit);
 	}
 	unpacked_free(&unpacked);
 	return good;

@@ -28,6 +28,7 @@ struct snapshot {
 	struct machine machine;
 	size_t hosts;		/* the snapshots that were added up, see source_total() */
 	bool incomplete;	/* some of them could not be read, which was reported */
+	bool unmatched;		/* by host: the query selects nothing on any of them */
 };
 
 /* The files with snapshots; directories are resolved. */
