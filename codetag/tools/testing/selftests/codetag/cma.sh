@@ -40,7 +40,7 @@ moved=$(($(vmstat pgmigrate_success) - moved))
 check "pages were in the way" $? "$moved of $range"
 if [ -e $GUARDS ]; then
 	# A move that fails frees its target, which is not in the range.
-	kept=$(awk '/func:alloc_migration_target / { print $2 }' $GUARDS)
+	kept=$(awk '/func:alloc_migration_target( |$)/ { print $2 }' $GUARDS)
 	[ "$kept" -le $(($(vmstat pgmigrate_fail) - failed)) ]
 	check "no guard kept them" $? "$kept"
 	echo 'guard=off' >$CONTROL
