@@ -2,10 +2,11 @@
 /*
  * /sys/kernel/debug/codetag/boot: the memory that lines took at boot and have kept.
  *
- * A page that the page allocator never had is PageReserved(), and is no longer when it is freed. An
- * allocation may set this flag in pages of its own, which have an owner. So a read looks at the
- * pages of all areas, and the rows add up to the memory that the page allocator does not have. Only
- * pages that were reserved while their site was not profiled are listed wrongly: they have no owner.
+ * A page that the page allocator never had is PageReserved(), and is no longer when it is freed.
+ * An allocation may set this flag in pages of its own, which have an owner. So a read looks at
+ * the pages of all areas, and the rows add up to the memory that the page allocator does not
+ * have. Pages that an allocation reserved while its site was not profiled have no owner: they
+ * are listed wrongly.
  */
 #include <linux/debugfs.h>
 #include <linux/init.h>
