@@ -465,7 +465,7 @@ static int compare(struct diff *diff, struct snapshot *from, struct snapshot *to
 	complete = snapshot_complete(from, selection->path);
 	complete = snapshot_complete(to, newer) && complete;
 	complete = profiled(selection, new, newer) && complete;
-	if (selection->newer || source_is_recording(selection->path))
+	if (selection->newer)
 		complete = profiled(selection, old, selection->path) && complete;
 	strmap_free(&modules.old);
 	strmap_free(&modules.new);

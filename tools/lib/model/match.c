@@ -325,12 +325,11 @@ void matcher_free(struct matcher *m)
 	*m = (struct matcher){ 0 };
 }
 
-size_t match_moved(struct allocinfo *old, const struct allocinfo *new)
+void match_moved(struct allocinfo *old, const struct allocinfo *new)
 {
 	uint32_t *number = xcalloc(old->count > new->count ? old->count : new->count,
 				   sizeof(*number));
 	struct matcher m = { 0 };
-	size_t moved = 0;
 
 	match_rows(&m, new, number);
 	match_rows(&m, old, number);
@@ -343,11 +342,9 @@ size_t match_moved(struct allocinfo *old, const struct allocinfo *new)
 			continue;
 		site->line_before = site->line;
 		site->line = known->line;
-		moved++;
 	}
 	matcher_free(&m);
 	free(number);
-	return moved;
 }
 
 /* ---- rows of one call site ---------------------------------------------------------------- */

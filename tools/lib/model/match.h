@@ -53,10 +53,7 @@ enum rows_from {
  */
 size_t match_same_rows(struct allocinfo *old, struct allocinfo *new, enum rows_from from);
 
-/*
- * Gives the rows of @old the lines that their sites have in @new, and returns how
- * many moved.
- */
-size_t match_moved(struct allocinfo *old, const struct allocinfo *new);
+/* Gives the rows of @old the lines that their sites have in @new; those that moved get line_before. */
+void match_moved(struct allocinfo *old, const struct allocinfo *new);
 
 #endif
