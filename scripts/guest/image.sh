@@ -37,8 +37,11 @@ until_summed_up()
 
 mount -t debugfs none /sys/kernel/debug 2>/dev/null
 cd /selftests || exit
-insmod codetag_test.ko && insmod codetag_victim.ko && insmod codetag_known.ko &&
-	insmod codetag_lost.ko || exit
+insmod codetag_test.ko && insmod codetag_victim.ko || exit
+# KFENCE starts slowly: a long boot must not use up its objects before codetag_known has one.
+kfence=/sys/module/kfence/parameters/sample_interval
+[ "$(cat $kfence 2>/dev/null || echo 0)" = 0 ] || echo 1 >$kfence || exit
+insmod codetag_known.ko && insmod codetag_lost.ko || exit
 # A number of the kernel's data that is equal to the address of lost memory is no pointer.
 number=$(dmesg | sed -n 's/.*\] number: \([0-9]*\)$/\1/p')
 [ -n "$number" ] && echo "$number" >/proc/sys/vm/user_reserve_kbytes || exit
