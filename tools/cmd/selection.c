@@ -36,7 +36,7 @@ static const struct argp_option options[] = {
 	{ "image", KEY_IMAGE_FILE, "FILE", 0,
 	  "Read FILE, an image of a machine's memory: a dump of kdump, makedumpfile or QEMU", 1 },
 	{ "sort", 's', "KEY", 0,
-	  "Sort by %s (default: size, of two snapshots growth)", 2 },
+	  "Sort by %s (growth: only of two snapshots, and then the default; else size)", 2 },
 	OPTION_TOP,
 	OPTION_GROUP(ROW),
 	{ "min", KEY_MIN, "SIZE", 0, "Only rows that hold at least SIZE (4k, 1.5M …)", 2 },
@@ -257,6 +257,7 @@ void selection_take_out(const struct selection *selection, struct allocinfo *inf
 struct host_sums {
 	const struct selection *selection;
 	bool matched;	/* the query selects something */
+	struct sum left_out;
 };
 
 /* Takes sites that contain others out of one host after the other. */
@@ -267,8 +268,12 @@ static struct site sum_host(void *data, struct snapshot *snapshot)
 	struct allocinfo *info = &snapshot->info;
 	struct profiled profiling;
 	struct site sum = { 0 };
+	struct sum left_out;
 
-	selection_take_out(selection, info, NULL);
+	selection_take_out(selection, info, &left_out);
+	sums->left_out.bytes = add64(sums->left_out.bytes, left_out.bytes);
+	sums->left_out.calls = add64(sums->left_out.calls, left_out.calls);
+	sums->left_out.rows += left_out.rows;
 	profiling_count(&profiling, info, selection->query);
 	if (profiling.off)
 		sum.flags = SITE_DISABLED;
@@ -318,6 +323,7 @@ static bool load(struct snapshot *snapshot, const struct selection *selection,
 		    source_total(snapshot, &files);
 
 	snapshot->unmatched = selection->by.by == BY_HOST && !sums.matched;
+	snapshot->left_out = sums.left_out;
 
 	for (size_t i = 0; i < count; i++)
 		/* FILE@N is a snapshot in FILE. */
@@ -561,6 +567,7 @@ void selection_group(const struct selection *selection, struct snapshot *snapsho
 	if (selection->by.by == BY_HOST) {
 		if (snapshot->unmatched)
 			selection_warn_none(selection);
+		groups->left_out = snapshot->left_out;
 		groups_add(groups, info, NULL);
 		return;
 	}

@@ -100,18 +100,18 @@ void show_summary(const struct groups *groups, const struct allocinfo *info,
 		       groups->now.rows == 1 ? "host holds" : "hosts hold",
 		       size_format(total, groups->now.bytes, output_human(output)),
 		       output_human(output) ? "" : " bytes", groups->now.calls);
-		if (!selection->raw)
-			puts("left out so that nothing counts twice: slab pages and percpu chunks (--raw)");
-		return;
+	} else {
+		printf("%zu call sites, %zu of them in modules, hold %s%s in %" PRId64 " allocations\n",
+		       groups->now.rows, count_module_rows(info, selection->query),
+		       size_format(total, groups->now.bytes, output_human(output)),
+		       output_human(output) ? "" : " bytes", groups->now.calls);
 	}
-	printf("%zu call sites, %zu of them in modules, hold %s%s in %" PRId64 " allocations\n",
-	       groups->now.rows, count_module_rows(info, selection->query),
-	       size_format(total, groups->now.bytes, output_human(output)),
-	       output_human(output) ? "" : " bytes", groups->now.calls);
 	if (groups->left_out.bytes)
 		printf("left out so that nothing counts twice: slab pages and percpu chunks of %s%s "
 		       "(--raw)\n", size_format(total, groups->left_out.bytes, output_human(output)),
 		       output_human(output) ? "" : " bytes");
+	if (groups->by.by == BY_HOST)
+		return;
 	if (inaccurate)
 		printf("inaccurate, because the kernel could not count all of their memory: %zu\n",
 		       inaccurate);
@@ -153,7 +153,15 @@ void show_json(struct json *json, const struct groups *groups, size_t count,
 
 	snprintf(version, sizeof(version), "%u.%u", info->major, info->minor);
 	json_object(json, NULL);
-	json_string(json, "source", selection->path);
+	if (selection->paths_count > 1) {
+		json_null(json, "source");
+		json_array(json, "sources");
+		for (size_t i = 0; i < selection->paths_count; i++)
+			json_string(json, NULL, selection->paths[i]);
+		json_end_array(json);
+	} else {
+		json_string(json, "source", selection->path);
+	}
 	json_string(json, "version", version);
 	json_string(json, "group", grouping_name(groups->by.by));
 	if (groups->seconds > 0)
@@ -171,15 +179,11 @@ void show_json(struct json *json, const struct groups *groups, size_t count,
 	json_end_object(json);
 	json_bool(json, "part", info->part);
 	json_bool(json, "profiling_was_off", info->was_off);
-	if (groups->by.by == BY_HOST) {
-		json_null(json, "left_out");
-	} else {
-		json_object(json, "left_out");
-		json_int(json, "size", groups->left_out.bytes);
-		json_int(json, "calls", groups->left_out.calls);
-		json_int(json, "rows", groups->left_out.rows);
-		json_end_object(json);
-	}
+	json_object(json, "left_out");
+	json_int(json, "size", groups->left_out.bytes);
+	json_int(json, "calls", groups->left_out.calls);
+	json_int(json, "rows", groups->left_out.rows);
+	json_end_object(json);
 	json_int(json, "groups", groups->count);
 	columns_json(&selection->columns, groups, count, json, "rows");
 }

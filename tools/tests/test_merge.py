@@ -163,6 +163,9 @@ def test_labels(fleet):
     twice = ("--label", "host=x", a, "--label", "host=x", b)
     for command in "report -g host", "merge", "export -g host --format csv":
         assert "x is in several files" in codetag(command, *twice, status=2).err
+    once = codetag("report --json", a, b).json()
+    assert once["sources"] == [str(a), str(b)] and once["source"] is None
+    assert "host000 is in several files" in codetag("report", a, b, a, status=2).err
     refused("is for one", "report -g host --label host=x", fleet)
     refused("followed by no file", "report -g host", a, "--label", "host=x")
     refused("not like host=NAME", "diff -g host --label host=", a, b)

@@ -37,13 +37,14 @@ def test_counted_once(file):
     """A report counts the memory in slab pages once: at its call sites."""
     others, containers = held(file)
     assert containers > 0
-    for by in "-g site", "-g dir:1", "-g subsystem", "--tree":
+    for by in "-g site", "-g dir:1", "-g subsystem", "-g host", "--tree":
         report = codetag(f"report --json {by} {file}").json()
         assert (report["total"]["size"], report["left_out"]["size"]) == (others, containers), by
     assert sum_of(codetag(f"report -N -b -g dir:1 -o size {file}")) == others
     assert sum_of(codetag(f"export --format folded {file}")) == others
     says = rf"left out so that nothing counts twice: .* {containers} bytes \(--raw\)"
     assert codetag(f"report {file}").has(says)
+    assert codetag(f"report -g host {file}").has(says)
     assert not codetag(f"report --raw {file}").has("left out.*")
     refused("--raw", f"export --raw --format csv {file}")
 

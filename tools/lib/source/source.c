@@ -772,6 +772,7 @@ bool source_read_every(const char *path, void (*visit)(void *data, struct snapsh
 struct total {
 	struct snapshot *snapshot;
 	struct fleet fleet;
+	struct strmap names;
 	bool complete;
 };
 
@@ -794,6 +795,7 @@ static void visit_total(void *data, struct snapshot *s)
 	struct total *total = data;
 	struct snapshot *sum = total->snapshot;
 
+	total->complete = !source_host_again(&total->names, s->host) && total->complete;
 	if (!sum->hosts++) {
 		*sum = *s;
 		return;
@@ -847,6 +849,7 @@ bool source_total(struct snapshot *snapshot, const struct source_files *files)
 		allocinfo_free(&first);
 	}
 	fleet_free(&total.fleet);
+	strmap_free(&total.names);
 	snapshot->incomplete |= !good || !total.complete;
 	return snapshot->hosts > 0;
 }

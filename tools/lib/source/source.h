@@ -29,6 +29,7 @@ struct snapshot {
 	size_t hosts;		/* the snapshots that were added up, see source_total() */
 	bool incomplete;	/* some of them could not be read, which was reported */
 	bool unmatched;		/* by host: the query selects nothing on any of them */
+	struct sum left_out;	/* by host: the sites of all of them that contain others */
 };
 
 /* The files with snapshots; directories are resolved. */
