@@ -17,6 +17,7 @@
 #include "memory_image/report.h"
 #include "read/alloc_traces.h"
 #include "read/input.h"
+#include "read/profiling.h"
 #include "source/sections.h"
 #include "source/source.h"
 #include "trace/kmem.h"
@@ -237,7 +238,8 @@ static const struct argp argp = {
 	"  codetag slabs -f slabtop-of-the-bug-report.txt --csv\n\n"
 	"FILE can also be an image of memory, the output of slabtop -o, or a kernel log with \"Unreclaimable slab "
 	"info\".\n\n"
-	"Exit status: 0 success, 1 no cache has such a name or one grew over the limit, 2 trouble.",
+	"Exit status: 0 success, 1 no cache has such a name or one grew over the limit, 2 trouble, or "
+	"--sites reads call sites that are not profiled.",
 	children, help, NULL
 };
 
@@ -337,6 +339,7 @@ static bool find_holders(struct slab_holders *holders, const struct slabinfo *sl
 		return find_by_trace(holders, slabs, known, o->trace_db);
 	if (!allocinfo_read(&known->info, path))
 		return false;
+	profiling_mark(&known->info, path);
 	slab_holders_by_size(holders, slabs, &known->info, o->choice.page_size);
 	return allocinfo_complete(&known->info, path);
 }
@@ -472,6 +475,9 @@ static int show(struct options *o, struct slabs_view *view)
 		slabs_prometheus(&info, o->choice.page_size);
 	else
 		slabs_show(&info, &holders, view);
+	/* A site that is off may hold objects of any cache. */
+	if (!profiling_complete(&known.info, NULL))
+		status = STATUS_TROUBLE;
 	if (!info.count && o->choice.pattern && !status) {
 		warn_no_cache(o);
 		status = STATUS_FOUND;

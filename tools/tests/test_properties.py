@@ -117,6 +117,7 @@ def says_unprofiled(line, *words):
     ("unprofiled/diff-hosts", f"diff -g host {V2_LATER}"),
     ("unprofiled/merge", "merge"),
     ("unprofiled/export-csv", "export --format csv"),
+    ("unprofiled/slabs", f"slabs --sites -f {CODETAG_SLABINFO} --allocinfo"),
     ("unprofiled/export-folded", "export --format folded"),
     ("unprofiled/export-hosts", "export --format json -g host"),
 )
