@@ -31,6 +31,8 @@
 
 /* The log has events of call sites that were traced. */
 static bool of_sites;
+/* Something was read, and some of it looks like a trace. */
+static bool any_text, any_event;
 
 /* On a terminal, twice a second at most. */
 static void show_progress(const struct kmem *kmem, int64_t read, bool end)
@@ -58,13 +60,14 @@ static bool read_lines(struct kmem *kmem, FILE *in, unsigned int frames)
 {
 	struct kmem_stack stack = { .kmem = kmem, .frames = frames };
 	size_t room = 0, lines = 0;
-	char *line = NULL;
+	char *line = NULL, *plain;
 	int64_t read = 0;
 	ssize_t len = 0;
 	int error;
 
 	while (!interrupt_caught() && (len = input_next_line(in, &line, &room)) > 0) {
 		read += len;
+		any_text = true;
 		if (line[len - 1] != '\n') {
 			/* A number that was cut looks like another number. */
 			kmem->cut = !interrupt_caught();
@@ -74,7 +77,9 @@ static bool read_lines(struct kmem *kmem, FILE *in, unsigned int frames)
 		if (len > 1 && line[len - 2] == '\r')
 			line[len - 2] = '\0';
 		of_sites |= line_record_is_event(line);
-		kmem_stack_line(&stack, line_plain(line));
+		plain = line_plain(line);
+		any_event = any_event || kmem_event_like(plain);
+		kmem_stack_line(&stack, plain);
 		if (!(++lines & 0xffff))
 			show_progress(kmem, read, false);
 	}
@@ -234,7 +239,7 @@ bool trace_read(struct kmem *kmem, const struct trace_source *source)
 	else
 		good = read_text(kmem, path, source->frames);
 	show_progress(kmem, 0, true);
-	if (good && !kmem->events && kmem->cut && !kmem->other_events && !is_binary(path)) {
+	if (good && !kmem->events && any_text && !any_event && !is_binary(path)) {
 		warning("%s is not a trace: no line of it is an event", input_name(path));
 		good = false;
 	} else if (good && !kmem->events && kmem->cut) {

@@ -430,3 +430,23 @@ void kmem_event_print(void *stream, const struct kmem_event *event)
 		fprintf(stream, " name=%.*s", (int)event->cache_len, event->cache);
 	putc('\n', stream);
 }
+
+bool kmem_event_like(const char *line)
+{
+	static const char head[] = "# tracer: ";
+
+	if (!strncmp(line, head, sizeof(head) - 1))
+		return true;
+	for (const char *colon = line; (colon = strstr(colon, ": ")); colon++) {
+		const char *name = colon + 1 + strspn(colon + 1, " "), *end = name + strcspn(name, " ");
+		const char *time = colon;
+
+		if (time - line > 2 && !strncmp(time - 2, "us", 2))
+			time -= 2;
+		while (time > line && time[-1] == ' ')
+			time--;
+		if (time > line && isdigit((unsigned char)time[-1]) && end > name + 1 && end[-1] == ':')
+			return true;
+	}
+	return false;
+}

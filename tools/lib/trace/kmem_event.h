@@ -21,6 +21,7 @@
 #ifndef CODETAG_KMEM_EVENT_H
 #define CODETAG_KMEM_EVENT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -67,5 +68,8 @@ void kmem_event_print(void *stream, const struct kmem_event *event);
 
 /* @line is NUL-terminated, without its newline. */
 void kmem_event_parse(struct kmem_event *event, const char *line);
+
+/* Whether a line can be from a trace: its head, or an event of any kind ("… 12.345: open: …"). */
+bool kmem_event_like(const char *line);
 
 #endif
