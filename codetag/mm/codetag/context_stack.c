@@ -28,12 +28,24 @@ static const char * const allocators[] = {
 	/* Where what saves stacks does not leave itself out: user-mode Linux. */
 	"save_stack_trace",
 	"stack_trace_save",
+	"___kmalloc_large_node",
+	"__alloc_contig_pages",
+	"__alloc_workqueue",
+	"__realloc_size",
+	"__vmalloc_area_node",
+	"alloc_buddy_hugetlb_folio",
+	"alloc_large_by_size",
+	"alloc_pages_bulk_array_interleave",
+	"alloc_pages_bulk_array_preferred_many",
+	"alloc_pages_bulk_interleave",
+	"alloc_pages_bulk_preferred_many",
+	"alloc_pages_mpol",
+	"alloc_pages_preferred_many",
+	"alloc_workqueue_va",
 	"mempool_alloc_pages",
 	"mempool_alloc_slab",
 	"mempool_kmalloc",
-	"__vmalloc_area_node",
 	"vm_area_alloc_pages",
-	"alloc_buddy_hugetlb_folio",
 };
 
 static bool is_allocator(const char *name, size_t len)
@@ -44,6 +56,7 @@ static bool is_allocator(const char *name, size_t len)
 	    !memcmp(name + len - strlen("_noprof"), "_noprof", strlen("_noprof")))
 		return true;
 	if (!strncmp(name, "codetag_", strlen("codetag_")) ||
+	    !strncmp(name, "__codetag_", strlen("__codetag_")) ||
 	    !strncmp(name, "pgalloc_tag_", strlen("pgalloc_tag_")) ||
 	    !strncmp(name, "pcpu_codetag_", strlen("pcpu_codetag_")))
 		return true;

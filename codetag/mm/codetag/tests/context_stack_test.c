@@ -4,10 +4,13 @@
  */
 #include <kunit/test.h>
 #include <linux/kallsyms.h>
+#include <linux/mm.h>
 #include <linux/module.h>
+#include <linux/percpu.h>
 #include <linux/preempt.h>
 #include <linux/sched.h>
 #include <linux/stacktrace.h>
+#include <linux/vmalloc.h>
 #include "../context_stack.h"
 #include "../helpers.h"
 #include "split_test.h"
@@ -335,6 +338,46 @@ static void stack_of_any_way(struct kunit *test)
 		kfree(object[i]);
 }
 
+/* Functions that these call are not in the stack, though that of the tag is inlined. */
+static void any_allocator(struct kunit *test)
+{
+	unsigned int by[] = { BIT(CODETAG_KEY_STACK), BIT(CODETAG_KEY_STACK) | BIT(CODETAG_KEY_SIZE) };
+	size_t large = 5 * PAGE_SIZE, pages = 3 * PAGE_SIZE;
+	struct found *found;
+	void *object, *exact, *area, __percpu *percpu;
+	unsigned int nr, i, n;
+	struct folio *folio;
+	struct page *page;
+
+	need_stacks(test);
+
+	OPTIMIZER_HIDE_VAR(large);
+	for (i = 0; i < ARRAY_SIZE(by); i++) {
+		split_by(test, by[i]);
+		page = own(alloc_pages_noprof(GFP_KERNEL, 0));
+		folio = own(folio_alloc_noprof(GFP_KERNEL, 1));
+		object = own(kmalloc_noprof(large, GFP_KERNEL));
+		exact = own(alloc_pages_exact_noprof(pages, GFP_KERNEL));
+		area = own(vmalloc_noprof(pages));
+		percpu = own(pcpu_alloc_noprof(8, 8, false, GFP_KERNEL));
+		found = found_of(test, &nr);
+		KUNIT_EXPECT_GE(test, nr, 6);
+		for (n = 0; n < nr; n++)
+			KUNIT_EXPECT_TRUE_MSG(test, is_in(found[n].stack[0], "any_allocator"), "%pS",
+					      (void *)found[n].stack[0]);
+		free_percpu(percpu);
+		vfree(area);
+		if (exact)
+			free_pages_exact(exact, pages);
+		kfree(object);
+		if (folio)
+			folio_put(folio);
+		if (page)
+			__free_page(page);
+		unsplit_id(own_id());
+	}
+}
+
 /* Where the tag's function is inlined there are several calls, and all get known. */
 static void several_calls(struct kunit *test)
 {
@@ -516,6 +559,7 @@ static struct kunit_case context_stack_cases[] = {
 	KUNIT_CASE(known_code),
 	KUNIT_CASE(stack_of_any_way),
 	KUNIT_CASE(walked),
+	KUNIT_CASE(any_allocator),
 	KUNIT_CASE(several_calls),
 	KUNIT_CASE(in_nmis),
 	KUNIT_CASE(depth),
