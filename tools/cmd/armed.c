@@ -121,7 +121,8 @@ static void print_json(const struct armed_kind *kind, const struct armed_sites *
 	json_end_object(&json);
 }
 
-static void print_table(const struct armed_kind *kind, const struct armed_sites *sites,
+/* @all are those of the machine. */
+static void print_table(const struct armed_kind *kind, const struct armed_sites *sites, size_t all,
 			const struct output *output)
 {
 	struct table table = { .column = kind->columns, .columns = kind->column_count };
@@ -138,7 +139,7 @@ static void print_table(const struct armed_kind *kind, const struct armed_sites 
 	if (sites->count || output->csv)
 		output_table(&table, output);
 	else if (!output->no_headings)
-		printf("there are no %s\n", kind->file);
+		printf("there are no %s%s\n", kind->file, all ? " at the chosen call sites" : "");
 }
 
 static void select_sites(struct armed_sites *sites, const struct query *query)
@@ -151,24 +152,41 @@ static void select_sites(struct armed_sites *sites, const struct query *query)
 	sites->count = kept;
 }
 
+/* A name in the query may be misspelt. */
+static int any_chosen(const struct choice *choice)
+{
+	struct control control;
+	int status = STATUS_TROUBLE;
+
+	if (control_read(&control, &choice->dir)) {
+		control_select(&control, choice->query);
+		status = sites_status(control.count, control.bad.count);
+		control_free(&control);
+	}
+	return status;
+}
+
 static int list(const struct armed_kind *kind, const struct choice *choice)
 {
 	struct armed_sites sites;
 	int status = STATUS_OK;
-	size_t len;
+	size_t len, all;
 	char *text;
 
 	if (!debugfs_read(&choice->dir, kind->file, &text, &len))
 		return STATUS_TROUBLE;
 	armed_sites_parse(&sites, kind->numbers, text, len);
+	all = sites.count;
 	select_sites(&sites, choice->query);
 	if (choice->output.json)
 		print_json(kind, &sites, &choice->output);
 	else
-		print_table(kind, &sites, &choice->output);
+		print_table(kind, &sites, all, &choice->output);
 	if (sites.bad.count) {
 		warning("%zu lines not understood", sites.bad.count);
 		status = STATUS_TROUBLE;
+	} else if (!sites.count && choice->words.len) {
+		status = any_chosen(choice);
 	}
 	armed_sites_free(&sites);
 	return status;

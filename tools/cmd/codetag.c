@@ -13,6 +13,7 @@
 #include "older.h"
 #include "base/memory.h"
 #include "base/message.h"
+#include "base/outfile.h"
 #include "base/terminal.h"
 
 static const struct command {
@@ -118,7 +119,7 @@ static void check_stdout(void)
 		if (error == EPIPE || reader_gone())
 			_exit(STATUS_TROUBLE);
 		fprintf(stderr, "%s: cannot write the output: %s\n",
-			message_name, strerror(error ? error : EIO));
+			message_name, strerror(error ? error : outfile_error(stdout)));
 		_exit(STATUS_TROUBLE);
 	}
 }

@@ -31,13 +31,13 @@ static const struct {
 	[COL_PEAK] = { "peak", "PEAK", true },
 	[COL_ALLOCS] = { "allocs", "ALLOCS", true },
 	[COL_FREES] = { "frees", "FREES", true },
-	[COL_ALLOCS_RECENT] = { "allocs_recent", "ALLOCS", true },
-	[COL_FREES_RECENT] = { "frees_recent", "FREES", true },
+	[COL_ALLOCS_RECENT] = { "allocs_recent", "RECENT ALLOCS", true },
+	[COL_FREES_RECENT] = { "frees_recent", "RECENT FREES", true },
 	[COL_ALLOCS_RATE] = { "allocs_rate", "ALLOCS/S", true },
 	[COL_FREES_RATE] = { "frees_rate", "FREES/S", true },
 	[COL_BEFORE] = { "before", "BEFORE", true },
 	[COL_GROWTH] = { "growth", "GROWTH", true },
-	[COL_CALLS_BEFORE] = { "calls_before", "BEFORE", true },
+	[COL_CALLS_BEFORE] = { "calls_before", "CALLS BEFORE", true },
 	[COL_CALLS_GROWTH] = { "calls_growth", "CALLS", true },
 	[COL_STATE] = { "state", "STATE", false },
 	[COL_LINE_BEFORE] = { "line_before", "WAS", true },
@@ -87,6 +87,11 @@ bool columns_have(const struct columns *columns, enum column column)
 bool columns_of_activity(const struct columns *columns)
 {
 	return any_between(columns, COL_ALLOCS, COL_FREES_RATE);
+}
+
+bool columns_since_boot(const struct columns *columns)
+{
+	return any_between(columns, COL_ALLOCS, COL_FREES);
 }
 
 bool columns_of_rates(const struct columns *columns)

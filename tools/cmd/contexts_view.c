@@ -99,23 +99,36 @@ static struct unsplit unsplit_of(const struct contexts *contexts)
 	return sum;
 }
 
+static bool is_traced(const struct split_site *split)
+{
+	const char *word = split->settings ? strstr(split->settings, "trace") : NULL;
+
+	return word && (word == split->settings || word[-1] == ' ') && (!word[5] || word[5] == ' ');
+}
+
 void contexts_summary(const struct contexts *contexts, const struct context_sum *sum,
 		      const struct output *output)
 {
 	struct unsplit rest = unsplit_of(contexts);
 	bool human = output_human(output);
 	char a[SIZE_TEXT], b[SIZE_TEXT];
-	size_t split = 0;
+	size_t split = 0, traced = 0, were;
 
 	if (output->no_headings || !contexts->splits)
 		return;
-	for (size_t i = 0; i < contexts->splits; i++)
-		split += strcmp(contexts->split[i].keys, "none") != 0;
+	for (size_t i = 0; i < contexts->splits; i++) {
+		if (strcmp(contexts->split[i].keys, "none"))
+			split++;
+		else
+			traced += is_traced(&contexts->split[i]);
+	}
+	were = contexts->splits - split - traced;
 	plural("call site", split);
 	fputs(split == 1 ? " is split" : " are split", stdout);
-	if (split < contexts->splits)
-		printf(", %zu w%s", contexts->splits - split,
-		       contexts->splits - split == 1 ? "as" : "ere");
+	if (traced)
+		printf(", %zu %s traced", traced, traced == 1 ? "is" : "are");
+	if (were)
+		printf(", %zu %s split or traced", were, were == 1 ? "was" : "were");
 	fputs(": ", stdout);
 	plural("context", sum->contexts);
 	printf(" %s %s%s in ", sum->contexts == 1 ? "holds" : "hold",

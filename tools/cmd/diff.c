@@ -29,6 +29,7 @@ struct diff {
 	bool parts;	/* one of the lists is not complete … */
 	size_t unknown;	/* … so that the growth of these is unknown */
 	int64_t rounding;	/* the growth can be wrong by so many bytes */
+	struct sum left_before;	/* what is in no sum of the older snapshot */
 };
 
 enum { KEY_LIVE = 0x200, KEY_FAIL_OVER };
@@ -199,6 +200,12 @@ static void print_json(const struct diff *diff, const struct groups *groups,
 			 sub64(groups->now.calls, groups->before.calls));
 	}
 	json_end_object(&json);
+	json_object(&json, "left_out");
+	json_int(&json, "size", groups->left_out.bytes);
+	json_int(&json, "calls", groups->left_out.calls);
+	json_int(&json, "before", diff->left_before.bytes);
+	json_int(&json, "calls_before", diff->left_before.calls);
+	json_end_object(&json);
 	json_bool(&json, "parts", diff->parts);
 	json_int(&json, "not_known", diff->unknown);
 	json_int(&json, "moved", diff->moved);
@@ -256,6 +263,10 @@ static void print_table(const struct diff *diff, const struct groups *groups,
 	if (!count)
 		printf("; no change in any %s", grouping_name(groups->by.by));
 	putchar('\n');
+	if (diff->left_before.bytes || groups->left_out.bytes)
+		printf("left out so that nothing counts twice: slab pages and percpu chunks, %s -> %s%s (--raw)\n",
+		       size_format(before, diff->left_before.bytes, human),
+		       size_format(now, groups->left_out.bytes, human), human ? "" : " bytes");
 	show_activity_time(groups, &diff->selection);
 	if (diff->moved)
 		printf("rows whose call site has another line now: %zu\n", diff->moved);
@@ -425,6 +436,8 @@ static int compare(struct diff *diff, struct snapshot *from, struct snapshot *to
 	if (selection->by.by == BY_HOST) {
 		if (from->unmatched && to->unmatched)
 			selection_warn_none(selection);
+		diff->left_before = from->left_out;
+		groups.left_out = to->left_out;
 		groups_add_before(&groups, old, NULL);
 		groups_add(&groups, new, NULL);
 	} else {
@@ -433,8 +446,8 @@ static int compare(struct diff *diff, struct snapshot *from, struct snapshot *to
 		for (size_t i = 0; i < old->count; i++)
 			diff->moved += old->site[i].line_before &&
 				       query_match(selection->query, &old->site[i]);
-		selection_take_out(selection, old, NULL);
-		selection_take_out(selection, new, NULL);
+		selection_take_out(selection, old, &diff->left_before);
+		selection_take_out(selection, new, &groups.left_out);
 		find_piece(old, new, selection->path);
 		find_piece(new, old, newer);
 		bound(diff, old, new);

@@ -277,6 +277,7 @@ static bool write_file(struct options *o, const struct snapshot *snapshot,
 		.label = o->label,
 		.labels = o->labels,
 		.memory = o->has_memory ? &o->memory : NULL,
+		.raw = o->selection.raw,
 		.time_ns = mul64(snapshot->time, 1000000),
 	};
 	const struct columns all = { .count = 0 };

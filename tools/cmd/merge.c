@@ -11,6 +11,7 @@
 #include "command.h"
 #include "progress.h"
 #include "selection.h"
+#include "show.h"
 #include "model/spread.h"
 #include "words.h"
 #include "base/message.h"
@@ -43,6 +44,8 @@ struct merge {
 	struct strmap hosts;	/* their names */
 	size_t unprofiled;	/* hosts with call sites that are not profiled … */
 	char *first_unprofiled;	/* … and one of them */
+	struct sum left_out;
+	size_t negative;	/* rows with a negative size */
 	bool complete;
 };
 
@@ -174,11 +177,16 @@ static const struct argp argp = {
 static void add_host(void *data, struct snapshot *snapshot)
 {
 	struct merge *merge = data;
+	struct allocinfo *info = &snapshot->info;
 	struct profiled profiling;
+	struct sum left_out = { 0 };
 
 	/* A database is for other commands, which take out what they do not want. */
 	if (!merge->sqlite)
-		selection_take_out(&merge->selection, &snapshot->info, NULL);
+		selection_take_out(&merge->selection, info, &left_out);
+	sum_add(&merge->left_out, &left_out);
+	for (size_t i = 0; i < info->count; i++)
+		merge->negative += info->site[i].bytes < 0 && query_match(merge->selection.query, &info->site[i]);
 	profiling_count(&profiling, &snapshot->info, merge->selection.query);
 	if (profiling.off && !merge->unprofiled++)
 		merge->first_unprofiled = xstrdup(snapshot->host);
@@ -352,6 +360,11 @@ static void print_summary(const struct merge *merge)
 		printf("%s%s on %zu", i ? ", " : "; kernels: ",
 		       *kernels.entry[i].key ? kernels.entry[i].key : "not known", hosts[i]);
 	putchar('\n');
+	show_left_out(&merge->left_out, &merge->output);
+	if (merge->sqlite)
+		puts("Slab pages and percpu chunks are in this sum, and so is their content. Commands that read the "
+		     "database count it once.");
+	show_negative(merge->negative);
 	if (count_moved(fleet))
 		printf("call sites that have another line on some of them: %zu\n",
 		       count_moved(fleet));
@@ -486,6 +499,12 @@ static void print_json(const struct merge *merge, const struct line *lines, size
 	json_object(&json, "total");
 	json_int(&json, "size", fleet->sum.bytes);
 	json_int(&json, "calls", fleet->sum.calls);
+	json_int(&json, "negative_rows", merge->negative);
+	json_end_object(&json);
+	json_object(&json, "left_out");
+	json_int(&json, "size", merge->left_out.bytes);
+	json_int(&json, "calls", merge->left_out.calls);
+	json_int(&json, "rows", merge->left_out.rows);
 	json_end_object(&json);
 	json_array(&json, "hosts");
 	for (size_t h = 0; h < fleet->count; h++) {

@@ -382,8 +382,8 @@ static bool run(struct record *record)
 		complete &= taken == TAKEN;
 	} while (number != record->count && interval_wait(&interval));
 	if (!record->quiet)
-		printf("%s: %" PRId64 " snapshots%s\n", record->output, number - missing,
-		       record->append ? " added" : "");
+		printf("%s: %" PRId64 " snapshot%s%s\n", record->output, number - missing,
+		       number - missing == 1 ? "" : "s", record->append ? " added" : "");
 	return complete;
 }
 

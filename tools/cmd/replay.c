@@ -13,6 +13,7 @@
 #include "selection.h"
 #include "base/message.h"
 #include "base/number.h"
+#include "model/container.h"
 #include "write/json.h"
 #include "write/table.h"
 
@@ -262,6 +263,12 @@ static bool is_wanted(void *query, const struct site *site)
 	return query_match(query, site);
 }
 
+/* … and its memory is not in another row, too */
+static bool is_wanted_once(void *query, const struct site *site)
+{
+	return is_wanted(query, site) && !site_contains(site);
+}
+
 static void snapshot_json(struct json *json, const struct recording *recording, size_t i,
 			  const struct sum *sum, const struct gauges *gauges)
 {
@@ -296,8 +303,8 @@ static bool print_list(struct recording *recording, const struct replay *replay)
 	struct gauges gauges = { 0 };
 	struct text list = { 0 };
 	struct json json = { .out = stdout };
-	const struct recording_choice choice = {
-		.keep = is_wanted, .context = replay->selection.query, .together = true,
+	struct recording_choice choice = {
+		.keep = is_wanted_once, .context = replay->selection.query, .together = true,
 	};
 	struct series series = { .columns = recording_count(recording) };
 	size_t *at = xcalloc(series.columns, sizeof(*at));
@@ -307,6 +314,13 @@ static bool print_list(struct recording *recording, const struct replay *replay)
 		at[i] = i;
 	good = load_gauges(recording, replay, &gauges) &&
 	       load_series(recording, &series, at, &choice);
+	/* The query selects slab pages or percpu chunks alone, or nothing. */
+	if (good && !series.names.count) {
+		series_free(&series);
+		series = (struct series){ .columns = recording_count(recording) };
+		choice.keep = is_wanted;
+		good = load_series(recording, &series, at, &choice);
+	}
 	free(at);
 	if (!good) {
 		gauges_free(&gauges);

@@ -258,6 +258,7 @@ struct host_sums {
 	const struct selection *selection;
 	bool matched;	/* the query selects something */
 	struct sum left_out;
+	size_t negative;
 };
 
 /* Takes sites that contain others out of one host after the other. */
@@ -271,9 +272,7 @@ static struct site sum_host(void *data, struct snapshot *snapshot)
 	struct sum left_out;
 
 	selection_take_out(selection, info, &left_out);
-	sums->left_out.bytes = add64(sums->left_out.bytes, left_out.bytes);
-	sums->left_out.calls = add64(sums->left_out.calls, left_out.calls);
-	sums->left_out.rows += left_out.rows;
+	sum_add(&sums->left_out, &left_out);
 	profiling_count(&profiling, info, selection->query);
 	if (profiling.off)
 		sum.flags = SITE_DISABLED;
@@ -283,6 +282,7 @@ static struct site sum_host(void *data, struct snapshot *snapshot)
 		if (!query_match(selection->query, site))
 			continue;
 		sums->matched = true;
+		sums->negative += site->bytes < 0;
 		sum.bytes = add64(sum.bytes, site->bytes);
 		sum.calls = add64(sum.calls, site->calls);
 		sum.flags |= site->flags & SITE_INACCURATE;
@@ -324,6 +324,8 @@ static bool load(struct snapshot *snapshot, const struct selection *selection,
 
 	snapshot->unmatched = selection->by.by == BY_HOST && !sums.matched;
 	snapshot->left_out = sums.left_out;
+	if (sums.negative)
+		snapshot->info.negative = sums.negative;
 
 	for (size_t i = 0; i < count; i++)
 		/* FILE@N is a snapshot in FILE. */

@@ -33,6 +33,8 @@ static size_t count_negative(const struct allocinfo *info, const struct query *q
 {
 	size_t count = 0;
 
+	if (info->negative)
+		return info->negative;
 	for (size_t i = 0; i < info->count; i++)
 		count += info->site[i].bytes < 0 && query_match(query, &info->site[i]);
 	return count;
@@ -41,12 +43,9 @@ static size_t count_negative(const struct allocinfo *info, const struct query *q
 /* Prints the limits of the numbers. */
 static void show_limits(const struct allocinfo *info, const struct query *query, bool human)
 {
-	size_t negative = count_negative(info, query);
 	char size[SIZE_TEXT];
 
-	if (negative)
-		printf("call sites with a negative size, an accounting error of that kernel: %zu\n",
-		       negative);
+	show_negative(count_negative(info, query));
 	if (info->areas) {
 		puts("vmalloc areas by caller, from a vmallocinfo: other memory is not in it");
 		if (info->other_areas)
@@ -76,14 +75,33 @@ void warn_limits(const struct allocinfo *info, const char *path)
 			input_name(path), info->rounded, size_format(size, info->rounding, false));
 }
 
+void show_left_out(const struct sum *left_out, const struct output *output)
+{
+	bool human = output_human(output);
+	char size[SIZE_TEXT];
+
+	if (left_out->bytes)
+		printf("left out so that nothing counts twice: slab pages and percpu chunks of %s%s (--raw)\n",
+		       size_format(size, left_out->bytes, human), human ? "" : " bytes");
+}
+
+void show_negative(size_t rows)
+{
+	if (rows)
+		printf("call sites with a negative size, an accounting error of that kernel: %zu\n", rows);
+}
+
 void show_activity_time(const struct groups *groups, const struct selection *selection)
 {
+	const struct columns *columns = &selection->columns;
+
 	if (!selection_wants_activity(selection))
 		return;
-	if (groups->seconds > 0)
+	if (groups->seconds > 0 && (columns_of_rates(columns) || !columns_since_boot(columns)))
 		printf("allocations and frees of %.1f s\n", groups->seconds);
-	else
-		puts("allocations and frees since boot, or since the module was loaded, modulo 2^32");
+	if (groups->seconds <= 0 || columns_since_boot(columns))
+		printf("%sallocations and frees since boot, or since the module was loaded, modulo 2^32\n",
+		       columns_of_rates(columns) ? "ALLOCS and FREES: " : "");
 	if (groups->recent.restarts)
 		printf("counted from 0 again, because the module was loaded again or the machine booted: %zu\n",
 		       groups->recent.restarts);
@@ -106,12 +124,11 @@ void show_summary(const struct groups *groups, const struct allocinfo *info,
 		       size_format(total, groups->now.bytes, output_human(output)),
 		       output_human(output) ? "" : " bytes", groups->now.calls);
 	}
-	if (groups->left_out.bytes)
-		printf("left out so that nothing counts twice: slab pages and percpu chunks of %s%s "
-		       "(--raw)\n", size_format(total, groups->left_out.bytes, output_human(output)),
-		       output_human(output) ? "" : " bytes");
-	if (groups->by.by == BY_HOST)
+	show_left_out(&groups->left_out, output);
+	if (groups->by.by == BY_HOST) {
+		show_negative(info->negative);
 		return;
+	}
 	if (inaccurate)
 		printf("inaccurate, because the kernel could not count all of their memory: %zu\n",
 		       inaccurate);

@@ -14,6 +14,10 @@ void show_summary(const struct groups *groups, const struct allocinfo *info,
 /* Warns if the numbers of @path are not all, or not exact. */
 void warn_limits(const struct allocinfo *info, const char *path);
 
+/* Print what is in no sum, and how many rows make a sum too small, if there is any. */
+void show_left_out(const struct sum *left_out, const struct output *output);
+void show_negative(size_t rows);
+
 /* If allocations and frees were asked for: their time. */
 void show_activity_time(const struct groups *groups, const struct selection *selection);
 

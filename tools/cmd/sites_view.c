@@ -25,6 +25,18 @@ bool control_read(struct control *control, const struct debugfs_dir *dir)
 	return true;
 }
 
+size_t sites_off(const struct control *control, const struct debugfs_dir *dir)
+{
+	size_t off = 0;
+	bool enabled;
+
+	if (debugfs_read_enabled(dir, &enabled) && !enabled)
+		return control->count;
+	for (size_t i = 0; i < control->count; i++)
+		off += !control->site[i].profiled;
+	return off;
+}
+
 static const struct table_column columns[] = {
 	{ "PROFILED", false, "profiled", false }, { "ID", true, "id", false },
 	SITE_COLUMNS, { "KEYS", false, "keys", true },

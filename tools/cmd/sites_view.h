@@ -11,6 +11,9 @@
 /* Returns false after a message. */
 bool control_read(struct control *control, const struct debugfs_dir *dir);
 
+/* How many of them are not profiled: all, while profiling as a whole is off. */
+size_t sites_off(const struct control *control, const struct debugfs_dir *dir);
+
 /* Prints a table with ids, and with keys, faults and guards if there are any, or with the columns of -o. */
 void sites_table(const struct control *control, const struct output *output);
 

@@ -25,7 +25,10 @@
 #include "base/memory.h"
 #include "base/message.h"
 #include "base/number.h"
+#include "base/outfile.h"
+#include "read/allocinfo.h"
 #include "read/control.h"
+#include "read/profiling.h"
 #include "read/query.h"
 
 #define KMSG_PATH "/dev/kmsg"
@@ -895,6 +898,39 @@ static int report(struct sweep *sweep, bool good)
 	return sweep_news(&sweep->results) ? STATUS_FOUND : STATUS_OK;
 }
 
+/* What a call site holds that is not profiled is not known. */
+static bool can_see_leaks(const struct sweep *sweep)
+{
+	struct allocinfo info;
+	bool good;
+
+	if (!sweep->repeat)
+		return true;
+	if (!allocinfo_read(&info, ALLOCINFO_PATH))
+		return false;
+	profiling_mark(&info, ALLOCINFO_PATH);
+	good = profiling_complete(&info, NULL);
+	allocinfo_free(&info);
+	if (!good)
+		hint("With --leaks 0 the sweep looks for no leaks.");
+	return good;
+}
+
+/* Better now than after hours. */
+static bool can_write_junit(const struct sweep *sweep)
+{
+	struct outfile file;
+
+	if (!sweep->junit)
+		return true;
+	if (!outfile_open(&file, sweep->junit)) {
+		warning("cannot write %s: %s", sweep->junit, strerror(errno));
+		return false;
+	}
+	outfile_abandon(&file);
+	return true;
+}
+
 static int sweep_run(struct sweep *sweep)
 {
 	struct text head = { 0 };
@@ -917,10 +953,15 @@ static int sweep_run(struct sweep *sweep)
 			unlink(sweep->journal);
 		return STATUS_TROUBLE;
 	}
+	if (!can_see_leaks(sweep) || !can_write_junit(sweep))
+		return STATUS_TROUBLE;
 	active = sweep;
 	atexit(disarm_at_exit);
-	if (!scan(sweep) || !measure_noise(sweep))
+	if (!scan(sweep) || !measure_noise(sweep)) {
+		if (interrupt_caught())
+			warning("interrupted before the first allocation failed");
 		return STATUS_TROUBLE;
+	}
 	good = try_all(sweep);
 	disarm_at_exit();
 	return report(sweep, good);

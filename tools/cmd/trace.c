@@ -11,6 +11,7 @@
 #include "command.h"
 #include "output.h"
 #include "change.h"
+#include "sites_view.h"
 #include "trace_choice.h"
 #include "trace_lines.h"
 #include "trace_read.h"
@@ -36,6 +37,7 @@ struct trace {
 	const char *save_db, *db_file;
 	struct trace_choice choice;
 	struct kmem kmem, groups;
+	struct profiled profiled;	/* the chosen call sites */
 	struct arena strings;	/* names and files of callers */
 	struct output output;
 	struct kmem_order order;
@@ -128,6 +130,11 @@ static bool has_file(const struct trace *trace)
 	return trace->build && trace->by.by == BY_ROW && !trace->by_size;
 }
 
+static bool of_waste(const struct trace *trace)
+{
+	return trace->view.slab_account || kmem_key_of_waste(trace->order.key);
+}
+
 static void check(const struct trace *trace, struct argp_state *state)
 {
 	const struct trace_source *source = &trace->source;
@@ -148,6 +155,8 @@ static void check(const struct trace *trace, struct argp_state *state)
 					  trace->choice.given),
 		  "--record with a query tells call sites apart, and knows nothing of callers and "
 		  "caches", NULL },
+		{ records && of_lines && of_waste(trace),
+		  "events of call sites do not tell how much was requested, so waste is not known", NULL },
 		{ trace->db_file && (source->path || trace->save_db),
 		  "--db-file goes with no log and no --save-db", NULL },
 		{ records && trace->db_file, "--record reads no file", NULL },
@@ -332,7 +341,20 @@ static int switch_lines(const struct trace *trace)
 		.choice = { .dir = trace->dir, .query = trace->query }, .every = trace->every,
 	};
 
-	return change_run(&change, trace->on ? "trace" : "trace=off");
+	int status = change_run(&change, trace->on ? "trace" : "trace=off");
+	struct profiled profiled = { 0 };
+	struct control control;
+
+	if (status != STATUS_OK || !trace->on || !control_read(&control, &trace->dir))
+		return status;
+	control_select(&control, trace->query);
+	profiled.chosen = control.count;
+	profiled.off = sites_off(&control, &trace->dir);
+	control_free(&control);
+	if (!profiled.off)
+		return status;
+	trace_lines_off(&profiled);
+	return STATUS_TROUBLE;
 }
 
 static int record_lines(struct trace *trace)
@@ -341,13 +363,15 @@ static int record_lines(struct trace *trace)
 		.dir = trace->dir, .query = trace->query, .seconds = trace->source.seconds,
 		.buffer = trace->source.buffer,
 	};
-	int status = trace_lines_record(&lines, &trace->kmem);
+	int status = trace_lines_record(&lines, &trace->kmem, &trace->profiled);
 
-	if (status == STATUS_OK && !trace->kmem.events) {
-		warning("none of the chosen call sites allocated, or freed what it had allocated");
-		status = STATUS_FOUND;
-	}
-	return status;
+	if (status != STATUS_OK || trace->kmem.events)
+		return status;
+	warning("none of the chosen call sites allocated, or freed what it had allocated");
+	if (!trace->profiled.off)
+		return STATUS_FOUND;
+	trace_lines_off(&trace->profiled);
+	return STATUS_TROUBLE;
 }
 
 static int read_accounts(struct trace *trace)
@@ -360,7 +384,7 @@ static int read_accounts(struct trace *trace)
 	if (!trace->db_file)
 		return trace_read(&trace->kmem, &trace->source) ? STATUS_OK : STATUS_TROUBLE;
 	trace->source.path = trace->db_file;
-	return trace_load(&trace->kmem, trace->db_file) ? STATUS_OK : STATUS_TROUBLE;
+	return trace_load(&trace->kmem, trace->db_file, of_waste(trace)) ? STATUS_OK : STATUS_TROUBLE;
 }
 
 static bool resolve(struct trace *trace)
@@ -461,6 +485,10 @@ static int judge(const struct trace *trace)
 	}
 	if (trace->callers && !write_callers(trace))
 		status = STATUS_TROUBLE;
+	if (trace->profiled.off) {
+		trace_lines_off(&trace->profiled);
+		status = STATUS_TROUBLE;
+	}
 	if (trace->kmem.cut) {
 		trace_say_cut(source);
 		status = STATUS_TROUBLE;

@@ -73,8 +73,19 @@ static int apply(const struct trace_lines *lines, const struct control *control,
 	return error;
 }
 
-/* Keeps the call sites that can be traced and are not; false after a message if there are none. */
-static bool choose(const struct trace_lines *lines, struct control *control, struct names *names)
+void trace_lines_off(const struct profiled *profiled)
+{
+	warning("%zu of %zu chosen call sites are not profiled: these have no events",
+		profiled->off, profiled->chosen);
+	hint("'codetag status' lists them, 'codetag enable QUERY' turns them on, if vm.mem_profiling is 1.");
+}
+
+/*
+ * Keeps the call sites that can be traced and are not; false after a message if there are none,
+ * or none is profiled.
+ */
+static bool choose(const struct trace_lines *lines, struct control *control, struct names *names,
+		   struct profiled *profiled)
 {
 	size_t kept = 0, without_id = 0;
 
@@ -87,6 +98,12 @@ static bool choose(const struct trace_lines *lines, struct control *control, str
 		without_id += !control->site[i].id;
 	if (without_id)
 		warning("%zu call sites have no id and cannot be traced", without_id);
+	profiled->chosen = control->count;
+	profiled->off = sites_off(control, &lines->dir);
+	if (profiled->off == profiled->chosen) {
+		trace_lines_off(profiled);
+		return false;
+	}
 	names_init(names, control);
 	for (size_t i = 0; i < control->count; i++)
 		if (control->site[i].id && !control->site[i].traced)
@@ -129,15 +146,17 @@ static int record(const struct trace_lines *lines, struct control *control, stru
 	return why ? STATUS_TROUBLE : STATUS_OK;
 }
 
-int trace_lines_record(const struct trace_lines *lines, struct kmem *kmem)
+int trace_lines_record(const struct trace_lines *lines, struct kmem *kmem, struct profiled *profiled)
 {
 	struct names *names = xcalloc(1, sizeof(*names));
 	struct control control;
 	int status = STATUS_TROUBLE;
 
 	if (control_read(&control, &lines->dir)) {
-		status = choose(lines, &control, names) ? record(lines, &control, names, kmem) :
-							  STATUS_FOUND;
+		if (choose(lines, &control, names, profiled))
+			status = record(lines, &control, names, kmem);
+		else if (!profiled->off)
+			status = STATUS_FOUND;
 		control_free(&control);
 	}
 	names_free(names);

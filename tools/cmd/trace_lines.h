@@ -4,6 +4,7 @@
 #define CODETAG_TRACE_LINES_H
 
 #include "debugfs.h"
+#include "read/profiling.h"
 #include "read/query.h"
 #include "trace/kmem.h"
 
@@ -16,8 +17,12 @@ struct trace_lines {
 
 /*
  * Records the events of the call sites for a time. Those that were not traced before are not
- * afterwards. Returns an exit status; if that is STATUS_OK, the accounts are in @kmem.
+ * afterwards. Returns an exit status; if that is STATUS_OK, the accounts are in @kmem, and
+ * @profiled tells of how many.
  */
-int trace_lines_record(const struct trace_lines *lines, struct kmem *kmem);
+int trace_lines_record(const struct trace_lines *lines, struct kmem *kmem, struct profiled *profiled);
+
+/* Says that call sites are not profiled, so that the kernel does not trace them. */
+void trace_lines_off(const struct profiled *profiled);
 
 #endif

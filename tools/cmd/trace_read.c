@@ -261,10 +261,15 @@ bool trace_read(struct kmem *kmem, const struct trace_source *source)
 }
 
 #ifdef HAVE_SQLITE
-bool trace_load(struct kmem *kmem, const char *path)
+bool trace_load(struct kmem *kmem, const char *path, bool waste)
 {
 	char *why = kmem_load(kmem, path);
 
+	if (!why && waste && kmem->unasked) {
+		warning("%s: the events of call sites do not tell how much was requested, so waste is not known",
+			path);
+		return false;
+	}
 	if (why) {
 		warning("cannot read %s: %s", path, why);
 		hint("Such files are made by 'codetag trace --save-db'.");
@@ -273,9 +278,9 @@ bool trace_load(struct kmem *kmem, const char *path)
 	return !why;
 }
 #else
-bool trace_load(struct kmem *kmem, const char *path)
+bool trace_load(struct kmem *kmem, const char *path, bool waste)
 {
-	(void)kmem;
+	(void)kmem, (void)waste;
 	warning("%s is a database, and this build cannot read it (sqlite3)", path);
 	return false;
 }

@@ -19,8 +19,8 @@ struct trace_source {
 /* Returns false after a message. */
 bool trace_read(struct kmem *kmem, const struct trace_source *source);
 
-/* Reads a file of --save-db; false after a message. */
-bool trace_load(struct kmem *kmem, const char *path);
+/* Reads a file of --save-db, which must have what @waste needs if that is set; false after a message. */
+bool trace_load(struct kmem *kmem, const char *path, bool waste);
 
 /* Calls kmem_resolve(); false after a message. */
 bool trace_resolve(struct kmem *kmem, const char *build, struct arena *strings,

@@ -64,7 +64,7 @@ static const struct argp_child children[] = {
 
 const struct argp trace_files_argp = { options, parse, NULL, NULL, children, NULL, NULL };
 
-static bool read_trace(struct kmem *kmem, const struct trace_files *files)
+static bool read_trace(struct kmem *kmem, const struct trace_files *files, bool waste)
 {
 	const struct trace_choice *choice = &files->choice;
 	const struct trace_source source = { .path = files->trace, .frames = choice->frames };
@@ -72,7 +72,7 @@ static bool read_trace(struct kmem *kmem, const struct trace_files *files)
 	if (!source_is_recording(files->trace))
 		return trace_read(kmem, &source);
 	if (!choice->frames && !choice->pages)
-		return trace_load(kmem, files->trace);
+		return trace_load(kmem, files->trace, waste);
 	warning("%s: stacks and pages are read from a log", files->trace);
 	return false;
 }
@@ -107,7 +107,7 @@ bool trace_sites(struct allocinfo *info, const struct trace_files *files,
 
 	*info = (struct allocinfo){ 0 };
 	trace_choice_start(&files->choice, &kmem);
-	good = read_trace(&kmem, files) &&
+	good = read_trace(&kmem, files, kmem_key_of_waste(key)) &&
 	       (!files->build ||
 		trace_resolve(&kmem, files->build, &info->strings, &resolved)) &&
 	       (!with_static || add_static(info, files->build));

@@ -54,34 +54,45 @@ static void print_totals(const struct trace_view *view)
 	const struct {
 		const char *trace_name, *slab_name;
 		int64_t value, slab_value;
-		bool is_size;
+		bool is_size, of_asked;
 	} lines[] = {
 		{ "current bytes allocated", "total bytes allocated",
-		  total->current_alloc, total->total_alloc, true },
+		  total->current_alloc, total->total_alloc, true, false },
 		{ "current bytes requested", "total bytes requested",
-		  total->current_req, total->total_req, true },
+		  total->current_req, total->total_req, true, true },
 		{ "current wasted bytes", "slack bytes allocated",
-		  kmem_waste(total), kmem_total_waste(total), true },
-		{ "total bytes allocated", NULL, total->total_alloc, 0, true },
-		{ "total bytes requested", NULL, total->total_req, 0, true },
-		{ "total wasted bytes", NULL, kmem_total_waste(total), 0, true },
-		{ "number of allocs", "number of allocs", total->allocs, total->allocs, false },
-		{ "number of frees", "number of frees", total->frees, total->frees, false },
+		  kmem_waste(total), kmem_total_waste(total), true, true },
+		{ "total bytes allocated", NULL, total->total_alloc, 0, true, false },
+		{ "total bytes requested", NULL, total->total_req, 0, true, true },
+		{ "total wasted bytes", NULL, kmem_total_waste(total), 0, true, true },
+		{ "number of allocs", "number of allocs", total->allocs, total->allocs, false, false },
+		{ "number of frees", "number of frees", total->frees, total->frees, false, false },
 		{ "number of callers", "number of callers", callers,
-		  callers + (int64_t)view->callers.only_free, false },
-		{ "callers that only free", NULL, (int64_t)view->callers.only_free, 0, false },
+		  callers + (int64_t)view->callers.only_free, false, false },
+		{ "callers that only free", NULL, (int64_t)view->callers.only_free, 0, false, false },
 	};
 	bool human = output_human(view->output);
 	char text[SIZE_TEXT];
 
 	for (size_t i = 0; i < sizeof(lines) / sizeof(*lines); i++)
-		if (!view->slab_account || lines[i].slab_name)
+		if ((!view->slab_account || lines[i].slab_name) && !(lines[i].of_asked && view->kmem->unasked))
 			printf("%s: %s\n",
 			       view->slab_account ? lines[i].slab_name : lines[i].trace_name,
 			       size_format(text, view->slab_account ? lines[i].slab_value :
 								       lines[i].value,
 					   human && lines[i].is_size));
-	printf("fragmentation: %s\n", percent_format(text, kmem_fragmentation(total)));
+	if (view->kmem->unasked)
+		puts("the events of call sites do not tell how much was requested, so waste is not known");
+	else
+		printf("fragmentation: %s\n", percent_format(text, kmem_fragmentation(total)));
+}
+
+/* A size that needs the requested ones */
+static void asked_cell(struct table *table, const struct trace_view *view, int64_t size)
+{
+	char text[SIZE_TEXT];
+
+	table_cell(table, view->kmem->unasked ? "-" : size_format(text, size, output_human(view->output)));
 }
 
 static void print_callers(const struct trace_view *view)
@@ -101,20 +112,20 @@ static void print_callers(const struct trace_view *view)
 		const struct kmem_caller *c = ranked[i];
 
 		table_cell(&table, size_format(text, c->total_alloc, human));
-		table_cell(&table, size_format(text, kmem_waste(c), human));
-		table_cell(&table, size_format(text, kmem_total_waste(c), human));
-		table_cell(&table, size_format(text, c->total_req, human));
+		asked_cell(&table, view, kmem_waste(c));
+		asked_cell(&table, view, kmem_total_waste(c));
+		asked_cell(&table, view, c->total_req);
 		table_cell(&table, size_format(text, c->current_alloc, human));
 		snprintf(text, sizeof(text), "%" PRId64 "/%" PRId64, c->allocs,
 			 view->slab_account ? c->frees : c->freed);
 		table_cell(&table, text);
-		table_cell(&table, percent_format(text, kmem_fragmentation(c)));
+		table_cell(&table, view->kmem->unasked ? "-" : percent_format(text, kmem_fragmentation(c)));
 		table_cell(&table, size_format(text, c->allocs, false));
 		table_cell(&table, size_format(text, c->freed, false));
 		table_cell(&table, size_format(text, c->frees, false));
 		table_cell(&table, size_format(text, c->remote_freed, false));
-		table_cell(&table, size_format(text, c->current_req, human));
-		table_cell(&table, size_format(text, kmem_mean_requested(c), human));
+		asked_cell(&table, view, c->current_req);
+		asked_cell(&table, view, kmem_mean_requested(c));
 		table_cell(&table, size_format(text, kmem_mean(c), human));
 		table_cell(&table, c->name);
 		if (view->files)
@@ -158,21 +169,38 @@ static void print_findings(const struct kmem *kmem)
 		       kmem->overwritten);
 }
 
+/* … and that is null if these are not known */
+static void asked_json(struct json *json, const struct kmem *kmem, const char *key, int64_t size)
+{
+	if (kmem->unasked)
+		json_null(json, key);
+	else
+		json_int(json, key, size);
+}
+
+static void fragmentation_json(struct json *json, const struct kmem *kmem, const struct kmem_caller *c)
+{
+	if (kmem->unasked)
+		json_null(json, "fragmentation");
+	else
+		json_real(json, "fragmentation", kmem_fragmentation(c));
+}
+
 static void total_json(const struct trace_view *view, struct json *json)
 {
 	const struct kmem_caller *total = &view->total;
 
 	json_object(json, "total");
 	json_int(json, "total_dynamic", total->total_alloc);
-	json_int(json, "total_requested", total->total_req);
+	asked_json(json, view->kmem, "total_requested", total->total_req);
 	json_int(json, "current_dynamic", total->current_alloc);
-	json_int(json, "current_requested", total->current_req);
+	asked_json(json, view->kmem, "current_requested", total->current_req);
 	json_int(json, "alloc_count", total->allocs);
 	json_int(json, "free_count", total->frees);
-	json_real(json, "fragmentation", kmem_fragmentation(total));
-	json_int(json, "waste", kmem_waste(total));
-	json_int(json, "total_waste", kmem_total_waste(total));
-	json_int(json, "mean_requested", kmem_mean_requested(total));
+	fragmentation_json(json, view->kmem, total);
+	asked_json(json, view->kmem, "waste", kmem_waste(total));
+	asked_json(json, view->kmem, "total_waste", kmem_total_waste(total));
+	asked_json(json, view->kmem, "mean_requested", kmem_mean_requested(total));
 	json_int(json, "mean", kmem_mean(total));
 	json_int(json, "callers", view->callers.allocate);
 	json_int(json, "callers_that_only_free", view->callers.only_free);
@@ -199,7 +227,8 @@ static void findings_json(const struct kmem *kmem, struct json *json)
 	json_end_object(json);
 }
 
-static void caller_json(const struct kmem_caller *c, bool files, struct json *json)
+static void caller_json(const struct kmem *kmem, const struct kmem_caller *c, bool files,
+			struct json *json)
 {
 	json_object(json, NULL);
 	json_string(json, "caller", c->name);
@@ -208,13 +237,13 @@ static void caller_json(const struct kmem_caller *c, bool files, struct json *js
 	else if (files)
 		json_null(json, "file");
 	json_int(json, "total_dynamic", c->total_alloc);
-	json_int(json, "total_requested", c->total_req);
-	json_int(json, "waste", kmem_waste(c));
-	json_int(json, "total_waste", kmem_total_waste(c));
-	json_real(json, "fragmentation", kmem_fragmentation(c));
+	asked_json(json, kmem, "total_requested", c->total_req);
+	asked_json(json, kmem, "waste", kmem_waste(c));
+	asked_json(json, kmem, "total_waste", kmem_total_waste(c));
+	fragmentation_json(json, kmem, c);
 	json_int(json, "current_dynamic", c->current_alloc);
-	json_int(json, "current_requested", c->current_req);
-	json_int(json, "mean_requested", kmem_mean_requested(c));
+	asked_json(json, kmem, "current_requested", c->current_req);
+	asked_json(json, kmem, "mean_requested", kmem_mean_requested(c));
 	json_int(json, "mean", kmem_mean(c));
 	json_int(json, "alloc_count", c->allocs);
 	json_int(json, "free_count", c->freed);
@@ -245,7 +274,7 @@ static void print_json(const struct trace_view *view)
 	json_rows(&json, "rows", view->output->columns);
 	ranked = kmem_rank(view->ranked, view->order, &count);
 	for (size_t i = 0; i < count; i++)
-		caller_json(ranked[i], view->files, &json);
+		caller_json(kmem, ranked[i], view->files, &json);
 	json_end_array(&json);
 	json_end_object(&json);
 	free(ranked);

@@ -418,7 +418,7 @@ static void machine_json(const struct where *where, const struct machine_seen *s
 	json_object(json, key);
 	json_string(json, "host", seen->host.host ? seen->host.host : "");
 	json_string(json, "kernel", seen->host.kernel ? seen->host.kernel : "");
-	json_int(json, "time", seen->host.time);
+	json_real(json, "time", (double)seen->host.time / 1000);
 	json_string(json, "profiling", profiling[seen->host.machine.profiling]);
 	memory_fields_json(e, json);
 	if (seen->count > 1)

@@ -62,7 +62,8 @@ def test_layers():
 
 @named("output/full-disk")
 def test_full_disk():
-    run("sh", "-c", f"{CODETAG} report {V2} >/dev/full", status=2)
+    for words in f"report {V2}", f"export --format pprof {CODETAG_ALLOCINFO}":
+        assert "No space left" in run("sh", "-c", f"{CODETAG} {words} >/dev/full", status=2).err
 
 
 @named("output/closed-pipe")

@@ -10,6 +10,15 @@ from machines import in_world, library
 from support import CODETAG, codetag, named, table
 
 
+@named("control/list-chosen")
+def test_list_chosen():
+    """A query that selects none of the guards, and one that selects no call site at all"""
+    for command, what in ("guard", "guards"), ("fault", "faults"):
+        line = f"{command} --list --debugfs {HANDMADE_DEBUGFS}"
+        assert codetag(line, "func do_initcalls").out == f"there are no {what} at the chosen call sites\n"
+        assert "no call site is chosen" in codetag(line, "func nosuch", status=1).err
+
+
 @table(
     "file, line, text",
     ("control/enable", "control", "enable module ext4", "module ext4 +p"),

@@ -11,8 +11,8 @@ from collections import Counter, defaultdict
 
 import pytest
 
-from inputs import (CODETAG_ALLOCINFO, CODETAG_MEMINFO, CODETAG_SLABINFO, MAINLINE_ALLOCINFO, NEWER_MAINLINE_ALLOCINFO,
-                    V1, V2, V2_LATER, allocinfo_of, sites_of)
+from inputs import (CODETAG_ALLOCINFO, CODETAG_MEMINFO, CODETAG_SLABINFO, DATA, MAINLINE_ALLOCINFO,
+                    NEWER_MAINLINE_ALLOCINFO, V1, V2, V2_LATER, allocinfo_of, sites_of)
 from recordings import sql
 from screen import on_terminal
 from support import CODETAG, SCRATCH, codetag, helper, named, needs_feature, needs_program, refused, run, table
@@ -166,6 +166,9 @@ def test_labels(fleet):
     once = codetag("report --json", a, b).json()
     assert once["sources"] == [str(a), str(b)] and once["source"] is None
     assert "host000 is in several files" in codetag("report", a, b, a, status=2).err
+    negative = DATA / "inputs/negative.allocinfo"
+    for command in "merge", "report -g host", f"report {V1}":
+        assert codetag(command, negative).has("call sites with a negative size.*: 2"), command
     refused("is for one", "report -g host --label host=x", fleet)
     refused("followed by no file", "report -g host", a, "--label", "host=x")
     refused("not like host=NAME", "diff -g host --label host=", a, b)
@@ -339,6 +342,7 @@ def test_database(work, fleet):
     for line in "merge -n 30", "report -n 30":
         assert codetag(line, db).out == codetag(line, fleet).out
     refused("exists", "merge --sqlite", db, fleet)
+    assert "count it once" in codetag("merge --sqlite", work / "another.db", fleet).out
 
 
 def rows_are_json(work, line, *files):

@@ -401,6 +401,11 @@ def test_gap(work):
     codetag("record -q -c 1 --append -o", db, "--allocinfo", allocinfo, "--activity", activity)
     diff = codetag("diff -N -a -s allocs -o allocs_recent,name", f"{db}@1", db)
     assert diff.has(rf" *30  {re.escape(MODULE)}"), str(diff)
+    both = codetag("diff -a -o allocs,allocs_recent,name", f"{db}@1", db)
+    assert both.has(r" *ALLOCS +RECENT ALLOCS +NAME") and both.has(r"allocations and frees of \d.*")
+    assert both.has(r"ALLOCS and FREES: allocations and frees since boot.*"), str(both)
+    boot = codetag("diff -a -o allocs,name", f"{db}@1", db)
+    assert boot.has("allocations and frees since boot.*") and not boot.has("allocations and frees of.*"), str(boot)
     refused(NOT_KNOWN, "diff -s allocs", f"{db}@2", f"{db}@3")
 
 

@@ -36,7 +36,10 @@ def test_no_recording(name, line):
 
 @named("replay/json")
 def test_json(recording):
-    assert len(codetag("replay --list --json", recording).json()["snapshots"]) == 16
+    listed = codetag("replay --list --json", recording).json()["snapshots"]
+    assert len(listed) == 16
+    held = codetag("report --json", recording).json()["total"]
+    assert [listed[-1][key] for key in ("size", "calls", "rows")] == [held[key] for key in ("size", "calls", "rows")]
 
 
 @named("replay/times")

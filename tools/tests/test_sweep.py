@@ -100,6 +100,22 @@ def test_known(kernel, work):
         assert "known" not in kernel.sweep("--known", work / "journal", status=1).out
 
 
+@named("sweep/interrupted-early")
+def test_interrupted_early(kernel):
+    """A signal before the first failure: it says how far it came."""
+    kernel.on("plain", "kill -INT $PPID; sleep 1")
+    assert "interrupted before the first allocation failed" in kernel.sweep(status=2).err
+    assert not kernel.tried()
+
+
+@named("sweep/junit-refused")
+def test_junit_refused(kernel, work):
+    """A file that cannot be written is refused before the first run."""
+    kernel.on("plain", f"touch {work}/ran")
+    assert "cannot write" in kernel.sweep("--junit", work / "no/such/file", status=2).err
+    assert not (work / "ran").exists()
+
+
 @named("sweep/known-line")
 def test_known_line(kernel, work):
     """A warning of another line of the same function is another one."""

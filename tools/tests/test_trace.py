@@ -192,6 +192,18 @@ def test_events_of_sites(work):
     assert "events/kmem/enable" not in result.err
 
 
+@named("trace/other-events")
+def test_other_events():
+    """A trace without a kmem event is a trace; other text is none."""
+    head = "# tracer: nop\n#\n"
+    event = " sh-4     [000]    10.500000: sched_switch: prev_comm=sh\n"
+    dumped = "sh-4         0..... 1234us : sched_switch: prev_comm=sh\n"
+    for text in head, event, dumped:
+        assert "no kmem events" in codetag("trace -", stdin=text, status=2).err
+    for text in "root:x:0:0:root:/root:/bin/bash\n", "Note: this: is: prose.\n":
+        assert "no line of it is an event" in codetag("trace -", stdin=text, status=2).err
+
+
 @named("trace/interrupted-early")
 def test_interrupted_early(work):
     """A signal that comes just before the command waits for a pipe is not lost."""
@@ -226,6 +238,23 @@ def test_json():
     codetag("trace --json", MODERN_TRACE, status=2).json()
 
 
+def requested_not_known(db):
+    """As in a recording of call sites: there is no waste then."""
+    def known(value):
+        sql(db, "UPDATE meta SET value = ? WHERE key = 'requested_unknown' RETURNING key", value)
+
+    known(1)
+    accounts = codetag("trace --json --db-file", db, status=2).json()
+    for row in accounts["total"], *accounts["rows"]:
+        assert {row[key] for key in ("waste", "total_waste", "fragmentation", "total_requested", "mean_requested")} == {None}
+        assert row["total_dynamic"] is not None
+    shown = codetag("trace --db-file", db, status=2)
+    assert shown.has("the events of call sites do not tell .*") and not shown.has(".*wasted bytes.*|fragmentation.*")
+    for words in "trace -s waste --db-file", "trace --slab-account --db-file", "export --format folded --attr waste --trace":
+        refused("do not tell how much was requested", words, db)
+    known(0)
+
+
 @needs_feature("sqlite3")
 @named("trace/db")
 def test_saved(work, recording):
@@ -243,6 +272,7 @@ def test_saved(work, recording):
     refused("not the accounts of a trace", f"trace --db-file {V1}")
     other = refused("not the accounts of a trace", "trace --db-file", recording)
     assert "codetag trace --save-db" in other.err
+    requested_not_known(db)
     assert sql(db, "UPDATE meta SET value = 1 WHERE key = ? AND value = 0 RETURNING key", "cut") == [("cut",)]
     cut = codetag("trace --json --db-file", db, status=2)
     assert '"complete": false' in cut.out

@@ -45,6 +45,15 @@ def sizes(host):
     return [kind["size"] for kind in host["kinds"]]
 
 
+@named("where/pipe")
+def test_pipe(work):
+    """What comes from a pipe is read once."""
+    text = MAINLINE_ALLOCINFO.read_text(encoding="utf-8")
+    assert "there is no meminfo" in codetag("where -", stdin=text, status=2).err
+    os.mkfifo(work / "pipe")
+    run("sh", "-c", f"cat {MAINLINE_ALLOCINFO} >{work}/pipe & exec {CODETAG} where {work}/pipe", status=2, timeout=60)
+
+
 @named("where/sums")
 def test_sums(work):
     """Every number follows from the files, and all of them add up."""
@@ -56,6 +65,7 @@ def test_sums(work):
             "zram": 2000, "reclaimable": 500}
     assert {name: size[name] for name in want} == want
     assert (droppable["file_cache"], droppable["slab_reclaimable"], droppable["tmpfs"]) == (170000, 20000, 0)
+    assert 1e9 < host["time"] < 1e10
     assert host["installed"] == 262144 * 4 * K and host["total"] == 1000000 * K
     assert host["boot"] == host["installed"] - host["total"] == sum(part["size"] for part in host["boot_parts"])
     assert host["boot_parts"][0] == {"what": "struct page of all memory", "size": 4096 * 4 * K}

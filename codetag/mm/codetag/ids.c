@@ -8,6 +8,7 @@
 #include <kunit/static_stub.h>
 #include <linux/bitmap.h>
 #include <linux/init.h>
+#include <linux/nmi.h>
 #include <linux/percpu.h>
 #include <linux/printk.h>
 #include "ids.h"
@@ -320,6 +321,9 @@ struct codetag_sum codetag_read_ahead(u16 id, struct codetag_sums *sums)
 		sum_up(id, sums->nr, sums->of);
 		if (sums->may_sleep)
 			codetag_rest(sums->nr * num_possible_cpus());
+		else
+			/* All ids of thousands of CPUs take seconds, maybe without interrupts. */
+			touch_nmi_watchdog();
 	}
 	return sums->of[id - sums->first];
 }

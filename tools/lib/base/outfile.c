@@ -471,15 +471,13 @@ static void forget(struct outfile *file, bool good)
 	free(file->name);
 }
 
-/* Finds out why an earlier write failed, by writing again: the file will not be kept. */
-static void find_error(FILE *stream)
+int outfile_error(FILE *stream)
 {
 	clearerr(stream);
 	errno = 0;
 	fputc('\n', stream);
 	fflush(stream);
-	if (!errno)
-		errno = EIO;
+	return errno ? errno : EIO;
 }
 
 bool outfile_finish(struct outfile *file)
@@ -491,7 +489,7 @@ bool outfile_finish(struct outfile *file)
 		return true;	/* the end of the program checks it */
 	good = !ferror(file->stream);
 	if (!good)
-		find_error(file->stream);
+		errno = outfile_error(file->stream);
 	else
 		good = !fflush(file->stream) &&
 		       (!file->temporary || !fsync(fileno(file->stream)));

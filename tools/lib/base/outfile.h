@@ -49,6 +49,9 @@ bool outfile_finish(struct outfile *file);
  */
 bool outfile_end(struct outfile *file, const char *name, bool good);
 
+/* The errno of an earlier write that failed, found by writing again: what was written is of no use. */
+int outfile_error(FILE *stream);
+
 /* Leaves no trace of it. */
 void outfile_abandon(struct outfile *file);
 

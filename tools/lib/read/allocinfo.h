@@ -78,6 +78,7 @@ struct allocinfo {
 	bool all_off;		/* profiling as a whole was off when it was read */
 	bool part;		/* maybe not all rows: it has no header */
 	int64_t floor;		/* list of the largest: upper bound of sites it lacks, else -1 */
+	size_t negative;	/* of a sum of hosts: rows that had a negative size */
 	size_t rounded;		/* rows whose size was rounded … */
 	int64_t rounding;	/* … by at most so many bytes in total */
 

@@ -407,8 +407,7 @@ static bool read_text(const char *path, char *text, size_t len, struct visit *vi
 		member_take(&host, MEMINFO, text, len, path);
 	} else {
 		sections_free(&sections);
-		free(text);
-		return source_read(path, NULL, of_recording, visit);
+		return source_take(path, text, len, of_recording, visit);
 	}
 	sections_free(&sections);
 	host.host = host_name(path);

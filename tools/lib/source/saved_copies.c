@@ -112,8 +112,11 @@ static void keep_common(struct saved *saved)
 	}
 	for (size_t n = 0; n < names.count; n++)
 		dropped += seen[n] < saved->count;
-	warning("these copies are parts of a list: %zu call sites that are not in all of them are "
-		"left out", dropped);
+	if (dropped)
+		warning("these copies are parts of a list: %zu call sites that are not in all of them are left out",
+			dropped);
+	else
+		warning("these copies are parts of a list: call sites can be missing");
 	free(seen);
 	strmap_free(&names);
 }

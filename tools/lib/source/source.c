@@ -761,6 +761,14 @@ bool source_read(const char *path, const char *label,
 	return good;
 }
 
+bool source_take(const char *path, char *text, size_t len,
+		 void (*visit)(void *data, struct snapshot *snapshot), void *data)
+{
+	const struct visit v = { .visit = visit, .data = data };
+
+	return read_plain(path, NO_NUMBER, text, len, &v);
+}
+
 bool source_read_every(const char *path, void (*visit)(void *data, struct snapshot *snapshot),
 		       void *data)
 {
@@ -773,6 +781,7 @@ struct total {
 	struct snapshot *snapshot;
 	struct fleet fleet;
 	struct strmap names;
+	size_t negative;
 	bool complete;
 };
 
@@ -786,6 +795,8 @@ bool source_host_complete(const struct snapshot *s)
 static void add_host(struct total *total, struct snapshot *s)
 {
 	fleet_add(&total->fleet, s->host, s->kernel, &s->info);
+	for (size_t i = 0; i < s->info.count; i++)
+		total->negative += s->info.site[i].bytes < 0;
 	total->complete = source_host_complete(s) && total->complete;
 }
 
@@ -846,6 +857,7 @@ bool source_total(struct snapshot *snapshot, const struct source_files *files)
 		fleet_total(&total.fleet, &snapshot->info);
 		snapshot->info.major = first.major;
 		snapshot->info.minor = first.minor;
+		snapshot->info.negative = total.negative;
 		allocinfo_free(&first);
 	}
 	fleet_free(&total.fleet);

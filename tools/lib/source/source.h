@@ -50,6 +50,10 @@ void source_list_free(struct source_list *list);
 bool source_read(const char *path, const char *label,
 		 void (*visit)(void *data, struct snapshot *snapshot), void *data);
 
+/* The same with the text of @path, which is not packed: it may be a pipe. Takes over @text. */
+bool source_take(const char *path, char *text, size_t len,
+		 void (*visit)(void *data, struct snapshot *snapshot), void *data);
+
 /* The same with every copy of /proc/allocinfo in a file with several, not only the last one. */
 bool source_read_every(const char *path, void (*visit)(void *data, struct snapshot *snapshot),
 		       void *data);

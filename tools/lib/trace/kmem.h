@@ -69,6 +69,7 @@ struct kmem {
 	int64_t pages;		/* 1: count pages and not slab objects, which are in pages */
 	int64_t by_task;	/* 1: the tasks are the callers */
 	int64_t page_size;
+	int64_t unasked;	/* 1: the events lack the requested sizes, so waste is not known */
 	int64_t other_events;	/* events of the kind that is not counted */
 
 	int64_t events, bad, lost, overwritten;

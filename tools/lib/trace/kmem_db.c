@@ -39,6 +39,7 @@ static const struct member {
 } meta_members[] = {
 	{ "pages", offsetof(struct kmem, pages) },
 	{ "by_task", offsetof(struct kmem, by_task) },
+	{ "requested_unknown", offsetof(struct kmem, unasked) },
 	{ "events", offsetof(struct kmem, events) },
 	{ "not_understood", offsetof(struct kmem, bad) },
 	{ "lost", offsetof(struct kmem, lost) },

@@ -26,6 +26,11 @@ bool kmem_any_in_branch(const struct kmem *kmem, const char *branch)
 	return false;
 }
 
+bool kmem_key_of_waste(enum kmem_key key)
+{
+	return key == WASTE || key == TOTAL_WASTE;
+}
+
 int64_t kmem_waste(const struct kmem_caller *caller)
 {
 	return sub64(caller->current_alloc, caller->current_req);

@@ -16,6 +16,9 @@ enum kmem_key {
 
 extern const char *const kmem_key_names[KMEM_KEYS];
 
+/* Whether it needs the requested sizes. */
+bool kmem_key_of_waste(enum kmem_key key);
+
 struct kmem_order {
 	enum kmem_key key;
 	bool frees_too;		/* also callers that only free */

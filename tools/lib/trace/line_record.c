@@ -146,6 +146,7 @@ void line_record_add(struct kmem *kmem, const char *line, line_name *name, void 
 		event.site = name(context, (unsigned int)id);
 		event.site_len = strlen(event.site);
 		event.requested = event.allocated;
+		kmem->unasked = 1;
 		/* As in other frees, which do not tell the size. */
 		if (!alloc)
 			event.requested = event.allocated = 0;

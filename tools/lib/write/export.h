@@ -25,6 +25,7 @@ struct export {
 	} *label;		/* labels for all series of Prometheus */
 	size_t labels;
 	const struct explanation *memory;	/* of the machine, NULL: not known */
+	bool raw;		/* slab pages count in addition to their content */
 	size_t not_profiled;	/* call sites of the groups, whose numbers are old */
 	size_t left_out;	/* written: number of groups that the format cannot hold */
 };

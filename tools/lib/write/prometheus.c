@@ -224,7 +224,8 @@ void export_prometheus(struct export *export, FILE *out)
 	write_one(out, export, "codetag_other_allocations",
 		  "Allocations of all series that are not listed", others.calls);
 	write_one(out, export, "codetag_total_allocated_bytes",
-		  "Memory of all call sites, the content of slab pages once", groups->now.bytes);
+		  export->raw ? "Memory of all call sites, slab pages and their content" :
+				"Memory of all call sites, the content of slab pages once", groups->now.bytes);
 	write_one(out, export, "codetag_total_allocations",
 		  "Allocations of all call sites", groups->now.calls);
 	if (groups->by.by != BY_HOST)

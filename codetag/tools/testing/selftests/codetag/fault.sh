@@ -49,7 +49,7 @@ if ! [ -e $FAULTS ]; then
 	skip_all "no $FAULTS"
 fi
 nr=$(cases | wc -l)
-plan $((nr + 56))
+plan $((nr + 58))
 snapshot
 
 # Every allocating site of the module, one at a time: its allocations fail, and its charge does
@@ -266,6 +266,20 @@ for id in $kv; do
 done
 [ -n "$some" ] && [ "$some" != none ]
 check "kvmalloc: the second half serves, until it fails too" $? "of $kv: $some"
+
+# Contiguous pages are looked for in one range after another: the search fails, and not one range.
+kfence=/sys/module/kfence/parameters/sample_interval
+if [ "$(cat $kfence 2>/dev/null)" = 0 ] && grep -q ' func:kfence_init_late ' $CONTROL; then
+	arm 'func kfence_init_late fault verbose=0'
+	! { echo 1000 >$kfence; } 2>/dev/null
+	check "alloc_contig_pages: fails" $?
+	equal "alloc_contig_pages: counted once" "1 1 0" \
+		"$(awk '!/^#/ { p += $1; f += $2; s += $3 } END { print p, f, s }' $FAULTS)"
+	arm 'fault=off'
+	echo 0 >$kfence
+else
+	skip_rest 2 "no KFENCE that can be switched on" "alloc_contig_pages"
+fi
 
 # Allocations that may not fail do not fail.
 if [ -b "$GUEST_DISK" ] && mkdir -p /tmp/disk && mount "$GUEST_DISK" /tmp/disk; then

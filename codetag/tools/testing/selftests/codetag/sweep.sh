@@ -14,7 +14,7 @@ command -v codetag >/dev/null || { cleanup; skip_all "no codetag command"; }
 [ -e "$DEBUGFS/codetag/faults" ] || { cleanup; skip_all "no faults"; }
 [ -w /proc/self/make-it-fail ] || { cleanup; skip_all "no make-it-fail"; }
 load codetag_leaky || { cleanup; skip_all "no module codetag_leaky"; }
-plan 26
+plan 28
 
 journal=$WORK/journal
 operate="echo 1 >/sys/module/codetag_leaky/parameters/run"
@@ -76,6 +76,13 @@ sweep 1 "a complaint of the kernel" --leaks 0 module codetag_leaky -- \
 equal "is in the table" 3 "$(echo "$out" | grep -c '^log .*a test says')"
 sweep 2 "a command that fails by itself" --leaks 0 module codetag_leaky -- false
 sweep 2 "call sites that the command does not pass" --leaks 0 file no/such/file.c -- true
+
+# A leak at a call site that is not profiled could not be seen.
+codetag disable module codetag_leaky
+sweep 2 "call sites that are not profiled" module codetag_leaky -- sh -c "$operate"
+echo "$out" | grep -q 'not profiled' && ! echo "$out" | grep -q 'were passed\|call sites passed'
+check "are refused before the first run" $? "$out"
+codetag enable module codetag_leaky
 
 # Nothing stays
 codetag sweep --leaks 0 module codetag_leaky -- sh -c "sleep 7777 & $operate" >/dev/null 2>&1

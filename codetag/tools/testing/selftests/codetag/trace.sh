@@ -134,7 +134,7 @@ if [ "$(refused 'func there_is_no_such trace')" = "Operation not supported" ]; t
 fi
 mounted $TRACEFS || mount -t tracefs tracefs $TRACEFS || skip_all "no tracefs"
 [ -e $TRACEFS/events/codetag ] || skip_all "no trace events"
-plan 63
+plan 66
 
 equal "a bad value" "Invalid argument" "$(refused 'func x trace=1')"
 equal "a setting" "Invalid argument" "$(refused 'func x trace rate=1')"
@@ -249,4 +249,20 @@ unload codetag_traced
 
 echo 0 >$INSTANCE/events/codetag/enable
 rmdir $INSTANCE
+
+# The command
+if command -v codetag >/dev/null; then
+	(for _ in 1 2 3 4 5 6 7 8 9 10; do sleep 0.2; done) &
+	out=$(codetag trace --record 1 --json func prepare_creds 2>&1)
+	check "codetag trace --record" $? "$out"
+	wait
+	equal "the requested sizes are not known" 2 "$(echo "$out" | grep -c '"total_requested": null')"
+	codetag disable func prepare_creds
+	out=$(codetag trace --record 1 func prepare_creds 2>&1)
+	[ $? = 2 ] && echo "$out" | grep -q 'not profiled'
+	check "a call site that is not profiled has no events" $? "$out"
+	codetag enable func prepare_creds
+else
+	skip_rest 3 "no codetag command" "codetag trace"
+fi
 finish
