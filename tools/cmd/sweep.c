@@ -898,7 +898,7 @@ static int report(struct sweep *sweep, bool good)
 	return sweep_news(&sweep->results) ? STATUS_FOUND : STATUS_OK;
 }
 
-/* What a call site holds that is not profiled is not known. */
+/* The memory of a call site that is not profiled is not known. */
 static bool can_see_leaks(const struct sweep *sweep)
 {
 	struct allocinfo info;

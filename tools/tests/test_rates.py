@@ -66,15 +66,15 @@ def test_top(counts):
 def test_diff_live(counts):
     shows(counts.run("diff", "--live", 20, "-s", "frees"),
           "allocations and frees of 20.0 s",
-          f"     2.0      1.0      40     20       0    64  {INODE}",
-          f"     0.5      0.0      10      0       0    64  {ZRAM}")
+          f"     2.0      1.0             40            20       0    64  {INODE}",
+          f"     0.5      0.0             10             0       0    64  {ZRAM}")
 
 
 @named("rates/stopped")
 def test_stopped(counts):
     """A process that was stopped for 16 s divides by the time that passed."""
     diff = counts.run("diff", "--live", 4, "-s", "frees", "file", "fs/*", env={"STOPPED": "16"})
-    shows(diff, "allocations and frees of 20.0 s", f"     2.0      1.0      40     20       0    64  {INODE}")
+    shows(diff, "allocations and frees of 20.0 s", f"     2.0      1.0             40            20       0    64  {INODE}")
     json = counts.run("diff", "--live", 4, "--json", env={"STOPPED": "16"}).json()
     assert json["seconds"] == 20
 
@@ -92,10 +92,10 @@ def test_recorded(counts, work):
     counts.run("record", "-q", "-o", db, "-c", 5, "-i", 5)
     shows(codetag("diff -s allocs", db),
           "allocations and frees of 20.0 s",
-          f"     2.0      1.0      40     20       0    64  {INODE}",
-          f"     3.0      0.1      60      1       0    64  {ZRAM}")
+          f"     2.0      1.0             40            20       0    64  {INODE}",
+          f"     3.0      0.1             60             1       0    64  {ZRAM}")
     shows(codetag("diff -s allocs", f"{db}@2", f"{db}@3"),
-          f"     2.0      1.0      10      5       0    64  {INODE}")
+          f"     2.0      1.0             10             5       0    64  {INODE}")
     shows(codetag("report -s allocs", f"{db}@1"),
           f"4294967286  4294967287    64      1  {INODE}")
     rows = codetag("diff --json -s allocs", db).json()["rows"]
@@ -178,12 +178,12 @@ def test_far(work, on_machine):
             write_activity(activity, {site: (allocs, 0)})
             on_machine("record -q -c 1 -o", db, *append_to(db), "--activity", activity, switch=1)
         diff = codetag("diff --raw -o allocs_recent,name -s allocs", db)
-        shows(diff, f"{grown}  {site}")
+        shows(diff, f"   {grown}  {site}")
         assert "counted from 0 again" not in diff.out
     plain = record_counts(work, [(100, 0, "a.c:1 func:f")], [(4000000000, 0, "a.c:1 func:f")], [(7, 0, "a.c:1 func:f")])
     shows(codetag("diff -o allocs_recent,name -s allocs -N", f"{plain}@1", f"{plain}@2"), "3999999900  a.c:1 func:f")
     unknown = record_counts(work, [(300, 0, "a.c:1 func:f")], [(200, 0, "a.c:1 func:f")])
-    shows(codetag("diff -o allocs_recent,name -s allocs", unknown), "   200  a.c:1 func:f",
+    shows(codetag("diff -o allocs_recent,name -s allocs", unknown), "          200  a.c:1 func:f",
           "counted from 0 again, because the module was loaded again or the machine booted: 1")
 
 

@@ -47,7 +47,7 @@ def sizes(host):
 
 @named("where/pipe")
 def test_pipe(work):
-    """What comes from a pipe is read once."""
+    """A pipe is read once."""
     text = MAINLINE_ALLOCINFO.read_text(encoding="utf-8")
     assert "there is no meminfo" in codetag("where -", stdin=text, status=2).err
     os.mkfifo(work / "pipe")

@@ -441,10 +441,10 @@ bool kmem_event_like(const char *line)
 		const char *name = colon + 1 + strspn(colon + 1, " "), *end = name + strcspn(name, " ");
 		const char *time = colon;
 
-		if (time - line > 2 && !strncmp(time - 2, "us", 2))
-			time -= 2;
 		while (time > line && time[-1] == ' ')
 			time--;
+		if (time - line > 2 && !strncmp(time - 2, "us", 2))
+			time -= 2;
 		if (time > line && isdigit((unsigned char)time[-1]) && end > name + 1 && end[-1] == ':')
 			return true;
 	}
