@@ -22,7 +22,7 @@
 
 /*
  * Functions that allocate for their callers have "_noprof" at the end of their names, or a
- * prefix of the profiler. These are the others.
+ * prefix of the profiler. These are the others, of all kernel versions.
  */
 static const char * const allocators[] = {
 	/* Where what saves stacks does not leave itself out: user-mode Linux. */
@@ -31,7 +31,6 @@ static const char * const allocators[] = {
 	"___kmalloc_large_node",
 	"__alloc_contig_pages",
 	"__alloc_workqueue",
-	"__realloc_size",
 	"__vmalloc_area_node",
 	"alloc_buddy_hugetlb_folio",
 	"alloc_large_by_size",
@@ -41,6 +40,7 @@ static const char * const allocators[] = {
 	"alloc_pages_bulk_preferred_many",
 	"alloc_pages_mpol",
 	"alloc_pages_preferred_many",
+	"alloc_workqueue_lockdep_map",
 	"alloc_workqueue_va",
 	"mempool_alloc_pages",
 	"mempool_alloc_slab",
