@@ -446,8 +446,7 @@ static int compare(struct diff *diff, struct snapshot *from, struct snapshot *to
 		for (size_t i = 0; i < old->count; i++)
 			diff->moved += old->site[i].line_before &&
 				       query_match(selection->query, &old->site[i]);
-		selection_take_out(selection, old, &diff->left_before);
-		selection_take_out(selection, new, &groups.left_out);
+		selection_take_out_both(selection, old, &diff->left_before, new, &groups.left_out);
 		find_piece(old, new, selection->path);
 		find_piece(new, old, newer);
 		bound(diff, old, new);

@@ -17,6 +17,7 @@
 #include "base/message.h"
 #include "base/number.h"
 #include "base/outfile.h"
+#include "model/container.h"
 #include "read/profiling.h"
 #include "source/source.h"
 #include "write/export.h"
@@ -45,6 +46,7 @@ struct merge {
 	size_t unprofiled;	/* hosts with call sites that are not profiled … */
 	char *first_unprofiled;	/* … and one of them */
 	struct sum left_out;
+	struct sum twice;	/* of a database: slab pages and percpu chunks */
 	size_t negative;	/* rows with a negative size */
 	bool complete;
 };
@@ -185,8 +187,15 @@ static void add_host(void *data, struct snapshot *snapshot)
 	if (!merge->sqlite)
 		selection_take_out(&merge->selection, info, &left_out);
 	sum_add(&merge->left_out, &left_out);
-	for (size_t i = 0; i < info->count; i++)
-		merge->negative += info->site[i].bytes < 0 && query_match(merge->selection.query, &info->site[i]);
+	for (size_t i = 0; i < info->count; i++) {
+		const struct site *site = &info->site[i];
+
+		if (!query_match(merge->selection.query, site))
+			continue;
+		merge->negative += site->bytes < 0;
+		if (merge->sqlite && site_contains(site))
+			sum_add(&merge->twice, &(struct sum){ site->bytes, site->calls, 1 });
+	}
 	profiling_count(&profiling, &snapshot->info, merge->selection.query);
 	if (profiling.off && !merge->unprofiled++)
 		merge->first_unprofiled = xstrdup(snapshot->host);
@@ -361,9 +370,10 @@ static void print_summary(const struct merge *merge)
 		       *kernels.entry[i].key ? kernels.entry[i].key : "not known", hosts[i]);
 	putchar('\n');
 	show_left_out(&merge->left_out, &merge->output);
-	if (merge->sqlite)
-		puts("Slab pages and percpu chunks are in this sum, and so is their content. Commands that read the "
-		     "database count it once.");
+	if (merge->twice.bytes)
+		printf("slab pages and percpu chunks of %s%s are in this sum, and so is their content: commands "
+		       "that read the database leave these pages out\n",
+		       size_format(total, merge->twice.bytes, human), human ? "" : " bytes");
 	show_negative(merge->negative);
 	if (count_moved(fleet))
 		printf("call sites that have another line on some of them: %zu\n",

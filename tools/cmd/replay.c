@@ -258,15 +258,32 @@ static bool print_gauges(struct recording *recording, const struct replay *repla
 	return true;
 }
 
-static bool is_wanted(void *query, const struct site *site)
+/* The sums of the chosen sites, and of those whose content has rows of its own */
+struct sums {
+	const struct query *query;
+	struct series others, containers;
+};
+
+static bool is_wanted(void *sums, const struct site *site)
 {
-	return query_match(query, site);
+	return query_match(((struct sums *)sums)->query, site);
 }
 
-/* … and its memory is not in another row, too */
-static bool is_wanted_once(void *query, const struct site *site)
+static struct series *series_of(void *data, const struct site *site)
 {
-	return is_wanted(query, site) && !site_contains(site);
+	struct sums *sums = data;
+
+	return site_contains(site) ? &sums->containers : &sums->others;
+}
+
+/* Without the latter, unless nothing else holds memory: as reports have it. */
+static struct sum sum_at(const struct sums *sums, size_t i)
+{
+	struct sum sum = sums->others.names.count ? sums->others.sum[i] : (struct sum){ 0 };
+
+	if (!sum.bytes && !sum.calls && sums->containers.names.count)
+		sum_add(&sum, &sums->containers.sum[i]);
+	return sum;
 }
 
 static void snapshot_json(struct json *json, const struct recording *recording, size_t i,
@@ -303,28 +320,24 @@ static bool print_list(struct recording *recording, const struct replay *replay)
 	struct gauges gauges = { 0 };
 	struct text list = { 0 };
 	struct json json = { .out = stdout };
-	struct recording_choice choice = {
-		.keep = is_wanted_once, .context = replay->selection.query, .together = true,
+	size_t count = recording_count(recording), *at = xcalloc(count, sizeof(*at));
+	struct sums sums = {
+		.query = replay->selection.query, .others.columns = count, .containers.columns = count,
 	};
-	struct series series = { .columns = recording_count(recording) };
-	size_t *at = xcalloc(series.columns, sizeof(*at));
+	const struct recording_choice choice = {
+		.keep = is_wanted, .context = &sums, .into = series_of, .together = true,
+	};
 	bool human = output_human(&replay->output), good;
 
-	for (size_t i = 0; i < series.columns; i++)
+	for (size_t i = 0; i < count; i++)
 		at[i] = i;
 	good = load_gauges(recording, replay, &gauges) &&
-	       load_series(recording, &series, at, &choice);
-	/* The query selects slab pages or percpu chunks alone, or nothing. */
-	if (good && !series.names.count) {
-		series_free(&series);
-		series = (struct series){ .columns = recording_count(recording) };
-		choice.keep = is_wanted;
-		good = load_series(recording, &series, at, &choice);
-	}
+	       load_series(recording, &sums.others, at, &choice);
 	free(at);
 	if (!good) {
 		gauges_free(&gauges);
-		series_free(&series);
+		series_free(&sums.others);
+		series_free(&sums.containers);
 		return false;
 	}
 	if (output.columns)
@@ -340,8 +353,8 @@ static bool print_list(struct recording *recording, const struct replay *replay)
 		json_string(&json, "kernel", recording_kernel(recording));
 		json_rows(&json, "snapshots", output.columns);
 	}
-	for (size_t i = 0; i < series.columns; i++) {
-		struct sum sum = series.names.count ? series.sum[i] : (struct sum){ 0 };
+	for (size_t i = 0; i < count; i++) {
+		struct sum sum = sum_at(&sums, i);
 
 		if (replay->output.json)
 			snapshot_json(&json, recording, i, &sum, &gauges);
@@ -354,10 +367,11 @@ static bool print_list(struct recording *recording, const struct replay *replay)
 	} else {
 		output_table(&table, &output);
 	}
-	if (!series.names.count)
+	if (!sums.others.names.count && !sums.containers.names.count)
 		selection_warn_none(&replay->selection);
 	gauges_free(&gauges);
-	series_free(&series);
+	series_free(&sums.others);
+	series_free(&sums.containers);
 	text_free(&list);
 	return true;
 }

@@ -254,6 +254,17 @@ void selection_take_out(const struct selection *selection, struct allocinfo *inf
 		*out = left_out;
 }
 
+void selection_take_out_both(const struct selection *selection, struct allocinfo *old, struct sum *old_out,
+			     struct allocinfo *new, struct sum *new_out)
+{
+	*old_out = *new_out = (struct sum){ 0 };
+	if (selection->raw || (containers_only(old, is_selected, selection->query) &&
+			       containers_only(new, is_selected, selection->query)))
+		return;
+	containers_take_out(old, is_selected, selection->query, old_out);
+	containers_take_out(new, is_selected, selection->query, new_out);
+}
+
 struct host_sums {
 	const struct selection *selection;
 	bool matched;	/* the query selects something */
@@ -290,6 +301,20 @@ static struct site sum_host(void *data, struct snapshot *snapshot)
 	return sum;
 }
 
+/* In a sum of hosts those that hold more hide them. */
+static void count_negative(void *data, const struct allocinfo *info)
+{
+	struct host_sums *sums = data;
+	const struct selection *selection = sums->selection;
+
+	for (size_t i = 0; i < info->count; i++) {
+		const struct site *site = &info->site[i];
+
+		sums->negative += site->bytes < 0 && query_match(selection->query, site) &&
+				  (selection->raw || !site_contains(site));
+	}
+}
+
 static void show_step(size_t done, size_t all)
 {
 	static struct progress progress = { .what = "files" };
@@ -316,15 +341,15 @@ static void hint_query(const char *word)
 static bool load(struct snapshot *snapshot, const struct selection *selection,
 		 const char *const *paths, const char *const *labels, size_t count)
 {
-	const struct source_files files = { paths, labels, count, show_step };
 	struct host_sums sums = { .selection = selection };
+	const struct source_files files = { paths, labels, count, show_step, count_negative, &sums };
 	bool good = selection->by.by == BY_HOST ?
 		    source_hosts(snapshot, &files, sum_host, &sums) :
 		    source_total(snapshot, &files);
 
 	snapshot->unmatched = selection->by.by == BY_HOST && !sums.matched;
 	snapshot->left_out = sums.left_out;
-	if (sums.negative)
+	if (snapshot->hosts > 1 || selection->by.by == BY_HOST)
 		snapshot->info.negative = sums.negative;
 
 	for (size_t i = 0; i < count; i++)

@@ -104,6 +104,10 @@ void selection_complain_activity(const char *path);
 void selection_take_out(const struct selection *selection, struct allocinfo *info,
 			struct sum *out);
 
+/* The same for two snapshots that are compared: out of both of them, or of none. */
+void selection_take_out_both(const struct selection *selection, struct allocinfo *old, struct sum *old_out,
+			     struct allocinfo *new, struct sum *new_out);
+
 /*
  * Says so if the query selects no call site of @info nor of @older, which may be NULL: a name may
  * be misspelt. The running kernel may have left out everything else already.

@@ -80,7 +80,7 @@ void show_left_out(const struct sum *left_out, const struct output *output)
 	bool human = output_human(output);
 	char size[SIZE_TEXT];
 
-	if (left_out->bytes)
+	if (left_out->bytes || left_out->calls)
 		printf("left out so that nothing counts twice: slab pages and percpu chunks of %s%s (--raw)\n",
 		       size_format(size, left_out->bytes, human), human ? "" : " bytes");
 }

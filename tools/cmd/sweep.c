@@ -919,16 +919,10 @@ static bool can_see_leaks(const struct sweep *sweep)
 /* Better now than after hours. */
 static bool can_write_junit(const struct sweep *sweep)
 {
-	struct outfile file;
-
-	if (!sweep->junit)
+	if (!sweep->junit || outfile_can_open(sweep->junit))
 		return true;
-	if (!outfile_open(&file, sweep->junit)) {
-		warning("cannot write %s: %s", sweep->junit, strerror(errno));
-		return false;
-	}
-	outfile_abandon(&file);
-	return true;
+	warning("cannot write %s: %s", sweep->junit, strerror(errno));
+	return false;
 }
 
 static int sweep_run(struct sweep *sweep)
@@ -947,19 +941,18 @@ static int sweep_run(struct sweep *sweep)
 	text_free(&head);
 	if (!good)
 		return STATUS_TROUBLE;
-	if (!nobody_else(sweep)) {
+	if (!nobody_else(sweep) || !can_see_leaks(sweep) || !can_write_junit(sweep)) {
 		/* A sweep that never began has nothing to go on with. */
 		if (sweep->journal && !sweep->results.resumed)
 			unlink(sweep->journal);
 		return STATUS_TROUBLE;
 	}
-	if (!can_see_leaks(sweep) || !can_write_junit(sweep))
-		return STATUS_TROUBLE;
 	active = sweep;
 	atexit(disarm_at_exit);
 	if (!scan(sweep) || !measure_noise(sweep)) {
 		if (interrupt_caught())
-			warning("interrupted before the first allocation failed");
+			warning("interrupted%s", sweep->results.resumed ? ": the same command line goes on from here" :
+				" before the first allocation failed");
 		return STATUS_TROUBLE;
 	}
 	good = try_all(sweep);

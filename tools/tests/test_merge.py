@@ -162,13 +162,14 @@ def test_labels(fleet):
     refused("goes with --group host", "report", *x)
     twice = ("--label", "host=x", a, "--label", "host=x", b)
     for command in "report -g host", "merge", "export -g host --format csv":
-        assert "x is in several files" in codetag(command, *twice, status=2).err
+        assert "x was read more than once" in codetag(command, *twice, status=2).err
     once = codetag("report --json", a, b).json()
     assert once["sources"] == [str(a), str(b)] and once["source"] is None
-    assert "host000 is in several files" in codetag("report", a, b, a, status=2).err
+    assert "host000 was read more than once" in codetag("report", a, b, a, status=2).err
     negative = DATA / "inputs/negative.allocinfo"
     for command in "merge", "report -g host", f"report {V1}":
         assert codetag(command, negative).has("call sites with a negative size.*: 2"), command
+        assert not codetag(command, negative, "file no/such/file").has("call sites with a negative size.*"), command
     refused("is for one", "report -g host --label host=x", fleet)
     refused("followed by no file", "report -g host", a, "--label", "host=x")
     refused("not like host=NAME", "diff -g host --label host=", a, b)
@@ -342,7 +343,8 @@ def test_database(work, fleet):
     for line in "merge -n 30", "report -n 30":
         assert codetag(line, db).out == codetag(line, fleet).out
     refused("exists", "merge --sqlite", db, fleet)
-    assert "count it once" in codetag("merge --sqlite", work / "another.db", fleet).out
+    assert "leave these pages out" in codetag("merge --sqlite", work / "another.db", fleet).out
+    assert "these pages" not in codetag("merge --sqlite", work / "files.db", fleet, "file fs/*").out
 
 
 def rows_are_json(work, line, *files):

@@ -49,6 +49,21 @@ def test_counted_once(file):
     refused("--raw", f"export --raw --format csv {file}")
 
 
+@named("sums/containers-diff")
+def test_containers_diff(work):
+    """Slab pages are left out of both snapshots, or of none: what another line got has not replaced them."""
+    files = work / "old", work / "new"
+    for file, other in zip(files, (0, 64)):
+        file.write_text("allocinfo - version: 2.0\n"
+                        f"524288 128 mm/slub.c:2500 func:alloc_slab_page\n{other} {other // 64} mm/slub.c:5000 func:f\n",
+                        encoding="utf-8")
+    diff = codetag("diff --json", *files, "file mm/slub.c").json()
+    assert [(row["growth"], row["func"]) for row in diff["rows"]] == [(64, "f")]
+    assert diff["left_out"]["size"] == diff["left_out"]["before"] == 524288
+    same = codetag("diff --json", files[0], files[0], "file mm/slub.c").json()
+    assert same["total"]["size"] == 524288 and not same["rows"]
+
+
 @named("sums/containers-alone")
 def test_containers_alone():
     """If a query selects only such sites, nothing is there twice and they are counted."""

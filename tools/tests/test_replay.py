@@ -38,8 +38,10 @@ def test_no_recording(name, line):
 def test_json(recording):
     listed = codetag("replay --list --json", recording).json()["snapshots"]
     assert len(listed) == 16
-    held = codetag("report --json", recording).json()["total"]
-    assert [listed[-1][key] for key in ("size", "calls", "rows")] == [held[key] for key in ("size", "calls", "rows")]
+    for query in [], ["file mm/slub.c"], ["func alloc_slab_page"]:
+        held = codetag("report --json", recording, *query).json()["total"]
+        row = codetag("replay --list --json", recording, *query).json()["snapshots"][-1]
+        assert (row["size"], row["calls"]) == (held["size"], held["calls"]), query
 
 
 @named("replay/times")

@@ -112,8 +112,9 @@ def test_interrupted_early(kernel):
 def test_junit_refused(kernel, work):
     """A file that cannot be written is refused before the first run."""
     kernel.on("plain", f"touch {work}/ran")
-    assert "cannot write" in kernel.sweep("--junit", work / "no/such/file", status=2).err
-    assert not (work / "ran").exists()
+    journal = work / "journal"
+    assert "cannot write" in kernel.sweep("--junit", work / "no/such/file", "--journal", journal, status=2).err
+    assert not (work / "ran").exists() and not journal.exists()
 
 
 @named("sweep/known-line")

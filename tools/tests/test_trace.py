@@ -198,9 +198,12 @@ def test_other_events():
     head = "# tracer: nop\n#\n"
     event = " sh-4     [000]    10.500000: sched_switch: prev_comm=sh\n"
     dumped = "sh-4         0..... 1234us : sched_switch: prev_comm=sh\n"
-    for text in head, event, dumped:
+    marked = "  sh-4  0d..2.  5us+: sched_switch: prev_comm=sh\n"
+    perf = "sh 4 [000] sched:sched_switch: prev_comm=sh\n"
+    for text in head, event, dumped, marked, perf, "cpus=2\n", "CPU:1 [LOST 1234 EVENTS]\n":
         assert "no kmem events" in codetag("trace -", stdin=text, status=2).err
-    for text in "root:x:0:0:root:/root:/bin/bash\n", "Note: this: is: prose.\n":
+    for text in ("root:x:0:0:root:/root:/bin/bash\n", "Note: this: is: prose.\n", "a.c:10:5: error: foo\n",
+                 "[    1.234567] e1000 0000:00:03.0: eth0: up\n"):
         assert "no line of it is an event" in codetag("trace -", stdin=text, status=2).err
 
 

@@ -388,6 +388,26 @@ bool outfile_open(struct outfile *file, const char *path)
 	return good;
 }
 
+bool outfile_can_open(const char *path)
+{
+	struct place place;
+	bool can;
+	int error;
+
+	if (!strcmp(path, "-"))
+		return true;
+	if (!find_place(&place, path))
+		return false;
+	if (place.exists)
+		can = may_write(&place) && !faccessat(place.dir, place.name.s, W_OK, AT_EACCESS);
+	else
+		can = !faccessat(place.dir, ".", W_OK | X_OK, AT_EACCESS);
+	error = errno;
+	place_free(&place);
+	errno = error;
+	return can;
+}
+
 bool outfile_create(struct outfile *file, const char *path)
 {
 	struct place place;

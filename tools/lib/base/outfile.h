@@ -25,6 +25,9 @@ struct outfile {
 /* @path NULL or "-" is standard output. False with errno. */
 bool outfile_open(struct outfile *file, const char *path);
 
+/* Whether that seems possible, without touching the file. False with errno. */
+bool outfile_can_open(const char *path);
+
 /* Readable by its owner alone. The name must not exist, also not when the file is finished. */
 bool outfile_create(struct outfile *file, const char *path);
 

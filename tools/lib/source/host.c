@@ -257,6 +257,9 @@ static char *host_name(const char *path)
 	const char *name;
 	char *copy;
 
+	if (!strcmp(path, "-"))
+		return xstrdup(input_name(path));
+
 	while (len > 1 && strchr("/.-_", path[len - 1]))
 		len--;
 	if (len > 5 && !strncmp(path + len - 5, "/proc", 5))

@@ -277,6 +277,7 @@ void snapshot_free(struct snapshot *snapshot)
 	allocinfo_free(&snapshot->info);
 	machine_free(&snapshot->machine);
 	free(snapshot->host);
+	free(snapshot->identity);
 	free(snapshot->kernel);
 	*snapshot = (struct snapshot){ 0 };
 }
@@ -299,9 +300,12 @@ static void hand_over(const struct visit *visit, struct snapshot *snapshot, cons
 	if (visit->label) {
 		free(snapshot->host);
 		snapshot->host = xstrdup(visit->label);
-	} else if (!snapshot->host) {
-		snapshot->host = host_of(path);
 	}
+	snapshot->identity = snapshot->host ? xstrdup(snapshot->host) : realpath(path, NULL);
+	if (!snapshot->identity)
+		snapshot->identity = xstrdup(path);
+	if (!snapshot->host)
+		snapshot->host = host_of(path);
 	snapshot->hosts = 1;
 	snapshot->incomplete |= visit->incomplete;
 	visit->visit(visit->data, snapshot);
@@ -781,7 +785,8 @@ struct total {
 	struct snapshot *snapshot;
 	struct fleet fleet;
 	struct strmap names;
-	size_t negative;
+	void (*each)(void *data, const struct allocinfo *info);
+	void *each_data;
 	bool complete;
 };
 
@@ -795,9 +800,17 @@ bool source_host_complete(const struct snapshot *s)
 static void add_host(struct total *total, struct snapshot *s)
 {
 	fleet_add(&total->fleet, s->host, s->kernel, &s->info);
-	for (size_t i = 0; i < s->info.count; i++)
-		total->negative += s->info.site[i].bytes < 0;
 	total->complete = source_host_complete(s) && total->complete;
+}
+
+static bool is_again(struct strmap *names, const char *name)
+{
+	size_t count = names->count;
+
+	if (strmap_add(names, name, strlen(name)) == count)
+		return false;
+	warning("%s was read more than once: its memory counts each time", name);
+	return true;
 }
 
 /* A single snapshot stays as it is; from the second one on they are added up. */
@@ -806,7 +819,9 @@ static void visit_total(void *data, struct snapshot *s)
 	struct total *total = data;
 	struct snapshot *sum = total->snapshot;
 
-	total->complete = !source_host_again(&total->names, s->host) && total->complete;
+	total->complete = !is_again(&total->names, s->identity) && total->complete;
+	if (total->each)
+		total->each(total->each_data, &s->info);
 	if (!sum->hosts++) {
 		*sum = *s;
 		return;
@@ -846,7 +861,9 @@ static bool read_all(const struct source_files *files,
 
 bool source_total(struct snapshot *snapshot, const struct source_files *files)
 {
-	struct total total = { .snapshot = snapshot, .complete = true };
+	struct total total = {
+		.snapshot = snapshot, .complete = true, .each = files->each, .each_data = files->each_data,
+	};
 	bool good;
 
 	*snapshot = (struct snapshot){ 0 };
@@ -857,7 +874,6 @@ bool source_total(struct snapshot *snapshot, const struct source_files *files)
 		fleet_total(&total.fleet, &snapshot->info);
 		snapshot->info.major = first.major;
 		snapshot->info.minor = first.minor;
-		snapshot->info.negative = total.negative;
 		allocinfo_free(&first);
 	}
 	fleet_free(&total.fleet);
@@ -868,11 +884,9 @@ bool source_total(struct snapshot *snapshot, const struct source_files *files)
 
 bool source_host_again(struct strmap *hosts, const char *name)
 {
-	size_t count = hosts->count;
-
-	if (strmap_add(hosts, name, strlen(name)) == count)
+	if (!is_again(hosts, name))
 		return false;
-	warning("%s is in several files: its memory counts more than once", name);
+	hint("If these are several hosts: --label host=NAME before a file names its host.");
 	return true;
 }
 

@@ -21,6 +21,7 @@
 /* One machine at one moment. */
 struct snapshot {
 	char *host;		/* by the source itself, or its name */
+	char *identity;		/* the name of the host if the source itself has it, else the file */
 	char *kernel;		/* NULL: not known */
 	int64_t time;		/* ms since 1970, 0: not known */
 	int64_t counted;	/* when the activity of its sites was read, see host.h; 0: it was not */
@@ -65,6 +66,9 @@ struct source_files {
 	size_t count;
 	/* Called after each file of the list, and at the end with @done 0; may be NULL. */
 	void (*step)(size_t done, size_t all);
+	/* Called with each snapshot that source_total() adds up; may be NULL. */
+	void (*each)(void *data, const struct allocinfo *info);
+	void *each_data;
 };
 
 /*
@@ -90,8 +94,8 @@ bool source_hosts(struct snapshot *hosts, const struct source_files *files,
 bool source_host_complete(const struct snapshot *snapshot);
 
 /*
- * Whether a host of that name was seen before; warns that its memory counts twice. @hosts keeps
- * the names.
+ * Whether a host of that name was seen before; warns that its memory counts more than once. @hosts
+ * keeps the names.
  */
 bool source_host_again(struct strmap *hosts, const char *name);
 

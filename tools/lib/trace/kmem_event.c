@@ -431,22 +431,53 @@ void kmem_event_print(void *stream, const struct kmem_event *event)
 	putc('\n', stream);
 }
 
-bool kmem_event_like(const char *line)
+/* Does a line begin as a trace, or a part of one, does? */
+static bool is_head(const char *line)
 {
-	static const char head[] = "# tracer: ";
+	static const char *const heads[] = {
+		"# tracer: ", "# captured on", "# ====", "cpus=", "CPU:", "Dumping ftrace buffer",
+		"(ftrace buffer empty)",
+	};
 
-	if (!strncmp(line, head, sizeof(head) - 1))
-		return true;
-	for (const char *colon = line; (colon = strstr(colon, ": ")); colon++) {
-		const char *name = colon + 1 + strspn(colon + 1, " "), *end = name + strcspn(name, " ");
-		const char *time = colon;
+	line += strspn(line, " ");
+	for (size_t i = 0; i < sizeof(heads) / sizeof(*heads); i++)
+		if (!strncmp(line, heads[i], strlen(heads[i])))
+			return true;
+	return false;
+}
 
-		while (time > line && time[-1] == ' ')
-			time--;
-		if (time - line > 2 && !strncmp(time - 2, "us", 2))
-			time -= 2;
-		if (time > line && isdigit((unsigned char)time[-1]) && end > name + 1 && end[-1] == ':')
+/* "sh-4  [000] …": the processor */
+static bool has_cpu(const char *line)
+{
+	for (const char *open = line; (open = strstr(open, " [")); open++) {
+		size_t digits = strspn(open + 2, "0123456789");
+
+		if (digits >= 3 && !strncmp(open + 2 + digits, "] ", 2))
 			return true;
 	}
 	return false;
+}
+
+/* "12.345678: ", or "1234us : " with a mark of the delay behind the unit */
+static bool has_time(const char *line)
+{
+	for (const char *colon = line; (colon = strstr(colon, ": ")); colon++) {
+		const char *time = colon;
+		size_t digits = 0;
+
+		while (time > line && strchr(" +!#*@$", time[-1]))
+			time--;
+		if (time - line > 2 && !strncmp(time - 2, "us", 2) && isdigit((unsigned char)time[-3]))
+			return true;
+		for (time = colon; time > line && isdigit((unsigned char)time[-1]); time--)
+			digits++;
+		if (digits >= 6 && time - line > 1 && time[-1] == '.' && isdigit((unsigned char)time[-2]))
+			return true;
+	}
+	return false;
+}
+
+bool kmem_event_like(const char *line)
+{
+	return is_head(line) || has_cpu(line) || has_time(line);
 }

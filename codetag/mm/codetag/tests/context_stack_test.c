@@ -341,7 +341,10 @@ static void stack_of_any_way(struct kunit *test)
 /* Functions that these call are not in the stack, though that of the tag is inlined. */
 static void any_allocator(struct kunit *test)
 {
-	unsigned int by[] = { BIT(CODETAG_KEY_STACK), BIT(CODETAG_KEY_STACK) | BIT(CODETAG_KEY_SIZE) };
+	const unsigned int by[] = {
+		BIT(CODETAG_KEY_STACK),
+		BIT(CODETAG_KEY_STACK) | BIT(CODETAG_KEY_SIZE),
+	};
 	size_t large = 5 * PAGE_SIZE, pages = 3 * PAGE_SIZE;
 	struct found *found;
 	void *object, *exact, *area, __percpu *percpu;
@@ -363,8 +366,8 @@ static void any_allocator(struct kunit *test)
 		found = found_of(test, &nr);
 		KUNIT_EXPECT_GE(test, nr, 6);
 		for (n = 0; n < nr; n++)
-			KUNIT_EXPECT_TRUE_MSG(test, is_in(found[n].stack[0], "any_allocator"), "%pS",
-					      (void *)found[n].stack[0]);
+			KUNIT_EXPECT_TRUE_MSG(test, is_in(found[n].stack[0], "any_allocator"),
+					      "%pS", (void *)found[n].stack[0]);
 		free_percpu(percpu);
 		vfree(area);
 		if (exact)
