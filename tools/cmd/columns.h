@@ -34,7 +34,7 @@ bool columns_have(const struct columns *columns, enum column column);
 
 /* Whether one of them is about allocations and frees, or only about those between two readings. */
 bool columns_of_activity(const struct columns *columns);
-bool columns_since_boot(const struct columns *columns);	/* … of all of them */
+bool columns_since_boot(const struct columns *columns);	/* … or about those since boot */
 bool columns_of_rates(const struct columns *columns);
 
 /* Whether one of them compares two snapshots. */

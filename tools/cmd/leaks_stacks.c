@@ -177,17 +177,9 @@ static bool is_named(const struct control *control, const struct selection *sele
 static bool check_profiled(const struct control *control, const struct leaks_stacks *how,
 			   struct chosen *chosen)
 {
-	struct profiled profiling = { .chosen = control->count };
-	bool enabled = true;
+	struct profiled profiling;
 
-	debugfs_read_enabled(&how->dir, &enabled);
-	profiling.all_off = !enabled;
-	for (size_t i = 0; i < control->count; i++) {
-		if (enabled && control->site[i].profiled)
-			continue;
-		if (!profiling.off++)
-			profiling.first = &control->site[i].site;
-	}
+	sites_profiled(control, &how->dir, &profiling);
 	chosen->off = profiling.off;
 	if (profiling.off)
 		profiling_complain(&profiling, false);

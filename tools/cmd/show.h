@@ -14,7 +14,7 @@ void show_summary(const struct groups *groups, const struct allocinfo *info,
 /* Warns if the numbers of @path are not all, or not exact. */
 void warn_limits(const struct allocinfo *info, const char *path);
 
-/* Print what is in no sum, and how many rows make a sum too small, if there is any. */
+/* Print the memory that the sums leave out, and the number of rows with a negative size, unless it is 0. */
 void show_left_out(const struct sum *left_out, const struct output *output);
 void show_negative(size_t rows);
 

@@ -25,16 +25,18 @@ bool control_read(struct control *control, const struct debugfs_dir *dir)
 	return true;
 }
 
-size_t sites_off(const struct control *control, const struct debugfs_dir *dir)
+void sites_profiled(const struct control *control, const struct debugfs_dir *dir, struct profiled *profiled)
 {
-	size_t off = 0;
-	bool enabled;
+	bool enabled = true;
 
-	if (debugfs_read_enabled(dir, &enabled) && !enabled)
-		return control->count;
-	for (size_t i = 0; i < control->count; i++)
-		off += !control->site[i].profiled;
-	return off;
+	debugfs_read_enabled(dir, &enabled);
+	*profiled = (struct profiled){ .chosen = control->count, .all_off = !enabled };
+	for (size_t i = 0; i < control->count; i++) {
+		if (enabled && control->site[i].profiled)
+			continue;
+		if (!profiled->off++)
+			profiled->first = &control->site[i].site;
+	}
 }
 
 static const struct table_column columns[] = {

@@ -6,13 +6,14 @@
 #include "debugfs.h"
 #include "output.h"
 #include "read/control.h"
+#include "read/profiling.h"
 #include "write/json.h"
 
 /* Returns false after a message. */
 bool control_read(struct control *control, const struct debugfs_dir *dir);
 
-/* How many of them are not profiled: all, while profiling as a whole is off. */
-size_t sites_off(const struct control *control, const struct debugfs_dir *dir);
+/* Counts those that are not profiled: all, while profiling as a whole is off. */
+void sites_profiled(const struct control *control, const struct debugfs_dir *dir, struct profiled *profiled);
 
 /* Prints a table with ids, and with keys, faults and guards if there are any, or with the columns of -o. */
 void sites_table(const struct control *control, const struct output *output);

@@ -342,14 +342,13 @@ static int switch_lines(const struct trace *trace)
 	};
 
 	int status = change_run(&change, trace->on ? "trace" : "trace=off");
-	struct profiled profiled = { 0 };
+	struct profiled profiled;
 	struct control control;
 
 	if (status != STATUS_OK || !trace->on || !control_read(&control, &trace->dir))
 		return status;
 	control_select(&control, trace->query);
-	profiled.chosen = control.count;
-	profiled.off = sites_off(&control, &trace->dir);
+	sites_profiled(&control, &trace->dir, &profiled);
 	control_free(&control);
 	if (!profiled.off)
 		return status;

@@ -98,8 +98,7 @@ static bool choose(const struct trace_lines *lines, struct control *control, str
 		without_id += !control->site[i].id;
 	if (without_id)
 		warning("%zu call sites have no id and cannot be traced", without_id);
-	profiled->chosen = control->count;
-	profiled->off = sites_off(control, &lines->dir);
+	sites_profiled(control, &lines->dir, profiled);
 	if (profiled->off == profiled->chosen) {
 		trace_lines_off(profiled);
 		return false;

@@ -52,7 +52,7 @@ bool outfile_finish(struct outfile *file);
  */
 bool outfile_end(struct outfile *file, const char *name, bool good);
 
-/* The errno of an earlier write that failed, found by writing again: what was written is of no use. */
+/* Writes again to find out why an earlier write failed, and returns that errno. The output is damaged anyway. */
 int outfile_error(FILE *stream);
 
 /* Leaves no trace of it. */
